@@ -8,6 +8,7 @@ import (
 	"turnstile/bench/cluster"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/foreign"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
 	"turnstile/nodes/workload"
@@ -142,7 +143,11 @@ func (t *trial) follow(now int64) error {
 
 // readUsage reads what has been used of the processors.
 func (t *trial) readUsage() cluster.Usage {
-	return t.transport.site.readUsage(t.connections.carriers, t.nodes.all)
+	u := t.transport.site.readUsage(t.connections.carriers, t.nodes.all)
+	if foreign.Is(t.Config) {
+		u.AddChildren(t.connections.carriers, t.nodes.all)
+	}
+	return u
 }
 
 // A meter follows a trial while requests are issued: it puts the marks into the journal, reads the machine's

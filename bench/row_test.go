@@ -122,6 +122,9 @@ func TestAllThatIsAskedForHasAColumn(t *testing.T) {
 	differs := map[string]bool{"Options.Trials": true, "Options.Seed": true, // columns of the trial
 		"Options.Workload.Campaigns": true, // which follow from how far they are apart
 		"Options.Trace":              true} // what is stored of the run, not what it does
+	for _, key := range []string{"Service", "Count", "Leads", "Promotes", "Peers"} {
+		differs["Options.Servers."+key] = true // which follow from the service and its options
+	}
 	for i := range 7 {
 		before, paths, _ := askedRecord(i)
 		for j, path := range paths {

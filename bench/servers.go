@@ -95,7 +95,11 @@ func (s servers) CutServers(number int, cut port.ServerCut) error {
 		f.Names = append(f.Names, serverConnection(l.Client, l.Server))
 	}
 	for _, p := range cut.Peers {
-		f.Names = append(f.Names, peerConnection(p[0], p[1]), peerConnection(p[1], p[0]))
+		for _, l := range s.links {
+			if pair := [2]int{min(l.From, l.To), max(l.From, l.To)}; pair == p {
+				f.Names = append(f.Names, l.String())
+			}
+		}
 	}
 	return s.begin(f)
 }
@@ -128,9 +132,6 @@ func (s servers) clientBytes() (bytes int64, known bool, err error) {
 	sum, err := s.through.Bytes(s.ctx, toServer)
 	return int64(sum), true, err
 }
-
-// peerConnection names the proxy between one server and another that it connects to.
-func peerConnection(from, to int) string { return fmt.Sprintf("server %d to server %d", from, to) }
 
 // LoseAnswer and HealAnswer implement port.Servers.
 func (s servers) LoseAnswer(number int, lost port.LostAnswer) error {

@@ -54,9 +54,11 @@ type serving struct {
 	servers   *service.Running // nil: it has none, or they are somebody else's
 	addresses []string         // of the servers
 	proxies   [][]string       // of the proxies of each node, by server; nil: nodes connect to the servers
+	// links are those between servers, by proxies; nil: servers reach each other directly.
+	links []service.PeerLink
 }
 
-// serve starts the servers of the service, if the run is about one.
+// serve finds the service, if the run is about one, and takes the ports of its servers.
 func (t *transport) serve(ctx context.Context, s *Setup, on cluster.Host, j *Job) error {
 	p, err := s.ServiceProgram(j.Config)
 	if err != nil || p == nil {
@@ -78,14 +80,30 @@ func (t *transport) serve(ctx context.Context, s *Setup, on cluster.Host, j *Job
 	case d.Members == 0:
 		return nil
 	}
-	t.service.servers, err = service.Launch(ctx, on, p)
+	t.service.servers, err = service.Hold(ctx, on, p)
 	if err == nil {
 		t.service.addresses = t.service.servers.Addresses
 	}
 	return err
 }
 
-// toProxies has each node reach the servers by proxies of its own.
+// start starts the servers, if there are any of the run's own.
+func (s *serving) start(ctx context.Context, p *cluster.Proxies, j *Job) error {
+	if s == nil {
+		return nil
+	}
+	if p != nil {
+		if err := s.toProxies(ctx, p, j); err != nil {
+			return err
+		}
+	}
+	if s.servers == nil {
+		return nil
+	}
+	return s.servers.Start(ctx, s.links)
+}
+
+// toProxies has each node reach the servers by proxies of its own, and each server all others.
 func (s *serving) toProxies(ctx context.Context, p *cluster.Proxies, j *Job) error {
 	for id := range nodes.ID(j.total()) {
 		var own []string
@@ -97,6 +115,17 @@ func (s *serving) toProxies(ctx context.Context, p *cluster.Proxies, j *Job) err
 			own = append(own, at)
 		}
 		s.proxies = append(s.proxies, own)
+	}
+	if s.servers == nil {
+		return nil
+	}
+	for _, l := range s.servers.Links {
+		at, err := p.Add(ctx, 0, l.String(), l.Address)
+		if err != nil {
+			return err
+		}
+		l.Address = at
+		s.links = append(s.links, l)
 	}
 	return nil
 }

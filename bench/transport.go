@@ -107,11 +107,6 @@ func (t *transport) launch(ctx context.Context, j *Job) (err error) {
 	if err != nil || t.proxies == nil {
 		return err
 	}
-	if t.service != nil {
-		if err := t.service.toProxies(ctx, t.proxies, j); err != nil {
-			return err
-		}
-	}
 	for network := range t.networks() {
 		var addresses []string
 		for id := range nodes.ID(j.total()) {

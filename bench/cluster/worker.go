@@ -52,6 +52,14 @@ func StartWorker(on Host, name string, program []string) (*Worker, error) {
 	return w, err
 }
 
+// Pid returns the ID of the process; 0: it runs on another machine.
+func (w *Worker) Pid() int {
+	if has, is := w.Node.(interface{ Pid() int }); is {
+		return has.Pid()
+	}
+	return 0
+}
+
 // SetLimit says how long the worker may take to answer from now on, instead of 20 s.
 func (w *Worker) SetLimit(d time.Duration) { w.limit = d }
 

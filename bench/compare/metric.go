@@ -49,7 +49,8 @@ var (
 		"queue_us_", "protocol_us_", "client_delay_us_", "uncontended_us_", "sync_delay_us_",
 		"overtaken_", "passed_over_",
 		"suspicions_wrong", "detection_us_", "elect_", "takeover_us_", "all_agreed_us_", "leader_changes_per_s",
-		"leaderless_us", "two_leaders_", "flaps", "terms_backwards", "violations", "overlap_us", "unfinished",
+		"leaderless_us", "two_leaders_", "flaps", "terms_backwards", "violations", "overlap_us",
+		"told_inside_us", "overlapped_untold", "told_for_nothing", "refused_tries", "refused_free", "unfinished",
 		"lost_", "timer_late_us_", "node_rss_mb_max", "ready_ms"}
 )
 

@@ -129,7 +129,8 @@ func describe(s *Service, v Values, program, endpoint string) (*Description, err
 	if err != nil {
 		return nil, err
 	}
-	d.Members, d.Peers = s.Servers.count(v), s.Servers.Ports > 1
+	d.Members = s.Servers.count(v)
+	d.Peers = s.Servers.linked(d.Members)
 	d.Leads, d.Promotes = s.Servers.Leader != nil, s.Servers.Promote != nil && d.Members > 1
 	d.Server, err = s.Servers.version(context.Background(), path)
 	return d, err
@@ -148,7 +149,10 @@ func (t Table) stand(s *Service, v Values, program string, out io.Writer) (err e
 	defer stop()
 	u := &upper{service: s, values: v, dir: dir, self: t.Self}
 	defer func() { err = errors.Join(err, u.end()) }()
-	if u.group, err = startGroup(ctx, s, v, program, dir, t.Self); err != nil {
+	if u.group, err = newGroup(s, v, program, dir, t.Self); err != nil {
+		return err
+	}
+	if err := u.group.startAll(ctx, nil); err != nil {
 		return err
 	}
 	var all []string

@@ -36,12 +36,7 @@ func (m *Member) signal(s syscall.Signal) error {
 	return err
 }
 
-func (m *Member) descendants() []int {
-	if p, is := m.process.(interface{ Pid() int }); is {
-		return descendants(p.Pid())
-	}
-	return nil
-}
+func (m *Member) descendants() []int { return descendants(m.pid()) }
 
 // stop has a member stand still. Processes that it has started would stay so if this process were killed: a
 // guard ends them then.

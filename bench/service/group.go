@@ -20,6 +20,7 @@ type group struct {
 	as       *owner   // nil: servers run as this user
 	program  []string // of the servers, with the arguments before their own
 	members  []*Member
+	fronts   *fronts // nil: members reach each other directly
 }
 
 // An owner is the user as whom servers run.
@@ -34,10 +35,8 @@ const startLimit = 20 * time.Second
 // stopLimit is how long a server may take to end well.
 const stopLimit = 2 * time.Second
 
-// startGroup starts the servers, and waits until all serve. The folder must exist. What was started is ended
-// if something fails.
-func startGroup(ctx context.Context, s *Service, v Values, program, dir string, self []string) (
-	*group, error) {
+// newGroup returns the servers, with their ports. The folder must exist.
+func newGroup(s *Service, v Values, program, dir string, self []string) (*group, error) {
 	path, err := s.Servers.Find(program)
 	if err != nil {
 		return nil, err
@@ -64,22 +63,29 @@ func startGroup(ctx context.Context, s *Service, v Values, program, dir string, 
 			m.held, m.Ports = append(m.held, held), append(m.Ports, held.Number)
 		}
 	}
-	for _, m := range g.members {
-		if err := g.prepare(ctx, m); err != nil {
-			return nil, errors.Join(err, g.end())
-		}
-	}
-	for _, m := range g.members {
-		if err := g.start(m); err != nil {
-			return nil, errors.Join(err, g.end())
-		}
-	}
-	for _, m := range g.members {
-		if err := g.await(ctx, m); err != nil {
-			return nil, errors.Join(err, g.end())
-		}
-	}
 	return g, nil
+}
+
+// startAll starts the servers, and waits until all serve. They reach each other by fronts, if it is given the
+// links between them. Whoever calls it ends the group if something fails.
+func (g *group) startAll(ctx context.Context, links []PeerLink) (err error) {
+	if links != nil {
+		if g.fronts, err = newFronts(g, links); err != nil {
+			return err
+		}
+	}
+	for _, do := range []func(m *Member) error{
+		func(m *Member) error { return g.prepare(ctx, m) },
+		g.start,
+		func(m *Member) error { return g.await(ctx, m) },
+	} {
+		for _, m := range g.members {
+			if err := do(m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // prepare makes the folder of a member.
@@ -114,6 +120,9 @@ func (g *group) start(m *Member) (err error) {
 	args, env := g.servers.Command(m)
 	m.process, err = g.launcher.Start(cluster.Command{Name: fmt.Sprintf("server %d", m.Number),
 		Program: slices.Concat(g.program, args), Env: append(env, "HOME="+m.Dir)}, nil)
+	if err == nil && g.fronts != nil {
+		g.fronts.took(m, m.pid())
+	}
 	return err
 }
 
@@ -155,6 +164,9 @@ func (g *group) member(i int) (*Member, error) {
 	return g.members[i], nil
 }
 
+// pid returns the ID of the process of a member.
+func (m *Member) pid() int { return m.process.(interface{ Pid() int }).Pid() }
+
 // up reports whether a member runs, or stands still.
 func (m *Member) up() bool {
 	if m.process == nil {
@@ -194,6 +206,20 @@ func (g *group) restart(ctx context.Context, m *Member, forget bool) error {
 	return g.start(m)
 }
 
+// again has all servers start once more, at their addresses and without what they know.
+func (g *group) again(ctx context.Context) error {
+	for _, m := range g.members {
+		if m.up() {
+			m.process.Dismiss()
+			<-m.process.Ended()
+		}
+		if err := os.RemoveAll(m.Dir); err != nil {
+			return err
+		}
+	}
+	return g.startAll(ctx, nil)
+}
+
 // end ends all servers, and gives their ports back. The folder stays.
 func (g *group) end() (err error) {
 	stop := g.servers.Stop
@@ -218,6 +244,9 @@ func (g *group) end() (err error) {
 		for _, held := range m.held {
 			held.Release()
 		}
+	}
+	if g.fronts != nil {
+		g.fronts.close()
 	}
 	return nil
 }

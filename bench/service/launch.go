@@ -27,7 +27,7 @@ type Description struct {
 	Library  string   `json:"library,omitempty"` // that of clients, with its version
 	Leads    bool     `json:"leads,omitempty"`   // one of the servers does
 	Promotes bool     `json:"promotes,omitempty"`
-	Peers    bool     `json:"peers,omitempty"` // servers talk with each other
+	Peers    bool     `json:"peers,omitempty"` // servers talk with each other, and that can be cut
 
 	Declaration Declaration `json:"declaration"`
 }
@@ -93,17 +93,29 @@ func (p *Program) Describe(ctx context.Context) (*Description, error) {
 
 // Running are the servers of a run.
 type Running struct {
-	Started
+	Held
 	worker *cluster.Worker
 	dir    string
+	name   string // of the service
 }
 
 // upLimit is how long servers may take to start, all together.
 const upLimit = 90 * time.Second
 
-// Launch starts the servers of a service on this machine, and waits until they serve. Their data is in a
-// temporary folder, which is removed with them, also if this process is killed.
+// Launch is Hold and Start: servers reach each other directly.
 func Launch(ctx context.Context, on cluster.Host, p *Program) (*Running, error) {
+	r, err := Hold(ctx, on, p)
+	if err == nil {
+		if err = r.Start(ctx, nil); err != nil {
+			err = errors.Join(err, r.Close())
+		}
+	}
+	return r, err
+}
+
+// Hold takes the ports of the servers of a service on this machine, which are started by Start. Their data is
+// in a temporary folder, which is removed with them, also if this process is killed.
+func Hold(ctx context.Context, on cluster.Host, p *Program) (*Running, error) {
 	dir, err := os.MkdirTemp("", "turnstile-servers-")
 	if err == nil {
 		err = os.Chmod(dir, 0o711) // the user of the servers passes through
@@ -111,16 +123,24 @@ func Launch(ctx context.Context, on cluster.Host, p *Program) (*Running, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &Running{dir: dir}
+	r := &Running{dir: dir, name: p.Name}
 	if r.worker, err = cluster.StartWorker(on, "the process of the servers", p.args("up")); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	r.worker.SetLimit(upLimit)
-	if err := r.worker.Ask(ctx, order{Start: &startOrder{p.Server, dir}}, &r.Started); err != nil {
-		r.Close()
-		return nil, fmt.Errorf("starting the servers of %s: %w", p.Name, err)
+	if err := r.worker.Ask(ctx, order{Hold: &holdOrder{p.Server, dir}}, &r.Held); err != nil {
+		return nil, errors.Join(fmt.Errorf("taking ports for the servers of %s: %w", p.Name, err), r.Close())
 	}
 	return r, nil
+}
+
+// Start starts the servers, and waits until they serve. Given all links between them, with addresses of
+// proxies that connect to those that the links had, they reach each other by these; nil: directly.
+func (r *Running) Start(ctx context.Context, through []PeerLink) error {
+	if err := r.worker.Ask(ctx, order{Start: &startOrder{through}}, nil); err != nil {
+		return fmt.Errorf("starting the servers of %s: %w", r.name, err)
+	}
+	return nil
 }
 
 // Process returns the process that has the servers.
@@ -145,6 +165,11 @@ func (r *Running) PIDs(ctx context.Context) (all []int, err error) {
 func (r *Running) Leader(ctx context.Context) (i int, err error) {
 	err = r.worker.Ask(ctx, order{Leader: true}, &i)
 	return i, err
+}
+
+// Again has all servers start once more, at their addresses and without what they know.
+func (r *Running) Again(ctx context.Context) error {
+	return r.worker.Ask(ctx, order{Again: true}, nil)
 }
 
 // Kill ends a server at once.

@@ -19,7 +19,7 @@ import (
 // Servers says how the servers of a service are started. The functions are called by one goroutine.
 type Servers struct {
 	Members []int    // how many there may be; the first is the default; empty: Count says it
-	Ports   int      // of each member; the first is that of clients
+	Ports   int      // of each member; the first is that of clients, and others those of the other members
 	Program string   // its name in PATH
 	Folders []string // where packages put it beside that; patterns of path/filepath.Glob
 	Package string   // the Debian package that has it
@@ -63,6 +63,7 @@ type Member struct {
 
 	group   *group
 	held    []*cluster.Port
+	fronts  []string     // addresses of those of the ports from 1; empty: there are none
 	process cluster.Node // nil: it was never started
 	guard   *guard       // nil: it does not stand still, or has started no processes
 }
@@ -72,6 +73,14 @@ func (m *Member) Started() bool { return m.process != nil }
 
 // Address returns where a port of the member is: host:port.
 func (m *Member) Address(port int) string { return fmt.Sprintf("127.0.0.1:%d", m.Ports[port]) }
+
+// Peer returns where other members reach a port of the member: host:port. Port 0 is that of clients.
+func (m *Member) Peer(port int) string {
+	if port > 0 && m.fronts != nil {
+		return m.fronts[port-1]
+	}
+	return m.Address(port)
+}
 
 // Run runs a program to its end, in the place of the member and as its user: for Prepare. The error has what
 // the program printed.

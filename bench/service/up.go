@@ -13,7 +13,8 @@ import (
 
 // An order is what a process that has servers is told. One field is set.
 type order struct {
-	Start   *startOrder  `json:"start,omitempty"` // answered by a Started
+	Hold    *holdOrder   `json:"hold,omitempty"` // ports, answered by a Held
+	Start   *startOrder  `json:"start,omitempty"`
 	Kill    *serverOrder `json:"kill,omitempty"`
 	Restart *serverOrder `json:"restart,omitempty"`
 	Stop    *serverOrder `json:"stop,omitempty"` // it stands still
@@ -22,12 +23,17 @@ type order struct {
 	Leader  bool         `json:"leader,omitempty"` // answered by its number
 	PIDs    bool         `json:"pids,omitempty"`   // answered by those of the servers; 0: it is down
 	End     bool         `json:"end,omitempty"`    // all servers
+	Again   bool         `json:"again,omitempty"`  // all servers start again, with empty folders
 	Await   *serverOrder `json:"await,omitempty"`  // until it serves
 }
 
-type startOrder struct {
+type holdOrder struct {
 	Program string `json:"program,omitempty"` // empty: it is looked for
 	Dir     string `json:"dir"`               // the folder of all data, which is removed in the end
+}
+
+type startOrder struct {
+	Links []PeerLink `json:"links,omitempty"` // all of them; empty: servers reach each other directly
 }
 
 type serverOrder struct {
@@ -35,10 +41,10 @@ type serverOrder struct {
 	Forget bool `json:"forget,omitempty"` // Restart: with an empty folder
 }
 
-// Started says where the servers are.
-type Started struct {
-	Addresses []string `json:"addresses"` // of clients, by member: host:port
-	Peers     []string `json:"peers"`     // of the other members; empty if they know nothing of each other
+// Held says where the servers are, or will be.
+type Held struct {
+	Addresses []string   `json:"addresses"`       // of clients, by member: host:port
+	Links     []PeerLink `json:"links,omitempty"` // between servers; empty: none can be cut
 }
 
 // up does what it is told until in ends. Then all servers end, and their folder is removed.
@@ -66,20 +72,24 @@ type upper struct {
 func (u *upper) obey(o *order) (any, error) {
 	ctx := context.Background()
 	switch {
-	case o.Start != nil:
-		return u.start(ctx, o.Start)
+	case o.Hold != nil:
+		return u.hold(o.Hold)
 	case u.group == nil:
-		return nil, errors.New("the servers were not started")
+		return nil, errors.New("the servers have no ports yet")
+	case o.Start != nil:
+		return nil, u.group.startAll(ctx, o.Start.Links)
 	case o.Leader:
 		return u.leader(ctx)
 	case o.PIDs:
 		all := make([]int, len(u.group.members))
 		for i, m := range u.group.members {
 			if m.up() {
-				all[i] = m.process.(interface{ Pid() int }).Pid()
+				all[i] = m.pid()
 			}
 		}
 		return all, nil
+	case o.Again:
+		return nil, u.group.again(ctx)
 	case o.End:
 		return nil, u.end()
 	}
@@ -106,24 +116,21 @@ func (u *upper) obey(o *order) (any, error) {
 	return nil, errors.New("the servers are ordered to do nothing")
 }
 
-func (u *upper) start(ctx context.Context, o *startOrder) (any, error) {
+func (u *upper) hold(o *holdOrder) (any, error) {
 	if u.group != nil {
-		return nil, errors.New("the servers are to start a second time")
+		return nil, errors.New("the servers are to have ports a second time")
 	}
 	u.dir = o.Dir
-	g, err := startGroup(ctx, u.service, u.values, o.Program, o.Dir, u.self)
+	g, err := newGroup(u.service, u.values, o.Program, o.Dir, u.self)
 	if err != nil {
 		return nil, err
 	}
 	u.group = g
-	var s Started
+	h := Held{Links: g.links()}
 	for _, m := range g.members {
-		s.Addresses = append(s.Addresses, m.Address(0))
-		if len(m.Ports) > 1 {
-			s.Peers = append(s.Peers, m.Address(1))
-		}
+		h.Addresses = append(h.Addresses, m.Address(0))
 	}
-	return s, nil
+	return h, nil
 }
 
 func (u *upper) leader(ctx context.Context) (any, error) {

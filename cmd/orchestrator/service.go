@@ -25,8 +25,8 @@ import (
 // built from a module of its own, so that this one needs no library of theirs.
 var ownServices = []*service.Service{&natskv.Service}
 
-// serviceProgram returns the program that has a service, with its arguments. That of services-NAME has one whose
-// library takes too long to build.
+// serviceProgram returns the program that has a service, with its arguments. That of services-NAME has one
+// whose library takes too long to build.
 func serviceProgram(name string) ([]string, error) {
 	if slices.ContainsFunc(ownServices, func(s *service.Service) bool { return s.Name == name }) {
 		return append([]string{terminal.OwnPath()}, serviceArgs...), nil

@@ -49,7 +49,8 @@ func ask(ctx context.Context, server string, do func(context.Context, *clientv3.
 
 func nameOf(m *service.Member) string { return fmt.Sprintf("m%d", m.Number) }
 
-func peerOf(m *service.Member) string { return "http://" + m.Address(1) }
+// peerOf returns the URL at which the others reach a member.
+func peerOf(m *service.Member) string { return "http://" + m.Peer(1) }
 
 // command returns the arguments of a server. One that rejoins with an empty folder was added by rejoin.
 func command(m *service.Member) (args, env []string) {
@@ -65,7 +66,7 @@ func command(m *service.Member) (args, env []string) {
 	args = []string{"--name", nameOf(m), "--data-dir", m.Dir + "/data",
 		"--logger", "zap", "--log-level", "error",
 		"--listen-client-urls", client, "--advertise-client-urls", client,
-		"--listen-peer-urls", peerOf(m), "--initial-advertise-peer-urls", peerOf(m),
+		"--listen-peer-urls", "http://" + m.Address(1), "--initial-advertise-peer-urls", peerOf(m),
 		"--initial-cluster", strings.Join(all, ","), "--initial-cluster-state", state,
 		"--initial-cluster-token", peerOf(m.All[0]),
 		"--heartbeat-interval", "100", "--election-timeout", "1000"}

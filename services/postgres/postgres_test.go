@@ -91,8 +91,8 @@ func terminate(t *testing.T, r *service.Running, pid uint32) {
 	}
 }
 
-// standsStill shows that a server that stands still answers no connection, also not those that it has, and that
-// a ping finds that out.
+// standsStill shows that a server that stands still answers no connection, also not those that it has, and
+// that a ping finds that out.
 func standsStill(t *testing.T, r *service.Running) {
 	a := client(t, r, "still", "watch=ping", "every=200ms", "timeout=300ms")
 	b := client(t, r, "still", "watch=read", "timeout=300ms")

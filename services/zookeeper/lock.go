@@ -52,7 +52,8 @@ func open(ctx context.Context, s program.Setting, v service.Values) (l *lock, er
 			}
 		case <-late:
 			conn.Close()
-			return nil, fmt.Errorf("there is no session at %s after %v", strings.Join(s.Options.Servers, ", "), openLimit)
+			return nil, fmt.Errorf("there is no session at %s after %v", strings.Join(s.Options.Servers, ", "),
+				openLimit)
 		}
 	}
 	return l, nil
@@ -240,8 +241,8 @@ func (l *lock) Release(ctx context.Context) error {
 	return err
 }
 
-// remove deletes the node of this client, if there is one. It returns program.ErrLost if that was gone before;
-// after a connection was lost nobody knows why it is gone.
+// remove deletes the node of this client, if there is one. It returns program.ErrLost if that was gone
+// before; after a connection was lost nobody knows why it is gone.
 func (l *lock) remove(ctx context.Context) error {
 	if l.mine == "" {
 		return nil

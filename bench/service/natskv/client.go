@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,9 +37,16 @@ type lock struct {
 	stopped  chan struct{} // they have ended
 }
 
+// rotated returns the servers in the order in which a node tries them: nodes begin with different ones.
+func rotated(s program.Setting) []string {
+	all := s.Options.Servers
+	first := max(0, slices.Index(s.Names, s.Name)) % len(all)
+	return slices.Concat(all[first:], all[:first])
+}
+
 // open connects, and makes the bucket if it is not there.
 func open(ctx context.Context, s program.Setting, v service.Values) (program.Lock, error) {
-	conn, js, err := dial(s.Options.Servers)
+	conn, js, err := dial(rotated(s))
 	if err != nil {
 		return nil, fmt.Errorf("connecting to NATS at %s: %w", strings.Join(s.Options.Servers, ", "), err)
 	}
