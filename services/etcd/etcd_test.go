@@ -105,6 +105,15 @@ func TestWaiterLosesSession(t *testing.T) {
 	}
 }
 
+// TestNobodyThere has a client be refused where no server answers.
+func TestNobodyThere(t *testing.T) {
+	t.Parallel()
+	_, err := openLock(t.Context(), servicetest.Setting("n0", "127.0.0.1:1"), servicetest.Values(t, &Lock))
+	if err == nil {
+		t.Error("it opened")
+	}
+}
+
 // waiters waits until the lock has n keys.
 func waiters(t *testing.T, l *lock, n int64) {
 	t.Helper()

@@ -54,7 +54,7 @@ var lease = service.Service{
 	Library: func() string { return module.Version("k8s.io/client-go") },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
 		return program.ServeElector(in, out, d,
-			func(_ context.Context, s program.Setting) (program.Elector, error) { return open(s, v) })
+			func(ctx context.Context, s program.Setting) (program.Elector, error) { return open(ctx, s, v) })
 	},
 }
 
