@@ -93,7 +93,8 @@ func (p *Program) Describe(ctx context.Context) (*Description, error) {
 		return nil, fmt.Errorf("%s prints no description (%w): %.200q", strings.Join(args, " "), err, out)
 	}
 	if d.Protocol != protocol {
-		return nil, fmt.Errorf("%s is of another version than this program: build it again with make services, or make "+
+		return nil,
+			fmt.Errorf("%s is of another version than this program: build it again with make services, or make "+
 			"services-lease", args[0])
 	}
 	return &d, nil

@@ -34,8 +34,11 @@ var Service = service.Service{
 	Servers: &servers,
 	Declare: func(v service.Values) service.Declaration {
 		// A holder that stands still or whose messages are late for longer than ttl may be inside with the next.
-		return service.Declaration{Safe: []string{"no-pause", "timing", "no-loss"},
-			Live:   []string{"no-loss", "servers-up"},
+		safe := []string{"no-pause", "timing", "no-loss"}
+		if !v.On("durable") { // the keys end with the servers
+			safe = append(safe, "servers-up")
+		}
+		return service.Declaration{Safe: safe, Live: []string{"no-loss", "servers-up"},
 			Fenced: true, GraceMS: float64(2*v.Duration("ttl")/time.Millisecond) + 10_000}
 	},
 	Library: func() string { return "nats.go " + nats.Version },
