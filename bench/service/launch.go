@@ -93,9 +93,8 @@ func (p *Program) Describe(ctx context.Context) (*Description, error) {
 		return nil, fmt.Errorf("%s prints no description (%w): %.200q", strings.Join(args, " "), err, out)
 	}
 	if d.Protocol != protocol {
-		return nil,
-			fmt.Errorf("%s is of another version than this program: build it again with make services, or make "+
-			"services-lease", args[0])
+		return nil, fmt.Errorf("%s is of another version than this program: build it again with make services, "+
+			"or make services-lease", args[0])
 	}
 	return &d, nil
 }
@@ -103,6 +102,7 @@ func (p *Program) Describe(ctx context.Context) (*Description, error) {
 // Running are the servers of a run.
 type Running struct {
 	Held
+	guard  *guard // of the folder
 	worker *cluster.Worker
 	dir    string
 	name   string // of the service
@@ -133,7 +133,11 @@ func Hold(ctx context.Context, on cluster.Host, p *Program) (*Running, error) {
 		return nil, err
 	}
 	r := &Running{dir: dir, name: p.Name}
+	if r.guard, err = guardFolder(dir); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
 	if r.worker, err = cluster.StartWorker(on, "the process of the servers", p.args("up")); err != nil {
+		r.guard.dismiss()
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	r.worker.SetLimit(upLimit)
@@ -161,7 +165,9 @@ func (r *Running) Close() error {
 	defer cancel()
 	r.worker.Ask(ctx, order{End: true}, nil) // if it cannot, they end with it
 	r.worker.End()
-	return os.RemoveAll(r.dir)
+	err := os.RemoveAll(r.dir)
+	r.guard.dismiss()
+	return err
 }
 
 // PIDs returns the process IDs of the servers; 0: that one is down.
