@@ -95,7 +95,7 @@ func (p *Program) Describe(ctx context.Context) (*Description, error) {
 	if d.Protocol != protocol {
 		return nil,
 			fmt.Errorf("%s is of another version than this program: build it again with make services, or make "+
-			"services-lease", args[0])
+				"services-lease", args[0])
 	}
 	return &d, nil
 }
