@@ -74,10 +74,13 @@ func open(ctx context.Context, s program.Setting, v service.Values) (program.Loc
 }
 
 // make makes the bucket, unless it is there.
-func (l *lock) make(ctx context.Context) (err error) {
+func (l *lock) make(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	l.kv, err = l.js.CreateOrUpdateKeyValue(ctx, l.bucket)
+	kv, err := l.js.CreateOrUpdateKeyValue(ctx, l.bucket)
+	if err == nil { // otherwise the one there was may answer again
+		l.kv = kv
+	}
 	return err
 }
 

@@ -97,6 +97,11 @@ func TestLeaderIsCutOff(t *testing.T) {
 		}
 		defer l.Close()
 		clients = append(clients, l)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := l.(*lock).make(ended); err == nil { // after which the client still has its bucket
+			t.Error("the bucket was made in no time")
+		}
 		if _, err := enter(t, l, 10*time.Second); err != nil {
 			t.Fatalf("nobody enters by %s: %v", address, err)
 		}
