@@ -57,10 +57,10 @@ var Service = service.Service{
 
 // declare says what the documentation promises: the lock belongs to the session, which ends with the
 // connection or the server, "even if the client disconnects ungracefully". A sequence has what the server has
-// written.
+// written. Nobody enters while a holder stands still.
 func declare(v service.Values) service.Declaration {
-	d := service.Declaration{Safe: []string{"no-loss", "no-crash", "no-amnesia"}, Live: []string{"no-loss"},
-		Fenced: v.On("fence"), GraceMS: 4000}
+	d := service.Declaration{Safe: []string{"no-loss", "no-crash", "no-amnesia"},
+		Live: []string{"no-loss", "no-pause"}, Fenced: v.On("fence"), GraceMS: 4000}
 	if limit := idleLimit(v); limit > 0 {
 		d.Safe = append(d.Safe, "no-pause", "timing")
 		d.GraceMS += float64(limit / time.Millisecond)
