@@ -22,6 +22,10 @@ type study struct {
 	// cell completes the options of a run of the matrix, and figures its row of matrix.csv.
 	cell    func(c *Cell, o *bench.Options)
 	figures func(c *Cell, out *results.MatrixRow)
+	// line completes the options of a run that shows a known failure of a service, and shown says what the run
+	// shows.
+	line  func(l *ServiceLine, o *bench.Options)
+	shown func(c *ServiceCase, t *bench.Trial)
 	// The grid of runs without faults: its holds and loads, and how many entries each node makes; 0: the run
 	// lasts for as long as an election may take.
 	holds   []time.Duration
@@ -38,7 +42,8 @@ func studyOf(spec *row.Row) *study { return studies[check.ProblemOf(spec).Plans]
 var studies = map[string]*study{
 	"exclusion": {
 		load: (*drawn).entries, catch: enough, figures: (*Cell).entryFigures,
-		cell:  func(*Cell, *bench.Options) {},
+		cell: func(*Cell, *bench.Options) {},
+		line: (*ServiceLine).entries, shown: (*ServiceCase).entriesShown,
 		holds: []time.Duration{0, 100 * time.Microsecond, 1500 * time.Millisecond},
 		loads: []workload.Workload{{Load: workload.Saturated}, {Load: workload.One}, {Load: workload.Sequential},
 			{Load: workload.Closed}, {Load: workload.Open}},
@@ -59,6 +64,7 @@ var studies = map[string]*study{
 	},
 	"election": {
 		load: (*drawn).elections, catch: rarely, cell: (*Cell).elections, figures: (*Cell).leaderFigures,
+		line: (*ServiceLine).elections, shown: (*ServiceCase).leadersShown,
 		holds: []time.Duration{0},
 		loads: []workload.Workload{{Load: workload.Campaign, Initiators: workload.AllInitiate},
 			{Load: workload.Campaign, Initiators: workload.LowestInitiates},

@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 		beInterrupted()
 	}
 	dir, err := os.MkdirTemp("", "turnstile")
+	if err == nil {
+		err = os.Chmod(dir, 0o711) // servers of services start from it, as another user
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

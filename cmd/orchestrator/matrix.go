@@ -32,19 +32,25 @@ longer than a take-over takes, or for ever. Of both: - the fault hits nothing. T
 an algorithm has for each plan those that may be, and why. The table is matrix.csv in the
 folder of the set.
 
+With --services it runs known failures of services that people use, each with the fault
+that shows it, and compares what becomes of them. Started again, it makes only the runs
+that its set does not have.
+
 Exit status: 0 all is as the rows say, 1 something differs, 2 some run shows nothing, or
 interrupted, 64 bad usage.`
 
 const matrixExample = `  orchestrator matrix
   orchestrator matrix --simulated --runs 20
   orchestrator matrix --algo central,raymond --faults dead-holder,lost-token
-  orchestrator matrix --algo bully,raft-election --faults split-brain,stopped-leader`
+  orchestrator matrix --algo bully,raft-election --faults split-brain,stopped-leader
+  orchestrator matrix --services --only 9,nats-kv`
 
 // A matrixCall is one call of matrix.
 type matrixCall struct {
 	experiment.Matrix
 	algorithms            []string
 	simulated, noProgress bool
+	services              serviceMatrix // instead of algorithms
 }
 
 func (a *app) matrixCommand() *cobra.Command {
@@ -56,6 +62,10 @@ func (a *app) matrixCommand() *cobra.Command {
 		Long:    matrixHelp,
 		Example: matrixExample,
 	}, c.check, func(ctx context.Context) error { return a.matrix(ctx, &c) })
+	f.BoolVar(&c.services.asked, "services", false,
+		"known failures of services such as etcd and redis instead, in the set "+servicesSet)
+	f.StringSliceVar(&c.services.only, "only", nil,
+		"with --services: only lines of these `numbers` or services, with commas between")
 	f.StringSliceVar(&c.algorithms, "algo", nil,
 		"only these algorithms, by `names` or aliases, with commas between")
 	f.StringSliceVar(&c.Faults, "faults", nil, "only these plans of ours, by `names`, with commas between")
@@ -77,7 +87,13 @@ func (a *app) matrixCommand() *cobra.Command {
 const runsSimulated = 10
 
 // check completes the call, and says what is wrong with it, if anything is.
-func (c *matrixCall) check(settings) (err error) {
+func (c *matrixCall) check(s settings) (err error) {
+	switch {
+	case c.services.asked:
+		return c.checkServices(s)
+	case len(c.services.only) > 0:
+		return errors.New("--only picks lines of the matrix of services: add --services, or leave it out")
+	}
 	c.Rows, err = rowsNamed(c.algorithms, catalog.Find, catalog.All())
 	if err == nil {
 		err = checkPlans(c.Faults)
@@ -131,6 +147,9 @@ func checkPlans(names []string) error {
 }
 
 func (a *app) matrix(ctx context.Context, c *matrixCall) error {
+	if c.services.asked {
+		return a.matrixOfServices(ctx, c)
+	}
 	if err := equipFor(&c.Setup, c.Real); err != nil {
 		return err
 	}

@@ -13,11 +13,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"turnstile/bench"
+	"turnstile/bench/experiment"
 	"turnstile/bench/service"
 	"turnstile/bench/service/natskv"
 	"turnstile/chaos"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
+	"turnstile/nodes"
 	"turnstile/nodes/foreign"
 )
 
@@ -108,13 +110,9 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 	}
 	program := service.Program{Command: command, Name: x.name, Words: x.with, Server: c.setup.ServerProgram,
 		Endpoint: x.endpoint}
-	described, err := program.Describe(context.Background())
+	subject, d, err := subjectOf(context.Background(), &program, c.Config)
 	if err != nil {
 		return false, fmt.Errorf("%w%s", err, alsoHere(err))
-	}
-	d, err := declarationOf(described)
-	if err != nil {
-		return false, err
 	}
 	switch elects := slices.Contains(c.problems, check.Election); {
 	case d.Elects && !elects:
@@ -122,19 +120,35 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 	case !d.Elects && elects:
 		return false, fmt.Errorf("%s grants locks: orchestrator bench --service %[1]s runs it", x.name)
 	}
-	options := map[string]string{bench.EndpointOption: x.endpoint, bench.ServerVersionOption: described.Server,
+	c.Spec, c.Config, c.Servers = subject.Spec, subject.Config, subject.Servers
+	return true, nil
+}
+
+// subjectOf asks a program what its service promises, and returns what a run must know of it, with the
+// configuration of the run completed.
+func subjectOf(ctx context.Context, p *service.Program, c nodes.Config) (*experiment.ServiceSubject,
+	*foreign.Declaration, error) {
+	described, err := p.Describe(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := declarationOf(described)
+	if err != nil {
+		return nil, nil, err
+	}
+	options := map[string]string{bench.EndpointOption: p.Endpoint, bench.ServerVersionOption: described.Server,
 		bench.ClientVersionOption: described.Library}
 	for _, word := range described.Words {
 		name, value, _ := strings.Cut(word, "=")
 		options[name] = value
 	}
-	c.Config = foreign.ServiceConfig(c.Config, x.name, options, d)
-	if x.endpoint == "" && described.Members > 0 {
-		c.Servers = chaos.Servers{Service: x.name, Count: described.Members, Leads: described.Leads,
+	s := &experiment.ServiceSubject{Config: foreign.ServiceConfig(c, p.Name, options, d)}
+	if p.Endpoint == "" && described.Members > 0 {
+		s.Servers = chaos.Servers{Service: p.Name, Count: described.Members, Leads: described.Leads,
 			Promotes: described.Promotes, Peers: described.Peers}
 	}
-	c.Spec, err = foreign.Row(c.Config)
-	return true, err
+	s.Spec, err = foreign.Row(s.Config)
+	return s, d, err
 }
 
 // declarationOf returns what a service declares.

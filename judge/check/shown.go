@@ -47,6 +47,15 @@ func (v *Verdict) Shown() (row.Outcome, string) {
 	return row.Recovers, v.Reason
 }
 
+// Served is Shown with violated safety left aside: whether clients were served, or a leader was found, though
+// more than one was inside.
+func (v *Verdict) Served() (row.Outcome, string) {
+	beside := *v
+	beside.Findings = slices.DeleteFunc(slices.Clone(v.Findings),
+		func(f Finding) bool { return f.Outcome == Violated && f.About() == aboutSafety })
+	return beside.Shown()
+}
+
 // doubts reports whether a finding that is not valid leaves open what a run shows, which may have stalled.
 func (f *Finding) doubts(stalled bool) bool {
 	switch leaves := f.check().leaves; {

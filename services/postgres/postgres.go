@@ -60,10 +60,10 @@ var Service = service.Service{
 
 // declare says what the documentation promises: the lock belongs to the session, which ends with the
 // connection or the server, "even if the client disconnects ungracefully". A sequence has what the server has
-// written.
+// written. Nobody enters while a holder stands still.
 func declare(v service.Values) service.Declaration {
 	d := service.Declaration{Safe: []string{"no-loss", "servers-up", "no-amnesia"},
-		Live:   []string{"no-loss", "servers-up"},
+		Live:   []string{"no-loss", "no-pause", "servers-up"},
 		Fenced: v.On("fence"), GraceMS: 4000}
 	if limit := idleLimit(v); limit > 0 {
 		d.Safe = append(d.Safe, "no-pause", "timing")

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"turnstile/bench/experiment"
+	"turnstile/bench/service"
+	"turnstile/internal/english"
+	"turnstile/internal/figure"
+	"turnstile/internal/format"
+	"turnstile/judge/check"
+	"turnstile/nodes"
+	"turnstile/results"
+)
+
+// A serviceMatrix is what a call of matrix with --services makes.
+type serviceMatrix struct {
+	experiment.ServiceMatrix
+	asked bool
+	only  []string // numbers of lines, or services; none: all
+}
+
+// servicesSet is the name of its set, unless the user gives one.
+const servicesSet = "service-matrix"
+
+// checkServices says which flag is not for services, and picks the lines.
+func (c *matrixCall) checkServices(s settings) error {
+	x := &c.services
+	for _, name := range []string{"algo", "faults", "simulated", "runs", "hosts", "place", "control", "key"} {
+		if s.rank(name) == byFlag {
+			return fmt.Errorf("--%s is for the matrix of algorithms: leave it out, or leave out --services", name)
+		}
+	}
+	x.Seed, x.Setup = c.Seed, c.Setup
+	if !s.given("set") {
+		x.Setup.Set = servicesSet
+	}
+	if err := results.CheckNames(x.Setup.Results, x.Setup.Set); err != nil {
+		return err
+	}
+	var known []string
+	lines := experiment.ServiceLines()
+	for _, l := range lines {
+		known = append(known, fmt.Sprint(l.Number), l.Service)
+	}
+	for _, word := range x.only {
+		if !slices.Contains(known, word) {
+			return fmt.Errorf("--only: no line has the number or the service %q: there are %s", word,
+				strings.Join(distinct(known), ", "))
+		}
+	}
+	for _, l := range lines {
+		if len(x.only) == 0 || slices.ContainsFunc(x.only, l.Is) {
+			x.Cases = append(x.Cases, &experiment.ServiceCase{Line: l})
+		}
+	}
+	return nil
+}
+
+// distinct returns the words in their order, each once.
+func distinct(words []string) (all []string) {
+	for _, word := range words {
+		if !slices.Contains(all, word) {
+			all = append(all, word)
+		}
+	}
+	return all
+}
+
+// matrixOfServices makes the runs of all lines, and prints what they show.
+func (a *app) matrixOfServices(ctx context.Context, c *matrixCall) error {
+	m := &c.services.ServiceMatrix
+	if err := equipFor(&m.Setup, true); err != nil {
+		return err
+	}
+	for _, x := range m.Cases {
+		program, err := serviceProgram(x.Line.Service)
+		if err == nil {
+			x.Subject, _, err = subjectOf(ctx, &service.Program{Command: program, Name: x.Line.Service,
+				Words: x.Line.With}, nodes.Config{N: x.Line.Nodes})
+		}
+		if err != nil {
+			x.Err = fmt.Errorf("not run: %w", err)
+		}
+	}
+	if err := m.Resolve(); err != nil {
+		return err
+	}
+	var interrupted error
+	if len(m.Cells) > 0 {
+		if interrupted = a.makeServices(ctx, c); interrupted != nil && !errors.Is(interrupted, context.Canceled) {
+			return interrupted
+		}
+	}
+	if err := m.Judge(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	printServices(a.stdout, m.Cases)
+	a.tellServices(m.Cases)
+	if interrupted != nil {
+		fmt.Fprintln(a.stdout, "interrupted: the same command goes on with the runs that are left")
+		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
+	}
+	return nil
+}
+
+// makeServices makes the runs that the set does not have.
+func (a *app) makeServices(ctx context.Context, c *matrixCall) error {
+	m := &c.services.ServiceMatrix
+	m.Command = "orchestrator matrix --services"
+	before, left, err := m.Prepare()
+	if err != nil {
+		return unreadable(err)
+	}
+	fmt.Fprintf(a.stdout, "%s, %d of them in the set\n", english.Count(before+left, "run", "runs"), before)
+	if left == 0 {
+		return nil
+	}
+	unlock, err := m.Lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, _, err = m.Prepare(); err != nil { // another may have made some meanwhile
+		return unreadable(err)
+	}
+	bar := a.newBarFrom(c.noProgress, firstLine(m.Takes(ctx).Low))
+	m.Progress = func(done, all int, r *experiment.Result) {
+		a.checkDisk(r.Err)
+		bar.show(float64(done)/float64(all), fmt.Sprintf("run %d of %d", done, all))
+	}
+	runs, err := m.Make(ctx)
+	bar.clear()
+	for _, r := range runs {
+		if r.Err != nil {
+			fmt.Fprintf(a.stdout, "TROUBLE  %s: %v\n", r.Config.Options["service"], r.Err)
+		}
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return failure{err, unwritten}
+	}
+	return err
+}
+
+// printServices prints a table of all cases, and below it what happens in each and what the documentation
+// says.
+func printServices(out io.Writer, cases []*experiment.ServiceCase) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "line\tservice and options\tfault\tmay\tstrict\tfenced\ttold\tnobody for\trefused\tbytes\t")
+	for _, c := range cases {
+		l, faults := c.Line, c.Line.FaultTexts()
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", l.Number, l.Text(), append(faults, "none")[0],
+			strings.TrimSpace(l.Strict+" "+l.Fenced), caseText(c))
+		for _, more := range faults[min(1, len(faults)):] {
+			fmt.Fprintf(w, "\t\t%s\t\t\t\t\t\t\t\t\n", more)
+		}
+	}
+	w.Flush()
+	fmt.Fprint(out, `
+may and strict, fenced: of all entries, and of those that a resource accepts which demands fence numbers (of leaders: of
+one term). L recovers, P starves some, B blocks all, X two are inside or lead together, ? shows nothing, - has no fences
+told: entries whose client was told that it lost the lock; of those that others overlapped, how many were not told before
+nobody for: the longest time without an entry or, of leaders, without one. refused: tries, and those of them while nobody
+was inside. bytes: between clients and servers, for an entry
+
+`)
+	for _, c := range cases {
+		l := c.Line
+		fmt.Fprintf(out, "%d %s: %s\n", l.Number, l.Text(), l.Why)
+		if l.Mended != "" {
+			fmt.Fprintf(out, "   mended: %s\n", l.Mended)
+		}
+		fmt.Fprintf(out, "   documented: %s %s\n", l.Says, l.Link)
+	}
+	fmt.Fprintln(out)
+}
+
+// caseText returns the cells of a case that its run gives.
+func caseText(c *experiment.ServiceCase) string {
+	if c.Err != nil {
+		return c.Err.Error()
+	}
+	fenced, told, refused, bytes := "-", "", "", ""
+	if c.HasFences {
+		fenced = c.Fenced.String()
+	}
+	of := func(f figure.Figure) string { return format.Plain(f, 0) }
+	if r := &c.Row; r.EntriesTold.Known() {
+		told = of(r.EntriesTold)
+		if n, _ := r.OverlappedUntold.Value(); n > 0 {
+			told += fmt.Sprintf(", %s not", of(r.OverlappedUntold))
+		}
+		if n, _ := r.RefusedTries.Value(); n > 0 {
+			refused = of(r.RefusedTries) + ", " + of(r.RefusedFree) + " free"
+		}
+		bytes = of(r.ServerBytesPerEntry)
+	}
+	differs := ""
+	if c.Differs() {
+		differs = "DIFFERS"
+	}
+	return strings.Join([]string{c.Strict.String(), fenced, told, format.Seconds(c.SilenceS), refused, bytes,
+		differs}, "\t")
+}
+
+// tellServices says which cases are not as expected, and sets the exit status.
+func (a *app) tellServices(cases []*experiment.ServiceCase) {
+	differ, nothing := 0, 0
+	for _, c := range cases {
+		switch {
+		case c.Differs():
+			differ++
+			a.status = check.Violated.ExitCode()
+			fmt.Fprintf(a.stdout, "DIFFERS  %d %s: %s (%s)\n", c.Line.Number, c.Line.Text(), c.Says, c.Folder)
+		case c.ShowsNothing():
+			nothing++
+			a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
+			if c.Err == nil {
+				fmt.Fprintf(a.stdout, "shows nothing  %d %s: %s (%s)\n", c.Line.Number, c.Line.Text(), c.Says, c.Folder)
+			}
+		}
+	}
+	fmt.Fprintf(a.stdout, "%s: %d differ from what is expected, %d show nothing.\n",
+		english.Count(len(cases), "line", "lines"), differ, nothing)
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"turnstile/bench/experiment"
+	"turnstile/bench/service"
+	"turnstile/nodes"
+	"turnstile/results"
+)
+
+// built returns the program of a service that make build and make services have built; nil: they have not.
+func built(t *testing.T, name string) []string {
+	t.Helper()
+	if slices.ContainsFunc(ownServices, func(s *service.Service) bool { return s.Name == name }) {
+		build(t)
+		return append([]string{filepath.Join(programs, "orchestrator")}, serviceArgs...)
+	}
+	for _, program := range []string{"services-" + name, "services"} {
+		if path := filepath.Join("..", "..", "bin", program); exists(path) {
+			return []string{path}
+		}
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// The options of each line are those of its service, and its faults can be carried out. Where the program of
+// a service or of its servers is missing, its lines are not tested, and the log says so.
+func TestServiceLinesResolve(t *testing.T) {
+	t.Parallel()
+	tested := 0
+	for _, l := range experiment.ServiceLines() {
+		program := built(t, l.Service)
+		if program == nil {
+			t.Logf("NOT TESTED: number %d, %s: its program is not built", l.Number, l.Text())
+			continue
+		}
+		subject, _, err := subjectOf(t.Context(), &service.Program{Command: program, Name: l.Service,
+			Words: l.With}, nodes.Config{N: l.Nodes})
+		switch {
+		case err != nil && (strings.Contains(err.Error(), "install the Debian package") ||
+			strings.Contains(err.Error(), "there is no service")): // as of lease, which has a program of its own
+			t.Logf("NOT TESTED: number %d, %s: %v", l.Number, l.Text(), err)
+			continue
+		case err != nil:
+			t.Errorf("number %d, %s: %v", l.Number, l.Text(), err)
+			continue
+		}
+		m := experiment.ServiceMatrix{Cases: []*experiment.ServiceCase{{Line: l, Subject: subject}}}
+		if err := m.Resolve(); err != nil {
+			t.Error(err)
+		}
+		tested++
+	}
+	if tested == 0 {
+		t.Error("no line is tested, not even those of nats-kv")
+	}
+}
+
+// The matrix makes the run of a line, says what it shows, and does not make it again. What cannot be run is
+// said, and is no pass.
+func TestServiceMatrix(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for i, want := range []string{"2 runs, 0 of them in the set", "2 runs, 2 of them in the set"} {
+		cmd := orchestrator(t, dir, "matrix", "--services", "--only", "18", "--no-progress")
+		out, err := cmd.CombinedOutput()
+		if says := strings.Join(strings.Fields(string(out)), " "); err != nil || !strings.Contains(says, want) ||
+			!strings.Contains(says, "18 nats-kv members=3 none L L L L") ||
+			!strings.Contains(says, "2 lines: 0 differ from what is expected, 0 show nothing.") {
+			t.Errorf("call %d: %v\n%s", i+1, err, says)
+		}
+	}
+	if set := results.OpenSet(filepath.Join(dir, "results"), servicesSet); set == nil || len(set.Runs) != 2 {
+		t.Error("the set does not have two runs")
+	}
+	for _, x := range []struct {
+		args, says string
+		status     int
+	}{
+		{"--services --only redis", "not run: the program services, which has redis, is not beside this one", 2},
+		{"--services --only 99", "no line has the number or the service \"99\"", 64},
+		{"--services --simulated", "--simulated is for the matrix of algorithms", 64},
+		{"--only 9", "add --services", 64},
+	} {
+		cmd := orchestrator(t, t.TempDir(), append([]string{"matrix"}, strings.Fields(x.args)...)...)
+		out, _ := cmd.CombinedOutput()
+		if status := cmd.ProcessState.ExitCode(); status != x.status || !strings.Contains(string(out), x.says) {
+			t.Errorf("matrix %s: status %d, want %d and %q:\n%s", x.args, status, x.status, x.says, out)
+		}
+	}
+}
