@@ -37,7 +37,6 @@ type ServiceLine struct {
 	Says   string `yaml:"says"` // what the documentation or a report says; quoted, in quotation marks
 	Link   string `yaml:"link"` // where it does
 	Why    string `yaml:"why"`  // what happens, in a sentence
-	Mended string `yaml:"mended"`
 }
 
 //go:embed service_lines.yaml

@@ -164,23 +164,18 @@ func printServices(out io.Writer, cases []*experiment.ServiceCase) {
 	}
 	w.Flush()
 	fmt.Fprint(out, `
-may and strict, fenced: of all entries,
-	and of those that a resource accepts which demands fence numbers (of leaders: of
-one term). L recovers, P starves some, B blocks all, X two are inside or lead together, ? shows nothing,
-	- has no fences
-told: entries whose client was told that it lost the lock; of those that others overlapped,
-	how many were not told before
-nobody for: the longest time without an entry or, of leaders, without one. refused: tries,
-	and those of them while nobody
-was inside. bytes: between clients and servers, for an entry
+may and strict, fenced: of all entries, and of those that a resource accepts which demands fence numbers (of
+leaders: of one term). L recovers, P starves some, B blocks all, X two are inside or lead together, ? shows
+nothing, - has no fences
+told: entries whose client was told that it lost the lock; of those that others overlapped, how many were not
+told before
+nobody for: the longest time without an entry or, of leaders, without one. refused: tries, and those of them
+while nobody was inside. bytes: between clients and servers, for an entry
 
 `)
 	for _, c := range cases {
 		l := c.Line
 		fmt.Fprintf(out, "%d %s: %s\n", l.Number, l.Text(), l.Why)
-		if l.Mended != "" {
-			fmt.Fprintf(out, "   mended: %s\n", l.Mended)
-		}
 		fmt.Fprintf(out, "   documented: %s %s\n", l.Says, l.Link)
 	}
 	fmt.Fprintln(out)
