@@ -88,10 +88,17 @@ build: ## build bin/orchestrator and bin/node
 services: build ## build bin/services: locks and elections that people use, for bench and elect --service
 	@cd services && CGO_ENABLED=0 go build -buildvcs=false -trimpath -o ../bin/ .
 
+# Kubernetes' client takes minutes to build.
+.PHONY: services-lease
+services-lease: services ## build bin/services-lease: the election of Kubernetes, for elect --service lease
+	@cd services/lease && CGO_ENABLED=0 go build -buildvcs=false -trimpath -o ../../bin/services-lease .
+
 # SHORT=1: one lock and one failover of each.
 .PHONY: services-test
 services-test: ## test services, as far as their servers are installed: make services-test [SHORT=1]
 	@cd services && go vet ./... && go test -timeout 20m -count=1 $(if $(SHORT),-short) ./...
+	@$(if $(SHORT),echo "SKIPPED: services-lease takes minutes to build: make services-test" >&2,cd services/lease && \
+		go vet ./... && go test -timeout 20m -count=1 ./...)
 
 .PHONY: image
 image: ## build the container image: docker run --rm turnstile bench --algo ricart -n 16
@@ -175,6 +182,7 @@ check: ## look for what tests do not find: format, vet, staticcheck, go.mod, sho
 	go tool staticcheck ./...
 	go mod tidy -diff
 	cd services && go mod tidy -diff
+	cd services/lease && go mod tidy -diff
 	@$(MAKE) --no-print-directory fuzz
 
 # A target that ends with nothing but "context deadline exceeded" found nothing: before Go 1.27 the end of

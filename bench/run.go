@@ -181,6 +181,11 @@ func (r *Run) make(ctx context.Context, s Setup, server string) (err error) {
 		if trouble != nil && !errors.Is(trouble, errStalled) {
 			return trouble
 		}
+		if number < r.Options.Trials && chaos.OfServers(t.faults.all) { // some may be down, or promoted
+			if err := carrier.service.servers.Again(ctx); err != nil {
+				return fmt.Errorf("starting the servers again: %w", err)
+			}
+		}
 	}
 	return nil
 }

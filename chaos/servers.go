@@ -14,7 +14,7 @@ type Servers struct {
 	Count    int    `yaml:"count"`
 	Leads    bool   `yaml:"leads,omitempty"`    // one of them leads, or is the primary, and says so
 	Promotes bool   `yaml:"promotes,omitempty"` // a replica or standby can be made the primary
-	Peers    bool   `yaml:"peers,omitempty"`    // they talk to each other
+	Peers    bool   `yaml:"peers,omitempty"`    // they talk to each other, and can be kept from it
 }
 
 // ofServers reports whether the fault is one of servers of a service.
@@ -45,8 +45,8 @@ func (f *Fault) checkServers(s *Scene) error {
 	case cuts && !cut.OfClients() && of.Count == 1:
 		return no(k.Key, "there is one server, and no other to be cut off from: take --members 3")
 	case cuts && !cut.OfClients() && !of.Peers:
-		return no(k.Key, "the servers of %s do not talk to each other: cut clients off from them, as in "+
-			"cut: holder/server 0", of.Service)
+		return no(k.Key, "the servers of %s do not talk to each other, or do it where only Linux says who "+
+			"connects: cut clients off from them, as in cut: holder/server 0", of.Service)
 	case cuts && !cut.OfClients() && slices.ContainsFunc(sides, func(x effect.ServersOf) bool {
 		return len(x.Group) == of.Count
 	}):

@@ -187,7 +187,7 @@ func TestFaultsOfServersAreChecked(t *testing.T) {
 		"cut: 0/server leader": {redlock, "no server of redlock leads"},
 		"promote: 2":           {redlock, "no server of redlock can be promoted"},
 		"cut: server 0/servers": {
-			redlock, "the servers of redlock do not talk to each other: cut clients off"},
+			redlock, "the servers of redlock do not talk to each other, or do it where"},
 		"cut: server 0/server 1":        {one, "there is one server, and no other to be cut off from"},
 		"cut: server 0-2/servers":       {nil, "that leaves no server to be cut off from"},
 		"cut: servers/servers":          {nil, `"servers/servers" is no cut of servers: write holder/servers`},

@@ -9,6 +9,7 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/services/etcd"
 	"turnstile/services/postgres"
+	"turnstile/services/raft"
 	"turnstile/services/redis"
 	"turnstile/services/redlock"
 	"turnstile/services/zookeeper"
@@ -16,7 +17,7 @@ import (
 
 // table lists the services.
 var table = []*service.Service{&redis.Service, &redlock.Service, &postgres.Service, &zookeeper.Service,
-	&etcd.Lock, &etcd.Election}
+	&etcd.Lock, &etcd.Election, &raft.Service}
 
 func main() {
 	t := service.Table{Services: table, Self: []string{terminal.OwnPath()}}

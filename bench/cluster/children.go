@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// AddChildren adds what the processes have used that those of a run have started themselves, as /proc knows it:
-// in units of 10 ms. Children that have ended count once their parent has waited for them.
+// AddChildren adds what the processes have used that those of a run have started themselves, as /proc knows
+// it: in units of 10 ms. Children that have ended count once their parent has waited for them.
 func (u *Usage) AddChildren(brokers, nodes []Process) {
 	all := readProcesses()
 	add := func(of []Process, to *time.Duration) {

@@ -12,12 +12,14 @@ func TestChildrenAreCounted(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("there is no /proc")
 	}
-	spin := exec.Command("/bin/sh", "-c", "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'; exec sleep 20")
+	spin := exec.Command("/bin/sh", "-c",
+		"sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'; exec sleep 20")
 	if err := spin.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { spin.Process.Kill(); spin.Wait() }()
-	for late := time.Now().Add(20 * time.Second); readProcesses().beneath(spin.Process.Pid) < 30*time.Millisecond; {
+	late := time.Now().Add(20 * time.Second)
+	for readProcesses().beneath(spin.Process.Pid) < 30*time.Millisecond {
 		if time.Now().After(late) {
 			t.Fatal("the children of a shell have used no time")
 		}

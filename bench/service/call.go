@@ -117,7 +117,8 @@ func (t Table) find(name string) (*Service, error) {
 
 // describe returns what there is to say of a service before a run.
 func describe(s *Service, v Values, program, endpoint string) (*Description, error) {
-	d := &Description{Service: s.Name, Summary: s.Summary, Promise: s.Promise, Link: s.Link, Words: v.Words(),
+	d := &Description{Protocol: protocol, Service: s.Name, Summary: s.Summary, Promise: s.Promise,
+		Link: s.Link, Words: v.Words(),
 		Declaration: s.Declare(v)}
 	if s.Library != nil {
 		d.Library = s.Library()

@@ -45,7 +45,7 @@ func (m *Member) stop() error {
 		return err
 	}
 	if all := m.descendants(); len(all) > 0 && m.guard == nil {
-		guard, err := startGuard(all)
+		guard, err := guardProcesses(all)
 		if err != nil {
 			return errors.Join(err, m.signal(syscall.SIGCONT))
 		}
@@ -80,18 +80,30 @@ func (m *Member) dismissGuard() {
 	}
 }
 
-// A guard ends processes when this one ends, unless it is dismissed before.
+// A guard does something when this process ends, unless it is dismissed before.
 type guard struct {
 	shell *exec.Cmd
 	input io.WriteCloser
 }
 
-func startGuard(of []int) (*guard, error) {
-	script := "read word && exit; exec kill -KILL"
+// guardProcesses has a guard kill processes.
+func guardProcesses(of []int) (*guard, error) {
+	args := []string{"kill", "-KILL"}
 	for _, pid := range of {
-		script += fmt.Sprint(" ", pid)
+		args = append(args, fmt.Sprint(pid))
 	}
-	g := &guard{shell: exec.Command("/bin/sh", "-c", script)}
+	return startGuard(`exec "$@"`, args...)
+}
+
+// guardFolder has a guard remove a folder, once those have ended who still write there.
+func guardFolder(path string) (*guard, error) {
+	return startGuard(`for i in 1 2 3 4 5 6 7 8 9; do rm -rf "$1" 2>/dev/null && exit; sleep 0.2; done`, path)
+}
+
+// startGuard has a guard run a script of the shell.
+func startGuard(script string, args ...string) (*guard, error) {
+	g := &guard{shell: exec.Command("/bin/sh", append([]string{"-c", "read word && exit; " + script, "guard"},
+		args...)...)}
 	g.shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it outlives this process for a moment
 	var err error
 	if g.input, err = g.shell.StdinPipe(); err != nil {

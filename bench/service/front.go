@@ -137,8 +137,8 @@ func (f *fronts) pass(conn net.Conn, to *Member, port int) {
 // errStranger is said of a connection of nobody among the members.
 var errStranger = errors.New("no server has opened the connection")
 
-// whose returns the member that has opened a connection. What the kernel says of all sockets may miss one while
-// others come and go, and the process of a member may not be known yet, so it looks several times.
+// whose returns the member that has opened a connection. What the kernel says of all sockets may miss one
+// while others come and go, and the process of a member may not be known yet, so it looks several times.
 func (f *fronts) whose(conn net.Conn) (number int, err error) {
 	from, to := addrPort(conn.RemoteAddr()), addrPort(conn.LocalAddr())
 	for range 5 {

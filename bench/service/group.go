@@ -26,7 +26,8 @@ type group struct {
 // An owner is the user as whom servers run.
 type owner struct{ uid, gid uint32 }
 
-// nobody is the user as whom servers run if this is root: some refuse to run as root, and none needs it.
+// nobody is the user as whom servers run if this is root: some refuse to run as root, and none needs it. This
+// program itself may be where nobody else may read it.
 var nobody = owner{65534, 65534}
 
 // startLimit is how long servers may take until they serve, if they do not say.
@@ -45,7 +46,7 @@ func newGroup(s *Service, v Values, program, dir string, self []string) (*group,
 	if s.Servers.Run != nil {
 		g.program = slices.Concat(self, []string{"server", s.Name})
 	}
-	if os.Geteuid() == 0 {
+	if os.Geteuid() == 0 && s.Servers.Run == nil { // nobody may not reach this program
 		g.as = &nobody
 		g.launcher.As(nobody.uid, nobody.gid)
 	}
@@ -66,8 +67,8 @@ func newGroup(s *Service, v Values, program, dir string, self []string) (*group,
 	return g, nil
 }
 
-// startAll starts the servers, and waits until all serve. They reach each other by fronts, if it is given the
-// links between them. Whoever calls it ends the group if something fails.
+// startAll starts the servers, and waits until all serve. They reach each other by fronts if it is given the
+// links between them, or was before. Whoever calls it ends the group if something fails.
 func (g *group) startAll(ctx context.Context, links []PeerLink) (err error) {
 	if links != nil {
 		if g.fronts, err = newFronts(g, links); err != nil {
@@ -204,6 +205,20 @@ func (g *group) restart(ctx context.Context, m *Member, forget bool) error {
 		}
 	}
 	return g.start(m)
+}
+
+// again has all servers start once more, at their addresses and without what they know.
+func (g *group) again(ctx context.Context) error {
+	for _, m := range g.members {
+		if m.up() {
+			m.kill()
+		}
+		m.process = nil // as if it was never started: nobody is there whom it could rejoin
+		if err := os.RemoveAll(m.Dir); err != nil {
+			return err
+		}
+	}
+	return g.startAll(ctx, nil)
 }
 
 // end ends all servers, and gives their ports back. The folder stays.

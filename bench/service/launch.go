@@ -15,8 +15,12 @@ import (
 	"turnstile/bench/cluster"
 )
 
+// protocol counts the versions of what this package and the programs of services say to each other.
+const protocol = 1
+
 // A Description is what a program says of a service with its options.
 type Description struct {
+	Protocol int      `json:"protocol"`
 	Service  string   `json:"service"`
 	Summary  string   `json:"summary"`
 	Promise  string   `json:"promise"` // of its documentation, quoted
@@ -88,12 +92,17 @@ func (p *Program) Describe(ctx context.Context) (*Description, error) {
 	if err := json.Unmarshal(out, &d); err != nil {
 		return nil, fmt.Errorf("%s prints no description (%w): %.200q", strings.Join(args, " "), err, out)
 	}
+	if d.Protocol != protocol {
+		return nil, fmt.Errorf("%s is of another version than this program: build it again with make services, "+
+			"or make services-lease", args[0])
+	}
 	return &d, nil
 }
 
 // Running are the servers of a run.
 type Running struct {
 	Held
+	guard  *guard // of the folder
 	worker *cluster.Worker
 	dir    string
 	name   string // of the service
@@ -124,7 +133,11 @@ func Hold(ctx context.Context, on cluster.Host, p *Program) (*Running, error) {
 		return nil, err
 	}
 	r := &Running{dir: dir, name: p.Name}
+	if r.guard, err = guardFolder(dir); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
 	if r.worker, err = cluster.StartWorker(on, "the process of the servers", p.args("up")); err != nil {
+		r.guard.dismiss()
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	r.worker.SetLimit(upLimit)
@@ -152,7 +165,9 @@ func (r *Running) Close() error {
 	defer cancel()
 	r.worker.Ask(ctx, order{End: true}, nil) // if it cannot, they end with it
 	r.worker.End()
-	return os.RemoveAll(r.dir)
+	err := os.RemoveAll(r.dir)
+	r.guard.dismiss()
+	return err
 }
 
 // PIDs returns the process IDs of the servers; 0: that one is down.
@@ -165,6 +180,11 @@ func (r *Running) PIDs(ctx context.Context) (all []int, err error) {
 func (r *Running) Leader(ctx context.Context) (i int, err error) {
 	err = r.worker.Ask(ctx, order{Leader: true}, &i)
 	return i, err
+}
+
+// Again has all servers start once more, at their addresses and without what they know.
+func (r *Running) Again(ctx context.Context) error {
+	return r.worker.Ask(ctx, order{Again: true}, nil)
 }
 
 // Kill ends a server at once.

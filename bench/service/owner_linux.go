@@ -25,19 +25,23 @@ func ownerOf(from, to netip.AddrPort, pids []int, as *owner) (pid int, err error
 	if err != nil || inode == "" {
 		return 0, err
 	}
-	if as == nil {
-		return havingOpen("socket:["+inode+"]", pids), nil
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		runtime.LockOSThread() // and never unlock: the thread ends here
-		if err = errors.Join(unix.Setfsgid(int(as.gid)), unix.Setfsuid(int(as.uid))); err == nil {
-			pid = havingOpen("socket:["+inode+"]", pids)
+	if as != nil {
+		runtime.LockOSThread()
+		if err := filesAs(as.uid, as.gid); err != nil {
+			return 0, err // and the thread ends with the goroutine
 		}
-	}()
-	<-done
-	return pid, err
+		defer func() {
+			if err = filesAs(uint32(os.Geteuid()), uint32(os.Getegid())); err == nil {
+				runtime.UnlockOSThread()
+			}
+		}()
+	}
+	return havingOpen("socket:["+inode+"]", pids), nil
+}
+
+// filesAs has this thread have the rights of a user and a group as far as files are concerned.
+func filesAs(uid, gid uint32) error {
+	return errors.Join(unix.Setfsgid(int(gid)), unix.Setfsuid(int(uid)))
 }
 
 // havingOpen returns which of some processes has a file open; 0: none of them.

@@ -74,12 +74,20 @@ func (m *Member) Started() bool { return m.process != nil }
 // Address returns where a port of the member is: host:port.
 func (m *Member) Address(port int) string { return fmt.Sprintf("127.0.0.1:%d", m.Ports[port]) }
 
-// Peer returns where other members reach a port of the member: host:port. Port 0 is that of clients.
+// Peer returns where all other members reach a port of the member: host:port. Port 0 is that of clients.
 func (m *Member) Peer(port int) string {
 	if port > 0 && m.fronts != nil {
 		return m.fronts[port-1]
 	}
 	return m.Address(port)
+}
+
+// Reach returns where the member reaches a port of another one, or listens, if that is itself: host:port.
+func (m *Member) Reach(other *Member, port int) string {
+	if other == m {
+		return m.Address(port)
+	}
+	return other.Peer(port)
 }
 
 // Run runs a program to its end, in the place of the member and as its user: for Prepare. The error has what

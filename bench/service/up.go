@@ -23,6 +23,7 @@ type order struct {
 	Leader  bool         `json:"leader,omitempty"` // answered by its number
 	PIDs    bool         `json:"pids,omitempty"`   // answered by those of the servers; 0: it is down
 	End     bool         `json:"end,omitempty"`    // all servers
+	Again   bool         `json:"again,omitempty"`  // all servers start again, with empty folders
 	Await   *serverOrder `json:"await,omitempty"`  // until it serves
 }
 
@@ -43,7 +44,7 @@ type serverOrder struct {
 // Held says where the servers are, or will be.
 type Held struct {
 	Addresses []string   `json:"addresses"`       // of clients, by member: host:port
-	Links     []PeerLink `json:"links,omitempty"` // between servers; empty: they cannot be cut off from each other
+	Links     []PeerLink `json:"links,omitempty"` // between servers; empty: none can be cut
 }
 
 // up does what it is told until in ends. Then all servers end, and their folder is removed.
@@ -87,6 +88,8 @@ func (u *upper) obey(o *order) (any, error) {
 			}
 		}
 		return all, nil
+	case o.Again:
+		return nil, u.group.again(ctx)
 	case o.End:
 		return nil, u.end()
 	}

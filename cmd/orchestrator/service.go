@@ -44,6 +44,16 @@ func serviceProgram(name string) ([]string, error) {
 		"with make services", name)
 }
 
+// alsoHere adds the services of this program to the error of another one that has none of some name.
+func alsoHere(err error) (text string) {
+	if strings.HasPrefix(err.Error(), "there is no service") {
+		for _, s := range ownServices {
+			text += ", " + s.Name
+		}
+	}
+	return text
+}
+
 // serviceArgs make this program that of its own services.
 var serviceArgs = []string{"service"}
 
@@ -102,7 +112,7 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 		Endpoint: x.endpoint}
 	subject, d, err := subjectOf(context.Background(), &program, c.Config)
 	if err != nil {
-		return false, err
+		return false, fmt.Errorf("%w%s", err, alsoHere(err))
 	}
 	switch elects := slices.Contains(c.problems, check.Election); {
 	case d.Elects && !elects:

@@ -59,6 +59,9 @@ func (e *elector) Run(ctx context.Context, follow func(leader string, term uint6
 	return nil
 }
 
+// retryAfter is the time after which a candidate tries again.
+const retryAfter = 100 * time.Millisecond
+
 // errOver says that a leader was told that its session is over.
 var errOver = errors.New("the session of the leader is over")
 

@@ -46,7 +46,8 @@ var Lock = service.Service{
 	Name:    "etcd",
 	Summary: "concurrency.Mutex on etcd, its key bound to a session that is kept alive; client/v3",
 	Promise: "While the client holds a non revoked lease it can claim that it owns access to a resource " +
-		"associated with the lease. [...] the lock APIs cannot be used as mutual exclusion mechanism by themselves.",
+		"associated with the lease. [...] the lock APIs cannot be used as mutual exclusion mechanism by " +
+		"themselves.",
 	Link: "https://etcd.io/docs/v3.5/learning/why/#notes-on-the-usage-of-lock-and-lease",
 	Options: append(common[:len(common):len(common)], service.Option{Name: unlockOption, Default: "once",
 		Values: []string{"once", "retried"},
@@ -94,8 +95,8 @@ const leastTTL = 2 * time.Second
 // ttl.
 func declaration(v service.Values) service.Declaration {
 	ttl := max(v.Duration(ttlOption), leastTTL)
-	return service.Declaration{Safe: []string{"no-loss", "no-pause", "timing", "no-amnesia"}, Live: []string{"servers-up"},
-		GraceMS: float64((2*ttl + Recovers) / time.Millisecond)}
+	return service.Declaration{Safe: []string{"no-loss", "no-pause", "timing", "no-amnesia"},
+		Live: []string{"servers-up"}, GraceMS: float64((2*ttl + Recovers) / time.Millisecond)}
 }
 
 // Recovers is how long servers may take to elect a leader, and clients to connect again.

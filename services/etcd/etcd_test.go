@@ -9,6 +9,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"turnstile/bench/service"
 	"turnstile/nodes/foreign/program"
 	"turnstile/services/servicetest"
 )
@@ -18,7 +19,8 @@ func TestMain(m *testing.M) { servicetest.Main(m, &Lock, &Election) }
 // lockOf returns the client of a node, which ends with the test.
 func lockOf(t *testing.T, name string, servers []string, words ...string) *lock {
 	t.Helper()
-	l, err := openLock(t.Context(), servicetest.Setting(name, servers...), servicetest.Values(t, &Lock, words...))
+	l, err := openLock(t.Context(), servicetest.Setting(name, servers...),
+		servicetest.Values(t, &Lock, words...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,6 +105,15 @@ func TestWaiterLosesSession(t *testing.T) {
 	}
 }
 
+// TestNobodyThere has a client be refused where no server answers.
+func TestNobodyThere(t *testing.T) {
+	t.Parallel()
+	_, err := openLock(t.Context(), servicetest.Setting("n0", "127.0.0.1:1"), servicetest.Values(t, &Lock))
+	if err == nil {
+		t.Error("it opened")
+	}
+}
+
 // waiters waits until the lock has n keys.
 func waiters(t *testing.T, l *lock, n int64) {
 	t.Helper()
@@ -145,44 +156,60 @@ func TestRetriedUnlock(t *testing.T) {
 	servicetest.Acquire(t, lockOf(t, "n1", r.Addresses), 2*time.Second)
 }
 
-// TestFailover kills the leader of three servers, and restarts it with an empty folder.
+// TestFailover kills the leader of three servers, and restarts it.
 func TestFailover(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &Lock, "members=3")
 	l := lockOf(t, "n0", r.Addresses)
 	before := servicetest.Acquire(t, l, 2*time.Second)
-	leads, err := r.Leader(t.Context())
-	if err != nil || leads < 0 {
-		t.Fatalf("leader %d, %v", leads, err)
-	}
-	if err := r.Kill(t.Context(), leads); err != nil {
-		t.Fatal(err)
-	}
+	leads := leaderOf(t, r)
+	kill(t, r, leads)
 	if err := l.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if g := servicetest.Acquire(t, l, 8*time.Second); g.Fence <= before.Fence {
 		t.Errorf("the fence was %d and then %d", before.Fence, g.Fence)
 	}
-	next, err := r.Leader(t.Context())
-	if err != nil || next < 0 || next == leads {
-		t.Errorf("after leader %d was killed, %d leads (%v)", leads, next, err)
+	if next := leaderOf(t, r); next == leads {
+		t.Errorf("server %d leads, which was killed", next)
 	}
-	if err := r.Restart(t.Context(), leads, true); err != nil {
+	restart(t, r, leads, false)
+}
+
+// TestRejoin restarts a server with an empty folder, and has it be needed for a majority.
+func TestRejoin(t *testing.T) {
+	t.Parallel()
+	r := servicetest.Start(t, &Lock, "members=3")
+	leads := leaderOf(t, r)
+	follows := (leads + 1) % 3
+	kill(t, r, follows)
+	restart(t, r, follows, true)
+	kill(t, r, (leads+2)%3)
+	servicetest.Acquire(t, lockOf(t, "n0", r.Addresses), 8*time.Second)
+}
+
+func leaderOf(t *testing.T, r *service.Running) int {
+	t.Helper()
+	leads, err := r.Leader(t.Context())
+	if err != nil || leads < 0 {
+		t.Fatalf("server %d leads (%v)", leads, err)
+	}
+	return leads
+}
+
+func kill(t *testing.T, r *service.Running, server int) {
+	t.Helper()
+	if err := r.Kill(t.Context(), server); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Await(t.Context(), leads); err != nil {
+}
+
+func restart(t *testing.T, r *service.Running, server int, forget bool) {
+	t.Helper()
+	if err := r.Restart(t.Context(), server, forget); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Kill(t.Context(), next); err != nil { // now it is needed for a majority
-		t.Fatal(err)
-	}
-	l.Release(t.Context())
-	servicetest.Acquire(t, l, 8*time.Second)
-	if err := r.Restart(t.Context(), next, false); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Await(t.Context(), next); err != nil {
+	if err := r.Await(t.Context(), server); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -194,11 +221,8 @@ func TestNoRejoin(t *testing.T) {
 	}
 	t.Parallel()
 	r := servicetest.Start(t, &Lock, "members=3")
-	for i := range 2 {
-		if err := r.Kill(t.Context(), i); err != nil {
-			t.Fatal(err)
-		}
-	}
+	kill(t, r, 0)
+	kill(t, r, 1)
 	if err := r.Restart(t.Context(), 0, true); err == nil {
 		t.Error("it rejoined without a majority")
 	}

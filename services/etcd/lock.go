@@ -68,7 +68,7 @@ func (l *lock) Release(ctx context.Context) error {
 	case l.retried:
 		go func() {
 			for err != nil && l.life.Err() == nil {
-				time.Sleep(retryAfter)
+				time.Sleep(unlockAgain)
 				err = unlock(l.life, m)
 			}
 		}()
@@ -79,8 +79,8 @@ func (l *lock) Release(ctx context.Context) error {
 	return nil
 }
 
-// retryAfter is the time between two tries of an unlock.
-const retryAfter = 100 * time.Millisecond
+// unlockAgain is the time after which an unlock is made again.
+const unlockAgain = 500 * time.Millisecond
 
 func unlock(ctx context.Context, m *concurrency.Mutex) error {
 	ctx, cancel := context.WithTimeout(ctx, unlockLimit)

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"turnstile/bench/service"
+	"turnstile/nodes/foreign/program"
 )
 
 // Servers is how the servers of etcd are started.
@@ -31,6 +32,25 @@ func Dial(servers ...string) (*clientv3.Client, error) {
 	return clientv3.New(clientv3.Config{Endpoints: servers, Logger: zap.NewNop(),
 		DialTimeout: 2 * time.Second, DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: 3 * time.Second})
 }
+
+// Open returns the client of a node. It waits until the servers answer, unless the node comes up again: then
+// they may be out of reach for a while.
+func Open(ctx context.Context, s program.Setting) (*clientv3.Client, error) {
+	c, err := Dial(s.Options.Servers...)
+	if err != nil || s.Options.Incarnation > 0 {
+		return c, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, openLimit)
+	defer cancel()
+	if _, err := c.Get(ctx, s.Options.Prefix); err != nil {
+		c.Close()
+		return nil, fmt.Errorf("etcd at %s does not answer: %w", strings.Join(s.Options.Servers, ", "), err)
+	}
+	return c, nil
+}
+
+// openLimit is how long servers may take to answer a client for the first time.
+const openLimit = 5 * time.Second
 
 // askLimit is how long a server may take to answer what it is asked about itself.
 const askLimit = 500 * time.Millisecond
@@ -63,7 +83,8 @@ func command(m *service.Member) (args, env []string) {
 		state = "existing"
 	}
 	client := "http://" + m.Address(0)
-	args = []string{"--name", nameOf(m), "--data-dir", m.Dir + "/data", "--logger", "zap", "--log-level", "error",
+	args = []string{"--name", nameOf(m), "--data-dir", m.Dir + "/data",
+		"--logger", "zap", "--log-level", "error",
 		"--listen-client-urls", client, "--advertise-client-urls", client,
 		"--listen-peer-urls", "http://" + m.Address(1), "--initial-advertise-peer-urls", peerOf(m),
 		"--initial-cluster", strings.Join(all, ","), "--initial-cluster-state", state,

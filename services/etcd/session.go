@@ -21,7 +21,7 @@ type sessions struct {
 }
 
 func openSessions(ctx context.Context, s program.Setting, v service.Values) (*sessions, error) {
-	c, err := Dial(s.Options.Servers...)
+	c, err := Open(ctx, s)
 	if err != nil {
 		return nil, err
 	}

@@ -28,8 +28,8 @@ type elector struct {
 
 // open makes the client of a node. Each process has an identity of its own, as those of Kubernetes do, and
 // each request has the limit that client-go gives its own.
-func open(s program.Setting, v service.Values) (*elector, error) {
-	c, err := etcd.Dial(s.Options.Servers...)
+func open(ctx context.Context, s program.Setting, v service.Values) (*elector, error) {
+	c, err := etcd.Open(ctx, s)
 	if err != nil {
 		return nil, err
 	}

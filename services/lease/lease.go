@@ -30,9 +30,9 @@ var lease = service.Service{
 	Name: "lease",
 	Summary: "LeaderElector of Kubernetes' client-go on a record in etcd, where revisions stand for resource " +
 		"versions; no API server",
-	Promise: "This implementation does not guarantee that only one client is acting as a leader (a.k.a. fencing). " +
-		"[...] Thus the implementation is tolerant to arbitrary clock skew, but is not tolerant to arbitrary clock " +
-		"skew rate.",
+	Promise: "This implementation does not guarantee that only one client is acting as a leader (a.k.a. " +
+		"fencing). [...] Thus the implementation is tolerant to arbitrary clock skew, but is not tolerant to " +
+		"arbitrary clock skew rate.",
 	Link: "https://pkg.go.dev/k8s.io/client-go/tools/leaderelection",
 	Options: []service.Option{
 		{Name: leaseOption, Default: "3s", Check: length,
@@ -54,7 +54,7 @@ var lease = service.Service{
 	Library: func() string { return module.Version("k8s.io/client-go") },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
 		return program.ServeElector(in, out, d,
-			func(_ context.Context, s program.Setting) (program.Elector, error) { return open(s, v) })
+			func(ctx context.Context, s program.Setting) (program.Elector, error) { return open(ctx, s, v) })
 	},
 }
 

@@ -23,7 +23,7 @@ type said struct {
 // run runs an elector until the test ends, or until stop is called.
 func run(t *testing.T, name string, servers []string, words ...string) (told chan said, stop func()) {
 	t.Helper()
-	e, err := open(servicetest.Setting(name, servers...), servicetest.Values(t, &lease, words...))
+	e, err := open(t.Context(), servicetest.Setting(name, servers...), servicetest.Values(t, &lease, words...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestRecord(t *testing.T) {
 	r := servicetest.Start(t, &lease)
 	var all []*record
 	for _, name := range []string{"n0", "n1"} {
-		e, err := open(servicetest.Setting(name, r.Addresses...), servicetest.Values(t, &lease))
+		e, err := open(t.Context(), servicetest.Setting(name, r.Addresses...), servicetest.Values(t, &lease))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -80,7 +80,8 @@ func (r *record) Update(ctx context.Context, l resourcelock.LeaderElectionRecord
 }
 
 // put writes a record if that of the revision is there; 0: none. Otherwise it returns an error.
-func (r *record) put(ctx context.Context, revision int64, l *resourcelock.LeaderElectionRecord, refused error) error {
+func (r *record) put(ctx context.Context, revision int64, l *resourcelock.LeaderElectionRecord,
+	refused error) error {
 	text, err := json.Marshal(l)
 	if err != nil {
 		return err

@@ -105,7 +105,8 @@ const (
 func (l *lock) fence(ctx context.Context) (n uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.values.Duration("timeout"))
 	defer cancel()
-	err = l.conn.QueryRow(ctx, fmt.Sprintf("select nextval('%s')", strings.ReplaceAll(l.fences, "'", "''"))).Scan(&n)
+	err = l.conn.QueryRow(ctx, fmt.Sprintf("select nextval('%s')", strings.ReplaceAll(l.fences, "'",
+		"''"))).Scan(&n)
 	var said *pgconn.PgError
 	if errors.As(err, &said) && said.Code == undefinedTable { // the server has forgotten it
 		l.made = false

@@ -16,8 +16,9 @@ import (
 var Service = service.Service{
 	Name:    "postgres",
 	Summary: "pg_advisory_lock on one connection to PostgreSQL; pgx",
-	Promise: "Once acquired at session level, an advisory lock is held until explicitly released or the session ends.",
-	Link:    "https://www.postgresql.org/docs/15/explicit-locking.html#ADVISORY-LOCKS",
+	Promise: "Once acquired at session level, an advisory lock is held until explicitly released or the " +
+		"session ends.",
+	Link: "https://www.postgresql.org/docs/15/explicit-locking.html#ADVISORY-LOCKS",
 	Options: []service.Option{
 		{Name: "fence", Default: "off", Usage: "a fencing token by nextval of a sequence, once it has the lock",
 			Values: service.OnOff},
@@ -31,7 +32,8 @@ var Service = service.Service{
 			Values: service.OnOff},
 		{Name: "idle", Default: "off", Usage: "idle_session_timeout: the server ends a session that asks nothing " +
 			"for so long, which makes the lock a lease with watch=ping; off, or a length of time", Check: idle},
-		{Name: "timeout", Default: "5s", Usage: "within which the server has to answer, but for the wait for the lock",
+		{Name: "timeout", Default: "5s",
+			Usage: "within which the server has to answer, but for the wait for the lock",
 			Check: service.Length(10*time.Millisecond, time.Hour)},
 		{Name: "wait", Default: "1m", Usage: "after which a client that waits connects and asks again",
 			Check: service.Length(10*time.Millisecond, time.Hour)},
@@ -49,7 +51,8 @@ var Service = service.Service{
 	Declare: declare,
 	Library: func() string { return module.Version("github.com/jackc/pgx/v5") },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
-		return program.ServeLock(in, out, d, true, func(ctx context.Context, s program.Setting) (program.Lock, error) {
+		return program.ServeLock(in, out, d, true, func(ctx context.Context, s program.Setting) (
+			program.Lock, error) {
 			return open(ctx, s, v)
 		})
 	},
@@ -59,8 +62,9 @@ var Service = service.Service{
 // connection or the server, "even if the client disconnects ungracefully". A sequence has what the server has
 // written. Nobody enters while a holder stands still.
 func declare(v service.Values) service.Declaration {
-	d := service.Declaration{Safe: []string{"no-loss", "no-crash", "no-amnesia"},
-		Live: []string{"no-loss", "no-pause"}, Fenced: v.On("fence"), GraceMS: 4000}
+	d := service.Declaration{Safe: []string{"no-loss", "servers-up", "no-amnesia"},
+		Live:   []string{"no-loss", "no-pause", "servers-up"},
+		Fenced: v.On("fence"), GraceMS: 4000}
 	if limit := idleLimit(v); limit > 0 {
 		d.Safe = append(d.Safe, "no-pause", "timing")
 		d.GraceMS += float64(limit / time.Millisecond)

@@ -3,6 +3,11 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,7 +38,8 @@ func TestLock(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		test func(t *testing.T, r *service.Running)
-	}{{"excludes", excludes}, {"learns", learns}, {"stands still", standsStill}, {"comes back", comesBack}} {
+	}{{"excludes", excludes}, {"waits", waits}, {"learns", learns}, {"stands still", standsStill},
+		{"comes back", comesBack}} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, r) })
 	}
 }
@@ -44,17 +50,15 @@ func excludes(t *testing.T, r *service.Running) {
 		a := client(t, r, "excludes"+watch, "fence=on", "watch="+watch, "every=100ms")
 		b := client(t, r, "excludes"+watch, "fence=on", "watch="+watch, "every=100ms")
 		var last uint64
-		for range 2 {
-			for l, other := range map[*lock]*lock{a: b, b: a} {
-				g := servicetest.Acquire(t, l, 5*time.Second)
-				if g.Fence <= last {
-					t.Errorf("fence %d comes after %d", g.Fence, last)
-				}
-				last = g.Fence
-				servicetest.Refused(t, other, 50*time.Millisecond)
-				servicetest.Kept(t, g, 200*time.Millisecond)
-				servicetest.Release(t, l)
+		for l, other := range map[*lock]*lock{a: b, b: a} {
+			g := servicetest.Acquire(t, l, 5*time.Second)
+			if g.Fence <= last {
+				t.Errorf("fence %d comes after %d", g.Fence, last)
 			}
+			last = g.Fence
+			servicetest.Refused(t, other, 50*time.Millisecond)
+			servicetest.Kept(t, g, 120*time.Millisecond)
+			servicetest.Release(t, l)
 		}
 	}
 }
@@ -75,6 +79,15 @@ func learns(t *testing.T, r *service.Running) {
 		servicetest.Refused(t, a, 50*time.Millisecond)
 		servicetest.Release(t, b)
 		servicetest.Acquire(t, a, 5*time.Second)
+		if watch != off { // a watch has the connection
+			continue
+		}
+		if _, err := a.conn.Exec(t.Context(), "select pg_advisory_unlock_all()"); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Release(t.Context()); !errors.Is(err, program.ErrLost) {
+			t.Errorf("the release of a lock that the session does not hold returns %v", err)
+		}
 	}
 }
 
@@ -91,8 +104,8 @@ func terminate(t *testing.T, r *service.Running, pid uint32) {
 	}
 }
 
-// standsStill shows that a server that stands still answers no connection, also not those that it has, and that
-// a ping finds that out.
+// standsStill shows that a server that stands still answers no connection, also not those that it has, and
+// that a ping finds that out.
 func standsStill(t *testing.T, r *service.Running) {
 	a := client(t, r, "still", "watch=ping", "every=200ms", "timeout=300ms")
 	b := client(t, r, "still", "watch=read", "timeout=300ms")
@@ -155,10 +168,9 @@ func TestIdle(t *testing.T) {
 	servicetest.Lost(t, g, time.Second)
 }
 
-// A client that waits for too long connects again.
-func TestWait(t *testing.T) {
-	r := servicetest.Start(t, &Service)
-	a, b := client(t, r, "x"), client(t, r, "x", "wait=100ms")
+// waits shows that a client that waits for too long connects again.
+func waits(t *testing.T, r *service.Running) {
+	a, b := client(t, r, "waits"), client(t, r, "waits", "wait=100ms")
 	servicetest.Acquire(t, a, 5*time.Second)
 	if _, err := b.Acquire(t.Context()); !errors.Is(err, program.ErrRefused) {
 		t.Errorf("a client that has waited for too long returns %v", err)
@@ -173,4 +185,56 @@ func TestOptionsRefused(t *testing.T) {
 			t.Errorf("%v is accepted", words)
 		}
 	}
+}
+
+// No process is left if the one that has the servers is killed while they stand still.
+func TestKilledWhileItStandsStill(t *testing.T) {
+	r := servicetest.Start(t, &Service)
+	a := client(t, r, "x")
+	servicetest.Acquire(t, a, 5*time.Second)
+	pids, err := r.PIDs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := append(started(t, pids[0]), pids[0])
+	if len(all) < 3 {
+		t.Fatalf("the processes of the server are %v", all)
+	}
+	if err := r.Stop(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	r.Process().Dismiss()
+	<-r.Process().Ended()
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		all = slices.DeleteFunc(all, func(pid int) bool { return !runs(pid) })
+		if len(all) == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("processes %v are left", all)
+		}
+	}
+}
+
+// started returns the processes that a process has started.
+func started(t *testing.T, pid int) (all []int) {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, word := range strings.Fields(string(text)) {
+		child, err := strconv.Atoi(word)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, child)
+	}
+	return all
+}
+
+// runs reports whether a process has not ended.
+func runs(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(text), ") Z ")
 }

@@ -8,6 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -37,9 +40,17 @@ var Service = service.Service{
 			Check: service.Length(100*time.Microsecond, time.Minute)},
 		{Name: "replica", Default: "off", Usage: "server 1 is an asynchronous replica of server 0, for promote",
 			Values: service.OnOff},
+		{Name: "lag", Default: "0s", Usage: "how much later the replica hears of a write",
+			Check: service.Length(0, 2*time.Second)},
 		redisd.Durable,
 	},
 	Servers: servers(),
+	Check: func(v service.Values) error {
+		if !v.On("replica") && v.Duration("lag") > 0 {
+			return errors.New("lag is of a replica: add replica=on")
+		}
+		return nil
+	},
 	Declare: declare,
 	Library: func() string { return module.Version("github.com/redis/go-redis/v9") },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
@@ -54,9 +65,9 @@ var Service = service.Service{
 func declare(v service.Values) service.Declaration {
 	safe := []string{"no-pause", "timing", "no-amnesia"}
 	if !v.On("durable") || v.On("replica") {
-		safe = append(safe, "no-crash")
+		safe = append(safe, "servers-up")
 	}
-	return service.Declaration{Safe: safe, Live: []string{"no-loss"}, Fenced: v.On("fence"),
+	return service.Declaration{Safe: safe, Live: []string{"no-loss", "servers-up"}, Fenced: v.On("fence"),
 		GraceMS: float64(2*v.Duration("px")/time.Millisecond) + 1000}
 }
 
@@ -69,12 +80,23 @@ func servers() *service.Servers {
 		}
 		return 1
 	}
+	s.Prepare = func(_ context.Context, m *service.Member) (err error) {
+		if m.Number == 0 {
+			return nil
+		}
+		primary, err := redisd.Lag(m.All[0].Address(0), m.Values.Duration("lag"))
+		if err != nil {
+			return err
+		}
+		host, port, _ := net.SplitHostPort(primary)
+		return os.WriteFile(config(m), fmt.Appendf(nil, "replicaof %s %s\n", host, port), 0o600)
+	}
 	s.Command = func(m *service.Member) (args, env []string) {
 		args = redisd.Args(m)
 		if m.Number > 0 {
-			args = append(args, "--replicaof", fmt.Sprintf("127.0.0.1 %d", m.All[0].Ports[0]))
+			return append([]string{config(m)}, args...), nil
 		}
-		return args, nil
+		return append(args, "--repl-diskless-sync-delay", "0"), nil // a replica has the data at once
 	}
 	s.Leader = func(ctx context.Context, all []*service.Member) (int, error) {
 		for i, m := range all {
@@ -87,6 +109,9 @@ func servers() *service.Servers {
 	s.Promote = redisd.Promote
 	return &s
 }
+
+// config returns the file that tells a replica where its primary is.
+func config(m *service.Member) string { return filepath.Join(m.Dir, "redis.conf") }
 
 // The scripts take the name of the lock, and that of its fences.
 var (
@@ -114,8 +139,8 @@ func open(s program.Setting, v service.Values) *lock {
 	return l
 }
 
-// reach looks whether the first server is there, unless the node comes up again: then it may be out of reach for
-// a while.
+// reach looks whether the first server is there, unless the node comes up again: then it may be out of reach
+// for a while.
 func (l *lock) reach(ctx context.Context, s program.Setting) error {
 	if s.Options.Incarnation > 0 {
 		return nil

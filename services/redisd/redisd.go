@@ -3,6 +3,7 @@ package redisd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -14,7 +15,8 @@ import (
 
 // Durable is the option that says whether the servers keep what they answered to.
 var Durable = service.Option{Name: "durable", Default: "off",
-	Usage: "the server writes each command to disk before it answers; off: a restart loses all", Values: service.OnOff}
+	Usage:  "the server writes each command to disk before it answers; off: a restart loses all",
+	Values: service.OnOff}
 
 // Servers returns how Redis servers are started. They have the option [Durable].
 func Servers() service.Servers {
@@ -41,7 +43,11 @@ func Dial(address string) *redis.Client {
 func ready(ctx context.Context, m *service.Member) error {
 	c := Dial(m.Address(0))
 	defer c.Close()
-	return c.Ping(ctx).Err()
+	says, err := c.Info(ctx, "replication").Result()
+	if err == nil && strings.Contains(says, "master_link_status:down") && Primary(ctx, m.All[0]) {
+		err = errors.New("it has not got the data of its primary yet")
+	}
+	return err
 }
 
 // Primary reports whether a server takes writes, as far as it knows.

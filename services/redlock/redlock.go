@@ -34,18 +34,23 @@ var Service = service.Service{
 		{Name: "delay", Default: library, Usage: "between two tries; library: 50 to 250 ms, drawn each time",
 			Check: delay},
 		{Name: "drift", Default: "0.01", Usage: "the part of px that clocks may differ by", Check: drift},
-		{Name: "fail-fast", Default: "off", Usage: "a try ends once a majority has answered", Values: service.OnOff},
-		{Name: "deadlines", Default: "off", Usage: "go-redis heeds the library's limit for an answer, px/20; off: 3 s, " +
-			"as go-redis does unless it is told otherwise", Values: service.OnOff},
-		{Name: "watch", Default: "off", Usage: "the holder leaves when the library's Until has passed, by its own " +
-			"clock; off: nobody tells it that the lock is lost", Values: service.OnOff},
+		{Name: "fail-fast", Default: "off", Usage: "a try ends once a majority has answered",
+			Values: service.OnOff},
+		{Name: "deadlines", Default: "off",
+			Usage: "go-redis heeds the library's limit for an answer of a try, px/20; " +
+				"off: 3 s, as go-redis has it unless it is told otherwise; a release has no other limit",
+			Values: service.OnOff},
+		{Name: "watch", Default: "off",
+			Usage: "the holder leaves when the library's Until has passed, by its own " +
+				"clock; off: nobody tells it that the lock is lost", Values: service.OnOff},
 		redisd.Durable,
 	},
 	Servers: servers(),
 	Declare: declare,
 	Library: func() string { return module.Version("github.com/go-redsync/redsync/v4") },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
-		return program.ServeLock(in, out, d, true, func(ctx context.Context, s program.Setting) (program.Lock, error) {
+		return program.ServeLock(in, out, d, true, func(ctx context.Context, s program.Setting) (
+			program.Lock, error) {
 			return open(s, v), nil
 		})
 	},
@@ -77,16 +82,16 @@ func servers() *service.Servers {
 	return &s
 }
 
-// declare says what the documentation promises: the algorithm "relies on the assumption that while there is no
-// synchronized clock across the processes, the local time in every process updates at approximately at the same
-// rate", the holder is done within the validity time, and servers that restart have their data, by fsync=always,
-// or stay away for longer than px.
+// declare says what the documentation promises: the algorithm "relies on the assumption that while there is
+// no synchronized clock across the processes, the local time in every process updates at approximately at the
+// same rate", the holder is done within the validity time, and servers that restart have their data, by
+// fsync=always, or stay away for longer than px.
 func declare(v service.Values) service.Declaration {
 	safe := []string{"no-pause", "timing", "no-amnesia"}
 	if !v.On("durable") {
-		safe = append(safe, "no-crash")
+		safe = append(safe, "servers-up")
 	}
-	return service.Declaration{Safe: safe, Live: []string{"no-loss"},
+	return service.Declaration{Safe: safe, Live: []string{"no-loss", "servers-up"},
 		GraceMS: float64(2*v.Duration("px")/time.Millisecond) + 4000}
 }
 
@@ -102,7 +107,8 @@ func open(s program.Setting, v service.Values) *lock {
 	l := &lock{watch: v.On("watch")}
 	var pools []redsyncredis.Pool
 	for _, address := range s.Options.Servers {
-		c := redis.NewClient(&redis.Options{Addr: address, MaxRetries: -1, ContextTimeoutEnabled: v.On("deadlines")})
+		c := redis.NewClient(&redis.Options{Addr: address, MaxRetries: -1,
+			ContextTimeoutEnabled: v.On("deadlines")})
 		l.clients, pools = append(l.clients, c), append(pools, goredis.NewPool(c))
 	}
 	part, _ := strconv.ParseFloat(v["drift"], 64)

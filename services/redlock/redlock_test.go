@@ -60,8 +60,8 @@ func expires(t *testing.T, r *service.Running) {
 	servicetest.Release(t, b)
 }
 
-// amnesia shows that two hold the lock if a server forgets it: one cannot reach the third server, the second
-// restarts without its data.
+// amnesia shows that two hold the lock if a server forgets it: one cannot reach the third server, the
+// second restarts without its data.
 func amnesia(t *testing.T, r *service.Running) {
 	third := servicetest.NewProxy(t, r.Addresses[2])
 	third.Cut()

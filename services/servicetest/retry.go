@@ -8,8 +8,8 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// Retry acquires a lock as the testbed does: it tries again after an error. It fails the test if that takes longer
-// than a time.
+// Retry acquires a lock as the testbed does: it tries again after an error. It fails the test if that takes
+// longer than a time.
 func Retry(t *testing.T, l program.Lock, within time.Duration) program.Grant {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)

@@ -14,8 +14,8 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// Main has the program of a test be that of the services, if it is called so, and runs the tests otherwise. Each
-// package that calls [Start] calls it in TestMain.
+// Main has the program of a test be that of the services, if it is called so, and runs the tests otherwise.
+// Each package that calls [Start] calls it in TestMain.
 func Main(m *testing.M, table ...*service.Service) {
 	if len(os.Args) > 1 && slices.Contains([]string{"describe", "client", "up", "server"}, os.Args[1]) {
 		t := service.Table{Services: table, Self: []string{terminal.OwnPath()}}
@@ -24,8 +24,8 @@ func Main(m *testing.M, table ...*service.Service) {
 	os.Exit(m.Run())
 }
 
-// Start starts the servers of a service with options such as ttl=2s, which end with the test. The test is skipped
-// if their program is missing.
+// Start starts the servers of a service with options such as ttl=2s, which end with the test. The test is
+// skipped if their program is missing.
 func Start(t *testing.T, s *service.Service, words ...string) *service.Running {
 	t.Helper()
 	if _, err := s.Servers.Find(""); err != nil {

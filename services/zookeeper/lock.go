@@ -34,7 +34,8 @@ var anybody = zk.WorldACL(zk.PermAll)
 // openLimit is how long it may take until there is a session.
 const openLimit = 8 * time.Second
 
-// open waits for a session, unless the node comes up again: then the servers may be out of reach for a while.
+// open waits for a session, unless the node comes up again: then the servers may be out of reach for a
+// while.
 func open(ctx context.Context, s program.Setting, v service.Values) (l *lock, err error) {
 	l = &lock{values: v, root: "/" + strings.Trim(s.Options.Prefix, "/") + "/lock"}
 	conn, events, err := zk.Connect(s.Options.Servers, v.Duration("session"), zk.WithEventCallback(l.hear),
@@ -52,7 +53,8 @@ func open(ctx context.Context, s program.Setting, v service.Values) (l *lock, er
 			}
 		case <-late:
 			conn.Close()
-			return nil, fmt.Errorf("there is no session at %s after %v", strings.Join(s.Options.Servers, ", "), openLimit)
+			return nil, fmt.Errorf("there is no session at %s after %v", strings.Join(s.Options.Servers, ", "),
+				openLimit)
 		}
 	}
 	return l, nil
@@ -240,8 +242,8 @@ func (l *lock) Release(ctx context.Context) error {
 	return err
 }
 
-// remove deletes the node of this client, if there is one. It returns program.ErrLost if that was gone before;
-// after a connection was lost nobody knows why it is gone.
+// remove deletes the node of this client, if there is one. It returns program.ErrLost if that was gone
+// before; after a connection was lost nobody knows why it is gone.
 func (l *lock) remove(ctx context.Context) error {
 	if l.mine == "" {
 		return nil
@@ -265,8 +267,8 @@ func (l *lock) remove(ctx context.Context) error {
 	return err
 }
 
-// useLibrary acquires the lock by the library's recipe. A node that it leaves behind after an error is in the
-// way of this client too, until the session expires.
+// useLibrary acquires the lock by the library's recipe. A node that it leaves behind after an error is in
+// the way of this client too, until the session expires.
 func (l *lock) useLibrary(ctx context.Context) (program.Grant, error) {
 	l.used = zk.NewLock(l.conn, l.root, anybody)
 	since := l.fallen()

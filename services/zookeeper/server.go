@@ -87,8 +87,11 @@ func prepare(_ context.Context, m *service.Member) error {
 		"4lw.commands.whitelist=srvr,wchs", "maxClientCnxns=0"}
 	if len(m.All) > 1 {
 		for _, other := range m.All {
-			lines = append(lines, fmt.Sprintf("server.%d=127.0.0.1:%d:%d", other.Number+1, other.Ports[followers],
-				other.Ports[votes]))
+			_, vote, err := net.SplitHostPort(m.Reach(other, votes))
+			if err != nil {
+				return err
+			}
+			lines = append(lines, fmt.Sprintf("server.%d=%s:%s", other.Number+1, m.Reach(other, followers), vote))
 		}
 		if err := os.WriteFile(filepath.Join(m.Dir, "myid"), fmt.Append(nil, m.Number+1), 0o600); err != nil {
 			return err

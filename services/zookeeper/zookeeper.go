@@ -1,4 +1,5 @@
-// Package zookeeper has the lock of ZooKeeper: ephemeral sequential nodes, each of which waits for the one before.
+// Package zookeeper has the lock of ZooKeeper: ephemeral sequential nodes, each of which waits for the one
+// before.
 package zookeeper
 
 import (
@@ -32,13 +33,14 @@ var Service = service.Service{
 		"clients think they hold the same lock.",
 	Link: "https://zookeeper.apache.org/doc/current/recipes.html#sc_recipes_Locks",
 	Options: []service.Option{
-		{Name: "recipe", Default: own, Usage: "own: each waits for the one before; library: zk.Lock, without a fence; " +
-			"herd: all wait for the holder", Values: []string{own, library, herd}},
+		{Name: "recipe", Default: own,
+			Usage: "own: each waits for the one before; library: zk.Lock, without a fence; " +
+				"herd: all wait for the holder", Values: []string{own, library, herd}},
 		{Name: "session", Default: "2s", Usage: "the session timeout; the server counts it in ticks of 200 ms",
 			Check: service.Length(2*tick, maxSession)},
 		{Name: "lost", Default: disconnected, Usage: "what tells the holder that the lock is lost: that it is " +
-			"disconnected, after 2/3 of the session timeout, or that the session has expired, which it hears once it " +
-			"is connected again", Values: []string{expired, disconnected}},
+			"disconnected, after 2/3 of the session timeout, or that the session has expired, which it hears " +
+			"once it is connected again", Values: []string{expired, disconnected}},
 		{Name: "obey", Default: "on", Usage: "a holder that is told so leaves at once", Values: service.OnOff},
 		{Name: "durable", Default: "off", Usage: "forceSync: the servers write to disk before they answer",
 			Values: service.OnOff},
@@ -52,20 +54,17 @@ var Service = service.Service{
 	},
 }
 
-// declare says what the documentation promises: that a client which is disconnected knows nothing of its locks,
-// and that the server frees them after the session timeout. A holder that stays, or that is told later than the
-// others, loses that with its connection.
+// declare says what the documentation promises: that a client which is disconnected knows nothing of its
+// locks, and that the server frees them after the session timeout. A holder that stays, or that is told later
+// than the others, loses that with its connection.
 func declare(v service.Values) service.Declaration {
-	d := service.Declaration{Safe: []string{"no-pause", "timing", "no-amnesia"}, Live: []string{},
+	d := service.Declaration{Safe: []string{"no-pause", "timing", "no-amnesia"}, Live: []string{"servers-up"},
 		Fenced: v["recipe"] != library, GraceMS: float64(2*v.Duration("session")/time.Millisecond) + 5000}
 	if !v.On("obey") || v["lost"] == expired {
 		d.Safe = append(d.Safe, "no-loss")
 	}
 	if v.Int(service.Members) == 1 {
-		d.Live = append(d.Live, "no-crash") // of the server
-	}
-	if v["recipe"] == library {
-		d.Live = append(d.Live, "no-loss") // a node that it leaves behind stays in its own way
+		d.Live = append(d.Live, "no-loss") // connections end with the one server
 	}
 	return d
 }

@@ -107,7 +107,8 @@ func crowd(t *testing.T, r *service.Running) {
 		for range 3 {
 			all = append(all, await(client(t, r.Addresses, "crowd"+recipe, "recipe="+recipe)))
 		}
-		want := map[string]string{own: "watching 3 paths\nTotal watches:3", herd: "watching 1 paths\nTotal watches:3"}
+		want := map[string]string{own: "watching 3 paths\nTotal watches:3",
+			herd: "watching 1 paths\nTotal watches:3"}
 		for end := time.Now().Add(5 * time.Second); !strings.Contains(watches(t, r), want[recipe]); {
 			if time.Now().After(end) {
 				t.Fatalf("with recipe=%s, not %s, but %s", recipe, want[recipe], watches(t, r))

@@ -25,11 +25,13 @@ const asking = 2 * time.Second
 
 // A lock is the client of one node.
 type lock struct {
-	conn *nats.Conn
-	kv   jetstream.KeyValue
-	key  string
-	name string
-	ttl  time.Duration
+	conn   *nats.Conn
+	js     jetstream.JetStream
+	bucket jetstream.KeyValueConfig
+	kv     jetstream.KeyValue
+	key    string
+	name   string
+	ttl    time.Duration
 
 	mu       sync.Mutex
 	revision uint64
@@ -50,26 +52,36 @@ func open(ctx context.Context, s program.Setting, v service.Values) (program.Loc
 	if err != nil {
 		return nil, fmt.Errorf("connecting to NATS at %s: %w", strings.Join(s.Options.Servers, ", "), err)
 	}
-	c := jetstream.KeyValueConfig{Bucket: bucket, TTL: v.Duration("ttl"), LimitMarkerTTL: v.Duration("ttl"),
-		Replicas: v.Int(service.Members), Storage: jetstream.MemoryStorage, History: 1}
+	l := &lock{conn: conn, js: js, ttl: v.Duration("ttl"), name: s.Name,
+		key: strings.ReplaceAll(s.Options.Prefix, "/", ".") + "lock"}
+	l.bucket = jetstream.KeyValueConfig{Bucket: bucket, TTL: v.Duration("ttl"),
+		LimitMarkerTTL: v.Duration("ttl"),
+		Replicas:       v.Int(service.Members), Storage: jetstream.MemoryStorage, History: 1}
 	if v.On("durable") {
-		c.Storage = jetstream.FileStorage
+		l.bucket.Storage = jetstream.FileStorage
 	}
 	for late := time.Now().Add(20 * time.Second); ; {
 		// Servers of a cluster may know of each other, and not yet agree on who leads.
-		call, cancel := context.WithTimeout(ctx, time.Second)
-		kv, err := js.CreateOrUpdateKeyValue(call, c)
-		cancel()
-		switch {
+		switch err := l.make(ctx); {
 		case err == nil:
-			return &lock{conn: conn, kv: kv, ttl: v.Duration("ttl"), name: s.Name,
-				key: strings.ReplaceAll(s.Options.Prefix, "/", ".") + "lock"}, nil
+			return l, nil
 		case ctx.Err() != nil || time.Now().After(late):
 			conn.Close()
 			return nil, fmt.Errorf("making the bucket %s: %w", bucket, err)
 		}
 		time.Sleep(100 * time.Millisecond) // until the next try
 	}
+}
+
+// make makes the bucket, unless it is there.
+func (l *lock) make(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	kv, err := l.js.CreateOrUpdateKeyValue(ctx, l.bucket)
+	if err == nil { // otherwise the one there was may answer again
+		l.kv = kv
+	}
+	return err
 }
 
 // Acquire implements program.Lock. If the key is there, it waits until a watch says that it is gone.
@@ -80,6 +92,9 @@ func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 		cancel()
 		if err == nil {
 			return l.granted(revision), nil
+		}
+		if errors.Is(err, jetstream.ErrNoStreamResponse) { // a bucket in memory ends with its server
+			err = errors.Join(err, l.make(ctx))
 		}
 		if !errors.Is(err, jetstream.ErrKeyExists) {
 			return program.Grant{}, err

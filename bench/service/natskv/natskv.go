@@ -34,7 +34,11 @@ var Service = service.Service{
 	Servers: &servers,
 	Declare: func(v service.Values) service.Declaration {
 		// A holder that stands still or whose messages are late for longer than ttl may be inside with the next.
-		return service.Declaration{Safe: []string{"no-pause", "timing", "no-loss"}, Live: []string{"no-loss"},
+		safe := []string{"no-pause", "timing", "no-loss"}
+		if !v.On("durable") { // the keys end with the servers
+			safe = append(safe, "servers-up")
+		}
+		return service.Declaration{Safe: safe, Live: []string{"no-loss", "servers-up"},
 			Fenced: true, GraceMS: float64(2*v.Duration("ttl")/time.Millisecond) + 10_000}
 	},
 	Library: func() string { return "nats.go " + nats.Version },
@@ -50,11 +54,7 @@ var servers = service.Servers{Members: []int{1, 3}, Ports: 2, Run: run,
 	Command: func(m *service.Member) (args, env []string) {
 		args = []string{"n" + strconv.Itoa(m.Number), m.Dir, m.Values["durable"]}
 		for _, other := range m.All {
-			at := other.Peer(1)
-			if other == m { // where it listens
-				at = m.Address(1)
-			}
-			args = append(args, other.Address(0), at)
+			args = append(args, other.Address(0), m.Reach(other, 1))
 		}
 		return args, nil
 	},

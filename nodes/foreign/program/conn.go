@@ -19,6 +19,7 @@ const (
 // Error codes of bodies of the type error.
 const (
 	Unknown     = 0    // it is not known whether it was done
+	Unsupported = 10   // the program does not do that
 	Unavailable = 11   // not now: it is tried again
 	Crash       = 13   // the program cannot go on
 	LockLost    = 1000 // of a release: the lock was lost before

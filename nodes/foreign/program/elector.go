@@ -51,7 +51,7 @@ func ServeElector(in io.Reader, out io.Writer, declaration any,
 			return err
 		}
 		// It starts elections itself.
-		c.Answer(l, "error", map[string]any{"code": 10, "text": "elections start by themselves"})
+		c.Answer(l, "error", map[string]any{"code": Unsupported, "text": "elections start by themselves"})
 	}
 }
 

@@ -111,7 +111,7 @@ func (s *lockServer) work(ctx context.Context) {
 func (s *lockServer) handle(ctx context.Context, l Line) {
 	switch {
 	case l.Type != "request" && l.Type != "release":
-		s.refuse(l, 10, "this program grants a lock") // not supported
+		s.refuse(l, Unsupported, "this program grants a lock")
 	case s.failed != nil:
 		s.refuse(l, Crash, fmt.Sprintf("it cannot use the service: %v", s.failed))
 	case l.Type == "request":

@@ -1,0 +1,144 @@
+//go:build linux
+
+package natskv
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/bench/cluster"
+	"turnstile/bench/service"
+	"turnstile/internal/soak"
+	"turnstile/internal/terminal"
+	"turnstile/nodes/foreign/program"
+)
+
+func TestMain(m *testing.M) {
+	switch {
+	case len(os.Args) > 1 && os.Args[1] == "proxies":
+		if err := cluster.ServeProxies(os.Stdin, os.Stdout); err != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	case len(os.Args) > 2 && os.Args[2] == Service.Name:
+		t := service.Table{Services: []*service.Service{&Service}, Self: []string{terminal.OwnPath()}}
+		os.Exit(t.Call(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// three starts three servers that reach each other by proxies. It returns the links by them as well.
+func three(t *testing.T) (*service.Running, *cluster.Proxies, []service.PeerLink) {
+	t.Helper()
+	l := cluster.NewLauncher()
+	proxies, err := cluster.LaunchProxies(t.Context(), []cluster.Host{l},
+		[]string{terminal.OwnPath(), "proxies"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(proxies.Close)
+	r, err := service.Hold(t.Context(), l, &service.Program{Command: []string{terminal.OwnPath()},
+		Name: Service.Name, Words: []string{"members=3"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	var through []service.PeerLink
+	for _, link := range r.Links {
+		if link.Address, err = proxies.Add(t.Context(), 0, link.String(), link.Address); err != nil {
+			t.Fatal(err)
+		}
+		through = append(through, link)
+	}
+	if err := r.Start(t.Context(), through); err != nil {
+		t.Fatal(err)
+	}
+	return r, proxies, through
+}
+
+// enter acquires a lock and releases it, and returns the fence. It tries for a time.
+func enter(t *testing.T, l program.Lock, within time.Duration) (uint64, error) {
+	t.Helper()
+	for late := time.Now().Add(within); ; {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		g, err := l.Acquire(ctx)
+		if err == nil {
+			err = l.Release(ctx)
+		}
+		cancel()
+		if err == nil || time.Now().After(late) {
+			return g.Fence, err
+		}
+		time.Sleep(50 * time.Millisecond) // until the next try
+	}
+}
+
+// Servers talk through the proxies between them. If the one that leads is cut off from both others, nobody
+// enters by it, the others elect another, and it takes part again afterwards.
+func TestLeaderIsCutOff(t *testing.T) {
+	r, proxies, links := three(t)
+	v, err := Service.Parse([]string{"members=3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var clients []program.Lock
+	for _, address := range r.Addresses {
+		l, err := open(t.Context(), program.Setting{Name: "n0", Names: []string{"n0"},
+			Options: program.Options{Servers: []string{address}, Prefix: "cut/"}}, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		clients = append(clients, l)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := l.(*lock).make(ended); err == nil { // after which the client still has its bucket
+			t.Error("the bucket was made in no time")
+		}
+		if _, err := enter(t, l, 10*time.Second); err != nil {
+			t.Fatalf("nobody enters by %s: %v", address, err)
+		}
+	}
+	if n, err := proxies.Bytes(t.Context(), " of server "); err != nil || n == 0 {
+		t.Errorf("%d bytes pass between servers (%v)", n, err)
+	}
+	if soak.Pick(true, false, false) { // an election takes 4 to 9 s
+		return
+	}
+	lead, err := r.Leader(t.Context())
+	if err != nil || lead < 0 {
+		t.Fatalf("server %d leads: %v", lead, err)
+	}
+	cut := cluster.ConnectionFault{Number: 1, Drop: true}
+	for _, link := range links {
+		if link.From == lead || link.To == lead {
+			cut.Names = append(cut.Names, link.String())
+		}
+	}
+	if len(cut.Names) != 4 {
+		t.Fatalf("server %d is in %s", lead, strings.Join(cut.Names, ", "))
+	}
+	if err := proxies.Begin(t.Context(), cut); err != nil {
+		t.Fatal(err)
+	}
+	fence, err := enter(t, clients[(lead+1)%3], 30*time.Second)
+	if err != nil {
+		t.Fatalf("nobody enters by the majority: %v", err)
+	}
+	if _, err := enter(t, clients[lead], 2*time.Second); err == nil {
+		t.Error("somebody enters by a server that is cut off")
+	}
+	if err := proxies.Heal(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	if last, err := enter(t, clients[lead], 20*time.Second); err != nil || last <= fence {
+		t.Errorf("after the cut, fence %d comes after %d: %v", last, fence, err)
+	}
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/internal/soak"
+)
+
+// Runs about the service that this program has itself: one that is valid, one whose holder stands still for
+// longer than the key lives, and one whose server is killed. What is stored is judged again to the same end.
+func TestServiceRuns(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		args   string
+		status int
+		says   string
+	}{
+		{"-n 2 --duration 300ms", 0, "server-version 2"},
+		{"-n 3 --duration 3s --hold 1ms --with ttl=1s --pause holder --at 200ms --for 1700ms", 1,
+			"outside its model: it needs no pause"},
+		{"-n 2 --duration 2s --kill-server 0 --at 500ms --for 300ms", 0, "it hit server 0"},
+		{"-n 3 --duration 3s --hold 1ms --with ttl=1s --cut-server holder/servers --at 200ms --for 2s", 0,
+			"between clients and servers"},
+	}
+	for _, x := range cases[:soak.Pick(2, len(cases), len(cases))] {
+		t.Run(x.args, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			args := append([]string{"bench", "--service", "nats-kv", "--warmup", "0s", "--no-progress"},
+				strings.Fields(x.args)...)
+			cmd := orchestrator(t, dir, args...)
+			cmd.Env = append(cmd.Env, "TMPDIR="+dir)
+			out, _ := cmd.CombinedOutput()
+			if got := cmd.ProcessState.ExitCode(); got != x.status || !strings.Contains(string(out), x.says) {
+				t.Fatalf("bench %s: status %d, and it is to say %q:\n%s", x.args, got, x.says, out)
+			}
+			if left, _ := filepath.Glob(filepath.Join(dir, "turnstile-servers-*")); left != nil {
+				t.Errorf("folders of servers are left: %q", left)
+			}
+			again := orchestrator(t, dir, "verify", "latest")
+			if out, _ := again.CombinedOutput(); again.ProcessState.ExitCode() != x.status {
+				t.Errorf("verify: status %d, want %d:\n%s", again.ProcessState.ExitCode(), x.status, out)
+			}
+		})
+	}
+}
+
+// What is wrong with a call about a service is said before anything starts.
+func TestServicesRefuse(t *testing.T) {
+	t.Parallel()
+	for args, says := range map[string]string{
+		"bench --service nats-kv --with ttk=1s":                  "did you mean ttl?",
+		"bench --service nats-kv --with ttl=1s,ttl=2s":           "given twice",
+		"bench --service nats-kv --with ttl=10ms":                "is not between 1s and 1h0m0s",
+		"bench --service nats-kv --with members=2":               "there are 1, 3",
+		"bench --service nats-kv --with ttl":                     "write a value, as in ttl=2s",
+		"bench --service nats-kv --algo ring":                    "leave out all but one",
+		"bench --with ttl=1s":                                    "add --service",
+		"bench --service nats-kv --server-program /bin/sh":       "the server is within this program",
+		"bench --service nats-kv --hosts 2":                      "leave out --hosts",
+		"bench --service nats-kv --kill-server 1":                "there is no server 1",
+		"bench --service nats-kv --promote 0":                    "promote",
+		"bench --algo ring --kill-server 0":                      "choose a service with --service",
+		"elect --service nats-kv":                                "bench --service nats-kv runs it",
+		"bench --service nats-kv --endpoint :1 --kill-server 0":  "no servers",
+		"service describe nats-kv members=1 --server-program=sh": "the server is within this program",
+		"service up nothing":                                     "there is no service",
+		"service":                                                "write list, or",
+	} {
+		cmd := orchestrator(t, t.TempDir(), strings.Fields(args)...)
+		out, _ := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != 64 || !strings.Contains(string(out), says) {
+			t.Errorf("%s: status %d, and it is to say %q:\n%s", args, cmd.ProcessState.ExitCode(), says, out)
+		}
+	}
+}
+
+// Servers that cannot be used end the run before anybody asks, with what the client library says.
+func TestServiceOutOfReach(t *testing.T) {
+	t.Parallel()
+	cmd := orchestrator(t, t.TempDir(), "bench", "--service", "nats-kv", "--endpoint", "127.0.0.1:1", "-n", "1",
+		"--no-progress")
+	out, _ := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "connecting to NATS at 127.0.0.1:1") {
+		t.Errorf("status %d:\n%s", cmd.ProcessState.ExitCode(), out)
+	}
+}
+
+// Whatever is killed of a run about a service, no process and no folder of servers is left.
+func TestServiceKills(t *testing.T) {
+	victims := []string{"bench", "service up", "service server", "service client", "bin/node"}
+	for i := range soak.Pick(2, 10, 200) {
+		victim := victims[i%len(victims)]
+		t.Run(victim, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			cmd := orchestrator(t, dir, "bench", "--service", "nats-kv", "-n", "2", "--duration", "2s",
+				"--warmup", "0s", "--no-progress", "--patience", "500ms")
+			cmd.Env = append(cmd.Env, "TMPDIR="+dir)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(300+137*i%1500) * time.Millisecond) // the moment of the kill
+			killOne(t, dir, victim)
+			cmd.Wait()
+			for late := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+				left, folders := ofRun(dir, ""), foldersOf(dir)
+				if left == nil && folders == nil {
+					return
+				}
+				if time.Now().After(late) {
+					t.Fatalf("of a run whose %q was killed are left %v, %q", victim, left, folders)
+				}
+			}
+		})
+	}
+}
+
+func foldersOf(dir string) []string {
+	folders, _ := filepath.Glob(filepath.Join(dir, "turnstile-servers-*"))
+	return folders
+}
+
+// ofRun returns the processes that were started with a temporary folder, and whose command line has a text.
+func ofRun(dir, text string) (pids []string) {
+	names, _ := filepath.Glob("/proc/[0-9]*")
+	for _, name := range names {
+		env, err := os.ReadFile(name + "/environ")
+		if err != nil || !strings.Contains(string(env), "TMPDIR="+dir+"\x00") {
+			continue
+		}
+		line, _ := os.ReadFile(name + "/cmdline")
+		if words := strings.ReplaceAll(string(line), "\x00", " "); words != "" && strings.Contains(words, text) {
+			pids = append(pids, filepath.Base(name))
+		}
+	}
+	return pids
+}
+
+// killOne kills a process of a run, if there is one of that kind by now.
+func killOne(t *testing.T, dir, text string) {
+	t.Helper()
+	if text == "bin/node" {
+		text = filepath.Join(programs, "node")
+	}
+	if pids := ofRun(dir, text); pids != nil {
+		if out, err := exec.Command("kill", "-KILL", pids[0]).CombinedOutput(); err != nil {
+			t.Logf("kill: %v: %s", err, out)
+		}
+	}
+}

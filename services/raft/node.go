@@ -1,0 +1,254 @@
+package raft
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"slices"
+
+	"go.etcd.io/raft/v3"
+	"go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
+
+	"turnstile/bench/service"
+	"turnstile/nodes/foreign/program"
+)
+
+// kinds are the messages that nodes send each other when they elect a leader and follow it.
+func kinds() map[string]service.Kind {
+	all := map[string]service.Kind{}
+	for _, t := range []raftpb.MessageType{raftpb.MsgPreVote, raftpb.MsgPreVoteResp, raftpb.MsgVote,
+		raftpb.MsgVoteResp, raftpb.MsgApp, raftpb.MsgAppResp, raftpb.MsgHeartbeat, raftpb.MsgHeartbeatResp} {
+		all[t.String()] = service.Kind{Heartbeat: t == raftpb.MsgHeartbeat || t == raftpb.MsgHeartbeatResp}
+	}
+	return all
+}
+
+// A node is that of one process. Its number in Raft is its place among all, from 1.
+type node struct {
+	*program.Conn
+	values  service.Values
+	storage *raft.MemoryStorage
+	raw     *raft.RawNode // nil: it has not read its disk yet
+	kept    kept
+
+	leader uint64 // what it has said last
+	term   uint64
+}
+
+// kept is what is on the disk: all that Raft has to keep, encoded as the library does.
+type kept struct {
+	State   []byte   `json:"state"`
+	Entries [][]byte `json:"entries"`
+}
+
+// The key on the disk, and the name of the timer.
+const (
+	diskKey = "raft"
+	tick    = "tick"
+)
+
+// serve runs a node until its input ends. What the library panics of, such as a log that is lost, ends the
+// node alone: it follows nobody and does nothing any more, as one whose process ends each time that it is
+// started.
+func serve(c *program.Conn, v service.Values) error {
+	n := &node{Conn: c, values: v}
+	c.Load(diskKey)
+	panicked := false
+	for {
+		l, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			return c.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if panicked {
+			continue
+		}
+		if panicked, err = n.protected(l); err != nil {
+			return err
+		}
+	}
+}
+
+// protected handles a line, and reports whether the library has panicked.
+func (n *node) protected(l program.Line) (panicked bool, err error) {
+	defer func() {
+		if text := recover(); text != nil {
+			fmt.Fprintln(os.Stderr, "raft has panicked, and this node does nothing any more:", text)
+			n.say(raft.None, n.term)
+			panicked = true
+		}
+	}()
+	return false, n.handle(l)
+}
+
+func (n *node) handle(l program.Line) (err error) {
+	switch {
+	case l.Src == program.Disk:
+		err = n.start(l)
+	case l.Src == program.Client:
+		if l.Type == "campaign" {
+			n.Answer(l, "error", map[string]any{"code": program.Unsupported, "text": "elections start by themselves"})
+		}
+		return nil
+	case n.raw == nil: // a message that comes early is lost
+		return nil
+	case l.Src == program.Timer:
+		n.raw.Tick()
+		n.SetTimer(tick, n.values.Duration(tickOption), n.values.Duration(tickOption))
+	default:
+		err = n.receive(l)
+	}
+	if err != nil || n.raw == nil {
+		return err
+	}
+	return n.work()
+}
+
+// start begins with what is on the disk.
+func (n *node) start(l program.Line) error {
+	if n.raw != nil { // the answer to something else
+		return nil
+	}
+	if l.Type == "read_ok" {
+		var body struct{ Value kept }
+		if err := json.Unmarshal(l.Body, &body); err != nil {
+			return err
+		}
+		n.kept = body.Value
+	}
+	if err := n.restore(); err != nil {
+		return err
+	}
+	id := uint64(slices.Index(n.Setting.Names, n.Setting.Name) + 1)
+	raw, err := raft.NewRawNode(&raft.Config{ID: id, Storage: n.storage, Applied: first,
+		ElectionTick: n.values.Int(electionOption), HeartbeatTick: n.values.Int(heartbeatOption),
+		PreVote: n.values.On(preVoteOption), CheckQuorum: n.values.On(quorumOption),
+		MaxSizePerMsg: 64 << 10, MaxInflightMsgs: 256,
+		Logger: &raft.DefaultLogger{Logger: log.New(os.Stderr, "", 0)}})
+	if err != nil {
+		return err
+	}
+	n.raw = raw
+	n.SetTimer(tick, n.values.Duration(tickOption), n.values.Duration(tickOption))
+	return nil
+}
+
+// first is the index and the term of the entry that every log begins after. All nodes are members from it on.
+const first = 1
+
+// restore fills the storage with what was kept.
+func (n *node) restore() error {
+	n.storage = raft.NewMemoryStorage()
+	var voters []uint64
+	for i := range n.Setting.Names {
+		voters = append(voters, uint64(i+1))
+	}
+	err := n.storage.ApplySnapshot(&raftpb.Snapshot{Metadata: &raftpb.SnapshotMetadata{
+		ConfState: &raftpb.ConfState{Voters: voters}, Index: proto.Uint64(first), Term: proto.Uint64(first)}})
+	if err != nil {
+		return err
+	}
+	state := &raftpb.HardState{Term: proto.Uint64(first), Commit: proto.Uint64(first)}
+	if n.kept.State != nil {
+		if err := proto.Unmarshal(n.kept.State, state); err != nil {
+			return err
+		}
+	}
+	var entries []*raftpb.Entry
+	for _, b := range n.kept.Entries {
+		e := &raftpb.Entry{}
+		if err := proto.Unmarshal(b, e); err != nil {
+			return err
+		}
+		entries = append(entries, e)
+	}
+	if err := n.storage.Append(entries); err != nil {
+		return err
+	}
+	return n.storage.SetHardState(state)
+}
+
+// receive takes a message of another node. The library refuses some, such as late answers, and goes on.
+func (n *node) receive(l program.Line) error {
+	var body struct{ Message []byte }
+	m := &raftpb.Message{}
+	if err := json.Unmarshal(l.Body, &body); err != nil {
+		return err
+	}
+	if err := proto.Unmarshal(body.Message, m); err != nil {
+		return err
+	}
+	if err := n.raw.Step(m); err != nil {
+		fmt.Fprintln(os.Stderr, "raft:", err)
+	}
+	return nil
+}
+
+// work does what Raft asks for: it keeps, sends, and says who leads.
+func (n *node) work() error {
+	for n.raw.HasReady() {
+		r := n.raw.Ready()
+		if err := n.keep(&r); err != nil {
+			return err
+		}
+		for _, m := range r.Messages {
+			b, err := proto.Marshal(m)
+			if err != nil {
+				return err
+			}
+			n.Say(n.Setting.Names[m.GetTo()-1], map[string]any{"type": m.GetType().String(), "message": b})
+		}
+		n.raw.Advance(r)
+	}
+	s := n.raw.BasicStatus()
+	n.say(s.Lead, s.GetTerm())
+	return nil
+}
+
+// keep has the disk keep what has changed. It is written before the messages are sent that follow.
+func (n *node) keep(r *raft.Ready) error {
+	if r.HardState == nil && len(r.Entries) == 0 {
+		return nil
+	}
+	if err := n.storage.Append(r.Entries); err != nil {
+		return err
+	}
+	if r.HardState != nil {
+		if err := n.storage.SetHardState(r.HardState); err != nil {
+			return err
+		}
+		b, err := proto.Marshal(r.HardState)
+		if err != nil {
+			return err
+		}
+		n.kept.State = b
+	}
+	for _, e := range r.Entries {
+		b, err := proto.Marshal(e)
+		if err != nil {
+			return err
+		}
+		n.kept.Entries = append(n.kept.Entries[:e.GetIndex()-first-1], b)
+	}
+	n.Store(diskKey, n.kept)
+	return nil
+}
+
+// say says whom the node follows, and in which term, if that has changed.
+func (n *node) say(leader, term uint64) {
+	if leader == n.leader && term == n.term {
+		return
+	}
+	n.leader, n.term = leader, term
+	body := map[string]any{"type": "elected", "leader": nil, "term": term}
+	if leader != raft.None {
+		body["leader"] = n.Setting.Names[leader-1]
+	}
+	n.Say(program.Client, body)
+}

@@ -1,0 +1,60 @@
+// Package raft has the election of etcd's Raft library. Its nodes are the program's own: their messages pass
+// the links of the run, their ticks are its timers, and what Raft has to keep is on its disk.
+package raft
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"turnstile/bench/service"
+	"turnstile/nodes/foreign/program"
+	"turnstile/services/module"
+)
+
+// Options of the service.
+const (
+	tickOption      = "tick"
+	electionOption  = "election"
+	heartbeatOption = "heartbeat"
+	preVoteOption   = "pre-vote"
+	quorumOption    = "check-quorum"
+)
+
+// Service is the election.
+var Service = service.Service{
+	Name:    "etcd-raft",
+	Summary: "RawNode of etcd's Raft library at each node, over the links of the run, with an empty log",
+	Promise: "Election Safety: at most one leader can be elected in a given term.",
+	Link:    "https://raft.github.io/raft.pdf", // figure 3
+	Options: []service.Option{
+		{Name: tickOption, Default: "50ms", Usage: "length of a tick",
+			Check: service.Length(time.Millisecond, time.Minute)},
+		{Name: electionOption, Default: "10", Check: service.Count(2, 10_000),
+			Usage: "ticks without a leader after which a node stands; the library draws up to twice as many"},
+		{Name: heartbeatOption, Default: "1", Usage: "ticks between heartbeats", Check: service.Count(1, 10_000)},
+		{Name: preVoteOption, Default: "on", Values: service.OnOff,
+			Usage: "a node asks for votes only if a majority would give them (PreVote)"},
+		{Name: quorumOption, Default: "on", Values: service.OnOff,
+			Usage: "a leader that hears of no majority for an election steps down (CheckQuorum)"},
+	},
+	Check: func(v service.Values) error {
+		if v.Int(electionOption) <= v.Int(heartbeatOption) {
+			return errors.New("election has to be more ticks than heartbeat")
+		}
+		return nil
+	},
+	Declare: func(v service.Values) service.Declaration {
+		election := time.Duration(v.Int(electionOption)) * v.Duration(tickOption)
+		return service.Declaration{Safe: []string{"no-amnesia"}, Live: []string{"majority", "no-pause", "timing"},
+			Elects: true, Terms: true, GraceMS: float64((8*election + time.Second) / time.Millisecond), Kinds: kinds()}
+	},
+	Library: func() string { return module.Version("go.etcd.io/raft/v3") },
+	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
+		c, err := program.Open(in, out, d)
+		if err != nil {
+			return err
+		}
+		return serve(c, v)
+	},
+}
