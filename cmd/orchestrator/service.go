@@ -50,6 +50,7 @@ func alsoHere(err error) (text string) {
 		for _, s := range ownServices {
 			text += ", " + s.Name
 		}
+		text += ", and with make services-lease lease"
 	}
 	return text
 }
