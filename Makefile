@@ -96,7 +96,7 @@ services-lease: services ## build bin/services-lease: the election of Kubernetes
 # SHORT=1: one lock and one failover of each.
 .PHONY: services-test
 services-test: ## test services, as far as their servers are installed: make services-test [SHORT=1]
-	@cd services && go vet ./... && go test -timeout 20m -count=1 $(if $(SHORT),-short) ./...
+	@cd services && go vet ./... && go test -p 1 -timeout 20m -count=1 $(if $(SHORT),-short) ./...
 	@$(if $(SHORT),echo "SKIPPED: services-lease takes minutes to build: make services-test" >&2,cd services/lease && \
 		go vet ./... && go test -timeout 20m -count=1 ./...)
 

@@ -26,6 +26,7 @@ type lock struct {
 	mu    sync.Mutex
 	falls int           // how often the connection or the session was lost, whichever counts
 	lost  chan struct{} // of the latest grant; nil: it is closed, or over
+	over  bool          // the session has expired since that grant
 }
 
 // anybody may do anything with the nodes.
@@ -62,6 +63,11 @@ func open(ctx context.Context, s program.Setting, v service.Values) (l *lock, er
 
 // hear is told what becomes of the connection.
 func (l *lock) hear(e zk.Event) {
+	if e.Type == zk.EventSession && e.State == zk.StateExpired {
+		l.mu.Lock()
+		l.over = true
+		l.mu.Unlock()
+	}
 	falls := e.State == zk.StateExpired || e.State == zk.StateDisconnected && l.values["lost"] == disconnected
 	if e.Type != zk.EventSession || !falls {
 		return
@@ -86,6 +92,7 @@ func (l *lock) fallen() int {
 func (l *lock) grant(fence uint64, since int) program.Grant {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.over = false
 	lost := make(chan struct{})
 	if l.falls == since {
 		l.lost = lost
@@ -224,6 +231,7 @@ func (l *lock) enter(ctx context.Context, since int) (g program.Grant, err error
 func (l *lock) Release(ctx context.Context) error {
 	l.mu.Lock()
 	l.lost = nil
+	over := l.over
 	l.mu.Unlock()
 	if l.values["recipe"] == library {
 		err := l.used.Unlock()
@@ -236,7 +244,7 @@ func (l *lock) Release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.values.Duration("session"))
 	defer cancel()
 	err := l.remove(ctx)
-	if err == nil && was == "" {
+	if err == nil && (was == "" || over) {
 		return program.ErrLost
 	}
 	return err

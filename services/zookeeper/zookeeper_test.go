@@ -143,10 +143,11 @@ func watches(t *testing.T, r *service.Running) string {
 // toldInTime shows that a holder which is cut off is told so before another one enters.
 func toldInTime(t *testing.T, r *service.Running) {
 	p := servicetest.NewProxy(t, r.Addresses[0])
-	a, b := client(t, []string{p.Address}, "in time", "session=1s"), client(t, r.Addresses, "in time")
+	// It is told after 2 s, and the other enters after 3 s.
+	a, b := client(t, []string{p.Address}, "in time", "session=3s"), client(t, r.Addresses, "in time")
 	g := servicetest.Acquire(t, a, 5*time.Second)
 	p.Cut()
-	second := servicetest.Acquire(t, b, 5*time.Second)
+	second := servicetest.Acquire(t, b, 8*time.Second)
 	servicetest.Lost(t, g, 0)
 	if second.Fence <= g.Fence {
 		t.Errorf("fence %d comes after %d", second.Fence, g.Fence)
