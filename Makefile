@@ -181,7 +181,7 @@ check: ## look for what tests do not find: format, vet, staticcheck, go.mod, sho
 	go vet ./... ./cmd/orchestrator/testdata/stormnode
 	go tool staticcheck ./...
 	go mod tidy -diff
-	cd services && go mod tidy -diff
+	cd services && go mod tidy -diff && go run -modfile=../go.mod honnef.co/go/tools/cmd/staticcheck ./...
 	cd services/lease && go mod tidy -diff
 	@$(MAKE) --no-print-directory fuzz
 

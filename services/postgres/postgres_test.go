@@ -114,6 +114,7 @@ func standsStill(t *testing.T, r *service.Running) {
 		t.Fatal(err)
 	}
 	servicetest.Lost(t, g, 2*time.Second)
+	//lint:ignore SA1019 this is about what a read tells, and no more
 	if err := b.conn.PgConn().CheckConn(); err != nil {
 		t.Errorf("a read says of a server that stands still: %v", err)
 	}

@@ -55,7 +55,10 @@ var Service = service.Service{
 	Library: func() string { return module.Version("github.com/redis/go-redis/v9") },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
 		return program.ServeLock(in, out, d, true,
-			func(_ context.Context, s program.Setting) (program.Lock, error) { return open(s, v), nil })
+			func(ctx context.Context, s program.Setting) (program.Lock, error) {
+				l := open(s, v)
+				return l, l.reach(ctx, s)
+			})
 	},
 }
 
