@@ -26,7 +26,7 @@ func Main(m *testing.M, table ...*service.Service) {
 
 // Start starts the servers of a service with options such as ttl=2s, which end with the test. The test is
 // skipped if their program is missing.
-func Start(t *testing.T, s *service.Service, words ...string) *service.Running {
+func Start(t testing.TB, s *service.Service, words ...string) *service.Running {
 	t.Helper()
 	if _, err := s.Servers.Find(""); err != nil {
 		t.Skip(err)
@@ -45,7 +45,7 @@ func Start(t *testing.T, s *service.Service, words ...string) *service.Running {
 }
 
 // Values returns the values of options.
-func Values(t *testing.T, s *service.Service, words ...string) service.Values {
+func Values(t testing.TB, s *service.Service, words ...string) service.Values {
 	t.Helper()
 	v, err := s.Parse(words)
 	if err != nil {
@@ -60,7 +60,7 @@ func Setting(name string, servers ...string) program.Setting {
 }
 
 // Acquire acquires a lock, and fails the test if that takes longer than a time.
-func Acquire(t *testing.T, l program.Lock, within time.Duration) program.Grant {
+func Acquire(t testing.TB, l program.Lock, within time.Duration) program.Grant {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
