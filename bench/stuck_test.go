@@ -38,7 +38,7 @@ func TestStuckHandlersAreNoticed(t *testing.T) {
 	o := Defaults()
 	o.Config.N, o.Duration = 2, 100*time.Millisecond
 	asked := simulated(t, o, row)
-	_, err := simulateWatched(t.Context(), *asked, 300*time.Millisecond)
+	_, err := simulateWatched(t.Context(), *asked, time.Second)
 	if !errors.As(err, new(stuckError)) || !strings.Contains(err.Error(), "stuck_test.go:") {
 		t.Errorf("it says %v", err)
 	}
