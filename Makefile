@@ -129,7 +129,8 @@ test: ## run the tests in their short form: each behaviour once, at the smallest
 	@$(GOTEST) $(if $(BUDGET),-budget $(BUDGET)) -short -timeout 10m ./...
 
 # The packages whose tests have more than a short form.
-longer = $(shell grep -rlE 'soak\.Pick|testing\.Short' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
+longer = $(shell grep -rlE 'soak\.Pick|testing\.Short' --include='*_test.go' --exclude-dir=services . | \
+	xargs -n 1 dirname | sort -u)
 
 .PHONY: test-all
 test-all: ## run them with the race detector, and then their usual form: larger spaces, more seeds, storms
