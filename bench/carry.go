@@ -130,7 +130,7 @@ func (c *connections) HealRoutes(number int) error {
 }
 
 // A networkCutter has the kernels of hosts drop the packets of messages, and has them pass again. Hosts count
-// from 0. Each cut has a number, by which it is healed.
+// from 0. Each cut has a number, and a heal names it.
 type networkCutter interface {
 	cutNetwork(number int, hosts []int) error
 	healNetwork(number int) error

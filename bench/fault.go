@@ -83,7 +83,7 @@ func checked(faults []chaos.Fault) (all []check.Fault) {
 	return all
 }
 
-// checkPause says what is wrong with a fault by which processes or connections stand still, if anything is.
+// checkPause returns an error if a fault that stops processes or connections does not suit the run.
 func (o *Options) checkPause(f *chaos.Fault) error {
 	if lasts := cmp.Or(f.For, o.Duration-f.At); effect.KindOf(f.Effect).Holds && lasts >= o.longestPause() {
 		return fmt.Errorf("%v: a process may stand still for less than %v, and so may a connection: let it "+

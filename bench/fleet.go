@@ -23,7 +23,7 @@ import (
 	"turnstile/nodes"
 )
 
-// A fleet is the hosts of a run and the control plane, by which it reaches their agents.
+// A fleet is the hosts of a run, and the control plane that connects it to their agents.
 type fleet struct {
 	conn   *nats.Conn
 	run    *agent.Run

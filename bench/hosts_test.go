@@ -80,8 +80,8 @@ func TestPlacesOfRuns(t *testing.T) {
 	}
 }
 
-// What is judged of a cut of the network is the same once it is read from the files: a client beside the
-// coordinator enters, though it reaches no majority.
+// The verdict of a run with a cut network is the same when it is judged again from its files: a client beside
+// the coordinator enters, though it reaches no majority.
 func TestACutNetworkIsJudgedAsStored(t *testing.T) {
 	t.Parallel()
 	spec, err := mutex.Find("central")

@@ -120,7 +120,7 @@ func (f *trialFaults) inject(faults []chaos.Fault, now int64) (reply control.Rep
 	return reply, nil
 }
 
-// announcements returns the orders by which nodes learn of more faults, as far as they must.
+// announcements returns the orders that tell nodes of more faults, for those that nodes must know.
 func (f *trialFaults) announcements(more []chaos.Fault) (orders []host.Order, err error) {
 	for i := range more {
 		one := &more[i]

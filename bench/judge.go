@@ -57,10 +57,10 @@ func (o *Options) alone() bool {
 	return o.Workload.Load == workload.Sequential || o.Workload.Load == workload.One
 }
 
-// What a run of real processes is spared of a promise of fairness, since a process may wait for a processor.
+// Allowances for real processes in the check of fairness, since a process may wait for a processor.
 const (
 	tolerance = 10 // times the promised bypass
-	// What a request may take to be known beside the latency of its messages.
+	// Time until a request is known, beside the latency of its messages.
 	unhurried        = time.Second
 	unhurriedPerNode = 10 * time.Millisecond
 )

@@ -334,7 +334,7 @@ func (t *trial) signalAll(s syscall.Signal) (err error) {
 	return err
 }
 
-// What cannot be done to a node is an error that says why.
+// A kill that is impossible returns an error that says why.
 func TestKillsThatCannotBe(t *testing.T) {
 	t.Parallel()
 	suffer(t, fate{"central", nil, func(trial *trial, call int, _ string) error {

@@ -124,7 +124,7 @@ func TestWhatANodeCountsIsUnknownUntilItIsKnown(t *testing.T) {
 	}
 }
 
-// What is ordered counts as obeyed when the node has counted it, and not while that is unknown.
+// An order counts as obeyed once the node has counted it, and not while the count is unknown.
 func TestOrdersAreObeyedWhenThatIsKnown(t *testing.T) {
 	tr, node := played(t, 2)
 	if err := tr.orders.give(host.Order{Do: host.Park}, tr.nodes.up()...); err != nil {

@@ -47,7 +47,7 @@ type Options struct {
 	Place string `yaml:"place,omitempty"` // which node is on which host, as place.Parse reads it
 	// Servers are those of the service that the run is about, if it has started them.
 	Servers chaos.Servers `yaml:"servers,omitempty"`
-	// Where clients find what they share: ResourceFile or ResourceProcess; empty: the file.
+	// Resource is the place of what clients share: ResourceFile or ResourceProcess; empty: the file.
 	Resource string `yaml:"resource,omitempty"`
 }
 

@@ -196,7 +196,7 @@ func (*alarmed) Timeout(env *nodes.Env, _ nodes.Timer)       { env.Grant() }
 func (*alarmed) Release(*nodes.Env)                          {}
 func (*alarmed) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
 
-// silent asks, and nobody answers. Node 0 serves itself.
+// silent is an algorithm in which a request gets no answer. Node 0 serves itself.
 type silent struct{}
 
 func (*silent) Request(env *nodes.Env) {

@@ -12,7 +12,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// Where the clients of a run find what they share: see Options.Resource.
+// Places of what the clients of a run share: see Options.Resource.
 const (
 	ResourceFile    = "file"    // that all processes map
 	ResourceProcess = "process" // that nodes ask

@@ -14,9 +14,9 @@ import (
 	"turnstile/results"
 )
 
-// Restless says that the leader changed more than once in each grace of the scheme, in the time in which
-// nothing happened by which another may come to lead, and by which option that is mended; empty: it did not.
-// Of several trials, it is about the one with the most changes in a second.
+// Restless returns a sentence if, while nothing happened that may change the leader, the leader changed more
+// than once in each grace of the scheme. The sentence names the option that mends this; empty: the leader
+// stayed. Of several trials, it is about the one with the most changes in a second.
 func (s *Summary) Restless() string {
 	worst := results.Row{}
 	most := 0.0

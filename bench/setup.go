@@ -22,7 +22,7 @@ type Setup struct {
 	Broker, Proxy []string
 	Agent         []string // the same of an agent on this machine (see agent.ServePiped)
 	NodeGiven     bool     // the user has named the node program
-	// Control is the URL of the control plane by which hosts are reached, with what it takes to connect;
+	// Control is the URL of the control plane that connects to the hosts, with what it takes to connect;
 	// empty: a run with hosts starts its own on this machine.
 	// ControlKey is the key file for it, or empty. With a key, the brokers of the run speak TLS, too, unless
 	// PlainData says that they do not.

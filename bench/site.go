@@ -28,7 +28,7 @@ func (s *site) secure() cluster.Secure {
 	return s.authority.Broker
 }
 
-// certificate returns that by which nodes know the brokers; empty: they do not speak TLS.
+// certificate returns the certificate that nodes check brokers against; empty: brokers do not use TLS.
 func (s *site) certificate() string {
 	if s.authority == nil {
 		return ""

@@ -273,7 +273,7 @@ func (t *trial) running() iter.Seq2[uint32, cluster.Process] {
 	}
 }
 
-// calming returns the order by which what goes on for ever comes to rest; nothing if all does so by itself.
+// calming returns the order that stops periodic work; empty: the algorithm comes to rest by itself.
 func (t *trial) calming() string {
 	switch {
 	case t.Stack.Circulates(), t.Stack.Elector() != nil: // a leader may send heartbeats

@@ -189,7 +189,7 @@ func TestRandomPlansCutHostsOff(t *testing.T) {
 	}
 }
 
-// Its stand-in cuts links between hosts alone, on all networks, and that is what it says of whom it parts.
+// In a simulation a cut network cuts the links between hosts, on all networks. Its text names the hosts.
 func TestACutNetworkIsSimulatedAsACut(t *testing.T) {
 	for text, lost := range map[string]string{ // from row to column
 		"host 0":   "01101 10010 10010 01101 10010",

@@ -9,7 +9,7 @@ import (
 	"turnstile/nodes"
 )
 
-// What a driver does with a run that is on: it takes more faults, and heals some before their time.
+// While a run is on, its driver takes more faults, and heals some before their time.
 
 // ahead is how long before a rule of links begins or ends the shared state says so: all nodes see it by then.
 const ahead = time.Millisecond

@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes"
 )
 
-// What the driver decides holds on each host, and what their nodes see is known to it.
+// Each host applies what the driver decides, and the driver learns what the hosts' nodes see.
 func TestMirrors(t *testing.T) {
 	driver, a, b := NewSharedState(4), NewSharedState(4), NewSharedState(4)
 	sync := func() {

@@ -15,7 +15,7 @@ import (
 	"turnstile/nodes"
 )
 
-// What is wrong with a plan is said with its file and line, and with what would be right.
+// A message about a plan gives the file and the line, and says what would be right.
 func TestMistakesInPlans(t *testing.T) {
 	const head = "about: x\nfaults:\n"
 	for text, want := range map[string]string{
@@ -88,7 +88,7 @@ func TestZerosInPlans(t *testing.T) {
 	}
 }
 
-// What does not suit the run is said before it.
+// A fault that does not suit the run is refused before the run.
 func TestMistakesOfFaults(t *testing.T) {
 	for text, want := range map[string]string{
 		"kill: 2, at: 3s":                                   "the run is measured for 3s",
@@ -160,7 +160,7 @@ func TestMistakesOfFaults(t *testing.T) {
 	}
 }
 
-// Who is killed in the middle of an input is one node, and that is a moment of its own.
+// A kill in the middle of an input is for one node, and takes no other moment.
 func TestMistakesInTheMiddleOfAnInput(t *testing.T) {
 	for text, want := range map[string]string{
 		"kill: 2, mid-input: 1, when: 2 enters":      "leave out when, or mid-input",

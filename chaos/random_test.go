@@ -102,7 +102,7 @@ func TestRandomPlansHaveFaultsOfEveryLayer(t *testing.T) {
 	}
 }
 
-// Who is killed by chance is nobody whom another fault is for meanwhile, as long as there are others.
+// A random kill takes a node that no other fault is for at the time, as long as there is one.
 func TestKillsByChanceLeaveOthersTheirVictims(t *testing.T) {
 	s := &Scene{Spec: &row.Row{
 		Spec: nodes.Spec{},

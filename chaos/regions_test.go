@@ -39,7 +39,7 @@ func TestRegionsDelayByTheirPair(t *testing.T) {
 	}
 }
 
-// Where regions are hosts, each has the nodes there.
+// If regions are hosts, each region has the nodes of its host.
 func TestRegionsAreHosts(t *testing.T) {
 	const text = "regions: [host 2, 'host 0-1']\nlatency: [[1ms, 40ms], [41ms, 2ms]]"
 	r, err := ReadRegions(strings.NewReader(text))

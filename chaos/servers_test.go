@@ -260,7 +260,7 @@ func TestFaultsOfOneServerHoldOneAtATime(t *testing.T) {
 	}
 }
 
-// What is written of a fault of servers is read again as the same, in a plan and by a node.
+// A fault of servers stays the same when it is written and read again, in a plan and by a node.
 func TestFaultsOfServersAreWritten(t *testing.T) {
 	for text, want := range map[string]struct {
 		says   string

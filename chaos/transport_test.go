@@ -12,7 +12,7 @@ import (
 	"turnstile/nodes/port"
 )
 
-// What faults of connections and brokers do, links do in a simulation.
+// In a simulation, links do what faults of connections and brokers do to processes.
 func TestLinksStandInForConnections(t *testing.T) {
 	const from, to = int64(time.Second), int64(2 * time.Second)
 	lost := time.Duration(-1)
@@ -62,7 +62,7 @@ func TestLinksStandInForConnections(t *testing.T) {
 	}
 }
 
-// What passes one throttled connection shares its bandwidth, whichever the link.
+// All links of one throttled connection share its bandwidth.
 func TestThrottledLinksShareAConnection(t *testing.T) {
 	s := scene(t, "suzuki-kasami")
 	s.Simulated = true
@@ -325,7 +325,7 @@ func TestRestartsWaitForConnections(t *testing.T) {
 	}
 }
 
-// What is in force of faults of brokers and connections when a trial ends early is healed for the next.
+// When a trial ends early, the faults of brokers and connections that last are healed before the next trial.
 func TestMendHealsTheTransport(t *testing.T) {
 	d, c := staged(t, "kill-broker: 0, at: 1s, for: 1s", "stall: 1, at: 1s", "pause: 2, at: 1s",
 		"pause-broker: 1, at: 1500ms, for: 1s", "cut-routes: 1/2, at: 100ms, for: 10ms")

@@ -120,8 +120,8 @@ func (d *doing) Save(*Process, *Effect)      { d.done = append(d.done, "save") }
 func (d *doing) SetTimer(*Process, *Effect)  { d.done = append(d.done, "set") }
 func (d *doing) Elect(_ *Process, e *Effect) { d.done = append(d.done, "elect") }
 
-// A process that goes down in the middle of an input has done what came before, and nothing after it. The
-// places are between what it saves and sends.
+// A process that goes down in the middle of an input has done what came before that place, and nothing later.
+// The places are between what it saves and sends.
 func TestCrashInTheMiddleOfAnInput(t *testing.T) {
 	for after, want := range []string{"set save elect send 0 set send 2 set", "set save",
 		"set save elect send 0"} {

@@ -66,8 +66,8 @@ func Connect(at string, keyFile string, more ...nats.Option) (*nats.Conn, Identi
 	return conn, who, nil
 }
 
-// Explain takes the error of an attempt to connect with Options. It returns an error that says what went
-// wrong and what the user can do. To an error that it does not know it adds the hosts of the URL.
+// Explain translates the error of a failed connection that used Options. It returns an error that says what
+// went wrong and what the user can do. To an error that it does not know it adds the hosts of the URL.
 func Explain(err error, at string, keyFile string) error {
 	hosts := hostsIn(at)
 	var unknown x509.UnknownAuthorityError

@@ -53,9 +53,9 @@ type KeyFile struct {
 // FirstUser is the user who gets a key when the first call on a folder names no user.
 const FirstUser = "me"
 
-// Make makes keys in a folder, and the folder and its authority if there are none. It replaces no key: who
-// has one gets another after that was revoked. If it returns an error, no key of the call is left, and nobody
-// is let in who was not before.
+// Make makes keys in a folder, and the folder and its authority if there are none. It replaces no key: a host
+// or user gets another key after the first was revoked. If Make returns an error, it leaves no key of this
+// call, and the control plane accepts the same clients as before.
 func Make(dir string, r Request) (*Made, error) {
 	if err := r.check(); err != nil {
 		return nil, err

@@ -90,7 +90,7 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// Names of which one begins the other have inboxes of their own.
+// Two names get separate inboxes, even if one name is a prefix of the other.
 func TestInboxes(t *testing.T) {
 	a, ab := Identity{Host, "a"}, Identity{Host, "ab"}
 	for subject, is := range map[string]bool{a.Inbox() + ".x": true, ab.Inbox() + ".x": false, a.Inbox(): false,
@@ -167,7 +167,7 @@ func TestRevokedKeyStays(t *testing.T) {
 	}
 }
 
-// What cannot be done is refused with a reason, and leaves the folder as it was.
+// Make refuses an invalid request with a reason, and leaves the folder unchanged.
 func TestMakeRefuses(t *testing.T) {
 	dir := makeKeys(t)
 	overwrite(t, filepath.Join(dir, "left.nk"), "key")

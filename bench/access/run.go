@@ -23,8 +23,8 @@ func NewRunAuthority() (*RunAuthority, error) {
 	return &RunAuthority{a}, nil
 }
 
-// Certificate returns the certificate of the authority, as PEM, by which nodes know the brokers of their run
-// (see host.Config).
+// Certificate returns the certificate of the authority, as PEM. Nodes check the brokers of their run against
+// it (see host.Config).
 func (a *RunAuthority) Certificate() string { return a.authority.Certificate() }
 
 // Broker returns what a broker of the run needs to speak TLS with clients and with other brokers. It is

@@ -24,8 +24,8 @@ import (
 	"turnstile/internal/certs"
 )
 
-// What the server of the control plane lets clients do at most, so that a flood of one leaves it able to
-// serve the others. It refuses more, or closes the connection.
+// Limits of the control plane's server for each client. They let it serve the other clients while one floods
+// it. It refuses what exceeds a limit, or closes the connection.
 const (
 	MaxPayload       = 1 << 20  // bytes of a message
 	maxPending       = 64 << 20 // bytes that wait for a client which does not read
@@ -44,7 +44,7 @@ const RefreshPause = time.Second
 // DefaultPort is where the server listens unless a user says otherwise.
 const DefaultPort = 4222
 
-// A ServerConfig says how the control plane is served.
+// A ServerConfig has the settings of the control plane's server.
 type ServerConfig struct {
 	// Listen is an address and a port, as in 0.0.0.0:4222; the port 0 is any that is free. Empty: DefaultPort,
 	// on all addresses with keys and on the loopback address without.
@@ -53,7 +53,7 @@ type ServerConfig struct {
 	// Listen must be a loopback address.
 	Keys  string
 	Token string    // without keys: the credential of all clients; empty: a fresh one
-	Log   io.Writer // gets a line for what is refused or goes wrong; nil: nothing is logged
+	Log   io.Writer // receives a line for each refusal and each error; nil: no log
 }
 
 // A Server serves the control plane.
@@ -268,7 +268,7 @@ func (s *Server) URL() string {
 	return "tls://" + net.JoinHostPort(host, strconv.Itoa(s.at.Port))
 }
 
-// Who says for people who may connect, as in 2 hosts (host-a, host-b) and 1 user (me).
+// Who returns a list of the clients that may connect, as text: 2 hosts (host-a, host-b) and 1 user (me).
 func (s *Server) Who() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -294,7 +294,7 @@ func named(of map[string]string, role string) string {
 	return fmt.Sprintf("%d %ss (%s)", len(names), role, strings.Join(names, ", "))
 }
 
-// Warning says what will soon end the service, or nothing.
+// Warning returns an error that says what will soon end the service; nil: nothing will.
 func (s *Server) Warning() error {
 	cert := s.certificate.Load()
 	if cert == nil || time.Until(cert.Leaf.NotAfter) > 30*24*time.Hour {

@@ -112,7 +112,7 @@ func (p *speaker) refuses(t *testing.T, subject string) {
 	}
 }
 
-// Agents and those who order them say what they have to.
+// Agents and orchestrators may use the subjects that their work needs.
 func TestHostsAndUsersSpeak(t *testing.T) {
 	s, log := serve(t, makeKeys(t))
 	a, me := joinAs(t, s, "a"), joinAs(t, s, "me")
@@ -169,7 +169,7 @@ func TestHostsAndUsersSpeak(t *testing.T) {
 	}
 }
 
-// Who has a key does with it what its role and name may, and nothing else.
+// A key allows the subjects of its role and name, and no others.
 func TestKeysDoNothingElse(t *testing.T) {
 	s, log := serve(t, makeKeys(t))
 	b := joinAs(t, s, "b")
@@ -248,7 +248,7 @@ func TestNobodyAnswersForAnother(t *testing.T) {
 	b.refuses(t, m.Reply)
 }
 
-// New keys are let in while the server serves, those who are there stay, and revoked ones go.
+// The server accepts new keys while it runs, keeps its clients, and disconnects those whose keys are revoked.
 func TestKeysAreAddedAndRevokedWhileItServes(t *testing.T) {
 	dir := makeKeys(t)
 	s, log := serve(t, dir)

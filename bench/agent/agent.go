@@ -24,12 +24,13 @@ import (
 	"turnstile/results"
 )
 
-// Options says what an agent serves, and with what.
+// Options are the settings of an agent.
 type Options struct {
 	Name    string
 	Folder  string // where runs leave their files
 	Version string
-	// Programs are those that it starts, with their arguments, by the words by which orchestrators know them.
+	// Programs has the command lines of the programs that the agent may start. Orchestrators name a program by
+	// its key.
 	Programs map[string][]string
 	// AllowPrograms lets orchestrators name other node programs.
 	AllowPrograms []string

@@ -176,7 +176,7 @@ func TestAHostHasOneAgent(t *testing.T) {
 	}
 }
 
-// What a process has counted when it ended is the last: what was asked for before that may come later.
+// The counters that a process leaves at its end are final. An older answer that comes later changes nothing.
 func TestLateCountsChangeNothing(t *testing.T) {
 	w := history.NewShadow(1)
 	snapshot := func(entries uint64) []byte {

@@ -8,7 +8,7 @@
 // Orders go to one subject of each agent (ts.host.NAME.order), so they arrive in the order in which they
 // were given. Each says the run, which start of the agent it is meant for, and a number that rises: one
 // that was seen before is refused. What happens to processes comes as events, numbered, on a subject of the
-// run and the host (ts.run.RUN.NAME). An agent is a micro service of NATS too, by which it is found.
+// run and the host (ts.run.RUN.NAME). Orchestrators find an agent as a micro service of NATS.
 //
 // An agent asks the orchestrator of each run for a sign of life (ts.run.RUN.alive). If nobody listens there
 // any more, it ends the processes of the run at once; if nobody answers, after a time.

@@ -94,7 +94,7 @@ func TestFilesThatARunHasLeft(t *testing.T) {
 	}
 }
 
-// What was fetched before a call was interrupted is not fetched again.
+// After an interruption, fetch continues: it does not copy again what it has.
 func TestFetchingGoesOnWhereItStopped(t *testing.T) {
 	url := controlPlane(t)
 	s := serve(t, url, nil)

@@ -189,7 +189,7 @@ func TestASilentOrchestratorIsGoneAfterATime(t *testing.T) {
 	until(t, "the log says so", func() bool { return strings.Contains(s.log.String(), "has not answered for ") })
 }
 
-// What is started while the run ends does not outlive it.
+// A process that starts while the run ends does not outlive the run.
 func TestWhatIsStartedTooLateIsEnded(t *testing.T) {
 	url := controlPlane(t)
 	serve(t, url, nil)

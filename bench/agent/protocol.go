@@ -23,7 +23,7 @@ var (
 	fileName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,120}$`)
 )
 
-// What an orchestrator orders.
+// Orders of an orchestrator.
 const (
 	doJoin   = "join"   // begin to serve a run
 	doTrial  = "trial"  // begin a trial, whose files go into a folder; answered by its path

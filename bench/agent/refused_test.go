@@ -76,7 +76,7 @@ func TestOrdersAreNotReplayed(t *testing.T) {
 	}
 }
 
-// What was ordered in a run that is over is not obeyed again, from the first order on.
+// An agent refuses each order of a run that has ended, also if the orders come again from the first one.
 func TestRunsThatAreOverAreNotReplayed(t *testing.T) {
 	url := controlPlane(t)
 	s := serve(t, url, nil)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What a shell has its children do counts, while they run and once they have ended.
+// The CPU time of a shell includes its children's, while they run and after they have ended.
 func TestChildrenAreCounted(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("there is no /proc")

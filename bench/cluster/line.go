@@ -20,7 +20,7 @@ type line struct {
 	answers bool // it passes on what the server says
 }
 
-// lineType is the name by which toxiproxy makes lines.
+// lineType is the name of lines as a kind of toxic in toxiproxy.
 const lineType = "line"
 
 // A rule is what holds for all connections of one proxy, in both directions.

@@ -222,7 +222,7 @@ func TestProxyLimitsBandwidth(t *testing.T) {
 	c.hear(line)
 }
 
-// What is sent while a connection is stalled comes when that is healed, all of it and in order.
+// A stalled connection keeps what is sent, and delivers all of it in order once it is healed.
 func TestProxyStalls(t *testing.T) {
 	t.Parallel()
 	p := launchProxies(t)

@@ -43,7 +43,7 @@ const (
 	hold      = 5 * time.Millisecond
 	think     = "uniform:10ms,30ms"
 	patience  = 500 * time.Millisecond
-	// What electors have beside their own times: failure detectors take some of it, and processes wait.
+	// Time for an election beside the elector's own: failure detectors need some of it, and processes wait.
 	electing = 3 * time.Second
 )
 

@@ -37,7 +37,7 @@ const Usual = 2 * time.Second
 
 const (
 	settled = time.Second // before the cut
-	// What processes may need beside the times that their row says, as they share processors.
+	// Time that processes may need beside the times of their row, since they share processors.
 	spare    = 1500 * time.Millisecond
 	shortest = time.Second
 )

@@ -11,8 +11,8 @@ import (
 	"turnstile/nodes/history"
 )
 
-// shivizHead is the regular expression by which ShiViz parses the lines below it, and the line of a delimiter
-// of several executions, of which there is none.
+// shivizHead is the regular expression with which ShiViz parses the lines below it. The line after it is the
+// delimiter of executions. It is empty, since there is one execution.
 const shivizHead = `(?<host>\S*) (?<clock>{.*})\n(?<event>.*)` + "\n\n"
 
 // ShiViz writes the steps of the nodes of an extract with their vector clocks, as ShiViz reads them: a line

@@ -96,7 +96,7 @@ func (t Table) Cut(id string, ports []uint16) error {
 	return t.failed("cutting", c.Flush())
 }
 
-// Where the ports are in the header of TCP.
+// Offsets of the ports in the header of TCP, in bytes.
 const (
 	sourcePort      = 0
 	destinationPort = 2

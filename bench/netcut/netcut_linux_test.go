@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a process of this test program is, by its environment.
+// Roles of a process of this test program. An environment variable names the role.
 const (
 	roleKey = "TURNSTILE_NETCUT_TEST"
 	inside  = "inside" // a test, in a network namespace of its own
@@ -77,8 +77,8 @@ func ip(args string) error {
 	return nil
 }
 
-// While a host is cut off no packet of the ports comes in or goes out, and nobody is told. What stays on the
-// host passes, and so does control, which orders the heal. Then everything comes.
+// A cut silently drops each packet of the ports in both directions. Packets within the host pass, and so does
+// the control connection that orders the heal. After the heal everything arrives.
 func TestACutDropsBothWaysUntilItIsHealed(t *testing.T) {
 	if !apart(t) {
 		return
@@ -148,7 +148,7 @@ func wantTables(t *testing.T, when string, want ...string) {
 	}
 }
 
-// What a process has left that was killed is cleared by the next, and nothing of others is.
+// Clear deletes the table that a killed process has left, and no other table.
 func TestClearDeletesOneTableAlone(t *testing.T) {
 	if !apart(t) {
 		return

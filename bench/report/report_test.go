@@ -58,7 +58,7 @@ func wantSummary(t *testing.T, s *bench.Summary, says ...string) {
 	}
 }
 
-// Where hosts have several clocks, the summary says how well times of different nodes can be compared.
+// If hosts have several clocks, the summary says how well times of different nodes can be compared.
 func TestSummaryOfClocks(t *testing.T) {
 	s := threeTrials(t)
 	for i, micros := range []float64{3, 900, 400} {
@@ -73,7 +73,7 @@ func TestSummaryOfClocks(t *testing.T) {
 	}
 }
 
-// What is wrong with one trial is said of that one.
+// A warning about one trial names that trial.
 func TestSummaryOfTrialsWarns(t *testing.T) {
 	s := threeTrials(t)
 	s.Rows[0].CPUBusy, s.Rows[2].CPUBusy = figure.Number(0.95), figure.Number(0.99)
@@ -91,7 +91,7 @@ func TestSummaryOfTrialsWarns(t *testing.T) {
 	wantSummary(t, s, "overtaken 32,863 times or more (some requests were not served)")
 }
 
-// Who has used the processors is said, and blamed.
+// The summary names the programs that used the processors, and blames them.
 func TestSummaryOfABusyMachine(t *testing.T) {
 	for _, test := range []struct {
 		busy, own, broker, others float64
@@ -150,7 +150,7 @@ func TestSummaryOfEntriesPerNode(t *testing.T) {
 	entries("5", 5, 5, 5, 5, 5, 5)
 }
 
-// What others used is not always known.
+// The machine may not say what other programs used.
 func TestSummaryOfAMachineThatDoesNotSay(t *testing.T) {
 	s := threeTrials(t)
 	s.Rows = s.Rows[:1]

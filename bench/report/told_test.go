@@ -16,7 +16,7 @@ func summaryOf(s *bench.Summary) string {
 	return b.String()
 }
 
-// The summary says what became of clients that had lost their lock, and nothing where nothing did.
+// The summary has a line about clients that lost their lock if there were any.
 func TestSummaryOfLostLocks(t *testing.T) {
 	s := threeTrials(t)
 	for i := range s.Rows {

@@ -13,7 +13,7 @@ import (
 )
 
 // descendants returns the processes that a process has started, those that they have started, and so on.
-// Where /proc does not say, there are none.
+// If /proc does not say, it returns none.
 func descendants(pid int) (all []int) {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, list := range lists {

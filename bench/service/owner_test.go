@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The owner of a socket is found among some processes, and nobody if it is not there.
+// ownerOf returns the process among some that has a socket, or none if another process has it.
 func TestOwnerOf(t *testing.T) {
 	for name, dial := range map[string]func(*testing.T, netip.AddrPort) netip.AddrPort{
 		"IPv4": dial, "a socket for both": dialBoth} {

@@ -63,7 +63,7 @@ func (c *composed) make(ctx context.Context, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// wants makes a run, after which what it prints has some texts, and nothing of it is left but its results.
+// wants makes a run and checks that it prints some texts and leaves nothing but its results.
 func (c *composed) wants(args string, texts ...string) {
 	c.Helper()
 	words := strings.Fields(args)

@@ -105,7 +105,7 @@ func (a *app) follow(e *experiment.Experiment, off bool, takes time.Duration, na
 	return bar
 }
 
-// printWrong prints that a run is wrong, by which command it is repeated, and what is stored of it.
+// printWrong prints that a run is wrong, the command that repeats it, and what is stored of it.
 func (a *app) printWrong(e *experiment.Experiment, what, repeat string, r *experiment.Result) {
 	fmt.Fprintf(a.stdout, "WRONG  %s: %s\n", what, r.Wrong)
 	if repeat != "" {

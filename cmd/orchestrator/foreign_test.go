@@ -148,7 +148,7 @@ func TestForeignProgramsEndure(t *testing.T) {
 	}
 }
 
-// What a program sends passes the links of the run, and faults find the kinds that it has declared.
+// Messages of a program pass the links of the run, and faults find them by their declared kinds.
 func TestForeignMessagesAreLost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("make test-all runs it: it takes seconds")
@@ -163,7 +163,7 @@ func TestForeignMessagesAreLost(t *testing.T) {
 	}
 }
 
-// What cannot be run is refused before the run, with what would be right.
+// A program that cannot run is refused before the run, with a text that says what would be right.
 func TestForeignProgramsAreRefused(t *testing.T) {
 	declares := func(how string) string { return python(t, "testdata/foreign/misbehaving.py", how) }
 	sound := python(t, "../../docs/foreign/ra.py")
@@ -189,7 +189,7 @@ func TestForeignProgramsAreRefused(t *testing.T) {
 	}
 }
 
-// What the pipe to a program costs: pairs of request and release of a lock that grants at once.
+// The cost of the pipe to a program: pairs of request and release of a lock that grants at once.
 func BenchmarkForeignNullLock(b *testing.B) {
 	if err := buildOnce(); err != nil {
 		b.Fatal(err)

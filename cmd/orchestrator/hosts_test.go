@@ -37,7 +37,8 @@ func TestHostsAreTargets(t *testing.T) {
 	}
 }
 
-// What the flags of hosts leave out is said before a run begins, and what a run has not is not said of it.
+// A flag of hosts without the flags that it needs is refused before the run. A run without hosts does not
+// mention hosts.
 func TestFlagsOfHostsGoTogether(t *testing.T) {
 	for args, says := range map[string]string{
 		"bench --control nats://token@127.0.0.1:1": "the run has none: add how many it takes, as in --hosts 4",

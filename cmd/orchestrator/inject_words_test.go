@@ -8,7 +8,7 @@ import (
 	"turnstile/nodes"
 )
 
-// What inject says of a fault says whom it hit: nodes, brokers, servers or messages.
+// The text of inject says what a fault hit: nodes, brokers, servers or messages.
 func TestProgressWords(t *testing.T) {
 	for want, p := range map[string]chaos.Progress{
 		"to come":                           {},

@@ -190,7 +190,7 @@ func TestArchitectureListsEveryPackage(t *testing.T) {
 	}
 }
 
-// What is there for tests alone, such as algorithms that are wrong on purpose, is in no program.
+// No program contains code that is for tests alone, such as algorithms that are wrong on purpose.
 func TestProgramsHoldNothingThatIsForTests(t *testing.T) {
 	for _, p := range listed(t, "-deps", "./cmd/...") {
 		if !strings.HasPrefix(p.ImportPath, module) {

@@ -50,7 +50,7 @@ func TestServiceRuns(t *testing.T) {
 	}
 }
 
-// What is wrong with a call about a service is said before anything starts.
+// A wrong call about a service is refused before anything starts.
 func TestServicesRefuse(t *testing.T) {
 	t.Parallel()
 	for args, says := range map[string]string{

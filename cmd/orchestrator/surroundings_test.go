@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// What cannot be printed is an error, whatever was to be printed.
+// Each command reports an error if it cannot print.
 func TestStandardOutputIsFull(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

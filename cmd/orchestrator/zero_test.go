@@ -35,7 +35,7 @@ func zerosOf(f *pflag.Flag) []string {
 	return []string{"", "0"}
 }
 
-// An explicit zero, or nothing at all, never means what leaving the flag out means.
+// A flag with zero or with an empty value never means the same as no flag.
 func TestFlagsRefuseZeros(t *testing.T) {
 	t.Chdir(t.TempDir())
 	root := (&app{stdout: io.Discard, stderr: io.Discard}).root()
@@ -65,7 +65,7 @@ func refusedByCommand(cmd, arg, name string) bool {
 	return status == usage && strings.Contains(stderr.String(), strings.TrimSuffix(name, "s"))
 }
 
-// Where zero means something it is taken.
+// A flag takes zero if zero has a meaning for it.
 func TestFlagsTakeZerosThatMeanSomething(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, args := range []string{"--hold 0s", "--latency 0s", "--think 0", "--seed 0", "--warmup 0s",
@@ -80,7 +80,7 @@ func TestFlagsTakeZerosThatMeanSomething(t *testing.T) {
 	}
 }
 
-// Of a flag of one value that is given twice, the last would win, and nobody would see it.
+// A flag with one value is refused when it is given twice: the last would win without a word.
 func TestFlagsAreGivenOnce(t *testing.T) {
 	for args, want := range map[string]string{
 		"bench --plan one-way --plan copies": `--plan is given twice, as "one-way" and as "copies": leave out`,

@@ -66,7 +66,7 @@ func ReadAuthority(p Pair) (*Authority, error) {
 // Pair returns the certificate of the authority and its private key. Whoever has the key can sign.
 func (a *Authority) Pair() Pair { return a.pair }
 
-// Certificate returns the certificate of the authority, as PEM, by which others trust it.
+// Certificate returns the certificate of the authority, as PEM. Others trust the authority by it.
 func (a *Authority) Certificate() string { return a.pair.Cert }
 
 // Issue makes a certificate for a server that is reached at these hosts, each a DNS name or an IP address.

@@ -31,7 +31,7 @@ const forever = 1 << 60
 // run returns the offset between two jumps, and until when it is known; nothing if that is no time.
 func (e *Estimator) run(first, last int, from, to int64) (all Pieces, until int64) {
 	a, b := &e.points[first], &e.points[last]
-	// What the host's clock shows at the beginning may be taken for an earlier time, within the bound.
+	// The reading of the host's clock at the beginning may stand for an earlier time, within the bound.
 	begin := from - a.bound() - drifted(max(0, a.at-from))
 	if first > 0 {
 		begin = a.returned + a.bound() // what the host's clock shows then, it has shown after the jump
@@ -76,7 +76,7 @@ func (e *Estimator) piece(i int) Piece {
 	length := float64(b.at - a.at)
 	p := Piece{From: a.at, Offset: a.offset(), Rate: float64(b.offset()-a.offset()) / length,
 		Bound: max(a.bound(), b.bound())}
-	// What is possible is bounded by two lines on either side, so the largest error is where these meet.
+	// Two lines bound the possible offsets on either side, so the largest error is where they meet.
 	for _, meet := range []float64{
 		(length + float64(b.high-a.high)/Drift) / 2, (length + float64(a.low-b.low)/Drift) / 2,
 	} {

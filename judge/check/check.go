@@ -16,7 +16,7 @@ type check struct {
 // An About says what a check is about.
 type About int
 
-// What checks are about.
+// Subjects of checks.
 const (
 	aboutSafety     About = iota + 1
 	aboutProgress         // everybody is served, and all agree on a leader
@@ -33,7 +33,7 @@ const (
 // An open is what remains unknown of a run with faults because of a finding that is not valid.
 type open int
 
-// What a finding leaves open.
+// Questions that a finding leaves open.
 const (
 	recovery       open = iota // whether the algorithm recovered; that it stalled is shown all the same
 	recoveryInside             // the same, unless the finding is outside the model of the algorithm

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// Where the clock of a host jumped, times of different nodes convict nobody. What each node says for itself
-// does.
+// If the clock of a host jumped, times of different nodes prove no violation. Times of one node still do.
 func TestTimesOfAClockThatJumpedConvictNobody(t *testing.T) {
 	timed := map[string]int{"leaders": 0, "lapse": 0, "agreement": 0}
 	for _, r := range overlapping() {

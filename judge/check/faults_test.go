@@ -110,7 +110,7 @@ func TestFaultsThatShowNothing(t *testing.T) {
 	}
 }
 
-// What is said of a fault of servers names them.
+// The text of a fault of servers names the servers.
 func TestFaultsSayWhichServersTheyHit(t *testing.T) {
 	for want, hit := range map[string]section.Fault{
 		"2 nodes":                         {Nodes: 2},

@@ -19,7 +19,7 @@ func New(s *section.Fold, setting Setting) *Fold {
 	if setting.Problem == nil {
 		setting.Problem = Exclusion
 	}
-	// Where hosts have several clocks, times of different nodes are this much less exact.
+	// If hosts have several clocks, times of different nodes are this much less exact.
 	err := time.Duration(min(s.StampError(), int64(time.Hour)))
 	if setting.Slack > 0 {
 		setting.Slack += err

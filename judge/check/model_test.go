@@ -36,8 +36,8 @@ func hitServer(all ...int) func(*model) {
 	return func(m *model) { m.sections.Faults[0].Nodes, m.sections.Faults[0].Servers = 0, all }
 }
 
-// What does not hold in a span: what was broken for good from then on, and the rest while it lasts, for what
-// it leaves behind, and for the grace.
+// An assumption does not hold in a span if it was broken for good before, or was broken at a time that is so
+// close that its effect or the grace reaches into the span.
 func TestWhatIsBrokenWhen(t *testing.T) {
 	const all = ^nodes.Assumption(0)
 	delayed := func() *model { return modelOf(delay) }
@@ -109,7 +109,7 @@ func TestWhatIsBrokenWhen(t *testing.T) {
 	}
 }
 
-// What faults of servers of a service break: one that stays down is down until the end.
+// Faults of servers break assumptions. A server that stays down breaks them until the end.
 func TestWhatFaultsOfServersBreak(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -38,7 +38,7 @@ type Figures struct {
 	// ServerBytesPerEntry are the bytes that clients and servers of a service exchange, both ways.
 	ServerBytesPerEntry number `csv:"server_bytes_per_entry" of:"exclusion"`
 	Heartbeats          number `csv:"heartbeats"` // of the failure detector; in no other column
-	// What nodes ask a resource process is in no other column.
+	// No other column counts the questions of nodes to a resource process.
 	ResourceRoundTripsPerEntry number `csv:"resource_round_trips_per_entry" of:"exclusion"`
 	ResourceUSMean             number `csv:"resource_us_mean" of:"exclusion"` // of a round trip
 	// Of single requests, one at a time.
@@ -102,7 +102,7 @@ type Figures struct {
 	AllAgreedUSP50 number `csv:"all_agreed_us_p50" of:"leaders"`
 	AllAgreedUSP99 number `csv:"all_agreed_us_p99" of:"leaders"`
 	AllAgreedUSMax number `csv:"all_agreed_us_max" of:"leaders"`
-	// In the time in which nothing happened by which another may come to lead, and how long that was.
+	// Changes of leader in the time in which nothing happened that may change the leader, and the length of it.
 	LeaderChangesPerS   number `csv:"leader_changes_per_s" of:"leaders"`
 	SteadyS             number `csv:"steady_s" of:"leaders"`
 	LeaderlessUS        number `csv:"leaderless_us" of:"leaders"`
@@ -126,7 +126,7 @@ type Figures struct {
 	ToldInsideUSMax number `csv:"told_inside_us_max" of:"exclusion"`
 	// OverlappedUntold are the entries during which another entered before their client was told, if it was.
 	OverlappedUntold number `csv:"overlapped_untold" of:"exclusion"`
-	// ToldForNothing are those whose client was told and went on, and nobody else was inside while it was.
+	// ToldForNothing counts clients that were told, went on, and were alone inside all the time.
 	ToldForNothing number `csv:"told_for_nothing" of:"exclusion"`
 	RefusedTries   number `csv:"refused_tries" of:"exclusion"` // that the lock has refused for now
 	RefusedFree    number `csv:"refused_free" of:"exclusion"`  // of these, those while nobody was inside

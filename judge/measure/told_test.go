@@ -95,7 +95,7 @@ func perhaps() *tape {
 	return tp
 }
 
-// passed is a history of two under one number, of which one is passed by a third.
+// passed is a history of two holders with one fence number. A third with a higher number overtakes one.
 func passed() *tape {
 	return marked().visit(0, 200, 200, 210, 500).visit(1, 200, 200, 300, 400).visit(2, 200, 200, 450, 600).
 		numbered(0, 4).numbered(1, 4).numbered(2, 5)

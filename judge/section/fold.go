@@ -111,7 +111,7 @@ func (f *Fold) add(e *history.Event) {
 	}
 }
 
-// breaks takes an event by which some assumptions do not hold any more.
+// breaks takes an event that breaks some assumptions.
 func (f *Fold) breaks(needs nodes.Assumption, e *history.Event) {
 	if broken := f.broken | needs; broken != f.broken {
 		f.broken = broken

@@ -64,8 +64,8 @@ func TestWhoWasToldInTime(t *testing.T) {
 	}
 }
 
-// Who leaves at once was told then. What a client hears that is nobody's is no regular event, unless its node
-// was killed.
+// A client that leaves at once was told at that time. A word to a client that holds nothing is an irregular
+// event, unless its node was killed.
 func TestWhatIsHeard(t *testing.T) {
 	gone := visit(0, 100, 200)
 	gone[2].Kind = history.Revoked

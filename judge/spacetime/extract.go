@@ -55,7 +55,7 @@ type Together struct {
 // A What says what went wrong.
 type What uint8
 
-// What goes wrong.
+// Kinds of what goes wrong.
 const (
 	Inside   What = iota // more were inside than may be
 	Leading              // two led at once

@@ -2,7 +2,7 @@ package explore
 
 import "turnstile/nodes"
 
-// What a process asks for goes into the outcome of the current stimulus.
+// The effects of a process go into the outcome of the current stimulus.
 var _ nodes.Host = (*parts)(nil)
 
 // Send implements nodes.Host.

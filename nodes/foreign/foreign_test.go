@@ -201,7 +201,7 @@ func TestMessagesTravel(t *testing.T) {
 	}
 }
 
-// What a program declares is the same as text.
+// The declaration of a program stays the same when it is written as text and read again.
 func TestDeclarations(t *testing.T) {
 	for body, text := range map[string]string{
 		`{}`: "; safe=nothing,live=no-loss+no-duplication+fifo+no-crash+no-amnesia+no-pause+timing+" +

@@ -17,7 +17,7 @@ import (
 )
 
 // ClocksFile is the file, in the folder of a trial's logs, of the clocks that are not the orchestrator's.
-// Whoever reads the folder corrects the stamps by it.
+// Readers of the folder correct the stamps with it.
 const ClocksFile = "clocks.yaml"
 
 // A Clock is that of a host whose nodes do not stamp by the clock of the orchestrator, which is the

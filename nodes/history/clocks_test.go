@@ -82,7 +82,7 @@ func TestStampsOfAnotherClockAreCorrected(t *testing.T) {
 	}
 }
 
-// What a host does while its clock jumps comes in the order of its log, and in the stretch that is unknown.
+// Events of a host while its clock jumps stay in the order of its log, within the stretch of unknown offset.
 func TestStampsNeverFall(t *testing.T) {
 	dir := t.TempDir()
 	var times []int64

@@ -8,8 +8,8 @@
 // When all is over, [Store] merges the logs into one compressed file. A simulated run has no logs: it writes
 // a [File] as it goes.
 //
-// Where hosts have several clocks, [WriteClocks] puts beside the logs what was measured of these. Whoever
-// merges the logs corrects their stamps by it, and puts in, as [ClockBound], how far each may still err.
+// If hosts have several clocks, [WriteClocks] puts the measured offsets beside the logs. A merge of the logs
+// corrects their stamps with the offsets, and adds a [ClockBound] for the error that is left.
 //
 // # Reading one
 //

@@ -103,7 +103,7 @@ const (
 	TryRefused
 )
 
-// What is Observed.
+// Subjects of Observed.
 const (
 	Quiet    = iota + 1 // no message is on its way, so every request is known to all who must see it
 	Endless             // not all agree on a leader, and nothing that goes on could change that

@@ -141,7 +141,7 @@ func TestStoredLies(t *testing.T) {
 	}
 }
 
-// What a log is said to hold may be anything; it takes no more room than its bytes do.
+// A log may claim any number of words. Reading it takes no more room than its bytes do.
 func FuzzWords(f *testing.F) {
 	for _, l := range saved().Logs {
 		var w words

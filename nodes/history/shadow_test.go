@@ -8,7 +8,7 @@ import (
 	"turnstile/nodes"
 )
 
-// What another machine knows of counters is what they are, each word of them, and nothing of the next node.
+// A shadow on another machine has the same counters, word for word, and none of the next node's.
 func TestShadowsAreTheCounters(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "node.log")
 	l, err := Create(path, Options{Node: 1, Nodes: 3, Instances: 2})

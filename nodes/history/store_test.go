@@ -86,7 +86,7 @@ func TestLogsThatNeverBeganArePassedOver(t *testing.T) {
 	}
 }
 
-// Where all logs of nodes are lost, those are known of whom the orchestrator has recorded anything.
+// If the logs of all nodes are lost, the orchestrator's journal still names the nodes that it mentions.
 func TestTheJournalAloneNamesNodes(t *testing.T) {
 	dir := t.TempDir()
 	j := must(CreateJournal(filepath.Join(dir, "orchestrator.log"), 7, 0))(t)

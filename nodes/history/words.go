@@ -59,7 +59,7 @@ func (w *words) log(l *NodeLog) {
 		list(w, s, func(x *uint64) { word(w, x) })
 	}
 	list(w, &l.Trace, func(m *MessageRecord) { w.message(m, l) })
-	// What only some runs have comes last, and histories of older versions end before it.
+	// Counters that only some runs have come last. Histories of older versions end before them.
 	if more := t.RoundTrips > 0; !w.reading && more || w.reading && len(w.b) > 0 {
 		word(w, &t.RoundTrips)
 		word(w, &t.RoundTripNS)

@@ -186,7 +186,7 @@ func TestTheRegisterHearsOfRevocationsFirst(t *testing.T) {
 	}
 }
 
-// A node that loses its connection to the process asks again what is open, and nothing is done twice.
+// A node that loses its connection to the process repeats its open questions. Each is answered once.
 func TestQuestionsOutliveTheirConnection(t *testing.T) {
 	const entries = 300
 	s, k := asking(t, rowStack(t, "ricart-agrawala", 3), entries, nil)

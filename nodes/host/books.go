@@ -67,8 +67,8 @@ type question struct {
 	At          int64 // when it was asked, in the run's nanoseconds; of a leave: when the section ended
 }
 
-// What a client asks for. Of a section the questions are enter, write and leave, in this order; one that is
-// revoked may write nothing.
+// Questions of a client. For a section they are enter, write and leave, in this order. A client that lost its
+// lock may leave without a write.
 const (
 	drawTicket    = iota + 1 // may I make a request? Answered by the ticket's number
 	enterResource            // count me in. Answered by the units taken, and the account

@@ -65,7 +65,7 @@ func TestChildrenThatMisbehave(t *testing.T) {
 	}
 }
 
-// What a program has no space for in its pipe reaches it all the same, in order.
+// Lines that do not fit in the pipe reach the program later, in order.
 func TestChildrenReadAll(t *testing.T) {
 	const lines = 20_000 // 640 KB
 	does := initOK + `read x; wc -l >&2; echo bad`

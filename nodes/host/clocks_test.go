@@ -177,7 +177,7 @@ func TestClocksThatDifferAreNoFalseAlarm(t *testing.T) {
 	}
 }
 
-// Nobody excludes anybody: two that are inside together for longer than the clocks may err are found.
+// Without any exclusion, two that are inside together for longer than the error of the clocks are found.
 func TestAViolationAboveTheBoundIsFound(t *testing.T) {
 	w := newTwoHosts(t, time.Millisecond)
 	_, sections, v := w.run(stackOf(t, keepers(1), 2), 20, 20*time.Millisecond)

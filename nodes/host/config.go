@@ -57,7 +57,7 @@ type Config struct {
 	// TraceAll says to go on after a violation, where the trace would otherwise keep what led to that.
 	TraceAll bool   `json:"trace_all,omitempty"`
 	Resource string `json:"resource,omitempty"` // the file of the shared resource
-	// ResourceAt is the broker by which the node asks a resource process, instead of the file (see Books).
+	// ResourceAt is the broker between the node and a resource process, which replaces the file (see Books).
 	ResourceAt *Broker `json:"resource_at,omitempty"`
 }
 

@@ -92,7 +92,7 @@ func (b *Broker) trusting() (nats.Option, error) {
 	return nats.Secure(c), nil
 }
 
-// broken reports whether an error says that a connection is, and nothing worse.
+// broken reports whether an error means a broken connection, and not a mistake of the program.
 func broken(err error) bool {
 	var network *net.OpError
 	return errors.Is(err, nats.ErrConnectionClosed) || errors.As(err, &network)
@@ -122,7 +122,7 @@ func (h *host) lose(network int, conn *nats.Conn) {
 // redial tries to connect again until it succeeds or the loop ends.
 func (h *host) redial(network int) {
 	for {
-		// What comes behind this call in the inbox came by the new connection, and what comes before did not.
+		// Messages behind this call in the inbox came by the new connection, those before it by the old one.
 		conn, err := h.join(network, func() { h.post(func() { h.outage.redialled(network) }) })
 		if err == nil {
 			h.post(func() { h.regain(network, conn) })

@@ -42,8 +42,8 @@ type sharedResource struct {
 	_       [7]uint64
 }
 
-// Where fence numbers count, the account is one word with the highest number that has entered, so that no
-// death can leave it half changed.
+// If fence numbers count, the account is one word with the highest number that has entered, so that a process
+// that dies cannot leave it half changed.
 const accountBits = 28 // of the word, below the fence number
 
 // accountLimit is what an account may not reach where fence numbers count.

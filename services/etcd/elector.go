@@ -133,7 +133,7 @@ func (c *candidacy) campaign(ctx context.Context) {
 	go func() { c.won <- c.election.Campaign(ctx, c.self) }()
 }
 
-// observe takes what Observe tells; nil: it is over, and nothing is known.
+// observe takes an answer of Observe; nil: Observe has ended, and the leader is unknown.
 func (c *candidacy) observe(r *clientv3.GetResponse) {
 	switch {
 	case c.leads:

@@ -3,7 +3,6 @@ package etcd
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 	"time"
 
@@ -228,49 +227,16 @@ func TestNoRejoin(t *testing.T) {
 	}
 }
 
-// said is what an elector has reported, as n0/7.
-type said struct {
-	leader string
-	term   uint64
-}
-
 // run runs an elector until the test ends.
-func run(t *testing.T, name string, servers []string, words ...string) (*elector, <-chan said) {
+func run(t *testing.T, name string, servers []string, words ...string) (*elector, <-chan servicetest.Following) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	e, err := openElector(ctx, servicetest.Setting(name, servers...), servicetest.Values(t, &Election, words...))
+	e, err := openElector(t.Context(), servicetest.Setting(name, servers...),
+		servicetest.Values(t, &Election, words...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := make(chan said, 1000)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		if err := e.Run(ctx, func(leader string, term uint64) { told <- said{leader, term} }); err != nil {
-			t.Error(err)
-		}
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-		e.Close()
-	})
+	told, _ := servicetest.Run(t, e)
 	return e, told
-}
-
-// await waits until an elector follows one of these, and returns what it said then.
-func await(t *testing.T, told <-chan said, within time.Duration, leaders ...string) said {
-	t.Helper()
-	for late := time.After(within); ; {
-		select {
-		case s := <-told:
-			if slices.Contains(leaders, s.leader) {
-				return s
-			}
-		case <-late:
-			t.Fatalf("it followed none of %v within %v", leaders, within)
-		}
-	}
 }
 
 // TestElection has two nodes follow one, and the other take over when its lease is gone.
@@ -278,20 +244,20 @@ func TestElection(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &Election)
 	first, toldA := run(t, "n0", r.Addresses)
-	a := await(t, toldA, 2*time.Second, "n0")
+	a := servicetest.Await(t, toldA, 2*time.Second, "n0")
 	_, toldB := run(t, "n1", r.Addresses)
-	if b := await(t, toldB, 2*time.Second, "n0"); b != a {
+	if b := servicetest.Await(t, toldB, 2*time.Second, "n0"); b != a {
 		t.Errorf("one says %v and the other %v", a, b)
 	}
 	if _, err := first.client.Revoke(t.Context(), first.latest.Lease()); err != nil {
 		t.Fatal(err)
 	}
-	b := await(t, toldB, 2*time.Second, "n1")
-	if b.term <= a.term {
-		t.Errorf("the term was %d and then %d", a.term, b.term)
+	b := servicetest.Await(t, toldB, 2*time.Second, "n1")
+	if b.Term <= a.Term {
+		t.Errorf("the term was %d and then %d", a.Term, b.Term)
 	}
-	await(t, toldA, 3*time.Second, "")
-	if a := await(t, toldA, 3*time.Second, "n1"); a != b {
+	servicetest.Await(t, toldA, 3*time.Second, "")
+	if a := servicetest.Await(t, toldA, 3*time.Second, "n1"); a != b {
 		t.Errorf("one says %v and the other %v", a, b)
 	}
 }
@@ -302,16 +268,16 @@ func TestPhantomLeader(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &Election)
 	_, toldA := run(t, "n0", r.Addresses, "resign=2s")
-	await(t, toldA, 2*time.Second, "n0")
+	servicetest.Await(t, toldA, 2*time.Second, "n0")
 	b, toldB := run(t, "n1", r.Addresses, "obey=off")
-	await(t, toldB, time.Second, "n0")
+	servicetest.Await(t, toldB, time.Second, "n0")
 	time.Sleep(200 * time.Millisecond) // it campaigns
 	if _, err := b.client.Revoke(t.Context(), b.latest.Lease()); err != nil {
 		t.Fatal(err)
 	}
-	phantom := await(t, toldB, 4*time.Second, "n1")
-	real := await(t, toldA, 2*time.Second, "n0")
-	if phantom.term >= real.term {
-		t.Errorf("the phantom leads in term %d, and n0 in %d", phantom.term, real.term)
+	phantom := servicetest.Await(t, toldB, 4*time.Second, "n1")
+	real := servicetest.Await(t, toldA, 2*time.Second, "n0")
+	if phantom.Term >= real.Term {
+		t.Errorf("the phantom leads in term %d, and n0 in %d", phantom.Term, real.Term)
 	}
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"slices"
 	"testing"
 	"time"
 
@@ -14,50 +12,15 @@ import (
 
 func TestMain(m *testing.M) { servicetest.Main(m, table...) }
 
-// said is what an elector has reported.
-type said struct {
-	leader string
-	term   uint64
-}
-
 // run runs an elector until the test ends, or until stop is called.
-func run(t *testing.T, name string, servers []string, words ...string) (told chan said, stop func()) {
+func run(t *testing.T, name string, servers []string, words ...string) (
+	told <-chan servicetest.Following, stop func()) {
 	t.Helper()
 	e, err := open(t.Context(), servicetest.Setting(name, servers...), servicetest.Values(t, &lease, words...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	told = make(chan said, 1000)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		if err := e.Run(ctx, func(leader string, term uint64) { told <- said{leader, term} }); err != nil {
-			t.Error(err)
-		}
-	}()
-	stop = func() {
-		cancel()
-		<-ended
-		e.Close()
-	}
-	t.Cleanup(stop)
-	return told, stop
-}
-
-// await waits until an elector follows one of these, and returns what it said then.
-func await(t *testing.T, told <-chan said, within time.Duration, leaders ...string) said {
-	t.Helper()
-	for late := time.After(within); ; {
-		select {
-		case s := <-told:
-			if slices.Contains(leaders, s.leader) {
-				return s
-			}
-		case <-late:
-			t.Fatalf("it followed none of %v within %v", leaders, within)
-		}
-	}
+	return servicetest.Run(t, e)
 }
 
 // TestLease has two nodes follow one, and the other take over: after the lease if the leader ends without a
@@ -73,15 +36,15 @@ func TestLease(t *testing.T) {
 			words := []string{"release=" + test.release, "lease=2s", "renew=1500ms", "retry=100ms"}
 			r := servicetest.Start(t, &lease, words...)
 			toldA, stop := run(t, "n0", r.Addresses, words...)
-			a := await(t, toldA, 2*time.Second, "n0")
+			a := servicetest.Await(t, toldA, 2*time.Second, "n0")
 			toldB, _ := run(t, "n1", r.Addresses, words...)
-			if b := await(t, toldB, 2*time.Second, "n0"); b != a || a.term != 1 {
+			if b := servicetest.Await(t, toldB, 2*time.Second, "n0"); b != a || a.Term != 1 {
 				t.Errorf("one says %v and the other %v", a, b)
 			}
 			began := time.Now()
 			stop()
-			if b := await(t, toldB, test.within, "n1"); b.term != 2 {
-				t.Errorf("the next leader has term %d", b.term)
+			if b := servicetest.Await(t, toldB, test.within, "n1"); b.Term != 2 {
+				t.Errorf("the next leader has term %d", b.Term)
 			}
 			if took := time.Since(began); took < test.least {
 				t.Errorf("the next leader came after %v", took)

@@ -114,7 +114,7 @@ func (l *lock) fence(ctx context.Context) (n uint64, err error) {
 	return n, err
 }
 
-// make makes the sequence. Others may do so at the same time, of whom one succeeds.
+// make makes the sequence. Other clients may try at the same time; one of them succeeds.
 func (l *lock) make(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.values.Duration("timeout"))
 	defer cancel()

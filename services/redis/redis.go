@@ -29,8 +29,7 @@ var Service = service.Service{
 	Promise: "At any given moment, only one client can hold a lock.",
 	Link:    "https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/",
 	Options: []service.Option{
-		{Name: "px", Default: "2s", Usage: "after which the server frees the lock",
-			Check: service.Length(10*time.Millisecond, time.Hour)},
+		redisd.Expiry(""),
 		{Name: "fence", Default: "off", Usage: "a fencing token by INCR in the same script", Values: service.OnOff},
 		{Name: "release", Default: "lua", Usage: "by a script that compares, or by a plain DEL",
 			Values: []string{"lua", "del"}},

@@ -6,8 +6,8 @@ import (
 	"turnstile/services/servicetest"
 )
 
-// What one client does by itself. Beside the entries per second of bench --service redis -n 1 --hold 0 it
-// says what the pipe to a process of its own costs.
+// The speed of one client by itself. Compare it with the entries per second of bench --service redis -n 1
+// --hold 0: the ratio is the price of the pipe.
 func BenchmarkDirect(b *testing.B) {
 	r := servicetest.Start(b, &Service)
 	l := open(servicetest.Setting("direct", r.Addresses...), servicetest.Values(b, &Service))

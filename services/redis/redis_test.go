@@ -14,11 +14,7 @@ func TestMain(m *testing.M) { servicetest.Main(m, &Service) }
 
 // client returns that of a node.
 func client(t *testing.T, r *service.Running, prefix string, words ...string) *lock {
-	s := servicetest.Setting(prefix, r.Addresses...)
-	s.Options.Prefix = prefix
-	l := open(s, servicetest.Values(t, &Service, words...))
-	t.Cleanup(func() { l.Close() })
-	return l
+	return servicetest.Client(t, &Service, open, r.Addresses, prefix, words...)
 }
 
 func TestLock(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -17,6 +18,12 @@ import (
 var Durable = service.Option{Name: "durable", Default: "off",
 	Usage:  "the server writes each command to disk before it answers; off: a restart loses all",
 	Values: service.OnOff}
+
+// Expiry returns the option px, the life of a lock, with a remark that ends its description.
+func Expiry(remark string) service.Option {
+	return service.Option{Name: "px", Default: "2s", Usage: "the time after which a server frees the lock" + remark,
+		Check: service.Length(10*time.Millisecond, time.Hour)}
+}
 
 // Servers returns how Redis servers are started. They have the option [Durable].
 func Servers() service.Servers {

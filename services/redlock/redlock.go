@@ -27,8 +27,7 @@ var Service = service.Service{
 	Promise: "Safety property: Mutual exclusion. At any given moment, only one client can hold a lock.",
 	Link:    "https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/#the-redlock-algorithm",
 	Options: []service.Option{
-		{Name: "px", Default: "2s", Usage: "after which the servers free the lock; the library's own default is 8s",
-			Check: service.Length(10*time.Millisecond, time.Hour)},
+		redisd.Expiry("; the library's own default is 8s"),
 		{Name: "tries", Default: "32", Usage: "after which the library gives up, which counts as a refusal",
 			Check: service.Count(1, 1_000_000)},
 		{Name: "delay", Default: library, Usage: "between two tries; library: 50 to 250 ms, drawn each time",

@@ -14,11 +14,7 @@ func TestMain(m *testing.M) { servicetest.Main(m, &Service) }
 
 // client returns that of a node which reaches some servers.
 func client(t *testing.T, servers []string, prefix string, words ...string) *lock {
-	s := servicetest.Setting(prefix, servers...)
-	s.Options.Prefix = prefix
-	l := open(s, servicetest.Values(t, &Service, words...))
-	t.Cleanup(func() { l.Close() })
-	return l
+	return servicetest.Client(t, &Service, open, servers, prefix, words...)
 }
 
 func TestLock(t *testing.T) {

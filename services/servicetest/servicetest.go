@@ -59,6 +59,18 @@ func Setting(name string, servers ...string) program.Setting {
 	return program.Setting{Name: name, Options: program.Options{Servers: servers, Prefix: "test/"}}
 }
 
+// Client opens the client of a node that reaches some servers, and closes it with the test. The names of its
+// locks begin with a prefix.
+func Client[L program.Lock](t testing.TB, s *service.Service, open func(program.Setting, service.Values) L,
+	servers []string, prefix string, words ...string) L {
+	t.Helper()
+	setting := Setting(prefix, servers...)
+	setting.Options.Prefix = prefix
+	l := open(setting, Values(t, s, words...))
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
 // Acquire acquires a lock, and fails the test if that takes longer than a time.
 func Acquire(t testing.TB, l program.Lock, within time.Duration) program.Grant {
 	t.Helper()

@@ -105,7 +105,7 @@ const askLimit = 500 * time.Millisecond
 
 var mode = regexp.MustCompile(`(?m)^Mode: (\S+)$`)
 
-// ask returns what a server is: leader, follower, standalone, or nothing yet.
+// ask returns the state of a server: leader, follower or standalone; empty: it does not say yet.
 func ask(ctx context.Context, m *service.Member) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()

@@ -2,9 +2,7 @@ package program
 
 import (
 	"context"
-	"errors"
 	"io"
-	"sync"
 )
 
 // An Elector is a client of an election service: that of one node. It stands for election all the time.
@@ -20,52 +18,41 @@ type Elector interface {
 // servers, and init is answered once it has returned: by its error, if there is one.
 func ServeElector(in io.Reader, out io.Writer, declaration any,
 	open func(context.Context, Setting) (Elector, error)) error {
-	c, init, err := hear(in, out)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	var e Elector
-	if len(c.Setting.Options.Servers) > 0 {
-		if e, err = open(ctx, c.Setting); err != nil {
-			c.Answer(init, "error", map[string]any{"code": Crash, "text": err.Error()})
-			return err
+	return serve(in, out, declaration, func(ctx context.Context, c *Conn) (server, error) {
+		s := &electorServer{conn: c}
+		var err error
+		if len(c.Setting.Options.Servers) > 0 {
+			s.elector, err = open(ctx, c.Setting)
 		}
-	}
-	if err := c.accept(init, declaration); err != nil {
-		return err
-	}
-	var all sync.WaitGroup
-	if e != nil {
-		all.Go(func() { c.elect(ctx, e) })
-	}
-	for {
-		l, err := c.Read()
-		if err != nil {
-			cancel()
-			all.Wait()
-			if errors.Is(err, io.EOF) {
-				err = c.Err()
-			}
-			return err
-		}
-		// It starts elections itself.
-		c.Answer(l, "error", map[string]any{"code": Unsupported, "text": "elections start by themselves"})
-	}
+		return s, err
+	})
 }
 
-// elect runs an elector.
-func (c *Conn) elect(ctx context.Context, e Elector) {
-	defer e.Close()
-	err := e.Run(ctx, func(leader string, term uint64) {
+// An electorServer speaks for one elector; nil: no servers were named.
+type electorServer struct {
+	conn    *Conn
+	elector Elector
+}
+
+// take refuses all: an elector starts elections itself.
+func (s *electorServer) take(l Line) {
+	s.conn.refuse(l, Unsupported, "elections start by themselves")
+}
+
+// work runs the elector.
+func (s *electorServer) work(ctx context.Context) {
+	if s.elector == nil {
+		return
+	}
+	defer s.elector.Close()
+	err := s.elector.Run(ctx, func(leader string, term uint64) {
 		body := map[string]any{"type": "elected", "leader": nil, "term": term}
 		if leader != "" {
 			body["leader"] = leader
 		}
-		c.Say(Client, body)
+		s.conn.Say(Client, body)
 	})
 	if err != nil && ctx.Err() == nil {
-		c.Say(Client, map[string]any{"type": "error", "code": Crash, "text": err.Error()})
+		s.conn.Say(Client, map[string]any{"type": "error", "code": Crash, "text": err.Error()})
 	}
 }

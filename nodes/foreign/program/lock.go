@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 )
 
 // A Lock is a client of a lock service: that of one node.
@@ -48,37 +47,15 @@ func (f Fatal) Unwrap() error { return f.Err }
 // it all the same.
 func ServeLock(in io.Reader, out io.Writer, declaration any, obeys bool,
 	open func(context.Context, Setting) (Lock, error)) error {
-	c, init, err := hear(in, out)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	s := &lockServer{conn: c, obeys: obeys, lines: make(chan Line, 16),
-		failed: errors.New("no servers were named")}
-	if len(c.Setting.Options.Servers) > 0 {
-		if s.lock, s.failed = open(ctx, c.Setting); s.failed != nil {
-			s.refuse(init, Crash, s.failed.Error())
-			return s.failed
+	return serve(in, out, declaration, func(ctx context.Context, c *Conn) (server, error) {
+		s := &lockServer{conn: c, obeys: obeys, lines: make(chan Line, 16),
+			failed: errors.New("no servers were named")}
+		if len(c.Setting.Options.Servers) == 0 {
+			return s, nil
 		}
-	}
-	if err := c.accept(init, declaration); err != nil {
-		return err
-	}
-	var all sync.WaitGroup
-	all.Go(func() { s.work(ctx) })
-	for {
-		l, err := c.Read()
-		if err != nil {
-			cancel()
-			all.Wait()
-			if errors.Is(err, io.EOF) {
-				err = c.Err()
-			}
-			return err
-		}
-		s.lines <- l
-	}
+		s.lock, s.failed = open(ctx, c.Setting)
+		return s, s.failed
+	})
 }
 
 // A lockServer speaks for one lock. One goroutine makes all calls, one after the other.
@@ -93,6 +70,8 @@ type lockServer struct {
 	// left is closed when the client of the latest grant has left.
 	left chan struct{}
 }
+
+func (s *lockServer) take(l Line) { s.lines <- l }
 
 // work does what the testbed asks for.
 func (s *lockServer) work(ctx context.Context) {
@@ -111,18 +90,14 @@ func (s *lockServer) work(ctx context.Context) {
 func (s *lockServer) handle(ctx context.Context, l Line) {
 	switch {
 	case l.Type != "request" && l.Type != "release":
-		s.refuse(l, Unsupported, "this program grants a lock")
+		s.conn.refuse(l, Unsupported, "this program grants a lock")
 	case s.failed != nil:
-		s.refuse(l, Crash, fmt.Sprintf("it cannot use the service: %v", s.failed))
+		s.conn.refuse(l, Crash, fmt.Sprintf("it cannot use the service: %v", s.failed))
 	case l.Type == "request":
 		s.acquire(ctx, l)
 	default:
 		s.release(ctx, l)
 	}
-}
-
-func (s *lockServer) refuse(l Line, code int, text string) {
-	s.conn.Answer(l, "error", map[string]any{"code": code, "text": text})
 }
 
 // acquire takes the lock for a request.
@@ -136,14 +111,14 @@ func (s *lockServer) acquire(ctx context.Context, l Line) {
 		return
 	case errors.As(err, &fatal):
 		s.failed = err
-		s.refuse(l, Crash, err.Error())
+		s.conn.refuse(l, Crash, err.Error())
 		return
 	case errors.Is(err, ErrRefused):
-		s.refuse(l, Unavailable, err.Error())
+		s.conn.refuse(l, Unavailable, err.Error())
 		return
 	default:
 		fmt.Fprintln(os.Stderr, "acquire:", err)
-		s.refuse(l, Unknown, err.Error())
+		s.conn.refuse(l, Unknown, err.Error())
 		return
 	}
 	s.held, s.left = true, make(chan struct{})
@@ -174,7 +149,7 @@ func (s *lockServer) release(ctx context.Context, l Line) {
 		s.conn.Answer(l, "release_ok", nil)
 	default:
 		fmt.Fprintln(os.Stderr, "release:", err)
-		s.refuse(l, LockLost, err.Error())
+		s.conn.refuse(l, LockLost, err.Error())
 	}
 }
 
