@@ -228,7 +228,8 @@ func TestNoRejoin(t *testing.T) {
 }
 
 // run runs an elector until the test ends.
-func run(t *testing.T, name string, servers []string, words ...string) (*elector, <-chan servicetest.Following) {
+func run(t *testing.T, name string, servers []string, words ...string) (
+	*elector, <-chan servicetest.Following) {
 	t.Helper()
 	e, err := openElector(t.Context(), servicetest.Setting(name, servers...),
 		servicetest.Values(t, &Election, words...))

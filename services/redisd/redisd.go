@@ -21,7 +21,8 @@ var Durable = service.Option{Name: "durable", Default: "off",
 
 // Expiry returns the option px, the life of a lock, with a remark that ends its description.
 func Expiry(remark string) service.Option {
-	return service.Option{Name: "px", Default: "2s", Usage: "the time after which a server frees the lock" + remark,
+	return service.Option{Name: "px", Default: "2s",
+		Usage: "the time after which a server frees the lock" + remark,
 		Check: service.Length(10*time.Millisecond, time.Hour)}
 }
 
