@@ -100,6 +100,12 @@ services-test: ## test services, as far as their servers are installed: make ser
 	@$(if $(SHORT),echo "SKIPPED: services-lease takes minutes to build: make services-test" >&2,cd services/lease && \
 		go vet ./... && go test -timeout 20m -count=1 ./...)
 
+KILLS = 200
+.PHONY: services-kills
+services-kills: services ## kill KILLS (200) processes of runs about services, and look at what is left of each run
+	@cd cmd/orchestrator && go test -count=1 -timeout 2h -parallel 3 -run '^TestServiceKills$$' \
+		-service-kills $(KILLS)
+
 .PHONY: image
 image: ## build the container image: docker run --rm turnstile bench --algo ricart -n 16
 	@rm -rf bin/image

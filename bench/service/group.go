@@ -20,7 +20,8 @@ type group struct {
 	as       *owner   // nil: servers run as this user
 	program  []string // of the servers, with the arguments before their own
 	members  []*Member
-	fronts   *fronts // nil: members reach each other directly
+	fronts   *fronts    // nil: members reach each other directly
+	lost     chan error // see upper
 }
 
 // An owner is the user as whom servers run.
@@ -121,10 +122,26 @@ func (g *group) start(m *Member) (err error) {
 	args, env := g.servers.Command(m)
 	m.process, err = g.launcher.Start(cluster.Command{Name: fmt.Sprintf("server %d", m.Number),
 		Program: slices.Concat(g.program, args), Env: append(env, "HOME="+m.Dir)}, nil)
-	if err == nil && g.fronts != nil {
+	if err != nil {
+		return err
+	}
+	if g.fronts != nil {
 		g.fronts.took(m, m.pid())
 	}
-	return err
+	go g.watch(m.process)
+	return nil
+}
+
+// watch says that a server was killed by somebody else, if it is. One that ends by itself is another matter:
+// that is what the service does.
+func (g *group) watch(p cluster.Node) {
+	<-p.Ended()
+	if f := p.Fate(); f.Killed && !f.Dismissed {
+		select {
+		case g.lost <- fmt.Errorf("%s ended on its own: %s", p.Name(), f.Says):
+		default: // another one was killed before, or nobody asks
+		}
+	}
 }
 
 // await waits until a member serves.

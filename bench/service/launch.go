@@ -166,6 +166,9 @@ func (r *Running) Close() error {
 	r.worker.Ask(ctx, order{End: true}, nil) // if it cannot, they end with it
 	r.worker.End()
 	err := os.RemoveAll(r.dir)
+	for late := time.Now().Add(stopLimit); err != nil && time.Now().Before(late); err = os.RemoveAll(r.dir) {
+		time.Sleep(20 * time.Millisecond) // a process that is about to end still writes there
+	}
 	r.guard.dismiss()
 	return err
 }

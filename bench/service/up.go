@@ -47,17 +47,28 @@ type Held struct {
 	Links     []PeerLink `json:"links,omitempty"` // between servers; empty: none can be cut
 }
 
-// up does what it is told until in ends. Then all servers end, and their folder is removed.
-func (t Table) up(s *Service, v Values, in io.Reader, out io.Writer) (err error) {
-	u := &upper{service: s, values: v, self: t.Self}
-	defer func() { err = errors.Join(err, u.end()) }()
-	return cluster.ServeOrders(in, out, func(line json.RawMessage) (any, error) {
-		var o order
-		if err := json.Unmarshal(line, &o); err != nil {
-			return nil, fmt.Errorf("reading an order for the servers: %w", err)
-		}
-		return u.obey(&o)
-	})
+// up does what it is told until in ends. Then all servers end, and their folder is removed. If somebody else
+// kills a server, it returns at once: what clients do from then on says nothing about the service. The
+// servers that are left end with this process, and whoever has started it removes their folder.
+func (t Table) up(s *Service, v Values, in io.Reader, out io.Writer) error {
+	u := &upper{service: s, values: v, self: t.Self, lost: make(chan error, 1)}
+	served := make(chan error, 1)
+	go func() {
+		err := cluster.ServeOrders(in, out, func(line json.RawMessage) (any, error) {
+			var o order
+			if err := json.Unmarshal(line, &o); err != nil {
+				return nil, fmt.Errorf("reading an order for the servers: %w", err)
+			}
+			return u.obey(&o)
+		})
+		served <- errors.Join(err, u.end())
+	}()
+	select {
+	case err := <-served:
+		return err
+	case err := <-u.lost:
+		return err
+	}
 }
 
 // An upper has the servers of one run.
@@ -67,6 +78,7 @@ type upper struct {
 	group   *group
 	self    []string // this program: see Table
 	dir     string
+	lost    chan error // which server somebody else has killed; nil: nobody asks
 }
 
 func (u *upper) obey(o *order) (any, error) {
@@ -125,7 +137,7 @@ func (u *upper) hold(o *holdOrder) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	u.group = g
+	u.group, g.lost = g, u.lost
 	h := Held{Links: g.links()}
 	for _, m := range g.members {
 		h.Addresses = append(h.Addresses, m.Address(0))

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"turnstile/internal/soak"
 )
@@ -88,69 +85,5 @@ func TestServiceOutOfReach(t *testing.T) {
 	out, _ := cmd.CombinedOutput()
 	if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "connecting to NATS at 127.0.0.1:1") {
 		t.Errorf("status %d:\n%s", cmd.ProcessState.ExitCode(), out)
-	}
-}
-
-// Whatever is killed of a run about a service, no process and no folder of servers is left.
-func TestServiceKills(t *testing.T) {
-	victims := []string{"bench", "service up", "service server", "service client", "bin/node"}
-	for i := range soak.Pick(2, 10, 200) {
-		victim := victims[i%len(victims)]
-		t.Run(victim, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			cmd := orchestrator(t, dir, "bench", "--service", "nats-kv", "-n", "2", "--duration", "2s",
-				"--warmup", "0s", "--no-progress", "--patience", "500ms")
-			cmd.Env = append(cmd.Env, "TMPDIR="+dir)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Duration(300+137*i%1500) * time.Millisecond) // the moment of the kill
-			killOne(t, dir, victim)
-			cmd.Wait()
-			for late := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-				left, folders := ofRun(dir, ""), foldersOf(dir)
-				if left == nil && folders == nil {
-					return
-				}
-				if time.Now().After(late) {
-					t.Fatalf("of a run whose %q was killed are left %v, %q", victim, left, folders)
-				}
-			}
-		})
-	}
-}
-
-func foldersOf(dir string) []string {
-	folders, _ := filepath.Glob(filepath.Join(dir, "turnstile-servers-*"))
-	return folders
-}
-
-// ofRun returns the processes that were started with a temporary folder, and whose command line has a text.
-func ofRun(dir, text string) (pids []string) {
-	names, _ := filepath.Glob("/proc/[0-9]*")
-	for _, name := range names {
-		env, err := os.ReadFile(name + "/environ")
-		if err != nil || !strings.Contains(string(env), "TMPDIR="+dir+"\x00") {
-			continue
-		}
-		line, _ := os.ReadFile(name + "/cmdline")
-		if words := strings.ReplaceAll(string(line), "\x00", " "); words != "" && strings.Contains(words, text) {
-			pids = append(pids, filepath.Base(name))
-		}
-	}
-	return pids
-}
-
-// killOne kills a process of a run, if there is one of that kind by now.
-func killOne(t *testing.T, dir, text string) {
-	t.Helper()
-	if text == "bin/node" {
-		text = filepath.Join(programs, "node")
-	}
-	if pids := ofRun(dir, text); pids != nil {
-		if out, err := exec.Command("kill", "-KILL", pids[0]).CombinedOutput(); err != nil {
-			t.Logf("kill: %v: %s", err, out)
-		}
 	}
 }
