@@ -123,7 +123,7 @@ type BeliefRow struct {
 // column.
 type MatrixRow struct {
 	Algorithm    string `csv:"algorithm"`
-	Fault        string `csv:"fault"` // name of the plan
+	Fault        string `csv:"fault"` // name of the plan; of a line: its faults in words
 	Kind         string `csv:"kind"`  // as in runs.csv
 	May          string `csv:"may"`   // outcomes, by their letters
 	Shown        string `csv:"shown"`
@@ -149,6 +149,16 @@ type MatrixRow struct {
 	AgreedS      figure.Figure `csv:"agreed_s"`       // of electors: the median of the runs that recovered
 	LeaderlessUS figure.Figure `csv:"leaderless_us"`  // the same
 	TwoLeadersUS figure.Figure `csv:"two_leaders_us"` // the longest of all runs
+
+	// Of a line about a service, whose name is the algorithm: its number, what entries show that a resource
+	// accepts which demands fence numbers, and the least and the most of all runs.
+	Line             string        `csv:"line"`
+	MayFenced        string        `csv:"may_fenced"`
+	Fenced           string        `csv:"fenced"`
+	Violations       figure.Figure `csv:"violations"`
+	ViolationsFenced figure.Figure `csv:"violations_fenced"`
+	SilenceMinS      figure.Figure `csv:"silence_min_s"`
+	SilenceMaxS      figure.Figure `csv:"silence_max_s"`
 
 	Seed    uint64 `csv:"seed"`    // of the first run that differs or, if none does, of the first
 	Run     string `csv:"run"`     // its folder, if it was stored

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"turnstile/bench"
 	"turnstile/internal/figure"
@@ -11,19 +12,23 @@ import (
 	"turnstile/results"
 )
 
-// A ServiceMatrix makes a run for each of some known failures of services, and says what it shows. It goes on
+// A ServiceMatrix makes runs for each of some known failures of services, and says what they show. It goes on
 // with a set that it began.
 type ServiceMatrix struct {
-	Sweep
+	Sweep // Trials is how many runs each case has
 	Cases []*ServiceCase
 }
 
-// A ServiceCase is a known failure, and what came of its run.
+// A ServiceCase is a known failure, and what came of its runs.
 type ServiceCase struct {
 	Line    *ServiceLine
 	Subject *ServiceSubject // nil: Err says why there is none
-	Err     error           // why the run could not be made
+	Err     error           // why no run could be made
+	Runs    []*ServiceRun
+}
 
+// A ServiceRun is what came of one run of a case.
+type ServiceRun struct {
 	Strict, Fenced row.Outcome // what the run shows; none: it is inconclusive. Of Fenced: or nothing has fences
 	HasFences      bool
 	Says           string // why
@@ -34,7 +39,7 @@ type ServiceCase struct {
 
 // Resolve makes the jobs of the cases that have a subject. The error says which line cannot be run.
 func (m *ServiceMatrix) Resolve() error {
-	m.Trials = 1
+	m.Trials = max(1, m.Trials)
 	for _, c := range m.Cases {
 		if c.Err != nil {
 			continue
@@ -48,7 +53,7 @@ func (m *ServiceMatrix) Resolve() error {
 	return nil
 }
 
-// Judge says of each case what its run shows, from the histories that the set has.
+// Judge says of each case what its runs show, from the histories that the set has.
 func (m *ServiceMatrix) Judge(ctx context.Context) error {
 	folders := map[string]*results.Folder{}
 	if set := results.OpenSet(m.Setup.Results, m.Setup.Set); set != nil {
@@ -63,57 +68,66 @@ func (m *ServiceMatrix) Judge(ctx context.Context) error {
 		if c.Err != nil {
 			continue
 		}
-		name, err := runName(m.job(m.Cells[cell], 1), 1)
-		if cell++; err != nil {
-			return err
+		for trial := 1; trial <= m.Trials; trial++ {
+			name, err := runName(m.job(m.Cells[cell], trial), trial)
+			if err != nil {
+				return err
+			}
+			if err := c.judge(ctx, folders[name]); err != nil {
+				return err
+			}
 		}
-		folder := folders[name]
-		if folder == nil {
+		cell++
+		if len(c.Runs) == 0 {
 			c.Err = errors.New("it has no run: the same command makes it")
-			continue
 		}
-		run, err := bench.Reopen(ctx, folder)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if c.Folder = folder.Ref(); err != nil {
-			c.Says = err.Error()
-			continue
-		}
-		c.judge(run.Trials[0])
 	}
 	return nil
 }
 
-// judge says what a trial shows.
-func (c *ServiceCase) judge(t *bench.Trial) {
-	c.Row = t.Row
-	c.Strict, c.Says = t.Verdict.Shown()
-	studyOf(c.Subject.Spec).shown(c, t)
+// judge says what a run shows; nil: it was not made. The error is that of ctx.
+func (c *ServiceCase) judge(ctx context.Context, folder *results.Folder) error {
+	if folder == nil {
+		return nil
+	}
+	run, err := bench.Reopen(ctx, folder)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	r := &ServiceRun{Folder: folder.Ref()}
+	if c.Runs = append(c.Runs, r); err != nil {
+		r.Says = err.Error()
+		return nil
+	}
+	t := run.Trials[0]
+	r.Row, r.HasFences = t.Row, c.Subject.Spec.Fenced
+	r.Strict, r.Says = t.Verdict.Shown()
+	studyOf(c.Subject.Spec).shown(r, t)
+	return nil
 }
 
 // leadersShown says of a run about leaders whether two led at once, in whatever terms. Its fences are terms.
-func (c *ServiceCase) leadersShown(t *bench.Trial) {
-	c.HasFences, c.Fenced, c.SilenceS = true, c.Strict, inSeconds(t.Row.LeaderlessUS)
-	if c.Strict != 0 && (isMore(t.Row.TwoLeadersUS) || isMore(t.Row.TwoLeadersStoppedUS)) {
-		c.Strict = row.Breaks
+func (r *ServiceRun) leadersShown(t *bench.Trial) {
+	r.HasFences, r.Fenced, r.SilenceS = true, r.Strict, inSeconds(t.Row.LeaderlessUS)
+	if r.Strict != 0 && (isMore(t.Row.TwoLeadersUS) || isMore(t.Row.TwoLeadersStoppedUS)) {
+		r.Strict = row.Breaks
 	}
 }
 
 // entriesShown says what a resource would have accepted that demands fence numbers.
-func (c *ServiceCase) entriesShown(t *bench.Trial) {
+func (r *ServiceRun) entriesShown(t *bench.Trial) {
 	for i := range t.Faults {
-		c.SilenceS = greater(c.SilenceS, t.Faults[i].SilenceS)
+		r.SilenceS = greater(r.SilenceS, t.Faults[i].SilenceS)
 	}
 	accepted, known := t.Row.ViolationsFenced.Value()
-	switch c.HasFences = c.Subject.Spec.Fenced; {
-	case c.Strict != row.Breaks:
-		c.Fenced = c.Strict
+	switch {
+	case r.Strict != row.Breaks:
+		r.Fenced = r.Strict
 	case !known: // it cannot be told
 	case accepted > 0:
-		c.Fenced = row.Breaks
+		r.Fenced = row.Breaks
 	default:
-		c.Fenced, _ = t.Verdict.Served()
+		r.Fenced, _ = t.Verdict.Served()
 	}
 }
 
@@ -123,15 +137,33 @@ func isMore(f figure.Figure) bool {
 	return known && x > 0
 }
 
-// ShowsNothing reports whether the case says nothing of the failure: there is no run, or it is inconclusive.
+// showsNothing reports whether the run says nothing of the failure.
+func (r *ServiceRun) showsNothing() bool { return r.Strict == 0 || r.HasFences && r.Fenced == 0 }
+
+// ShowsNothing reports whether the case says less of the failure than it is to: there is no run, or one of
+// them is inconclusive.
 func (c *ServiceCase) ShowsNothing() bool {
-	return c.Err != nil || c.Strict == 0 || c.HasFences && c.Fenced == 0
+	return c.Err != nil || len(c.Runs) == 0 || slices.ContainsFunc(c.Runs, (*ServiceRun).showsNothing)
 }
 
-// Differs reports whether the run shows what the line does not expect.
-func (c *ServiceCase) Differs() bool {
+// Differs reports whether some run shows what the line does not expect.
+func (c *ServiceCase) Differs() bool { return c.Err == nil && slices.ContainsFunc(c.Runs, c.differs) }
+
+func (c *ServiceCase) differs(r *ServiceRun) bool {
 	strict, _ := outcomesOf(c.Line.Strict) // check has read both
 	fenced, _ := outcomesOf(c.Line.Fenced)
-	return !c.ShowsNothing() && (c.Strict&strict == 0 || (c.Line.Fenced != "") != c.HasFences ||
-		c.HasFences && c.Fenced&fenced == 0)
+	return !r.showsNothing() && (r.Strict&strict == 0 || (c.Line.Fenced != "") != r.HasFences ||
+		r.HasFences && r.Fenced&fenced == 0)
+}
+
+// Tells returns the run that says most of the case: the first one that differs or, if none does, that shows
+// nothing, or else the first one; nil: there is none.
+func (c *ServiceCase) Tells() *ServiceRun {
+	for _, is := range []func(*ServiceRun) bool{c.differs, (*ServiceRun).showsNothing,
+		func(*ServiceRun) bool { return true }} {
+		if i := slices.IndexFunc(c.Runs, is); i >= 0 {
+			return c.Runs[i]
+		}
+	}
+	return nil
 }

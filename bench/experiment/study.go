@@ -25,7 +25,7 @@ type study struct {
 	// line completes the options of a run that shows a known failure of a service, and shown says what the run
 	// shows.
 	line  func(l *ServiceLine, o *bench.Options)
-	shown func(c *ServiceCase, t *bench.Trial)
+	shown func(r *ServiceRun, t *bench.Trial)
 	// The grid of runs without faults: its holds and loads, and how many entries each node makes; 0: the run
 	// lasts for as long as an election may take.
 	holds   []time.Duration
@@ -43,7 +43,7 @@ var studies = map[string]*study{
 	"exclusion": {
 		load: (*drawn).entries, catch: enough, figures: (*Cell).entryFigures,
 		cell: func(*Cell, *bench.Options) {},
-		line: (*ServiceLine).entries, shown: (*ServiceCase).entriesShown,
+		line: (*ServiceLine).entries, shown: (*ServiceRun).entriesShown,
 		holds: []time.Duration{0, 100 * time.Microsecond, 1500 * time.Millisecond},
 		loads: []workload.Workload{{Load: workload.Saturated}, {Load: workload.One}, {Load: workload.Sequential},
 			{Load: workload.Closed}, {Load: workload.Open}},
@@ -64,7 +64,7 @@ var studies = map[string]*study{
 	},
 	"election": {
 		load: (*drawn).elections, catch: rarely, cell: (*Cell).elections, figures: (*Cell).leaderFigures,
-		line: (*ServiceLine).elections, shown: (*ServiceCase).leadersShown,
+		line: (*ServiceLine).elections, shown: (*ServiceRun).leadersShown,
 		holds: []time.Duration{0},
 		loads: []workload.Workload{{Load: workload.Campaign, Initiators: workload.AllInitiate},
 			{Load: workload.Campaign, Initiators: workload.LowestInitiates},

@@ -86,13 +86,19 @@ func (m *maker) matrix() {
 	var blocks []block
 	for _, columns := range []string{entries, elections} {
 		its := slices.DeleteFunc(slices.Clone(rows), func(r results.MatrixRow) bool {
-			return columnsOf(r.Algorithm) != columns
+			return r.Line != "" || columnsOf(r.Algorithm) != columns
 		})
 		if len(its) > 0 {
 			caption := map[string]string{entries: "Mutual exclusion", elections: "Elections"}[columns] +
 				" under each fault"
 			blocks = append(blocks, figureBlock(m, "matrix", caption, heatOf(caption, columns, its), its))
 		}
+	}
+	lines := slices.DeleteFunc(slices.Clone(rows), func(r results.MatrixRow) bool { return r.Line == "" })
+	if len(lines) > 0 {
+		const caption = "Known failures of services: all entries, and those that a resource accepts which demands " +
+			"fence numbers"
+		blocks = append(blocks, figureBlock(m, "services", caption, heatOfLines(caption, lines), lines))
 	}
 	m.add("The fault matrix", "the set has no "+results.MatrixFile, blocks)
 }
@@ -126,24 +132,60 @@ func heatOf(caption, columns string, rows []results.MatrixRow) chart.Picture {
 		h.Cells = append(h.Cells, make([]chart.Cell, len(h.Columns)))
 	}
 	for _, r := range rows {
-		c := chart.Cell{Text: r.Shown}
-		for _, o := range outcomes {
-			if strings.Contains(r.Shown, o.letter) {
-				c.Bad = max(c.Bad, o.bad)
-			}
-		}
+		c := cellOf(r.Shown)
 		if r.Differs {
 			c.Text += "!"
 		}
 		h.Cells[slices.Index(h.Rows, r.Fault)][slices.Index(h.Columns, r.Algorithm)] = c
 	}
+	h.Legend = legendOf(columns, "differs from what the algorithm's row says")
+	return h.Draw()
+}
+
+// heatOfLines draws known failures of services, a row for each: what their runs show strict and fenced.
+func heatOfLines(caption string, rows []results.MatrixRow) chart.Picture {
+	h := &chart.Heat{Alt: caption, Columns: []string{"strict", "fenced"}}
+	for _, r := range rows {
+		name := fmt.Sprintf("%s %s: %s", r.Line, r.Algorithm, r.Fault)
+		if runes := []rune(name); len(runes) > longestLine {
+			name = string(runes[:longestLine-1]) + "…"
+		}
+		if r.Differs {
+			name += " !"
+		}
+		h.Rows = append(h.Rows, name)
+		fenced := cellOf(r.Fenced)
+		if r.Fenced == "-" {
+			fenced = chart.Cell{Text: "no fences"}
+		}
+		h.Cells = append(h.Cells, []chart.Cell{cellOf(r.Shown), fenced})
+	}
+	h.Legend = legendOf(entries, "differs from what is expected")
+	return h.Draw()
+}
+
+// longestLine is how many characters a picture says of a known failure. The table has all.
+const longestLine = 60
+
+// cellOf returns the cell of some outcomes.
+func cellOf(shown string) chart.Cell {
+	c := chart.Cell{Text: shown}
+	for _, o := range outcomes {
+		if strings.Contains(shown, o.letter) {
+			c.Bad = max(c.Bad, o.bad)
+		}
+	}
+	return c
+}
+
+// legendOf says what letters mean, and what the exclamation mark does.
+func legendOf(columns, differs string) (all []chart.Cell) {
 	for _, o := range outcomes {
 		says := o.entries
 		if columns == elections {
 			says = o.leader
 		}
-		h.Legend = append(h.Legend, chart.Cell{Text: o.letter, Bad: o.bad, Says: says})
+		all = append(all, chart.Cell{Text: o.letter, Bad: o.bad, Says: says})
 	}
-	h.Legend = append(h.Legend, chart.Cell{Text: "!", Says: "differs from what the algorithm's row says"})
-	return h.Draw()
+	return append(all, chart.Cell{Text: "!", Says: differs})
 }

@@ -30,8 +30,8 @@ func (x *killTable) add(k *killing) {
 		x.counts = map[string]map[string]int{}
 	}
 	is := map[string]bool{
-		"kills":          true,
-		k.phase: true,
+		"kills":         true,
+		k.phase:         true,
 		"bench: killed": k.status < 0, "valid": k.status == 0,
 		"failed":                 k.status == 2 && !strings.Contains(k.out.String(), "INCONCLUSIVE"),
 		"inconclusive":           k.status == 2 && strings.Contains(k.out.String(), "INCONCLUSIVE"),

@@ -33,8 +33,10 @@ an algorithm has for each plan those that may be, and why. The table is matrix.c
 folder of the set.
 
 With --services it runs known failures of services that people use, each with the fault
-that shows it, and compares what becomes of them. Started again, it makes only the runs
-that its set does not have.
+that shows it, and compares what becomes of them, of all entries and of those that a
+resource accepts which demands fence numbers. With --runs 3 each has three runs, and the
+table says how many show what. Started again, it makes only the runs that its set does
+not have.
 
 Exit status: 0 all is as the rows say, 1 something differs, 2 some run shows nothing, or
 interrupted, 64 bad usage.`

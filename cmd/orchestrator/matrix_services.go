@@ -33,12 +33,15 @@ const servicesSet = "service-matrix"
 // checkServices says which flag is not for services, and picks the lines.
 func (c *matrixCall) checkServices(s settings) error {
 	x := &c.services
-	for _, name := range []string{"algo", "faults", "simulated", "runs", "hosts", "place", "control", "key"} {
+	for _, name := range []string{"algo", "faults", "simulated", "hosts", "place", "control", "key"} {
 		if s.rank(name) == byFlag {
 			return fmt.Errorf("--%s is for the matrix of algorithms: leave it out, or leave out --services", name)
 		}
 	}
-	x.Seed, x.Setup = c.Seed, c.Setup
+	if c.Runs < 0 {
+		return fmt.Errorf("--runs: %d: write a number from 1", c.Runs)
+	}
+	x.Seed, x.Setup, x.Trials = c.Seed, c.Setup, max(1, c.Runs)
 	if !s.given("set") {
 		x.Setup.Set = servicesSet
 	}
@@ -102,8 +105,17 @@ func (a *app) matrixOfServices(ctx context.Context, c *matrixCall) error {
 	if err := m.Judge(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
+	var rows []results.MatrixRow
+	for _, x := range m.Cases {
+		rows = append(rows, x.TableRow())
+	}
+	path, err := results.WriteSetTable(m.Setup.Results, m.Setup.Set, results.MatrixFile, rows)
 	printServices(a.stdout, m.Cases)
 	a.tellServices(m.Cases)
+	if err != nil {
+		return failure{err, unwritten}
+	}
+	fmt.Fprintf(a.stdout, "The table is %s.\n", path)
 	if interrupted != nil {
 		fmt.Fprintln(a.stdout, "interrupted: the same command goes on with the runs that are left")
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
@@ -169,8 +181,9 @@ leaders: of one term). L recovers, P starves some, B blocks all, X two are insid
 nothing, - has no fences
 told: entries whose client was told that it lost the lock; of those that others overlapped, how many were not
 told before
-nobody for: the longest time without an entry or, of leaders, without one. refused: tries, and those of them
-while nobody was inside. bytes: between clients and servers, for an entry
+nobody for: the longest time without an entry or, of leaders, without one; of several runs the shortest and
+the longest such time. refused: tries, and those of them while nobody was inside. bytes: between clients and
+servers, for an entry. X 2 of 3: so many of the runs show it; told, refused and bytes are those of one of them
 
 `)
 	for _, c := range cases {
@@ -181,17 +194,14 @@ while nobody was inside. bytes: between clients and servers, for an entry
 	fmt.Fprintln(out)
 }
 
-// caseText returns the cells of a case that its run gives.
+// caseText returns the cells of a case that its runs give: of numbers, those of the run that tells most.
 func caseText(c *experiment.ServiceCase) string {
 	if c.Err != nil {
 		return c.Err.Error()
 	}
-	fenced, told, refused, bytes := "-", "", "", ""
-	if c.HasFences {
-		fenced = c.Fenced.String()
-	}
+	told, refused, bytes := "", "", ""
 	of := func(f figure.Figure) string { return format.Plain(f, 0) }
-	if r := &c.Row; r.EntriesTold.Known() {
+	if r := &c.Tells().Row; r.EntriesTold.Known() {
 		told = of(r.EntriesTold)
 		if n, _ := r.OverlappedUntold.Value(); n > 0 {
 			told += fmt.Sprintf(", %s not", of(r.OverlappedUntold))
@@ -201,12 +211,16 @@ func caseText(c *experiment.ServiceCase) string {
 		}
 		bytes = of(r.ServerBytesPerEntry)
 	}
+	least, most := c.Silence()
+	silence := format.Seconds(least)
+	if longest := format.Seconds(most); longest != silence {
+		silence += " to " + longest
+	}
 	differs := ""
 	if c.Differs() {
 		differs = "DIFFERS"
 	}
-	return strings.Join([]string{c.Strict.String(), fenced, told, format.Seconds(c.SilenceS), refused, bytes,
-		differs}, "\t")
+	return strings.Join([]string{c.Strict(), c.Fenced(), told, silence, refused, bytes, differs}, "\t")
 }
 
 // tellServices says which cases are not as expected, and sets the exit status.
@@ -217,12 +231,13 @@ func (a *app) tellServices(cases []*experiment.ServiceCase) {
 		case c.Differs():
 			differ++
 			a.status = check.Violated.ExitCode()
-			fmt.Fprintf(a.stdout, "DIFFERS  %d %s: %s (%s)\n", c.Line.Number, c.Line.Text(), c.Says, c.Folder)
+			fmt.Fprintf(a.stdout, "DIFFERS  %d %s: %s (%s)\n", c.Line.Number, c.Line.Text(), c.Tells().Says, c.Tells().Folder)
 		case c.ShowsNothing():
 			nothing++
 			a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 			if c.Err == nil {
-				fmt.Fprintf(a.stdout, "shows nothing  %d %s: %s (%s)\n", c.Line.Number, c.Line.Text(), c.Says, c.Folder)
+				fmt.Fprintf(a.stdout, "shows nothing  %d %s: %s (%s)\n", c.Line.Number, c.Line.Text(), c.Tells().Says,
+					c.Tells().Folder)
 			}
 		}
 	}
