@@ -39,8 +39,9 @@ type call struct {
 }
 
 var (
-	claimID   = regexp.MustCompile(`^[JTLKG][0-9]+$`)
-	testCall  = regexp.MustCompile(`^go test \./(\S+) -run (Test\w+)(?:/(\S+))?$`)
+	claimID = regexp.MustCompile(`^[JTLKG][0-9]+$`)
+	// The module of services is one of its own: go test is called in its folder.
+	testCall  = regexp.MustCompile(`^(?:cd (services) && )?go test \./(\S+) -run (Test\w+)(?:/(\S+))?$`)
 	backquote = regexp.MustCompile("`([^`]*)`")
 )
 
@@ -211,21 +212,22 @@ func checkHeld(cell string) error {
 	if m == nil {
 		return fmt.Errorf("%q is no call of go test", words[0])
 	}
-	folder := filepath.Join(rootOfClone, m[1])
+	module, in, test, story := m[1], m[2], m[3], m[4]
+	folder := filepath.Join(rootOfClone, module, in)
 	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
 	if err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(files, func(file string) bool {
 		b, err := os.ReadFile(file)
-		return err == nil && bytes.Contains(b, []byte("\nfunc "+m[2]+"(t *testing.T) {"))
+		return err == nil && bytes.Contains(b, []byte("\nfunc "+test+"(t *testing.T) {"))
 	}) {
-		return fmt.Errorf("there is no %s in %s", m[2], m[1])
+		return fmt.Errorf("there is no %s in %s", test, filepath.Join(module, in))
 	}
 	if len(words) == 1 {
 		return nil
 	}
-	b, err := os.ReadFile(filepath.Join(folder, "testdata", m[3]+".txt"))
+	b, err := os.ReadFile(filepath.Join(folder, "testdata", story+".txt"))
 	if err != nil {
 		return err
 	}
@@ -291,6 +293,8 @@ func TestCoverageIsChecked(t *testing.T) {
 		{"T8", "./nodes/sim", "./nodes/mutex", "there is no TestDetectorsChangeNothingBeside in nodes/mutex"},
 		{"T8", "`go test ./nodes/sim -run TestDetectorsChangeNothingBeside`", "", "nothing shows"},
 		{"T8", "go test", "go vet", "is no call of go test"},
+		{"G4", "TestOneWaiterIsWoken", "TestAllAreWoken", "there is no TestAllAreWoken in services/"},
+		{"G4", "cd services && ", "", "there is no TestOneWaiterIsWoken in etcd"},
 		{"T8", "| yes |", "| no |", "is not shown, yet has 1 row"},
 		{"T8", "| yes |", "| almost |", "is neither yes, no"},
 		{"J1", "| no |", "| in part: jobs |", "nothing shows"},

@@ -12,9 +12,10 @@ type Proxy struct {
 	Address string
 	to      string
 
-	mu    sync.Mutex
-	cut   bool
-	conns []net.Conn
+	mu     sync.Mutex
+	cut    bool
+	conns  []net.Conn
+	passed int // bytes
 }
 
 // NewProxy returns a proxy of a server, which ends with the test.
@@ -65,6 +66,9 @@ func (p *Proxy) pass(from, to net.Conn) {
 		n, err := from.Read(b)
 		p.mu.Lock()
 		cut := p.cut
+		if !cut {
+			p.passed += n
+		}
 		p.mu.Unlock()
 		if err != nil && !cut {
 			to.Close()
@@ -78,6 +82,14 @@ func (p *Proxy) pass(from, to net.Conn) {
 			}
 		}
 	}
+}
+
+// Passed returns how many bytes have come since it was asked the last time, from both ends.
+func (p *Proxy) Passed() (bytes int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	bytes, p.passed = p.passed, 0
+	return bytes
 }
 
 // Cut has nothing pass any more: both ends hear nothing of it.

@@ -1,0 +1,69 @@
+package servicetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"turnstile/bench/service"
+	"turnstile/nodes/foreign/program"
+)
+
+// quiet is how long nothing has to pass between clients that wait and their servers before they count as
+// waiting. Sessions must be so long that none is renewed meanwhile.
+const quiet = 300 * time.Millisecond
+
+// Woken has a client hold a lock and n others wait for it, each by a proxy of its own. It returns how many of
+// these hear or say anything when the holder releases the lock, and how many bytes that takes. Open returns
+// the client that reaches some servers.
+func Woken(t *testing.T, r *service.Running, n int, open func(servers []string) program.Lock) (woken, bytes int) {
+	t.Helper()
+	holder := open(r.Addresses)
+	Acquire(t, holder, 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var proxies []*Proxy
+	entered := make(chan error, n)
+	for range n {
+		p := NewProxy(t, r.Addresses[0])
+		waits := open([]string{p.Address})
+		proxies = append(proxies, p)
+		go func() {
+			_, err := waits.Acquire(ctx)
+			entered <- err
+		}()
+		calm(t, p)
+	}
+	for _, p := range proxies {
+		calm(t, p)
+	}
+	Release(t, holder)
+	if err := <-entered; err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(quiet)
+	for _, p := range proxies {
+		if passed := p.Passed(); passed > 0 {
+			woken, bytes = woken+1, bytes+passed
+		}
+	}
+	if len(entered) > 0 {
+		t.Errorf("a second client ends its wait (%v), and nobody has released the lock", <-entered)
+	}
+	cancel()
+	return woken, bytes
+}
+
+// calm waits until nothing passes a proxy.
+func calm(t *testing.T, p *Proxy) {
+	t.Helper()
+	for late := time.Now().Add(20 * time.Second); ; {
+		p.Passed()
+		if time.Sleep(quiet); p.Passed() == 0 {
+			return
+		}
+		if time.Now().After(late) {
+			t.Fatal("a client that waits is never quiet")
+		}
+	}
+}
