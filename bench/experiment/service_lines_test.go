@@ -92,7 +92,8 @@ func TestServiceCaseRow(t *testing.T) {
 		return r
 	}
 	c := ServiceCase{Line: &ServiceLine{Number: 9, Service: "redis", With: []string{"px=2s"}, Strict: "X",
-		Fenced: "L"}, Runs: []*ServiceRun{run(row.Recovers, 0, 2), run(row.Breaks, 3, 1.5), run(row.Recovers, 0, 4)}}
+		Fenced: "L"}}
+	c.Runs = []*ServiceRun{run(row.Recovers, 0, 2), run(row.Breaks, 3, 1.5), run(row.Recovers, 0, 4)}
 	r := c.TableRow()
 	if r.Line != "9" || r.Algorithm != "redis px=2s" || r.Fault != "none" || r.Shown != "X" || r.Broke != 3 ||
 		r.Fenced != "X 1 of 3, L 2 of 3" || !r.Differs || r.Run != "1.5" {

@@ -96,8 +96,8 @@ func (m *maker) matrix() {
 	}
 	lines := slices.DeleteFunc(slices.Clone(rows), func(r results.MatrixRow) bool { return r.Line == "" })
 	if len(lines) > 0 {
-		const caption = "Known failures of services: all entries, and those that a resource accepts which demands " +
-			"fence numbers"
+		const caption = "Known failures of services: all entries, and those that a resource accepts which " +
+			"demands fence numbers"
 		blocks = append(blocks, figureBlock(m, "services", caption, heatOfLines(caption, lines), lines))
 	}
 	m.add("The fault matrix", "the set has no "+results.MatrixFile, blocks)

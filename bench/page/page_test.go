@@ -99,7 +99,8 @@ func fabricated(t *testing.T) *Page {
 	}
 	matrix := []results.MatrixRow{{Algorithm: "ricart-agrawala", Fault: "lost-request", Shown: "B"},
 		{Algorithm: "central", Fault: "lost-request", Shown: "L|P", Differs: true},
-		{Algorithm: "redis px=2s", Line: "9", Fault: "pause holder at 1s for 6s", Shown: "X", Fenced: "X 1 of 3, L 2 of 3"}}
+		{Algorithm: "redis px=2s", Line: "9", Fault: "pause holder at 1s for 6s", Shown: "X",
+			Fenced: "X 1 of 3, L 2 of 3"}}
 	if _, err := results.WriteSetTable(filepath.Dir(set), "made-up", results.MatrixFile, matrix); err != nil {
 		t.Fatal(err)
 	}

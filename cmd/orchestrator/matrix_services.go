@@ -231,7 +231,8 @@ func (a *app) tellServices(cases []*experiment.ServiceCase) {
 		case c.Differs():
 			differ++
 			a.status = check.Violated.ExitCode()
-			fmt.Fprintf(a.stdout, "DIFFERS  %d %s: %s (%s)\n", c.Line.Number, c.Line.Text(), c.Tells().Says, c.Tells().Folder)
+			fmt.Fprintf(a.stdout, "DIFFERS  %d %s: %s (%s)\n", c.Line.Number, c.Line.Text(), c.Tells().Says,
+				c.Tells().Folder)
 		case c.ShowsNothing():
 			nothing++
 			a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())

@@ -23,8 +23,7 @@ func TestOneWaiterIsWoken(t *testing.T) {
 	t.Logf("a release wakes %d of %d clients, with %d bytes", woken, waiting, bytes)
 }
 
-// A session is all that its client holds: it is kept while the leading server is replaced, and what the client
-// holds goes with it.
+// A session is kept while the leading server is replaced, and what its client holds goes with it.
 func TestSessions(t *testing.T) {
 	r := servicetest.Start(t, &Lock, "members=3")
 	a := lockOf(t, "n0", r.Addresses, "ttl=20s")
@@ -43,8 +42,8 @@ func TestSessions(t *testing.T) {
 	servicetest.Lost(t, g, time.Second)
 }
 
-// A lock is advisory: a client that does not ask for it writes all the same, and so does one that has lost it.
-// A resource that checks sequencers refuses both.
+// A lock is advisory: a client that does not ask for it writes all the same, and so does one that has lost
+// it. A resource that checks sequencers refuses both.
 func TestAdvisory(t *testing.T) {
 	r := servicetest.Start(t, &Lock)
 	a, b := lockOf(t, "n0", r.Addresses), lockOf(t, "n1", r.Addresses)

@@ -16,7 +16,8 @@ const quiet = 300 * time.Millisecond
 // Woken has a client hold a lock and n others wait for it, each by a proxy of its own. It returns how many of
 // these hear or say anything when the holder releases the lock, and how many bytes that takes. Open returns
 // the client that reaches some servers.
-func Woken(t *testing.T, r *service.Running, n int, open func(servers []string) program.Lock) (woken, bytes int) {
+func Woken(t *testing.T, r *service.Running, n int,
+	open func(servers []string) program.Lock) (woken, bytes int) {
 	t.Helper()
 	holder := open(r.Addresses)
 	Acquire(t, holder, 5*time.Second)

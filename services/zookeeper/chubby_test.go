@@ -30,8 +30,8 @@ func TestOneWaiterIsWoken(t *testing.T) {
 	}
 }
 
-// A lock is advisory: a client that does not ask for it writes all the same, and so does one that has lost it.
-// A resource that checks sequencers refuses both.
+// A lock is advisory: a client that does not ask for it writes all the same, and so does one that has lost
+// it. A resource that checks sequencers refuses both.
 func TestAdvisory(t *testing.T) {
 	r := servicetest.Start(t, &Service)
 	p := servicetest.NewProxy(t, r.Addresses[0])
