@@ -19,9 +19,9 @@ type killTable struct {
 }
 
 // killColumns are what is counted of kills.
-var killColumns = []string{"kills", "starting", "entering", "ending", "bench: killed", "failed", "inconclusive",
-	"valid", "verify: nothing stored", "no verdict", "INCONCLUSIVE", "VALID", "processes left", "folders left",
-	"WRONG"}
+var killColumns = []string{"kills", "starting", "entering", "ending", "bench: killed", "failed",
+	"inconclusive", "valid", "verify: nothing stored", "no verdict", "INCONCLUSIVE", "VALID",
+	"processes left", "folders left", "WRONG"}
 
 // add counts a kill.
 func (x *killTable) add(k *killing) {
