@@ -11,7 +11,10 @@ import (
 // package that is not named may take.
 type budgets map[string]time.Duration
 
-const others = "others"
+const (
+	others = "others"
+	unit   = "unit" // the CPU time of a unit of work where the budgets were measured
+)
 
 // readBudgets reads a file whose lines are a package and a duration. What follows # is a comment.
 func readBudgets(path string) (budgets, error) {
@@ -39,6 +42,9 @@ func readBudgets(path string) (budgets, error) {
 		}
 		all[words[0]] = granted
 	}
+	if all[unit] == 0 {
+		return nil, fmt.Errorf("%s: it needs a line for the CPU time of a unit of work, as in %s 5ms", path, unit)
+	}
 	if all[others] == 0 {
 		return nil, fmt.Errorf("%s: it needs a line for the packages that it does not name, as in %s 5s",
 			path, others)
@@ -55,15 +61,18 @@ func (b budgets) of(path string) time.Duration {
 	return b[others]
 }
 
-// exceeded returns a line for each package that took more than twice its budget.
-func (b budgets) exceeded(packages []*tested) (lines []string) {
+// exceeded returns a line for each package that took more than twice its budget, on a machine where a unit of
+// work takes perUnit: one where it takes twice as much CPU time grants twice as much.
+func (b budgets) exceeded(packages []*tested, perUnit time.Duration) (lines []string) {
 	if b == nil {
 		return nil
 	}
+	slower := float64(perUnit) / float64(b[unit])
 	for _, p := range packages {
-		if granted := b.of(p.path); p.cpu > 2*granted {
-			lines = append(lines, fmt.Sprintf("%s took %s of CPU time, and its budget is %s",
-				p.path, seconds(p.cpu), seconds(granted)))
+		if granted := time.Duration(slower * float64(b.of(p.path))); p.cpu > 2*granted {
+			lines = append(lines, fmt.Sprintf("%s took %s of CPU time, and its budget is %s, "+
+				"%.2f times %s since a unit of work took %s and not %s", p.path, seconds(p.cpu), seconds(granted),
+				slower, seconds(b.of(p.path)), millis(perUnit), millis(b[unit])))
 		}
 	}
 	return lines

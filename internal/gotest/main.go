@@ -1,7 +1,8 @@
 // Gotest runs go test with the arguments that it is given. It prints the result of each package as soon as
 // that is known and, whenever nothing was printed for a while, which tests are running; at the end, how long
 // each package took, and which tests were skipped. With -budget FILE as its first arguments it fails if a
-// package took more than twice the CPU time that the file grants it.
+// package took more than twice the CPU time that the file grants it. Budgets are for a machine on which a
+// fixed unit of work takes a certain CPU time; gotest measures what that takes here, and adapts them.
 package main
 
 import (
@@ -49,7 +50,7 @@ func run(args []string, stdout, stderr io.Writer) (exitStatus int) {
 	}
 	r.printTimes(time.Since(begin))
 	r.printSkipped()
-	if over := granted.exceeded(r.over); len(over) > 0 {
+	if over := granted.exceeded(r.over, r.speed().perUnit()); len(over) > 0 {
 		for _, line := range over {
 			fmt.Fprintln(stderr, line)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -8,36 +9,50 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // meterCommand makes this program the one that go test runs test programs by (go test -exec).
 const meterCommand = "-meter"
 
 // meter runs the tests of a package, and leaves the CPU time that they and the processes that they waited for
-// took in a file of a folder. The package is known by the folder in which go test runs it.
+// took in a file of a folder, with the speed of the machine meanwhile. The package is known by the folder in
+// which go test runs it.
 func meter(folder string, command []string) (exitStatus int) {
 	runtime.LockOSThread() // its end is the child's
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	dieWithParent(cmd)
-	if err := cmd.Run(); cmd.ProcessState == nil {
+	if err := cmd.Start(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	here, err := os.Getwd()
-	if err == nil {
-		var all syscall.Rusage // of the tests and of all processes that they waited for
-		if err = syscall.Getrusage(syscall.RUSAGE_CHILDREN, &all); err == nil {
-			took := time.Duration(all.Utime.Nano() + all.Stime.Nano())
-			err = os.WriteFile(filepath.Join(folder, fileOf(here)), []byte(took.String()), 0o600)
-		}
-	}
-	if err != nil {
+	over, meanwhile, wrong := make(chan struct{}), speed{}, make(chan error)
+	go func() {
+		var err error
+		meanwhile, err = measureSpeed(over)
+		wrong <- err
+	}()
+	cmd.Wait()
+	close(over)
+	if err := errors.Join(<-wrong, leave(folder, meanwhile)); err != nil {
 		fmt.Fprintln(os.Stderr, "measuring the CPU time:", err)
 		return 1
 	}
 	return max(cmd.ProcessState.ExitCode(), -cmd.ProcessState.ExitCode()) // -1: by a signal
+}
+
+// leave writes the CPU time of all children of this process and the speed of the machine to the folder.
+func leave(folder string, meanwhile speed) error {
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	var all syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &all); err != nil {
+		return err
+	}
+	text := fmt.Sprintln(all.Utime.Nano()+all.Stime.Nano(), meanwhile.cpu.Nanoseconds(), meanwhile.units)
+	return os.WriteFile(filepath.Join(folder, fileOf(here)), []byte(text), 0o600)
 }
 
 // A meters is the folder in which test programs leave their CPU times.
@@ -61,7 +76,7 @@ func newMeters() (*meters, error) {
 
 func (m *meters) remove() { os.RemoveAll(m.folder) }
 
-// read gives packages their CPU times. One without tests has none.
+// read gives packages their CPU times and the speed of the machine meanwhile. One without tests has none.
 func (m *meters) read(packages []*tested) error {
 	for _, p := range packages {
 		_, within, _ := strings.Cut(p.path, "/")
@@ -70,7 +85,7 @@ func (m *meters) read(packages []*tested) error {
 			continue
 		}
 		if err == nil {
-			p.cpu, err = time.ParseDuration(string(b))
+			_, err = fmt.Sscan(string(b), &p.cpu, &p.meanwhile.cpu, &p.meanwhile.units)
 		}
 		if err != nil {
 			return fmt.Errorf("reading the CPU time of %s: %w", p.path, err)

@@ -27,6 +27,8 @@ type tested struct {
 	skipped []skip
 	wall    time.Duration // how long its tests took
 	cpu     time.Duration // the CPU time that they took, with the processes that they started
+	// How fast the machine was meanwhile.
+	meanwhile speed
 }
 
 // A skip is a test that was skipped, and why.
@@ -75,6 +77,17 @@ func (r *report) printTimes(all time.Duration) {
 		}
 	}
 	fmt.Fprintf(r.out, "%-34s%9s%9s\n", "all, with what was built", seconds(all), seconds(cpu))
+	if perUnit := r.speed().perUnit(); perUnit > 0 {
+		fmt.Fprintf(r.out, "%-43s%9s\n", "a unit of work meanwhile", millis(perUnit))
+	}
+}
+
+// speed returns how fast the machine was throughout all tests.
+func (r *report) speed() (all speed) {
+	for _, p := range r.over {
+		all.cpu, all.units = all.cpu+p.meanwhile.cpu, all.units+p.meanwhile.units
+	}
+	return all
 }
 
 // printSkipped prints which tests were skipped, by the reason.
@@ -104,6 +117,8 @@ func (r *report) printSkipped() {
 		}
 	}
 }
+
+func millis(d time.Duration) string { return fmt.Sprintf("%.2f ms", d.Seconds()*1000) }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
 
