@@ -45,6 +45,7 @@ type nodeSet struct {
 	notes    *notes
 	resource witnesses
 	driver   *chaos.Driver // of faults that kill nodes; nil: there is none yet
+	endpoint *endpoint     // nil: no servers of somebody else are watched
 
 	lives []life               // by node
 	all   []cluster.Process    // of all nodes, those that have ended included
@@ -59,6 +60,8 @@ func (n *nodeSet) news(late <-chan time.Time) (bool, error) {
 		return true, nil
 	case p := <-n.ended:
 		return true, n.death(p)
+	case why := <-n.lostEndpoint():
+		return false, n.outOfReach(why)
 	case <-n.ctx.Done():
 		return false, errInterrupted
 	case <-late:
@@ -83,6 +86,8 @@ func (n *nodeSet) cut() error {
 	select {
 	case p := <-n.ended:
 		return n.death(p)
+	case why := <-n.lostEndpoint():
+		return n.outOfReach(why)
 	case <-n.ctx.Done():
 		return errInterrupted
 	default:
@@ -109,6 +114,8 @@ func (n *nodeSet) death(first cluster.Process) error {
 			case slices.Contains(n.carriers(), p):
 				first = p
 			}
+		case why := <-n.lostEndpoint():
+			return n.outOfReach(why)
 		case <-grace:
 			also := ""
 			if others > 0 {

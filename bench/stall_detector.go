@@ -211,6 +211,9 @@ func (t *trial) silent(within time.Duration) (who, why string, err error) {
 // many were handled since anybody entered, if that is why.
 func (t *trial) stalled(messages uint64) error {
 	t.faults.refuse("has stalled: nothing in it moves any more")
+	if err := t.nodes.unreached(); err != nil {
+		return err
+	}
 	if err := t.orders.give(host.Order{Do: host.Park}, t.nodes.up()...); err != nil {
 		return fmt.Errorf("nothing moves any more: %w", err)
 	}

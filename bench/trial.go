@@ -140,6 +140,7 @@ func (t *trial) run(ctx context.Context) (err error) {
 	if err := t.start(); err != nil {
 		return err
 	}
+	t.watchEndpoint()
 	if err := t.issue(); err != nil {
 		return err
 	}
@@ -168,6 +169,7 @@ func (t *trial) finish(err error) {
 		t.counts.record(t.now(), false)
 		t.nodes.gaugeMemory()
 	}
+	t.nodes.endpoint.close()
 	t.nodes.end()
 	t.watch.close()
 }

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"fmt"
+	"net"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"turnstile/bench/cluster"
 	"turnstile/internal/soak"
 )
 
@@ -85,5 +90,56 @@ func TestServiceOutOfReach(t *testing.T) {
 	out, _ := cmd.CombinedOutput()
 	if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "connecting to NATS at 127.0.0.1:1") {
 		t.Errorf("status %d:\n%s", cmd.ProcessState.ExitCode(), out)
+	}
+}
+
+// Servers of somebody else that go away end the run, which shows nothing from then on: that nobody is served is
+// not the service's doing.
+func TestEndpointGoesAway(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	held, err := cluster.HoldPort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Release()
+	at := fmt.Sprintf("127.0.0.1:%d", held.Number)
+	server := orchestrator(t, dir, "service", "server", "nats-kv", "n0", dir, "off", at, at)
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	gone := sync.OnceFunc(func() {
+		server.Process.Kill()
+		server.Wait()
+	})
+	t.Cleanup(gone)
+	awaitPort(t, at)
+	cmd := orchestrator(t, dir, "bench", "--service", "nats-kv", "--endpoint", at, "-n", "2", "--warmup", "0s",
+		"--duration", "20s", "--rate", "20", "--no-progress")
+	defer time.AfterFunc(2*time.Second, gone).Stop()
+	out, _ := cmd.CombinedOutput()
+	for _, says := range []string{"INCONCLUSIVE", "the endpoint " + at + " is out of reach"} {
+		if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), says) {
+			t.Fatalf("status %d, and it is to say %q:\n%s", cmd.ProcessState.ExitCode(), says, out)
+		}
+	}
+	again := orchestrator(t, dir, "verify", "latest")
+	if out, _ := again.CombinedOutput(); again.ProcessState.ExitCode() != 2 {
+		t.Errorf("verify: status %d:\n%s", again.ProcessState.ExitCode(), out)
+	}
+}
+
+// awaitPort waits until somebody accepts connections at an address.
+func awaitPort(t *testing.T, address string) {
+	t.Helper()
+	for late := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			conn.Close()
+			return
+		}
+		if time.Now().After(late) {
+			t.Fatal(err)
+		}
 	}
 }
