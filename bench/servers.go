@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"turnstile/bench/cluster"
+	"turnstile/nodes"
 	"turnstile/nodes/port"
 )
 
@@ -57,6 +58,25 @@ func (s servers) LeadingServer() (int, error) {
 	ctx, cancel := context.WithTimeout(s.ctx, lookLimit)
 	defer cancel()
 	return s.servers.Leader(ctx)
+}
+
+// AnsweredLast implements port.Servers.
+func (s servers) AnsweredLast(client nodes.ID) (int, error) {
+	if err := s.own(); err != nil {
+		return -1, err
+	}
+	if s.through == nil {
+		return -1, errNoProxies
+	}
+	var names []string
+	for i := range s.Servers() {
+		names = append(names, serverConnection(client, i))
+	}
+	last, err := s.through.LastOf(s.ctx, names)
+	if err == nil && last < 0 {
+		err = fmt.Errorf("no server has answered node %d yet", client)
+	}
+	return last, err
 }
 
 // KillServer, RestartServer, PauseServer, ResumeServer and PromoteServer implement port.Servers.

@@ -370,7 +370,7 @@ func (d *Driver) Struck(id nodes.ID) bool {
 func (d *Driver) CameTo() (all []Fault) {
 	for _, f := range d.faults {
 		one := *f.Fault
-		if f.namesLeader() {
+		if f.namesServersByRun() {
 			one.HitServers = effect.ServersNamed(f.servers)
 		}
 		if victim := f.shared.victim(); one.ByRun() && victim >= 0 && f.shared.from.Load() != 0 {

@@ -72,18 +72,29 @@ func (f *Fault) checkServers(s *Scene) error {
 	return nil
 }
 
-// namesLeader reports whether the fault is for the server that leads then.
-func (f *Fault) namesLeader() bool {
-	return slices.ContainsFunc(effect.ServersIn(f.Effect), func(s effect.ServersOf) bool {
-		return s.Word == effect.LeadingServer
-	})
+// cutsClients reports whether the fault cuts clients off from servers.
+func (f *Fault) cutsClients() bool {
+	cut, is := f.Effect.(*effect.CutServer)
+	return is && cut.OfClients()
+}
+
+// namesServersByRun reports whether it comes out in the run which server the fault is for.
+func (f *Fault) namesServersByRun() bool {
+	return f.names(effect.LeadingServer) || f.names(effect.ServerOfHolder)
+}
+
+// names reports whether the fault is for the servers of a word.
+func (f *Fault) names(word string) bool {
+	return slices.ContainsFunc(effect.ServersIn(f.Effect), func(s effect.ServersOf) bool { return s.Word == word })
 }
 
 // killsServers reports whether servers are down while the fault is in force, and stay down if it is for good.
 func (f *Fault) killsServers() bool { return is[*effect.KillServer](f) }
 
 // proxiesServers reports whether it takes proxies between clients and servers.
-func (f *Fault) proxiesServers() bool { return is[*effect.CutServer](f) || is[*effect.DropAnswer](f) }
+func (f *Fault) proxiesServers() bool {
+	return is[*effect.CutServer](f) || is[*effect.DropAnswer](f) || f.names(effect.ServerOfHolder)
+}
 
 // stopsServers reports whether servers do nothing while the fault is in force.
 func (f *Fault) stopsServers() bool { return f.killsServers() || is[*effect.PauseServer](f) }

@@ -19,9 +19,10 @@ type fakeServers struct {
 	downed map[int]bool
 }
 
-func (s *fakeServers) Servers() int                { return 3 }
-func (s *fakeServers) ServerUp(i int) bool         { return !s.downed[i] }
-func (s *fakeServers) LeadingServer() (int, error) { return s.leader, nil }
+func (s *fakeServers) Servers() int                              { return 3 }
+func (s *fakeServers) ServerUp(i int) bool                       { return !s.downed[i] }
+func (s *fakeServers) LeadingServer() (int, error)               { return s.leader, nil }
+func (s *fakeServers) AnsweredLast(client nodes.ID) (int, error) { return 1, nil }
 func (s *fakeServers) KillServer(i int) error {
 	s.downed[i] = true
 	return s.do("kill server %d", i)
@@ -103,6 +104,34 @@ func TestTheHolderIsCutOffFromServers(t *testing.T) {
 		"lose answer 2 [3] #2 false", "began 2 at 1 nodes"}
 	if !slices.Equal(got, want) {
 		t.Errorf("it did %q", got)
+	}
+}
+
+// A fault of the server of the holder hits the one that has answered the next client to enter.
+func TestTheServerOfTheHolderSuffersIt(t *testing.T) {
+	for text, want := range map[string][]string{
+		"kill-server: of holder, for: 100ms":      {"kill server 1", "began 1 at 0 nodes, servers [1]"},
+		"pause-server: server of holder, for: 1s": {"pause server 1", "began 1 at 0 nodes, servers [1]"},
+		"cut: server of holder/servers, for: 1s": {"cut servers 1 [] [[0 1] [1 2]] false",
+			"began 1 at 0 nodes, servers [0 1 2]"},
+		"cut: holder/server of holder, for: 1s": {"cut servers 1 [{4 1}] [] false",
+			"began 1 at 1 nodes, servers [1]"},
+	} {
+		d, c := staged(t, text+", at: 1s")
+		if got := c.until(t, d, 1100*time.Millisecond); len(got) > 0 {
+			t.Errorf("%s: before anybody entered: %q", text, got)
+		}
+		d.Watch(&port.Hook{At: c.now, Node: 4, What: port.OnEnter})
+		if got := c.until(t, d, 1150*time.Millisecond); !slices.Equal(got, want) {
+			t.Errorf("%s: it did %q, and not %q", text, got, want)
+		}
+		if d.CameTo()[0].HitServers.Group == nil {
+			t.Errorf("%s: which server it was is not known", text)
+		}
+	}
+	if _, err := ParseFault("cut: 0/server of holder, for: 1s"); err == nil ||
+		!strings.Contains(err.Error(), "name it by its number") {
+		t.Errorf("clients that are not the holder are cut off from its server: %v", err)
 	}
 }
 
@@ -200,7 +229,7 @@ func TestFaultsOfServersAreChecked(t *testing.T) {
 		"cut-server: 0/1":               {nil, `"0/1" is no cut of servers`},
 		"loss: 1%\nbetween: server 0/1": {nil, "between takes groups of nodes"},
 		"kill-server: holder": {
-			nil, `"holder" names no servers: write 0, 0-1 or 0,2, each once, or leader`},
+			nil, `"holder" names no servers: write 0, 0-1 or 0,2, each once, leader or of holder`},
 		"promote: 0-1":                 {nil, `"0-1" names no server: write one number, as in 1`},
 		"promote: leader":              {nil, `names no server: write one number`},
 		"promote: 1\nfor: 1s":          {nil, "line 4: a promotion is for good: leave out for"},

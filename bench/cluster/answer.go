@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/Shopify/toxiproxy/v2/stream"
 )
@@ -58,6 +59,9 @@ func (f *AnswerFault) lost() (count int) {
 	return count
 }
 
+// begun is when this process was.
+var begun = time.Now()
+
 // note counts what has come. It counts an answer, and loses it if it is to be lost.
 func (l *line) note(c *stream.StreamChunk, r *rule, f *flow) {
 	if c == nil || len(c.Data) == 0 {
@@ -68,6 +72,7 @@ func (l *line) note(c *stream.StreamChunk, r *rule, f *flow) {
 		l.asked.Store(true)
 		return
 	}
+	l.last.Store(int64(time.Since(begun)))
 	if len(r.answers) == 0 || !l.asked.Swap(false) {
 		return
 	}

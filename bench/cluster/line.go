@@ -17,7 +17,8 @@ type line struct {
 	rule    *atomic.Pointer[rule]
 	asked   *atomic.Bool // of its proxy
 	bytes   *atomic.Uint64
-	answers bool // it passes on what the server says
+	last    *atomic.Int64 // when something came of the server last
+	answers bool          // it passes on what the server says
 }
 
 // lineType is the name of lines as a kind of toxic in toxiproxy.

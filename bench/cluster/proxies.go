@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Proxies are TCP proxies on the loopback addresses of hosts, in a process of their own on each.
@@ -122,6 +123,23 @@ func (p *Proxies) Bytes(ctx context.Context, about string) (sum uint64, err erro
 		sum += bytes
 	}
 	return sum, nil
+}
+
+// LastOf returns which of some proxies, all on one host, has had the last bytes of its server; -1: none has
+// had any.
+func (p *Proxies) LastOf(ctx context.Context, names []string) (which int, err error) {
+	which = -1
+	var latest time.Duration
+	for i, name := range names {
+		var at time.Duration
+		if err := p.workers[p.on[name]].Ask(ctx, proxyOrder{Do: lastAnswer, Name: name}, &at); err != nil {
+			return -1, err
+		}
+		if at > latest {
+			which, latest = i, at
+		}
+	}
+	return which, nil
 }
 
 // InForce returns the numbers of the faults that are in force. It is an error if some proxy does not pass on

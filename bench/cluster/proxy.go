@@ -58,7 +58,7 @@ func (f *ConnectionFault) check() error {
 // A proxyOrder is what the process of the proxies is told.
 type proxyOrder struct {
 	Do       string          `json:"do"`
-	Name     string          `json:"name,omitempty"`     // add; bytes: the text
+	Name     string          `json:"name,omitempty"`     // add, last; bytes: the text
 	Upstream string          `json:"upstream,omitempty"` // add: the address that the proxy connects to
 	Fault    ConnectionFault `json:"fault,omitzero"`     // begin; heal takes its number alone
 }
@@ -71,6 +71,7 @@ const (
 	reportProxy = "report" // answered by a proxyReport
 	countLost   = "lost"   // answered by how many answers a fault has lost
 	countBytes  = "bytes"  // answered by how many bytes came to proxies whose names have a text in them
+	lastAnswer  = "last"   // answered by when the proxy's server answered last, 0 if never
 )
 
 // A proxyReport says what is in force, by what the proxies do and not by what they were told.
@@ -104,6 +105,9 @@ type proxy struct {
 	// asked says that the client has said something since the server answered last.
 	asked atomic.Bool
 	bytes atomic.Uint64 // that came, of both directions
+	// answered is when something came of the server last, in nanoseconds since the proxies were started; 0:
+	// nothing did.
+	answered atomic.Int64
 }
 
 func (s *proxyServer) obey(order json.RawMessage) (any, error) {
@@ -122,6 +126,11 @@ func (s *proxyServer) obey(order json.RawMessage) (any, error) {
 		return s.report(), nil
 	case countBytes:
 		return s.bytes(o.Name), nil
+	case lastAnswer:
+		if s.proxies[o.Name] == nil {
+			return nil, fmt.Errorf("there is no proxy %s", o.Name)
+		}
+		return s.proxies[o.Name].answered.Load(), nil
 	case countLost:
 		return s.faults[o.Fault.Number].Answer.lost(), nil
 	}
@@ -145,7 +154,7 @@ func (s *proxyServer) add(name, upstream string) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("making the proxy %s: %w", name, err)
 		}
-		*toxic.Toxic.(*line) = line{rule: &p.rule, asked: &p.asked, bytes: &p.bytes,
+		*toxic.Toxic.(*line) = line{rule: &p.rule, asked: &p.asked, bytes: &p.bytes, last: &p.answered,
 			answers: direction == "downstream"}
 	}
 	if err := p.Start(); err != nil {

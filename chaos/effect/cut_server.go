@@ -47,7 +47,7 @@ func (c *CutServer) Begin(on *Carrier, of Group) (hit int, err error) {
 	cut := port.ServerCut{Close: c.Close}
 	sides := make([][]int, len(c.Between.sides))
 	for i, side := range c.Between.sides {
-		if sides[i], err = on.named(side); err != nil {
+		if sides[i], err = on.named(side, of); err != nil {
 			return 0, err
 		}
 	}
@@ -94,7 +94,7 @@ var namesServers = regexp.MustCompile(`(^|/|>)\s*servers?\b`)
 
 // serverCutForms lists what parseServerCut takes, for its errors.
 const serverCutForms = "holder/servers, 0-2/server 1, 3/server leader (clients from servers), " +
-	"server 0/server 1-2, server leader/servers (a server from others)"
+	"server 0/server 1-2, server leader/servers, server of holder/servers (a server from others)"
 
 // parseServerCut reads a cut of servers: two sides with / between them, or more if all are servers.
 func parseServerCut(text string) (c serverCut, err error) {
@@ -135,6 +135,8 @@ func parseServerCut(text string) (c serverCut, err error) {
 		return fail(", since it has one side")
 	case clients && len(c.sides) != 1:
 		return fail(", since it has clients on one side and servers on more")
+	case clients && c.sides[0].Word == ServerOfHolder && c.clients.Word != "holder":
+		return fail(", since others are cut off from the server of the holder: name it by its number")
 	case !clients && words && (len(c.sides) > 2 || c.sides[0].Word == c.sides[1].Word):
 		return fail("")
 	}

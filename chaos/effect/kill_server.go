@@ -18,7 +18,7 @@ var killServer = Kind{Key: "kill-server", Layer: OfServers,
 	Says: "servers of a service are killed (SIGKILL), and after the time that it lasts restarted with their " +
 		"data; it takes --service, as all faults of servers do",
 	Example: "kill-server: leader, for: 1s", Breaks: nodes.ServersUp, Zero: new(KillServer),
-	Flag: "have `servers` of the service killed, as in 0, 0-1 or leader, and restarted with --for"}
+	Flag: "have `servers` of the service killed, as in 0, 0-1, leader or of holder, and restarted with --for"}
 
 func (*KillServer) Leaves() time.Duration { return reconnecting }
 func (*KillServer) ForGood() bool         { return true }
@@ -44,8 +44,8 @@ func (k *KillServer) Check(lasts time.Duration, _ bool) (string, error) {
 	return "", nil
 }
 
-func (k *KillServer) Begin(c *Carrier, _ Group) (int, error) {
-	return 0, c.takeServers(k.Which, c.KillServer)
+func (k *KillServer) Begin(c *Carrier, of Group) (int, error) {
+	return 0, c.takeServers(k.Which, of, c.KillServer)
 }
 
 // Heal restarts the servers that it has killed.

@@ -18,8 +18,8 @@ var pauseServer = Kind{Key: "pause-server", Layer: OfServers, Says: "servers sta
 
 func (*PauseServer) Leaves() time.Duration { return reconnecting }
 
-func (p *PauseServer) Begin(c *Carrier, _ Group) (int, error) {
-	return 0, c.takeServers(p.Which, c.PauseServer)
+func (p *PauseServer) Begin(c *Carrier, of Group) (int, error) {
+	return 0, c.takeServers(p.Which, of, c.PauseServer)
 }
 
 func (*PauseServer) Heal(c *Carrier) error { return c.giveServersBack(c.ResumeServer) }

@@ -28,8 +28,8 @@ func (*Promote) Check(lasts time.Duration, _ bool) (string, error) {
 }
 
 // Begin promotes the server, unless it is down or stands still.
-func (p *Promote) Begin(c *Carrier, _ Group) (int, error) {
-	return 0, c.takeServers(p.Which.ServersOf, c.PromoteServer)
+func (p *Promote) Begin(c *Carrier, of Group) (int, error) {
+	return 0, c.takeServers(p.Which.ServersOf, of, c.PromoteServer)
 }
 
 // Heal does nothing.

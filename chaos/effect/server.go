@@ -15,6 +15,8 @@ const (
 	serversWord = "servers" // all of them
 	// LeadingServer is the server that leads then, or is the primary.
 	LeadingServer = "leader"
+	// ServerOfHolder is the server that answered the next client to enter last, as that client is inside.
+	ServerOfHolder = "of holder"
 )
 
 // ErrNobodyLeads says that a fault is for the server that leads, and none does now.
@@ -23,7 +25,7 @@ var ErrNobodyLeads = errors.New("no server leads")
 // ServersOf says which servers of a service an effect hits. They count from 0.
 type ServersOf struct {
 	Group
-	Word string // if there is no list: LeadingServer or serversWord
+	Word string // if there is no list: LeadingServer, ServerOfHolder or serversWord
 }
 
 // ServersNamed returns a list of servers.
@@ -34,16 +36,17 @@ func ServersNamed(all []int) (s ServersOf) {
 	return s
 }
 
-// UnmarshalText reads servers: 0, 0-1, 0,2 or leader. The word server may stand before.
+// UnmarshalText reads servers: 0, 0-1, 0,2, leader or of holder. The word server may stand before.
 func (s *ServersOf) UnmarshalText(text []byte) (err error) {
 	*s = ServersOf{}
 	list := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(string(text)), serverWord+" "))
-	if list == LeadingServer {
+	if list == LeadingServer || list == ServerOfHolder {
 		s.Word = list
 		return nil
 	}
 	if s.Group, err = ParseGroup(list); err != nil {
-		err = fmt.Errorf("%q names no servers: write 0, 0-1 or 0,2, each once, or %s", text, LeadingServer)
+		err = fmt.Errorf("%q names no servers: write 0, 0-1 or 0,2, each once, %s or %s", text,
+			LeadingServer, ServerOfHolder)
 	}
 	return err
 }
@@ -86,9 +89,12 @@ func ServersIn(e Effect) []ServersOf {
 	return nil
 }
 
-// named returns the servers that those are now.
-func (c *Carrier) named(s ServersOf) ([]int, error) {
+// named returns the servers that those are now, if the fault hits some nodes: of the holder, that is it.
+func (c *Carrier) named(s ServersOf, of Group) ([]int, error) {
 	switch s.Word {
+	case ServerOfHolder:
+		server, err := c.AnsweredLast(of[0])
+		return []int{server}, err
 	case LeadingServer:
 		leader, err := c.LeadingServer()
 		if err == nil && leader < 0 {
@@ -109,8 +115,8 @@ func (c *Carrier) named(s ServersOf) ([]int, error) {
 }
 
 // takeServers has servers do nothing, unless they are down or another fault has them stopped.
-func (c *Carrier) takeServers(s ServersOf, how func(int) error) error {
-	all, err := c.named(s)
+func (c *Carrier) takeServers(s ServersOf, of Group, how func(int) error) error {
+	all, err := c.named(s, of)
 	for _, i := range all {
 		if err == nil && c.ServerUp(i) && !c.ServerStands(i) {
 			c.Hit = append(c.Hit, i)

@@ -16,6 +16,9 @@ type Servers interface {
 	// does. An answer must not take longer than a second, even if servers stand still. It is an error if the
 	// service has no leader.
 	LeadingServer() (int, error)
+	// AnsweredLast returns which server a client has had the last bytes of. It is an error if none has sent it
+	// any yet.
+	AnsweredLast(client nodes.ID) (int, error)
 
 	// KillServer ends a server at once (SIGKILL), and RestartServer starts it again at the same address, with
 	// an empty folder if forget is set. RestartServer does not wait until the server serves.
