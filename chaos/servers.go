@@ -85,7 +85,8 @@ func (f *Fault) namesServersByRun() bool {
 
 // names reports whether the fault is for the servers of a word.
 func (f *Fault) names(word string) bool {
-	return slices.ContainsFunc(effect.ServersIn(f.Effect), func(s effect.ServersOf) bool { return s.Word == word })
+	named := func(s effect.ServersOf) bool { return s.Word == word }
+	return slices.ContainsFunc(effect.ServersIn(f.Effect), named)
 }
 
 // killsServers reports whether servers are down while the fault is in force, and stay down if it is for good.

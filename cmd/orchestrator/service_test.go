@@ -93,8 +93,8 @@ func TestServiceOutOfReach(t *testing.T) {
 	}
 }
 
-// Servers of somebody else that go away end the run, which shows nothing from then on: that nobody is served is
-// not the service's doing.
+// Servers of somebody else that go away end the run, which shows nothing from then on: that nobody is served
+// is not the service's doing.
 func TestEndpointGoesAway(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
