@@ -7,13 +7,15 @@ import (
 
 	"turnstile/internal/suggest"
 	"turnstile/internal/terminal"
-	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
 
 // Groups compares the trials of one side, grouped by a column. All else has to be the same, but for what
 // belongs to the algorithm if they are grouped by that: its options and its failure detector.
 func Groups(set Side, r Request) (*Comparison, error) {
+	if err := r.checkColumns(set); err != nil {
+		return nil, err
+	}
 	trials, err := set.choose(r.Where)
 	if err != nil {
 		return nil, err
@@ -115,10 +117,9 @@ func perGroup(all []*experiment, i, by int, names []string) (each []string, one 
 	return each, one
 }
 
-// ofAlgorithm reports whether a column says something that belongs to the algorithm.
+// ofAlgorithm reports whether a column says something that belongs to the algorithm: its failure detector, or
+// one of its options.
 func ofAlgorithm(column string) bool {
-	return column == "detector" || optionOf(column) != "" ||
-		slices.ContainsFunc(catalog.OptionNames(), func(option string) bool {
-			return results.OptionColumn(option) == column
-		})
+	return column == "detector" || !slices.Contains(ofOrigin, column) &&
+		!slices.Contains(results.AskedColumns(), column)
 }

@@ -2,11 +2,13 @@ package compare
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"turnstile/internal/suggest"
 	"turnstile/nodes/catalog"
+	"turnstile/nodes/foreign"
 	"turnstile/results"
 )
 
@@ -32,17 +34,51 @@ func (t *Trial) text(column string) string {
 	return t.Machine
 }
 
-// Columns names the columns by which trials can be grouped and chosen.
+// Columns names the columns by which any trials can be grouped and chosen. Trials of services and of foreign
+// programs can be by those of their options too.
 func Columns() []string {
 	asked := results.AskedColumns(catalog.OptionNames()...)
-	return append([]string{versionColumn, machineColumn, runColumn}, asked...)
+	return append(slices.Clone(ofOrigin), asked...)
 }
 
-// CheckColumn says what is wrong with the name of a column by which trials are to be grouped or chosen.
-func CheckColumn(name string) error {
-	known := Columns()
+// ofOrigin are the columns that say where trials come from.
+var ofOrigin = []string{versionColumn, machineColumn, runColumn}
+
+// OptionColumns names the columns of the options that trials have, in the order of their names. What a client
+// of a service declares is left out: it follows from the service and its options.
+func OptionColumns(trials []*Trial) []string {
+	names := map[string]bool{}
+	for _, t := range trials {
+		declares := t.Options[foreign.ServiceOption] != ""
+		for option := range t.Options {
+			if declares && (option == foreign.KindsOption || option == foreign.PromisesOption) {
+				continue
+			}
+			name := results.OptionColumn(option)
+			if results.IsColumn(name) || slices.Contains(ofOrigin, name) { // the name alone is that of another
+				name = results.OptionColumnOf(t.Algorithm, option)
+			}
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// ColumnsWith returns the columns that tell trials apart which have options with such columns.
+func ColumnsWith(options []string) []string {
+	return append([]string{versionColumn, machineColumn}, results.AskedColumns(options...)...)
+}
+
+// columnsOf returns the columns that tell trials apart.
+func columnsOf(trials ...[]*Trial) []string {
+	return ColumnsWith(OptionColumns(slices.Concat(trials...)))
+}
+
+// checkColumn says what is wrong with the name of a column by which trials are to be grouped or chosen.
+func checkColumn(name string, trials []*Trial) error {
+	known := append(Columns(), OptionColumns(trials)...)
 	switch {
-	case slices.Contains(known, name) || optionOf(name) != "":
+	case slices.Contains(known, name) || optionOf(name, trials) != "":
 		return nil
 	case results.IsColumn(name):
 		return fmt.Errorf("%s is not what a run was asked to be, but came of it: take a column such as algorithm, "+
@@ -52,13 +88,41 @@ func CheckColumn(name string) error {
 	return fmt.Errorf("there is no column %q%s", name, hint)
 }
 
-// optionOf returns, of a column that files have for an option of an algorithm, that of the option alone;
-// nothing, if it is no such column.
-func optionOf(column string) string {
+// checkColumns says which column of the request is none of the trials of the sides.
+func (r *Request) checkColumns(sides ...Side) error {
+	var trials []*Trial
+	for _, s := range sides {
+		for i := range s.Trials {
+			trials = append(trials, &s.Trials[i])
+		}
+	}
+	if r.By != "" {
+		if err := checkColumn(r.By, trials); err != nil {
+			return fmt.Errorf("--by: %w", err)
+		}
+	}
+	for _, c := range r.Where {
+		if err := checkColumn(c.Column, trials); err != nil {
+			return fmt.Errorf("--where: %w", err)
+		}
+	}
+	return nil
+}
+
+// optionOf returns, of a column that files have for an option of an algorithm or of some trial, that of the
+// option alone; nothing, if it is no such column.
+func optionOf(column string, trials []*Trial) string {
 	for _, row := range catalog.All() {
 		for _, o := range row.Options {
 			if results.OptionColumnOf(row.Name, o.Name) == column {
 				return results.OptionColumn(o.Name)
+			}
+		}
+	}
+	for _, t := range trials {
+		for option := range t.Options {
+			if results.OptionColumnOf(t.Algorithm, option) == column {
+				return results.OptionColumn(option)
 			}
 		}
 	}
@@ -73,9 +137,6 @@ func ParseCondition(text string) (Condition, error) {
 	column, value, found := strings.Cut(text, "=")
 	if !found {
 		return Condition{}, fmt.Errorf("%q is no condition: write column=value, as in nodes=8", text)
-	}
-	if err := CheckColumn(column); err != nil {
-		return Condition{}, err
 	}
 	return Condition{column, named(column, value)}, nil
 }
@@ -162,27 +223,12 @@ func experiments(trials []*Trial, columns []string) (all []*experiment) {
 	return all
 }
 
-// columnsOf returns the columns that tell trials apart: those of options are left out that no trial has.
-func columnsOf(trials ...[]*Trial) []string {
-	absent := map[string]bool{}
-	for _, o := range catalog.OptionNames() {
-		absent[results.OptionColumn(o)] = true
-	}
-	for _, side := range trials {
-		for _, t := range side {
-			for o := range t.Options {
-				delete(absent, results.OptionColumn(o))
-			}
-		}
-	}
-	return slices.DeleteFunc(Columns(), func(c string) bool { return c == runColumn || absent[c] })
-}
-
 // ofEach returns columns with that of an option in the place of the one that all algorithms have together: a
 // column for each algorithm.
 func ofEach(columns []string, by string, trials []*Trial) (all []string) {
+	option := optionOf(by, trials)
 	for _, c := range columns {
-		if c != optionOf(by) {
+		if c != option {
 			all = append(all, c)
 			continue
 		}

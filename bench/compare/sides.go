@@ -15,6 +15,9 @@ var alike = []string{versionColumn, machineColumn, "kind", "nodes", "hosts", "un
 // Sides compares the experiments of b with those of a. Columns in which all trials of a have one value and
 // all of b another are what is compared; experiments that agree in all others are pairs.
 func Sides(a, b Side, r Request) (*Comparison, error) {
+	if err := r.checkColumns(a, b); err != nil {
+		return nil, err
+	}
 	ofA, err := a.choose(r.Where)
 	if err != nil {
 		return nil, err

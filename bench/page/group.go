@@ -9,7 +9,6 @@ import (
 	"turnstile/bench/compare"
 	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
-	"turnstile/results"
 )
 
 // An experiment is trials that were asked for the same, on one machine, by one version.
@@ -37,15 +36,15 @@ var ofSeries = []string{"algorithm", "detector", "elect"}
 
 // group sorts trials into experiments and settings.
 func (m *maker) group(trials []compare.Trial) {
-	options := map[string]bool{}
-	for _, o := range catalog.OptionNames() {
-		options[results.OptionColumn(o)] = true
+	all := make([]*compare.Trial, len(trials))
+	for i := range trials {
+		all[i] = &trials[i]
 	}
-	columns := slices.DeleteFunc(compare.Columns(), func(c string) bool { return c == "run" })
+	options := compare.OptionColumns(all)
 	var names, about []string
-	for _, c := range columns {
+	for _, c := range compare.ColumnsWith(options) {
 		switch {
-		case options[c] || slices.Contains(ofSeries, c):
+		case slices.Contains(options, c) || slices.Contains(ofSeries, c):
 			names = append(names, c)
 		case c != "nodes":
 			about = append(about, c)

@@ -291,3 +291,23 @@ func TestSettingsAreApart(t *testing.T) {
 		}
 	}
 }
+
+// A service with one option and with another are two rows of every table.
+func TestServicesWithDifferentOptionsAreDifferentSeries(t *testing.T) {
+	set := filepath.Join(t.TempDir(), "services")
+	for _, members := range []string{"1", "3"} {
+		r := rowOf("nats-kv", 8, 1, 500)
+		r.Options = map[string]string{"service": "nats-kv", "members": members, "promises": "safe=" + members}
+		store(t, set, "m"+members, results.TableOf(results.RowsFile, []results.Row{r}))
+	}
+	s, err := Make(results.OpenSet(filepath.Dir(set), "services"), "services", Calls{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := s.Markdown()
+	for _, series := range []string{"| nats-kv, members 1 |", "| nats-kv, members 3 |"} {
+		if !strings.Contains(text, series) {
+			t.Errorf("the page has no %s:\n%s", series, text)
+		}
+	}
+}

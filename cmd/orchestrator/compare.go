@@ -108,11 +108,6 @@ func (c *compareCall) check(args []string) (err error) {
 		return fmt.Errorf("two are compared, and there are %d; put runs into one set to compare them --by run",
 			len(args))
 	}
-	if c.By != "" {
-		if err := compare.CheckColumn(c.By); err != nil {
-			return fmt.Errorf("--by: %w", err)
-		}
-	}
 	for _, text := range c.where {
 		condition, err := compare.ParseCondition(text)
 		if err != nil {

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"turnstile/bench/compare"
 	"turnstile/bench/experiment"
 	"turnstile/internal/english"
 	"turnstile/internal/format"
 	"turnstile/judge/check"
-	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
 
@@ -108,11 +108,13 @@ func (a *app) printRates(c *sweepCall, rows []results.RateRow) {
 		return
 	}
 	asked := make([]results.Row, len(rows))
+	trials := make([]*compare.Trial, len(rows))
 	for i := range rows {
 		asked[i].Asked = rows[i].Asked
+		trials[i] = &compare.Trial{Row: asked[i]}
 	}
 	columns := []string{"algorithm", "nodes", "latency"}
-	for _, column := range results.AskedColumns(catalog.OptionNames()...) {
+	for _, column := range results.AskedColumns(compare.OptionColumns(trials)...) {
 		differs := slices.ContainsFunc(asked, func(r results.Row) bool {
 			return r.Text(column) != asked[0].Text(column)
 		})
