@@ -321,6 +321,36 @@ func TestProxiesRefuse(t *testing.T) {
 	p.must(t).inForce(1)
 }
 
+// Which of several servers a client heard of last is asked of the proxies between them.
+func TestProxiesKnowWhoAnsweredLast(t *testing.T) {
+	p := launchProxies(t)
+	names, server := []string{"a", "b"}, echo(t)
+	var callers []*caller
+	for _, name := range names {
+		callers = append(callers, call(t, p.must(t).add(name, server)))
+	}
+	last := func() int {
+		t.Helper()
+		which, err := p.LastOf(t.Context(), names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return which
+	}
+	if which := last(); which != -1 {
+		t.Errorf("before anybody answered, the last is %d, want -1", which)
+	}
+	for _, i := range []int{1, 0, 1} {
+		callers[i].exchange("what")
+		if which := last(); which != i {
+			t.Errorf("after %s answered, the last is %d", names[i], which)
+		}
+	}
+	if _, err := p.LastOf(t.Context(), []string{"c"}); err == nil {
+		t.Error("a proxy that is not there has heard of its server")
+	}
+}
+
 func second[T any](_ T, err error) error { return err }
 
 func TestProxiesEnd(t *testing.T) {
