@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"maps"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -13,6 +14,8 @@ import (
 	"turnstile/bench"
 	"turnstile/internal/chance"
 	"turnstile/internal/terminal"
+	"turnstile/nodes"
+	"turnstile/nodes/foreign"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 )
@@ -66,6 +69,56 @@ func TestCommandOfRun(t *testing.T) {
 		got.Faults, got.Brokers, got.WarmupLimit, o.WarmupLimit = nil, o.Brokers, 0, 0
 		if !reflect.DeepEqual(got, o) {
 			t.Errorf("%q asks for\n%+v\nand not for\n%+v", words, got, o)
+		}
+	}
+}
+
+// The command that repeats a run about a service or a foreign program names it as the flags do, and not by
+// the row that was made of it.
+func TestCommandOfPrograms(t *testing.T) {
+	declared, err := foreign.Parse("token:token,ask", "safe=no-loss+timing,live=no-loss,fenced")
+	if err != nil {
+		t.Fatal(err)
+	}
+	leads, err := foreign.Parse("", "safe=timing,live=no-loss,elects,terms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	three := nodes.Config{N: 3}
+	kept := map[string]string{bench.ServerVersionOption: "7.0.15", bench.ClientVersionOption: "go-redis v9"}
+	with := func(more ...string) map[string]string {
+		all := maps.Clone(kept)
+		for i := 0; i < len(more); i += 2 {
+			all[more[i]] = more[i+1]
+		}
+		return all
+	}
+	for want, c := range map[string]nodes.Config{
+		"bench --nodes 3 --service redis --with fence=on,px=2s ": foreign.ServiceConfig(three, "redis",
+			with("px", "2s", "fence", "on"), declared),
+		"bench --nodes 3 --endpoint 10.0.0.1:1,10.0.0.2:1 ": foreign.ServiceConfig(three, "redis",
+			with(bench.EndpointOption, "10.0.0.1:1,10.0.0.2:1"), declared),
+		"elect --nodes 3 --service etcd-election --with ttl=2s ": foreign.ServiceConfig(three,
+			"etcd-election", with("ttl", "2s"), leads),
+		"bench --nodes 3 --foreign 'python3 ra.py' --kinds token:token,ask --promises " +
+			"safe=no-loss+timing,live=no-loss,grace=2s,fenced ": foreign.Config(three, "python3 ra.py", declared),
+	} {
+		row, err := foreign.Row(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := bench.Defaults()
+		o.Algorithm, o.Config = row.Name, c
+		command := strings.Replace(commandOf(row, &o, true, ""), terminal.Invoked()+" ", "", 1)
+		for _, part := range strings.SplitAfter(want, " --") {
+			if !strings.Contains(command+" ", strings.TrimSuffix(part, "--")) {
+				t.Errorf("%s\nlacks %q", command, part)
+			}
+		}
+		for _, never := range []string{"--algo", "--scheme", "version"} {
+			if strings.Contains(command, never) {
+				t.Errorf("%s\nhas %s", command, never)
+			}
 		}
 	}
 }

@@ -41,10 +41,10 @@ func CallOn(command, folder string) string {
 	return Invoked() + " " + command + " " + ShellQuoted(path)
 }
 
-// ShellQuoted returns a word as a shell takes it for one.
+// ShellQuoted returns a word as a shell takes it for one, behind the name of a command.
 func ShellQuoted(word string) string {
 	special := func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+,:@", r)
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+,:@=", r)
 	}
 	if strings.IndexFunc(word, special) < 0 {
 		return word
