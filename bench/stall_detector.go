@@ -7,6 +7,7 @@ import (
 	"turnstile/internal/english"
 	"turnstile/nodes"
 	"turnstile/nodes/detector"
+	"turnstile/nodes/foreign"
 	"turnstile/nodes/host"
 	"turnstile/nodes/stall"
 )
@@ -58,12 +59,21 @@ type evidence interface {
 // newStallDetector returns a stallDetector, with a patience that what the run itself makes slow extends.
 func (t *trial) newStallDetector() *stallDetector {
 	v := &stallDetector{of: t, plenty: plentyFor(t.total(), t.Spec.Circulates), longest: t.longestPause(),
-		limit: t.Patience + 10*max(t.Latency.Longest(), t.Regions.Longest())}
-	for _, in := range t.Stack.Instances()[1:] { // a suspicion to come may be what is waited for
-		v.limit += detector.Within(in)
-	}
+		limit: t.stallLimit()}
 	v.restart(t.sums(), t.now())
 	return v
+}
+
+// stallLimit returns for how long nothing may move before it is time to look why.
+func (j *Job) stallLimit() time.Duration {
+	limit := j.Patience + 10*max(j.Latency.Longest(), j.Regions.Longest())
+	for _, in := range j.Stack.Instances()[1:] { // a suspicion to come may be what is waited for
+		limit += detector.Within(in)
+	}
+	if foreign.Is(j.Config) { // its timers, and those of the servers of a service, cannot be seen from here
+		limit += j.Stack.Grace()
+	}
+	return limit
 }
 
 // plentyFor returns more messages than any entry takes, whatever the algorithm: every node may send some to

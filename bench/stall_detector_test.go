@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"turnstile/nodes"
+	"turnstile/nodes/foreign"
 )
 
 // A fakeTrial is what a stallDetector can find out about a trial that is played.
@@ -141,5 +144,23 @@ func TestCirculatingMessagesAreCountedInLaps(t *testing.T) {
 	})
 	if !errors.Is(err, errStalled) || hops < 8*total || hops > 9*total || f.messages < 8*total {
 		t.Errorf("after %d hops: %v, with %d messages", hops, err, f.messages)
+	}
+}
+
+// Nobody sees the timers of a service: a run about one waits for as long as it says that it takes to recover.
+func TestStallsOfServicesAreAwaited(t *testing.T) {
+	c := foreign.ServiceConfig(nodes.Config{N: 2}, "redis", nil, &foreign.Declaration{Grace: 9 * time.Second})
+	spec, err := foreign.Row(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Defaults()
+	o.Config, o.Duration = c, time.Second
+	j, err := o.Resolve(spec, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if limit, least := j.stallLimit(), o.Patience+9*time.Second; limit < least {
+		t.Errorf("a service that recovers within 9s is given %v, not %v", limit, least)
 	}
 }

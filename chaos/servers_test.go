@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -16,12 +17,13 @@ import (
 type fakeServers struct {
 	*stageOf
 	leader int
+	silent error // of who leads
 	downed map[int]bool
 }
 
 func (s *fakeServers) Servers() int                              { return 3 }
 func (s *fakeServers) ServerUp(i int) bool                       { return !s.downed[i] }
-func (s *fakeServers) LeadingServer() (int, error)               { return s.leader, nil }
+func (s *fakeServers) LeadingServer() (int, error)               { return s.leader, s.silent }
 func (s *fakeServers) AnsweredLast(client nodes.ID) (int, error) { return 1, nil }
 func (s *fakeServers) KillServer(i int) error {
 	s.downed[i] = true
@@ -142,12 +144,16 @@ func TestAFaultWaitsForAServerToLead(t *testing.T) {
 	if got := c.until(t, d, 1300*time.Millisecond); len(got) > 0 || d.Progress()[0].State != ToCome {
 		t.Fatalf("while none leads it did %q: %s", got, d.Progress()[0].State)
 	}
-	c.leader = 1
+	c.silent = errors.New("nobody answers")
+	if got := c.until(t, d, 1400*time.Millisecond); len(got) > 0 || d.Progress()[0].State != ToCome {
+		t.Fatalf("while no server answers it did %q: %s", got, d.Progress()[0].State)
+	}
+	c.leader, c.silent = 1, nil
 	if got := c.until(t, d, 1700*time.Millisecond); !slices.Equal(got,
 		[]string{"kill server 1", "began 1 at 0 nodes, servers [1]"}) {
 		t.Errorf("it did %q", got)
 	}
-	if got := c.until(t, d, 1900*time.Millisecond); !slices.Equal(got,
+	if got := c.until(t, d, 2000*time.Millisecond); !slices.Equal(got,
 		[]string{"restart server 1 false", "healed 1"}) {
 		t.Errorf("it did %q later", got)
 	}

@@ -97,8 +97,8 @@ func (c *Carrier) named(s ServersOf, of Group) ([]int, error) {
 		return []int{server}, err
 	case LeadingServer:
 		leader, err := c.LeadingServer()
-		if err == nil && leader < 0 {
-			err = ErrNobodyLeads
+		if err != nil || leader < 0 { // servers that are down or elect a leader may not even answer
+			err = errors.Join(ErrNobodyLeads, err)
 		}
 		return []int{leader}, err
 	case serversWord:

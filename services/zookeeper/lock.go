@@ -17,13 +17,15 @@ import (
 
 // A lock is the client of a node. It has one session after the other.
 type lock struct {
-	conn   *zk.Conn
-	values service.Values
-	root   string   // whose children are the holder and those who wait
-	mine   string   // the node of this client, which may be there still; empty: none is
-	used   *zk.Lock // that of the library
+	conn    *zk.Conn
+	servers []string
+	values  service.Values
+	root    string   // whose children are the holder and those who wait
+	mine    string   // the node of this client, which may be there still; empty: none is
+	used    *zk.Lock // that of the library
 
 	mu    sync.Mutex
+	begun int           // sessions of connections
 	falls int           // how often the connection or the session was lost, whichever counts
 	lost  chan struct{} // of the latest grant; nil: it is closed, or over
 	over  bool          // the session has expired since that grant
@@ -38,14 +40,11 @@ const openLimit = 8 * time.Second
 // open waits for a session, unless the node comes up again: then the servers may be out of reach for a
 // while.
 func open(ctx context.Context, s program.Setting, v service.Values) (l *lock, err error) {
-	l = &lock{values: v, root: "/" + strings.Trim(s.Options.Prefix, "/") + "/lock"}
-	conn, events, err := zk.Connect(s.Options.Servers, v.Duration("session"), zk.WithEventCallback(l.hear),
-		zk.WithLogInfo(false))
+	l = &lock{values: v, servers: s.Options.Servers, root: "/" + strings.Trim(s.Options.Prefix, "/") + "/lock"}
+	events, err := l.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	l.conn = conn
-	context.AfterFunc(ctx, conn.Close) // calls of the library know no context
 	for late := time.After(openLimit); s.Options.Incarnation == 0; {
 		select {
 		case e := <-events:
@@ -53,7 +52,7 @@ func open(ctx context.Context, s program.Setting, v service.Values) (l *lock, er
 				return l, nil
 			}
 		case <-late:
-			conn.Close()
+			l.conn.Close()
 			return nil, fmt.Errorf("there is no session at %s after %v", strings.Join(s.Options.Servers, ", "),
 				openLimit)
 		}
@@ -61,19 +60,47 @@ func open(ctx context.Context, s program.Setting, v service.Values) (l *lock, er
 	return l, nil
 }
 
-// hear is told what becomes of the connection.
-func (l *lock) hear(e zk.Event) {
-	if e.Type == zk.EventSession && e.State == zk.StateExpired {
-		l.mu.Lock()
-		l.over = true
-		l.mu.Unlock()
+// connect begins a session, which is there once an event says so. It ends with the context.
+func (l *lock) connect(ctx context.Context) (<-chan zk.Event, error) {
+	l.mu.Lock()
+	l.begun++
+	number := l.begun
+	l.mu.Unlock()
+	conn, events, err := zk.Connect(l.servers, l.values.Duration("session"), zk.WithLogInfo(false),
+		zk.WithEventCallback(func(e zk.Event) { l.hear(number, e) }))
+	if err != nil {
+		return nil, err
 	}
-	falls := e.State == zk.StateExpired || e.State == zk.StateDisconnected && l.values["lost"] == disconnected
-	if e.Type != zk.EventSession || !falls {
-		return
+	l.conn = conn
+	context.AfterFunc(ctx, conn.Close) // calls of the library know no context
+	return events, nil
+}
+
+// renew ends the session, and with it what the library has left behind, and begins another, unless the client
+// is to keep it.
+func (l *lock) renew(ctx context.Context) error {
+	if l.values["failed"] == kept || ctx.Err() != nil {
+		return nil
 	}
+	old := l.conn
+	_, err := l.connect(ctx)
+	old.Close()
+	return err
+}
+
+// hear is told what becomes of a connection. What becomes of one that was given up is of no interest.
+func (l *lock) hear(number int, e zk.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if e.Type != zk.EventSession || number != l.begun {
+		return
+	}
+	if e.State == zk.StateExpired {
+		l.over = true
+	}
+	if e.State != zk.StateExpired && (e.State != zk.StateDisconnected || l.values["lost"] != disconnected) {
+		return
+	}
 	l.falls++
 	if l.lost != nil {
 		close(l.lost)
@@ -235,8 +262,12 @@ func (l *lock) Release(ctx context.Context) error {
 	l.mu.Unlock()
 	if l.values["recipe"] == library {
 		err := l.used.Unlock()
-		if errors.Is(err, zk.ErrNoNode) || errors.Is(err, zk.ErrSessionExpired) {
+		switch {
+		case err == nil:
+		case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrSessionExpired):
 			err = errors.Join(program.ErrLost, err)
+		default: // the node may be there or not
+			err = errors.Join(err, l.renew(ctx))
 		}
 		return err
 	}
@@ -276,7 +307,7 @@ func (l *lock) remove(ctx context.Context) error {
 }
 
 // useLibrary acquires the lock by the library's recipe. A node that it leaves behind after an error is in
-// the way of this client too, until the session expires.
+// the way of this client too, until the session ends.
 func (l *lock) useLibrary(ctx context.Context) (program.Grant, error) {
 	l.used = zk.NewLock(l.conn, l.root, anybody)
 	since := l.fallen()
@@ -287,7 +318,7 @@ func (l *lock) useLibrary(ctx context.Context) (program.Grant, error) {
 		return program.Grant{}, ctx.Err()
 	case err := <-done:
 		if err != nil {
-			return program.Grant{}, fmt.Errorf("zk.Lock: %w", err)
+			return program.Grant{}, errors.Join(fmt.Errorf("zk.Lock: %w", err), l.renew(ctx))
 		}
 		return l.grant(0, since), nil
 	}

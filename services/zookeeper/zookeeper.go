@@ -19,6 +19,12 @@ const (
 	herd    = "herd"
 )
 
+// Values of the option failed.
+const (
+	ends = "ends"
+	kept = "kept"
+)
+
 // Values of the option lost.
 const (
 	expired      = "expired"
@@ -42,6 +48,9 @@ var Service = service.Service{
 			"disconnected, after 2/3 of the session timeout, or that the session has expired, which it hears " +
 			"once it is connected again", Values: []string{expired, disconnected}},
 		{Name: "obey", Default: "on", Usage: "a holder that is told so leaves at once", Values: service.OnOff},
+		{Name: "failed", Default: ends, Usage: "ends: after a Lock or Unlock of the library that failed, the " +
+			"client ends its session, and with it the node that the library may have left; kept: it keeps " +
+			"both, and all may wait for that node for ever", Values: []string{ends, kept}},
 		{Name: "durable", Default: "off", Usage: "forceSync: the servers write to disk before they answer",
 			Values: service.OnOff},
 	},

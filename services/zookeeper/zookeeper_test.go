@@ -38,7 +38,8 @@ func TestLock(t *testing.T) {
 		name string
 		test func(t *testing.T, r *service.Running)
 	}{{"excludes", excludes}, {"library", ofLibrary}, {"herd", crowd}, {"told in time", toldInTime},
-		{"told late", toldLate}, {"session over", sessionOver}} {
+		{"told late", toldLate}, {"session over", sessionOver},
+		{"unlock failed", unlockFailed}} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, r) })
 	}
 }
@@ -151,6 +152,35 @@ func toldInTime(t *testing.T, r *service.Running) {
 	servicetest.Lost(t, g, 0)
 	if second.Fence <= g.Fence {
 		t.Errorf("fence %d comes after %d", second.Fence, g.Fence)
+	}
+}
+
+// unlockFailed shows that others wait for a node that the library's Unlock has left behind, unless the client
+// ends its session.
+func unlockFailed(t *testing.T, r *service.Running) {
+	for failed, enters := range map[string]bool{ends: true, kept: false} {
+		p := servicetest.NewProxy(t, r.Addresses[0])
+		a := client(t, []string{p.Address}, "failed"+failed, "recipe=library", "session=3s", "failed="+failed)
+		b := client(t, r.Addresses, "failed"+failed, "recipe=library")
+		servicetest.Acquire(t, a, 5*time.Second)
+		p.Cut()
+		released := make(chan error, 1)
+		go func() { released <- a.Release(t.Context()) }()
+		time.Sleep(100 * time.Millisecond) // so that it has been sent
+		p.Heal()
+		if err := <-released; err == nil || errors.Is(err, program.ErrLost) {
+			t.Fatalf("failed=%s: the release whose connection is lost returns %v", failed, err)
+		}
+		select {
+		case err := <-await(b):
+			if !enters || err != nil {
+				t.Errorf("failed=%s: another acquires the lock: %v", failed, err)
+			}
+		case <-time.After(5 * time.Second):
+			if enters {
+				t.Errorf("failed=%s: no other acquires the lock", failed)
+			}
+		}
 	}
 }
 
