@@ -155,9 +155,9 @@ func (f *Fault) checkTimes(s *Scene) error {
 	case f.At >= s.end():
 		return f.mistake("at", "%s at %v: the run is measured for %v: let the fault begin before, "+
 			"or measure for longer, with --duration", f.What(), f.At, s.Measured)
-	case f.After > 0 && f.When.IsZero():
-		return f.mistake("after", "after %v of what? It counts from a moment, as in when: any enters; "+
-			"at counts from the beginning", f.After)
+	case f.After > 0 && f.When.IsZero() && !f.target().AtMoment():
+		return f.mistake("after", "after %v of what? It counts from a moment, as in when: any enters, or kill: "+
+			"holder; at counts from the beginning", f.After)
 	case f.Repeat > 0 && f.Every == 0:
 		return f.mistake("repeat", "repeat takes every, as in every: 500ms")
 	case f.Every > 0 && !f.Timed() && !(f.target().Word == "leader" && f.When.IsZero()):

@@ -225,6 +225,9 @@ func (s *Schedule) String() (text string) {
 		text += fmt.Sprintf(", from %v on", s.At)
 	} else {
 		text += fmt.Sprintf(" at %v", s.At)
+		if s.After > 0 { // the moment is that of the target
+			text += fmt.Sprintf(" and %v later", s.After)
+		}
 	}
 	if s.For > 0 {
 		text += fmt.Sprintf(" for %v", s.For)

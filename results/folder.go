@@ -32,6 +32,7 @@ const (
 	MatrixFile     = "matrix.csv"      // of a set: a MatrixRow per algorithm and fault
 	SplitBrainFile = "split-brain.csv" // of a set: a SplitBrainRow per scheme and partition
 	RatesFile      = "rates.csv"       // of a set: a RateRow per configuration
+	FailoverFile   = "failover.csv"    // of a set: a FailoverRow per service, ttl and fault
 	SumsFile       = "SHA256SUMS"      // of a published set: the digest of every other file
 	PublishedRuns  = "runs"            // of a published set: the folder of its runs
 	LatestLink     = "latest"          // in the folder of all sets: the newest run

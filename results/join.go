@@ -16,7 +16,7 @@ import (
 var SetTables = []string{RowsFile, MessagesFile, FaultsFile, TimelineFile, BeliefsFile}
 
 // StudyTables are the tables of a set that studies write: of none of its runs.
-var StudyTables = []string{MatrixFile, SplitBrainFile, RatesFile}
+var StudyTables = []string{MatrixFile, SplitBrainFile, RatesFile, FailoverFile}
 
 // A grid is a table as its file has it: a line of headers, and lines of as many cells.
 type grid struct {

@@ -75,7 +75,7 @@ func (s *RateSweep) rateRow(searches []*rateSearch) *results.RateRow {
 	}
 	row.Reason = reasons[row.LimitedBy]
 	row.RatePerS = positive(figure.MedianOf(rates))
-	row.LowPerS, row.HighPerS, row.Interval = rateInterval(rates)
+	row.LowPerS, row.HighPerS, row.Interval = medianInterval(rates)
 	return row
 }
 
@@ -95,8 +95,9 @@ func positive(f figure.Figure) figure.Figure {
 	return f
 }
 
-// rateInterval returns the interval of the median of rates or, of too few, the least and the most of them.
-func rateInterval(rates []figure.Figure) (low, high figure.Figure, is string) {
+// medianInterval returns the interval of the median of figures or, of too few, the least and the most of
+// them. The upper end is a lower bound if a figure up to it is one.
+func medianInterval(rates []figure.Figure) (low, high figure.Figure, is string) {
 	var values []float64
 	for _, f := range rates {
 		x, _ := f.Value()

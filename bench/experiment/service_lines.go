@@ -120,6 +120,7 @@ type ServiceSubject struct {
 	Spec    *row.Row
 	Config  nodes.Config
 	Servers chaos.Servers
+	Granted time.Duration // the time to live that servers grant; 0: none
 }
 
 // Job returns the run that shows the line, given what the service says of itself.

@@ -26,6 +26,10 @@ type study struct {
 	// shows.
 	line  func(l *ServiceLine, o *bench.Options)
 	shown func(r *ServiceRun, t *bench.Trial)
+	// failover completes the options of a run that measures a failover, and next reads the time off the run; why
+	// says why the run does not count.
+	failover func(c *FailoverCase, o *bench.Options) error
+	next     func(run *bench.Run, t *bench.Trial) (next figure.Figure, why string)
 	// The grid of runs without faults: its holds and loads, and how many entries each node makes; 0: the run
 	// lasts for as long as an election may take.
 	holds   []time.Duration
@@ -44,6 +48,7 @@ var studies = map[string]*study{
 		load: (*drawn).entries, catch: enough, figures: (*Cell).entryFigures,
 		cell: func(*Cell, *bench.Options) {},
 		line: (*ServiceLine).entries, shown: (*ServiceRun).entriesShown,
+		failover: (*FailoverCase).entries, next: nextEntry,
 		holds: []time.Duration{0, 100 * time.Microsecond, 1500 * time.Millisecond},
 		loads: []workload.Workload{{Load: workload.Saturated}, {Load: workload.One}, {Load: workload.Sequential},
 			{Load: workload.Closed}, {Load: workload.Open}},
@@ -65,6 +70,7 @@ var studies = map[string]*study{
 	"election": {
 		load: (*drawn).elections, catch: rarely, cell: (*Cell).elections, figures: (*Cell).leaderFigures,
 		line: (*ServiceLine).elections, shown: (*ServiceRun).leadersShown,
+		failover: (*FailoverCase).elections, next: nextLeader,
 		holds: []time.Duration{0},
 		loads: []workload.Workload{{Load: workload.Campaign, Initiators: workload.AllInitiate},
 			{Load: workload.Campaign, Initiators: workload.LowestInitiates},

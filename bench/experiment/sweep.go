@@ -32,13 +32,17 @@ type Sweep struct {
 	Cells  []*bench.Job // the configurations, with one trial each; all simulated, or none
 	Trials int
 	Mixed  bool // the set may have runs that another commit made
+	// Parallel is how many runs of processes are made at a time; 0: one.
+	Parallel int
 	// Command makes the sweep again, with the file that it names, if it names one, whose text is Grid.
 	Command, Grid string
 
 	rows    map[string]results.Row // of the runs that are over, by the names of their folders
 	changed map[string]error       // of those whose tables were changed, by the same names: they have no row
 	left    []sweepRun             // in the order in which they are made
-	cut     []*results.Folder      // of runs that were cut short, and are made again
+	// vary changes the job of a run of its own, as its seed says; nil: all runs of a configuration are alike.
+	vary func(r sweepRun, j *bench.Job)
+	cut  []*results.Folder // of runs that were cut short, and are made again
 
 	mu      sync.Mutex // of rows, and of writing them
 	next    time.Time  // when they are written next at the earliest
@@ -229,7 +233,11 @@ func (s *Sweep) Make(ctx context.Context) (results []*Result, err error) {
 	before := len(s.rows)
 	all := s.run(ctx, s.workers(), len(s.left), before, before+len(s.left), func(number int) *Result {
 		r := s.left[number]
-		return s.one(ctx, r.name, r.trial, s.job(s.Cells[r.cell], r.trial))
+		j := s.job(s.Cells[r.cell], r.trial)
+		if s.vary != nil {
+			s.vary(r, j)
+		}
+		return s.one(ctx, r.name, r.trial, j)
 	})
 	return made(all), cmp.Or(s.writeAll(), ctx.Err())
 }
@@ -239,7 +247,7 @@ func (s *Sweep) workers() int {
 	if s.Cells[0].Simulated {
 		return runtime.GOMAXPROCS(0)
 	}
-	return 1
+	return max(1, s.Parallel)
 }
 
 // one makes a run, and keeps its row unless it was cut short.

@@ -29,6 +29,7 @@ var contents = []struct{ name, says string }{
 	{results.MatrixFile, "a row per algorithm and plan of faults"},
 	{results.SplitBrainFile, "a row per scheme and partition"},
 	{results.RatesFile, "a row per configuration: the highest rate that it serves"},
+	{results.FailoverFile, "a row per service, ttl and fault: the time to the next entry or leader"},
 	{results.PublishedRuns, "a folder per run: `run.yaml`, all that makes it again; `verdict.yaml`, what each " +
 		"check found; its part of the tables; `latency.hlog`, its histograms in nanoseconds"},
 	{PlansDir, "what went wrong in runs, as files for `--plan`"},

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -131,6 +132,9 @@ func describe(s *Service, v Values, program, endpoint string) (*Description, err
 		Declaration: s.Declare(v)}
 	if s.Library != nil {
 		d.Library = s.Library()
+	}
+	if s.Granted != nil {
+		d.GrantedMS = float64(s.Granted(v)) / float64(time.Millisecond)
 	}
 	if s.Servers == nil || endpoint != "" {
 		return d, nil

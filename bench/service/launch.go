@@ -33,6 +33,9 @@ type Description struct {
 	Promotes bool     `json:"promotes,omitempty"`
 	Peers    bool     `json:"peers,omitempty"` // servers talk with each other, and that can be cut
 
+	// GrantedMS is what Service.Granted says, in milliseconds; 0: no time is granted.
+	GrantedMS float64 `json:"granted_ms,omitempty"`
+
 	Declaration Declaration `json:"declaration"`
 }
 

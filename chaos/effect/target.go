@@ -88,6 +88,10 @@ func (t Target) ByRun() bool {
 	return false
 }
 
+// AtMoment reports whether who it is comes out at a moment in the run, such as that at which the next client
+// enters. A leader may be there already.
+func (t Target) AtMoment() bool { return t.ByRun() && t.Word != "leader" }
+
 // String writes the target as ParseTarget reads it.
 func (t Target) String() string {
 	switch {

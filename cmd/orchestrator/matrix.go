@@ -38,6 +38,11 @@ resource accepts which demands fence numbers. With --runs 3 each has three runs,
 table says how many show what. Started again, it makes only the runs that its set does
 not have.
 
+With --failover it measures how long it takes until the next client enters, or another node
+leads, after the holder or leader is killed, stands still or is cut off, or the server that
+leads is killed: by service and ttl, the medians of 10 runs with intervals. The table is
+failover.csv in the folder of the set. It, too, makes only the runs that are left.
+
 Exit status: 0 all is as the rows say, 1 something differs, 2 some run shows nothing, or
 interrupted, 64 bad usage.`
 
@@ -45,7 +50,8 @@ const matrixExample = `  orchestrator matrix
   orchestrator matrix --simulated --runs 20
   orchestrator matrix --algo central,raymond --faults dead-holder,lost-token
   orchestrator matrix --algo bully,raft-election --faults split-brain,stopped-leader
-  orchestrator matrix --services --only 9,nats-kv`
+  orchestrator matrix --services --only 9,nats-kv
+  orchestrator matrix --failover --only redis,etcd --ttl 1s,2s`
 
 // A matrixCall is one call of matrix.
 type matrixCall struct {
@@ -53,11 +59,13 @@ type matrixCall struct {
 	algorithms            []string
 	simulated, noProgress bool
 	services              serviceMatrix // instead of algorithms
+	failover              failoverMatrix
 }
 
 func (a *app) matrixCommand() *cobra.Command {
 	var c matrixCall
 	c.Seed, c.Setup.Set = 1, "matrix"
+	c.failover.ttls, c.failover.Parallel = failoverTTLs, failoverParallel
 	cmd, f := a.many(&cobra.Command{
 		Use:     "matrix",
 		Short:   "Run every algorithm under every plan, and compare what becomes of it with what its row says",
@@ -67,13 +75,20 @@ func (a *app) matrixCommand() *cobra.Command {
 	f.BoolVar(&c.services.asked, "services", false,
 		"known failures of services such as etcd and redis instead, in the set "+servicesSet)
 	f.StringSliceVar(&c.services.only, "only", nil,
-		"with --services: only lines of these `numbers` or services, with commas between")
+		"with --services: only lines of these `numbers` or services, with commas between; with --failover:\n"+
+			"only these services")
+	f.BoolVar(&c.failover.asked, "failover", false,
+		"how long services take until the next client enters after a fault, in the set "+failoverSet)
+	f.DurationSliceVar(&c.failover.ttls, "ttl", c.failover.ttls,
+		"with --failover: `times` to live that clients ask for, with commas between")
+	f.IntVar(&c.failover.Parallel, "parallel", c.failover.Parallel,
+		"with --failover: how many runs are made at a time, which mostly sleep")
 	f.StringSliceVar(&c.algorithms, "algo", nil,
 		"only these algorithms, by `names` or aliases, with commas between")
 	f.StringSliceVar(&c.Faults, "faults", nil, "only these plans of ours, by `names`, with commas between")
 	f.BoolVar(&c.simulated, "simulated", false, "on virtual time")
 	f.IntVar(&c.Runs, "runs", 0, fmt.Sprintf("how many runs each cell has, each of the next seed (default 1, "+
-		"simulated %d)", runsSimulated))
+		"simulated %d, of failovers %d)", runsSimulated, failoverRuns))
 	noZero(f, "runs", "would make no run: write a number from 1, or leave it out")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "of the first run of each cell")
 	addHosts(f, &c.Hosts, &c.Place)
@@ -91,10 +106,14 @@ const runsSimulated = 10
 // check completes the call, and says what is wrong with it, if anything is.
 func (c *matrixCall) check(s settings) (err error) {
 	switch {
+	case c.failover.asked:
+		return c.checkFailover(s)
+	case s.rank("ttl") == byFlag || s.rank("parallel") == byFlag:
+		return errors.New("--ttl and --parallel are for failovers of services: add --failover, or leave them out")
 	case c.services.asked:
 		return c.checkServices(s)
 	case len(c.services.only) > 0:
-		return errors.New("--only picks lines of the matrix of services: add --services, or leave it out")
+		return errors.New("--only picks services: add --services or --failover, or leave it out")
 	}
 	c.Rows, err = rowsNamed(c.algorithms, catalog.Find, catalog.All())
 	if err == nil {
@@ -149,7 +168,10 @@ func checkPlans(names []string) error {
 }
 
 func (a *app) matrix(ctx context.Context, c *matrixCall) error {
-	if c.services.asked {
+	switch {
+	case c.failover.asked:
+		return a.matrixOfFailovers(ctx, c)
+	case c.services.asked:
 		return a.matrixOfServices(ctx, c)
 	}
 	if err := equipFor(&c.Setup, c.Real); err != nil {

@@ -33,10 +33,8 @@ const servicesSet = "service-matrix"
 // checkServices says which flag is not for services, and picks the lines.
 func (c *matrixCall) checkServices(s settings) error {
 	x := &c.services
-	for _, name := range []string{"algo", "faults", "simulated", "hosts", "place", "control", "key"} {
-		if s.rank(name) == byFlag {
-			return fmt.Errorf("--%s is for the matrix of algorithms: leave it out, or leave out --services", name)
-		}
+	if err := notForServices(s, "--services"); err != nil {
+		return err
 	}
 	if c.Runs < 0 {
 		return fmt.Errorf("--runs: %d: write a number from 1", c.Runs)
@@ -62,6 +60,16 @@ func (c *matrixCall) checkServices(s settings) error {
 	for _, l := range lines {
 		if len(x.only) == 0 || slices.ContainsFunc(x.only, l.Is) {
 			x.Cases = append(x.Cases, &experiment.ServiceCase{Line: l})
+		}
+	}
+	return nil
+}
+
+// notForServices says which flag is for the matrix of algorithms alone.
+func notForServices(s settings, flag string) error {
+	for _, name := range []string{"algo", "faults", "simulated", "hosts", "place", "control", "key"} {
+		if s.rank(name) == byFlag {
+			return fmt.Errorf("--%s is for the matrix of algorithms: leave it out, or leave out %s", name, flag)
 		}
 	}
 	return nil
@@ -98,7 +106,8 @@ func (a *app) matrixOfServices(ctx context.Context, c *matrixCall) error {
 	}
 	var interrupted error
 	if len(m.Cells) > 0 {
-		if interrupted = a.makeServices(ctx, c); interrupted != nil && !errors.Is(interrupted, context.Canceled) {
+		m.Command = "orchestrator matrix --services"
+		if interrupted = a.makeSet(ctx, &m.Sweep, m.Takes, c.noProgress); interrupted != nil && !errors.Is(interrupted, context.Canceled) {
 			return interrupted
 		}
 	}
@@ -121,44 +130,6 @@ func (a *app) matrixOfServices(ctx context.Context, c *matrixCall) error {
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 	}
 	return nil
-}
-
-// makeServices makes the runs that the set does not have.
-func (a *app) makeServices(ctx context.Context, c *matrixCall) error {
-	m := &c.services.ServiceMatrix
-	m.Command = "orchestrator matrix --services"
-	before, left, err := m.Prepare()
-	if err != nil {
-		return unreadable(err)
-	}
-	fmt.Fprintf(a.stdout, "%s, %d of them in the set\n", english.Count(before+left, "run", "runs"), before)
-	if left == 0 {
-		return nil
-	}
-	unlock, err := m.Lock()
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if _, _, err = m.Prepare(); err != nil { // another may have made some meanwhile
-		return unreadable(err)
-	}
-	bar := a.newBarFrom(c.noProgress, firstLine(m.Takes(ctx).Low))
-	m.Progress = func(done, all int, r *experiment.Result) {
-		a.checkDisk(r.Err)
-		bar.show(float64(done)/float64(all), fmt.Sprintf("run %d of %d", done, all))
-	}
-	runs, err := m.Make(ctx)
-	bar.clear()
-	for _, r := range runs {
-		if r.Err != nil {
-			fmt.Fprintf(a.stdout, "TROUBLE  %s: %v\n", r.Config.Options["service"], r.Err)
-		}
-	}
-	if err != nil && !errors.Is(err, context.Canceled) {
-		return failure{err, unwritten}
-	}
-	return err
 }
 
 // printServices prints a table of all cases, and below it what happens in each and what the documentation

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -143,7 +144,8 @@ func subjectOf(ctx context.Context, p *service.Program, c nodes.Config) (*experi
 		name, value, _ := strings.Cut(word, "=")
 		options[name] = value
 	}
-	s := &experiment.ServiceSubject{Config: foreign.ServiceConfig(c, p.Name, options, d)}
+	s := &experiment.ServiceSubject{Config: foreign.ServiceConfig(c, p.Name, options, d),
+		Granted: time.Duration(described.GrantedMS * float64(time.Millisecond))}
 	if p.Endpoint == "" && described.Members > 0 {
 		s.Servers = chaos.Servers{Service: p.Name, Count: described.Members, Leads: described.Leads,
 			Promotes: described.Promotes, Peers: described.Peers}

@@ -51,7 +51,7 @@ func (a *app) verifyPublished(ctx context.Context, c *verifyCall, path string) (
 		v.print(a, len(audit.Judgeable))
 	}
 	a.tellPublished(audit, path)
-	for _, name := range []string{results.MatrixFile, results.SplitBrainFile} {
+	for _, name := range []string{results.MatrixFile, results.SplitBrainFile, results.FailoverFile} {
 		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
 			fmt.Fprintf(a.stdout, "%s is about the set as a whole: its digest is all that was compared\n", name)
 		}

@@ -42,7 +42,7 @@ func (a *app) verifySet(ctx context.Context, c *verifyCall, set *results.Set) er
 	case c.benchmark:
 		return results.GoBench(a.stdout, v.rows)
 	}
-	for _, name := range []string{results.MatrixFile, results.SplitBrainFile} {
+	for _, name := range []string{results.MatrixFile, results.SplitBrainFile, results.FailoverFile} {
 		if _, err := os.Stat(filepath.Join(set.Path, name)); err == nil {
 			v.remarks[name+" is about the set as a whole, and is not compared"]++
 		}

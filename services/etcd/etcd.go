@@ -53,6 +53,7 @@ var Lock = service.Service{
 		Values: []string{"once", "retried"},
 		Usage:  "an unlock that fails gives the session up, or is made again in the background until it succeeds"}),
 	Servers: &Servers,
+	Granted: granted,
 	Declare: func(v service.Values) service.Declaration {
 		d := declaration(v)
 		d.Fenced = true
@@ -74,6 +75,7 @@ var Election = service.Service{
 	Link:    "https://pkg.go.dev/go.etcd.io/etcd/client/v3/concurrency#Election.Campaign",
 	Options: append(common[:len(common):len(common)], Resign),
 	Servers: &Servers,
+	Granted: granted,
 	Declare: func(v service.Values) service.Declaration {
 		d := declaration(v)
 		d.Elects, d.Terms = true, v[sessionOption] == "own"
@@ -89,12 +91,15 @@ var Election = service.Service{
 // leastTTL is the shortest that servers grant: one and a half times their election timeout, in whole seconds.
 const leastTTL = 2 * time.Second
 
+// granted returns the ttl of a session's lease as servers grant it.
+func granted(v service.Values) time.Duration { return max(v.Duration(ttlOption), leastTTL) }
+
 // declaration returns what both promise. The documentation says that the server and the client measure the
 // ttl with their own clocks, and that the server may revoke a lease that the client still claims: so it takes
 // that neither pauses and that messages arrive in time. A new leader of the servers extends all leases by a
 // ttl.
 func declaration(v service.Values) service.Declaration {
-	ttl := max(v.Duration(ttlOption), leastTTL)
+	ttl := granted(v)
 	return service.Declaration{Safe: []string{"no-loss", "no-pause", "timing", "no-amnesia"},
 		Live: []string{"servers-up"}, GraceMS: float64((2*ttl + Recovers) / time.Millisecond)}
 }

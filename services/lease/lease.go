@@ -45,6 +45,7 @@ var lease = service.Service{
 		etcd.Resign, etcd.Durable,
 	},
 	Servers: &etcd.Servers,
+	Granted: func(v service.Values) time.Duration { return v.Duration(leaseOption) },
 	Check:   check,
 	Declare: func(v service.Values) service.Declaration {
 		return service.Declaration{Safe: []string{"no-pause", "timing", "no-amnesia"}, Live: []string{"servers-up"},

@@ -41,6 +41,7 @@ var Service = service.Service{
 			Values: service.OnOff},
 	},
 	Servers: &servers,
+	Granted: idleLimit,
 	Check: func(v service.Values) error {
 		if limit := idleLimit(v); limit > 0 && v["watch"] == "ping" && limit <= v.Duration("every") {
 			return fmt.Errorf("idle=%v ends sessions between two pings: write every= shorter than that, not %s",

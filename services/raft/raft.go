@@ -45,10 +45,10 @@ var Service = service.Service{
 		return nil
 	},
 	Declare: func(v service.Values) service.Declaration {
-		election := time.Duration(v.Int(electionOption)) * v.Duration(tickOption)
 		return service.Declaration{Safe: []string{"no-amnesia"}, Live: []string{"majority", "no-pause", "timing"},
-			Elects: true, Terms: true, GraceMS: float64((8*election + time.Second) / time.Millisecond), Kinds: kinds()}
+			Elects: true, Terms: true, GraceMS: float64((8*election(v) + time.Second) / time.Millisecond), Kinds: kinds()}
 	},
+	Granted: election,
 	Library: func() string { return module.Version("go.etcd.io/raft/v3") },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
 		c, err := program.Open(in, out, d)
@@ -57,4 +57,9 @@ var Service = service.Service{
 		}
 		return serve(c, v)
 	},
+}
+
+// election returns after which time without a leader a node stands at the earliest.
+func election(v service.Values) time.Duration {
+	return time.Duration(v.Int(electionOption)) * v.Duration(tickOption)
 }

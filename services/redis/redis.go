@@ -44,6 +44,7 @@ var Service = service.Service{
 		redisd.Durable,
 	},
 	Servers: servers(),
+	Granted: func(v service.Values) time.Duration { return v.Duration("px") },
 	Check: func(v service.Values) error {
 		if !v.On("replica") && v.Duration("lag") > 0 {
 			return errors.New("lag is of a replica: add replica=on")

@@ -45,6 +45,7 @@ var Service = service.Service{
 		redisd.Durable,
 	},
 	Servers: servers(),
+	Granted: func(v service.Values) time.Duration { return v.Duration("px") },
 	Declare: declare,
 	Library: func() string { return module.Version("github.com/go-redsync/redsync/v4") },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {

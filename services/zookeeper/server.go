@@ -16,6 +16,7 @@ import (
 
 const (
 	tick       = 200 * time.Millisecond
+	minSession = 2 * tick
 	maxSession = time.Minute
 )
 
@@ -25,6 +26,11 @@ const (
 	followers        // of the leader
 	votes
 )
+
+// granted returns the session timeout as servers grant it.
+func granted(v service.Values) time.Duration {
+	return min(max(v.Duration("session"), minSession), maxSession)
+}
 
 // jars are the parts of the server, in the folder of the package.
 var jars = func() (all []string) {
@@ -81,7 +87,7 @@ var servers = service.Servers{Members: []int{1, 3}, Ports: 3, Program: "java", P
 // prepare writes the configuration of a server.
 func prepare(_ context.Context, m *service.Member) error {
 	lines := []string{fmt.Sprintf("tickTime=%d", tick.Milliseconds()), "initLimit=25", "syncLimit=10",
-		fmt.Sprintf("minSessionTimeout=%d", (2 * tick).Milliseconds()),
+		fmt.Sprintf("minSessionTimeout=%d", minSession.Milliseconds()),
 		fmt.Sprintf("maxSessionTimeout=%d", maxSession.Milliseconds()),
 		"dataDir=" + m.Dir, fmt.Sprintf("clientPort=%d", m.Ports[clients]), "clientPortAddress=127.0.0.1",
 		"4lw.commands.whitelist=srvr,wchs", "maxClientCnxns=0"}

@@ -55,6 +55,7 @@ var Service = service.Service{
 			Values: service.OnOff},
 	},
 	Servers: &servers,
+	Granted: granted,
 	Declare: declare,
 	Library: func() string { return module.Version("github.com/go-zookeeper/zk") },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {

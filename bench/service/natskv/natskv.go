@@ -32,6 +32,7 @@ var Service = service.Service{
 			Values: service.OnOff},
 	},
 	Servers: &servers,
+	Granted: func(v service.Values) time.Duration { return v.Duration("ttl") },
 	Declare: func(v service.Values) service.Declaration {
 		// A holder that stands still or whose messages are late for longer than ttl may be inside with the next.
 		safe := []string{"no-pause", "timing", "no-loss"}

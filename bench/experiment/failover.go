@@ -1,0 +1,245 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"time"
+
+	"turnstile/bench"
+	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/nodes/workload"
+	"turnstile/results"
+)
+
+// A Failover measures how long it takes until the next client enters, or the next leader is elected, after the
+// holder or leader, or the server that leads, is hit by a fault: for each service, time to live and fault. It
+// goes on with a set that it began.
+type Failover struct {
+	Sweep // Trials is how many runs each case has
+	Cases []*FailoverCase
+	cases []*FailoverCase // by the numbers of Cells
+}
+
+// A FailoverCase is a service with a time to live under a fault, and what came of its runs.
+type FailoverCase struct {
+	Line    *FailoverLine
+	Asked   time.Duration // the time to live that clients ask for; 0: the service has none
+	Fault   string        // one of FailoverFaults
+	Subject *ServiceSubject
+	Err     error // why no run is made: there is no program
+	Runs    []*FailoverRun
+	LeftOut []*FailoverRun // runs that do not count
+}
+
+// Cases returns what there is to be measured of some services.
+func (l *FailoverLine) Cases(asked []time.Duration) (all []*FailoverCase) {
+	for _, fault := range FailoverFaults {
+		for _, ttl := range l.TTLs(asked) {
+			all = append(all, &FailoverCase{Line: l, Asked: ttl, Fault: fault})
+		}
+	}
+	return all
+}
+
+// Text returns the service with its options and the fault.
+func (c *FailoverCase) Text() string {
+	return strings.Join(append([]string{c.Line.Service}, c.Line.Words(c.Asked)...), " ") + ", " + c.Fault
+}
+
+// Lacks says why the fault has no meaning for the service; empty: it has one.
+func (c *FailoverCase) Lacks() string { return c.Line.Lacks[c.Fault] }
+
+// The runs. Times are shares of a scale: the time to live that is granted.
+const (
+	FailoverNodes = 3               // clients, or nodes that elect
+	noTTL         = 2 * time.Second // the scale of a service without a time to live
+
+	failoverWarmup = 100 * time.Millisecond
+	failoverSlack  = 500 * time.Millisecond // for an entry that takes longer than usual, or the end of a fault
+	// A killed server was the leader while a client is inside, which stays so long that the server is down by
+	// then. Its successor takes some seconds, whatever the time to live is: those of NATS up to nine.
+	serverHold  = 200 * time.Millisecond
+	serverAfter = 100 * time.Millisecond
+	serverWait  = 12 * time.Second
+)
+
+// scale is the time of which others are shares.
+func (c *FailoverCase) scale() time.Duration {
+	if c.Subject.Granted > 0 {
+		return c.Subject.Granted
+	}
+	return noTTL
+}
+
+// lasts returns for how long the fault is in force, or the run goes on after a kill.
+func (c *FailoverCase) lasts() time.Duration {
+	switch c.Fault {
+	case killServer:
+		return serverWait
+	case "kill":
+		return 2*c.scale() + 2*time.Second
+	}
+	return 3*c.scale() + time.Second
+}
+
+// hold returns for how long a client stays inside.
+func (c *FailoverCase) hold() time.Duration {
+	if c.Fault == killServer {
+		return serverHold
+	}
+	return c.scale() / 2
+}
+
+// spread returns the length of the time in which the fault hits a holder or a leader, at a moment that each run
+// draws: as long as it takes from one renewal of a lease to the next, which libraries do three times in it.
+func (c *FailoverCase) spread() time.Duration {
+	if c.Fault == killServer {
+		return serverAfter
+	}
+	return (c.scale() / 3).Truncate(time.Millisecond)
+}
+
+// Job returns the run of the case. Its fault has the latest of the moments that runs draw.
+func (c *FailoverCase) Job(seed uint64) (*bench.Job, error) {
+	o := bench.Defaults()
+	o.Config, o.Servers = c.Subject.Config, c.Subject.Servers
+	o.Seed = seed
+	if err := studyOf(c.Subject.Spec).failover(c, &o); err != nil {
+		return nil, err
+	}
+	return o.Resolve(c.Subject.Spec, false)
+}
+
+// entries makes the options those of a run of clients that always request. The fault hits the second entry, or
+// the server that leads during one.
+func (c *FailoverCase) entries(o *bench.Options) (err error) {
+	hold, after := c.hold(), c.spread()
+	o.Workload = workload.Workload{Load: workload.Saturated, Hold: chance.Constant(hold)}
+	o.Warmup, o.WarmupLimit = failoverWarmup, 0
+	from := hold / 2
+	text := fmt.Sprintf(", at: %v, after: %v", from, after)
+	switch c.Fault {
+	case killServer:
+		from = failoverSlack
+		text = fmt.Sprintf("kill-server: leader, at: %v, when: any enters, after: %v", from, after)
+	case "cut":
+		text = "cut: holder/servers" + text + fmt.Sprintf(", for: %v", c.lasts())
+	case "pause":
+		text = "pause: holder" + text + fmt.Sprintf(", for: %v", c.lasts())
+	default:
+		text = "kill: holder" + text
+	}
+	o.Duration = from + hold + failoverSlack + after + c.lasts() + hold + failoverSlack
+	return c.plan(o, text)
+}
+
+// elections makes the options those of a run about leaders.
+func (c *FailoverCase) elections(o *bench.Options) error {
+	o.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
+	o.Warmup, o.WarmupLimit = 0, 0
+	at := failoverSlack + c.spread()
+	who := "leader/servers"
+	if o.Servers.Count == 0 { // nodes elect among themselves, and take a timeout for the first leader
+		at += 2 * c.scale()
+		who = "leader"
+	}
+	text := map[string]string{"kill": "kill: leader", "pause": "pause: leader", "cut": "cut: " + who,
+		killServer: "kill-server: leader"}[c.Fault] + fmt.Sprintf(", at: %v", at)
+	if c.Fault == "pause" || c.Fault == "cut" {
+		text += fmt.Sprintf(", for: %v", c.lasts())
+	}
+	o.Duration = at + c.lasts() + 2*failoverSlack
+	return c.plan(o, text)
+}
+
+func (c *FailoverCase) plan(o *bench.Options, text string) error {
+	f, err := chaos.ParseFault(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", text, err)
+	}
+	o.Faults = []chaos.Fault{f}
+	return nil
+}
+
+// Resolve makes the jobs of the cases that have a meaning and a subject. The error says which case cannot be
+// run.
+func (m *Failover) Resolve() error {
+	m.Trials = max(1, m.Trials)
+	for _, c := range m.Cases {
+		if c.Err != nil || c.Lacks() != "" {
+			continue
+		}
+		j, err := c.Job(m.Seed)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Text(), err)
+		}
+		m.Cells, m.cases = append(m.Cells, j), append(m.cases, c)
+	}
+	m.vary = m.moment
+	return nil
+}
+
+// moment draws when the fault of a run hits: after the holder has entered, or since the leader leads. The
+// same run always draws the same.
+func (m *Failover) moment(r sweepRun, j *bench.Job) {
+	name := fnv.New64a()
+	name.Write([]byte(r.name))
+	u := chance.Dice(m.Seed ^ name.Sum64()).Unit(chance.Roll{Purpose: chance.ForFault, Count: uint64(r.trial)})
+	earlier := time.Duration((1 - u) * float64(m.cases[r.cell].spread())).Truncate(time.Millisecond)
+	j.Faults = slices.Clone(j.Faults)
+	if f := &j.Faults[0]; f.After > 0 {
+		f.After = max(time.Millisecond, f.After-earlier)
+	} else {
+		f.At -= earlier
+	}
+}
+
+// aroundFailover is about how long servers take to start and all to end.
+const aroundFailover = 1500 * time.Millisecond
+
+// Takes returns about how long the runs take that are left.
+func (m *Failover) Takes(context.Context) Length {
+	var sum time.Duration
+	for _, r := range m.left {
+		j := m.Cells[r.cell]
+		rest := m.cases[r.cell].hold() * (FailoverNodes - 1) // of those who wait at the end
+		if j.Workload.Load == workload.Campaign {
+			rest = 0
+		}
+		sum += aroundFailover + j.Warmup + j.Duration + rest
+	}
+	sum /= time.Duration(m.workers())
+	return Length{Low: sum, High: sum}
+}
+
+// Judge says of each case what its runs show, from the histories that the set has.
+func (m *Failover) Judge(ctx context.Context) error {
+	folders := map[string]*results.Folder{}
+	if set := results.OpenSet(m.Setup.Results, m.Setup.Set); set != nil {
+		for _, folder := range set.Runs {
+			if name := rounds.FindStringSubmatch(folder.Name()); name != nil {
+				folders[name[1]] = folder
+			}
+		}
+	}
+	for cell, c := range m.cases {
+		for trial := 1; trial <= m.Trials; trial++ {
+			name, err := runName(m.Cells[cell], trial)
+			if err != nil {
+				return err
+			}
+			if err := c.judge(ctx, folders[name]); err != nil {
+				return err
+			}
+		}
+		if len(c.Runs)+len(c.LeftOut) == 0 {
+			c.Err = errors.New("it has no run: the same command makes it")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package experiment
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"turnstile/bench"
+	"turnstile/internal/figure"
+	"turnstile/results"
+)
+
+// TableRow returns what failover.csv says of the case.
+func (c *FailoverCase) TableRow() results.FailoverRow {
+	out := results.FailoverRow{Service: c.Line.Service, Line: c.Line.Text(),
+		Options: strings.Join(c.Line.Words(c.Asked), " "),
+		AskedS:  secondsOf(c.Asked), Fault: c.Fault, Runs: len(c.Runs), LeftOut: len(c.LeftOut)}
+	if s := c.Subject; s != nil {
+		out.GrantedS = secondsOf(s.Granted)
+		out.Server = s.Config.Options[bench.ServerVersionOption]
+		out.Client = s.Config.Options[bench.ClientVersionOption]
+		if c.Lacks() == "" {
+			if j, err := c.Job(1); err == nil {
+				out.Plan = j.Faults[0].String()
+			}
+		}
+	}
+	var times []figure.Figure
+	for _, r := range c.Runs {
+		if times = append(times, r.NextS); r.NextS.IsBound() {
+			out.Missed++
+		}
+	}
+	if out.Reason = c.reason(); len(times) == 0 {
+		return out
+	}
+	out.MedianS = figure.MedianOf(times)
+	out.LowS, out.HighS, out.Interval = medianInterval(times)
+	longest := slices.MaxFunc(c.Runs, func(a, b *FailoverRun) int { return compareTimes(a.NextS, b.NextS) })
+	out.LeastS, out.MostS, out.Run = slices.MinFunc(times, compareTimes), longest.NextS, longest.Folder
+	return out
+}
+
+// reason says why the case has no run, or why some do not count: the most frequent reason first.
+func (c *FailoverCase) reason() string {
+	switch {
+	case c.Lacks() != "":
+		return c.Lacks()
+	case c.Err != nil:
+		return c.Err.Error()
+	}
+	count := map[string]int{}
+	for _, r := range c.LeftOut {
+		count[r.Why]++
+	}
+	var all []string
+	for _, why := range slices.SortedFunc(maps.Keys(count), func(a, b string) int {
+		return cmp.Or(count[b]-count[a], cmp.Compare(a, b))
+	}) {
+		all = append(all, fmt.Sprintf("%d: %s", count[why], why))
+	}
+	return strings.Join(all, "; ")
+}
+
+// compareTimes compares two times, of which a lower bound is the longer one of two equal numbers.
+func compareTimes(a, b figure.Figure) int {
+	x, _ := a.Value()
+	y, _ := b.Value()
+	switch {
+	case x != y:
+		return cmp.Compare(x, y)
+	case a.IsBound() == b.IsBound():
+		return 0
+	case a.IsBound():
+		return 1
+	}
+	return -1
+}
+
+// secondsOf returns a time in seconds; none if it is zero.
+func secondsOf(d time.Duration) figure.Figure {
+	if d == 0 {
+		return figure.Figure{}
+	}
+	return figure.Number(d.Seconds())
+}

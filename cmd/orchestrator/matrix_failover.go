@@ -1,0 +1,217 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"turnstile/bench/experiment"
+	"turnstile/bench/service"
+	"turnstile/internal/english"
+	"turnstile/internal/figure"
+	"turnstile/internal/format"
+	"turnstile/judge/check"
+	"turnstile/nodes"
+	"turnstile/results"
+)
+
+// A failoverMatrix is what a call of matrix with --failover makes.
+type failoverMatrix struct {
+	experiment.Failover
+	asked bool
+	ttls  []time.Duration
+}
+
+// What a table of failovers is unless the user says otherwise.
+const (
+	failoverSet      = "failover" // the name of its set
+	failoverRuns     = 10         // of each case
+	failoverParallel = 3          // runs at a time, which mostly sleep
+)
+
+var failoverTTLs = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second}
+
+// checkFailover says which flag is not for failovers, and picks the lines.
+func (c *matrixCall) checkFailover(s settings) error {
+	x := &c.failover
+	if err := notForServices(s, "--failover"); err != nil {
+		return err
+	}
+	switch {
+	case c.services.asked:
+		return errors.New("--services and --failover are tables of their own: leave out one of the two")
+	case c.Runs < 0:
+		return fmt.Errorf("--runs: %d: write a number from 1", c.Runs)
+	case x.Parallel < 1:
+		return fmt.Errorf("--parallel: %d: write a number from 1", x.Parallel)
+	}
+	for i, ttl := range x.ttls {
+		switch {
+		case ttl < 100*time.Millisecond || ttl > time.Minute:
+			return fmt.Errorf("--ttl: %v: write times from 100ms to 1m, as in 1s,2s,5s", ttl)
+		case slices.Contains(x.ttls[:i], ttl):
+			return fmt.Errorf("--ttl: %v is named twice: leave out one of the two", ttl)
+		}
+	}
+	x.Seed, x.Setup, x.Trials = c.Seed, c.Setup, cmp.Or(c.Runs, failoverRuns)
+	if !s.given("set") {
+		x.Setup.Set = failoverSet
+	}
+	if err := results.CheckNames(x.Setup.Results, x.Setup.Set); err != nil {
+		return err
+	}
+	lines := experiment.FailoverLines()
+	var known []string
+	for _, l := range lines {
+		known = append(known, l.Service)
+	}
+	for _, word := range c.services.only {
+		if !slices.Contains(known, word) {
+			return fmt.Errorf("--only: there are no failovers of %q: there are those of %s", word,
+				strings.Join(distinct(known), ", "))
+		}
+	}
+	for _, l := range lines {
+		if len(c.services.only) == 0 || slices.Contains(c.services.only, l.Service) {
+			x.Cases = append(x.Cases, l.Cases(x.ttls)...)
+		}
+	}
+	return nil
+}
+
+// matrixOfFailovers makes the runs of all cases, and prints how long it takes until the next enters or leads.
+func (a *app) matrixOfFailovers(ctx context.Context, c *matrixCall) error {
+	m := &c.failover.Failover
+	if err := equipFor(&m.Setup, true); err != nil {
+		return err
+	}
+	describeFailovers(ctx, m.Cases)
+	if err := m.Resolve(); err != nil {
+		return err
+	}
+	var interrupted error
+	if len(m.Cells) > 0 {
+		m.Command = "orchestrator matrix --failover"
+		if interrupted = a.makeSet(ctx, &m.Sweep, m.Takes, c.noProgress); interrupted != nil &&
+			!errors.Is(interrupted, context.Canceled) {
+			return interrupted
+		}
+	}
+	if err := m.Judge(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	var rows []results.FailoverRow
+	for _, x := range m.Cases {
+		rows = append(rows, x.TableRow())
+	}
+	path, err := results.WriteSetTable(m.Setup.Results, m.Setup.Set, results.FailoverFile, rows)
+	printFailovers(a.stdout, rows)
+	a.tellFailovers(m, rows)
+	if err != nil {
+		return failure{err, unwritten}
+	}
+	fmt.Fprintf(a.stdout, "The table is %s.\n", path)
+	if interrupted != nil {
+		fmt.Fprintln(a.stdout, "interrupted: the same command goes on with the runs that are left")
+		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
+	}
+	return nil
+}
+
+// describeFailovers asks the programs of services what a run must know of them, once for all faults.
+func describeFailovers(ctx context.Context, cases []*experiment.FailoverCase) {
+	type answer struct {
+		subject *experiment.ServiceSubject
+		err     error
+	}
+	known := map[string]answer{}
+	for _, x := range cases {
+		words := x.Line.Words(x.Asked)
+		name := strings.Join(append([]string{x.Line.Service}, words...), " ")
+		says, is := known[name]
+		if !is {
+			program, err := serviceProgram(x.Line.Service)
+			if says.err = err; err == nil {
+				says.subject, _, says.err = subjectOf(ctx, &service.Program{Command: program, Name: x.Line.Service,
+					Words: words}, nodes.Config{N: experiment.FailoverNodes})
+			}
+			known[name] = says
+		}
+		if x.Subject = says.subject; says.err != nil {
+			x.Subject, x.Err = nil, fmt.Errorf("not run: %w", says.err)
+		}
+	}
+}
+
+// printFailovers prints a table for each fault: a line for each service and time to live.
+func printFailovers(out io.Writer, rows []results.FailoverRow) {
+	titles := map[string]string{"kill": "The holder or leader is killed", "pause": "It stands still",
+		"cut": "It is cut off, silently", "kill-server": "The server that leads is killed"}
+	for _, fault := range experiment.FailoverFaults {
+		fmt.Fprintf(out, "%s (%s)\n", titles[fault], fault)
+		w := tabwriter.NewWriter(out, 0, 0, columnGap, ' ', 0)
+		fmt.Fprintln(w, "SERVICE\tTTL\tGRANTED\tNEXT AFTER\tINTERVAL\tMIN..MAX\tRUNS\tNEVER\tLEFT OUT")
+		said := map[string]bool{}
+		for i := range rows {
+			r := &rows[i]
+			if r.Fault != fault || r.Runs == 0 && said[r.Line+r.Reason] {
+				continue // one line says it for all times to live
+			}
+			said[r.Line+r.Reason] = r.Runs == 0
+			fmt.Fprintln(w, failoverLine(r))
+		}
+		w.Flush()
+		fmt.Fprintln(out)
+	}
+	fmt.Fprint(out, `NEXT AFTER: from the beginning of the fault until the next client enters or, of elections, another leads:
+the median of the runs, its interval of 95% (of fewer than six runs: the least and the most), the least and the
+most. >6.00 s: not within that time. NEVER: runs in which nobody did until the fault was healed or the run ended.
+LEFT OUT: runs that do not count, since they are inconclusive or the fault hit no holder
+
+`)
+}
+
+// failoverLine returns the cells of a row.
+func failoverLine(r *results.FailoverRow) string {
+	cells := []string{r.Line, format.Seconds(r.AskedS), format.Seconds(r.GrantedS)}
+	if r.Runs == 0 {
+		if r.LeftOut == 0 {
+			cells[1], cells[2] = format.Missing, format.Missing
+		}
+		return strings.Join(append(cells, cmp.Or(r.Reason, "no run")), "\t")
+	}
+	between := func(low, high figure.Figure, by string) string {
+		return format.Seconds(low) + by + format.Seconds(high)
+	}
+	return strings.Join(append(cells, format.Seconds(r.MedianS), between(r.LowS, r.HighS, " to "),
+		between(r.LeastS, r.MostS, " .. "), fmt.Sprint(r.Runs), fmt.Sprint(r.Missed), fmt.Sprint(r.LeftOut)), "\t")
+}
+
+// tellFailovers says which runs do not count, and sets the exit status.
+func (a *app) tellFailovers(m *experiment.Failover, rows []results.FailoverRow) {
+	nothing, out := 0, 0
+	for i, x := range m.Cases {
+		r := &rows[i]
+		for _, run := range x.LeftOut {
+			out++
+			fmt.Fprintf(a.stdout, "left out  %s: %s (%s)\n", x.Text(), run.Why, run.Folder)
+		}
+		if r.Runs == 0 && x.Lacks() == "" {
+			nothing++
+		}
+	}
+	for _, err := range m.Changed() {
+		fmt.Fprintf(a.stdout, "changed  %v\n", err)
+	}
+	if nothing > 0 || out > 0 {
+		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
+	}
+	fmt.Fprintf(a.stdout, "%s, %d of them without a run that counts; %s.\n",
+		english.Count(len(rows), "cell", "cells"), nothing, english.Count(out, "run is left out", "runs are left out"))
+}
