@@ -16,9 +16,9 @@ import (
 	"turnstile/results"
 )
 
-// A Failover measures how long it takes until the next client enters, or the next leader is elected, after the
-// holder or leader, or the server that leads, is hit by a fault: for each service, time to live and fault. It
-// goes on with a set that it began.
+// A Failover measures how long it takes until the next client enters, or the next leader is elected, after
+// the holder or leader, or the server that leads, is hit by a fault: for each service, time to live and fault.
+// It goes on with a set that it began.
 type Failover struct {
 	Sweep // Trials is how many runs each case has
 	Cases []*FailoverCase
@@ -95,8 +95,9 @@ func (c *FailoverCase) hold() time.Duration {
 	return c.scale() / 2
 }
 
-// spread returns the length of the time in which the fault hits a holder or a leader, at a moment that each run
-// draws: as long as it takes from one renewal of a lease to the next, which libraries do three times in it.
+// spread returns the length of the time in which the fault hits a holder or a leader, at a moment that each
+// run draws: as long as it takes from one renewal of a lease to the next, which libraries do three times in
+// it.
 func (c *FailoverCase) spread() time.Duration {
 	if c.Fault == killServer {
 		return serverAfter
@@ -115,8 +116,8 @@ func (c *FailoverCase) Job(seed uint64) (*bench.Job, error) {
 	return o.Resolve(c.Subject.Spec, false)
 }
 
-// entries makes the options those of a run of clients that always request. The fault hits the second entry, or
-// the server that leads during one.
+// entries makes the options those of a run of clients that always request. The fault hits the second entry,
+// or the server that leads during one.
 func (c *FailoverCase) entries(o *bench.Options) (err error) {
 	hold, after := c.hold(), c.spread()
 	o.Workload = workload.Workload{Load: workload.Saturated, Hold: chance.Constant(hold)}
@@ -200,7 +201,7 @@ func (m *Failover) moment(r sweepRun, j *bench.Job) {
 }
 
 // aroundFailover is about how long servers take to start and all to end.
-const aroundFailover = 1500 * time.Millisecond
+const aroundFailover = 3 * time.Second
 
 // Takes returns about how long the runs take that are left.
 func (m *Failover) Takes(context.Context) Length {

@@ -98,8 +98,8 @@ func nextEntry(run *bench.Run, t *bench.Trial) (next figure.Figure, why string) 
 	return t.Faults[0].NextEntryS, ""
 }
 
-// An insideFold finds out whether the victim of the first fault was inside when the fault began or, of a fault
-// of servers, anybody. A client that is killed is down after the fault has begun.
+// An insideFold finds out whether the victim of the first fault was inside when the fault began or, of a
+// fault of servers, anybody. A client that is killed is down after the fault has begun.
 type insideFold struct {
 	inside map[nodes.ID]bool
 	held   bool

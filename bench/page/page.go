@@ -94,6 +94,7 @@ func Make(set *results.Set, name string, calls Calls) (*Page, error) {
 	}
 	m.group(trials)
 	m.about(trials)
+	m.failovers()
 	if m.Valid == 0 {
 		return m.Page, nil
 	}

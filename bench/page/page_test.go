@@ -104,7 +104,29 @@ func fabricated(t *testing.T) *Page {
 	if _, err := results.WriteSetTable(filepath.Dir(set), "made-up", results.MatrixFile, matrix); err != nil {
 		t.Fatal(err)
 	}
+	failovers := []results.FailoverRow{
+		{Service: "redis", Line: "redis", AskedS: n(1), GrantedS: n(1), Fault: "kill", Runs: 10, Missed: 1, LeftOut: 2,
+			MedianS: n(0.9), LowS: n(0.8), HighS: figure.AtLeast(4), LeastS: n(0.7), MostS: figure.AtLeast(4)},
+		{Service: "redis", Line: "redis", AskedS: n(1), Fault: "kill-server", Reason: "one server"},
+		{Service: "redis", Line: "redis", AskedS: n(2), Fault: "kill-server", Reason: "one server"},
+		{Service: "etcd", Line: "etcd members=3", AskedS: n(1), Fault: "kill-server", LeftOut: 3, Reason: "3: late"}}
+	if _, err := results.WriteSetTable(filepath.Dir(set), "made-up", results.FailoverFile, failovers); err != nil {
+		t.Fatal(err)
+	}
 	return made(t, set)
+}
+
+// Failovers have a table for each fault, in which a reason is said once for all times to live.
+func TestFailovers(t *testing.T) {
+	p := fabricated(t)
+	for caption, want := range map[string]string{
+		"is killed: time":   "redis|1.00 s|1.00 s|900 ms|800 ms to >4.00 s|700 ms..>4.00 s|10|1|2",
+		"server that leads": "redis|-|-|one server|||||\netcd members=3|1.00 s|-|3: late|||||",
+	} {
+		if got := strings.Join(linesOf(t, p, caption), "\n"); got != want {
+			t.Errorf("%s:\n%s\nnot\n%s", caption, got, want)
+		}
+	}
 }
 
 // made returns the page of the set in a folder.
@@ -143,7 +165,7 @@ func TestPageHasAllSections(t *testing.T) {
 	for _, s := range p.Sections {
 		titles = append(titles, s.Title)
 	}
-	want := "What was run; Leaderboards; Messages per entry; Throughput and waits; Throughput and waits " +
+	want := "What was run; Failovers; Leaderboards; Messages per entry; Throughput and waits; Throughput and waits " +
 		"against the load; Percentiles of the waits; Fairness; Elections; Before, " +
 		"during and after each fault; The fault matrix; Who led"
 	if got := strings.Join(titles, "; "); got != want {

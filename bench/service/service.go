@@ -26,8 +26,8 @@ type Service struct {
 	// Library names the client library with its version, as in "go-redis v9.23.0".
 	Library func() string
 	// Granted says after what time without a word from a holder the lock is free, or a leader is replaced at
-	// the earliest, as servers grant it, which may be more than options ask for; 0: no such time is granted. nil:
-	// never is one.
+	// the earliest, as servers grant it, which may be more than options ask for; 0: no such time is granted.
+	// nil: never is one.
 	Granted func(Values) time.Duration
 	// Check says what is wrong with options together; nil: nothing ever is.
 	Check func(Values) error

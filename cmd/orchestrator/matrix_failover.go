@@ -12,10 +12,9 @@ import (
 	"time"
 
 	"turnstile/bench/experiment"
+	setpage "turnstile/bench/page"
 	"turnstile/bench/service"
 	"turnstile/internal/english"
-	"turnstile/internal/figure"
-	"turnstile/internal/format"
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/results"
@@ -151,46 +150,22 @@ func describeFailovers(ctx context.Context, cases []*experiment.FailoverCase) {
 
 // printFailovers prints a table for each fault: a line for each service and time to live.
 func printFailovers(out io.Writer, rows []results.FailoverRow) {
-	titles := map[string]string{"kill": "The holder or leader is killed", "pause": "It stands still",
-		"cut": "It is cut off, silently", "kill-server": "The server that leads is killed"}
-	for _, fault := range experiment.FailoverFaults {
-		fmt.Fprintf(out, "%s (%s)\n", titles[fault], fault)
+	for _, of := range setpage.FailoverTables(rows) {
+		fmt.Fprintln(out, of.Title)
 		w := tabwriter.NewWriter(out, 0, 0, columnGap, ' ', 0)
-		fmt.Fprintln(w, "SERVICE\tTTL\tGRANTED\tNEXT AFTER\tINTERVAL\tMIN..MAX\tRUNS\tNEVER\tLEFT OUT")
-		said := map[string]bool{}
-		for i := range rows {
-			r := &rows[i]
-			if r.Fault != fault || r.Runs == 0 && said[r.Line+r.Reason] {
-				continue // one line says it for all times to live
-			}
-			said[r.Line+r.Reason] = r.Runs == 0
-			fmt.Fprintln(w, failoverLine(r))
+		fmt.Fprintln(w, strings.ToUpper(strings.Join(setpage.FailoverHead, "\t")))
+		for _, cells := range of.Rows {
+			fmt.Fprintln(w, strings.Join(cells, "\t"))
 		}
 		w.Flush()
 		fmt.Fprintln(out)
 	}
-	fmt.Fprint(out, `NEXT AFTER: from the beginning of the fault until the next client enters or, of elections, another leads:
-the median of the runs, its interval of 95% (of fewer than six runs: the least and the most), the least and the
-most. >6.00 s: not within that time. NEVER: runs in which nobody did until the fault was healed or the run ended.
-LEFT OUT: runs that do not count, since they are inconclusive or the fault hit no holder
+	fmt.Fprint(out, `NEXT AFTER: from the beginning of the fault until the next client enters or, of elections, another
+leads: the median of the runs, its interval of 95% (of fewer than six runs: the least and the most), the least and
+the most. >6.00 s: not within that time. NEVER: runs in which nobody did until the fault was healed or the
+run ended. LEFT OUT: runs that do not count, since they are inconclusive or the fault hit no holder
 
 `)
-}
-
-// failoverLine returns the cells of a row.
-func failoverLine(r *results.FailoverRow) string {
-	cells := []string{r.Line, format.Seconds(r.AskedS), format.Seconds(r.GrantedS)}
-	if r.Runs == 0 {
-		if r.LeftOut == 0 {
-			cells[1], cells[2] = format.Missing, format.Missing
-		}
-		return strings.Join(append(cells, cmp.Or(r.Reason, "no run")), "\t")
-	}
-	between := func(low, high figure.Figure, by string) string {
-		return format.Seconds(low) + by + format.Seconds(high)
-	}
-	return strings.Join(append(cells, format.Seconds(r.MedianS), between(r.LowS, r.HighS, " to "),
-		between(r.LeastS, r.MostS, " .. "), fmt.Sprint(r.Runs), fmt.Sprint(r.Missed), fmt.Sprint(r.LeftOut)), "\t")
 }
 
 // tellFailovers says which runs do not count, and sets the exit status.
@@ -213,5 +188,6 @@ func (a *app) tellFailovers(m *experiment.Failover, rows []results.FailoverRow) 
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 	}
 	fmt.Fprintf(a.stdout, "%s, %d of them without a run that counts; %s.\n",
-		english.Count(len(rows), "cell", "cells"), nothing, english.Count(out, "run is left out", "runs are left out"))
+		english.Count(len(rows), "cell", "cells"), nothing,
+		english.Count(out, "run is left out", "runs are left out"))
 }

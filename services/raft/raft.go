@@ -46,7 +46,8 @@ var Service = service.Service{
 	},
 	Declare: func(v service.Values) service.Declaration {
 		return service.Declaration{Safe: []string{"no-amnesia"}, Live: []string{"majority", "no-pause", "timing"},
-			Elects: true, Terms: true, GraceMS: float64((8*election(v) + time.Second) / time.Millisecond), Kinds: kinds()}
+			Elects: true, Terms: true, Kinds: kinds(),
+			GraceMS: float64((8*election(v) + time.Second) / time.Millisecond)}
 	},
 	Granted: election,
 	Library: func() string { return module.Version("go.etcd.io/raft/v3") },
