@@ -90,7 +90,7 @@ func (a *app) matrixOfFailovers(ctx context.Context, c *matrixCall) error {
 	if err := equipFor(&m.Setup, true); err != nil {
 		return err
 	}
-	describeFailovers(ctx, m.Cases)
+	describeFailovers(ctx, m.Cases, serviceProgram)
 	if err := m.Resolve(); err != nil {
 		return err
 	}
@@ -123,8 +123,10 @@ func (a *app) matrixOfFailovers(ctx context.Context, c *matrixCall) error {
 	return nil
 }
 
-// describeFailovers asks the programs of services what a run must know of them, once for all faults.
-func describeFailovers(ctx context.Context, cases []*experiment.FailoverCase) {
+// describeFailovers asks the programs of services what a run must know of them, once for all faults. where
+// returns the program that has a service.
+func describeFailovers(ctx context.Context, cases []*experiment.FailoverCase,
+	where func(name string) ([]string, error)) {
 	type answer struct {
 		subject *experiment.ServiceSubject
 		err     error
@@ -135,7 +137,7 @@ func describeFailovers(ctx context.Context, cases []*experiment.FailoverCase) {
 		name := strings.Join(append([]string{x.Line.Service}, words...), " ")
 		says, is := known[name]
 		if !is {
-			program, err := serviceProgram(x.Line.Service)
+			program, err := where(x.Line.Service)
 			if says.err = err; err == nil {
 				says.subject, _, says.err = subjectOf(ctx, &service.Program{Command: program, Name: x.Line.Service,
 					Words: words}, nodes.Config{N: experiment.FailoverNodes})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"turnstile/bench/experiment"
 	"turnstile/bench/service"
@@ -66,6 +67,38 @@ func TestServiceLinesResolve(t *testing.T) {
 	}
 }
 
+// The options of each line of failovers are those of its service, and its faults can be carried out. What
+// servers grant is known of each service that has a time to live.
+func TestFailoversResolve(t *testing.T) {
+	t.Parallel()
+	var cases []*experiment.FailoverCase
+	for _, l := range experiment.FailoverLines() {
+		if built(t, l.Service) != nil {
+			cases = append(cases, l.Cases([]time.Duration{time.Second})...)
+		}
+	}
+	describeFailovers(t.Context(), cases, func(name string) ([]string, error) { return built(t, name), nil })
+	tested := 0
+	for _, c := range cases {
+		if c.Err != nil && (strings.Contains(c.Err.Error(), "install the Debian package") ||
+			strings.Contains(c.Err.Error(), "there is no service")) {
+			t.Logf("NOT TESTED: %s: %v", c.Text(), c.Err)
+			continue
+		}
+		if m := (experiment.Failover{Cases: []*experiment.FailoverCase{c}}); c.Err != nil || m.Resolve() != nil {
+			t.Errorf("%s: %v, %v", c.Text(), c.Err, m.Resolve())
+			continue
+		}
+		if granted := c.Subject.Granted; (granted > 0) != (c.Asked > 0) || granted < c.Asked {
+			t.Errorf("%s: %v are granted of %v", c.Text(), granted, c.Asked)
+		}
+		tested++
+	}
+	if tested == 0 {
+		t.Error("no case is tested, not even those of nats-kv")
+	}
+}
+
 // The matrix makes the run of a line, says what it shows, and does not make it again. What cannot be run is
 // said, and is no pass.
 func TestServiceMatrix(t *testing.T) {
@@ -91,6 +124,14 @@ func TestServiceMatrix(t *testing.T) {
 		{"--services --only 99", "no line has the number or the service \"99\"", 64},
 		{"--services --simulated", "--simulated is for the matrix of algorithms", 64},
 		{"--only 9", "add --services", 64},
+		{"--failover --services", "leave out one of the two", 64},
+		{"--failover --only 9", "there are no failovers of \"9\"", 64},
+		{"--failover --ttl 1s,1s", "1s is named twice", 64},
+		{"--failover --ttl 1ms", "write times from 100ms to 1m", 64},
+		{"--failover --parallel 0", "--parallel: 0", 64},
+		{"--failover --algo ricart", "--algo is for the matrix of algorithms", 64},
+		{"--ttl 1s", "add --failover", 64},
+		{"--failover --only redis --ttl 1s", "the program services, which has redis, is not beside this one", 2},
 	} {
 		cmd := orchestrator(t, t.TempDir(), append([]string{"matrix"}, strings.Fields(x.args)...)...)
 		out, _ := cmd.CombinedOutput()
