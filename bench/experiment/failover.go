@@ -17,8 +17,8 @@ import (
 )
 
 // A Failover measures how long it takes until the next client enters, or the next leader is elected, after
-// the holder or leader, or the server that leads, is hit by a fault: for each service, time to live and fault.
-// It goes on with a set that it began.
+// the holder or leader, or the server that leads, is hit by a fault: for each service, time to live and
+// fault. It goes on with a set that it began.
 type Failover struct {
 	Sweep // Trials is how many runs each case has
 	Cases []*FailoverCase
@@ -208,10 +208,7 @@ func (m *Failover) Takes(context.Context) Length {
 	var sum time.Duration
 	for _, r := range m.left {
 		j := m.Cells[r.cell]
-		rest := m.cases[r.cell].hold() * (FailoverNodes - 1) // of those who wait at the end
-		if j.Workload.Load == workload.Campaign {
-			rest = 0
-		}
+		rest := j.Workload.Hold.Mean() * (FailoverNodes - 1) // of those who wait at the end
 		sum += aroundFailover + j.Warmup + j.Duration + rest
 	}
 	sum /= time.Duration(m.workers())

@@ -41,7 +41,8 @@ func TestFailoverLines(t *testing.T) {
 			t.Errorf("%q instead of %q: %v, want %q", x[1], x[0], err, x[2])
 		}
 	}
-	l := FailoverLine{Service: "postgres", With: []string{"watch=ping"}, TTL: []string{"idle={1}", "every={0.25}"}}
+	l := FailoverLine{Service: "postgres", With: []string{"watch=ping"},
+		TTL: []string{"idle={1}", "every={0.25}"}}
 	if got := strings.Join(l.Words(time.Second), " "); got != "watch=ping idle=1s every=250ms" {
 		t.Errorf("options are %s", got)
 	}
@@ -54,8 +55,8 @@ func TestFailoverLines(t *testing.T) {
 // those that do not count are told apart by their reasons.
 func TestFailoverRow(t *testing.T) {
 	of := func(times ...figure.Figure) *FailoverCase {
-		c := &FailoverCase{Line: &FailoverLine{Service: "redis", With: []string{"fence=on"}, TTL: []string{"px={1}"}},
-			Asked: time.Second, Fault: "kill"}
+		line := &FailoverLine{Service: "redis", With: []string{"fence=on"}, TTL: []string{"px={1}"}}
+		c := &FailoverCase{Line: line, Asked: time.Second, Fault: "kill"}
 		c.Line.Lacks = map[string]string{"cut": "no cut"}
 		for i, x := range times {
 			c.Runs = append(c.Runs, &FailoverRun{NextS: x, Folder: fmt.Sprint("run ", i)})
@@ -86,8 +87,8 @@ func TestFailoverRow(t *testing.T) {
 		{"no meaning", " ( to , ) .., 0 runs, 0 never, 0 out, , no cut", lacks},
 	} {
 		r := x.c.TableRow()
-		got := fmt.Sprintf("%v (%v to %v, %s) %v..%v, %d runs, %d never, %d out, %s, %s", r.MedianS, r.LowS, r.HighS,
-			r.Interval, r.LeastS, r.MostS, r.Runs, r.Missed, r.LeftOut, r.Run, r.Reason)
+		got := fmt.Sprintf("%v (%v to %v, %s) %v..%v, %d runs, %d never, %d out, %s, %s", r.MedianS, r.LowS,
+			r.HighS, r.Interval, r.LeastS, r.MostS, r.Runs, r.Missed, r.LeftOut, r.Run, r.Reason)
 		if got != x.want {
 			t.Errorf("%s: %s\nnot %s", x.name, got, x.want)
 		}
@@ -136,7 +137,8 @@ func TestNextLeader(t *testing.T) {
 		return results.BeliefRow{Node: node, State: leadership.Leads, FromS: figure.Number(from),
 			ToS: figure.Number(to)}
 	}
-	stopped := results.BeliefRow{Node: 0, State: leadership.Stopped, FromS: figure.Number(2), ToS: figure.Number(9)}
+	stopped := results.BeliefRow{Node: 0, State: leadership.Stopped, FromS: figure.Number(2),
+		ToS: figure.Number(9)}
 	for _, x := range []struct {
 		name    string
 		beliefs []results.BeliefRow

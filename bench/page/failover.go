@@ -12,8 +12,8 @@ import (
 )
 
 // FailoverHead are the headers of the cells of FailoverCells.
-var FailoverHead = []string{"Service", "TTL", "Granted", "Next after", "Interval", "Min..max", "Runs", "Never",
-	"Left out"}
+var FailoverHead = []string{"Service", "TTL", "Granted", "Next after", "Interval", "Min..max", "Runs",
+	"Never", "Left out"}
 
 // FailoverCells returns the cells of a row of failover.csv. That of a row without a run that counts has its
 // reason in the fourth cell, and no further cells.

@@ -105,12 +105,14 @@ func fabricated(t *testing.T) *Page {
 		t.Fatal(err)
 	}
 	failovers := []results.FailoverRow{
-		{Service: "redis", Line: "redis", AskedS: n(1), GrantedS: n(1), Fault: "kill", Runs: 10, Missed: 1, LeftOut: 2,
-			MedianS: n(0.9), LowS: n(0.8), HighS: figure.AtLeast(4), LeastS: n(0.7), MostS: figure.AtLeast(4)},
+		{Service: "redis", Line: "redis", AskedS: n(1), GrantedS: n(1), Fault: "kill", Runs: 10, Missed: 1,
+			LeftOut: 2, MedianS: n(0.9), LowS: n(0.8), HighS: figure.AtLeast(4), LeastS: n(0.7), MostS: figure.AtLeast(4)},
 		{Service: "redis", Line: "redis", AskedS: n(1), Fault: "kill-server", Reason: "one server"},
 		{Service: "redis", Line: "redis", AskedS: n(2), Fault: "kill-server", Reason: "one server"},
-		{Service: "etcd", Line: "etcd members=3", AskedS: n(1), Fault: "kill-server", LeftOut: 3, Reason: "3: late"}}
-	if _, err := results.WriteSetTable(filepath.Dir(set), "made-up", results.FailoverFile, failovers); err != nil {
+		{Service: "etcd", Line: "etcd members=3", AskedS: n(1), Fault: "kill-server", LeftOut: 3,
+			Reason: "3: late"}}
+	_, err := results.WriteSetTable(filepath.Dir(set), "made-up", results.FailoverFile, failovers)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return made(t, set)
@@ -165,8 +167,8 @@ func TestPageHasAllSections(t *testing.T) {
 	for _, s := range p.Sections {
 		titles = append(titles, s.Title)
 	}
-	want := "What was run; Failovers; Leaderboards; Messages per entry; Throughput and waits; Throughput and waits " +
-		"against the load; Percentiles of the waits; Fairness; Elections; Before, " +
+	want := "What was run; Failovers; Leaderboards; Messages per entry; Throughput and waits; Throughput and " +
+		"waits against the load; Percentiles of the waits; Fairness; Elections; Before, " +
 		"during and after each fault; The fault matrix; Who led"
 	if got := strings.Join(titles, "; "); got != want {
 		t.Errorf("the sections are\n%s, not\n%s", got, want)

@@ -97,8 +97,8 @@ func (a *app) matrixOfFailovers(ctx context.Context, c *matrixCall) error {
 	var interrupted error
 	if len(m.Cells) > 0 {
 		m.Command = "orchestrator matrix --failover"
-		if interrupted = a.makeSet(ctx, &m.Sweep, m.Takes, c.noProgress); interrupted != nil &&
-			!errors.Is(interrupted, context.Canceled) {
+		interrupted = a.makeSet(ctx, &m.Sweep, m.Takes, c.noProgress)
+		if interrupted != nil && !errors.Is(interrupted, context.Canceled) {
 			return interrupted
 		}
 	}
@@ -162,10 +162,11 @@ func printFailovers(out io.Writer, rows []results.FailoverRow) {
 		w.Flush()
 		fmt.Fprintln(out)
 	}
-	fmt.Fprint(out, `NEXT AFTER: from the beginning of the fault until the next client enters or, of elections, another
-leads: the median of the runs, its interval of 95% (of fewer than six runs: the least and the most), the least and
-the most. >6.00 s: not within that time. NEVER: runs in which nobody did until the fault was healed or the
-run ended. LEFT OUT: runs that do not count, since they are inconclusive or the fault hit no holder
+	fmt.Fprint(out, `NEXT AFTER: from the beginning of the fault until the next client enters or, of elections,
+another leads: the median of the runs, its interval of 95% (of fewer than six runs: the least and the most),
+the least and the most. >6.00 s: not within that time. NEVER: runs in which nobody did until the fault was
+healed or the run ended. LEFT OUT: runs that do not count, since they are inconclusive or the fault hit no
+holder
 
 `)
 }

@@ -107,7 +107,8 @@ func (a *app) matrixOfServices(ctx context.Context, c *matrixCall) error {
 	var interrupted error
 	if len(m.Cells) > 0 {
 		m.Command = "orchestrator matrix --services"
-		if interrupted = a.makeSet(ctx, &m.Sweep, m.Takes, c.noProgress); interrupted != nil && !errors.Is(interrupted, context.Canceled) {
+		interrupted = a.makeSet(ctx, &m.Sweep, m.Takes, c.noProgress)
+		if interrupted != nil && !errors.Is(interrupted, context.Canceled) {
 			return interrupted
 		}
 	}
