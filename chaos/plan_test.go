@@ -101,7 +101,6 @@ func TestMistakesOfFaults(t *testing.T) {
 		"kill: random, every: 1s, repeat: 4":                "--duration 3.001s",
 		"pause: 2, for: 100us, every: 1ms":                  "more than 400 faults",
 		"pause: 2, after: 1s":                               "after 1s of what?",
-		"pause: holder, at: 1s, after: 1h":                  "--duration 1h0m1s",
 		"pause: 2, repeat: 3":                               "repeat takes every",
 		"pause: holder, for: 1ms, every: 1s":                "takes place once",
 		"pause: holder, jitter: 1ms":                        "no jitter",

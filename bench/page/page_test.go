@@ -106,7 +106,8 @@ func fabricated(t *testing.T) *Page {
 	}
 	failovers := []results.FailoverRow{
 		{Service: "redis", Line: "redis", AskedS: n(1), GrantedS: n(1), Fault: "kill", Runs: 10, Missed: 1,
-			LeftOut: 2, MedianS: n(0.9), LowS: n(0.8), HighS: figure.AtLeast(4), LeastS: n(0.7), MostS: figure.AtLeast(4)},
+			LeftOut: 2, MedianS: n(0.9), LowS: n(0.8), HighS: figure.AtLeast(4), LeastS: n(0.7),
+			MostS: figure.AtLeast(4)},
 		{Service: "redis", Line: "redis", AskedS: n(1), Fault: "kill-server", Reason: "one server"},
 		{Service: "redis", Line: "redis", AskedS: n(2), Fault: "kill-server", Reason: "one server"},
 		{Service: "etcd", Line: "etcd members=3", AskedS: n(1), Fault: "kill-server", LeftOut: 3,
