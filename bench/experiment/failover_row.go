@@ -2,8 +2,11 @@ package experiment
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +15,37 @@ import (
 	"turnstile/internal/figure"
 	"turnstile/results"
 )
+
+// TableRows returns failover.csv: the rows of the cases and, of others, the rows with runs that the set has
+// had before.
+func (m *Failover) TableRows() ([]results.FailoverRow, error) {
+	set := &results.Set{Path: filepath.Join(m.Setup.Results, m.Setup.Set)}
+	before, err := set.Failover()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, UnreadableError{fmt.Errorf("%w; remove the file to have it written anew", err)}
+	}
+	var rows []results.FailoverRow
+	for _, c := range m.Cases {
+		rows = append(rows, c.TableRow())
+	}
+	of := func(r *results.FailoverRow) string { return fmt.Sprint(r.Line, r.AskedS, r.Fault) }
+	for i := range before {
+		b := &before[i]
+		if b.Runs > 0 && !slices.ContainsFunc(rows, func(r results.FailoverRow) bool { return of(&r) == of(b) }) {
+			rows = append(rows, *b)
+		}
+	}
+	place := map[string]int{}
+	for i, l := range FailoverLines() {
+		place[l.Text()] = i
+	}
+	slices.SortStableFunc(rows, func(a, b results.FailoverRow) int {
+		return cmp.Or(cmp.Compare(place[a.Line], place[b.Line]),
+			cmp.Compare(slices.Index(FailoverFaults, a.Fault), slices.Index(FailoverFaults, b.Fault)),
+			compareTimes(a.AskedS, b.AskedS))
+	})
+	return rows, nil
+}
 
 // TableRow returns what failover.csv says of the case.
 func (c *FailoverCase) TableRow() results.FailoverRow {

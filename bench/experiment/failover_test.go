@@ -197,3 +197,27 @@ func TestFailoverMoments(t *testing.T) {
 		t.Errorf("%d moments in 10 runs", len(seen))
 	}
 }
+
+// The table keeps the rows of lines that a call leaves out, in the order of the lines.
+func TestFailoverTableKeepsOthers(t *testing.T) {
+	m := &Failover{}
+	m.Setup.Results, m.Setup.Set = t.TempDir(), "failover"
+	row := func(line string, asked float64, fault string, runs int) results.FailoverRow {
+		return results.FailoverRow{Line: line, AskedS: figure.Number(asked), Fault: fault, Runs: runs}
+	}
+	before := []results.FailoverRow{row("redis", 1, "kill", 3), row("redis", 2, "kill", 4),
+		row("redis", 2, "cut", 0), row("redlock", 1, "kill", 5)}
+	_, err := results.WriteSetTable(m.Setup.Results, m.Setup.Set, results.FailoverFile, before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Cases = []*FailoverCase{{Line: FailoverLines()[1], Asked: time.Second, Fault: "kill"}}
+	rows, err := m.TableRows()
+	var got []string
+	for _, r := range rows {
+		got = append(got, fmt.Sprint(r.Line, " ", r.AskedS, " ", r.Runs))
+	}
+	if want := "redis 1 3, redis 2 4, redlock 1 0"; err != nil || strings.Join(got, ", ") != want {
+		t.Errorf("%s (%v), not %s", strings.Join(got, ", "), err, want)
+	}
+}

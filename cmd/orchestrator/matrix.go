@@ -60,6 +60,7 @@ type matrixCall struct {
 	simulated, noProgress bool
 	services              serviceMatrix // instead of algorithms
 	failover              failoverMatrix
+	mixed                 bool // of services and failovers
 }
 
 func (a *app) matrixCommand() *cobra.Command {
@@ -81,6 +82,7 @@ func (a *app) matrixCommand() *cobra.Command {
 		"how long services take until the next client enters after a fault, in the set "+failoverSet)
 	f.DurationSliceVar(&c.failover.ttls, "ttl", c.failover.ttls,
 		"with --failover: `times` to live that clients ask for, with commas between")
+	f.BoolVar(&c.mixed, "mixed", false, "with --services or --failover: go on with a set that another version made")
 	f.IntVar(&c.failover.Parallel, "parallel", c.failover.Parallel,
 		"with --failover: how many runs are made at a time, which mostly sleep")
 	f.StringSliceVar(&c.algorithms, "algo", nil,
@@ -108,6 +110,8 @@ func (c *matrixCall) check(s settings) (err error) {
 	switch {
 	case c.failover.asked:
 		return c.checkFailover(s)
+	case c.mixed && !c.services.asked:
+		return errors.New("--mixed is about sets of --services and --failover: leave it out")
 	case s.rank("ttl") == byFlag || s.rank("parallel") == byFlag:
 		return errors.New("--ttl and --parallel are for failovers of services: add --failover, or leave them out")
 	case c.services.asked:

@@ -58,6 +58,7 @@ func (c *matrixCall) checkFailover(s settings) error {
 			return fmt.Errorf("--ttl: %v is named twice: leave out one of the two", ttl)
 		}
 	}
+	x.Mixed = c.mixed
 	x.Seed, x.Setup, x.Trials = c.Seed, c.Setup, cmp.Or(c.Runs, failoverRuns)
 	if !s.given("set") {
 		x.Setup.Set = failoverSet
@@ -105,13 +106,13 @@ func (a *app) matrixOfFailovers(ctx context.Context, c *matrixCall) error {
 	if err := m.Judge(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	var rows []results.FailoverRow
-	for _, x := range m.Cases {
-		rows = append(rows, x.TableRow())
+	rows, err := m.TableRows()
+	if err != nil {
+		return unreadable(err)
 	}
 	path, err := results.WriteSetTable(m.Setup.Results, m.Setup.Set, results.FailoverFile, rows)
 	printFailovers(a.stdout, rows)
-	a.tellFailovers(m, rows)
+	a.tellFailovers(m, len(rows))
 	if err != nil {
 		return failure{err, unwritten}
 	}
@@ -172,15 +173,14 @@ holder
 }
 
 // tellFailovers says which runs do not count, and sets the exit status.
-func (a *app) tellFailovers(m *experiment.Failover, rows []results.FailoverRow) {
+func (a *app) tellFailovers(m *experiment.Failover, cells int) {
 	nothing, out := 0, 0
-	for i, x := range m.Cases {
-		r := &rows[i]
+	for _, x := range m.Cases {
 		for _, run := range x.LeftOut {
 			out++
 			fmt.Fprintf(a.stdout, "left out  %s: %s (%s)\n", x.Text(), run.Why, run.Folder)
 		}
-		if r.Runs == 0 && x.Lacks() == "" {
+		if len(x.Runs) == 0 && x.Lacks() == "" {
 			nothing++
 		}
 	}
@@ -191,6 +191,6 @@ func (a *app) tellFailovers(m *experiment.Failover, rows []results.FailoverRow) 
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 	}
 	fmt.Fprintf(a.stdout, "%s, %d of them without a run that counts; %s.\n",
-		english.Count(len(rows), "cell", "cells"), nothing,
+		english.Count(cells, "cell", "cells"), nothing,
 		english.Count(out, "run is left out", "runs are left out"))
 }

@@ -39,6 +39,7 @@ func (c *matrixCall) checkServices(s settings) error {
 	if c.Runs < 0 {
 		return fmt.Errorf("--runs: %d: write a number from 1", c.Runs)
 	}
+	x.Mixed = c.mixed
 	x.Seed, x.Setup, x.Trials = c.Seed, c.Setup, max(1, c.Runs)
 	if !s.given("set") {
 		x.Setup.Set = servicesSet

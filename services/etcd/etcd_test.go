@@ -88,6 +88,13 @@ func TestWaiterLosesSession(t *testing.T) {
 		entered <- g
 	}()
 	waiters(t, a, 2)
+	least, err := a.client.Grant(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if says := granted(servicetest.Values(t, &Lock, "ttl=1s")); says != time.Duration(least.TTL)*time.Second {
+		t.Errorf("servers grant %d s, and we say %v", least.TTL, says)
+	}
 	if _, err := a.client.Revoke(t.Context(), s.Lease()); err != nil {
 		t.Fatal(err)
 	}
