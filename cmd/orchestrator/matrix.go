@@ -82,7 +82,8 @@ func (a *app) matrixCommand() *cobra.Command {
 		"how long services take until the next client enters after a fault, in the set "+failoverSet)
 	f.DurationSliceVar(&c.failover.ttls, "ttl", c.failover.ttls,
 		"with --failover: `times` to live that clients ask for, with commas between")
-	f.BoolVar(&c.mixed, "mixed", false, "with --services or --failover: go on with a set that another version made")
+	f.BoolVar(&c.mixed, "mixed", false, "with --services or --failover: go on with a set that another "+
+		"commit of Turnstile began")
 	f.IntVar(&c.failover.Parallel, "parallel", c.failover.Parallel,
 		"with --failover: how many runs are made at a time, which mostly sleep")
 	f.StringSliceVar(&c.algorithms, "algo", nil,
