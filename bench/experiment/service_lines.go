@@ -29,7 +29,11 @@ type ServiceLine struct {
 	Hold     time.Duration `yaml:"hold"`
 	Duration time.Duration `yaml:"duration"`
 	Proxies  bool          `yaml:"proxies"` // connections run through proxies, which count bytes
-	Faults   []chaos.Fault `yaml:"faults"`
+	// Think is for how long a client waits after it has left; 0: it requests again at once. Demands says that
+	// the resource demands fence numbers, if clients have them.
+	Think   time.Duration `yaml:"think"`
+	Demands bool          `yaml:"demands"`
+	Faults  []chaos.Fault `yaml:"faults"`
 	// Strict and Fenced are the outcomes that the run may show, by their letters as in L|P: of all entries, and
 	// of those that a resource accepts which demands fence numbers. Fenced is empty where clients have none.
 	Strict string `yaml:"strict"`
@@ -128,6 +132,7 @@ func (l *ServiceLine) Job(of *ServiceSubject, seed uint64) (*bench.Job, error) {
 	o := bench.Defaults()
 	o.Config, o.Servers, o.Faults, o.Proxies = of.Config, of.Servers, l.Faults, l.Proxies
 	o.Seed, o.Duration = seed, l.Duration
+	o.Config.Fenced = l.Demands && of.Spec.Fenced && of.Spec.Elector == nil
 	studyOf(of.Spec).line(l, &o)
 	return o.Resolve(of.Spec, false)
 }
@@ -135,6 +140,9 @@ func (l *ServiceLine) Job(of *ServiceSubject, seed uint64) (*bench.Job, error) {
 // entries makes the options those of a run of clients that always request.
 func (l *ServiceLine) entries(o *bench.Options) {
 	o.Workload, o.Warmup = workload.Workload{Load: workload.Saturated, Hold: chance.Constant(l.Hold)}, lineWarmup
+	if l.Think > 0 {
+		o.Workload.Load, o.Workload.Think = workload.Closed, chance.Constant(l.Think)
+	}
 }
 
 // elections makes the options those of a run about leaders.

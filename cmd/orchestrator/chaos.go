@@ -32,12 +32,19 @@ fault and with requests that come one at a time: the verdicts are the same, and 
 The last line says what was shown, and what was not: runs that are inconclusive, and algorithms known to be
 broken that were not caught.
 
+With --services it draws plans and options of services that people use instead, makes a run of each on real
+processes, and judges it by what the documentation of the service promises. A finding is what broke a promise
+though all held that it rests on, that nobody entered again after all faults were over, a client that died, a
+fence number that fell, or an error of ours. One of each kind is shrunk and told. services.jsonl in the folder
+of the set is the journal with which the same command goes on.
+
 Exit status: 0 all that holds, 1 it does not, 2 interrupted or no run shows anything, 64 bad usage.`
 
 const chaosExample = `  orchestrator chaos
   orchestrator chaos --simulated 10000 --real 0 --seed 7
   orchestrator chaos --algo maekawa --simulated 100 --real 5
-  orchestrator chaos --algo bully,raft-election --simulated 1000 --real 0`
+  orchestrator chaos --algo bully,raft-election --simulated 1000 --real 0
+  orchestrator chaos --services --plans 3000 --limit 6h --only redis,etcd`
 
 // A chaosCall is one call of chaos.
 type chaosCall struct {
@@ -46,6 +53,7 @@ type chaosCall struct {
 	calm       int // runs without faults
 	compared   int // real runs that are compared with simulated ones
 	noProgress bool
+	services   serviceHunt // instead of algorithms
 }
 
 func (a *app) chaosCommand() *cobra.Command {
@@ -64,6 +72,17 @@ func (a *app) chaosCommand() *cobra.Command {
 	f.IntVar(&c.compared, "compare", c.compared,
 		"how many real runs are compared with simulated ones: each has one fault, and requests come one at a time")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "that plans, loads and latencies are drawn by")
+	c.services.Plans, c.services.Workers, c.services.Tries = 100, 1, 40
+	f.BoolVar(&c.services.asked, "services", false,
+		"services such as etcd and redis instead, in the set "+huntSet)
+	f.StringSliceVar(&c.services.only, "only", nil,
+		"with --services: only these `services`, with commas between (default all whose programs are there)")
+	f.IntVar(&c.services.Plans, "plans", c.services.Plans, "with --services: how many plans are drawn")
+	f.DurationVar(&c.services.Limit, "limit", 0,
+		"with --services: no plan begins after this `time` (default none)")
+	f.IntVar(&c.services.Workers, "workers", c.services.Workers, "with --services: runs at a time")
+	f.IntVar(&c.services.Tries, "shrink", c.services.Tries,
+		"with --services: how many runs it may take to shrink a finding; 0: none is shrunk")
 	addSetup(f, &c.Setup, "the real runs")
 	addNoProgress(cmd, &c.noProgress)
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
@@ -72,6 +91,14 @@ func (a *app) chaosCommand() *cobra.Command {
 
 // check completes the call, and says what is wrong with it, if anything is.
 func (c *chaosCall) check(s settings) (err error) {
+	if c.services.asked {
+		return c.checkServices(s)
+	}
+	for _, name := range huntFlags {
+		if s.rank(name) == byFlag {
+			return fmt.Errorf("--%s is for plans about services: add --services, or leave it out", name)
+		}
+	}
 	c.Rows, err = rowsNamed(c.algorithms, catalog.Find, catalog.All())
 	switch counts := []int{c.Simulated, c.Real, c.calm, c.compared}; {
 	case err != nil:
@@ -94,6 +121,9 @@ func (c *chaosCall) check(s settings) (err error) {
 }
 
 func (a *app) chaos(ctx context.Context, c *chaosCall) error {
+	if c.services.asked {
+		return a.hunt(ctx, c)
+	}
 	equip(&c.Setup)
 	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "plan")
 	results, interrupted := c.Run(ctx)

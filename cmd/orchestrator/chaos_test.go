@@ -59,3 +59,22 @@ func TestElectorsAreNotCompared(t *testing.T) {
 		t.Errorf("%d: %s", status, says)
 	}
 }
+
+// Flags of plans about services and of plans about algorithms do not go together.
+func TestFlagsOfHunts(t *testing.T) {
+	for args, says := range map[string]string{
+		"--services --algo bully":       "--algo is for algorithms",
+		"--plans 3":                     "--plans is for plans about services: add --services",
+		"--services --plans 0":          "--plans: 0: write a number from 1",
+		"--services --workers 0":        "--workers: 0: write a number from 1 to 64",
+		"--services --only consul":      `no plans are drawn for "consul": there are nats-kv, redis`,
+		"--services --limit -1s":        "--limit: -1s: write a length of time",
+		"--services --shrink -1":        "--shrink: -1: write a number from 0",
+		"--services --set ../elsewhere": "elsewhere",
+	} {
+		status, out := called(t, append([]string{"chaos"}, strings.Fields(args)...)...)
+		if status != usage || !strings.Contains(out, says) {
+			t.Errorf("chaos %s: %d: %s", args, status, out)
+		}
+	}
+}

@@ -48,7 +48,7 @@ func rotated(s program.Setting) []string {
 
 // open connects, and makes the bucket if it is not there.
 func open(ctx context.Context, s program.Setting, v service.Values) (program.Lock, error) {
-	conn, js, err := dial(rotated(s))
+	conn, js, err := dial(rotated(s), nats.RetryOnFailedConnect(s.Options.Incarnation > 0))
 	if err != nil {
 		return nil, fmt.Errorf("connecting to NATS at %s: %w", strings.Join(s.Options.Servers, ", "), err)
 	}
@@ -59,6 +59,9 @@ func open(ctx context.Context, s program.Setting, v service.Values) (program.Loc
 		Replicas:       v.Int(service.Members), Storage: jetstream.MemoryStorage, History: 1}
 	if v.On("durable") {
 		l.bucket.Storage = jetstream.FileStorage
+	}
+	if s.Options.Incarnation > 0 { // the servers may be out of reach for a while, and Acquire makes it
+		return l, nil
 	}
 	for late := time.Now().Add(20 * time.Second); ; {
 		// Servers of a cluster may know of each other, and not yet agree on who leads.
@@ -86,6 +89,11 @@ func (l *lock) make(ctx context.Context) error {
 
 // Acquire implements program.Lock. If the key is there, it waits until a watch says that it is gone.
 func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
+	if l.kv == nil {
+		if err := l.make(ctx); err != nil {
+			return program.Grant{}, err
+		}
+	}
 	for {
 		call, cancel := context.WithTimeout(ctx, asking)
 		revision, err := l.kv.Create(call, l.key, []byte(l.name))

@@ -63,10 +63,10 @@ func split(address string) (host string, port int, err error) {
 }
 
 // dial connects to servers, and to no others.
-func dial(addresses []string) (*nats.Conn, jetstream.JetStream, error) {
-	conn, err := nats.Connect("nats://"+strings.Join(addresses, ",nats://"), nats.DontRandomize(),
-		nats.IgnoreDiscoveredServers(), nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond),
-		nats.Timeout(time.Second))
+func dial(addresses []string, more ...nats.Option) (*nats.Conn, jetstream.JetStream, error) {
+	options := append([]nats.Option{nats.DontRandomize(), nats.IgnoreDiscoveredServers(), nats.MaxReconnects(-1),
+		nats.ReconnectWait(50 * time.Millisecond), nats.Timeout(time.Second)}, more...)
+	conn, err := nats.Connect("nats://"+strings.Join(addresses, ",nats://"), options...)
 	if err != nil {
 		return nil, nil, err
 	}

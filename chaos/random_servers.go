@@ -1,0 +1,165 @@
+package chaos
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"turnstile/chaos/effect"
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+)
+
+// mostOfServers is how many faults a plan of servers has at most. A promotion comes with a kill.
+const mostOfServers = 3
+
+// ServerPlan draws by a seed what goes wrong in a run about a service: one to three faults of its servers, of
+// connections between these and clients, and of clients. lease is for how long the service grants the lock or
+// the lead: faults last for a little less and a little more than that. All begin in the first half of the
+// run, at a time, or a little after a client has requested, entered or left, and all end before its last
+// fifth, but for a promotion and the kill that comes before it. Draws with the same seed are equal.
+func ServerPlan(s *Scene, lease time.Duration, seed uint64) *Plan {
+	r := &serverDraw{rolls: rolls{dice: chance.Dice(seed)}, s: s, lease: lease}
+	p := &Plan{About: "Drawn by a seed."}
+	const tries = 200 // of which few draw what the run cannot carry out
+	for most, n := 1+r.below(mostOfServers), 0; len(p.Faults) < most && n < tries; n++ {
+		var more []Fault
+		for _, text := range r.texts() {
+			f, err := ParseFault(text)
+			if err != nil || f.Check(s) != nil {
+				more = nil
+				break
+			}
+			more = append(more, f)
+		}
+		if all := append(p.Faults[:len(p.Faults):len(p.Faults)], more...); resolves(all, s, seed) {
+			p.Faults = all
+		}
+	}
+	return p
+}
+
+// resolves reports whether faults can hold together.
+func resolves(all []Fault, s *Scene, seed uint64) bool {
+	_, err := Resolve(all, s, seed)
+	return err == nil
+}
+
+// A serverDraw draws faults of servers, as text.
+type serverDraw struct {
+	rolls
+	s     *Scene
+	lease time.Duration
+}
+
+func (r *serverDraw) pick(words ...string) string { return words[r.below(len(words))] }
+
+// share draws a share of the run in whole milliseconds.
+func (r *serverDraw) share(low, high float64) time.Duration {
+	share := low + r.dice.Unit(r.roll())*(high-low)
+	return max(time.Millisecond, time.Duration(share*float64(r.s.Measured)).Truncate(time.Millisecond))
+}
+
+// texts draws one fault, or two that belong together.
+func (r *serverDraw) texts() []string {
+	if r.s.Servers.Promotes && r.oneIn(5) {
+		at := r.share(0.05, 0.4)
+		return []string{fmt.Sprintf("kill-server: 0, at: %v", at),
+			fmt.Sprintf("promote: 1, at: %v", at+r.share(0.01, 0.2))}
+	}
+	kinds := []func() (what string, byRun, lasts bool){r.ofClient}
+	if r.s.Servers.Count > 0 {
+		kinds = append(kinds, r.ofServer, r.ofServer, r.ofConnections, r.ofConnections, r.ofAnswers)
+	}
+	what, byRun, lasts := kinds[r.below(len(kinds))]()
+	parts := []string{what, fmt.Sprintf("at: %v", r.share(0.05, 0.5))}
+	if !byRun && r.oneIn(2) { // one that comes out in the run waits for its victim
+		parts = append(parts, r.moment())
+	}
+	if lasts {
+		parts = append(parts, fmt.Sprintf("for: %v", r.length()))
+	}
+	return []string{strings.Join(parts, ", ")}
+}
+
+// length draws how long a fault lasts: near the lease, or short.
+func (r *serverDraw) length() time.Duration {
+	shares := []float64{0.01, 0.1, 0.5, 0.9, 0.99, 1.05, 1.5, 2}
+	d := time.Duration(shares[r.below(len(shares))] * float64(r.lease)).Truncate(time.Millisecond)
+	return min(max(d, 5*time.Millisecond), r.share(0.28, 0.3))
+}
+
+// moment draws what a fault waits for.
+func (r *serverDraw) moment() string {
+	who, what := r.pick("any", "any", "0"), r.pick("enters", "enters", "requests", "exits")
+	if r.s.Spec.Kind == nodes.Election {
+		what = "leads"
+	}
+	after := time.Duration(math.Pow(float64(r.lease/time.Millisecond), r.dice.Unit(r.roll()))) * time.Millisecond
+	if r.oneIn(3) {
+		after = 0
+	}
+	return fmt.Sprintf("when: '%s %s #%d', after: %v", who, what, 1+r.below(5), min(after, r.share(0.15, 0.2)))
+}
+
+// server draws one of the servers.
+func (r *serverDraw) server() string {
+	if r.s.Servers.Leads && r.oneIn(2) {
+		return effect.LeadingServer
+	}
+	return fmt.Sprint(r.below(r.s.Servers.Count))
+}
+
+// client draws one of the clients, and says whether it comes out in the run which that is.
+func (r *serverDraw) client() (who string, byRun bool) {
+	words := []string{"holder", "holder", "waiter"}
+	if r.s.Spec.Kind == nodes.Election {
+		words = []string{"leader", "leader"}
+	}
+	if i := r.below(len(words) + 1); i < len(words) {
+		return words[i], true
+	}
+	return fmt.Sprint(r.below(r.s.Config.N)), false
+}
+
+func (r *serverDraw) ofClient() (string, bool, bool) {
+	who, byRun := r.client()
+	if r.s.Servers.Count == 0 && r.oneIn(2) {
+		return "cut: " + r.pick("random", "majority", "leader"), false, true
+	}
+	return r.pick("pause", "pause", "kill") + ": " + who, byRun, true
+}
+
+func (r *serverDraw) ofServer() (string, bool, bool) {
+	switch which := r.server(); r.below(5) {
+	case 0, 1:
+		return "pause-server: " + which, false, true
+	case 2:
+		return fmt.Sprintf("kill-server: %s, forget: true", which), false, true
+	default:
+		return "kill-server: " + which, false, true
+	}
+}
+
+func (r *serverDraw) ofConnections() (string, bool, bool) {
+	closes := ""
+	if r.oneIn(2) {
+		closes = ", close: true"
+	}
+	if r.s.Servers.Peers && r.s.Servers.Count > 1 && r.oneIn(2) {
+		return fmt.Sprintf("cut-server: server %s/servers%s", r.server(), closes), false, true
+	}
+	who, byRun := r.client()
+	to := "servers"
+	if r.oneIn(3) {
+		to = "server " + r.server()
+	}
+	return fmt.Sprintf("cut-server: %s/%s%s", who, to, closes), byRun, true
+}
+
+// ofAnswers draws a lost answer. The connection is closed: one that brings nothing more never ends.
+func (r *serverDraw) ofAnswers() (string, bool, bool) {
+	who, byRun := r.client()
+	return fmt.Sprintf("drop-answer: %s, nth: %d, close: true", who, 1+r.below(6)), byRun, false
+}
