@@ -128,7 +128,8 @@ func TestWhatIsAFinding(t *testing.T) {
 		one := c.finding
 		record := bench.Record{Trials: []bench.TrialRecord{{Faults: []chaos.Fault{{}}}}}
 		r := &bench.Run{Folder: &results.Folder{Path: t.TempDir()}, Record: record,
-			Trials: []*bench.Trial{{Trouble: c.trouble, Verdict: check.Verdict{Outcome: one.Outcome, Findings: []check.Finding{one}}}}}
+			Trials: []*bench.Trial{{Trouble: c.trouble,
+				Verdict: check.Verdict{Outcome: one.Outcome, Findings: []check.Finding{one}}}}}
 		if class, _, says := judgeHunt(r, nil, c.slept); class != c.want {
 			t.Errorf("%s: %s, not %s (%s)", name, class, c.want, says)
 		}
