@@ -149,6 +149,10 @@ func (f *trialFaults) checkCarried(fault *chaos.Fault) error {
 	if chaos.CutsNetworks(one) && c.cutter == nil {
 		return fmt.Errorf("%s: %w", fault.What(), errNoCutter)
 	}
+	if chaos.SkewsServers(one) && !chaos.SkewsServers(f.Faults) {
+		return fmt.Errorf("%s: the servers were started with the clock of the machine: name a fault of that kind "+
+			"when the run begins", fault.What())
+	}
 	if chaos.NeedsProxies(one) && c.transport.proxies == nil || chaos.Disconnects(one) && !c.reconnects {
 		return fmt.Errorf("%s: connections run through no proxies, and nodes do not outlive them, "+
 			"unless a run begins with --proxies", fault.What())

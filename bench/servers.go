@@ -79,7 +79,7 @@ func (s servers) AnsweredLast(client nodes.ID) (int, error) {
 	return last, err
 }
 
-// KillServer, RestartServer, PauseServer, ResumeServer and PromoteServer implement port.Servers.
+// KillServer, RestartServer, PauseServer, ResumeServer, SkewServer and PromoteServer implement port.Servers.
 func (s servers) KillServer(i int) error {
 	return s.do(func() error { return s.servers.Kill(s.ctx, i) })
 }
@@ -94,6 +94,10 @@ func (s servers) PauseServer(i int) error {
 
 func (s servers) ResumeServer(i int) error {
 	return s.do(func() error { return s.servers.Go(s.ctx, i) })
+}
+
+func (s servers) SkewServer(i int, by time.Duration) error {
+	return s.do(func() error { return s.servers.Skew(s.ctx, i, by) })
 }
 
 func (s servers) PromoteServer(i int) error {

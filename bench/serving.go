@@ -9,6 +9,7 @@ import (
 
 	"turnstile/bench/cluster"
 	"turnstile/bench/service"
+	"turnstile/chaos"
 	"turnstile/nodes"
 	"turnstile/nodes/foreign"
 )
@@ -100,7 +101,7 @@ func (s *serving) start(ctx context.Context, p *cluster.Proxies, j *Job) error {
 	if s.servers == nil {
 		return nil
 	}
-	return s.servers.Start(ctx, s.links)
+	return s.servers.Start(ctx, s.links, chaos.SkewsServers(j.Faults))
 }
 
 // toProxies has each node reach the servers by proxies of its own, and each server all others.

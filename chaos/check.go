@@ -214,6 +214,9 @@ func (f *Fault) checkTarget(s *Scene) error {
 		}
 	}
 	switch n := s.Config.N; {
+	case t.Servers() != "":
+		return f.mistake(k.Key, "%s: this is a fault of nodes, and names servers: kill, pause, clock and cut "+
+			"take those", f.What())
 	case cut.Word != "" && (s.total() < 2 || t.Word == "all" || t.Word == "random" && t.Many >= s.total()):
 		return f.mistake(k.Key, "%s: that leaves nobody to be cut off from", f.What())
 	case t.Word == "minority" && n < 3, cut.Word == "majority" && n < 3:

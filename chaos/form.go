@@ -84,7 +84,7 @@ func (f *Fault) fromForm(x reflect.Value) {
 		taken[key] = true
 	}
 	effect.Each(reflect.ValueOf(f).Elem(), get)
-	cutServers(x)
+	toServers(x)
 	for _, k := range effect.Kinds {
 		if x.Field(index[k.Key]).IsNil() {
 			continue
@@ -107,22 +107,29 @@ func (f *Fault) fromForm(x reflect.Value) {
 	}
 }
 
-// cutServers makes a form that has a cut of servers as cut, beside cuts of links, one that has it as
-// cut-server.
-func cutServers(x reflect.Value) {
-	cut, as := x.Field(index["cut"]), x.Field(index["cut-server"])
-	if cut.IsNil() || !as.IsNil() {
-		return
+// serverForms are the keys of faults that may name servers of a service, with those of the faults that these
+// are.
+var serverForms = [][2]string{{"cut", "cut-server"}, {"kill", "kill-server"}, {"pause", "pause-server"},
+	{"clock", "clock-server"}}
+
+// toServers makes a form that names servers under a key of nodes or links, one that names them under the key
+// of servers.
+func toServers(x reflect.Value) {
+	for _, keys := range serverForms {
+		from, to := x.Field(index[keys[0]]), x.Field(index[keys[1]])
+		if from.IsNil() || !to.IsNil() {
+			continue
+		}
+		text := from.Interface().(interface{ Servers() string }).Servers()
+		if text == "" {
+			continue
+		}
+		to.Set(reflect.New(to.Type().Elem()))
+		if err := to.Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil {
+			panic(err) // it is the text of such servers
+		}
+		from.SetZero()
 	}
-	text := cut.Interface().(*effect.Cut).Servers()
-	if text == "" {
-		return
-	}
-	as.Set(reflect.New(as.Type().Elem()))
-	if err := as.Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil {
-		panic(err) // it is the text of such a cut
-	}
-	cut.SetZero()
 }
 
 // MarshalYAML implements yaml.Marshaler.

@@ -15,6 +15,7 @@ type Servers struct {
 	Leads    bool   `yaml:"leads,omitempty"`    // one of them leads, or is the primary, and says so
 	Promotes bool   `yaml:"promotes,omitempty"` // a replica or standby can be made the primary
 	Peers    bool   `yaml:"peers,omitempty"`    // they talk to each other, and can be kept from it
+	NoClock  string `yaml:"no-clock,omitempty"` // why their clocks cannot be set; empty: they can
 }
 
 // ofServers reports whether the fault is one of servers of a service.
@@ -42,6 +43,8 @@ func (f *Fault) checkServers(s *Scene) error {
 		return no("nth", "say which answer is lost, from when the fault begins, as in nth: 1")
 	case is[*effect.Promote](f) && !of.Promotes:
 		return no(k.Key, "no server of %s can be promoted: take a service with a replica or a standby", of.Service)
+	case is[*effect.ClockServer](f) && of.NoClock != "":
+		return no(k.Key, "the clocks of the servers of %s cannot be set: %s", of.Service, of.NoClock)
 	case cuts && !cut.OfClients() && of.Count == 1:
 		return no(k.Key, "there is one server, and no other to be cut off from: take --members 3")
 	case cuts && !cut.OfClients() && !of.Peers:
@@ -89,6 +92,11 @@ func (f *Fault) names(word string) bool {
 	return slices.ContainsFunc(effect.ServersIn(f.Effect), named)
 }
 
+// SkewsServers reports whether some of the faults set clocks of servers of a service.
+func SkewsServers(faults []Fault) bool {
+	return slices.ContainsFunc(faults, func(f Fault) bool { return is[*effect.ClockServer](&f) })
+}
+
 // killsServers reports whether servers are down while the fault is in force, and stay down if it is for good.
 func (f *Fault) killsServers() bool { return is[*effect.KillServer](f) }
 
@@ -101,7 +109,7 @@ func (f *Fault) proxiesServers() bool {
 func (f *Fault) stopsServers() bool { return f.killsServers() || is[*effect.PauseServer](f) }
 
 // checkServersTogether says which two faults of servers cannot hold together, if any cannot: one that is down
-// or stands still is neither killed, nor paused nor promoted.
+// or stands still is neither killed, nor paused nor promoted, nor is its clock set.
 func checkServersTogether(all []Fault, s *Scene) error {
 	for i := range all {
 		b := &all[i]
@@ -121,12 +129,13 @@ func checkServersTogether(all []Fault, s *Scene) error {
 	return nil
 }
 
-// together reports whether one of two faults of servers stops them while the other is to kill, pause or
-// promote.
+// together reports whether one of two faults of servers stops them while the other is to kill, pause, promote
+// or set their clocks.
 func together(a, b *Fault, s *Scene) bool {
-	acts := func(f *Fault) bool { return f.stopsServers() || is[*effect.Promote](f) }
+	atOnce := func(f *Fault) bool { return is[*effect.Promote](f) || is[*effect.ClockServer](f) }
+	acts := func(f *Fault) bool { return f.stopsServers() || atOnce(f) }
 	lasts := func(f *Fault) span {
-		if is[*effect.Promote](f) {
+		if atOnce(f) {
 			return span{f.At, f.At}
 		}
 		return f.span(s)

@@ -33,8 +33,11 @@ func (s *fakeServers) RestartServer(i int, forget bool) error {
 	s.downed[i] = false
 	return s.do("restart server %d %v", i, forget)
 }
-func (s *fakeServers) PauseServer(i int) error   { return s.do("pause server %d", i) }
-func (s *fakeServers) ResumeServer(i int) error  { return s.do("resume server %d", i) }
+func (s *fakeServers) PauseServer(i int) error  { return s.do("pause server %d", i) }
+func (s *fakeServers) ResumeServer(i int) error { return s.do("resume server %d", i) }
+func (s *fakeServers) SkewServer(i int, by time.Duration) error {
+	return s.do("set clock of server %d by %v", i, by)
+}
 func (s *fakeServers) PromoteServer(i int) error { return s.do("promote server %d", i) }
 func (s *fakeServers) CutServers(n int, c port.ServerCut) error {
 	return s.do("cut servers %d %v %v %v", n, c.Clients, c.Peers, c.Close)
@@ -54,6 +57,10 @@ func TestDriverHasServersSufferIt(t *testing.T) {
 		"kill-server: leader": {"kill server 2", "began 1 at 0 nodes, servers [2]"},
 		"pause-server: server leader, for: 500ms": {"pause server 2", "began 1 at 0 nodes, servers [2]",
 			"resume server 2", "healed 1"},
+		"clock: server leader, by: 3s": {"set clock of server 2 by 3s", "began 1 at 0 nodes, servers [2]"},
+		"clock-server: 0, by: -1s":     {"set clock of server 0 by -1s", "began 1 at 0 nodes, servers [0]"},
+		"pause: server 1, for: 500ms": {"pause server 1", "began 1 at 0 nodes, servers [1]",
+			"resume server 1", "healed 1"},
 		"promote: server 1": {"promote server 1", "began 1 at 0 nodes, servers [1]"},
 		"cut-server: server 0/server 1-2, for: 500ms": {"cut servers 1 [] [[0 1] [0 2]] false",
 			"began 1 at 0 nodes, servers [0 1 2]", "heal servers 1", "healed 1"},
@@ -214,6 +221,16 @@ func TestFaultsOfServersAreChecked(t *testing.T) {
 			"this run has no servers: choose a service with --service"},
 		"promote: 0": {
 			func(s *Scene) { s.Simulated = true }, "a simulation has no servers of a service"},
+		"clock: server 0\nby: 3s": {func(s *Scene) { s.Servers.NoClock = "written in Go" },
+			"the clocks of the servers of etcd cannot be set: written in Go"},
+		"clock-server: 0":                  {nil, "say which, as in by: 3s or by: -3s"},
+		"clock-server: 0\nby: 25h":         {nil, "a clock jumps by 24h at most"},
+		"clock: server 0\nby: 1s\nfor: 1s": {nil, "the clock of a server jumps once: leave out for"},
+		"clock: server 0\nrate: 2":         {nil, "clock-server takes no rate"},
+		"kill: server 3":                   {nil, "there is no server 3: they are 0 to 2"},
+		"kill: server x":                   {nil, "names no servers"},
+		"lag: server 0\nby: 1s": {nil,
+			"this is a fault of nodes, and names servers: kill, pause, clock and cut take those"},
 		"kill-server: 3":       {nil, "there is no server 3: they are 0 to 2"},
 		"cut: 0/server 1":      {one, "there is no server 1: there is one, and it is 0"},
 		"cut: 0/server 3":      {nil, "there is no server 3: they are 0 to 2"},
@@ -278,6 +295,8 @@ func TestFaultsOfOneServerHoldOneAtATime(t *testing.T) {
 		"promote: 0, at: 1200ms":                 true,
 		"promote: 0, at: 900ms":                  false,
 		"promote: 1, at: 1200ms":                 false,
+		"clock: server 0, by: 1s, at: 1200ms":    true,
+		"clock: server 1, by: 1s, at: 1200ms":    false,
 		"kill-server: 0, at: 1600ms":             false,
 		"pause-server: 1, at: 1s, for: 1s":       false,
 		"pause-server: leader, at: 1s, for: 1s":  false,

@@ -146,6 +146,7 @@ func describe(s *Service, v Values, program, endpoint string) (*Description, err
 	d.Members = s.Servers.count(v)
 	d.Peers = s.Servers.linked(d.Members)
 	d.Leads, d.Promotes = s.Servers.Leader != nil, s.Servers.Promote != nil && d.Members > 1
+	d.NoClock = s.Servers.noClock()
 	d.Server, err = s.Servers.version(context.Background(), path)
 	return d, err
 }

@@ -131,7 +131,7 @@ func TestFronts(t *testing.T) {
 		})
 		through = append(through, PeerLink{l.From, l.To, l.Port, proxy.Addr().String()})
 	}
-	if err := r.Start(t.Context(), through); err != nil {
+	if err := r.Start(t.Context(), through, false); err != nil {
 		t.Fatal(err)
 	}
 	const zero = "server 0 to port 1 of server 1: I am 1 <nil> (<nil>)"
@@ -162,7 +162,7 @@ func TestFronts(t *testing.T) {
 // Without proxies, servers reach each other directly.
 func TestServersWithoutFronts(t *testing.T) {
 	r := heldFake(t)
-	if err := r.Start(t.Context(), nil); err != nil {
+	if err := r.Start(t.Context(), nil, false); err != nil {
 		t.Fatal(err)
 	}
 	hears(t, r.Addresses[0], "I am 1 (<nil>)")

@@ -22,6 +22,7 @@ type group struct {
 	members  []*Member
 	fronts   *fronts    // nil: members reach each other directly
 	lost     chan error // see upper
+	clocks   *clocks    // of members, which can be set; nil: they are the machine's
 }
 
 // An owner is the user as whom servers run.
@@ -121,7 +122,7 @@ func (g *group) prepare(ctx context.Context, m *Member) error {
 func (g *group) start(m *Member) (err error) {
 	args, env := g.servers.Command(m)
 	m.process, err = g.launcher.Start(cluster.Command{Name: fmt.Sprintf("server %d", m.Number),
-		Program: slices.Concat(g.program, args), Env: append(env, "HOME="+m.Dir)}, nil)
+		Program: slices.Concat(g.program, args), Env: append(env, g.env(m)...)}, nil)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // protocol counts the versions of what this package and the programs of services say to each other.
-const protocol = 1
+const protocol = 2
 
 // A Description is what a program says of a service with its options.
 type Description struct {
@@ -31,7 +31,8 @@ type Description struct {
 	Library  string   `json:"library,omitempty"` // that of clients, with its version
 	Leads    bool     `json:"leads,omitempty"`   // one of the servers does
 	Promotes bool     `json:"promotes,omitempty"`
-	Peers    bool     `json:"peers,omitempty"` // servers talk with each other, and that can be cut
+	Peers    bool     `json:"peers,omitempty"`    // servers talk with each other, and that can be cut
+	NoClock  string   `json:"no_clock,omitempty"` // why the clocks of servers cannot be set; empty: they can
 
 	// GrantedMS is what Service.Granted says, in milliseconds; 0: no time is granted.
 	GrantedMS float64 `json:"granted_ms,omitempty"`
@@ -118,7 +119,7 @@ const upLimit = 90 * time.Second
 func Launch(ctx context.Context, on cluster.Host, p *Program) (*Running, error) {
 	r, err := Hold(ctx, on, p)
 	if err == nil {
-		if err = r.Start(ctx, nil); err != nil {
+		if err = r.Start(ctx, nil, false); err != nil {
 			err = errors.Join(err, r.Close())
 		}
 	}
@@ -151,9 +152,10 @@ func Hold(ctx context.Context, on cluster.Host, p *Program) (*Running, error) {
 }
 
 // Start starts the servers, and waits until they serve. Given all links between them, with addresses of
-// proxies that connect to those that the links had, they reach each other by these; nil: directly.
-func (r *Running) Start(ctx context.Context, through []PeerLink) error {
-	if err := r.worker.Ask(ctx, order{Start: &startOrder{through}}, nil); err != nil {
+// proxies that connect to those that the links had, they reach each other by these; nil: directly. Skew needs
+// clocks, which make them slower.
+func (r *Running) Start(ctx context.Context, through []PeerLink, clocks bool) error {
+	if err := r.worker.Ask(ctx, order{Start: &startOrder{through, clocks}}, nil); err != nil {
 		return fmt.Errorf("starting the servers of %s: %w", r.name, err)
 	}
 	return nil
@@ -201,7 +203,7 @@ func (r *Running) Kill(ctx context.Context, i int) error {
 // Restart starts a server that is down, with its data, or without if it is to forget it. It returns before
 // the server serves.
 func (r *Running) Restart(ctx context.Context, i int, forget bool) error {
-	return r.worker.Ask(ctx, order{Restart: &serverOrder{i, forget}}, nil)
+	return r.worker.Ask(ctx, order{Restart: &serverOrder{Server: i, Forget: forget}}, nil)
 }
 
 // Stop has a server stand still, and Go has it go on.
@@ -211,6 +213,11 @@ func (r *Running) Stop(ctx context.Context, i int) error {
 
 func (r *Running) Go(ctx context.Context, i int) error {
 	return r.worker.Ask(ctx, order{Go: &serverOrder{Server: i}}, nil)
+}
+
+// Skew sets the clock of a server ahead by a length of time, or back if that is negative.
+func (r *Running) Skew(ctx context.Context, i int, by time.Duration) error {
+	return r.worker.Ask(ctx, order{Skew: &serverOrder{Server: i, By: by}}, nil)
 }
 
 // Promote has a standby become the first.

@@ -46,6 +46,9 @@ type Servers struct {
 	Leader func(ctx context.Context, all []*Member) (int, error)
 	// Promote has a standby become the first; nil: there are no standbys.
 	Promote func(ctx context.Context, m *Member) error
+	// NoClock says why libfaketime cannot set the clock of a server; empty: it can, since the program asks libc
+	// for the time.
+	NoClock string
 	// Stop is the signal that ends a server well; 0: SIGTERM.
 	Stop syscall.Signal
 	// Limit is how long it may take until a member serves; 0: 20 s.
@@ -63,9 +66,10 @@ type Member struct {
 
 	group   *group
 	held    []*cluster.Port
-	fronts  []string     // addresses of those of the ports from 1; empty: there are none
-	process cluster.Node // nil: it was never started
-	guard   *guard       // nil: it does not stand still, or has started no processes
+	fronts  []string      // addresses of those of the ports from 1; empty: there are none
+	process cluster.Node  // nil: it was never started
+	guard   *guard        // nil: it does not stand still, or has started no processes
+	ahead   time.Duration // of the clock of the machine
 }
 
 // Started reports whether the member was started before.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"turnstile/bench/cluster"
 )
@@ -19,6 +20,7 @@ type order struct {
 	Restart *serverOrder `json:"restart,omitempty"`
 	Stop    *serverOrder `json:"stop,omitempty"` // it stands still
 	Go      *serverOrder `json:"go,omitempty"`   // on
+	Skew    *serverOrder `json:"skew,omitempty"` // its clock jumps
 	Promote *serverOrder `json:"promote,omitempty"`
 	Leader  bool         `json:"leader,omitempty"` // answered by its number
 	PIDs    bool         `json:"pids,omitempty"`   // answered by those of the servers; 0: it is down
@@ -33,12 +35,14 @@ type holdOrder struct {
 }
 
 type startOrder struct {
-	Links []PeerLink `json:"links,omitempty"` // all of them; empty: servers reach each other directly
+	Links  []PeerLink `json:"links,omitempty"`  // all of them; empty: servers reach each other directly
+	Clocks bool       `json:"clocks,omitempty"` // those of servers may be set
 }
 
 type serverOrder struct {
-	Server int  `json:"server"`
-	Forget bool `json:"forget,omitempty"` // Restart: with an empty folder
+	Server int           `json:"server"`
+	Forget bool          `json:"forget,omitempty"` // Restart: with an empty folder
+	By     time.Duration `json:"by,omitempty"`     // Skew: how far it jumps ahead
 }
 
 // Held says where the servers are, or will be.
@@ -89,6 +93,11 @@ func (u *upper) obey(o *order) (any, error) {
 	case u.group == nil:
 		return nil, errors.New("the servers have no ports yet")
 	case o.Start != nil:
+		if o.Start.Clocks {
+			if err := u.group.setClocks(u.dir); err != nil {
+				return nil, err
+			}
+		}
 		return nil, u.group.startAll(ctx, o.Start.Links)
 	case o.Leader:
 		return u.leader(ctx)
@@ -114,6 +123,7 @@ func (u *upper) obey(o *order) (any, error) {
 		{o.Restart, func(m *Member) error { return g.restart(ctx, m, o.Restart.Forget) }},
 		{o.Stop, (*Member).stop},
 		{o.Go, (*Member).resume},
+		{o.Skew, func(m *Member) error { return m.skew(o.Skew.By) }},
 		{o.Promote, func(m *Member) error { return u.promote(ctx, m) }},
 		{o.Await, func(m *Member) error { return g.await(ctx, m) }},
 	} {

@@ -79,7 +79,7 @@ const (
 // Kinds lists the faults. A new one is added here.
 var Kinds = []*Kind{&cutLinks, &loss, &delay, &duplicate, &reorder, &bandwidth, &kill, &pause, &slow, &clock,
 	&lag, &throttle, &stall, &reset, &killBroker, &pauseBroker, &cutRoutes, &cutNetwork,
-	&killServer, &pauseServer, &cutServer, &promote, &dropAnswer}
+	&killServer, &pauseServer, &clockServer, &cutServer, &promote, &dropAnswer}
 
 // A Key is a key of plans, and the flag that says the same.
 type Key struct {

@@ -16,6 +16,9 @@ type Target struct {
 	Word  string // if there is no list
 	Many  int    // of random
 	Hosts Group  // whose nodes it is, under the word host
+
+	// servers are those of a service, which are no nodes: see Servers.
+	servers *ServersOf
 }
 
 // TargetWords lists the words for targets.
@@ -37,10 +40,16 @@ var TargetWords = []struct {
 	{"successor", "the client after the next holder, by number", true},
 }
 
-// ParseTarget reads a target: 3, 0-2, 0-2,5, host 1, or a word.
+// ParseTarget reads a target: 3, 0-2, 0-2,5, host 1, or a word. Of some faults it may be servers of a
+// service, as in server 0.
 func ParseTarget(text string) (Target, error) {
 	if hosts, is, err := ParseHosts(text); is && (err == nil || !strings.ContainsAny(text, "/>")) {
 		return Target{Word: hostWord, Hosts: hosts}, err
+	}
+	if strings.HasPrefix(text, serverWord+" ") {
+		var s ServersOf
+		err := s.UnmarshalText([]byte(text))
+		return Target{Word: serverWord, servers: &s}, err
 	}
 	group, err := ParseGroup(text)
 	switch {
@@ -78,6 +87,14 @@ func ParseTarget(text string) (Target, error) {
 // IsZero reports whether it says nobody.
 func (t Target) IsZero() bool { return len(t.Nodes) == 0 && t.Word == "" }
 
+// Servers returns the text of servers of a service, as ServersOf reads it; empty: the target is nodes.
+func (t Target) Servers() string {
+	if t.servers == nil {
+		return ""
+	}
+	return t.servers.String()
+}
+
 // ByRun reports whether it comes out in the run who it is.
 func (t Target) ByRun() bool {
 	for i := range TargetWords {
@@ -97,6 +114,8 @@ func (t Target) String() string {
 	switch {
 	case t.Word == "":
 		return t.Nodes.String()
+	case t.servers != nil:
+		return serverWord + " " + t.servers.String()
 	case len(t.Hosts) > 0:
 		return hostsText(t.Hosts)
 	case t.Many > 1:

@@ -148,7 +148,7 @@ func subjectOf(ctx context.Context, p *service.Program, c nodes.Config) (*experi
 		Granted: time.Duration(described.GrantedMS * float64(time.Millisecond))}
 	if p.Endpoint == "" && described.Members > 0 {
 		s.Servers = chaos.Servers{Service: p.Name, Count: described.Members, Leads: described.Leads,
-			Promotes: described.Promotes, Peers: described.Peers}
+			Promotes: described.Promotes, Peers: described.Peers, NoClock: described.NoClock}
 	}
 	s.Spec, err = foreign.Row(s.Config)
 	return s, d, err

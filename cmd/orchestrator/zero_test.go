@@ -15,7 +15,7 @@ import (
 // none of them. The port 0 is any that is free.
 var zeroMeans = strings.Fields("hold think latency timing warmup seed at after delay reorder loss " +
 	"duplicate kill pause slow clock lag throttle stall reset kill-broker pause-broker " +
-	"kill-server pause-server promote drop-answer losses duplicates " +
+	"kill-server pause-server clock-server promote drop-answer losses duplicates " +
 	"crashes suspicions simulated real calm compare initiators port node from")
 
 // zerosOf returns what a zero of a flag may look like on a command line.

@@ -1,6 +1,10 @@
 package port
 
-import "turnstile/nodes"
+import (
+	"time"
+
+	"turnstile/nodes"
+)
 
 // Servers are the servers of the service that a run is about: what holds its locks, and is no part of the
 // testbed. They count from 0. Clients are nodes; each reaches every server by a connection that runs through
@@ -27,6 +31,8 @@ type Servers interface {
 	// PauseServer has a server stand still (SIGSTOP), and ResumeServer has it go on.
 	PauseServer(i int) error
 	ResumeServer(i int) error
+	// SkewServer sets the clock of a server ahead by a length of time, or back if that is negative, for good.
+	SkewServer(i int, by time.Duration) error
 	// PromoteServer has a replica or standby become the primary, once and for good. What was the primary before
 	// is not told.
 	PromoteServer(i int) error

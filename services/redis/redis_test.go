@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/cluster"
 	"turnstile/bench/service"
+	"turnstile/internal/terminal"
 	"turnstile/nodes/foreign/program"
 	"turnstile/services/servicetest"
 )
@@ -109,6 +111,57 @@ func TestFailover(t *testing.T) {
 	}
 	if second := servicetest.Retry(t, b, 5*time.Second); second.Fence != first.Fence {
 		t.Errorf("the fences of both holders are %d and %d", first.Fence, second.Fence)
+	}
+}
+
+// The clock of a server that jumps ends leases, also once it was restarted: its clock is the same. Without
+// clocks it cannot be set.
+func TestClock(t *testing.T) {
+	if _, err := Service.Servers.Find(""); err != nil {
+		t.Skip(err)
+	}
+	p := &service.Program{Command: []string{terminal.OwnPath()}, Name: "redis"}
+	d, err := p.Describe(t.Context())
+	if err != nil || d.NoClock != "" {
+		t.Skip(err, d.NoClock)
+	}
+	r, err := service.Hold(t.Context(), cluster.NewLauncher(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	if err := r.Start(t.Context(), nil, true); err != nil {
+		t.Fatal(err)
+	}
+	a, b := client(t, r, "x", "px=1m"), client(t, r, "x", "px=1m")
+	servicetest.Acquire(t, a, time.Second)
+	servicetest.Refused(t, b, 50*time.Millisecond)
+	err = errors.Join(r.Skew(t.Context(), 0, 20*time.Second), r.Skew(t.Context(), 0, 41*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	servicetest.Retry(t, b, 5*time.Second)
+	ahead := func() time.Duration {
+		for late := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			now, err := a.clients[0].Time(t.Context()).Result()
+			if err == nil {
+				return time.Until(now).Round(time.Second)
+			}
+			if time.Now().After(late) {
+				t.Fatal(err)
+			}
+		}
+	}
+	before := ahead()
+	if err := errors.Join(r.Kill(t.Context(), 0), r.Restart(t.Context(), 0, true)); err != nil {
+		t.Fatal(err)
+	}
+	if after := ahead(); before != 61*time.Second || after != before {
+		t.Errorf("its clock is ahead by %v, and by %v once it was restarted", before, after)
+	}
+	still := servicetest.Start(t, &Service)
+	if err := still.Skew(t.Context(), 0, time.Second); err == nil {
+		t.Error("the clock of a server was set that has the machine's")
 	}
 }
 

@@ -50,6 +50,7 @@ func java(class string, more ...string) []string {
 
 // servers is how ZooKeeper is started.
 var servers = service.Servers{Members: []int{1, 3}, Ports: 3, Program: "java", Package: "zookeeper",
+	NoClock:     "they are written in Java, and its sessions go by the monotonic clock, which does not jump",
 	VersionArgs: java("org.apache.zookeeper.version.VersionInfoMain"),
 	Version:     regexp.MustCompile(`ZooKeeper, version (\S+)`),
 	Needs:       func(string) []string { return jars },

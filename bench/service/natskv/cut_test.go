@@ -57,7 +57,7 @@ func three(t *testing.T) (*service.Running, *cluster.Proxies, []service.PeerLink
 		}
 		through = append(through, link)
 	}
-	if err := r.Start(t.Context(), through); err != nil {
+	if err := r.Start(t.Context(), through, false); err != nil {
 		t.Fatal(err)
 	}
 	return r, proxies, through

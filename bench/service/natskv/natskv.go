@@ -50,7 +50,7 @@ var Service = service.Service{
 }
 
 // servers are one or three servers in processes of their own.
-var servers = service.Servers{Members: []int{1, 3}, Ports: 2, Run: run,
+var servers = service.Servers{Members: []int{1, 3}, Ports: 2, Run: run, NoClock: service.GoClock,
 	Versioned: func() string { return server.VERSION },
 	Command: func(m *service.Member) (args, env []string) {
 		args = []string{"n" + strconv.Itoa(m.Number), m.Dir, m.Values["durable"]}

@@ -1,0 +1,98 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// GoClock is why the clock of a server that is written in Go cannot be set.
+const GoClock = "they are written in Go, which asks the kernel for the time and not libc, so libfaketime " +
+	"changes nothing there"
+
+// clockLibraries are where packages put libfaketime.
+var clockLibraries = []string{"/usr/lib/*/faketime/libfaketimeMT.so.1",
+	"/usr/lib/faketime/libfaketimeMT.so.1", "/usr/local/lib/faketime/libfaketimeMT.so.1"}
+
+// clockLibrary returns the path of libfaketime.
+func clockLibrary() (string, error) {
+	for _, pattern := range clockLibraries {
+		if found, err := filepath.Glob(pattern); err == nil && len(found) > 0 {
+			return found[0], nil
+		}
+	}
+	return "", errors.New("libfaketime is not there: install the Debian package faketime")
+}
+
+// noClock returns why clocks of servers cannot be set; empty: they can.
+func (s *Servers) noClock() string {
+	if s.NoClock != "" {
+		return s.NoClock
+	}
+	if _, err := clockLibrary(); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// clocks are those of the members of a group, by libfaketime. Each member reads a file of its own whenever it
+// asks for the time: by how much that is ahead.
+type clocks struct{ library, dir string }
+
+// setClocks has the clocks of members be set from now on, for which files are in a folder. It is called
+// before the members start.
+func (g *group) setClocks(dir string) error {
+	if why := g.servers.noClock(); why != "" {
+		return errors.New(why)
+	}
+	library, err := clockLibrary()
+	if err != nil {
+		return err
+	}
+	g.clocks = &clocks{library, dir}
+	for _, m := range g.members {
+		if err := g.clocks.write(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// file returns the file of a member.
+func (c *clocks) file(m *Member) string {
+	return filepath.Join(c.dir, fmt.Sprintf("clock-%d", m.Number))
+}
+
+// write writes the file of a member, which is never seen half written.
+func (c *clocks) write(m *Member) error {
+	next := c.file(m) + ".next"
+	err := os.WriteFile(next, fmt.Appendf(nil, "%+.6f\n", m.ahead.Seconds()), 0o644)
+	if err == nil {
+		err = os.Rename(next, c.file(m))
+	}
+	return err
+}
+
+// env returns the variables of a member that are not the service's.
+func (g *group) env(m *Member) []string {
+	env := []string{"HOME=" + m.Dir}
+	if c := g.clocks; c != nil {
+		// libc comes second, so that its malloc is used and no other: one such as jemalloc asks for the time
+		// before libfaketime is ready. Lengths of time, on the monotonic clock, stay right.
+		env = append(env, "LD_PRELOAD="+c.library+":libc.so.6", "FAKETIME_TIMESTAMP_FILE="+c.file(m),
+			"FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1", "DONT_FAKE_MONOTONIC=1")
+	}
+	return env
+}
+
+// skew sets the clock of a member ahead.
+func (m *Member) skew(by time.Duration) error {
+	c := m.group.clocks
+	if c == nil {
+		return fmt.Errorf("server %d was started with the clock of the machine, which cannot be set", m.Number)
+	}
+	m.ahead += by
+	return c.write(m)
+}
