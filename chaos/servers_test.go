@@ -211,26 +211,13 @@ func TestAStoppedServerIsLeftAlone(t *testing.T) {
 func TestFaultsOfServersAreChecked(t *testing.T) {
 	redlock := func(s *Scene) { s.Servers = Servers{Service: "redlock", Count: 3} }
 	one := func(s *Scene) { s.Servers.Count = 1 }
-	for text, test := range map[string]struct {
-		change func(*Scene)
-		says   string
-	}{
+	checkRefused(t, map[string]refusedFault{
 		"kill-server: 0": {func(s *Scene) { s.Servers = Servers{} },
 			"line 3: kill-server 0: this run has no servers: choose a service with --service"},
 		"cut: holder/servers": {func(s *Scene) { s.Servers = Servers{} },
 			"this run has no servers: choose a service with --service"},
 		"promote: 0": {
 			func(s *Scene) { s.Simulated = true }, "a simulation has no servers of a service"},
-		"clock: server 0\nby: 3s": {func(s *Scene) { s.Servers.NoClock = "written in Go" },
-			"the clocks of the servers of etcd cannot be set: written in Go"},
-		"clock-server: 0":                  {nil, "say which, as in by: 3s or by: -3s"},
-		"clock-server: 0\nby: 25h":         {nil, "a clock jumps by 24h at most"},
-		"clock: server 0\nby: 1s\nfor: 1s": {nil, "the clock of a server jumps once: leave out for"},
-		"clock: server 0\nrate: 2":         {nil, "clock-server takes no rate"},
-		"kill: server 3":                   {nil, "there is no server 3: they are 0 to 2"},
-		"kill: server x":                   {nil, "names no servers"},
-		"lag: server 0\nby: 1s": {nil,
-			"this is a fault of nodes, and names servers: kill, pause, clock and cut take those"},
 		"kill-server: 3":       {nil, "there is no server 3: they are 0 to 2"},
 		"cut: 0/server 1":      {one, "there is no server 1: there is one, and it is 0"},
 		"cut: 0/server 3":      {nil, "there is no server 3: they are 0 to 2"},
@@ -267,7 +254,35 @@ func TestFaultsOfServersAreChecked(t *testing.T) {
 		"pause-server: 0": {
 			func(s *Scene) { s.Measured = 0 }, "this run ends by entries, and might never have them"},
 		"kill-server: leader": {func(s *Scene) { s.Measured = 0 }, ""},
-	} {
+	})
+}
+
+// Clocks of servers are checked, and servers under the keys of nodes.
+func TestServersUnderKeysOfNodesAreChecked(t *testing.T) {
+	checkRefused(t, map[string]refusedFault{
+		"clock: server 0\nby: 3s": {func(s *Scene) { s.Servers.NoClock = "written in Go" },
+			"the clocks of the servers of etcd cannot be set: written in Go"},
+		"clock-server: 0":                  {nil, "say which, as in by: 3s or by: -3s"},
+		"clock-server: 0\nby: 25h":         {nil, "a clock jumps by 24h at most"},
+		"clock: server 0\nby: 1s\nfor: 1s": {nil, "the clock of a server jumps once: leave out for"},
+		"clock: server 0\nrate: 2":         {nil, "clock-server takes no rate"},
+		"kill: server 3":                   {nil, "there is no server 3: they are 0 to 2"},
+		"kill: server x":                   {nil, "names no servers"},
+		"lag: server 0\nby: 1s": {nil,
+			"this is a fault of nodes, and names servers: kill, pause, clock and cut take those"},
+	})
+}
+
+// A refusedFault is what is said of a fault in a scene; empty: it is not refused.
+type refusedFault struct {
+	change func(*Scene)
+	says   string
+}
+
+// checkRefused checks what is said of faults, which are written as in a plan.
+func checkRefused(t *testing.T, faults map[string]refusedFault) {
+	t.Helper()
+	for text, test := range faults {
 		lines := strings.ReplaceAll(text, "\n", "\n    ")
 		p, err := ReadPlan("p", []byte("about: x\nfaults:\n  - "+lines+"\n"))
 		if err == nil {
