@@ -148,8 +148,8 @@ func valueOf(e Effect) (value any) {
 	return value
 }
 
-// TargetOf says which nodes an effect hits, or by which of them it comes out what it hits; nil: it hits links,
-// brokers or servers that it names itself.
+// TargetOf says which nodes an effect hits, or by which of them it comes out what it hits; nil: it hits
+// links, brokers or servers that it names itself.
 func TargetOf(e Effect) *Target {
 	switch of := valueOf(e).(type) {
 	case *Target:
