@@ -46,6 +46,13 @@ func resolves(all []Fault, s *Scene, seed uint64) bool {
 	return err == nil
 }
 
+// aroundServers has the words for clients of a service and for moments, as often as they are drawn.
+var aroundServers = map[nodes.Kind]struct{ clients, moments []string }{
+	nodes.MutualExclusion: {[]string{"holder", "holder", "waiter"},
+		[]string{"enters", "enters", "requests", "exits"}},
+	nodes.Election: {[]string{"leader", "leader"}, []string{"leads"}},
+}
+
 // A serverDraw draws faults of servers, as text.
 type serverDraw struct {
 	rolls
@@ -92,10 +99,7 @@ func (r *serverDraw) length() time.Duration {
 
 // moment draws what a fault waits for.
 func (r *serverDraw) moment() string {
-	who, what := r.pick("any", "any", "0"), r.pick("enters", "enters", "requests", "exits")
-	if r.s.Spec.Kind == nodes.Election {
-		what = "leads"
-	}
+	who, what := r.pick("any", "any", "0"), r.pick(ofKind(aroundServers, r.s.Spec.Kind).moments...)
 	after := time.Duration(math.Pow(float64(r.lease/time.Millisecond), r.dice.Unit(r.roll()))) * time.Millisecond
 	if r.oneIn(3) {
 		after = 0
@@ -113,10 +117,7 @@ func (r *serverDraw) server() string {
 
 // client draws one of the clients, and says whether it comes out in the run which that is.
 func (r *serverDraw) client() (who string, byRun bool) {
-	words := []string{"holder", "holder", "waiter"}
-	if r.s.Spec.Kind == nodes.Election {
-		words = []string{"leader", "leader"}
-	}
+	words := ofKind(aroundServers, r.s.Spec.Kind).clients
 	if i := r.below(len(words) + 1); i < len(words) {
 		return words[i], true
 	}

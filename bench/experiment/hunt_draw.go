@@ -120,6 +120,7 @@ func (h *Hunt) draw(ctx context.Context, number int) (*ServiceLine, *bench.Job, 
 		if err == nil {
 			scene := &chaos.Scene{Spec: subject.Spec, Config: subject.Config, Measured: l.Duration,
 				Servers: subject.Servers}
+			l.Demands = l.Demands && subject.Spec.Fenced
 			l.Faults = chaos.ServerPlan(scene, s.leaseOf(words), d.bits()).Faults
 			var j *bench.Job
 			if j, err = l.Job(subject, d.bits()>>32); err == nil {

@@ -30,7 +30,7 @@ type ServiceLine struct {
 	Duration time.Duration `yaml:"duration"`
 	Proxies  bool          `yaml:"proxies"` // connections run through proxies, which count bytes
 	// Think is for how long a client waits after it has left; 0: it requests again at once. Demands says that
-	// the resource demands fence numbers, if clients have them.
+	// the resource demands fence numbers, which the clients must have.
 	Think   time.Duration `yaml:"think"`
 	Demands bool          `yaml:"demands"`
 	Faults  []chaos.Fault `yaml:"faults"`
@@ -132,7 +132,6 @@ func (l *ServiceLine) Job(of *ServiceSubject, seed uint64) (*bench.Job, error) {
 	o := bench.Defaults()
 	o.Config, o.Servers, o.Faults, o.Proxies = of.Config, of.Servers, l.Faults, l.Proxies
 	o.Seed, o.Duration = seed, l.Duration
-	o.Config.Fenced = l.Demands && of.Spec.Fenced && of.Spec.Elector == nil
 	studyOf(of.Spec).line(l, &o)
 	return o.Resolve(of.Spec, false)
 }
@@ -140,6 +139,7 @@ func (l *ServiceLine) Job(of *ServiceSubject, seed uint64) (*bench.Job, error) {
 // entries makes the options those of a run of clients that always request.
 func (l *ServiceLine) entries(o *bench.Options) {
 	o.Workload, o.Warmup = workload.Workload{Load: workload.Saturated, Hold: chance.Constant(l.Hold)}, lineWarmup
+	o.Config.Fenced = l.Demands
 	if l.Think > 0 {
 		o.Workload.Load, o.Workload.Think = workload.Closed, chance.Constant(l.Think)
 	}

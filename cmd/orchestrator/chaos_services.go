@@ -165,9 +165,9 @@ func (a *app) printHunt(h *experiment.Hunt, before int, took time.Duration) {
 			n[experiment.HuntFinding], refused[name])
 	}
 	w.Flush()
-	fmt.Fprintln(a.stdout, `outside: what the service's promise rests on did not hold. busy: it would be a
-finding, but the machine was late meanwhile, so that processes may have stood still. refused: a lock was refused while
-nobody was inside`)
+	fmt.Fprintln(a.stdout, `outside: what the service's promise rests on did not hold.
+busy: it would be a finding, but the machine was late meanwhile, so that processes may have stood still.
+refused: a lock was refused while nobody was inside`)
 	a.tellHunt(h, total, before, took)
 }
 
