@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"turnstile/internal/quickpipe"
 	"turnstile/internal/terminal"
 )
 
@@ -28,7 +29,8 @@ type Table struct {
 }
 
 // Call is a program of services: describe NAME, client NAME, up NAME and list, each followed by options such
-// as ttl=2s, and by --server-program PATH. It returns the exit status: 64 for a wrong call or a missing
+// as ttl=2s, and by --server-program PATH; direct NAME --endpoint ADDRESSES --for 2s, which measures a client
+// without the testbed. It returns the exit status: 64 for a wrong call or a missing
 // program, 2 if something fails.
 func (t Table) Call(args []string, in io.Reader, out, wrong io.Writer) int {
 	err := t.call(args, in, out)
@@ -54,7 +56,7 @@ func (t Table) call(args []string, in io.Reader, out io.Writer) error {
 		}
 		return nil
 	}
-	if len(args) < 2 || !slices.Contains([]string{"describe", "client", "up", "server"}, args[0]) {
+	if len(args) < 2 || !slices.Contains([]string{"describe", "client", "up", "server", "direct"}, args[0]) {
 		return wrongCall{errors.New("write list, or describe, client or up with a NAME and options such as ttl=2s")}
 	}
 	s, err := t.find(args[1])
@@ -67,6 +69,7 @@ func (t Table) call(args []string, in io.Reader, out io.Writer) error {
 	flags := pflag.NewFlagSet(args[0], pflag.ContinueOnError)
 	program := flags.String("server-program", "", "path of the server's program")
 	endpoint := flags.String("endpoint", "", "addresses of servers that run already")
+	length := flags.Duration("for", time.Second, "how long direct takes the lock and gives it back")
 	if err := flags.Parse(args[2:]); err != nil {
 		return wrongCall{err}
 	}
@@ -83,7 +86,15 @@ func (t Table) call(args []string, in io.Reader, out io.Writer) error {
 		}
 		return json.NewEncoder(out).Encode(d)
 	case "client":
-		return s.Client(v, s.Declare(v), polled(in), out)
+		if p := pipeOf(in); p != nil {
+			in = p
+		}
+		if p := pipeOf(out); p != nil {
+			out = p
+		}
+		return s.client(v, in, out)
+	case "direct":
+		return s.direct(v, *endpoint, *length, out)
 	}
 	if s.Servers == nil {
 		return wrongCall{fmt.Errorf("%s has no servers", s.Name)}
@@ -104,13 +115,22 @@ func serve(s *Service, args []string) error {
 	return s.Servers.Run(ctx, args)
 }
 
-// polled returns a file whose reads block no thread: so a line takes one switch of threads less.
-func polled(in io.Reader) io.Reader {
-	f, is := in.(*os.File)
-	if !is || syscall.SetNonblock(int(f.Fd()), true) != nil {
-		return in
+// pipeOf returns the pipe that a file is, whose reads and writes block no thread; nil: it is none. So a line
+// takes fewer switches of threads.
+func pipeOf(file any) *quickpipe.Pipe {
+	f, is := file.(*os.File)
+	if !is {
+		return nil
 	}
-	return os.NewFile(f.Fd(), f.Name())
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeNamedPipe == 0 || syscall.SetNonblock(int(f.Fd()), true) != nil {
+		return nil
+	}
+	p, err := quickpipe.New(os.NewFile(f.Fd(), f.Name()))
+	if err != nil {
+		return nil
+	}
+	return p
 }
 
 // find returns a service by its name.

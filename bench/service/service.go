@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"turnstile/internal/suggest"
+	"turnstile/nodes/foreign/program"
 )
 
 // A Service is one that grants locks or elects leaders.
@@ -21,7 +22,11 @@ type Service struct {
 	Servers *Servers // nil: it has none, since its nodes are all there is
 	// Declare returns what its clients promise, as the body declare of docs/foreign.md says it.
 	Declare func(Values) Declaration
-	// Client is the foreign program of one node. It returns when in ends.
+	// Open returns the client of one node of a lock service; nil: Client says what its nodes do.
+	Open Opener[program.Lock]
+	// Obeys reports whether a client of Open leaves as soon as it is told that its lock is lost; nil: it does.
+	Obeys func(Values) bool
+	// Client is the foreign program of one node of any other service. It returns when in ends.
 	Client func(v Values, d Declaration, in io.Reader, out io.Writer) error
 	// Library names the client library with its version, as in "go-redis v9.23.0".
 	Library func() string

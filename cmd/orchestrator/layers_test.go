@@ -42,7 +42,8 @@ var layers = [][]string{
 	{"internal/broker", "internal/chance", "internal/chart", "internal/yamlfile", "internal/format"},
 	{"internal/certs", "internal/cgroup", "internal/ddmin", "internal/english", "internal/figure",
 		"internal/terminal",
-		"internal/gotest", "internal/heap", "internal/jsonseq", "internal/offset", "internal/skew",
+		"internal/gotest", "internal/heap", "internal/jsonseq", "internal/offset", "internal/plainjson",
+		"internal/quickpipe", "internal/skew",
 		"internal/soak", "internal/stats", "internal/suggest", "internal/svg", "internal/times"},
 }
 

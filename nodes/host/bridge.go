@@ -19,6 +19,7 @@ type bridge struct {
 	budget   int   // lines that are no answers that may be taken now
 	filled   int64 // when it was filled up
 	paused   bool  // it is used up, and a task will go on
+	gathers  bool  // lines for the program are written together, once all that a line brings about is done
 }
 
 // A program that writes more than linesPerMS, answers to the testbed left aside, is slowed down, but for
@@ -82,6 +83,9 @@ func (b *bridge) rest() {
 
 // pass hands the program what its machine has for it.
 func (b *bridge) pass() {
+	if b.gathers {
+		return
+	}
 	h := b.host
 	lines, wrong := b.machine.Take()
 	if len(lines) > 0 {
@@ -139,8 +143,11 @@ func (b *bridge) hear() {
 			b.budget--
 		}
 		b.busy()
+		b.gathers = true
 		h.handle(nodes.Input{Kind: nodes.Receive, Instance: b.instance, From: h.config.Node, Message: &said[i]})
-		if h.act(); h.err != nil {
+		h.act()
+		b.gathers = false
+		if b.pass(); h.err != nil {
 			return
 		}
 	}

@@ -14,8 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"turnstile/internal/quickpipe"
 	"turnstile/nodes"
 	"turnstile/nodes/foreign"
 )
@@ -39,8 +38,9 @@ type child struct {
 	id    nodes.ID
 	apart bool // it has a process group of its own
 	cmd   *exec.Cmd
-	input *os.File // its standard input
-	wake  func()   // has the loop look
+	input *os.File        // its standard input
+	quick *quickpipe.Pipe // the same
+	wake  func()          // has the loop look
 
 	mu      sync.Mutex
 	heard   []foreign.Said // what it has written, not handled yet
@@ -71,7 +71,14 @@ func startChild(command string, init foreign.Init, apart bool, wake func()) (*ch
 		return fail(err)
 	}
 	c.input, c.cmd.Stdin = write, read
+	if c.quick, err = quickpipe.New(write); err != nil {
+		return fail(err)
+	}
 	stdout, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return fail(err)
+	}
+	output, err := quickpipe.New(stdout.(*os.File))
 	if err != nil {
 		return fail(err)
 	}
@@ -93,7 +100,7 @@ func startChild(command string, init foreign.Init, apart bool, wake func()) (*ch
 		return fail(err)
 	}
 	go c.readErrors(stderr)
-	go c.read(stdout)
+	go c.read(output)
 	c.tell(init.Line())
 	return c, nil
 }
@@ -235,21 +242,7 @@ func (c *child) tell(b []byte) error {
 // put writes as much to the pipe as it has space for. Nobody reads it if the program ends, which the end of
 // its output tells.
 func (c *child) put(b []byte) (written int) {
-	raw, err := c.input.SyscallConn()
-	if err != nil {
-		return len(b)
-	}
-	err = raw.Write(func(fd uintptr) bool {
-		n, failed := unix.Write(int(fd), b)
-		switch {
-		case failed == unix.EAGAIN || failed == unix.EINTR:
-		case failed != nil:
-			written = len(b)
-		default:
-			written = n
-		}
-		return true
-	})
+	written, err := c.quick.Put(b)
 	if err != nil {
 		return len(b)
 	}

@@ -60,10 +60,8 @@ var Lock = service.Service{
 		return d
 	},
 	Library: func() string { return module.Version(library) },
-	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
-		return program.ServeLock(in, out, d, v.On(obeyOption),
-			func(ctx context.Context, s program.Setting) (program.Lock, error) { return openLock(ctx, s, v) })
-	},
+	Open:    service.Opens(openLock),
+	Obeys:   func(v service.Values) bool { return v.On(obeyOption) },
 }
 
 // Election is the service of concurrency.Election.

@@ -2,13 +2,10 @@
 package postgres
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"time"
 
 	"turnstile/bench/service"
-	"turnstile/nodes/foreign/program"
 	"turnstile/services/module"
 )
 
@@ -51,12 +48,7 @@ var Service = service.Service{
 	},
 	Declare: declare,
 	Library: func() string { return module.Version("github.com/jackc/pgx/v5") },
-	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
-		return program.ServeLock(in, out, d, true, func(ctx context.Context, s program.Setting) (
-			program.Lock, error) {
-			return open(ctx, s, v)
-		})
-	},
+	Open:    service.Opens(open),
 }
 
 // declare says what the documentation promises: the lock belongs to the session, which ends with the

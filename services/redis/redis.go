@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -53,12 +52,9 @@ var Service = service.Service{
 	},
 	Declare: declare,
 	Library: func() string { return module.Version("github.com/redis/go-redis/v9") },
-	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
-		return program.ServeLock(in, out, d, true,
-			func(ctx context.Context, s program.Setting) (program.Lock, error) {
-				l := open(s, v)
-				return l, l.reach(ctx, s)
-			})
+	Open: func(ctx context.Context, s program.Setting, v service.Values) (program.Lock, error) {
+		l := open(s, v)
+		return l, l.reach(ctx, s)
 	},
 }
 

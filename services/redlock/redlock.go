@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"time"
 
@@ -48,11 +47,8 @@ var Service = service.Service{
 	Granted: func(v service.Values) time.Duration { return v.Duration("px") },
 	Declare: declare,
 	Library: func() string { return module.Version("github.com/go-redsync/redsync/v4") },
-	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
-		return program.ServeLock(in, out, d, true, func(ctx context.Context, s program.Setting) (
-			program.Lock, error) {
-			return open(s, v), nil
-		})
+	Open: func(_ context.Context, s program.Setting, v service.Values) (program.Lock, error) {
+		return open(s, v), nil
 	},
 }
 

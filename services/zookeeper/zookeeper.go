@@ -3,12 +3,9 @@
 package zookeeper
 
 import (
-	"context"
-	"io"
 	"time"
 
 	"turnstile/bench/service"
-	"turnstile/nodes/foreign/program"
 	"turnstile/services/module"
 )
 
@@ -58,10 +55,8 @@ var Service = service.Service{
 	Granted: granted,
 	Declare: declare,
 	Library: func() string { return module.Version("github.com/go-zookeeper/zk") },
-	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
-		return program.ServeLock(in, out, d, v.On("obey"),
-			func(ctx context.Context, s program.Setting) (program.Lock, error) { return open(ctx, s, v) })
-	},
+	Open:    service.Opens(open),
+	Obeys:   func(v service.Values) bool { return v.On("obey") },
 }
 
 // declare says what the documentation promises: that a client which is disconnected knows nothing of its

@@ -4,8 +4,6 @@
 package natskv
 
 import (
-	"context"
-	"io"
 	"strconv"
 	"time"
 
@@ -13,7 +11,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"turnstile/bench/service"
-	"turnstile/nodes/foreign/program"
 )
 
 // Service is the lock. The expiry of keys is that of their bucket: an update drops the time to live that a
@@ -43,10 +40,8 @@ var Service = service.Service{
 			Fenced: true, GraceMS: float64(2*v.Duration("ttl")/time.Millisecond) + 10_000}
 	},
 	Library: func() string { return "nats.go " + nats.Version },
-	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
-		return program.ServeLock(in, out, d, v.On("obey"),
-			func(ctx context.Context, s program.Setting) (program.Lock, error) { return open(ctx, s, v) })
-	},
+	Open:    open,
+	Obeys:   func(v service.Values) bool { return v.On("obey") },
 }
 
 // servers are one or three servers in processes of their own.

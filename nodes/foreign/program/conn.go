@@ -2,11 +2,15 @@ package program
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"sync"
+
+	"turnstile/internal/plainjson"
 )
 
 // The testbed, as lines name it, and the services beside it.
@@ -121,19 +125,73 @@ func (c *Conn) Read() (l Line, err error) {
 	if !c.in.Scan() {
 		return l, errors.Join(c.in.Err(), io.EOF)
 	}
+	if l, is := plain(c.in.Bytes()); is {
+		return l, nil
+	}
 	if err := json.Unmarshal(c.in.Bytes(), &l); err != nil {
 		return l, fmt.Errorf("reading %q: %w", c.in.Text(), err)
 	}
 	return l, json.Unmarshal(l.Body, &l.Head)
 }
 
+// plain reads a line of the testbed that says no more than what is to be done. It reports whether the line is
+// such a one.
+func plain(text []byte) (l Line, is bool) {
+	s := plainjson.Scan{Text: text}
+	read := s.Object(func(key string) bool {
+		switch key {
+		case "src":
+			l.Src = string(s.Word())
+		case "dest":
+			l.Dest = string(s.Word())
+		case "body":
+			from := s.At
+			l.Head = Head{}
+			if !s.Object(func(key string) bool { return l.head(&s, key) }) {
+				return false
+			}
+			l.Body = bytes.Clone(text[from:s.At])
+		default:
+			return false
+		}
+		return !s.Failed
+	})
+	return l, read && s.At == len(text) && l.Body != nil
+}
+
+// head reads the value of a key of a body.
+func (l *Line) head(s *plainjson.Scan, key string) bool {
+	switch key {
+	case "type":
+		l.Type = string(s.Word())
+	case "msg_id":
+		l.MsgID = s.Number()
+	default:
+		return false
+	}
+	return !s.Failed
+}
+
 // Say writes a line to the testbed, a service or a node. The first error of all is returned by Err.
 func (c *Conn) Say(dest string, body map[string]any) {
-	b, err := json.Marshal(map[string]any{"src": c.Setting.Name, "dest": dest, "body": body})
+	c.write(json.Marshal(map[string]any{"src": c.Setting.Name, "dest": dest, "body": body}))
+}
+
+// entered says that a request of the testbed is granted. It is what clients of services say most, so it is
+// written by hand.
+func (c *Conn) entered(to Line, fence uint64) {
+	b := append([]byte(`{"src":"`), c.Setting.Name...)
+	b = append(b, `","dest":"`+Client+`","body":{"type":"entered","in_reply_to":`...)
+	b = append(strconv.AppendUint(b, to.MsgID, 10), `,"fence":`...)
+	c.write(append(strconv.AppendUint(b, fence, 10), "}}"...), nil)
+}
+
+// write writes a line, unless it could not be made.
+func (c *Conn) write(line []byte, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err == nil {
-		_, err = c.out.Write(append(b, '\n'))
+		_, err = c.out.Write(append(line, '\n'))
 	}
 	if c.written == nil {
 		c.written = err
