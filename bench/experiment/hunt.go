@@ -23,6 +23,7 @@ type Hunt struct {
 	Experiment
 	Services []string // they take turns
 	Plans    int
+	First    int           // the number of the first plan, from 0
 	Limit    time.Duration // after which no plan begins; 0: there is none
 	Workers  int           // how many runs are made at a time
 	Tries    int           // how many runs it may take to shrink a finding; 0: none is shrunk
@@ -53,7 +54,7 @@ func (h *Hunt) Run(ctx context.Context) error {
 	}
 	defer h.file.Close()
 	var left []int
-	for number := range h.Plans {
+	for number := h.First; number < h.First+h.Plans; number++ {
 		if h.Done[number] == nil {
 			left = append(left, number)
 		}

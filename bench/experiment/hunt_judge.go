@@ -66,6 +66,8 @@ func judgeHunt(r *bench.Run, made error, slept time.Duration) (class HuntClass, 
 		return HuntValid, "", ""
 	case worst.OutsideModel:
 		return HuntOutside, worst.Check, worst.Says
+	case worst.Doubted: // mostly since processes waited for processors
+		return HuntBusy, worst.Check, worst.Says
 	}
 	return HuntInconclusive, worst.Check, worst.Says
 }

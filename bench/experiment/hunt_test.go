@@ -122,6 +122,7 @@ func TestWhatIsAFinding(t *testing.T) {
 			OutsideModel: true, Broken: nodes.ServersUp}, want: HuntOutside},
 		"blocked after data was lost": {finding: check.Finding{Outcome: check.Inconclusive, Expected: true,
 			OutsideModel: true, Broken: nodes.NoAmnesia}, want: HuntFinding},
+		"in doubt":      {finding: check.Finding{Outcome: check.Inconclusive, Doubted: true}, want: HuntBusy},
 		"unknown":       {finding: check.Finding{Outcome: check.Inconclusive}, want: HuntInconclusive},
 		"a client died": {trouble: "node 1 ended on its own", want: HuntFinding},
 	} {

@@ -78,6 +78,7 @@ func (a *app) chaosCommand() *cobra.Command {
 	f.StringSliceVar(&c.services.only, "only", nil,
 		"with --services: only these `services`, with commas between (default all whose programs are there)")
 	f.IntVar(&c.services.Plans, "plans", c.services.Plans, "with --services: how many plans are drawn")
+	f.IntVar(&c.services.First, "first", 0, "with --services: the `number` of the first of them, from 0")
 	f.DurationVar(&c.services.Limit, "limit", 0,
 		"with --services: no plan begins after this `time` (default none)")
 	f.IntVar(&c.services.Workers, "workers", c.services.Workers, "with --services: runs at a time")

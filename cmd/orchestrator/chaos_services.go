@@ -33,7 +33,7 @@ const huntSet = "hunt"
 
 // huntFlags are for --services alone, and campaignFlags for all else.
 var (
-	huntFlags     = []string{"only", "plans", "limit", "workers", "shrink"}
+	huntFlags     = []string{"only", "plans", "first", "limit", "workers", "shrink"}
 	campaignFlags = []string{"algo", "simulated", "real", "calm", "compare"}
 )
 
@@ -48,6 +48,8 @@ func (c *chaosCall) checkServices(s settings) error {
 	switch {
 	case x.Plans < 1:
 		return fmt.Errorf("--plans: %d: write a number from 1", x.Plans)
+	case x.First < 0:
+		return fmt.Errorf("--first: %d: plans count from 0", x.First)
 	case x.Workers < 1 || x.Workers > 64:
 		return fmt.Errorf("--workers: %d: write a number from 1 to 64", x.Workers)
 	case x.Limit < 0:

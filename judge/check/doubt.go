@@ -17,7 +17,7 @@ func (e *evidence) finding(c *check) Finding {
 	f.Check = c.name
 	if f.Outcome == Violated {
 		if but := e.doubt(c, &f); but != "" {
-			f.Outcome, f.Says = Inconclusive, f.Says+", but "+but
+			f.Outcome, f.Says, f.Doubted = Inconclusive, f.Says+", but "+but, true
 		}
 	}
 	return f

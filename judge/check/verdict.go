@@ -66,6 +66,9 @@ type Finding struct {
 	OutsideModel bool `json:"outside_model,omitempty" yaml:"outside_model,omitempty"`
 	// Broken are those assumptions; only of a verdict that was just given.
 	Broken nodes.Assumption `json:"-" yaml:"-"`
+	// Doubted says that it was a violation, which was taken back since the evidence is not sound; only of a
+	// verdict that was just given.
+	Doubted bool `json:"-" yaml:"-"`
 	// Expected says that the run stalled, or ended without a leader that all agree on, as the model of the
 	// algorithm allows: see OutsideModel.
 	Expected bool `json:"expected,omitempty" yaml:"expected,omitempty"`
