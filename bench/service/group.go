@@ -154,18 +154,33 @@ func (g *group) await(ctx context.Context, m *Member) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {
-		err := g.servers.Ready(ctx, m)
-		if err == nil {
+		err := g.ready(ctx, m)
+		if err == nil && m.up() { // otherwise somebody else has its port, and answers
 			return nil
 		}
 		select {
 		case <-m.process.Ended():
-			return fmt.Errorf("server %d did not start: it %s", m.Number, m.process.Fate().Says)
+			return fmt.Errorf("server %d did not start: %s", m.Number, m.process.Fate().Says)
 		case <-ctx.Done():
 			return fmt.Errorf("server %d does not serve after %v: %w; %s", m.Number, limit, err, g.words(m))
 		case <-time.After(20 * time.Millisecond): // between two looks
 		}
 	}
+}
+
+// ready asks once whether a member serves, as long as its process runs: somebody else who has its port might
+// never answer.
+func (g *group) ready(ctx context.Context, m *Member) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-m.process.Ended():
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return g.servers.Ready(ctx, m)
 }
 
 // words ends a member, and returns what it printed last.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os/exec"
 	"slices"
 	"strings"
@@ -105,6 +106,12 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 		return false, fmt.Errorf("--service, --foreign and --%s say what is run: leave out all but one", c.naming)
 	case x.endpoint != "" && c.setup.ServerProgram != "":
 		return false, errors.New("--endpoint names servers that run, and --server-program starts some: take one")
+	}
+	for _, at := range strings.Split(x.endpoint, ",") {
+		if _, port, err := net.SplitHostPort(at); x.endpoint != "" && (err != nil || port == "") {
+			return false, fmt.Errorf("--endpoint: %q is no address of a server: write host:port, with commas "+
+				"between several", at)
+		}
 	}
 	command, err := serviceProgram(x.name)
 	if err != nil {

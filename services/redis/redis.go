@@ -144,7 +144,11 @@ func (l *lock) reach(ctx context.Context, s program.Setting) error {
 	if s.Options.Incarnation > 0 {
 		return nil
 	}
-	return l.clients[0].Ping(ctx).Err()
+	if err := l.clients[0].Ping(ctx).Err(); err != nil {
+		return fmt.Errorf("the server %s does not answer as Redis does to a client without a password: %w",
+			s.Options.Servers[0], err)
+	}
+	return nil
 }
 
 // Acquire implements program.Lock. The server does not let clients wait, so it tries again.

@@ -49,7 +49,8 @@ func Dial(address string) *redis.Client {
 }
 
 func ready(ctx context.Context, m *service.Member) error {
-	c := Dial(m.Address(0))
+	c := redis.NewClient(&redis.Options{Addr: m.Address(0), MaxRetries: -1, DialTimeout: time.Second,
+		ReadTimeout: time.Second}) // it is asked again, unless its process has ended
 	defer c.Close()
 	says, err := c.Info(ctx, "replication").Result()
 	if err == nil && strings.Contains(says, "master_link_status:down") && Primary(ctx, m.All[0]) {
