@@ -26,6 +26,9 @@ func FailoverCells(r *results.FailoverRow) []string {
 		return append(cells, cmp.Or(r.Reason, "no run"))
 	}
 	between := func(low, high figure.Figure, by string) string {
+		if r.Missed == r.Runs { // the lengths of faults say nothing more
+			return format.Missing
+		}
 		return format.Seconds(low) + by + format.Seconds(high)
 	}
 	return append(cells, format.Seconds(r.MedianS), between(r.LowS, r.HighS, " to "),

@@ -108,6 +108,8 @@ func fabricated(t *testing.T) *Page {
 		{Service: "redis", Line: "redis", AskedS: n(1), GrantedS: n(1), Fault: "kill", Runs: 10, Missed: 1,
 			LeftOut: 2, MedianS: n(0.9), LowS: n(0.8), HighS: figure.AtLeast(4), LeastS: n(0.7),
 			MostS: figure.AtLeast(4)},
+		{Service: "postgres", Line: "postgres", Fault: "pause", Runs: 3, Missed: 3, MedianS: figure.AtLeast(7),
+			LowS: n(6.9), HighS: figure.AtLeast(7), LeastS: figure.AtLeast(6.9), MostS: figure.AtLeast(7)},
 		{Service: "redis", Line: "redis", AskedS: n(1), Fault: "kill-server", Reason: "one server"},
 		{Service: "redis", Line: "redis", AskedS: n(2), Fault: "kill-server", Reason: "one server"},
 		{Service: "etcd", Line: "etcd members=3", AskedS: n(1), Fault: "kill-server", LeftOut: 3,
@@ -124,6 +126,7 @@ func TestFailovers(t *testing.T) {
 	p := fabricated(t)
 	for caption, want := range map[string]string{
 		"is killed: time":   "redis|1.00 s|1.00 s|900 ms|800 ms to >4.00 s|700 ms..>4.00 s|10|1|2",
+		"stands still":      "postgres|-|-|>7.00 s|-|-|3|3|0",
 		"server that leads": "redis|-|-|one server|||||\netcd members=3|1.00 s|-|3: late|||||",
 	} {
 		if got := strings.Join(linesOf(t, p, caption), "\n"); got != want {
