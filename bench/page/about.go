@@ -1,26 +1,34 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"turnstile/bench"
 	"turnstile/bench/compare"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
+	"turnstile/nodes/foreign"
 	"turnstile/results"
 )
 
 // about says what was run, on what, and by which commands.
 func (m *maker) about(trials []compare.Trial) {
 	verdicts, versions, machines := map[string]int{}, map[string]int{}, map[string]int{}
+	services := map[string]int{}
 	bound, disturbed := 0, map[string]bool{}
 	for i := range trials {
 		t := &trials[i]
 		verdicts[t.VerdictText()]++
 		versions[t.Version]++
+		if name := t.Options[foreign.ServiceOption]; name != "" {
+			services[fmt.Sprintf("%s (server %s, client %s)", name, cmp.Or(t.Options[bench.ServerVersionOption], "unknown"),
+				cmp.Or(t.Options[bench.ClientVersionOption], "unknown"))]++
+		}
 		machine := t.Machine
 		if t.Kind == "simulate" {
 			machine = "simulated, so that it says nothing of a machine; made on " + machine
@@ -40,6 +48,9 @@ func (m *maker) about(trials []compare.Trial) {
 		{"Version", counted(versions)},
 		{"Machine", counted(machines)},
 	}}
+	if len(services) > 0 {
+		facts.Rows = append(facts.Rows, []string{"Services", counted(services)})
+	}
 	if bound > 0 {
 		facts.Rows = append(facts.Rows, []string{"CPU-bound", fmt.Sprintf("%d trials: their delays tell what "+
 			"algorithms cost the processors. They are marked, and not ranked", bound)})

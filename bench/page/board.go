@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,6 +43,14 @@ func (s *setting) board(n int) *table {
 	t := &table{Caption: s.titled(fmt.Sprintf("%d nodes", n)), Words: 2,
 		Head: []string{"Rank", "Algorithm", "Entries/s", "Wait p99", "Rank by it", "Messages/entry", "Trials", "p",
 			"Remark"}}
+	bytes := func(g *compare.Group) figure.Figure { // of a service, which are counted with proxies alone
+		median, _, _, _ := g.Median("server_bytes_per_entry")
+		return median
+	}
+	counted := slices.ContainsFunc(groups, func(g *compare.Group) bool { return bytes(g).Known() })
+	if counted {
+		t.Head = append(t.Head, "Bytes/entry")
+	}
 	waits := map[*compare.Group]compare.Place{}
 	for _, p := range compare.Rank("wait_us_p99", groups) {
 		waits[p.Group] = p
@@ -55,6 +64,10 @@ func (s *setting) board(n int) *table {
 		}
 		t.Rows = append(t.Rows, []string{rank(p), p.Name, interval(p, format.Rate), interval(wait, format.Micros),
 			rank(wait), format.Hundredths(messages), trials, probability(p), remark(p, wait)})
+		if counted {
+			last := len(t.Rows) - 1
+			t.Rows[last] = append(t.Rows[last], format.Hundredths(bytes(p.Group)))
+		}
 	}
 	return t
 }

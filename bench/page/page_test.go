@@ -325,7 +325,9 @@ func TestServicesWithDifferentOptionsAreDifferentSeries(t *testing.T) {
 	set := filepath.Join(t.TempDir(), "services")
 	for _, members := range []string{"1", "3"} {
 		r := rowOf("nats-kv", 8, 1, 500)
-		r.Options = map[string]string{"service": "nats-kv", "members": members, "promises": "safe=" + members}
+		r.Options = map[string]string{"service": "nats-kv", "members": members, "promises": "safe=" + members,
+			"server-version": "2.15.2"}
+		r.ServerBytesPerEntry = n(1234)
 		store(t, set, "m"+members, results.TableOf(results.RowsFile, []results.Row{r}))
 	}
 	s, err := Make(results.OpenSet(filepath.Dir(set), "services"), "services", Calls{})
@@ -333,7 +335,8 @@ func TestServicesWithDifferentOptionsAreDifferentSeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := s.Markdown()
-	for _, series := range []string{"| nats-kv, members 1 |", "| nats-kv, members 3 |"} {
+	for _, series := range []string{"| nats-kv, members 1 |", "| nats-kv, members 3 |", "Bytes/entry",
+		"1234", "nats-kv (server 2.15.2, client unknown)"} {
 		if !strings.Contains(text, series) {
 			t.Errorf("the page has no %s:\n%s", series, text)
 		}

@@ -58,7 +58,7 @@ func (p *Program) args(subcommand string) []string {
 	if subcommand == "describe" && p.Endpoint != "" {
 		args = append(args, "--endpoint", p.Endpoint)
 	}
-	if p.Server != "" && subcommand != "client" {
+	if p.Server != "" && subcommand != "client" && subcommand != "direct" {
 		args = append(args, "--server-program", p.Server)
 	}
 	return args
@@ -72,6 +72,9 @@ func (p *Program) Client() string {
 	}
 	return strings.Join(words, " ")
 }
+
+// Direct returns the command line of a client that is called directly, without --endpoint and --for.
+func (p *Program) Direct() []string { return p.args("direct") }
 
 // describeLimit is how long a program may take to describe a service. A Java machine takes a second.
 const describeLimit = 30 * time.Second

@@ -9,6 +9,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/bare"
+	"turnstile/bench/service"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
@@ -19,6 +20,9 @@ hold, in the testbed with all its records and checks, and in a bare loop that ha
 and compare the entries per second. The ratio of the two is what counts: each figure alone depends on the
 machine.
 
+--service redis,etcd measures the price of the pipe instead: one client of a lock service through a node
+process, its lines and its records, against the same client called directly.
+
 A pair of which a run fails, or is not valid, is made again, and counted; after as many of them as there are
 to be pairs, the command gives up.
 
@@ -28,6 +32,7 @@ ratios. The interval behind it holds the median of all possible pairs, with the 
 Exit status: 0 measured, 2 given up or interrupted, 64 bad usage, 74 if the output could not be written.`
 
 const overheadExample = `  orchestrator overhead
+  orchestrator overhead --service redis,nats-kv
   orchestrator overhead -n 8 --pairs 15 --duration 1s`
 
 // fewestPairs is how many pairs it takes for an interval of 95% (of 98%, to be precise).
@@ -39,8 +44,10 @@ const quiet = 0.1
 // An overheadCall is one call of overhead.
 type overheadCall struct {
 	bench.OverheadOptions
-	setup bench.Setup
-	json  bool
+	setup    bench.Setup
+	json     bool
+	names    []string                 // of services
+	services []*bench.OverheadService // of these names
 }
 
 func (a *app) overheadCommand() *cobra.Command {
@@ -56,6 +63,8 @@ func (a *app) overheadCommand() *cobra.Command {
 	f.DurationVar(&c.Duration, "duration", 2*time.Second, "how long to measure each")
 	f.DurationVar(&c.Warmup, "warmup", 500*time.Millisecond,
 		"how long to run before measuring (by default also until each node has entered twice, at most 10s)")
+	f.StringSliceVar(&c.names, "service", nil, "measure one client of each of these lock `services` instead, "+
+		"against the\nsame client called directly")
 	addSetup(f, &c.setup, "")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
 	return cmd
@@ -67,6 +76,8 @@ func (c *overheadCall) check(s settings) error {
 		c.WarmupLimit = bench.WarmupLimit
 	}
 	switch {
+	case c.names != nil && s.given("nodes"):
+		return fmt.Errorf("--nodes: the price of the pipe is that of one client: leave out --nodes, or --service")
 	case c.Nodes < 2:
 		return fmt.Errorf("--nodes: %d: it takes at least 2 to send a message", c.Nodes)
 	case c.Pairs < fewestPairs:
@@ -77,26 +88,80 @@ func (c *overheadCall) check(s settings) error {
 		return fmt.Errorf("--warmup %v: time does not run backwards", c.Warmup)
 	}
 	equip(&c.setup)
-	return c.Validate(c.setup)
+	if err := c.Validate(c.setup); err != nil {
+		return err
+	}
+	return c.describeServices()
+}
+
+// describeServices asks the services that are named what a run has to know of them.
+func (c *overheadCall) describeServices() error {
+	for _, name := range c.names {
+		command, err := serviceProgram(name)
+		if err != nil {
+			return err
+		}
+		program := service.Program{Command: command, Name: name, Server: c.setup.ServerProgram}
+		config := bench.Defaults().Config
+		config.N = 1
+		of, d, err := subjectOf(context.Background(), &program, config)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%w%s", err, alsoHere(err))
+		case d.Elects:
+			return fmt.Errorf("--service: %s elects leaders, and has no entries to be counted", name)
+		}
+		c.services = append(c.services, &bench.OverheadService{Row: of.Spec, Config: of.Config, Servers: of.Servers})
+	}
+	return nil
+}
+
+// An overheadSubject is what is measured in pairs.
+type overheadSubject struct {
+	name, head string // head is printed above the pairs
+	bare       string // what the testbed is compared with
+	measure    func(ctx context.Context, onPair func(int, bench.Pair)) (*bench.OverheadResult, error)
+}
+
+// subjects returns what is to be measured.
+func (c *overheadCall) subjects() (all []overheadSubject) {
+	for _, of := range c.services {
+		all = append(all, overheadSubject{of.Row.Name, of.Row.Name + ", one client, saturated, hold 0", "direct",
+			func(ctx context.Context, onPair func(int, bench.Pair)) (*bench.OverheadResult, error) {
+				return bench.ServiceOverhead(ctx, c.OverheadOptions, of, c.setup, onPair)
+			}})
+	}
+	if len(all) > 0 {
+		return all
+	}
+	for _, algorithm := range []string{bare.Ring, bare.Ricart} {
+		o := c.OverheadOptions
+		o.Algorithm = algorithm
+		all = append(all, overheadSubject{algorithm,
+			fmt.Sprintf("%s, %d nodes, saturated, hold 0", algorithm, c.Nodes), "bare",
+			func(ctx context.Context, onPair func(int, bench.Pair)) (*bench.OverheadResult, error) {
+				return bench.Overhead(ctx, o, c.setup, onPair)
+			}})
+	}
+	return all
 }
 
 func (a *app) overhead(ctx context.Context, c *overheadCall) error {
 	c.setup.Set = "overhead"
 	var all []*bench.OverheadResult
-	algorithms := []string{bare.Ring, bare.Ricart}
+	subjects := c.subjects()
 	each := 2 * time.Duration(c.Pairs) * (c.Warmup + c.Duration) // a pair is two measurements
-	bar := a.newBar(false, time.Duration(len(algorithms))*each)
+	bar := a.newBar(false, time.Duration(len(subjects))*each)
 	defer bar.clear()
-	for at, algorithm := range algorithms {
-		c.Algorithm = algorithm
+	for at, of := range subjects {
 		if !c.json {
-			fmt.Fprintf(a.stdout, "%s, %d nodes, saturated, hold 0: entries per second\n", algorithm, c.Nodes)
-			fmt.Fprintf(a.stdout, "  %4s %10s %10s %8s\n", "pair", "testbed", "bare", "ratio")
+			fmt.Fprintf(a.stdout, "%s: entries per second\n", of.head)
+			fmt.Fprintf(a.stdout, "  %4s %10s %10s %8s\n", "pair", "testbed", of.bare, "ratio")
 		}
-		r, err := bench.Overhead(ctx, c.OverheadOptions, c.setup, func(i int, p bench.Pair) {
+		r, err := of.measure(ctx, func(i int, p bench.Pair) {
 			if c.json {
-				bar.show((float64(at)+float64(i)/float64(c.Pairs))/float64(len(algorithms)),
-					fmt.Sprintf("%s, pair %d of %d", algorithm, i, c.Pairs))
+				bar.show((float64(at)+float64(i)/float64(c.Pairs))/float64(len(subjects)),
+					fmt.Sprintf("%s, pair %d of %d", of.name, i, c.Pairs))
 			} else {
 				fmt.Fprintf(a.stdout, "  %4d %10.0f %10.0f %8.3f\n", i, p.Testbed, p.Bare, p.Ratio())
 			}
@@ -107,7 +172,7 @@ func (a *app) overhead(ctx context.Context, c *overheadCall) error {
 		all = append(all, r)
 		if r.Unlucky > 0 {
 			fmt.Fprintf(a.stderr, "orchestrator: %s of %s made again, since a run failed; the last: %s\n",
-				english.Count(r.Unlucky, "pair", "pairs"), algorithm, r.LastFailure)
+				english.Count(r.Unlucky, "pair", "pairs"), of.name, r.LastFailure)
 		}
 		if !c.json {
 			fmt.Fprintf(a.stdout, "%6s %10.0f %10.0f %8.3f  (%.3f to %.3f, %.0f%%)\n", "median",

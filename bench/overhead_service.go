@@ -1,0 +1,82 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"turnstile/bench/cluster"
+	"turnstile/bench/service"
+	"turnstile/chaos"
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+// An OverheadService is a lock service whose price of the pipe is measured: its row, its configuration and its
+// servers.
+type OverheadService struct {
+	Row     *row.Row
+	Config  nodes.Config // of one node
+	Servers chaos.Servers
+}
+
+// job returns the run of one client in the testbed.
+func (o OverheadOptions) job(of *OverheadService) (*Job, error) {
+	options := Defaults()
+	options.Config, options.Servers, options.Seed = of.Config, of.Servers, o.Seed
+	options.Config.N = 1
+	options.Warmup, options.WarmupLimit, options.Duration = o.Warmup, o.WarmupLimit, o.Duration
+	return options.Resolve(of.Row, false)
+}
+
+// ServiceOverhead measures the price of the pipe: one client of a service through a node process, its lines and
+// records, as users run it, and the same client called directly in a process of its own, in turn. Each has
+// servers of its own. In the pairs, the latter is Bare.
+func ServiceOverhead(ctx context.Context, o OverheadOptions, of *OverheadService, s Setup,
+	onPair func(int, Pair)) (*OverheadResult, error) {
+	r := &OverheadResult{Algorithm: of.Row.Name, Nodes: 1}
+	err := r.measure(ctx, o.Pairs, [2]func() (float64, error){
+		func() (float64, error) {
+			j, err := o.job(of)
+			if err != nil {
+				return 0, err
+			}
+			return r.inTestbed(ctx, j, s)
+		},
+		func() (float64, error) { return o.direct(ctx, of, s) },
+	}, onPair)
+	if err != nil {
+		return nil, err
+	}
+	r.conclude()
+	return r, nil
+}
+
+// direct returns how many entries a client makes in a second that is called directly.
+func (o OverheadOptions) direct(ctx context.Context, of *OverheadService, s Setup) (rate float64, err error) {
+	p, err := s.ServiceProgram(of.Config)
+	if err != nil {
+		return 0, err
+	}
+	servers, err := service.Launch(ctx, cluster.NewLauncher(), p)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, servers.Close()) }()
+	args := append(p.Direct(), "--endpoint", strings.Join(servers.Addresses, ","), "--for", o.Duration.String())
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	var says strings.Builder
+	cmd.Stderr = &says
+	out, err := cmd.Output()
+	var d service.Direct
+	if err == nil {
+		err = json.Unmarshal(out, &d)
+	}
+	if err != nil || d.Seconds <= 0 {
+		return 0, fmt.Errorf("calling a client of %s directly: %v: %s", p.Name, err, strings.TrimSpace(says.String()))
+	}
+	return float64(d.Entries) / d.Seconds, nil
+}
