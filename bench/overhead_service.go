@@ -15,8 +15,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// An OverheadService is a lock service whose price of the pipe is measured: its row, its configuration and its
-// servers.
+// An OverheadService is a lock service whose price of the pipe is measured: its row, its configuration and
+// its servers.
 type OverheadService struct {
 	Row     *row.Row
 	Config  nodes.Config // of one node
@@ -32,9 +32,9 @@ func (o OverheadOptions) job(of *OverheadService) (*Job, error) {
 	return options.Resolve(of.Row, false)
 }
 
-// ServiceOverhead measures the price of the pipe: one client of a service through a node process, its lines and
-// records, as users run it, and the same client called directly in a process of its own, in turn. Each has
-// servers of its own. In the pairs, the latter is Bare.
+// ServiceOverhead measures the price of the pipe: one client of a service through a node process, its lines
+// and records, as users run it, and the same client called directly in a process of its own, in turn. Each
+// has servers of its own. In the pairs, the latter is Bare.
 func ServiceOverhead(ctx context.Context, o OverheadOptions, of *OverheadService, s Setup,
 	onPair func(int, Pair)) (*OverheadResult, error) {
 	r := &OverheadResult{Algorithm: of.Row.Name, Nodes: 1}
@@ -76,7 +76,8 @@ func (o OverheadOptions) direct(ctx context.Context, of *OverheadService, s Setu
 		err = json.Unmarshal(out, &d)
 	}
 	if err != nil || d.Seconds <= 0 {
-		return 0, fmt.Errorf("calling a client of %s directly: %v: %s", p.Name, err, strings.TrimSpace(says.String()))
+		return 0, fmt.Errorf("calling a client of %s directly: %v: %s", p.Name, err,
+			strings.TrimSpace(says.String()))
 	}
 	return float64(d.Entries) / d.Seconds, nil
 }

@@ -26,7 +26,8 @@ func (m *maker) about(trials []compare.Trial) {
 		verdicts[t.VerdictText()]++
 		versions[t.Version]++
 		if name := t.Options[foreign.ServiceOption]; name != "" {
-			services[fmt.Sprintf("%s (server %s, client %s)", name, cmp.Or(t.Options[bench.ServerVersionOption], "unknown"),
+			services[fmt.Sprintf("%s (server %s, client %s)", name,
+				cmp.Or(t.Options[bench.ServerVersionOption], "unknown"),
 				cmp.Or(t.Options[bench.ClientVersionOption], "unknown"))]++
 		}
 		machine := t.Machine

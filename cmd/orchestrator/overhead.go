@@ -111,7 +111,8 @@ func (c *overheadCall) describeServices() error {
 		case d.Elects:
 			return fmt.Errorf("--service: %s elects leaders, and has no entries to be counted", name)
 		}
-		c.services = append(c.services, &bench.OverheadService{Row: of.Spec, Config: of.Config, Servers: of.Servers})
+		c.services = append(c.services, &bench.OverheadService{Row: of.Spec, Config: of.Config,
+			Servers: of.Servers})
 	}
 	return nil
 }
