@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"turnstile/bench"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/ddmin"
@@ -34,7 +35,7 @@ func (h *Hunt) shrinkAll(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s := &huntShrinker{hunt: h, ctx: ctx, of: one, line: *l}
+		s := &huntShrinker{hunt: h, ctx: ctx, of: one, line: *l, try: h.try}
 		if err := s.shrink(); err != nil {
 			return err
 		}
@@ -51,7 +52,8 @@ type huntShrinker struct {
 	ctx   context.Context
 	of    *Hunted
 	line  ServiceLine // the smallest that shows it
-	best  *Hunted     // its run
+	try   func(ctx context.Context, name string, l *ServiceLine, j *bench.Job) *Hunted
+	best  *Hunted // its run
 	shown string
 	tries int
 }
@@ -125,7 +127,7 @@ func (s *huntShrinker) once(l *ServiceLine) bool {
 	if err != nil {
 		return false
 	}
-	one := s.hunt.try(s.ctx, fmt.Sprintf("plan-%04d-shrunk-%02d", s.of.Plan, s.tries), l, j)
+	one := s.try(s.ctx, fmt.Sprintf("plan-%04d-shrunk-%02d", s.of.Plan, s.tries), l, j)
 	if one.Class != HuntFinding || one.About != s.of.About {
 		return false
 	}

@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -151,5 +152,44 @@ func TestFencesThatFall(t *testing.T) {
 		if (f.says != "") != falls {
 			t.Errorf("%v: %q", fences, f.says)
 		}
+	}
+}
+
+// A finding is shrunk to the faults, options and load without which it is not seen, though it is not seen each
+// time, and no more runs are made than it may take.
+func TestHuntsShrinkFindings(t *testing.T) {
+	var faults []chaos.Fault
+	for _, text := range []string{"pause: 0, at: 1s, for: 100ms", "kill-server: leader, at: 2s, for: 800ms",
+		"cut-server: 1/servers, at: 1s, for: 20ms"} {
+		f, err := chaos.ParseFault(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		faults = append(faults, f)
+	}
+	h := &Hunt{Tries: 60, Subject: fakeSubject}
+	made := 0
+	s := &huntShrinker{hunt: h, ctx: t.Context(), of: &Hunted{About: "progress"},
+		line: ServiceLine{Service: "zookeeper", With: []string{"failed=kept", "session=3s"}, Nodes: 5,
+			Hold: 10 * time.Millisecond, Think: time.Second, Duration: 8 * time.Second, Faults: faults},
+		try: func(_ context.Context, _ string, l *ServiceLine, _ *bench.Job) *Hunted {
+			made++
+			one := &Hunted{Class: HuntValid}
+			if text := fmt.Sprint(l.With, l.FaultTexts()); made%2 == 0 && strings.Contains(text, "failed=kept") &&
+				strings.Contains(text, "kill-server") && l.Duration > 3*time.Second {
+				one.Class, one.About = HuntFinding, "progress"
+			}
+			return one
+		}}
+	if err := s.shrink(); err != nil {
+		t.Fatal(err)
+	}
+	l := &s.line
+	if len(l.Faults) != 1 || l.Faults[0].For > 400*time.Millisecond || len(l.With) != 1 || l.Nodes != 2 ||
+		l.Think != 0 || l.Duration != 4*time.Second {
+		t.Errorf("it is shrunk to %+v", l)
+	}
+	if s.shown != "1 of 3 runs of the whole plan show it again" || made > h.Tries || s.best == nil {
+		t.Errorf("%s, after %d runs", s.shown, made)
 	}
 }
