@@ -55,7 +55,7 @@ func judgeHunt(r *bench.Run, made error, slept time.Duration) (class HuntClass, 
 		return busy(f.Check, f.Says)
 	}
 	if says := fellOf(r); says != "" && t.Verdict.Outcome != check.Violated {
-		if brokenBy(r)&(nodes.NoAmnesia|nodes.ServersUp|nodes.NoPause) != 0 {
+		if brokenBy(r)&(r.Spec.SafeIn(r.Config)|nodes.NoAmnesia) != 0 {
 			return HuntOutside, huntFences, says
 		}
 		return HuntFinding, huntFences, says

@@ -2,6 +2,7 @@ package zookeeper
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -165,17 +166,40 @@ func (l *lock) queue(ctx context.Context) (g program.Grant, err error) {
 	}
 }
 
-// create creates the node of this client.
+// create creates the node of this client. If the answer is lost, the node may be there: it is looked for by
+// its name before another is created, since that would wait for the first one, while the session lasts.
+// The library's CreateProtectedEphemeralSequential gives up looking if the connection is lost once more.
 func (l *lock) create(ctx context.Context) error {
+	name, sent := "_c_"+rand.Text()+"-lock-", false
 	return retry(ctx, func() (err error) {
-		l.mine, err = l.conn.CreateProtectedEphemeralSequential(l.root+"/lock-", nil, anybody)
+		if sent {
+			if l.mine, err = l.named(name); err != nil || l.mine != "" {
+				return err
+			}
+		}
+		sent = true
+		l.mine, err = l.conn.Create(l.root+"/"+name, nil, zk.FlagEphemeral|zk.FlagSequence, anybody)
 		if errors.Is(err, zk.ErrNoNode) {
 			if err = l.makeRoot(); err == nil {
-				l.mine, err = l.conn.CreateProtectedEphemeralSequential(l.root+"/lock-", nil, anybody)
+				l.mine, err = l.conn.Create(l.root+"/"+name, nil, zk.FlagEphemeral|zk.FlagSequence, anybody)
 			}
 		}
 		return err
 	})
+}
+
+// named returns the node in the queue whose name begins so; empty: there is none.
+func (l *lock) named(name string) (string, error) {
+	all, _, err := l.conn.Children(l.root)
+	if errors.Is(err, zk.ErrNoNode) {
+		return "", nil
+	}
+	for _, node := range all {
+		if strings.HasPrefix(node, name) {
+			return l.root + "/" + node, err
+		}
+	}
+	return "", err
 }
 
 func (l *lock) makeRoot() error {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"turnstile/bench/service"
 	"turnstile/nodes/foreign/program"
 	"turnstile/services/servicetest"
@@ -39,7 +41,7 @@ func TestLock(t *testing.T) {
 		test func(t *testing.T, r *service.Running)
 	}{{"excludes", excludes}, {"library", ofLibrary}, {"herd", crowd}, {"told in time", toldInTime},
 		{"told late", toldLate}, {"session over", sessionOver},
-		{"unlock failed", unlockFailed}} {
+		{"unlock failed", unlockFailed}, {"answer lost", answerLost}} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, r) })
 	}
 }
@@ -181,6 +183,25 @@ func unlockFailed(t *testing.T, r *service.Running) {
 				t.Errorf("failed=%s: no other acquires the lock", failed)
 			}
 		}
+	}
+}
+
+// answerLost shows that a client whose answer to create is lost does not wait for its own node.
+func answerLost(t *testing.T, r *service.Running) {
+	p := servicetest.NewProxy(t, r.Addresses[0])
+	a := client(t, []string{p.Address}, "answer", "session=3s")
+	servicetest.Acquire(t, a, 5*time.Second)
+	servicetest.Release(t, a)
+	name := "_c_LOST-lock-"
+	if _, err := a.conn.Create(a.root+"/"+name, nil, zk.FlagEphemeral|zk.FlagSequence, anybody); err != nil {
+		t.Fatal(err)
+	}
+	node, err := a.named(name)
+	if err != nil || !strings.HasPrefix(node, a.root+"/"+name) {
+		t.Errorf("the node that was created is %q, %v", node, err)
+	}
+	if node, err := a.named("_c_OTHER-lock-"); node != "" || err != nil {
+		t.Errorf("a node that was not created is %q, %v", node, err)
 	}
 }
 
