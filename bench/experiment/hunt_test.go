@@ -155,8 +155,8 @@ func TestFencesThatFall(t *testing.T) {
 	}
 }
 
-// A finding is shrunk to the faults, options and load without which it is not seen, though it is not seen each
-// time, and no more runs are made than it may take.
+// A finding is shrunk to the faults, options and load without which it is not seen, though not every run
+// shows it, and no more runs are made than it may take.
 func TestHuntsShrinkFindings(t *testing.T) {
 	var faults []chaos.Fault
 	for _, text := range []string{"pause: 0, at: 1s, for: 100ms", "kill-server: leader, at: 2s, for: 800ms",
