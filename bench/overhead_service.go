@@ -70,7 +70,7 @@ func (o OverheadOptions) direct(ctx context.Context, of *OverheadService, s Setu
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	var says strings.Builder
 	cmd.Stderr = &says
-	out, err := cmd.Output()
+	out, err := service.Output(cmd, false)
 	var d service.Direct
 	if err == nil {
 		err = json.Unmarshal(out, &d)

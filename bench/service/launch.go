@@ -88,7 +88,7 @@ func (p *Program) Describe(ctx context.Context) (*Description, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	var says bytes.Buffer
 	cmd.Stderr = &says
-	out, err := cmd.Output()
+	out, err := Output(cmd, false)
 	if err != nil {
 		if text := strings.TrimSpace(says.String()); text != "" {
 			return nil, errors.New(text)
