@@ -2,11 +2,7 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"os/exec"
-	"strings"
 
 	"turnstile/bench/cluster"
 	"turnstile/bench/service"
@@ -66,18 +62,9 @@ func (o OverheadOptions) direct(ctx context.Context, of *OverheadService, s Setu
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, servers.Close()) }()
-	args := append(p.Direct(), "--endpoint", strings.Join(servers.Addresses, ","), "--for", o.Duration.String())
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	var says strings.Builder
-	cmd.Stderr = &says
-	out, err := service.Output(cmd, false)
-	var d service.Direct
-	if err == nil {
-		err = json.Unmarshal(out, &d)
-	}
-	if err != nil || d.Seconds <= 0 {
-		return 0, fmt.Errorf("calling a client of %s directly: %v: %s", p.Name, err,
-			strings.TrimSpace(says.String()))
+	d, err := p.Direct(ctx, servers.Addresses, o.Duration)
+	if err != nil {
+		return 0, err
 	}
 	return float64(d.Entries) / d.Seconds, nil
 }

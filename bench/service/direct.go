@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -36,6 +37,23 @@ func Opens[L program.Lock](open Opener[L]) Opener[program.Lock] {
 type Direct struct {
 	Entries int     `json:"entries"` // how often it took the lock and gave it back
 	Seconds float64 `json:"seconds"` // in how long
+}
+
+// Direct has one client in a process of its own use servers, each host:port, for a length of time.
+func (p *Program) Direct(ctx context.Context, servers []string, length time.Duration) (d Direct, err error) {
+	args := append(p.args("direct"), "--endpoint", strings.Join(servers, ","), "--for", length.String())
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	var says strings.Builder
+	cmd.Stderr = &says
+	out, err := output(cmd, false)
+	if err == nil {
+		err = json.Unmarshal(out, &d)
+	}
+	if err != nil || d.Seconds <= 0 {
+		return d, fmt.Errorf("calling a client of %s directly: %v: %s", p.Name, err,
+			strings.TrimSpace(says.String()))
+	}
+	return d, nil
 }
 
 // directWarmup is for how long a client takes the lock before that counts: its library connects, and servers

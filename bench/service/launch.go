@@ -73,9 +73,6 @@ func (p *Program) Client() string {
 	return strings.Join(words, " ")
 }
 
-// Direct returns the command line of a client that is called directly, without --endpoint and --for.
-func (p *Program) Direct() []string { return p.args("direct") }
-
 // describeLimit is how long a program may take to describe a service. A Java machine takes a second.
 const describeLimit = 30 * time.Second
 
@@ -88,7 +85,7 @@ func (p *Program) Describe(ctx context.Context) (*Description, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	var says bytes.Buffer
 	cmd.Stderr = &says
-	out, err := Output(cmd, false)
+	out, err := output(cmd, false)
 	if err != nil {
 		if text := strings.TrimSpace(says.String()); text != "" {
 			return nil, errors.New(text)

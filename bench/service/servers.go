@@ -175,7 +175,7 @@ func (s *Servers) version(ctx context.Context, path string) (string, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, s.VersionArgs...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
-	out, err := Output(cmd, true)
+	out, err := output(cmd, true)
 	found := s.Version.FindSubmatch(out)
 	if found == nil {
 		return "", fmt.Errorf("%s does not say its version by %s (%v): is it another program? It printed: %s", path,
