@@ -34,8 +34,8 @@ func (t *Trial) text(column string) string {
 	return t.Machine
 }
 
-// Columns names the columns by which any trials can be grouped and chosen. Trials of services and of foreign
-// programs can be by those of their options too.
+// Columns names the columns by which all trials can be grouped and chosen. Trials of services and of foreign
+// programs have more columns, one for each option: see OptionColumns.
 func Columns() []string {
 	asked := results.AskedColumns(catalog.OptionNames()...)
 	return append(slices.Clone(ofOrigin), asked...)
@@ -44,8 +44,8 @@ func Columns() []string {
 // ofOrigin are the columns that say where trials come from.
 var ofOrigin = []string{versionColumn, machineColumn, runColumn}
 
-// OptionColumns names the columns of the options that trials have, in the order of their names. What a client
-// of a service declares is left out: it follows from the service and its options.
+// OptionColumns names the columns of the options of some trials, sorted by name. It leaves out what the client
+// of a service declares: that follows from the service and its options.
 func OptionColumns(trials []*Trial) []string {
 	names := map[string]bool{}
 	for _, t := range trials {
@@ -74,7 +74,7 @@ func columnsOf(trials ...[]*Trial) []string {
 	return ColumnsWith(OptionColumns(slices.Concat(trials...)))
 }
 
-// checkColumn says what is wrong with the name of a column by which trials are to be grouped or chosen.
+// checkColumn returns an error if trials cannot be grouped or chosen by the column of a name.
 func checkColumn(name string, trials []*Trial) error {
 	known := append(Columns(), OptionColumns(trials)...)
 	switch {

@@ -14,7 +14,8 @@ func ofService(members, durable string) maker {
 	}}
 }
 
-// Trials of one service with different options are different experiments, as those of two foreign programs.
+// Two trials of a service with different options belong to different experiments. So do trials of two foreign
+// programs.
 func TestOptionsOfServicesTellTrialsApart(t *testing.T) {
 	one, three, durable := ofService("1", "off"), ofService("3", "off"), ofService("1", "on")
 	program := func(command string) maker {

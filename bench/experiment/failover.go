@@ -61,14 +61,14 @@ const (
 
 	failoverWarmup = 100 * time.Millisecond
 	failoverSlack  = 500 * time.Millisecond // for an entry that takes longer than usual, or the end of a fault
-	// A killed server was the leader while a client is inside, which stays so long that the server is down by
-	// then. Its successor takes some seconds, whatever the time to live is: those of NATS up to nine.
+	// The server that leads is killed while a client is inside. The client stays inside until the server is
+	// down. The other servers take some seconds to elect a leader, whatever the ttl is: those of NATS up to nine.
 	serverHold  = 200 * time.Millisecond
 	serverAfter = 100 * time.Millisecond
 	serverWait  = 12 * time.Second
 )
 
-// scale is the time of which others are shares.
+// scale returns the ttl that servers grant, or noTTL. Holds, faults and runs have lengths in proportion to it.
 func (c *FailoverCase) scale() time.Duration {
 	if c.Subject.Granted > 0 {
 		return c.Subject.Granted
@@ -95,9 +95,8 @@ func (c *FailoverCase) hold() time.Duration {
 	return c.scale() / 2
 }
 
-// spread returns the length of the time in which the fault hits a holder or a leader, at a moment that each
-// run draws: as long as it takes from one renewal of a lease to the next, which libraries do three times in
-// it.
+// spread returns the length of the interval from which each run draws the moment of the fault. It is the time
+// between two renewals of a lease: libraries renew a lease three times in its length.
 func (c *FailoverCase) spread() time.Duration {
 	if c.Fault == killServer {
 		return serverAfter
@@ -116,8 +115,8 @@ func (c *FailoverCase) Job(seed uint64) (*bench.Job, error) {
 	return o.Resolve(c.Subject.Spec, false)
 }
 
-// entries makes the options those of a run of clients that always request. The fault hits the second entry,
-// or the server that leads during one.
+// entries sets the options of a run about a lock: clients always request, and the fault hits the second holder,
+// or the leading server while that client is inside.
 func (c *FailoverCase) entries(o *bench.Options) (err error) {
 	hold, after := c.hold(), c.spread()
 	o.Workload = workload.Workload{Load: workload.Saturated, Hold: chance.Constant(hold)}
@@ -139,10 +138,9 @@ func (c *FailoverCase) entries(o *bench.Options) (err error) {
 	return c.plan(o, text)
 }
 
-// elections makes the options those of a run about leaders.
+// elections sets the options of a run about an election, in which the fault hits the leader.
 func (c *FailoverCase) elections(o *bench.Options) error {
-	o.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
-	o.Warmup, o.WarmupLimit = 0, 0
+	allStand(o)
 	at := failoverSlack + c.spread()
 	who := "leader/servers"
 	if o.Servers.Count == 0 { // nodes elect among themselves, and take a timeout for the first leader

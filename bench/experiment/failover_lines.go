@@ -59,7 +59,7 @@ func readFailoverLines(text []byte) ([]*FailoverLine, error) {
 	return file.Lines, nil
 }
 
-// check says what is wrong with a line.
+// check returns an error if the line lacks something, or has values that contradict each other.
 func (l *FailoverLine) check() error {
 	if l.Service == "" {
 		return errors.New("it takes a service")
@@ -101,7 +101,8 @@ func (l *FailoverLine) Text() string {
 	return strings.Join(append([]string{l.Service}, l.With...), " ")
 }
 
-// TTLs returns those of some times that the line has: a service without one has zero alone.
+// TTLs returns which of the times to live that the user asks for the line is run with. A service without a ttl
+// has one time, 0.
 func (l *FailoverLine) TTLs(asked []time.Duration) []time.Duration {
 	if len(l.TTL) == 0 {
 		return []time.Duration{0}

@@ -99,7 +99,7 @@ func (c *FailoverCase) reason() string {
 	return strings.Join(all, "; ")
 }
 
-// compareTimes compares two times, of which a lower bound is the longer one of two equal numbers.
+// compareTimes orders two times by length. Of two equal numbers, a lower bound is the longer time.
 func compareTimes(a, b figure.Figure) int {
 	x, _ := a.Value()
 	y, _ := b.Value()

@@ -82,11 +82,16 @@ func (c *Cell) Options(seed uint64) bench.Options {
 	return o
 }
 
-// elections makes the options those of a run about leaders.
+// elections sets the options of a run about an election, which ends some time after the last fault.
 func (c *Cell) elections(o *bench.Options) {
+	allStand(o)
+	o.Duration = c.lasts() + c.Spec.GraceOf(c.Spec.Explicit(o.Config)) + electing
+}
+
+// allStand sets the load of an election: all nodes stand as the run begins, and it is measured from then on.
+func allStand(o *bench.Options) {
 	o.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
 	o.Warmup, o.WarmupLimit = 0, 0
-	o.Duration = c.lasts() + c.Spec.GraceOf(c.Spec.Explicit(o.Config)) + electing
 }
 
 // lasts returns when the last fault of the plan is over, with all that it leaves behind.

@@ -136,7 +136,7 @@ func (l *ServiceLine) Job(of *ServiceSubject, seed uint64) (*bench.Job, error) {
 	return o.Resolve(of.Spec, false)
 }
 
-// entries makes the options those of a run of clients that always request.
+// entries sets the options of a run about a lock: clients request again at once, or after the line's pause.
 func (l *ServiceLine) entries(o *bench.Options) {
 	o.Workload, o.Warmup = workload.Workload{Load: workload.Saturated, Hold: chance.Constant(l.Hold)}, lineWarmup
 	o.Config.Fenced = l.Demands
@@ -145,11 +145,8 @@ func (l *ServiceLine) entries(o *bench.Options) {
 	}
 }
 
-// elections makes the options those of a run about leaders.
-func (l *ServiceLine) elections(o *bench.Options) {
-	o.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
-	o.Warmup, o.WarmupLimit = 0, 0
-}
+// elections sets the options of a run about an election.
+func (l *ServiceLine) elections(o *bench.Options) { allStand(o) }
 
 // lineWarmup is how long clients enter before what is measured begins.
 const lineWarmup = 300 * time.Millisecond

@@ -92,18 +92,9 @@ func (a *app) matrixOfFailovers(ctx context.Context, c *matrixCall) error {
 		return err
 	}
 	describeFailovers(ctx, m.Cases, serviceProgram)
-	if err := m.Resolve(); err != nil {
-		return err
-	}
-	var interrupted error
-	if len(m.Cells) > 0 {
-		m.Command = "orchestrator matrix --failover"
-		interrupted = a.makeSet(ctx, &m.Sweep, m.Takes, c.noProgress)
-		if interrupted != nil && !errors.Is(interrupted, context.Canceled) {
-			return interrupted
-		}
-	}
-	if err := m.Judge(context.WithoutCancel(ctx)); err != nil {
+	m.Command = "orchestrator matrix --failover"
+	interrupted, err := a.makeMatrix(ctx, m, &m.Sweep, c.noProgress)
+	if err != nil {
 		return err
 	}
 	rows, err := m.TableRows()
@@ -113,15 +104,7 @@ func (a *app) matrixOfFailovers(ctx context.Context, c *matrixCall) error {
 	path, err := results.WriteSetTable(m.Setup.Results, m.Setup.Set, results.FailoverFile, rows)
 	printFailovers(a.stdout, rows)
 	a.tellFailovers(m, len(rows))
-	if err != nil {
-		return failure{err, unwritten}
-	}
-	fmt.Fprintf(a.stdout, "The table is %s.\n", path)
-	if interrupted != nil {
-		fmt.Fprintln(a.stdout, "interrupted: the same command goes on with the runs that are left")
-		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
-	}
-	return nil
+	return a.tellTable(path, err, interrupted)
 }
 
 // describeFailovers asks the programs of services what a run must know of them, once for all faults. where

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -102,18 +101,9 @@ func (a *app) matrixOfServices(ctx context.Context, c *matrixCall) error {
 			x.Err = fmt.Errorf("not run: %w", err)
 		}
 	}
-	if err := m.Resolve(); err != nil {
-		return err
-	}
-	var interrupted error
-	if len(m.Cells) > 0 {
-		m.Command = "orchestrator matrix --services"
-		interrupted = a.makeSet(ctx, &m.Sweep, m.Takes, c.noProgress)
-		if interrupted != nil && !errors.Is(interrupted, context.Canceled) {
-			return interrupted
-		}
-	}
-	if err := m.Judge(context.WithoutCancel(ctx)); err != nil {
+	m.Command = "orchestrator matrix --services"
+	interrupted, err := a.makeMatrix(ctx, m, &m.Sweep, c.noProgress)
+	if err != nil {
 		return err
 	}
 	var rows []results.MatrixRow
@@ -123,15 +113,7 @@ func (a *app) matrixOfServices(ctx context.Context, c *matrixCall) error {
 	path, err := results.WriteSetTable(m.Setup.Results, m.Setup.Set, results.MatrixFile, rows)
 	printServices(a.stdout, m.Cases)
 	a.tellServices(m.Cases)
-	if err != nil {
-		return failure{err, unwritten}
-	}
-	fmt.Fprintf(a.stdout, "The table is %s.\n", path)
-	if interrupted != nil {
-		fmt.Fprintln(a.stdout, "interrupted: the same command goes on with the runs that are left")
-		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
-	}
-	return nil
+	return a.tellTable(path, err, interrupted)
 }
 
 // printServices prints a table of all cases, and below it what happens in each and what the documentation

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,44 @@ import (
 	"turnstile/bench/experiment"
 	"turnstile/internal/english"
 	"turnstile/internal/format"
+	"turnstile/judge/check"
 )
+
+// A matrixOfSet is a matrix whose runs are those of a sweep.
+type matrixOfSet interface {
+	Resolve() error
+	Takes(context.Context) experiment.Length
+	Judge(context.Context) error
+}
+
+// makeMatrix makes the runs of a matrix that its set lacks, and judges all. interrupted says that some
+// are left.
+func (a *app) makeMatrix(ctx context.Context, m matrixOfSet, s *experiment.Sweep,
+	noProgress bool) (interrupted, err error) {
+	if err := m.Resolve(); err != nil {
+		return nil, err
+	}
+	if len(s.Cells) > 0 {
+		interrupted = a.makeSet(ctx, s, m.Takes, noProgress)
+		if interrupted != nil && !errors.Is(interrupted, context.Canceled) {
+			return nil, interrupted
+		}
+	}
+	return interrupted, m.Judge(context.WithoutCancel(ctx))
+}
+
+// tellTable says where the table of a matrix is, or why it could not be written, and whether runs are left.
+func (a *app) tellTable(path string, wrong, interrupted error) error {
+	if wrong != nil {
+		return failure{wrong, unwritten}
+	}
+	fmt.Fprintf(a.stdout, "The table is %s.\n", path)
+	if interrupted != nil {
+		fmt.Fprintln(a.stdout, "interrupted: the same command goes on with the runs that are left")
+		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
+	}
+	return nil
+}
 
 // makeSet makes the runs of a matrix of services that its set does not have.
 func (a *app) makeSet(ctx context.Context, m *experiment.Sweep,
