@@ -26,7 +26,8 @@ const (
 	endpointLimit = 2 * time.Second
 	// endpointAge is how old a connection to it becomes: nobody hears of the end of one that is cut silently.
 	endpointAge = 500 * time.Millisecond
-	// endpointPause is how long the watch waits before it connects again, if the server has closed the connection.
+	// endpointPause is how long the watch waits before it connects again, if the server has closed the
+	// connection.
 	endpointPause = 20 * time.Millisecond
 )
 

@@ -44,8 +44,8 @@ func Columns() []string {
 // ofOrigin are the columns that say where trials come from.
 var ofOrigin = []string{versionColumn, machineColumn, runColumn}
 
-// OptionColumns names the columns of the options of some trials, sorted by name. It leaves out what the client
-// of a service declares: that follows from the service and its options.
+// OptionColumns names the columns of the options of some trials, sorted by name. It leaves out what the
+// client of a service declares: that follows from the service and its options.
 func OptionColumns(trials []*Trial) []string {
 	names := map[string]bool{}
 	for _, t := range trials {

@@ -62,13 +62,13 @@ const (
 	failoverWarmup = 100 * time.Millisecond
 	failoverSlack  = 500 * time.Millisecond // for an entry that takes longer than usual, or the end of a fault
 	// The server that leads is killed while a client is inside. The client stays inside until the server is
-	// down. The other servers take some seconds to elect a leader, whatever the ttl is: those of NATS up to nine.
+	// down. The other servers take some seconds to elect a leader, whatever the ttl is: NATS up to nine.
 	serverHold  = 200 * time.Millisecond
 	serverAfter = 100 * time.Millisecond
 	serverWait  = 12 * time.Second
 )
 
-// scale returns the ttl that servers grant, or noTTL. Holds, faults and runs have lengths in proportion to it.
+// scale returns the ttl that servers grant, or noTTL. Lengths of holds, faults and runs follow from it.
 func (c *FailoverCase) scale() time.Duration {
 	if c.Subject.Granted > 0 {
 		return c.Subject.Granted
@@ -115,8 +115,8 @@ func (c *FailoverCase) Job(seed uint64) (*bench.Job, error) {
 	return o.Resolve(c.Subject.Spec, false)
 }
 
-// entries sets the options of a run about a lock: clients always request, and the fault hits the second holder,
-// or the leading server while that client is inside.
+// entries sets the options of a run about a lock: clients always request, and the fault hits the second
+// holder, or the leading server while that client is inside.
 func (c *FailoverCase) entries(o *bench.Options) (err error) {
 	hold, after := c.hold(), c.spread()
 	o.Workload = workload.Workload{Load: workload.Saturated, Hold: chance.Constant(hold)}

@@ -101,8 +101,8 @@ func (l *FailoverLine) Text() string {
 	return strings.Join(append([]string{l.Service}, l.With...), " ")
 }
 
-// TTLs returns which of the times to live that the user asks for the line is run with. A service without a ttl
-// has one time, 0.
+// TTLs returns the times to live, of those that the user asks for, that the line is run with. A service
+// without a ttl has one time, 0.
 func (l *FailoverLine) TTLs(asked []time.Duration) []time.Duration {
 	if len(l.TTL) == 0 {
 		return []time.Duration{0}
