@@ -49,16 +49,12 @@ func judgeHunt(r *bench.Run, made error, slept time.Duration) (class HuntClass, 
 	}
 	if f := worstInside(t, r.Record.Trials[0].Faults != nil); f != nil {
 		if t.Row.CPUBound() && slept <= late {
-			slept = late
 			return HuntBusy, f.Check, f.Says + "; the processors were busy"
 		}
 		return busy(f.Check, f.Says)
 	}
 	if says := fellOf(r); says != "" && t.Verdict.Outcome != check.Violated {
-		if brokenBy(r)&(r.Spec.SafeIn(r.Config)|nodes.NoAmnesia) != 0 {
-			return HuntOutside, huntFences, says
-		}
-		return HuntFinding, huntFences, says
+		return classOfFall(brokenBy(r), r.Spec.SafeIn(r.Config)), huntFences, says
 	}
 	worst := t.Verdict.Worst()
 	switch {
@@ -83,6 +79,15 @@ func worstInside(t *bench.Trial, faults bool) *check.Finding {
 		}
 	}
 	return nil
+}
+
+// classOfFall returns what a fence number that falls is, where faults broke some assumptions and the service
+// rests on others. A service that lost its data may have lost the number as well.
+func classOfFall(broken, rests nodes.Assumption) HuntClass {
+	if broken&(rests|nodes.NoAmnesia) != 0 {
+		return HuntOutside
+	}
+	return HuntFinding
 }
 
 // brokenBy returns what the faults of a run break.

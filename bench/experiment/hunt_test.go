@@ -13,6 +13,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/chaos"
+	"turnstile/internal/figure"
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/foreign"
@@ -111,8 +112,11 @@ func TestWhatIsAFinding(t *testing.T) {
 		finding check.Finding
 		trouble string
 		slept   time.Duration
+		bound   bool // the processors were busy
 		want    HuntClass
 	}{
+		"while the processors were busy": {finding: check.Finding{Outcome: check.Violated}, bound: true,
+			want: HuntBusy},
 		"valid":  {finding: check.Finding{Outcome: check.Valid}, want: HuntValid},
 		"inside": {finding: check.Finding{Outcome: check.Violated}, want: HuntFinding},
 		"on a late one": {finding: check.Finding{Outcome: check.Violated}, slept: time.Second,
@@ -132,6 +136,9 @@ func TestWhatIsAFinding(t *testing.T) {
 		r := &bench.Run{Folder: &results.Folder{Path: t.TempDir()}, Record: record,
 			Trials: []*bench.Trial{{Trouble: c.trouble,
 				Verdict: check.Verdict{Outcome: one.Outcome, Findings: []check.Finding{one}}}}}
+		if c.bound {
+			r.Trials[0].Row.CPUBusy = figure.Number(1)
+		}
 		if class, _, says := judgeHunt(r, nil, c.slept); class != c.want {
 			t.Errorf("%s: %s, not %s (%s)", name, class, c.want, says)
 		}
@@ -151,6 +158,24 @@ func TestFencesThatFall(t *testing.T) {
 		}
 		if (f.says != "") != falls {
 			t.Errorf("%v: %q", fences, f.says)
+		}
+	}
+}
+
+// A fence number that falls is a finding, unless data was lost or something was broken that the service rests
+// on.
+func TestFallsOutsideTheModel(t *testing.T) {
+	for _, c := range []struct {
+		broken, rests nodes.Assumption
+		want          HuntClass
+	}{
+		{0, nodes.NoPause, HuntFinding},
+		{nodes.ServersUp, nodes.NoPause, HuntFinding},
+		{nodes.NoPause, nodes.NoPause | nodes.Timing, HuntOutside},
+		{nodes.NoAmnesia, 0, HuntOutside},
+	} {
+		if class := classOfFall(c.broken, c.rests); class != c.want {
+			t.Errorf("%v broken, on which %v rests: %s, want %s", c.broken, c.rests, class, c.want)
 		}
 	}
 }
