@@ -81,8 +81,8 @@ func TestFailoverRow(t *testing.T) {
 	}{
 		{"some", "2 (1 to 3, least and most) 1..3, 3 runs, 0 never, 0 out, run 0, ", some},
 		{"most never", ">9 (1 to >9, least and most) 1..>9, 3 runs, 2 never, 0 out, run 1, ", most},
-		{"one as long as the bound", ">9 (1 to >9, least and most) 1..>9, 3 runs, 1 never, 0 out, run 0, ",
-			of(figure.AtLeast(9), figure.Number(9), figure.Number(1))},
+		{"one as long as the bound", ">9 (1 to >9, least and most) 1..>9, 3 runs, 1 never, 0 out, run 1, ",
+			of(figure.Number(9), figure.AtLeast(9), figure.Number(1))},
 		{"ten", "5.5 (2 to 9, 95% of the median) 1..10, 10 runs, 0 never, 0 out, run 9, ", of(ten...)},
 		{"left out", " ( to , ) .., 0 runs, 0 never, 3 out, , 2: late; 1: no holder", late},
 		{"not run", " ( to , ) .., 0 runs, 0 never, 0 out, , not run", missing},
