@@ -19,6 +19,9 @@ func (d *Driver) beginCarried(f *fault, b port.FaultBeginning) (err error) {
 	} else if f.ByRun() {
 		of = effect.Group{b.Victim}
 	}
+	if !f.hitsVictim() {
+		b.Victim = nodes.None
+	}
 	b.At = d.cluster.Now()
 	t, has := d.cluster.(port.Transport)
 	if !has {

@@ -373,7 +373,7 @@ func (d *Driver) CameTo() (all []Fault) {
 		if f.namesServersByRun() {
 			one.HitServers = effect.ServersNamed(f.servers)
 		}
-		if victim := f.shared.victim(); one.ByRun() && victim >= 0 && f.shared.from.Load() != 0 {
+		if victim := f.shared.victim(); one.hitsVictim() && victim >= 0 && f.shared.from.Load() != 0 {
 			one.Hit = new(victim)
 		}
 		all = append(all, one)

@@ -151,13 +151,11 @@ func (f *Fault) Parts() *effect.Cut {
 // out in the run, or None. Whom a broker serves is not looked at: a fault of brokers hits all.
 func (f *Fault) CutsOff(id, victim nodes.ID) bool {
 	switch t := effect.TargetOf(f.Effect); {
-	case f.ofServers() && !f.cutsClients():
-		return true
-	case f.ByRun():
+	case f.hitsVictim():
 		return id == victim
 	case is[*effect.CutLinks](f):
 		return f.cut().Names(id)
-	case t != nil:
+	case t != nil && !f.ByRun():
 		return slices.Contains(t.Nodes, id)
 	}
 	return true

@@ -164,7 +164,7 @@ func (d *Driver) Progress() (all []Progress) {
 			Ended: since(f.ended), Hits: f.shared.hits.Load(), Brokers: f.brokers(f.among),
 			Servers: slices.Clone(f.servers)}
 		p.Nodes = slices.Clone(f.target().Nodes)
-		if victim := f.shared.victim(); f.ByRun() && victim >= 0 {
+		if victim := f.shared.victim(); f.hitsVictim() && victim >= 0 {
 			p.Nodes = effect.Group{victim}
 		}
 		all = append(all, p)

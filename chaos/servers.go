@@ -75,10 +75,11 @@ func (f *Fault) checkServers(s *Scene) error {
 	return nil
 }
 
-// cutsClients reports whether the fault cuts clients off from servers.
-func (f *Fault) cutsClients() bool {
-	cut, is := f.Effect.(*effect.CutServer)
-	return is && cut.OfClients()
+// hitsVictim reports whether the node by which it comes out in the run what the fault hits is hit itself. A
+// fault of the server of the holder hits that server.
+func (f *Fault) hitsVictim() bool {
+	cut, cuts := f.Effect.(*effect.CutServer)
+	return f.ByRun() && (!f.names(effect.ServerOfHolder) || cuts && cut.OfClients())
 }
 
 // namesServersByRun reports whether it comes out in the run which server the fault is for.

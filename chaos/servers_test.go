@@ -137,6 +137,9 @@ func TestTheServerOfTheHolderSuffersIt(t *testing.T) {
 		if d.CameTo()[0].HitServers.Group == nil {
 			t.Errorf("%s: which server it was is not known", text)
 		}
+		if hit := d.CameTo()[0].Hit != nil; hit != strings.HasPrefix(text, "cut: holder") {
+			t.Errorf("%s: it says of the holder that it was hit: %v", text, hit)
+		}
 	}
 	if _, err := ParseFault("cut: 0/server of holder, for: 1s"); err == nil ||
 		!strings.Contains(err.Error(), "name it by its number") {
