@@ -26,7 +26,7 @@ GOTEST = go run ./internal/gotest
 # THINK=1ms is --think=1ms. Those of the environment do not count. ARGS goes to it as it is.
 COMMANDS = bench elect split-brain simulate explore validate chaos matrix verify runs show rerun history list \
 	overhead plans inject broker version sweep compare report publish results \
-	diagram export keys control host hosts
+	diagram export keys control host hosts claims
 quote = '$(subst ','\'',$(1))'
 given := $(sort $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
 args := $(if $(filter ARGS,$(given)),$(ARGS))
@@ -43,6 +43,7 @@ split-brain: ## cut a cluster in two, and say of every scheme who led: make spli
 simulate: ## the same on virtual time: make simulate ALGO=raymond N=100 LOSS=0.01
 explore: ## try every order of events in a small cluster: make explore ALGO=maekawa-textbook N=4
 validate: ## reproduce the published figures
+claims: ## run what lecture texts claim, and say what was seen: make claims ARGS=J6, or make claims SOURCE=L
 chaos: ## make runs under 2,520 random plans on virtual time and 50 on real processes, and compare the two
 matrix: ## run every algorithm under every plan, and say where what becomes of it is not what its row says
 sweep: ## run lists of configurations, each several times: make sweep ALGO=ricart,suzuki N=4,8,16 TRIALS=6

@@ -41,8 +41,27 @@ type requests struct{}
 
 func (requests) tidy(*Options) {}
 
+// checkWork completes the work of clients. It returns an error if the resource of the run cannot have that
+// work.
+func (o *Options) checkWork() error {
+	w, err := workload.ParseWork(o.Workload.Work.String())
+	o.Workload.Work = w
+	switch units := o.Config.Capacity(); {
+	case err != nil || w == workload.Account:
+		return err
+	case units > 1:
+		return fmt.Errorf("work %v on a resource of %d units: several clients would spoil it together, so "+
+			"have it be of one, as in --units 1, or leave out --work", w, units)
+	case o.Config.Fenced && w.Steps() > 0:
+		return fmt.Errorf("work %v on a resource that demands fence numbers: it refuses updates of the account "+
+			"alone, so leave out --fenced, or take the work %v or %v", w, workload.Account, workload.Shares)
+	}
+	return nil
+}
+
 func (requests) check(j *Job) error {
-	return cmp.Or(j.validateEnd(), j.resolvable(), j.validateLoad(), j.checkRealDetector())
+	return cmp.Or(j.validateEnd(), j.checkResources(), j.checkReceive(), j.resolvable(), j.validateLoad(),
+		j.Workload.Take.Check(&j.Spec.Spec, j.Config), j.checkWork(), j.checkRealDetector())
 }
 
 func (requests) one() string { return "an entry" }
@@ -94,7 +113,9 @@ func (o *Options) validateLoad() error {
 type campaigns struct{}
 
 func (campaigns) tidy(o *Options) {
-	o.WarmupLimit, o.Workload.Hold, o.Workload.Think = 0, chance.Distribution{}, chance.Distribution{}
+	w := &o.Workload
+	o.WarmupLimit, w.Hold, w.Think = 0, chance.Distribution{}, chance.Distribution{}
+	w.Receive = workload.Receive{} // no client is inside or computes
 }
 
 func (campaigns) check(j *Job) error {
@@ -140,6 +161,8 @@ func (j *Job) validateElections() error {
 		return fmt.Errorf("a warm-up of %v: a run about leaders is measured from its first election on", o.Warmup)
 	case o.Config.Units > 1:
 		return fmt.Errorf("%d units: there is one leader", o.Config.Units)
+	case o.Resources > 1:
+		return fmt.Errorf("%d resources: nodes elect one leader", o.Resources)
 	}
 	if err := cmp.Or(j.Workload.Initiators.Check(j.Config.N), j.validateEnd()); err != nil {
 		return err

@@ -185,8 +185,9 @@ func (f *trialFaults) follow(now int64) error {
 	return f.step(f.driver.Step)
 }
 
-// pending reports whether a fault is in force or to come that will be healed or begin whatever happens.
-func (f *trialFaults) pending() bool { return f.driver.Pending(f.Duration > 0) }
+// pending reports whether time alone will heal a fault or begin one. While requests are issued, a fault that
+// waits for an event counts as well; once that is over, the event may never come.
+func (f *trialFaults) pending(over bool) bool { return f.driver.Pending(f.Duration > 0 && !over) }
 
 // checkHealed says what is left of faults at the end of the trial, if anything is: each was to be healed.
 func (f *trialFaults) checkHealed() error {

@@ -29,11 +29,12 @@ func (r *Run) measureFaults(t *Trial, f *measure.FaultFold) {
 }
 
 // silence returns after how many seconds without entries a textbook takes what lets in for lost. It is
-// unknown unless a bounded latency is injected and entries are bounded too.
+// unknown unless the run injects a bounded latency and holds are bounded too. The time for which a message
+// waits for an application (--receive) counts as latency.
 func (j *Job) silence() figure.Figure {
-	_, latency, known := j.Latency.Bounds()
+	latency, known := j.bound()
 	_, hold, over := j.Workload.Hold.Bounds()
-	if j.Spec.Exclusion().Silence.Of == nil || !known || !over || latency == 0 || !j.Regions.None() {
+	if j.Spec.Exclusion().Silence.Of == nil || !known || !over || j.Latency.Zero() || !j.Regions.None() {
 		return figure.Figure{}
 	}
 	return figure.Number(j.Spec.Exclusion().Silence.Of(j.Config, latency, hold).Seconds())

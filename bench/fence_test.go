@@ -11,18 +11,8 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
-	"turnstile/nodes/lease"
-	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
-
-// leasing returns the row of that name, if it is the one of leases.
-func leasing(name string) *row.Row {
-	if name != "lease" {
-		return nil
-	}
-	return lease.Row(50 * time.Millisecond)
-}
 
 // A process that is stopped inside for longer than its lease is there together with the next. By the fence
 // numbers the resource refuses what it writes then; without them an update is lost.
@@ -38,7 +28,8 @@ func TestFencesMakeLeasesSafe(t *testing.T) {
 		t.Run(fmt.Sprintf("fenced %t %s", fenced, resource), func(t *testing.T) {
 			t.Parallel()
 			o := Defaults()
-			o.Algorithm, o.Config.N, o.Workload.Load = "lease", 3, workload.Saturated
+			o.Algorithm, o.Config.N, o.Workload.Load = "central-lease", 3, workload.Saturated
+			o.Config = o.Config.With("lease", "50ms")
 			o.Config.Fenced, o.Resource = fenced, resource
 			o.Workload.Hold = chance.Constant(5 * time.Millisecond)
 			o.Warmup, o.Duration, o.Entries = 0, 0, 110

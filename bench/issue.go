@@ -89,7 +89,8 @@ func (t *trial) issueOneByOne(m *meter) error {
 			id = nodes.ID(chance.Dice(t.seed).Below(chance.Roll{Purpose: chance.ForNode, Count: drawn},
 				t.Config.N))
 		}
-		if err := t.orders.give(host.Order{Do: host.Ask}, id); err != nil {
+		r := t.Workload.Names(chance.Dice(t.seed), id, drawn, len(t.Stack.Mutexes()))
+		if err := t.orders.give(host.Order{Do: host.Ask, Resource: r}, id); err != nil {
 			return err
 		}
 		after, err := t.settle(m, count)
@@ -214,7 +215,7 @@ func (m *meter) overByEntries(s sums) (at int64, over bool, err error) {
 	}
 	// Of a run in which nodes have died, the last request may be one of the dead, or never be made.
 	if s.dead > 0 && !over {
-		over = !s.unknown && !s.open() && !t.faults.pending() && !t.nodes.anyoneRequests()
+		over = !s.unknown && !s.open() && !t.faults.pending(false) && !t.nodes.anyoneRequests()
 	}
 	if over && at == 0 {
 		at = t.now()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"turnstile/chaos"
@@ -41,10 +42,15 @@ func (o Options) Resolve(spec *row.Row, simulated bool) (*Job, error) {
 func (o Options) Draft(spec *row.Row, simulated bool) (*Job, error) {
 	delays := o.delays()
 	o.Algorithm, o.Config = spec.Name, spec.Fitted(o.Config, delays)
+	if o.Resources == 1 {
+		o.Resources = 0 // as if it were left out
+	}
 	beside, err := o.resolveBeside(spec.Detects, delays)
 	j := &Job{Options: o, Spec: spec, Problem: check.ProblemOf(spec), Simulated: simulated}
 	if err == nil {
-		j.Stack, err = row.Assemble(row.Instance{Row: spec, Config: o.Config}, beside...)
+		first := row.Instance{Row: spec, Config: o.Config}
+		more := slices.Repeat([]row.Instance{first}, min(o.resources(), MostResources)-1)
+		j.Stack, err = row.Assemble(first, append(more, beside...)...)
 	}
 	j.wrong = err
 	demandOf(j.Problem.Load).tidy(&j.Options)
@@ -108,9 +114,38 @@ func (o *Options) Implied(spec *row.Row) nodes.Config {
 // delays returns what takes time in the run, faults left aside. Times that nothing could cover are cut, so
 // that no formula overflows.
 func (o *Options) delays() nodes.Delays {
-	network, most := o.latencies(), math.MaxInt64/time.Duration(64*min(max(1, o.Config.N), mostNodes))
-	return nodes.Delays{Message: min(network.Longest(), most), Hold: min(o.Workload.Hold.Longest(), most),
+	most := math.MaxInt64 / time.Duration(64*min(max(1, o.Config.N), mostNodes))
+	return nodes.Delays{Message: min(o.longest(), most), Waits: min(o.waits(), most),
+		Hold:  min(o.Workload.Hold.Longest(), most),
 		Alone: o.alone()}
+}
+
+// longest returns the longest time from the send of a message to its handling, without faults: of a million
+// messages fewer than one takes longer on its way, or waits longer for the application of its node.
+func (o *Options) longest() time.Duration {
+	network := o.latencies()
+	return network.Longest() + o.waits()
+}
+
+// waits returns the longest time for which a message waits for the application.
+func (o *Options) waits() time.Duration {
+	return o.Workload.Receive.Waits(o.Workload.Hold.Longest(), o.Workload.Think.Longest())
+}
+
+// bound returns an upper bound of the time from the send of a message to its handling, if there is one.
+func (o *Options) bound() (most time.Duration, bounded bool) {
+	network, w := o.latencies(), &o.Workload
+	most, bounded = network.Bound()
+	_, hold, holds := w.Hold.Bounds()
+	_, think, thinks := w.Think.Bounds()
+	waits := w.Receive.Waits(hold, think)
+	return most + waits, bounded && (waits == 0 || holds && thinks)
+}
+
+// even reports whether all messages take the same time until they are handled, faults left aside.
+func (o *Options) even() bool {
+	network := o.latencies()
+	return network.Constant() && o.Workload.Receive.IsZero()
 }
 
 // Placement returns which node is on which host; the zero Placement if the run is on one machine. Check says

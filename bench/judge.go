@@ -31,7 +31,7 @@ func costUnder(l workload.Load, c row.Cost) row.Range {
 
 // setting tells the checks what they must know of a trial with such faults.
 func (j *Job) setting(faults []chaos.Fault) check.Setting {
-	cost, network := j.published(), j.network()
+	cost := j.published()
 	s := check.SettingOf(j.Stack)
 	s.Cost, s.CostKnown = cost, known(cost)
 	s.Real, s.Asked = !j.Simulated, j.resourceProcess()
@@ -45,11 +45,28 @@ func (j *Job) setting(faults []chaos.Fault) check.Setting {
 			s.NeverHolds |= nodes.PerfectDetector | nodes.EventualDetector
 		}
 	}
-	s.Delay, s.Bounded = network.Bound()
-	s.Even = j.Simulated && network.Constant()
+	s.Delay, s.Bounded = j.bound()
+	s.Even = j.Simulated && j.even()
 	s.Open, s.Alone = j.Workload.Load == workload.Open, j.alone()
+	s.Fills, s.Work = j.fills(&s), j.Workload.Work
 	s.Expected, s.Faults, s.Promise = j.Entries, checked(faults), j.promise()
 	return s
+}
+
+// fills reports whether the load demands that all units of the resource are taken at some time: every client
+// requests again at once, all requests take the same number of units, and that divides the capacity. A free
+// unit is taken within one gap: the time until all know of a request, and one message. If a hold is longer
+// than N gaps, no client leaves before all units are taken. Of several resources, too few clients may want
+// one at a time.
+func (j *Job) fills(s *check.Setting) bool {
+	w, capacity := &j.Workload, j.Config.Capacity()
+	shortest, _, known := w.Hold.Bounds()
+	sizes := w.Take.Sizes(capacity)
+	if capacity == 1 || j.resources() > 1 || len(sizes) > 1 || capacity%sizes[0] != 0 {
+		return false
+	}
+	gap := j.promise().Known + s.Slack + s.Delay
+	return w.Load == workload.Saturated && s.Bounded && known && shortest > time.Duration(j.Config.N)*gap
 }
 
 // alone reports whether requests are made one at a time.
@@ -66,14 +83,13 @@ const (
 )
 
 // promise returns what a run is held to of the order in which its algorithm serves. It is exact where all
-// messages take the same time, which they do in simulations alone.
+// messages take the same time, and none waits for an application, which is so in simulations alone.
 func (j *Job) promise() check.Promise {
-	network := j.network()
-	p := check.PromiseOf(j.Spec, j.Config, network.Longest())
+	p := check.PromiseOf(j.Spec, j.Config, j.longest())
 	switch {
 	case !j.Simulated:
 		p.Times, p.Slack = tolerance, unhurried+time.Duration(j.Config.N)*unhurriedPerNode
-	case !network.Constant() || j.faulty():
+	case !j.even() || j.faulty():
 		p.Times = tolerance
 	}
 	return p
@@ -93,6 +109,9 @@ func (j *Job) judgementOf(h history.Header, s check.Setting) judgement {
 	sections := check.Sections(h, s)
 	made := judgement{Fold: sections, measures: measure.New(sections, j.Workload.Load),
 		checks: check.New(sections, s)}
+	if j.resources() > 1 {
+		made.measures.ByResource()
+	}
 	if len(s.Faults) > 0 {
 		made.faults = measure.NewFaults(sections, s.Epoch)
 	}

@@ -295,14 +295,14 @@ func (n *nodeSet) crashed(id nodes.ID) error {
 	l := &n.lives[id]
 	crashed := history.Event{Kind: history.Crashed, Node: id}
 	if int(id) < n.Config.N {
-		unknown, err := n.resource.takeOut(n.ctx, id, l.incarnation)
+		inDoubt, err := n.resource.takeOut(n.ctx, id, l.incarnation)
 		if f, _ := l.fate(); err != nil && f.Gone { // with the process that keeps the register, and the run ends
-			unknown, err = int32(n.Config.Capacity()), nil
+			inDoubt, err = doubt{units: int32(n.Config.Capacity())}, nil
 		}
 		if err != nil {
 			return err
 		}
-		crashed.Count = uint32(unknown)
+		crashed.Count, crashed.Instance = uint32(inDoubt.units), uint16(inDoubt.resource)
 	}
 	crashed.At = n.now()
 	l.down, l.expected = true, false

@@ -13,6 +13,7 @@ import (
 type Options struct {
 	Algorithm string              `yaml:"algorithm"`
 	Config    nodes.Config        `yaml:"config"`
+	Resources int                 `yaml:"resources,omitempty"` // that clients name, each an instance; 0: one
 	Workload  workload.Workload   `yaml:"workload"`
 	Latency   chance.Distribution `yaml:"latency"`           // injected into every link, whose order is kept
 	Regions   chaos.Regions       `yaml:"regions,omitempty"` // instead of Latency; none: all links are alike
@@ -70,6 +71,12 @@ func Defaults() Options {
 		WarmupLimit: WarmupLimit,
 	}
 }
+
+// MostResources is how many resources a run has at most: each node has a machine and counters for each.
+const MostResources = 256
+
+// resources returns how many resources clients ask for.
+func (o *Options) resources() int { return max(1, o.Resources) }
 
 // warmupLimit returns the limit of the warm-up if the clients decide how long it takes; else 0.
 func (o *Options) warmupLimit() time.Duration {

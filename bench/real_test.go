@@ -146,9 +146,6 @@ func runTestNode() error {
 
 // Each of these never serves some request, in a way of its own.
 func stuckSpec(name string) *row.Row {
-	if lease := leasing(name); lease != nil {
-		return lease
-	}
 	s := &row.Row{Spec: nodes.Spec{
 		Name:       name,
 		Live:       nodes.NoLoss | nodes.NoCrash,

@@ -41,7 +41,7 @@ func (o *Options) checkResource(simulated bool) error {
 type witnesses interface {
 	// takeOut takes a node whose process has ended out of the register, and returns by how many units that may
 	// err from now on.
-	takeOut(ctx context.Context, id nodes.ID, incarnation uint32) (unknown int32, err error)
+	takeOut(ctx context.Context, id nodes.ID, incarnation uint32) (doubt, error)
 	// tickets returns how far a run that ends by entries has come. It does not wait for a process that stands
 	// still: what it returns may be older by then.
 	tickets(ctx context.Context) (host.Tickets, error)
@@ -49,24 +49,40 @@ type witnesses interface {
 
 // openResource makes what the clients of the trial share.
 func (t *trial) openResource() (err error) {
+	resources := t.resources()
 	if kept := t.transport.resource; kept != nil {
 		t.nodes.resource = &keptResource{of: kept}
 		return kept.Keep(t.nodes.ctx, host.Share{Run: t.name, Nodes: t.Config.N,
-			Capacities: []int{t.Config.Capacity()}, Entries: t.ticketsOfNodes()})
+			Capacities: slices.Repeat([]int{t.Config.Capacity()}, resources), Entries: t.ticketsOfNodes()})
 	}
-	if err := host.CreateResource(t.resourcePath(), 1, t.Config.N); err != nil {
+	if err := host.CreateResource(t.resourcePath(), resources, t.Config.N); err != nil {
 		return err
 	}
-	mapped, err := host.OpenResource(t.resourcePath(), 1, t.Config.N)
-	t.nodes.resource = sharedFile{mapped}
+	mapped, err := host.OpenResource(t.resourcePath(), resources, t.Config.N)
+	t.nodes.resource = sharedFile{mapped, resources}
 	return err
 }
 
-// A sharedFile is a file that all processes map.
-type sharedFile struct{ of *host.Resource }
+// A doubt says by how many units the register of a resource may be wrong.
+type doubt struct {
+	resource int // its number, and that of its instance: resources come first in a stack
+	units    int32
+}
 
-func (s sharedFile) takeOut(_ context.Context, id nodes.ID, _ uint32) (int32, error) {
-	return s.of.TakeOut(0, id), nil
+// A sharedFile is a file that all processes map.
+type sharedFile struct {
+	of        *host.Resource
+	resources int
+}
+
+func (s sharedFile) takeOut(_ context.Context, id nodes.ID, _ uint32) (doubt, error) {
+	var d doubt
+	for number := range s.resources { // a node changes one register at a time, so one is in doubt at most
+		if units := s.of.TakeOut(number, id); units > 0 {
+			d = doubt{number, units}
+		}
+	}
+	return d, nil
 }
 
 func (s sharedFile) tickets(context.Context) (host.Tickets, error) { return s.of.Tickets(), nil }
@@ -84,11 +100,11 @@ type look struct {
 	err error
 }
 
-func (k *keptResource) takeOut(ctx context.Context, id nodes.ID, incarnation uint32) (int32, error) {
+func (k *keptResource) takeOut(ctx context.Context, id nodes.ID, incarnation uint32) (doubt, error) {
 	if err := k.of.TakeOut(ctx, id, incarnation); err != nil {
-		return 0, fmt.Errorf("taking node %d out of the register: %w", id, err)
+		return doubt{}, fmt.Errorf("taking node %d out of the register: %w", id, err)
 	}
-	return 0, nil // the process knows what the node had taken
+	return doubt{}, nil // the process knows what the node had taken
 }
 
 func (k *keptResource) tickets(ctx context.Context) (host.Tickets, error) {

@@ -84,9 +84,10 @@ func (r *Record) asked() results.Asked {
 		Hosts:     max(1, o.Hosts),
 		Place:     o.Place,
 		Units:     o.Config.Capacity(),
-		Resources: 1,
+		Resources: o.resources(),
+		Zipf:      zipf(w),
 		Load:      string(w.Load),
-		Whole:     figure.Number(w.Whole),
+		Whole:     figure.Number(w.Take.WholeShare(o.Config.Capacity())),
 		Hold:      w.Hold.String(),
 		Latency:   o.Latency.String(),
 		Multicast: o.Multicast,
@@ -96,6 +97,13 @@ func (r *Record) asked() results.Asked {
 		NATS:      o.NATS,
 		Proxies:   o.Proxies,
 		WarmupS:   figure.Number(o.Warmup.Seconds()),
+	}
+	if !w.Take.IsZero() {
+		a.Take = w.Take.String()
+	}
+	a.Work = string(w.Work)
+	if !w.Receive.IsZero() {
+		a.Receive = w.Receive.String()
 	}
 	demandOf(w.Load).asked(w, &a)
 	if !o.Regions.None() {
@@ -122,16 +130,26 @@ func (r *Record) asked() results.Asked {
 	return a
 }
 
+// zipf returns the exponent by which requests name resources; unknown: all are alike.
+func zipf(w *workload.Workload) (exponent figure.Figure) {
+	if w.Zipf > 0 {
+		exponent = figure.Number(w.Zipf)
+	}
+	return exponent
+}
+
 func meanUS(s chance.Distribution) figure.Figure {
 	return figure.Number(float64(s.Mean()) / float64(time.Microsecond))
 }
 
 // predict returns the utilisation and the entries per second that theory expects: under a saturated
 // load, each entry takes its hold and a synchronization delay of so many hops, each of the injected
-// latency. They are unknown unless the number of hops is exact and the latency constant.
+// latency. They are unknown unless the number of hops is exact, the latency constant, and the unit one, and
+// no message waits for an application.
 func predict(o Options, delay row.Range) (utilisation, entriesPerS figure.Figure) {
-	if o.Workload.Load != workload.Saturated || o.Config.N < 2 || !delay.Exact() || delay.Min <= 0 ||
-		o.Latency.Zero() || !o.Latency.IsConstant() || !o.Regions.None() {
+	several := o.Config.Capacity() > 1 || o.resources() > 1
+	if o.Workload.Load != workload.Saturated || o.Config.N < 2 || several || !delay.Exact() || delay.Min <= 0 ||
+		o.Latency.Zero() || !o.even() {
 		return figure.Figure{}, figure.Figure{}
 	}
 	hold := o.Workload.Hold.Mean().Seconds()

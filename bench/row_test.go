@@ -172,15 +172,19 @@ func runsOfAllColumns(t *testing.T) []Options {
 		{Algorithm: "token-ring", Config: nodes.Config{N: 3}.With("order", "2,0,1"), Latency: ms, Entries: 50,
 			Workload: workload.Workload{Load: workload.Saturated}},
 		{Algorithm: "maekawa", Config: nodes.Config{N: 4}, Latency: ms, Entries: 50,
-			Workload: workload.Workload{Load: workload.Closed, Think: ms}},
+			Workload: workload.Workload{Load: workload.Closed, Think: ms,
+				Receive: workload.Receive{By: workload.Poll, Period: time.Millisecond}}},
 		{Algorithm: "majority", Config: nodes.Config{N: 4}, Latency: ms, Entries: 50,
 			Workload: workload.Workload{Load: workload.Saturated}},
 		{Algorithm: "ricart-agrawala-ft", Config: nodes.Config{N: 4}, Latency: ms, Entries: 50,
-			Workload: workload.Workload{Load: workload.Saturated}},
+			Workload: workload.Workload{Load: workload.Saturated, Work: workload.Shares}},
 		{Algorithm: "token-ring-regenerating", Config: nodes.Config{N: 4}, Latency: ms, Duration: time.Second,
 			Workload: workload.Workload{Load: workload.Saturated},
 			Faults: []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{Word: "holder"}},
 				Schedule: chaos.Schedule{At: 300 * time.Millisecond}}}},
+		{Algorithm: "multi-copy", Config: nodes.Config{N: 4, Units: 3}, Resources: 2, Latency: ms, Entries: 50,
+			Workload: workload.Workload{Load: workload.Saturated, Zipf: 1, Hold: ms,
+				Take: workload.Take{Least: 1, Most: 3}}},
 		{Algorithm: "central-failover", Config: nodes.Config{N: 4, Elect: "bully"}, Latency: ms, Entries: 50,
 			Workload: workload.Workload{Load: workload.Saturated}},
 	}
@@ -203,7 +207,9 @@ func wantNumbers(t *testing.T, folder *results.Folder, bounds map[string]bool) {
 	t.Helper()
 	for name, row := range map[string]any{results.RowsFile: results.Row{},
 		results.FaultsFile: results.PhaseRow{}, results.MessagesFile: results.MessageRow{},
-		results.TimelineFile: results.IntervalRow{}, results.BeliefsFile: results.BeliefRow{}} {
+		results.SizesFile:     results.SizeRow{},
+		results.ResourcesFile: results.ResourceRow{},
+		results.TimelineFile:  results.IntervalRow{}, results.BeliefsFile: results.BeliefRow{}} {
 		text, err := os.ReadFile(folder.File(name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

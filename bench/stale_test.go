@@ -84,8 +84,8 @@ func TestWhatOtherHostsHaveSeenCountsForEachStep(t *testing.T) {
 // A lostRegister is that of a resource process that is gone.
 type lostRegister struct{ witnesses }
 
-func (lostRegister) takeOut(context.Context, nodes.ID, uint32) (int32, error) {
-	return 0, errors.New("the resource process ended before it answered")
+func (lostRegister) takeOut(context.Context, nodes.ID, uint32) (doubt, error) {
+	return doubt{}, errors.New("the resource process ended before it answered")
 }
 
 // Nodes have crashed with their host though the resource process was there, too, which would take them out of

@@ -66,7 +66,7 @@ func (t *trial) newStallDetector() *stallDetector {
 
 // stallLimit returns for how long nothing may move before it is time to look why.
 func (j *Job) stallLimit() time.Duration {
-	limit := j.Patience + 10*max(j.Latency.Longest(), j.Regions.Longest())
+	limit := j.Patience + 10*j.longest()
 	for _, in := range j.Stack.Instances()[1:] { // a suspicion to come may be what is waited for
 		limit += detector.Within(in)
 	}
@@ -198,7 +198,8 @@ func (t *trial) sums() sums { return t.watch.read() }
 func (t *trial) disturbed(now int64) (bool, error) {
 	err := t.follow(now) // a request may wait for a fault to be healed
 	lingers := t.faults.driver.Lingers(now)
-	return t.pauses.takeDisturbed() || t.faults.pending() || lingers || t.connections.outage.away, err
+	pending := t.faults.pending(t.orders.end != 0 && now >= t.orders.end)
+	return t.pauses.takeDisturbed() || pending || lingers || t.connections.outage.away, err
 }
 
 func (t *trial) silent(within time.Duration) (who, why string, err error) {
@@ -232,7 +233,7 @@ func (t *trial) stalled(messages uint64) error {
 		return err
 	}
 	t.watch.hushed = true // with all the rest
-	latency := int64(max(t.Latency.Longest(), t.Regions.Longest()))
+	latency := int64(t.longest())
 	arrive := t.now() + int64(5*time.Second) + latency
 	// Of what was lost with connections nobody knows that it will not come.
 	quiet := t.now() + int64(10*tick) + latency

@@ -42,6 +42,10 @@ func (r *Run) tables(trials int) []results.Table {
 		results.TableOf(results.TimelineFile, s.Timeline)}
 	leaders := []results.Table{results.TableOf(results.BeliefsFile, s.Beliefs),
 		results.TextTable(results.LedgerFile, results.LedgerPicture(r.Folder.Ref(), s.Ledgers()))}
+	sizes := results.TableOf(results.SizesFile, s.Sizes)
+	sizes.None = r.Config.Capacity() == 1
+	resources := results.TableOf(results.ResourcesFile, s.Resources)
+	resources.None = r.Record.Options.resources() == 1
 	for i := range faults {
 		faults[i].None = !r.Record.Options.faulty()
 	}
@@ -49,8 +53,9 @@ func (r *Run) tables(trials int) []results.Table {
 		leaders[i].None = !aboutLeaders[r.Problem.Sections]
 	}
 	rows := results.TableOf(results.RowsFile, s.Rows, catalog.OptionNames()...)
-	return slices.Concat([]results.Table{rows, results.TableOf(results.MessagesFile, s.Messages)}, faults,
-		leaders, results.LatencyTables(first.intervals()),
+	messages := results.TableOf(results.MessagesFile, s.Messages)
+	return slices.Concat([]results.Table{rows, messages, sizes, resources}, faults, leaders,
+		results.LatencyTables(first.intervals()),
 		[]results.Table{results.VerdictsTable(s.Verdicts), results.TextTable("verdict.txt", text)})
 }
 
@@ -99,7 +104,8 @@ func (r *Run) end() (err error) {
 // Changed returns the names of the files that are not as the run wrote them. A file that the run did not
 // write counts too, if it would be read.
 func (r *Record) Changed(folder *results.Folder) []string {
-	files := []string{results.FaultsFile, results.TimelineFile, results.BeliefsFile}
+	files := []string{results.SizesFile, results.ResourcesFile, results.FaultsFile, results.TimelineFile,
+		results.BeliefsFile}
 	for number := range r.Trials {
 		files = append(files, stallFile(number+1))
 	}

@@ -38,8 +38,9 @@ func simulateWatched(ctx context.Context, o sim.Options, limit time.Duration, fo
 	}
 	var beat atomic.Uint64
 	o.Beat = &beat
-	over := make(chan outcome, 1)
+	over, simulates := make(chan outcome, 1), make(chan string, 1)
 	go func() {
+		simulates <- goroutine()
 		result, err := sim.Run(o, folds...)
 		over <- outcome{result, err}
 	}()
@@ -57,7 +58,7 @@ func simulateWatched(ctx context.Context, o sim.Options, limit time.Duration, fo
 			if now := beat.Load(); now != last {
 				last, since = now, time.Now()
 			} else if time.Since(since) > limit {
-				return nil, stuckError{whereStuck()}
+				return nil, stuckError{whereStuck(<-simulates)}
 			}
 		}
 	}
@@ -66,12 +67,19 @@ func simulateWatched(ctx context.Context, o sim.Options, limit time.Duration, fo
 // frame is a line of a stack that names a place in a file.
 var frame = regexp.MustCompile(`(?m)^\t(\S+\.go:\d+)`)
 
+// goroutine returns how the stack of the goroutine that calls it begins, as in goroutine 7.
+func goroutine() string {
+	begin := make([]byte, 64)
+	says, _, _ := strings.Cut(string(begin[:runtime.Stack(begin, false)]), " [")
+	return says
+}
+
 // whereStuck returns the place in the algorithm that the handler of a simulation has come to, as part of a
-// sentence.
-func whereStuck() string {
+// sentence, given the goroutine that simulates. Others may simulate beside it.
+func whereStuck(simulates string) string {
 	stacks := make([]byte, 1<<20)
 	for _, stack := range strings.Split(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
-		if !strings.Contains(stack, "sim.(*world)") {
+		if !strings.HasPrefix(stack, simulates+" [") {
 			continue
 		}
 		handler := ""

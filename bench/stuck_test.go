@@ -32,15 +32,34 @@ func rowOfStuck(machine func(nodes.Config) nodes.Machine) *row.Row {
 	}}
 }
 
+// dawdling never returns from the request of node 0.
+type dawdling struct{ looping }
+
+func (d *dawdling) Request(env *nodes.Env) {
+	for env.Self() == 0 {
+		time.Sleep(time.Millisecond) // so that the test can end
+	}
+	d.looping.Request(env)
+}
+
+// The error says where a handler is that does not return: that of its own run, though another stands at
+// another place.
 func TestStuckHandlersAreNoticed(t *testing.T) {
 	t.Parallel()
-	row := rowOfStuck(func(nodes.Config) nodes.Machine { return &looping{} })
-	o := Defaults()
-	o.Config.N, o.Duration = 2, 100*time.Millisecond
-	asked := simulated(t, o, row)
-	_, err := simulateWatched(t.Context(), *asked, time.Second)
-	if !errors.As(err, new(stuckError)) || !strings.Contains(err.Error(), "stuck_test.go:") {
-		t.Errorf("it says %v", err)
+	var says []string
+	for _, machine := range []nodes.Machine{&dawdling{}, &looping{}} {
+		row := rowOfStuck(func(nodes.Config) nodes.Machine { return machine })
+		o := Defaults()
+		o.Config.N, o.Duration = 2, 100*time.Millisecond
+		asked := simulated(t, o, row)
+		_, err := simulateWatched(t.Context(), *asked, time.Second)
+		if !errors.As(err, new(stuckError)) || !strings.Contains(err.Error(), "stuck_test.go:") {
+			t.Fatalf("it says %v", err)
+		}
+		says = append(says, err.Error())
+	}
+	if says[0] == says[1] {
+		t.Errorf("of two handlers in two places it says %s", says[0])
 	}
 }
 

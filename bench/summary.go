@@ -26,6 +26,8 @@ type Summary struct {
 	Record    Record                             // run.yaml
 	Rows      []results.Row                      // runs.csv
 	Messages  []results.MessageRow               // messages.csv, of all trials
+	Sizes     []results.SizeRow                  // sizes.csv, of all trials
+	Resources []results.ResourceRow              // resources.csv, of all trials
 	Faults    []results.FaultRow                 // faults.csv, of all trials
 	Timeline  []results.IntervalRow              // timeline.csv, of all trials
 	Beliefs   []results.BeliefRow                // beliefs.csv, of all trials
@@ -46,6 +48,7 @@ type Unjudged struct {
 // ReadSummary makes of the folder, digit by digit.
 func (r *Run) Summary() *Summary {
 	s := &Summary{Job: r.Job, Folder: r.Folder, Record: r.Record, Rows: r.Rows(), Messages: r.messages(),
+		Sizes: r.sizes(), Resources: r.ofResources(),
 		Latencies: results.Pool(r.intervals()), Unjudged: r.Unjudged}
 	for _, t := range r.Trials {
 		s.Verdicts = append(s.Verdicts, t.Verdict)
@@ -102,6 +105,12 @@ func (s *Summary) readTables() (err error) {
 		return err
 	}
 	if s.Messages, err = folder.Messages(); err != nil {
+		return err
+	}
+	if s.Sizes, err = folder.Sizes(); err != nil {
+		return err
+	}
+	if s.Resources, err = folder.Resources(); err != nil {
 		return err
 	}
 	if s.Faults, s.Timeline, err = folder.Faults(); err != nil {
@@ -247,6 +256,26 @@ func (r *Run) messages() (rows []results.MessageRow) {
 	for _, t := range r.Trials {
 		for _, m := range t.Measures.OfMessages(r.Stack.Codec()) {
 			rows = append(rows, results.MessageRow{Run: r.Folder.Name(), Trial: t.Number, OfMessages: m})
+		}
+	}
+	return results.AsStored(rows)
+}
+
+// sizes returns the rows of sizes.csv, as they are stored.
+func (r *Run) sizes() (rows []results.SizeRow) {
+	for _, t := range r.Trials {
+		for _, size := range t.Measures.OfSizes() {
+			rows = append(rows, results.SizeRow{Run: r.Folder.Name(), Trial: t.Number, OfSize: size})
+		}
+	}
+	return results.AsStored(rows)
+}
+
+// ofResources returns the rows of resources.csv, as they are stored.
+func (r *Run) ofResources() (rows []results.ResourceRow) {
+	for _, t := range r.Trials {
+		for _, of := range t.Measures.OfResources() {
+			rows = append(rows, results.ResourceRow{Run: r.Folder.Name(), Trial: t.Number, OfResource: of})
 		}
 	}
 	return results.AsStored(rows)

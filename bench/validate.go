@@ -9,6 +9,7 @@ import (
 
 	"turnstile/chaos"
 	"turnstile/judge/check"
+	"turnstile/nodes"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/foreign"
 	"turnstile/nodes/row"
@@ -35,7 +36,7 @@ func (j *Job) Check() error {
 	case o.Patience <= 0:
 		return fmt.Errorf("a patience of %v: it must be longer than nothing", o.Patience)
 	}
-	if o.Multicast && !spec.Broadcasts() {
+	if o.Multicast && !spec.Broadcasts(o.Config) {
 		return fmt.Errorf("%s broadcasts nothing, so a multicast would change nothing: leave out "+
 			"--multicast, or take one that broadcasts (%s)", spec.Name, strings.Join(broadcasters(spec), ", "))
 	}
@@ -71,6 +72,26 @@ func (j *Job) checkForeign() error {
 	return nil
 }
 
+// checkResources says what is wrong with the resources that clients name, if anything is.
+func (j *Job) checkResources() error {
+	switch {
+	case j.Resources < 0 || j.Resources > MostResources:
+		return fmt.Errorf("%d resources: a run has 1 to %d", j.Resources, MostResources)
+	case j.Resources > 1 && foreign.Is(j.Config):
+		return fmt.Errorf("%d resources: a foreign program or a service serves one", j.Resources)
+	}
+	return j.Workload.CheckZipf(j.resources())
+}
+
+// checkReceive returns an error if the run cannot have the given --receive.
+func (j *Job) checkReceive() error {
+	if r := j.Workload.Receive; !r.IsZero() && j.Config.Options[foreign.ServiceOption] != "" {
+		return fmt.Errorf("receive %v: clients of a service send each other no messages that could wait: leave "+
+			"it out", r)
+	}
+	return j.Workload.CheckReceive(j.resources(), j.Duration)
+}
+
 // checkRealDetector refuses a detector that real processes cannot have.
 func (j *Job) checkRealDetector() error {
 	for _, in := range j.Stack.Instances() {
@@ -85,7 +106,7 @@ func (j *Job) checkRealDetector() error {
 // broadcasters names the algorithms of the kind of another that broadcast.
 func broadcasters(kind *row.Row) (names []string) {
 	for _, row := range catalog.All() {
-		if row.Broadcasts() && check.ProblemOf(row) == check.ProblemOf(kind) {
+		if row.Broadcasts(row.Explicit(nodes.Config{N: 2})) && check.ProblemOf(row) == check.ProblemOf(kind) {
 			names = append(names, row.Name)
 		}
 	}

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -239,6 +240,12 @@ func (f *Fault) checkTarget(s *Scene) error {
 			"name the node, or leave out when", f.What(), f.When)
 	case cut.Word == effect.BridgeCut && n < 3, cut.Word == effect.RingCut && n < 4:
 		return f.mistake(k.Key, "%s: a bridge takes 3 clients or more, and a ring 4", f.What())
+	}
+	n := s.Config.N
+	if _, square := effect.GridOf(n); cut.Word == effect.GridCut && !square {
+		side := max(2, int(math.Sqrt(float64(n))))
+		return f.mistake(k.Key, "%s: a grid takes a square number of clients, such as %d or %d, and there are "+
+			"%d", f.What(), side*side, (side+1)*(side+1), n)
 	}
 	return nil
 }

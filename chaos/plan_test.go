@@ -180,6 +180,19 @@ func TestMistakesInTheMiddleOfAnInput(t *testing.T) {
 	}
 }
 
+// A grid takes the square of a number of clients.
+func TestMistakesInGrids(t *testing.T) {
+	for text, want := range map[string]string{
+		"cut: grid":   "such as 4 or 9, and there are 5",
+		"cut: grid:3": "takes 9 nodes, and there are 5",
+	} {
+		_, err := Resolve(read(t, text), scene(t, "ricart-agrawala"), 1)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
 // read reads faults in one line each.
 func read(t testing.TB, texts ...string) (all []Fault) {
 	t.Helper()

@@ -33,7 +33,7 @@ func InsidePlan(s *Scene, seed uint64) *Plan {
 
 // spared returns the assumptions that a plan leaves alone which leaves the algorithm inside its model.
 func (s *Scene) spared() nodes.Assumption {
-	return (s.Spec.SafeIn(s.Config) | s.Spec.Live) &^ ofKind(drawsOf, s.Spec.Kind).heals
+	return (s.Spec.SafeIn(s.Config) | s.Spec.LiveIn(s.Config)) &^ ofKind(drawsOf, s.Spec.Kind).heals
 }
 
 // drawPlan draws a plan of faults that break none of some assumptions.

@@ -80,7 +80,7 @@ func (r *drawn) kind(none int) string {
 	if none > 0 && r.below(none+1) > 0 {
 		return ""
 	}
-	return r.s.codec().Name(r.below(len(r.s.Spec.Messages)))
+	return r.s.codec().Name(r.below(r.s.Spec.CodecIn(r.s.Config).Kinds()))
 }
 
 // victim draws whom a fault of processes hits.

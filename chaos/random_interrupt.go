@@ -66,8 +66,8 @@ func (r *drawn) interrupt() (all []Fault) {
 // told draws a kind of message that is no heartbeat; empty, for all kinds: there is none.
 func (r *drawn) told() string {
 	var of []int
-	for i := range r.s.Spec.Messages {
-		if !r.s.Spec.Messages[i].Heartbeat {
+	for own, i := r.s.Spec.CodecIn(r.s.Config), 0; i < own.Kinds(); i++ {
+		if !own.Kind(i).Heartbeat {
 			of = append(of, i)
 		}
 	}

@@ -138,6 +138,8 @@ func (r *resolver) nameCut(f *Fault, dice chance.Dice) error {
 	switch half := len(order) / 2; cut.Word {
 	case effect.RingCut:
 		*cut = effect.RingOf(order)
+	case effect.GridCut:
+		*cut, _ = effect.GridOf(len(order)) // it was checked that they form one
 	case effect.BridgeCut:
 		*cut = effect.CutInto(false, sorted(order[:(len(order)-1)/2]), sorted(order[(len(order)-1)/2+1:]))
 	case "majority": // with the servers

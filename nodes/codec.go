@@ -46,7 +46,7 @@ func stackCodec(instances []Instance) (*Codec, error) {
 	rows := map[string]*Spec{} // which row has a name first
 	shared := map[string]bool{}
 	for _, in := range instances {
-		for _, k := range in.Spec.Messages {
+		for _, k := range in.Spec.messages(in.Config) {
 			name := k.name()
 			if first, there := rows[name]; there && first != in.Spec {
 				shared[name] = true
@@ -56,7 +56,7 @@ func stackCodec(instances []Instance) (*Codec, error) {
 	}
 	c := &Codec{}
 	for _, in := range instances {
-		for _, k := range in.Spec.Messages {
+		for _, k := range in.Spec.messages(in.Config) {
 			if c.KindOf(k.Zero) >= 0 {
 				continue
 			}

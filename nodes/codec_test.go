@@ -29,7 +29,7 @@ type tyPart struct {
 func codecs() map[string]*nodes.Codec {
 	all := map[string]*nodes.Codec{"all types": nodes.NewCodec([]nodes.MessageKind{{Zero: tyAll{}}})}
 	for _, row := range mutex.Table {
-		all[row.Name] = row.Codec()
+		all[row.Name] = nodes.NewCodec(row.Messages)
 	}
 	return all
 }

@@ -156,6 +156,16 @@ func (n *Node) Timers(instance int32) iter.Seq2[Timer, uint32] {
 // Client returns the state of the client of an instance.
 func (n *Node) Client(instance int32) ClientState { return n.at(instance).client }
 
+// Inside reports whether the client of some instance is in its critical section.
+func (n *Node) Inside() bool {
+	for i := range n.count() {
+		if n.at(i).client == Inside {
+			return true
+		}
+	}
+	return false
+}
+
 // Units returns how many units of the resource the latest request of the client of an instance wants.
 func (n *Node) Units(instance int32) int { return int(n.at(instance).units) }
 

@@ -24,6 +24,9 @@ type Spec struct {
 	Timers   []TimerName                // every kind of timer that its machines set
 	Options  []Option                   // its settings beside the number of nodes
 	Safe     Assumption                 // what its safety rests on
+	// Besides is what safety, and what progress, rests on beside Safe and Live in a configuration, since its
+	// options say so; nil: nothing.
+	Besides func(c Config) (safe, live Assumption)
 	// Effective is what its safety rests on, instead of Safe, where the resource demands fence numbers: it
 	// promises that nothing stale is accepted then, rather than that no two are inside.
 	Effective  Assumption
@@ -36,6 +39,8 @@ type Spec struct {
 	// Informs says that its machines say what clients hear of the lock: Env.TellLost, Env.Revoke and Env.Refuse.
 	// Otherwise nothing is known of that.
 	Informs bool
+	// Units says how many units of the resource it serves, and how many of them one request may take.
+	Units Units
 	// Follows says that it may have an elector beside it (Config.Elect), whose leader it follows.
 	Follows bool
 	// Detects names the failure detector that runs beside it unless another is named, as detector.Parse reads
@@ -67,6 +72,10 @@ type MessageKind struct {
 	Heartbeat bool    // only says that its sender is up
 	Broadcast bool    // goes to all peers at once
 	Net       uint8   // the network that carries it: 0, or a second one
+
+	// Only reports whether it is sent in a configuration; nil: in all. In others it has no number, and is in
+	// no table of kinds.
+	Only func(Config) bool
 }
 
 // Assumption is a set of assumptions about the system.
@@ -117,11 +126,10 @@ func (s *Spec) Validate(c Config) error {
 	switch {
 	case c.N < 1:
 		return fmt.Errorf("%d nodes: it takes at least one", c.N)
-	case c.Units < 0:
-		return fmt.Errorf("%d units: the resource has at least one", c.Units)
+	case s.checkUnits(c) != nil:
+		return s.checkUnits(c)
 	case c.Fenced && !s.Fenced:
-		return fmt.Errorf("fenced: %s hands out no fence numbers, so the resource could refuse nothing: leave it "+
-			"out, or take an algorithm that does (see list)", s.Name)
+		return &FenceError{Row: s.Name}
 	case c.Elect != "" && !s.Follows:
 		return fmt.Errorf("elect: %s follows no leader: leave it out, or take an algorithm that does (see list)",
 			s.Name)
@@ -170,13 +178,15 @@ func (s *Spec) Lacks(others ...string) error {
 		strings.Join(fields, ", "))
 }
 
-// Broadcasts reports whether the algorithm sends any messages to all peers at once.
-func (s *Spec) Broadcasts() bool {
-	return slices.ContainsFunc(s.Messages, func(k MessageKind) bool { return k.Broadcast })
+// Broadcasts reports whether the algorithm sends any messages to all peers at once, in a configuration.
+func (s *Spec) Broadcasts(c Config) bool {
+	return slices.ContainsFunc(s.messages(c), func(k MessageKind) bool { return k.Broadcast })
 }
 
-// Explicit returns the configuration with a value given for each option of the algorithm that has a default.
+// Explicit returns the configuration with a value given for each option of the algorithm that has a default,
+// and with the usual number of units of an algorithm that serves several.
 func (s *Spec) Explicit(c Config) Config {
+	c.Units = s.Units.explicit(c)
 	for _, o := range s.Options {
 		c = c.With(o.Name, c.Value(o))
 	}
@@ -202,10 +212,24 @@ func (s *Spec) ServerCount(c Config) int {
 
 // SafeIn returns what safety rests on in a configuration.
 func (s *Spec) SafeIn(c Config) Assumption {
+	safe, _ := s.besides(c)
 	if c.Fenced {
-		return s.Effective
+		return s.Effective | safe
 	}
-	return s.Safe
+	return s.Safe | safe
+}
+
+// LiveIn returns what progress rests on in a configuration, beside SafeIn.
+func (s *Spec) LiveIn(c Config) Assumption {
+	_, live := s.besides(c)
+	return s.Live | live
+}
+
+func (s *Spec) besides(c Config) (safe, live Assumption) {
+	if s.Besides == nil {
+		return 0, 0
+	}
+	return s.Besides(c)
 }
 
 // GraceOf returns within what time the algorithm recovers, a formula of its timeouts: once pauses, delays and
@@ -218,8 +242,18 @@ func (s *Spec) GraceOf(c Config) time.Duration {
 	return s.Grace(c)
 }
 
-// Codec returns the codec of the algorithm's messages.
-func (s *Spec) Codec() *Codec { return NewCodec(s.Messages) }
+// messages returns the kinds that are sent in a configuration.
+func (s *Spec) messages(c Config) []MessageKind {
+	return slices.DeleteFunc(slices.Clone(s.Messages), func(k MessageKind) bool {
+		return k.Only != nil && !k.Only(c)
+	})
+}
+
+// Codec returns the codec of the algorithm's messages, as it is without options.
+func (s *Spec) Codec() *Codec { return s.CodecIn(Config{}) }
+
+// CodecIn returns the codec of the messages of a configuration.
+func (s *Spec) CodecIn(c Config) *Codec { return NewCodec(s.messages(c)) }
 
 // Machine returns the machine of node id: a client's or, from c.N upwards, a server's.
 func (s *Spec) Machine(c Config, id ID) Machine {

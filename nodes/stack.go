@@ -93,11 +93,14 @@ func (s *Stack) Short(d Delays) (all []ShortTimeout) {
 }
 
 // withTimeouts returns the first instance, the failure detectors that it listens to and the elector that it
-// follows.
+// follows. Those of other resources have the timeouts of the first, and recover while it does.
 func (s *Stack) withTimeouts() (all []Instance) {
 	first := s.instances[0]
 	for i, in := range s.instances {
-		if i == 0 || in.Spec.Kind != Detection || first.Spec.Detects != "" {
+		switch {
+		case i > 0 && in.Spec == first.Spec:
+		case in.Spec.Kind == Detection && first.Spec.Detects == "":
+		default:
 			all = append(all, in)
 		}
 	}
@@ -124,7 +127,7 @@ func (s *Stack) Safe() (all Assumption) {
 // Live returns all that the progress of the instances rests on, beside Safe.
 func (s *Stack) Live() (all Assumption) {
 	for _, in := range s.instances {
-		all |= in.Spec.Live
+		all |= in.Spec.LiveIn(in.Config)
 	}
 	return all
 }

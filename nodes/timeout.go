@@ -9,6 +9,7 @@ import (
 // Delays are what takes time in a run though nothing goes wrong. Timeouts have to cover them.
 type Delays struct {
 	Message time.Duration // the longest that a message takes
+	Waits   time.Duration // how much of that it may wait for the application of its node
 	Hold    time.Duration // the longest that a client is inside
 	Alone   bool          // requests are made one at a time
 }
@@ -20,6 +21,14 @@ func (d Delays) Round(n int) time.Duration {
 		return time.Duration(n)*d.Message + d.Hold
 	}
 	return time.Duration(n) * (d.Message + d.Hold)
+}
+
+// of returns the delays that a row sees: what failure detectors send waits for no application.
+func (d Delays) of(s *Spec) Delays {
+	if s.Kind == Detection {
+		d.Message, d.Waits = d.Message-d.Waits, 0
+	}
+	return d
 }
 
 // A TimeoutBound says which delays a timeout has to cover, which is an option: a time after which a node acts
@@ -123,7 +132,7 @@ func (s *Spec) lengthened(c Config, d Delays, some []string) Config {
 	if !s.takes(c) {
 		return c
 	}
-	longer := c
+	longer, d := c, d.of(s)
 	for i := range s.Options {
 		o := &s.Options[i]
 		if o.Bound == nil || !slices.Contains(some, o.Name) {
@@ -146,6 +155,7 @@ func (s *Spec) takes(c Config) bool {
 
 // Short returns the timeouts of an instance that do not cover the delays of a run.
 func (in Instance) Short(d Delays) (all []ShortTimeout) {
+	d = d.of(in.Spec)
 	for i := range in.Spec.Options {
 		o := &in.Spec.Options[i]
 		if covers := o.Bound.covers(in.Config, d); covers > 0 && o.Bound.of(in.Config.Value(*o)) <= covers {
@@ -162,6 +172,7 @@ func (in Instance) Short(d Delays) (all []ShortTimeout) {
 // AsksAgain returns the timeouts of an instance after which a node asks again though its answer may be on its
 // way: that costs messages. Those that are Short are left out.
 func (in Instance) AsksAgain(d Delays) (all []ShortTimeout) {
+	d = d.of(in.Spec)
 	for i := range in.Spec.Options {
 		o := &in.Spec.Options[i]
 		answers, is := o.Bound.answers(in.Config, d), time.Duration(0)

@@ -68,6 +68,18 @@ func TestTimeoutsFollowDelays(t *testing.T) {
 	}
 }
 
+// A timeout covers how long messages wait for applications. Those of failure detectors do not wait.
+func TestTimeoutsCoverWhatWaits(t *testing.T) {
+	row, d := slowRow(), Delays{Message: 2 * time.Second, Waits: 2*time.Second - time.Millisecond}
+	for kind, want := range map[Kind]string{MutualExclusion: "5s", Detection: "100ms"} {
+		row.Kind = kind
+		in := Instance{row, row.Fitted(Config{N: 3}, d)}
+		if got := in.Config.Options["short"]; got != want || len(in.Short(d)) > 0 {
+			t.Errorf("%v: %s, which is short: %v", kind, got, in.Short(d))
+		}
+	}
+}
+
 func TestRound(t *testing.T) {
 	d := Delays{Message: time.Millisecond, Hold: time.Second}
 	if got, want := d.Round(3), 3003*time.Millisecond; got != want {

@@ -14,10 +14,12 @@ import (
 // rowTypes are the rows of each table that has descriptions.
 var rowTypes = map[string]reflect.Type{
 	RowsFile: reflect.TypeFor[Row](), MessagesFile: reflect.TypeFor[MessageRow](),
-	FaultsFile: reflect.TypeFor[PhaseRow](), TimelineFile: reflect.TypeFor[IntervalRow](),
+	SizesFile:     reflect.TypeFor[SizeRow](),
+	ResourcesFile: reflect.TypeFor[ResourceRow](),
+	FaultsFile:    reflect.TypeFor[PhaseRow](), TimelineFile: reflect.TypeFor[IntervalRow](),
 	BeliefsFile: reflect.TypeFor[BeliefRow](), MatrixFile: reflect.TypeFor[MatrixRow](),
 	SplitBrainFile: reflect.TypeFor[SplitBrainRow](), RatesFile: reflect.TypeFor[RateRow](),
-	FailoverFile: reflect.TypeFor[FailoverRow](),
+	FailoverFile: reflect.TypeFor[FailoverRow](), PipeFile: reflect.TypeFor[PipeRow](),
 }
 
 // Each column of each table has one description, in the order of the table, and no others are described.

@@ -100,6 +100,9 @@ func (c *eventColumn) has(e *history.Event) bool {
 		return e.Kind == history.Entered && e.Fence != 0
 	case "clock":
 		return e.Kind == history.ClockBound && e.Fence != history.NoClock
+	case "steps", "spoilt":
+		done, _ := e.Worked()
+		return done > 0
 	case "refused":
 		return e.Refused()
 	case "messages":
@@ -160,6 +163,8 @@ var eventColumns = []eventColumn{
 	{name: "errs_ns", of: kinds(history.ClockBound), number: value},
 	{name: "errs_on_host_ns", of: kinds(history.ClockBound), number: entry},
 	{name: "clock", number: fence},
+	{name: "steps", number: func(e eventOf) int64 { done, _ := e.Worked(); return int64(done) }},
+	{name: "spoilt", number: func(e eventOf) int64 { _, spoilt := e.Worked(); return int64(spoilt) }},
 	{name: "assumptions", of: kinds(history.AssumptionBroken, history.FaultBegan), text: assumptions},
 }
 

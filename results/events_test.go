@@ -33,6 +33,8 @@ var printedEvents = []struct {
 	{history.Event{Kind: history.Exited, Entry: 7, Value: 42, Count: 1},
 		map[string]any{"entry": 7.0, "account": 42.0, "refused": 1.0}},
 	{history.Event{Kind: history.Revoked, Entry: 8, Value: 43}, map[string]any{"entry": 8.0, "account": 43.0}},
+	{history.Event{Kind: history.Exited, Entry: 7, Value: 42, Fence: 5<<32 | 3},
+		map[string]any{"entry": 7.0, "account": 42.0, "steps": 5.0, "spoilt": 3.0}},
 	{history.Event{Kind: history.Unissued, Value: 99}, map[string]any{"due_ns": 99.0}},
 	{history.Event{Kind: history.Sent, Count: 1}, map[string]any{"kind": "reply"}},
 	{history.Event{Kind: history.Sent, Count: 5}, map[string]any{"kind": "5"}},

@@ -22,6 +22,8 @@ const (
 	RunFile        = "run.yaml"        // all that is needed to make the run again
 	RowsFile       = "runs.csv"        // a Row per trial
 	MessagesFile   = "messages.csv"    // a MessageRow per trial, phase and kind
+	SizesFile      = "sizes.csv"       // a SizeRow per trial and number of units, if a resource has several
+	ResourcesFile  = "resources.csv"   // a ResourceRow per trial and resource, if there are several
 	FaultsFile     = "faults.csv"      // a PhaseRow per trial, fault and phase, if there are any
 	TimelineFile   = "timeline.csv"    // an IntervalRow per trial and interval, if there are faults
 	BeliefsFile    = "beliefs.csv"     // a BeliefRow per trial, node and stretch, of a run about leaders
@@ -33,6 +35,7 @@ const (
 	SplitBrainFile = "split-brain.csv" // of a set: a SplitBrainRow per scheme and partition
 	RatesFile      = "rates.csv"       // of a set: a RateRow per configuration
 	FailoverFile   = "failover.csv"    // of a set: a FailoverRow per service, ttl and fault
+	PipeFile       = "pipe.csv"        // of a set: a PipeRow per service
 	SumsFile       = "SHA256SUMS"      // of a published set: the digest of every other file
 	PublishedRuns  = "runs"            // of a published set: the folder of its runs
 	LatestLink     = "latest"          // in the folder of all sets: the newest run
@@ -202,6 +205,22 @@ func (f *Folder) Rows(options ...string) ([]Row, error) {
 
 // Messages reads messages.csv.
 func (f *Folder) Messages() ([]MessageRow, error) { return readRows[MessageRow](f.File(MessagesFile)) }
+
+// Sizes reads sizes.csv. It is empty if the run has none.
+func (f *Folder) Sizes() ([]SizeRow, error) {
+	if !exists(f.File(SizesFile)) {
+		return nil, nil
+	}
+	return readRows[SizeRow](f.File(SizesFile))
+}
+
+// Resources reads resources.csv. It is empty if the run has none.
+func (f *Folder) Resources() ([]ResourceRow, error) {
+	if !exists(f.File(ResourcesFile)) {
+		return nil, nil
+	}
+	return readRows[ResourceRow](f.File(ResourcesFile))
+}
 
 // Faults reads faults.csv and timeline.csv. Both are empty if the run has neither.
 func (f *Folder) Faults() (faults []FaultRow, timeline []IntervalRow, err error) {

@@ -13,10 +13,11 @@ import (
 )
 
 // SetTables are the tables of runs that can be joined over a set, by the names of their files.
-var SetTables = []string{RowsFile, MessagesFile, FaultsFile, TimelineFile, BeliefsFile}
+var SetTables = []string{RowsFile, MessagesFile, SizesFile, ResourcesFile, FaultsFile, TimelineFile,
+	BeliefsFile}
 
 // StudyTables are the tables of a set that studies write: of none of its runs.
-var StudyTables = []string{MatrixFile, SplitBrainFile, RatesFile, FailoverFile}
+var StudyTables = []string{MatrixFile, SplitBrainFile, RatesFile, FailoverFile, PipeFile}
 
 // A grid is a table as its file has it: a line of headers, and lines of as many cells.
 type grid struct {

@@ -39,17 +39,21 @@ type Asked struct {
 	Place     string            `csv:"place"`                // of the nodes on hosts
 	Units     int               `csv:"units" of:"exclusion"` // of each resource
 	Resources int               `csv:"resources" of:"exclusion"`
+	Zipf      figure.Figure     `csv:"zipf" of:"exclusion"` // by which requests name resources; empty: all alike
 
 	Load string `csv:"load"`
 	// Initiators are who campaigns when a run about leaders begins.
 	Initiators string `csv:"initiators" of:"leaders"`
 	// CampaignEveryS is how long after each campaign they campaign again; empty: they do so once.
 	CampaignEveryS figure.Figure `csv:"campaign_every_s" of:"leaders"`
+	Work           string        `csv:"work" of:"exclusion"`  // that clients do inside; empty: the account alone
+	Take           string        `csv:"take" of:"exclusion"`  // units that a request takes; empty: one
 	Whole          figure.Figure `csv:"whole" of:"exclusion"` // share of requests for all units
 	Hold           string        `csv:"hold" of:"exclusion"`  // distributions, as in flags
 	Think          string        `csv:"think" of:"exclusion"`
 	RatePerS       figure.Figure `csv:"rate_per_s" of:"exclusion"` // of each node
 	Arrivals       string        `csv:"arrivals" of:"exclusion"`
+	Receive        string        `csv:"receive" of:"exclusion"` // how applications receive; empty: by an agent
 
 	Latency   string        `csv:"latency"`
 	Regions   string        `csv:"regions"`
@@ -101,6 +105,20 @@ type IntervalRow struct {
 	Run   string `csv:"run,outside"`
 	Trial int    `csv:"trial"`
 	measure.OfInterval
+}
+
+// A SizeRow is what sizes.csv says of the requests for one number of units in a trial.
+type SizeRow struct {
+	Run   string `csv:"run,outside"`
+	Trial int    `csv:"trial"`
+	measure.OfSize
+}
+
+// A ResourceRow is what resources.csv says of the requests for one of several resources in a trial.
+type ResourceRow struct {
+	Run   string `csv:"run,outside"`
+	Trial int    `csv:"trial"`
+	measure.OfResource
 }
 
 // A BeliefRow is what beliefs.csv says of one node in one stretch of a run about leaders, in which neither

@@ -134,7 +134,7 @@ func TestColumnsConcernTheRows(t *testing.T) {
 func TestColumns(t *testing.T) {
 	for _, typ := range []reflect.Type{reflect.TypeFor[Row](), reflect.TypeFor[MessageRow](),
 		reflect.TypeFor[FaultRow](), reflect.TypeFor[PhaseRow](),
-		reflect.TypeFor[IntervalRow]()} {
+		reflect.TypeFor[IntervalRow](), reflect.TypeFor[SizeRow]()} {
 		seen := map[string]bool{BoundsColumn: true}
 		for _, c := range withAllOptions(columnsOf(typ)) {
 			if c.header == "" || seen[c.header] {

@@ -9,8 +9,9 @@ import (
 
 // What two sides have to agree in: whose work it is, and how much of it. Other columns, such as the algorithm
 // or the latency, are what is compared if they differ.
-var alike = []string{versionColumn, machineColumn, "kind", "nodes", "hosts", "units", "resources", "load",
-	"initiators", "campaign_every_s", "whole", "hold", "think", "rate_per_s", "arrivals"}
+var alike = []string{versionColumn, machineColumn, "kind", "nodes", "hosts", "units", "resources", "zipf",
+	"load", "initiators", "campaign_every_s", "work", "take", "whole", "hold", "think", "rate_per_s", "arrivals",
+	"receive"}
 
 // Sides compares the experiments of b with those of a. Columns in which all trials of a have one value and
 // all of b another are what is compared; experiments that agree in all others are pairs.

@@ -71,6 +71,7 @@ func (c *Campaign) compare(ctx context.Context, r *Result, number uint64) error 
 	o := bench.Defaults()
 	o.Config.N, o.Seed = 4, c.Seed+number
 	o.Workload = workload.Workload{Load: workload.Sequential, Hold: chance.Constant(time.Millisecond)}
+	o.Workload.Receive = c.Receive
 	o.Latency, o.Faults = chance.Constant(latency), []chaos.Fault{fault}
 	o.Duration, o.Warmup, o.WarmupLimit, o.Entries = 0, 0, 0, 30
 	o.Patience = 300 * time.Millisecond
@@ -111,8 +112,8 @@ func outcomeOf(spec *row.Row, t *bench.Tried) string {
 		return words[0]
 	}
 	words = append(words, english.Count(v.Entries, "entry", "entries"))
-	for i := range spec.Messages {
-		words = append(words, fmt.Sprintf("%d %s", kinds[i].Sent, spec.Codec().Name(i)))
+	for i, name := range spec.Codec().Names() { // its runs have no options
+		words = append(words, fmt.Sprintf("%d %s", kinds[i].Sent, name))
 	}
 	return strings.Join(words, ", ")
 }

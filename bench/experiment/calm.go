@@ -98,7 +98,7 @@ func (g *Calm) add(c cell, mostNodes int) {
 func (g *Calm) Run(ctx context.Context, e *Experiment, first, last int) ([]*Result, error) {
 	order := g.order(e.Seed)[first:min(last, len(g.cells))]
 	return made(e.run(ctx, runtime.GOMAXPROCS(0), len(order), 0, len(order), func(number int) *Result {
-		j, err := g.cells[order[number]].job(e.Seed)
+		j, err := g.cells[order[number]].job(e)
 		return e.make(ctx, &planned{Job: j, Err: err, Expect: (*Result).expectCalm})
 	})), ctx.Err()
 }
@@ -133,9 +133,10 @@ func (r *Result) expectCalm() {
 }
 
 // job returns the run of a cell.
-func (c *cell) job(seed uint64) (*bench.Job, error) {
+func (c *cell) job(e *Experiment) (*bench.Job, error) {
 	o := bench.Defaults()
-	o.Seed, o.Workload, o.Warmup, o.WarmupLimit = seed, c.load, 0, 0
+	o.Seed, o.Workload, o.Warmup, o.WarmupLimit = e.Seed, c.load, 0, 0
+	o.Workload.Receive = e.Receive
 	o.Config = nodes.Config{N: c.n, Elect: c.elect}
 	o.Detector, o.Latency = c.detector, chance.Constant(c.latency)
 	o.Duration, o.Entries = 0, studyOf(c.spec).entries(c.n)

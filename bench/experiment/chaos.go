@@ -48,7 +48,7 @@ func (r *Result) Caught() bool {
 func (c *Campaign) Takes() time.Duration {
 	sum := simulating(c.Simulated)
 	for number := range c.Real {
-		if one, err := draw(c.Rows, c.Seed, number, true); err == nil {
+		if one, err := c.draw(number, true); err == nil {
 			sum += one.Options.Warmup + one.Options.Duration
 		}
 	}
@@ -69,7 +69,7 @@ func (c *Campaign) Run(ctx context.Context) ([]*Result, error) {
 
 // drawn returns the case of a number.
 func (c *Campaign) drawn(number int, real bool) *planned {
-	j, err := draw(c.Rows, c.Seed, number, real)
+	j, err := c.draw(number, real)
 	return &planned{Job: j, Err: err, Expect: (*Result).expectModel}
 }
 

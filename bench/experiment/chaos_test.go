@@ -10,6 +10,7 @@ import (
 	"turnstile/internal/soak"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
 )
 
 // of returns an experiment with some rows.
@@ -17,8 +18,9 @@ func of(rows ...*row.Row) Experiment { return Experiment{Rows: rows, Seed: 1} }
 
 // No sound algorithm fails inside its model, and those that are broken are caught.
 func TestCampaign(t *testing.T) {
-	c := Campaign{Experiment: Experiment{Rows: mutex.Table, Seed: 2},
-		Simulated: len(mutex.Table) * soak.Pick(enough/2, enough, 500)}
+	rows := soak.Sample(mutex.Table)
+	c := Campaign{Experiment: Experiment{Rows: rows, Seed: 2},
+		Simulated: len(rows) * soak.Pick(enough/2, enough, 500)}
 	var last int
 	c.Progress = func(done, all int, _ *Result) {
 		if last++; done != last || all != c.Simulated {
@@ -39,6 +41,21 @@ func TestCampaign(t *testing.T) {
 		if says := tallies[i].Lacks(); says != "" {
 			t.Error(says)
 		}
+	}
+}
+
+// A campaign draws every work, and none for a resource that cannot have it.
+func TestCampaignDrawsWork(t *testing.T) {
+	e, drawn := of(mutex.Table...), map[workload.Work]bool{}
+	for number := range 8 * len(e.Rows) {
+		j, err := e.draw(number, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		drawn[j.Workload.Work] = true
+	}
+	if len(drawn) != 4 {
+		t.Errorf("%v", drawn)
 	}
 }
 
@@ -83,7 +100,7 @@ func TestCampaignFindsWhatIsWrong(t *testing.T) {
 // The plans of every second round leave an algorithm inside its model, and equal seeds draw equal cases.
 func TestDraw(t *testing.T) {
 	for number := range 20 * len(mutex.Table) {
-		c, err := draw(mutex.Table, 7, number, false)
+		c, err := (&Experiment{Rows: mutex.Table, Seed: 7}).draw(number, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +111,7 @@ func TestDraw(t *testing.T) {
 				t.Errorf("%s: %v breaks %v", c.Spec.Name, f, broken)
 			}
 		}
-		again, err := draw(mutex.Table, 7, number, false)
+		again, err := (&Experiment{Rows: mutex.Table, Seed: 7}).draw(number, false)
 		if err != nil || again.Options.Seed != c.Options.Seed || again.Options.Plan != c.Options.Plan {
 			t.Errorf("%+v, and then %+v, %v", c, again, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"turnstile/bench"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
+	"turnstile/nodes"
 	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
@@ -27,9 +28,9 @@ const patient = 5 * time.Second
 
 // draw draws the case of a number, from 0. The cases take turns with the rows. Every second one of a row has
 // a plan that leaves its model whole, the others have any. With an error comes a job without options.
-func draw(rows []*row.Row, seed uint64, number int, real bool) (*bench.Job, error) {
-	d := drawn{dice: chance.Dice(seed).Of(chance.ForCampaign, number+1)}
-	o := bench.Defaults()
+func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
+	d := drawn{dice: chance.Dice(e.Seed).Of(chance.ForCampaign, number+1)}
+	o, rows := bench.Defaults(), e.Rows
 	spec := rows[number%len(rows)]
 	none := &bench.Job{Spec: spec, Simulated: !real}
 	o.Algorithm, o.Seed = spec.Name, d.bits()>>32 // short enough to read out
@@ -44,6 +45,7 @@ func draw(rows []*row.Row, seed uint64, number int, real bool) (*bench.Job, erro
 	if err != nil {
 		return none, err
 	}
+	o.Workload.Receive = e.Receive
 	scene := &chaos.Scene{Spec: spec, Config: o.Config, Stack: stack, Simulated: !real, Measured: o.Duration,
 		Campaigns: o.Workload.CampaignEvery}
 	if d.below(4) == 0 { // so that there are routes to cut
@@ -56,12 +58,29 @@ func draw(rows []*row.Row, seed uint64, number int, real bool) (*bench.Job, erro
 	plan := draw(scene, o.Seed)
 	o.Plan, o.Faults = plan.Name, plan.Faults
 	o.Config.Fenced = chaos.Fenced(spec, plan.Faults)
+	o.Workload.Work = workOf(spec, o.Config, number/len(rows)/2)
 	j, err := o.Resolve(spec, !real)
 	if err != nil {
 		return none, fmt.Errorf("seed %d drew %s with %d nodes under %s, which is no run: %w", o.Seed, spec.Name,
 			o.Config.N, o.Plan, err)
 	}
 	return j, nil
+}
+
+// workOf returns the work of the clients of a run. The cases of a row take the works in turn; a resource that
+// cannot have the work gets the account.
+func workOf(spec *row.Row, c nodes.Config, turn int) workload.Work {
+	works := studyOf(spec).works
+	w := works[turn%len(works)]
+	if c.Capacity() > 1 || c.Fenced && w.Steps() > 0 {
+		return workload.Account
+	}
+	return w
+}
+
+// CheckReceive returns an error if the runs of a campaign cannot have a way to receive messages.
+func CheckReceive(r workload.Receive) error {
+	return (&workload.Workload{Receive: r}).CheckReceive(1, measured)
 }
 
 // A run about leaders lasts graces times as long as an election may take, and atLeast. No fault begins in the
@@ -115,6 +134,17 @@ func (d *drawn) elections(o *bench.Options, spec *row.Row, real bool) (*row.Stac
 	return d.last(o, spec, real)
 }
 
+// units draws how many units the resource has, and how many of them requests take.
+func (d *drawn) units(o *bench.Options, spec *row.Row) {
+	const most = 4
+	units := min(spec.Units.Most, o.Config.N-1, most) // fewer than clients, so that some wait
+	o.Config.Units = 1 + d.below(units)
+	if largest := spec.Units.Takes(o.Config.Units); largest > 1 {
+		takes := [...]workload.Take{{}, {Least: 1, Most: largest}, {Least: 2, Most: largest}, {Whole: 0.3}}
+		o.Workload.Take = takes[d.below(len(takes))]
+	}
+}
+
 // drawn draws one thing after another.
 type drawn struct {
 	dice  chance.Dice
@@ -149,8 +179,14 @@ func (d *drawn) entries(o *bench.Options, spec *row.Row, _ bool) (*row.Stack, er
 	case 2:
 		w.Load = workload.Sequential
 	}
+	if spec.Units.Most > 1 {
+		d.units(o, spec)
+	}
 	if spec.Flaw != nil { // what is rare shows in long runs of many
 		o.Config.N, o.Duration, o.Latency = mostNodes, patient, d.one("exponential:1ms")
+		if spec.Flaw.Also != "" { // by which others end before it shows
+			o.Config.N = spec.Flaw.At.N
+		}
 		*w = workload.Workload{Load: workload.Saturated, Hold: d.one("100us", "500us", "1ms")}
 	}
 	return nil, nil

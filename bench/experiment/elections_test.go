@@ -160,7 +160,7 @@ func TestCampaignsCatchMutantsOfElectors(t *testing.T) {
 func TestDrawElections(t *testing.T) {
 	loads := map[string]bool{}
 	for number := range 20 * len(election.Table) {
-		c, err := draw(election.Table, 7, number, false)
+		c, err := (&Experiment{Rows: election.Table, Seed: 7}).draw(number, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func TestDrawElections(t *testing.T) {
 				t.Errorf("%s: %v breaks %v", c.Spec.Name, f, broken)
 			}
 		}
-		again, err := draw(election.Table, 7, number, false)
+		again, err := (&Experiment{Rows: election.Table, Seed: 7}).draw(number, false)
 		if err != nil || again.Options.Seed != c.Options.Seed || again.Options.Plan != c.Options.Plan {
 			t.Errorf("%+v, and then %+v, %v", c, again, err)
 		}
@@ -192,7 +192,7 @@ func TestShrinkAnElection(t *testing.T) {
 		t.Fatal(err)
 	}
 	for number := range 200 {
-		c, err := draw([]*row.Row{spec}, 3, 2*number+1, false)
+		c, err := (&Experiment{Rows: []*row.Row{spec}, Seed: 3}).draw(2*number+1, false)
 		if err != nil {
 			t.Fatal(err)
 		}

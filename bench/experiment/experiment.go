@@ -13,6 +13,7 @@ import (
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
 	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
 	"turnstile/results"
 )
 
@@ -21,6 +22,8 @@ type Experiment struct {
 	Rows  []*row.Row
 	Seed  uint64
 	Setup bench.Setup // of the runs of processes
+	// Receive is how applications receive messages in the runs that are drawn.
+	Receive workload.Receive
 	// Progress is called after each run, by several goroutines, one at a time; it may be nil.
 	Progress func(done, all int, r *Result)
 }

@@ -153,6 +153,10 @@ func (c *FailoverCase) elections(o *bench.Options) error {
 		text += fmt.Sprintf(", for: %v", c.lasts())
 	}
 	o.Duration = at + c.lasts() + 2*failoverSlack
+	if c.Fault == "pause" || c.Fault == "cut" {
+		// A leader that comes back leads on until it has failed to renew; then all have to agree again.
+		o.Duration += 2 * c.scale()
+	}
 	return c.plan(o, text)
 }
 

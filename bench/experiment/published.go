@@ -85,6 +85,11 @@ func (r *Reproduced) reproduceEntries(ctx context.Context, seed uint64) error {
 		Multicast: c.Multicast, Latency: chance.Constant(row.Hop),
 		Detector: bench.NoDetector, Workload: workload.Workload{Load: r.Load, Think: chance.Constant(c.Think),
 			Hold: chance.Constant(max(c.Hold, least))}}
+	if c.Take != "" {
+		if err := o.Workload.Take.Set(c.Take); err != nil {
+			return err
+		}
+	}
 	var costs settledCosts
 	t, err := tried(ctx, o, spec, eachEvent(func(e history.Event) {
 		if e.Kind == history.Settled {

@@ -26,7 +26,9 @@ func TestRowsReproduceWhatIsPublished(t *testing.T) {
 				t.Errorf("%d figures are reproduced, and %d are published", len(all), len(spec.Published))
 			}
 			for _, r := range all {
-				reproduces(t, r)
+				if r.Judged() {
+					reproduces(t, r)
+				}
 			}
 		})
 	}

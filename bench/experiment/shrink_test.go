@@ -82,7 +82,7 @@ func TestShrinkLeavesNothingOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	for seed := range uint64(20) {
-		c, err := draw([]*row.Row{spec}, 3, int(2*seed+1), false)
+		c, err := (&Experiment{Rows: []*row.Row{spec}, Seed: 3}).draw(int(2*seed+1), false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,8 @@ import (
 type study struct {
 	// load draws what nodes do in a run of a campaign. It returns their stack, if plans depend on it.
 	load func(d *drawn, o *bench.Options, spec *row.Row, real bool) (*row.Stack, error)
+	// works are what clients do inside in runs of a campaign, in turn.
+	works []workload.Work
 	// catch is how many plans have to catch a row that is known to be broken by some faults alone.
 	catch int
 	// cell completes the options of a run of the matrix, and figures its row of matrix.csv.
@@ -46,8 +48,9 @@ func studyOf(spec *row.Row) *study { return studies[check.ProblemOf(spec).Plans]
 var studies = map[string]*study{
 	"exclusion": {
 		load: (*drawn).entries, catch: enough, figures: (*Cell).entryFigures,
-		cell: func(*Cell, *bench.Options) {},
-		line: (*ServiceLine).entries, shown: (*ServiceRun).entriesShown,
+		works: []workload.Work{workload.Account, workload.File, workload.Printer, workload.Shares},
+		cell:  func(*Cell, *bench.Options) {},
+		line:  (*ServiceLine).entries, shown: (*ServiceRun).entriesShown,
 		failover: (*FailoverCase).entries, next: nextEntry,
 		holds: []time.Duration{0, 100 * time.Microsecond, 1500 * time.Millisecond},
 		loads: []workload.Workload{{Load: workload.Saturated}, {Load: workload.One}, {Load: workload.Sequential},
@@ -68,7 +71,8 @@ var studies = map[string]*study{
 		},
 	},
 	"election": {
-		load: (*drawn).elections, catch: rarely, cell: (*Cell).elections, figures: (*Cell).leaderFigures,
+		works: []workload.Work{workload.Account},
+		load:  (*drawn).elections, catch: rarely, cell: (*Cell).elections, figures: (*Cell).leaderFigures,
 		line: (*ServiceLine).elections, shown: (*ServiceRun).leadersShown,
 		failover: (*FailoverCase).elections, next: nextLeader,
 		holds: []time.Duration{0},

@@ -41,8 +41,13 @@ func (h *heard) add(conn net.Conn) {
 	}()
 }
 
-// say says a byte on each connection.
+// say says a byte on each connection, once there is one each way.
 func (h *heard) say() (err error) {
+	for until := time.Now().Add(patience); h.links() < 2; time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			return errors.New("nobody has connected")
+		}
+	}
 	h.Lock()
 	defer h.Unlock()
 	for _, conn := range h.conns {
@@ -50,6 +55,12 @@ func (h *heard) say() (err error) {
 		err = errors.Join(err, failed)
 	}
 	return err
+}
+
+func (h *heard) links() int {
+	h.Lock()
+	defer h.Unlock()
+	return len(h.conns)
 }
 
 func (h *heard) count() int {
@@ -78,6 +89,9 @@ func (h *heard) listen(address string) (port uint16, err error) {
 
 // soon is how long a packet may take that is not dropped.
 const soon = 150 * time.Millisecond
+
+// patience is how long a process waits for the other process.
+const patience = 20 * time.Second
 
 // beHost is the host that is cut off: it does what comes by the control port, whose number it prints beside
 // that of its data.
@@ -199,7 +213,7 @@ func (p *pair) dial() error {
 // counts waits until both hosts have heard so much.
 func (p *pair) counts(here, there int) {
 	p.t.Helper()
-	until := time.Now().Add(20 * time.Second)
+	until := time.Now().Add(patience)
 	for p.near.count() != here || p.order("count") != fmt.Sprint(there) {
 		if time.Now().After(until) {
 			p.t.Fatalf("heard were %d here and %s there, and not %d and %d", p.near.count(), p.order("count"), here,

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,14 +15,20 @@ import (
 // boards ranks the algorithms of each setting and size.
 func (m *maker) boards() {
 	var blocks []block
+	prices := m.readPipes()
 	for _, s := range m.calm(entries) {
 		for _, n := range s.sizes() {
-			if t := s.board(n); t != nil {
+			if t := s.board(n, prices); t != nil {
 				blocks = append(blocks, block{Table: t})
 			}
 		}
 	}
 	if len(blocks) > 0 {
+		if len(prices) > 0 {
+			blocks = append([]block{{Text: "Pipe: entries per second of one client of a service through its node, " +
+				"its lines and its records, divided by those of the same client called directly, with the interval " +
+				"of the median."}}, blocks...)
+		}
 		blocks = append([]block{{Text: "Neighbours have the same rank unless a test by Mann and Whitney, " +
 			"corrected by Holm for all neighbours of a table, tells them apart (p below 0.05). Medians, with their " +
 			"intervals."}}, blocks...)
@@ -29,12 +36,15 @@ func (m *maker) boards() {
 	m.add("Leaderboards", "no two algorithms ran under the same load at the same size, without faults", blocks)
 }
 
-// board ranks the algorithms of a size; nil: there are no two.
-func (s *setting) board(n int) *table {
+// board ranks the algorithms of a size; nil: there are no two. Services have the price of their pipe beside
+// them, if that is known.
+func (s *setting) board(n int, prices pipes) *table {
 	var groups []*compare.Group
+	algorithms := map[*compare.Group]string{}
 	for _, e := range s.all {
 		if e.nodes == n && e.Valid > 0 {
 			groups = append(groups, e.Group)
+			algorithms[e.Group] = e.trials[0].Row.Algorithm
 		}
 	}
 	if len(groups) < 2 {
@@ -51,6 +61,10 @@ func (s *setting) board(n int) *table {
 	if counted {
 		t.Head = append(t.Head, "Bytes/entry")
 	}
+	priced := prices.concern(slices.Collect(maps.Values(algorithms)))
+	if priced {
+		t.Head = append(t.Head, "Pipe")
+	}
 	waits := map[*compare.Group]compare.Place{}
 	for _, p := range compare.Rank("wait_us_p99", groups) {
 		waits[p.Group] = p
@@ -64,9 +78,12 @@ func (s *setting) board(n int) *table {
 		}
 		t.Rows = append(t.Rows, []string{rank(p), p.Name, interval(p, format.Rate), interval(wait, format.Micros),
 			rank(wait), format.Hundredths(messages), trials, probability(p), remark(p, wait)})
+		last := len(t.Rows) - 1
 		if counted {
-			last := len(t.Rows) - 1
 			t.Rows[last] = append(t.Rows[last], format.Hundredths(bytes(p.Group)))
+		}
+		if priced {
+			t.Rows[last] = append(t.Rows[last], prices.price(algorithms[p.Group]))
 		}
 	}
 	return t

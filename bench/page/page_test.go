@@ -118,6 +118,11 @@ func fabricated(t *testing.T) *Page {
 	if err != nil {
 		t.Fatal(err)
 	}
+	pipe := []results.PipeRow{{Service: "central", Pairs: 7, Testbed: n(3), Direct: n(4), Ratio: n(0.75),
+		Low: n(0.7), High: n(0.8), Coverage: n(0.96)}}
+	if _, err := results.WriteSetTable(filepath.Dir(set), "made-up", results.PipeFile, pipe); err != nil {
+		t.Fatal(err)
+	}
 	return made(t, set)
 }
 
@@ -189,6 +194,9 @@ func TestPageHasAllSections(t *testing.T) {
 // rank.
 func TestLeaderboard(t *testing.T) {
 	lines := linesOf(t, fabricated(t), "16 nodes")
+	if !strings.HasSuffix(lines[0], "|0.75 (0.70 to 0.80)") || !strings.HasSuffix(lines[1], "|") {
+		t.Errorf("the price of the pipe is not beside central alone:\n%s\n%s", lines[0], lines[1])
+	}
 	for i, want := range []string{"1|central|903", "2|suzuki-kasami|502", "2|ricart-agrawala|50"} {
 		if !strings.HasPrefix(lines[i], want) {
 			t.Errorf("line %d is %s, not %s", i+1, lines[i], want)

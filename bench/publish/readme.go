@@ -23,6 +23,8 @@ var contents = []struct{ name, says string }{
 	{page.FiguresDir, "its pictures, each with its data"},
 	{results.RowsFile, "a row per trial: what was asked for, what was measured, the verdict"},
 	{results.MessagesFile, "a row per trial, phase and kind of message"},
+	{results.SizesFile, "a row per trial and number of units that requests took, of runs with several units"},
+	{results.ResourcesFile, "a row per trial and resource, of runs with several resources"},
 	{results.FaultsFile, "a row per trial, fault and phase: before, during and after it, and since its heal"},
 	{results.TimelineFile, "a row per trial with faults and interval of time"},
 	{results.BeliefsFile, "a row per trial about leaders, node and stretch of time"},
@@ -30,6 +32,7 @@ var contents = []struct{ name, says string }{
 	{results.SplitBrainFile, "a row per scheme and partition"},
 	{results.RatesFile, "a row per configuration: the highest rate that it serves"},
 	{results.FailoverFile, "a row per service, ttl and fault: the time to the next entry or leader"},
+	{results.PipeFile, "a row per lock service: the price of the pipe to its client"},
 	{results.PublishedRuns, "a folder per run: `run.yaml`, all that makes it again; `verdict.yaml`, what each " +
 		"check found; its part of the tables; `latency.hlog`, its histograms in nanoseconds"},
 	{PlansDir, "what went wrong in runs, as files for `--plan`"},

@@ -32,11 +32,14 @@ func (p *Report) figures(s *bench.Summary) {
 // entries prints the figures of a run in which clients enter.
 func (p *Report) entries(s *bench.Summary, t table) {
 	p.throughput(t)
+	p.units(s, t)
+	p.work(s, t)
 	p.told(t)
 	p.faults(s)
 	p.latencies(s, t)
 	p.printf("\n")
 	p.histogram(s, measure.LatencyNamed(measure.WaitTag))
+	p.divided(s, t)
 	p.elections(s, t)
 	p.messages(s, t)
 	p.fairness(t)
@@ -49,9 +52,12 @@ func (p *Report) throughput(t table) {
 	if !t.known(accepted) { // an older version made the run
 		accepted = "entries_in_window"
 	}
-	text := fmt.Sprintf("%s entries/s: %s in %s; somebody inside for %s of it",
-		t.of("entries_per_s").text(format.Rate),
-		format.Whole(t.sum(accepted)), format.Seconds(t.sum("duration_s")),
+	taken := "somebody inside"
+	if t[0].Resources > 1 {
+		taken = "each resource taken"
+	}
+	text := fmt.Sprintf("%s entries/s: %s in %s; %s for %s of it", t.of("entries_per_s").text(format.Rate),
+		format.Whole(t.sum(accepted)), format.Seconds(t.sum("duration_s")), taken,
 		t.of("utilisation").text(format.Percent))
 	if t.known("utilisation_predicted") {
 		text += fmt.Sprintf("; theory says %s entries/s, %s", format.Rate(t.of("entries_per_s_predicted").median),

@@ -31,15 +31,17 @@ type Document struct {
 }
 
 type trialDocument struct {
-	Trial    int           `json:"trial"`
-	Verdict  check.Verdict `json:"verdict"`
-	Trouble  string        `json:"trouble,omitempty"`
-	Stall    string        `json:"stall,omitempty"`
-	Row      Object        `json:"row"`
-	Messages []Object      `json:"messages"`
-	Faults   []Object      `json:"faults,omitempty"`   // faults.csv
-	Timeline []Object      `json:"timeline,omitempty"` // timeline.csv
-	Beliefs  []Object      `json:"beliefs,omitempty"`  // beliefs.csv
+	Trial     int           `json:"trial"`
+	Verdict   check.Verdict `json:"verdict"`
+	Trouble   string        `json:"trouble,omitempty"`
+	Stall     string        `json:"stall,omitempty"`
+	Row       Object        `json:"row"`
+	Messages  []Object      `json:"messages"`
+	Faults    []Object      `json:"faults,omitempty"`    // faults.csv
+	Timeline  []Object      `json:"timeline,omitempty"`  // timeline.csv
+	Sizes     []Object      `json:"sizes,omitempty"`     // sizes.csv
+	Resources []Object      `json:"resources,omitempty"` // resources.csv
+	Beliefs   []Object      `json:"beliefs,omitempty"`   // beliefs.csv
 }
 
 type unjudgedDocument struct {
@@ -71,10 +73,12 @@ func DocumentOf(s *bench.Summary) (*Document, error) {
 	for i, row := range s.Rows {
 		doc := trialDocument{Trial: row.Trial, Verdict: s.Verdicts[i],
 			Trouble: s.Record.Trials[row.Trial-1].Trouble, Stall: s.Stalls[i], Row: ObjectOf(row),
-			Messages: objectsOf(s.Messages, row.Trial, func(r *results.MessageRow) int { return r.Trial }),
-			Faults:   objectsOf(phases, row.Trial, func(r *results.PhaseRow) int { return r.Trial }),
-			Timeline: objectsOf(s.Timeline, row.Trial, func(r *results.IntervalRow) int { return r.Trial }),
-			Beliefs:  objectsOf(s.Beliefs, row.Trial, func(r *results.BeliefRow) int { return r.Trial })}
+			Messages:  objectsOf(s.Messages, row.Trial, func(r *results.MessageRow) int { return r.Trial }),
+			Sizes:     objectsOf(s.Sizes, row.Trial, func(r *results.SizeRow) int { return r.Trial }),
+			Resources: objectsOf(s.Resources, row.Trial, func(r *results.ResourceRow) int { return r.Trial }),
+			Faults:    objectsOf(phases, row.Trial, func(r *results.PhaseRow) int { return r.Trial }),
+			Timeline:  objectsOf(s.Timeline, row.Trial, func(r *results.IntervalRow) int { return r.Trial }),
+			Beliefs:   objectsOf(s.Beliefs, row.Trial, func(r *results.BeliefRow) int { return r.Trial })}
 		d.Trials = append(d.Trials, doc)
 	}
 	for _, u := range s.Unjudged {

@@ -42,6 +42,12 @@ func (p *Report) line(name, format string, args ...any) {
 // Header says what is run, and on which machine.
 func (p *Report) Header(o *bench.Job, m results.Machine) {
 	words := []string{p.palette.Paint(terminal.Bold, o.Algorithm), english.Count(o.Config.N, "node", "nodes")}
+	if capacity := o.Config.Capacity(); capacity > 1 {
+		words = append(words, english.Count(capacity, "unit", "units"))
+	}
+	if o.Resources > 1 {
+		words = append(words, english.Count(o.Resources, "resource", "resources"))
+	}
 	words = append(words, o.Config.Given()...)
 	layout := layoutOf(o)
 	words = append(words, layout.load(&o.Workload), "no injected latency")
@@ -131,6 +137,9 @@ func campaigns(w *workload.Workload) string {
 // entryLoad says when clients request, and how long they stay inside.
 func entryLoad(w *workload.Workload) string {
 	text := string(w.Load) + " load"
+	if w.Zipf > 0 {
+		text += fmt.Sprintf(", resources named by zipf %v", w.Zipf)
+	}
 	switch w.Load {
 	case workload.Closed:
 		text += fmt.Sprintf(", think %v", w.Think)
@@ -140,7 +149,17 @@ func entryLoad(w *workload.Workload) string {
 			text += " evenly"
 		}
 	}
-	return text + ", hold " + w.Hold.String()
+	text += ", hold " + w.Hold.String()
+	if !w.Take.IsZero() {
+		text += ", take " + w.Take.String()
+	}
+	if w.Work != workload.Account {
+		text += ", work " + w.Work.String()
+	}
+	if !w.Receive.IsZero() {
+		text += ", receive " + w.Receive.String()
+	}
+	return text
 }
 
 const trialFormat = "%5s  %-12s %12s %12s %12s %15s\n"
@@ -264,12 +283,12 @@ func (p *Report) verdict(s *bench.Summary) {
 // and the algorithm promises nothing, or nothing while something goes wrong.
 func (p *Report) passedOver(s *bench.Summary) {
 	promise, mutex := "this algorithm promises no bound", s.Spec.Exclusion()
+	bypass, promised := mutex.Promised(s.Record.Options.Config)
 	switch {
-	case mutex.Bypass != nil && (mutex.Fair == 0 || len(s.Faults) == 0):
+	case promised && (mutex.Fair == 0 || len(s.Faults) == 0):
 		return // the verdict says it
-	case mutex.Bypass != nil:
-		promise = fmt.Sprintf("at most %d are promised, as long as nothing goes wrong",
-			mutex.Bypass(s.Record.Options.Config))
+	case promised:
+		promise = fmt.Sprintf("at most %d are promised, as long as nothing goes wrong", bypass)
 	}
 	var most check.PassedOver
 	for i := range s.Verdicts {

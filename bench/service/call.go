@@ -46,14 +46,23 @@ func (t Table) Call(args []string, in io.Reader, out, wrong io.Writer) int {
 	return 2
 }
 
+// list prints the services with their options, in columns as wide as the longest name.
+func (t Table) list(out io.Writer) {
+	wide := 0
+	for _, s := range t.Services {
+		wide = max(wide, len(s.Name))
+	}
+	for _, s := range t.Services {
+		fmt.Fprintf(out, "%-*s %s\n", wide, s.Name, s.Summary)
+		for _, option := range s.Usage() {
+			fmt.Fprintf(out, "%*s %s\n", wide, "", option)
+		}
+	}
+}
+
 func (t Table) call(args []string, in io.Reader, out io.Writer) error {
 	if len(args) == 1 && args[0] == "list" {
-		for _, s := range t.Services {
-			fmt.Fprintf(out, "%-12s %s\n", s.Name, s.Summary)
-			for _, o := range s.options() {
-				fmt.Fprintf(out, "%12s %s=%s: %s\n", "", o.Name, o.Default, o.Usage)
-			}
-		}
+		t.list(out)
 		return nil
 	}
 	if len(args) < 2 || !slices.Contains([]string{"describe", "client", "up", "server", "direct"}, args[0]) {
@@ -159,15 +168,15 @@ func describe(s *Service, v Values, program, endpoint string) (*Description, err
 	if s.Servers == nil || endpoint != "" {
 		return d, nil
 	}
-	path, err := s.Servers.Find(program)
+	paths, err := s.Servers.Paths(v, program)
 	if err != nil {
 		return nil, err
 	}
 	d.Members = s.Servers.count(v)
 	d.Peers = s.Servers.linked(d.Members)
-	d.Leads, d.Promotes = s.Servers.Leader != nil, s.Servers.Promote != nil && d.Members > 1
+	d.Leads, d.Promotes = s.Servers.Leader != nil, s.Servers.promotes(v)
 	d.NoClock = s.Servers.noClock()
-	d.Server, err = s.Servers.version(context.Background(), path)
+	d.Server, err = s.Servers.versions(context.Background(), v, paths)
 	return d, err
 }
 

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ type group struct {
 	servers  *Servers
 	launcher *cluster.Launcher
 	as       *owner   // nil: servers run as this user
-	program  []string // of the servers, with the arguments before their own
+	within   []string // the call of this program that is a server; nil: it is a program of its own
 	members  []*Member
 	fronts   *fronts    // nil: members reach each other directly
 	lost     chan error // see upper
@@ -40,21 +41,21 @@ const stopLimit = 2 * time.Second
 
 // newGroup returns the servers, with their ports. The folder must exist.
 func newGroup(s *Service, v Values, program, dir string, self []string) (*group, error) {
-	path, err := s.Servers.Find(program)
+	paths, err := s.Servers.Paths(v, program)
 	if err != nil {
 		return nil, err
 	}
-	g := &group{servers: s.Servers, launcher: cluster.NewLauncher(), program: []string{path}}
+	g := &group{servers: s.Servers, launcher: cluster.NewLauncher()}
 	if s.Servers.Run != nil {
-		g.program = slices.Concat(self, []string{"server", s.Name})
+		g.within = slices.Concat(self, []string{"server", s.Name})
 	}
 	if os.Geteuid() == 0 && s.Servers.Run == nil { // nobody may not reach this program
 		g.as = &nobody
 		g.launcher.As(nobody.uid, nobody.gid)
 	}
-	for i := range s.Servers.count(v) {
-		g.members = append(g.members, &Member{group: g, Number: i, Program: path, Values: v,
-			Dir: filepath.Join(dir, fmt.Sprint(i))})
+	for i, path := range paths {
+		g.members = append(g.members, &Member{group: g, servers: s.Servers.of(v, i), Number: i, Program: path,
+			Values: v, Dir: filepath.Join(dir, fmt.Sprint(i))})
 	}
 	for _, m := range g.members {
 		m.All = g.members
@@ -77,12 +78,26 @@ func (g *group) startAll(ctx context.Context, links []PeerLink) (err error) {
 			return err
 		}
 	}
+	together := max(1, len(g.members))
+	if g.servers.InTurn {
+		together = 1
+	}
+	for some := range slices.Chunk(g.members, together) {
+		if err := g.startSome(ctx, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startSome starts members, and waits until they serve.
+func (g *group) startSome(ctx context.Context, members []*Member) error {
 	for _, do := range []func(m *Member) error{
 		func(m *Member) error { return g.prepare(ctx, m) },
 		g.start,
 		func(m *Member) error { return g.await(ctx, m) },
 	} {
-		for _, m := range g.members {
+		for _, m := range members {
 			if err := do(m); err != nil {
 				return err
 			}
@@ -101,10 +116,10 @@ func (g *group) prepare(ctx context.Context, m *Member) error {
 			return err
 		}
 	}
-	if g.servers.Prepare == nil {
+	if m.servers.Prepare == nil {
 		return nil
 	}
-	if err := g.servers.Prepare(ctx, m); err != nil {
+	if err := m.servers.Prepare(ctx, m); err != nil {
 		return fmt.Errorf("preparing server %d: %w", m.Number, err)
 	}
 	if g.as == nil {
@@ -120,9 +135,13 @@ func (g *group) prepare(ctx context.Context, m *Member) error {
 
 // start starts the process of a member.
 func (g *group) start(m *Member) (err error) {
-	args, env := g.servers.Command(m)
+	args, env := m.servers.Command(m)
+	program := g.within
+	if program == nil {
+		program = []string{m.Program}
+	}
 	m.process, err = g.launcher.Start(cluster.Command{Name: fmt.Sprintf("server %d", m.Number),
-		Program: slices.Concat(g.program, args), Env: append(env, g.env(m)...)}, nil)
+		Program: slices.Concat(program, args), Env: append(env, g.env(m)...)}, nil)
 	if err != nil {
 		return err
 	}
@@ -147,7 +166,7 @@ func (g *group) watch(p cluster.Node) {
 
 // await waits until a member serves.
 func (g *group) await(ctx context.Context, m *Member) error {
-	limit := g.servers.Limit
+	limit := m.servers.Limit
 	if limit == 0 {
 		limit = startLimit
 	}
@@ -180,7 +199,7 @@ func (g *group) ready(ctx context.Context, m *Member) error {
 		case <-ctx.Done():
 		}
 	}()
-	return g.servers.Ready(ctx, m)
+	return m.servers.Ready(ctx, m)
 }
 
 // words ends a member, and returns what it printed last.
@@ -256,14 +275,10 @@ func (g *group) again(ctx context.Context) error {
 
 // end ends all servers, and gives their ports back. The folder stays.
 func (g *group) end() (err error) {
-	stop := g.servers.Stop
-	if stop == 0 {
-		stop = syscall.SIGTERM
-	}
 	for _, m := range g.members {
 		if m.up() { // one that stands still could not end
 			m.resume()
-			m.process.Signal(stop)
+			m.process.Signal(cmp.Or(m.servers.Stop, syscall.SIGTERM))
 		}
 	}
 	late := time.After(stopLimit)

@@ -25,6 +25,11 @@ type Servers struct {
 	Package string   // the Debian package that has it
 	// Count returns how many there are, if no option of its own says it.
 	Count func(Values) int
+	// Of returns how a member is started that is no server of the same kind, such as one that stands between
+	// clients and a server; nil, or if it returns nil: as these are. It has as many ports, and clocks.
+	Of func(v Values, number int) *Servers
+	// InTurn says that each member is prepared and started once those before it serve.
+	InTurn bool
 	// Needs returns the files that a program cannot do without; nil: there are none.
 	Needs func(program string) []string
 	// VersionArgs make the program print its version, and Version finds it there: the first group.
@@ -65,6 +70,7 @@ type Member struct {
 	All     []*Member
 
 	group   *group
+	servers *Servers // how it is started
 	held    []*cluster.Port
 	fronts  []string      // addresses of those of the ports from 1; empty: there are none
 	process cluster.Node  // nil: it was never started
@@ -123,6 +129,27 @@ func (s *Servers) count(v Values) int {
 	return v.Int(Members)
 }
 
+// of returns how a member is started.
+func (s *Servers) of(v Values, number int) *Servers {
+	if s.Of != nil {
+		if other := s.Of(v, number); other != nil {
+			return other
+		}
+	}
+	return s
+}
+
+// promotes reports whether one of the servers can become the first.
+func (s *Servers) promotes(v Values) bool {
+	same := 0
+	for i := range s.count(v) {
+		if s.of(v, i) == s {
+			same++
+		}
+	}
+	return s.Promote != nil && same > 1
+}
+
 // Find returns the path of the server's program: the one given, or else the one in PATH or where packages put
 // it. The error says what to install.
 func (s *Servers) Find(given string) (string, error) {
@@ -164,6 +191,45 @@ func (s *Servers) find(given string) (string, error) {
 	}
 	return "", fmt.Errorf("there is no program %s in PATH: install the Debian package %s, or say where it is "+
 		"with --server-program", s.Program, s.Package)
+}
+
+// Paths returns those of the programs of all members. Given is that of the servers; empty: it is looked for.
+// The error says what to install.
+func (s *Servers) Paths(v Values, given string) (all []string, err error) {
+	for i := range s.count(v) {
+		of, path := s.of(v, i), ""
+		if of == s {
+			path, err = s.Find(given)
+		} else {
+			path, err = of.Find("")
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, path)
+	}
+	return all, nil
+}
+
+// versions returns the version of the servers' program, given the paths of all members, and after it the
+// names and versions of others, as in "15.9, pgbouncer 1.18.0".
+func (s *Servers) versions(ctx context.Context, v Values, paths []string) (string, error) {
+	var all []string
+	for i, path := range paths {
+		of := s.of(v, i)
+		if of == s && i > 0 { // all have one
+			continue
+		}
+		version, err := of.version(ctx, path)
+		if err != nil {
+			return "", err
+		}
+		if of != s {
+			version = of.Program + " " + version
+		}
+		all = append(all, version)
+	}
+	return strings.Join(all, ", "), nil
 }
 
 // version returns the version of a program.

@@ -117,6 +117,14 @@ func instead(name string, names []string) string {
 	return "there are " + strings.Join(names, ", ")
 }
 
+// Usage says of each option what its default is and what it is for, as in "ttl=2s: of the bucket".
+func (s *Service) Usage() (lines []string) {
+	for _, o := range s.options() {
+		lines = append(lines, fmt.Sprintf("%s=%s: %s", o.Name, o.Default, o.Usage))
+	}
+	return lines
+}
+
 // options returns all options: those of its servers come first.
 func (s *Service) options() []Option {
 	if s.Servers == nil || s.Servers.Members == nil {

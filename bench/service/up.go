@@ -163,7 +163,7 @@ func (u *upper) leader(ctx context.Context) (any, error) {
 }
 
 func (u *upper) promote(ctx context.Context, m *Member) error {
-	if u.service.Servers.Promote == nil || len(u.group.members) == 1 {
+	if !u.service.Servers.promotes(u.values) || m.servers != u.service.Servers {
 		return fmt.Errorf("%s has no standby", u.service.Name)
 	}
 	return u.service.Servers.Promote(ctx, m)

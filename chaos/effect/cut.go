@@ -2,7 +2,9 @@ package effect
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"turnstile/nodes"
@@ -16,6 +18,7 @@ type Cut struct {
 	oneWay bool    // only messages from the first group to the second are lost
 	ring   Group
 	reach  int // in a ring: how many nodes each reaches on either side
+	side   int // of a square of nodes, each of which reaches its row and its column; 0: none
 	// for groups that are not known yet: bridge, ring or a target, which is cut off from all others
 	Word string
 	Of   Target // that target
@@ -28,11 +31,12 @@ type Cut struct {
 const (
 	BridgeCut = "bridge"
 	RingCut   = "ring"
+	GridCut   = "grid"
 )
 
 // cutForms lists what ParseCut takes, for its errors.
 const cutForms = "0-1/2-4 (nodes 0 and 1 from 2 to 4), 0/1/2 (each from the others), " +
-	"0,3/1-2, 0>1-2 (what 0 sends to 1 and 2, and not what they send), host 0/host 1-3, bridge, ring, " +
+	"0,3/1-2, 0>1-2 (what 0 sends to 1 and 2, and not what they send), host 0/host 1-3, bridge, ring, grid, " +
 	"or who is cut off from all others, as in minority or holder; of a service holder/servers, " +
 	"server 0/server 1-2"
 
@@ -87,10 +91,17 @@ func ParseCut(text string) (Cut, error) {
 // parseCutWord reads a cut without groups.
 func parseCutWord(text string, fail func(string) (Cut, error)) (Cut, error) {
 	list, isRing := strings.CutPrefix(text, RingCut+":")
+	side, isGrid := strings.CutPrefix(text, GridCut+":")
 	target, err := ParseTarget(text)
 	switch {
-	case text == BridgeCut, text == RingCut:
+	case text == BridgeCut, text == RingCut, text == GridCut:
 		return Cut{Word: text}, nil
+	case isGrid:
+		side, err := strconv.Atoi(side)
+		if err != nil || side < 2 || side > mostSide {
+			return fail(fmt.Sprintf(", since a grid has a side of 2 to %d nodes, as in grid:3", mostSide))
+		}
+		return Cut{side: side}, nil
 	case isRing:
 		var ring Group
 		for _, word := range strings.Split(list, ",") {
@@ -128,6 +139,16 @@ func RingOf(ring Group) Cut {
 		c.group[id] = i
 	}
 	return c
+}
+
+// mostSide bounds the side of a grid.
+const mostSide = 1000
+
+// GridOf returns a cut of nodes 0 to n-1. They form a square, row by row, and a node reaches only the nodes
+// of its row and of its column. It returns false unless n is the square of 2 or more.
+func GridOf(n int) (Cut, bool) {
+	side := int(math.Round(math.Sqrt(float64(n))))
+	return Cut{side: side}, side > 1 && side*side == n
 }
 
 // Sides returns the groups between which no message passes, either way; nil if the cut is none of that form.
@@ -171,12 +192,15 @@ func (c Cut) Exchanged(a, b nodes.ID) Cut {
 
 // IsZero reports whether it cuts nothing.
 func (c Cut) IsZero() bool {
-	return len(c.groups) == 0 && len(c.ring) == 0 && c.Word == "" && c.servers == nil
+	return len(c.groups) == 0 && len(c.ring) == 0 && c.side == 0 && c.Word == "" && c.servers == nil
 }
 
 // Separates reports whether messages from one node to another are lost. It must be known who is in which
 // group.
 func (c *Cut) Separates(from, to nodes.ID) bool {
+	if side := nodes.ID(c.side); side > 0 {
+		return c.Names(from) && c.Names(to) && from/side != to/side && from%side != to%side
+	}
 	a, in := c.group[from]
 	b, too := c.group[to]
 	if len(c.ring) > 0 {
@@ -208,14 +232,21 @@ func (c Cut) Servers() string {
 	return c.servers.String()
 }
 
-// Names reports whether a node is in one of the groups, or in the ring.
+// Names reports whether a node is in one of the groups, in the ring or in the grid.
 func (c *Cut) Names(id nodes.ID) bool {
+	if c.side > 0 {
+		return int(id) < c.side*c.side
+	}
 	_, in := c.group[id]
 	return in
 }
 
 // Check says what is wrong with the cut of so many nodes, servers included, if anything is.
 func (c *Cut) Check(total int) error {
+	if c.side*c.side > total {
+		return fmt.Errorf("a grid of %d by %d takes %d nodes, and there are %d", c.side, c.side, c.side*c.side,
+			total)
+	}
 	for _, g := range append(slices.Clip(c.groups), c.ring, c.Of.Nodes) {
 		if err := g.Check(total); err != nil {
 			return err
@@ -249,6 +280,8 @@ func (c Cut) write(group func(Group) string) string {
 		return c.servers.String()
 	case c.Word != "":
 		return c.Word
+	case c.side > 0:
+		return fmt.Sprintf("%s:%d", GridCut, c.side)
 	case len(c.ring) > 0:
 		for _, id := range c.ring {
 			groups = append(groups, fmt.Sprint(id))

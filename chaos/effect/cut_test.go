@@ -16,6 +16,7 @@ func TestCutsSeparateGroups(t *testing.T) {
 		"3>0-2":   "0000 0000 0000 1110",
 
 		"ring:0,2,1,3": "0100 1000 0001 0010",
+		"grid:2":       "0001 0010 0100 1000",
 	} {
 		c, err := ParseCut(text)
 		if err != nil {
@@ -41,6 +42,7 @@ func TestParseCutSaysWhatIsRight(t *testing.T) {
 		"0-4":      "one group",
 		"hodler":   "is no cut",
 		"ring:0,0": "lists each node once",
+		"grid:1":   "has a side of 2 to 1000",
 		"0/0":      "node 0 is in it twice",
 		"0-2/2-4":  "node 2 is in it twice",
 		"0>1>2":    "from one group to one other",

@@ -140,7 +140,7 @@ func (c *copiedTree) copy(root string) {
 			return err
 		case d.IsDir() && (base == ".git" || base == "bin"):
 			return fs.SkipDir
-		case d.IsDir() || !slices.Contains([]string{".go", ".yaml", ".html"}, filepath.Ext(path)) &&
+		case d.IsDir() || !slices.Contains([]string{".go", ".yaml", ".html", ".md", ".txt"}, filepath.Ext(path)) &&
 			!strings.HasPrefix(base, "go."):
 			return nil
 		}

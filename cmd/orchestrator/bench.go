@@ -225,10 +225,10 @@ func (c *benchCall) resolve(s settings) error {
 		c.resolveEnd(s)
 	}
 	c.Brokers = scene.Brokers
-	if !c.Spec.Broadcasts() && s.rank("multicast") < s.rank(c.naming) { // it is for other algorithms
+	if !c.Spec.Broadcasts(c.Config) && s.rank("multicast") < s.rank(c.naming) { // it is for other algorithms
 		c.Multicast = false
 	}
-	return s.blame(c.Check())
+	return s.blame(hinted(c.Check()))
 }
 
 // checkControl says what is missing beside the flags of the control plane of a command line, which would do

@@ -72,6 +72,7 @@ func (a *app) chaosCommand() *cobra.Command {
 	f.IntVar(&c.compared, "compare", c.compared,
 		"how many real runs are compared with simulated ones: each has one fault, and requests come one at a time")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "that plans, loads and latencies are drawn by")
+	addReceive(f, &c.Receive)
 	c.services.Plans, c.services.Workers, c.services.Tries = 100, 1, 40
 	f.BoolVar(&c.services.asked, "services", false,
 		"services such as etcd and redis instead, in the set "+huntSet)
@@ -100,7 +101,10 @@ func (c *chaosCall) check(s settings) (err error) {
 			return fmt.Errorf("--%s is for plans about services: add --services, or leave it out", name)
 		}
 	}
-	c.Rows, err = rowsNamed(c.algorithms, catalog.Find, catalog.All())
+	if err := experiment.CheckReceive(c.Receive); err != nil {
+		return err
+	}
+	c.Rows, err = rowsNamed(c.algorithms, findAlgorithm, catalog.All())
 	switch counts := []int{c.Simulated, c.Real, c.calm, c.compared}; {
 	case err != nil:
 		return err
@@ -181,6 +185,9 @@ func (a *app) printCampaign(ctx context.Context, c *chaosCall, results []*experi
 	where := "on virtual time"
 	if !results[0].Simulated {
 		where = "on real processes"
+	}
+	if !c.Receive.IsZero() {
+		where += fmt.Sprintf(", receive %v", c.Receive)
 	}
 	fmt.Fprintf(a.stdout, "%s %s, seed %d:\n", english.Count(len(results), "plan", "plans"), where, c.Seed)
 	tallies := experiment.Tallied(c.Rows, results)

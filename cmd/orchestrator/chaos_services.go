@@ -34,7 +34,7 @@ const huntSet = "hunt"
 // huntFlags are for --services alone, and campaignFlags for all else.
 var (
 	huntFlags     = []string{"only", "plans", "first", "limit", "workers", "shrink"}
-	campaignFlags = []string{"algo", "simulated", "real", "calm", "compare"}
+	campaignFlags = []string{"algo", "simulated", "real", "calm", "compare", "receive"}
 )
 
 // checkServices says what is wrong with a call with --services, and completes it.

@@ -42,6 +42,12 @@ func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 			}
 		}
 	}
+	if units := o.Config.Units; units > 0 && units != row.Explicit(nodes.Config{N: o.Config.N}).Units {
+		add("units", units)
+	}
+	if o.Resources > 1 {
+		add("resources", o.Resources)
+	}
 	demandOf(problem).words(add, &o.Workload)
 	if o.Regions.None() {
 		add("latency", o.Latency)

@@ -29,11 +29,15 @@ func TestCommandOfRun(t *testing.T) {
 	for _, w := range []workload.Workload{
 		{Load: workload.Saturated}, {Load: workload.Sequential},
 		{Load: workload.Closed, Think: chance.Constant(time.Millisecond)},
-		{Load: workload.Open, Rate: 20, Evenly: true},
+		{Load: workload.Open, Rate: 20, Evenly: true}, {Load: workload.Saturated, Zipf: 1.1},
+		{Load: workload.Saturated, Receive: workload.Receive{By: workload.Poll, Period: time.Millisecond}},
 	} {
 		o := bench.Defaults()
 		o.Algorithm, o.Config.N, o.Workload, o.Seed = row.Name, 5, w, 77
 		o.Latency, o.Duration, o.Warmup = chance.Constant(time.Millisecond), time.Second, time.Second/10
+		if w.Zipf > 0 {
+			o.Resources = 3
+		}
 		o.Config = row.Explicit(o.Config)
 		if len(row.Options) > 0 && len(row.Options[0].Values) > 1 {
 			o.Config = o.Config.With(row.Options[0].Name, row.Options[0].Values[1])

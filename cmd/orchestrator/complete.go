@@ -10,7 +10,9 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/nodes/catalog"
+	"turnstile/nodes/detector"
 	"turnstile/nodes/election"
+	"turnstile/nodes/workload"
 	"turnstile/results"
 )
 
@@ -30,6 +32,10 @@ func completeFlags(cmd *cobra.Command) {
 		"load":       {"saturated", "closed", "open", "one", "sequential"},
 		"arrivals":   {"poisson", "even"},
 		"initiators": {"all", "none", "lowest", "highest", "random:1"},
+		"work":       workload.Works,
+		"receive":    {"agent", "interrupt", "handler", "poll:5ms"},
+		"take":       {"1", "2", "1..3", "all", "writers:0.2"},
+		"service":    ownNames(),
 	} {
 		if cmd.Flags().Lookup(flag) != nil {
 			completeWith(cmd, flag, values)
@@ -87,6 +93,17 @@ func completeAlgorithm(_ *cobra.Command, args []string, _ string) ([]string, cob
 
 func completeScheme(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return completeRows(election.Table, args)
+}
+
+// completeDescribed completes what list describes: an algorithm, a failure detector or a service.
+func completeDescribed(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	names, how := completeRows(slices.Concat(catalog.All(), detector.Table), args)
+	for _, s := range ownServices {
+		if len(args) == 0 {
+			names = append(names, cobra.CompletionWithDesc(s.Name, s.Summary))
+		}
+	}
+	return names, how
 }
 
 // completeRows completes the name of a row of a table.

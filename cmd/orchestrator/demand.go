@@ -12,7 +12,7 @@ import (
 	"turnstile/bench"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
-	"turnstile/nodes/catalog"
+	"turnstile/nodes"
 	"turnstile/nodes/election"
 	"turnstile/nodes/workload"
 )
@@ -31,11 +31,11 @@ type runCommand struct {
 // The commands that make runs.
 var (
 	benchRuns = runCommand{naming: "algo", one: "algorithm", algorithm: "ricart-agrawala", nodes: 8,
-		nodesDo: "ask for the critical section", find: catalog.Find, problems: problemsOf("bench")}
+		nodesDo: "ask for the critical section", find: findAlgorithm, problems: problemsOf("bench")}
 	electRuns = runCommand{naming: "scheme", one: "scheme of election", algorithm: "bully", nodes: 5,
 		nodesDo: "elect a leader", find: election.Find, problems: problemsOf("elect")}
 	simulateRuns = runCommand{benchRuns.naming, benchRuns.one, benchRuns.algorithm, benchRuns.nodes,
-		benchRuns.nodesDo, catalog.Find, check.Problems}
+		benchRuns.nodesDo, findAlgorithm, check.Problems}
 )
 
 // runCommands are those that make real runs, by name.
@@ -94,15 +94,38 @@ func (requests) addLoad(c *benchCall, f *pflag.FlagSet) {
 	f.Var(&c.Workload.Think, "think", "time between a release and the next request; implies --load closed")
 	f.Float64Var(&c.Workload.Rate, "rate", 0, "requests per second and node; implies --load open")
 	f.StringVar(&c.arrivals, "arrivals", "", "open load: poisson (at random) or even (default poisson)")
+	f.Var(&c.Workload.Take, "take", "`units` of the resource that a request takes: "+workload.TakeForms)
+	f.Lookup("take").DefValue = "" // otherwise the help would say 1 of runs about leaders
+	f.Var(&c.Workload.Work, "work", "what a client does inside: "+workload.WorkForms+" (default account)")
+	f.Lookup("work").DefValue = ""
+	f.IntVar(&c.Resources, "resources", 1, "resources, each with an instance of the algorithm: a request names "+
+		"one of them at random")
+	noZero(f, "resources", "would leave nothing to ask for: write how many, or leave it out for one")
+	f.Float64Var(&c.Workload.Zipf, "zipf", 0, "exponent of Zipf's distribution, by which requests name "+
+		"resources (default 0, all alike)")
+	addReceive(f, &c.Workload.Receive)
 	group(f, loadFlags)
 }
 
 func (requests) addSystem(c *benchCall, f *pflag.FlagSet) {
+	addUnits(f, &c.Config)
 	f.BoolVar(&c.Config.Fenced, "fenced", false,
 		"have the resource demand fence numbers, and refuse what is written under a lower one than the highest")
 	f.StringVar(&c.Config.Elect, "elect", "",
 		"`scheme` of election beside the algorithm, whose leader it follows, as in bully:answer=50ms "+
 			"(default none; see list)")
+}
+
+// addReceive adds the flag of how applications receive messages.
+func addReceive(f *pflag.FlagSet, r *workload.Receive) {
+	f.Var(r, "receive", "`way` in which the application of a node receives messages: "+workload.ReceiveForms)
+}
+
+// addUnits adds the flag of how many units the resource has.
+func addUnits(f *pflag.FlagSet, c *nodes.Config) {
+	f.IntVar(&c.Units, "units", 0, "how many units the resource has, of algorithms that serve several "+
+		"(default as list NAME says, mostly 1)")
+	noZero(f, "units", "would leave nothing to take: write how many, or leave it out")
 }
 
 func (requests) addEnd(c *benchCall, f *pflag.FlagSet) {
@@ -128,6 +151,18 @@ func (requests) words(add func(flag string, value any), w *workload.Workload) {
 		add("load", w.Load)
 	}
 	add("hold", w.Hold)
+	if !w.Take.IsZero() {
+		add("take", w.Take)
+	}
+	if w.Work != workload.Account {
+		add("work", w.Work)
+	}
+	if w.Zipf > 0 {
+		add("zipf", w.Zipf)
+	}
+	if !w.Receive.IsZero() {
+		add("receive", w.Receive)
+	}
 }
 
 func (requests) warmWords(add func(flag string, value any), o *bench.Options) {
@@ -207,8 +242,8 @@ func (campaigns) addEnd(*benchCall, *pflag.FlagSet)    {}
 // resolve refuses the flags of requests, which a run about leaders has none of.
 func (campaigns) resolve(c *benchCall, s settings) error {
 	var extra []string
-	for _, name := range []string{"load", "hold", "think", "rate", "arrivals",
-		"warmup", "entries", "fenced", "elect"} {
+	for _, name := range []string{"load", "hold", "think", "rate", "arrivals", "take", "work", "units",
+		"resources", "zipf", "receive", "warmup", "entries", "fenced", "elect"} {
 		if s.rank(name) == byFlag {
 			extra = append(extra, "--"+name)
 		}

@@ -23,6 +23,7 @@ import (
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/replay"
+	"turnstile/nodes/workload"
 	"turnstile/results"
 )
 
@@ -129,6 +130,10 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 		"how many equal messages one link holds, of an algorithm with timers (default 1 if it stands losses)")
 	f.IntVar(&c.Timeouts, "timeouts", 0, "how often timers may run out, in all (default any number)")
 	f.BoolVar(&c.Demand, "demand", false, "let faults excuse nothing")
+	addUnits(f, &c.Config)
+	f.Var(&c.Take, "take", "`units` of the resource that a request may take, all of which are tried: "+
+		workload.TakeForms)
+	f.Lookup("take").DefValue = "" // otherwise the help would say 1 of electors
 	f.BoolVar(&c.Config.Fenced, "fenced", false,
 		"have the resource demand fence numbers, and refuse what is written under a lower one than the highest")
 	addOptions(cmd, &c.Config, catalog.All())
@@ -150,7 +155,7 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 
 // resolve finds the algorithm, and checks the flags.
 func (c *exploreCall) resolve(s settings) (err error) {
-	if c.Spec, err = catalog.Find(c.algorithm); err != nil {
+	if c.Spec, err = findAlgorithm(c.algorithm); err != nil {
 		return s.blame(err, "algo")
 	}
 	if c.Config, err = s.checkOptions(c.Spec, c.Config, s.rank("algo")); err != nil {
@@ -177,7 +182,7 @@ func (c *exploreCall) resolve(s settings) (err error) {
 			strings.Join(namesOf(rowsWith(func(one *spec) bool { return one.Exclusion().Minority != nil })), ", "))
 	}
 	c.Config = c.Spec.Explicit(c.Config)
-	return c.Validate()
+	return hinted(c.Validate())
 }
 
 func (a *app) explore(ctx context.Context, c *exploreCall) error {

@@ -9,6 +9,7 @@ import (
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
+	"turnstile/nodes"
 	"turnstile/nodes/explore"
 )
 
@@ -34,13 +35,21 @@ func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duratio
 		fmt.Fprintf(w, "%s  nothing is wrong as long as timers run out no more than %s in all (--timeouts)\n\n",
 			colors.Paint(terminal.Yellow, "BOUNDED"), english.Count(c.Timeouts, "time", "times"))
 	default:
-		fmt.Fprintf(w, "%s  nothing is wrong so far; ended by %s\n\n", colors.Paint(terminal.Yellow, "BOUNDED"),
+		fmt.Fprintf(w, "%s  nothing is wrong so far; ended by %s\n", colors.Paint(terminal.Yellow, "BOUNDED"),
 			c.bound(x))
+		if _, timed := c.Spec.Machine(c.Config, 0).(nodes.Timed); timed && c.Timeouts == 0 && c.Timing == nil {
+			fmt.Fprintln(w, "         timers may run out any number of times: --timeouts bounds that, as in "+
+				"--timeouts 2")
+		}
+		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "  states       %s, made of %s of single nodes\n", english.Thousands(float64(x.States)),
 		english.Thousands(float64(x.NodeStates)))
 	fmt.Fprintf(w, "  transitions  %s, %s %s\n", english.Thousands(float64(x.Transitions)),
 		english.Thousands(float64(x.Entries)), c.words().entries)
+	if capacity := c.Config.Capacity(); capacity > 1 {
+		fmt.Fprintf(w, "  units        %d of %d taken at once, at most\n", x.MostTaken, capacity)
+	}
 	fmt.Fprintf(w, "  depth        %d\n", x.Depth)
 	fmt.Fprintf(w, "  memory       %v, %.0f bytes per state\n", size(x.Bytes), x.BytesPerState())
 	fmt.Fprintf(w, "  time         %v, %s states/s\n", elapsed.Round(time.Millisecond),
@@ -139,6 +148,9 @@ func (c *exploreCall) tasks() []string {
 // space describes what is explored.
 func (c *exploreCall) space() []string {
 	words := append([]string{english.Count(c.Config.N, "node", "nodes")}, c.Config.Given()...)
+	if capacity := c.Config.Capacity(); capacity > 1 {
+		words = append(words, english.Count(capacity, "unit", "units"), "take "+c.Take.String())
+	}
 	words = append(words, c.tasks()...)
 	if c.checks != nil {
 		words = append(words, "looking for "+strings.Join(c.checks, " and ")+" alone")
@@ -195,6 +207,9 @@ func (c *exploreCall) document(x *explore.Result, elapsed time.Duration) map[str
 		"states_per_s": float64(x.States) / elapsed.Seconds(),
 		"violation":    violationDocument(x.Violation), "excused": x.Excused,
 		"first_excused": violationDocument(x.FirstExcused),
+	}
+	if c.Config.Capacity() > 1 {
+		d["take"], d["units_taken_max"] = c.Take, x.MostTaken
 	}
 	if c.Timing != nil {
 		d["latency"], d["tick_s"] = c.Timing.Latency, c.Timing.Tick.Seconds()

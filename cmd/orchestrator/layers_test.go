@@ -17,10 +17,10 @@ import (
 // layers are the packages, the highest layer first: a package imports only packages of lower layers.
 var layers = [][]string{
 	{"cmd/node", "cmd/orchestrator"},
-	{"bench/experiment", "bench/report", "bench/publish", "bench/diagram", "bench/export"},
+	{"bench/experiment", "bench/report", "bench/publish", "bench/diagram", "bench/export", "bench/claims"},
 	{"bench/page"},
 	{"bench"},
-	{"bench/service/natskv"},
+	{"bench/service/local", "bench/service/natskv"},
 	{"bench/agent", "bench/service"},
 	{"bench/cluster", "bench/bare", "bench/control", "bench/compare", "bench/netcut"},
 	{"bench/access"},
@@ -36,7 +36,7 @@ var layers = [][]string{
 	{"nodes/lab"},
 	{"nodes/stall", "nodes/workload", "nodes/history", "nodes/catalog", "nodes/leading"},
 	{"nodes/mutex", "nodes/election"},
-	{"nodes/detector", "nodes/lease", "nodes/foreign", "nodes/foreign/program"},
+	{"nodes/detector", "nodes/register", "nodes/foreign", "nodes/foreign/program"},
 	{"nodes/row", "nodes/port"},
 	{"nodes"},
 	{"internal/broker", "internal/chance", "internal/chart", "internal/yamlfile", "internal/format"},
@@ -44,6 +44,7 @@ var layers = [][]string{
 		"internal/terminal",
 		"internal/gotest", "internal/heap", "internal/jsonseq", "internal/offset", "internal/plainjson",
 		"internal/quickpipe", "internal/skew",
+		"docs", "internal/mailbox", "internal/shared",
 		"internal/soak", "internal/stats", "internal/suggest", "internal/svg", "internal/times"},
 }
 

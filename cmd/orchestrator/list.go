@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -31,10 +30,10 @@ func (a *app) listCommand() *cobra.Command {
 	var asJSON, markdown, columns bool
 	cmd := &cobra.Command{
 		Use:               "list [NAME]",
-		Short:             "List the algorithms and the failure detectors, or describe one",
+		Short:             "List the algorithms, failure detectors and services, or describe one",
 		Example:           listExample,
 		Args:              atMostOne,
-		ValidArgsFunction: completeAlgorithm,
+		ValidArgsFunction: completeDescribed,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := settingsOf(cmd)
 			if err == nil {
@@ -50,6 +49,7 @@ func (a *app) listCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVarP(&c.N, "nodes", "n", 8, "for how many nodes to print the cost")
+	addUnits(cmd.Flags(), &c)
 	addOptions(cmd, &c, catalog.All())
 	cmd.Flags().BoolVar(&columns, "columns", false, "list the columns of result files, or those of a name")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead")
@@ -63,6 +63,9 @@ func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown 
 	if len(names) > 0 {
 		if row := detectorNamed(names[0]); row != nil {
 			return a.listDetector(row, asJSON)
+		}
+		if s := ownService(names[0]); s != nil {
+			return a.listService(s, asJSON)
 		}
 		row, err := catalog.Find(names[0])
 		if err != nil {
@@ -96,11 +99,15 @@ func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown 
 	case len(names) > 0:
 		described[check.ProblemOf(rows[0]).Columns](a.stdout, rows[0], c)
 	default:
-		costs := func(row *spec) string { return fmt.Sprintf("%s\t%s", row.CostOf(c).Formula, row.CostOf(c).Any) }
+		costs := func(row *spec) string {
+			cost := row.CostOf(row.Explicit(c))
+			return fmt.Sprintf("%s\t%s", cost.Formula, cost.Any)
+		}
 		err := errors.Join(
 			writeList(a.stdout, fmt.Sprintf("NAME\tFAMILY\tMESSAGES PER ENTRY\tN=%d", c.N), rowsOf("entries"), costs),
 			writeList(a.stdout, "\nSCHEME\tFAMILY\tELECTS", rowsOf("elections"), electsWhom),
-			writeDetectors(a.stdout))
+			writeDetectors(a.stdout),
+			writeOwnServices(a.stdout))
 		fmt.Fprintln(a.stdout, "\nlist NAME has the aliases, options, costs, model and source of one.")
 		return err
 	}
@@ -132,7 +139,7 @@ func writeBroken(w io.Writer, rows []*spec) error {
 	var broken []string
 	for _, row := range rows {
 		if row.Flaw != nil {
-			broken = append(broken, fmt.Sprintf("%s (%s)", row.Name, row.Broken().Check))
+			broken = append(broken, fmt.Sprintf("%s (%s)", row.Name, row.Broken()))
 		}
 	}
 	if len(broken) == 0 {
@@ -155,15 +162,16 @@ func writeInfo(w io.Writer, row *spec) (line func(name, text string)) {
 	line("summary", row.Summary)
 	line("source", row.Source)
 	if row.Flaw != nil {
-		line("known broken", row.Broken().Check+": it is here for the checks to catch")
+		line("known broken", row.Broken().String()+": it is here for the checks to catch")
 	}
 	return line
 }
 
 // writeSpec describes one algorithm.
 func writeSpec(w io.Writer, one *spec, c nodes.Config) {
+	c = one.Explicit(c)
 	line, cost := writeInfo(w, one), one.CostOf(c)
-	line("safety", "rests on "+one.Safe.String())
+	line("safety", "rests on "+one.SafeIn(c).String())
 	if one.Fenced {
 		line("with --fenced", "safety rests on "+one.Effective.String())
 	}
@@ -174,7 +182,8 @@ func writeSpec(w io.Writer, one *spec, c nodes.Config) {
 		}
 		line("in a minority", fmt.Sprintf("%s, %v after its failure detector knows at most", what, m.Within(c)))
 	}
-	line("progress", "rests on "+(one.Safe|one.Live).String())
+	line("progress", "rests on "+(one.SafeIn(c)|one.LiveIn(c)).String())
+	writeBesides(one, c, line)
 	if one.Detects != "" {
 		line("listens to", "the failure detector "+one.Detects+", unless --detector names another")
 	}
@@ -182,12 +191,13 @@ func writeSpec(w io.Writer, one *spec, c nodes.Config) {
 		line("with --elect", "it follows the leader of a scheme of election, such as bully")
 	}
 	line("fairness", bypassOf(one, c))
+	line("units", unitsOf(one))
 	writeParts(line, one, c)
 	if one.Circulates {
 		line("remark", "messages circulate even if nobody requests")
 	}
-	if one.Broadcasts() {
-		line("broadcasts", strings.Join(broadcasts(one), ", ")+": with --multicast one publish each")
+	if one.Broadcasts(c) {
+		line("broadcasts", strings.Join(broadcasts(one, c), ", ")+": with --multicast one publish each")
 	}
 	fmt.Fprintf(w, "\npublished messages per entry: %s\n", cost.Formula)
 	with := []string{english.Count(c.N, "node", "nodes")}
@@ -213,17 +223,18 @@ func writeSpec(w io.Writer, one *spec, c nodes.Config) {
 		hops = "hop"
 	}
 	fmt.Fprintf(w, "published synchronization delay: %s %s\n", cost.Delay, hops)
-	if len(one.Exclusion().Identities) > 0 {
+	identities := one.Exclusion().IdentitiesIn(c)
+	if len(identities) > 0 {
 		fmt.Fprintln(w, "\nheld to, after a run without faults:")
 	}
-	for _, i := range one.Exclusion().Identities {
+	for _, i := range identities {
 		fmt.Fprintf(w, "  %s\n", i.Says)
 	}
 }
 
 // writeParts writes what an algorithm is made of.
 func writeParts(line func(name, text string), row *spec, c nodes.Config) {
-	line("messages", strings.Join(row.Codec().Names(), ", "))
+	line("messages", strings.Join(row.CodecIn(c).Names(), ", "))
 	line("timers", timersOf(row))
 	for _, o := range row.Options {
 		line("option", "--"+o.Name+": "+o.String())
@@ -249,8 +260,8 @@ func meansOf(one *spec, c nodes.Config, load string, limits row.Range) (text str
 }
 
 // broadcasts names the messages of an algorithm that go to all peers at once.
-func broadcasts(row *spec) (names []string) {
-	for kind, codec := 0, row.Codec(); kind < codec.Kinds(); kind++ {
+func broadcasts(row *spec, c nodes.Config) (names []string) {
+	for kind, codec := 0, row.CodecIn(c); kind < codec.Kinds(); kind++ {
 		if codec.Kind(kind).Broadcast {
 			names = append(names, codec.Name(kind))
 		}
@@ -276,7 +287,11 @@ func timersOf(row *spec) string {
 
 // bypassOf says how often a request may be passed over.
 func bypassOf(row *spec, c nodes.Config) string {
-	if row.Exclusion().Bypass == nil {
+	bypass, promised := row.Exclusion().Promised(c)
+	switch {
+	case row.Exclusion().Chance:
+		return "who enters next is a matter of chance: how often a request is passed over is not bounded"
+	case !promised:
 		return "how often a request is passed over is not bounded"
 	}
 	while := ""
@@ -284,7 +299,7 @@ func bypassOf(row *spec, c nodes.Config) string {
 		while = ", as long as nothing goes wrong"
 	}
 	return fmt.Sprintf("once a request is known, at most %s of others come first%s; with %s",
-		english.Count(row.Exclusion().Bypass(c), "entry", "entries"), while, english.Count(c.N, "node", "nodes"))
+		english.Count(bypass, "entry", "entries"), while, english.Count(c.N, "node", "nodes"))
 }
 
 // writeMarkdown prints a table of the README, with what is said of each algorithm.
@@ -294,7 +309,7 @@ func writeMarkdown(w io.Writer, head string, rows []*spec, says func(*spec) stri
 	for _, row := range rows {
 		source := row.Source
 		if row.Flaw != nil {
-			source += "; known broken: " + row.Broken().Check
+			source += "; known broken: " + row.Broken().String()
 		}
 		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s |\n", row.Name, cell(strings.Join(row.Aliases, ", ")),
 			row.Family, cell(says(row)), row.Safe, cell(source))
@@ -311,6 +326,7 @@ type entry struct {
 	Broken     string            `json:"broken,omitempty"`
 	Safe       []string          `json:"safety_rests_on"`
 	Live       []string          `json:"progress_rests_on"`
+	Units      unitLimits        `json:"units"`
 	Fenced     bool              `json:"hands_out_fences"`
 	Follows    bool              `json:"follows_a_leader"`
 	Effective  []string          `json:"fenced_safety_rests_on"`
@@ -337,43 +353,32 @@ type option struct {
 	Default string   `json:"default"`
 }
 
-// limits are a range; no Max means that there is no upper limit.
-type limits struct {
-	Min float64  `json:"min"`
-	Max *float64 `json:"max"`
-}
-
-func limitsOf(r row.Range) limits {
-	if math.IsInf(r.Max, 1) {
-		return limits{Min: r.Min}
-	}
-	return limits{r.Min, &r.Max}
-}
-
 func entryOf(row *spec, c nodes.Config) entry {
+	c = row.Explicit(c)
 	cost := row.CostOf(c)
 	e := entry{
 		Name: row.Name, Aliases: append([]string{}, row.Aliases...), Family: row.Family, Source: row.Source,
-		Summary: row.Summary, Broken: row.Broken().Check, Safe: needs(row.Safe), Live: needs(row.Safe | row.Live),
+		Summary: row.Summary, Broken: row.Broken().Check, Safe: needs(row.SafeIn(c)),
+		Live:   needs(row.SafeIn(c) | row.LiveIn(c)),
+		Units:  unitLimitsOf(row.Units),
 		Fenced: row.Fenced, Follows: row.Follows, Effective: needs(row.Effective), Detector: row.Detects,
-		Messages: row.Codec().Names(), Servers: row.ServerCount(c), Circulates: row.Circulates,
+		Messages: row.CodecIn(c).Names(), Servers: row.ServerCount(c), Circulates: row.Circulates,
 		Nodes: c.N, Formula: cost.Formula,
 		Cost: map[string]limits{"sequential": limitsOf(cost.Sequential), "one": limitsOf(cost.One),
 			"saturated": limitsOf(cost.Saturated), "any": limitsOf(cost.Any)},
 		Delay: limitsOf(cost.Delay), Identities: []string{}, Options: []option{}, Symbols: map[string]int{},
-		Broadcasts: row.Broadcasts(),
+		Broadcasts: row.Broadcasts(c),
 	}
 	for _, s := range row.Exclusion().Symbols {
 		e.Symbols[s.Name] = s.Value(c)
 	}
-	if row.Exclusion().Bypass != nil {
-		bypass := row.Exclusion().Bypass(c)
+	if bypass, promised := row.Exclusion().Promised(c); promised {
 		e.Bypass = &bypass
 	}
 	for _, o := range row.Options {
 		e.Options = append(e.Options, option{o.Name, o.Usage, o.Values, o.Default})
 	}
-	for _, i := range row.Exclusion().Identities {
+	for _, i := range row.Exclusion().IdentitiesIn(c) {
 		e.Identities = append(e.Identities, i.Says)
 	}
 	return e

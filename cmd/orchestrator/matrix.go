@@ -120,7 +120,7 @@ func (c *matrixCall) check(s settings) (err error) {
 	case len(c.services.only) > 0:
 		return errors.New("--only picks services: add --services or --failover, or leave it out")
 	}
-	c.Rows, err = rowsNamed(c.algorithms, catalog.Find, catalog.All())
+	c.Rows, err = rowsNamed(c.algorithms, findAlgorithm, catalog.All())
 	if err == nil {
 		err = checkPlans(c.Faults)
 	}
@@ -192,6 +192,7 @@ func (a *app) matrix(ctx context.Context, c *matrixCall) error {
 	path, err := results.WriteSetTable(c.Setup.Results, c.Setup.Set, results.MatrixFile, rows)
 	printMatrix(a.stdout, cells, rows)
 	a.printDiffering(c, cells)
+	printCells(a.stdout, cells)
 	if err != nil {
 		return failure{err, unwritten}
 	}

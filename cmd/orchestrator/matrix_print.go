@@ -47,7 +47,7 @@ func printMatrix(out io.Writer, cells []*experiment.Cell, rows []results.MatrixR
 				differs = "DIFFERS"
 			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Fault, r.May, r.Shown,
-				share(r.Runs-r.Broke-r.Inconclusive, r.Runs), share(r.Recovered, r.Runs), kind.line(r), differs)
+				share(r.Runs-r.Broke-r.Inconclusive, r.Runs), share(r.Recovered, r.Runs-r.Unhit), kind.line(r), differs)
 		}
 		if len(its) > 0 {
 			w.Flush()
@@ -58,8 +58,11 @@ func printMatrix(out io.Writer, cells []*experiment.Cell, rows []results.MatrixR
 	}
 }
 
-// share prints how many of all runs something holds for.
+// share prints how many of all runs something holds for; "-": there are none.
 func share(count, all int) string {
+	if all == 0 {
+		return "-"
+	}
 	switch count {
 	case all:
 		return "yes"

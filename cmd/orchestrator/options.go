@@ -40,5 +40,25 @@ func (s settings) checkOptions(row *spec, c nodes.Config, named rank) (nodes.Con
 	maps.DeleteFunc(c.Options, func(name, _ string) bool {
 		return row.Option(name) == nil && s.rank(name) < named
 	})
-	return c, s.blame(row.Validate(c), append(slices.Collect(maps.Keys(c.Options)), "nodes")...)
+	if row.Units.Most <= 1 && s.rank("units") < named { // it is for other algorithms
+		c.Units = 0
+	}
+	return c, s.blame(hinted(row.Validate(c)), append(slices.Collect(maps.Keys(c.Options)), "nodes", "units")...)
+}
+
+// hinted adds to an error about units which algorithms serve so many, or give one request so many, and to one
+// about fence numbers which hand them out.
+func hinted(err error) error {
+	var units *nodes.UnitsError
+	if errors.As(err, &units) {
+		units.Others = namesOf(rowsWith(func(one *spec) bool {
+			most, take := max(1, one.Units.Most), max(1, one.Units.Take)
+			return take >= units.Take && most >= max(2, units.Units)
+		}))
+	}
+	var fence *nodes.FenceError
+	if errors.As(err, &fence) {
+		fence.Others = namesOf(rowsWith(func(one *spec) bool { return one.Fenced }))
+	}
+	return err
 }

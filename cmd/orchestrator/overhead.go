@@ -2,7 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,8 +16,10 @@ import (
 	"turnstile/bench/bare"
 	"turnstile/bench/service"
 	"turnstile/internal/english"
+	"turnstile/internal/figure"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
+	"turnstile/results"
 )
 
 const overheadHelp = `Find out what the testbed itself costs: run the same algorithm, saturated and with no
@@ -21,7 +28,8 @@ and compare the entries per second. The ratio of the two is what counts: each fi
 machine.
 
 --service redis,etcd measures the price of the pipe instead: one client of a lock service through a node
-process, its lines and its records, against the same client called directly.
+process, its lines and its records, against the same client called directly. --into services writes it into
+pipe.csv of the set services as well, from where report services has it in its leaderboards.
 
 A pair of which a run fails, or is not valid, is made again, and counted; after as many of them as there are
 to be pairs, the command gives up.
@@ -33,6 +41,7 @@ Exit status: 0 measured, 2 given up or interrupted, 64 bad usage, 74 if the outp
 
 const overheadExample = `  orchestrator overhead
   orchestrator overhead --service redis,nats-kv
+  orchestrator overhead --service redis,etcd --into services
   orchestrator overhead -n 8 --pairs 15 --duration 1s`
 
 // fewestPairs is how many pairs it takes for an interval of 95% (of 98%, to be precise).
@@ -46,6 +55,7 @@ type overheadCall struct {
 	bench.OverheadOptions
 	setup    bench.Setup
 	json     bool
+	into     string                   // a set whose pipe.csv is written; empty: none is
 	names    []string                 // of services
 	services []*bench.OverheadService // of these names
 }
@@ -65,6 +75,7 @@ func (a *app) overheadCommand() *cobra.Command {
 		"how long to run before measuring (by default also until each node has entered twice, at most 10s)")
 	f.StringSliceVar(&c.names, "service", nil, "measure one client of each of these lock `services` instead, "+
 		"against the\nsame client called directly")
+	f.StringVar(&c.into, "into", "", "with --service: write "+results.PipeFile+" of this `set`, for its report")
 	addSetup(f, &c.setup, "")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
 	return cmd
@@ -78,6 +89,8 @@ func (c *overheadCall) check(s settings) error {
 	switch {
 	case c.names != nil && s.given("nodes"):
 		return fmt.Errorf("--nodes: the price of the pipe is that of one client: leave out --nodes, or --service")
+	case c.into != "" && c.names == nil:
+		return fmt.Errorf("--into: pipe.csv has the price of the pipe to services: add --service redis")
 	case c.Nodes < 2:
 		return fmt.Errorf("--nodes: %d: it takes at least 2 to send a message", c.Nodes)
 	case c.Pairs < fewestPairs:
@@ -185,8 +198,34 @@ func (a *app) overhead(ctx context.Context, c *overheadCall) error {
 			fmt.Fprintln(a.stdout)
 		}
 	}
+	if c.into != "" {
+		if err := a.storePipes(c, all); err != nil {
+			return failure{err, unwritten}
+		}
+	}
 	if c.json {
 		return terminal.PrintJSON(a.stdout, all)
 	}
 	return nil
+}
+
+// storePipes writes what was measured of services into a set, beside what that has of others.
+func (a *app) storePipes(c *overheadCall, all []*bench.OverheadResult) error {
+	rows, err := (&results.Set{Path: filepath.Join(c.setup.Results, c.into)}).Pipe()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, r := range all {
+		rows = slices.DeleteFunc(rows, func(old results.PipeRow) bool { return old.Service == r.Algorithm })
+		rows = append(rows, results.PipeRow{Service: r.Algorithm, Pairs: len(r.Pairs),
+			Testbed: figure.Number(r.Testbed), Direct: figure.Number(r.Bare), Ratio: figure.Number(r.Ratio),
+			Low: figure.Number(r.Low), High: figure.Number(r.High), Coverage: figure.Number(r.Coverage),
+			Others: figure.Number(r.Others)})
+	}
+	slices.SortFunc(rows, func(a, b results.PipeRow) int { return strings.Compare(a.Service, b.Service) })
+	path, err := results.WriteSetTable(c.setup.Results, c.into, results.PipeFile, rows)
+	if err == nil && !c.json {
+		fmt.Fprintf(a.stdout, "The table is %s.\n", path)
+	}
+	return err
 }

@@ -9,7 +9,6 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/english"
-	"turnstile/nodes/catalog"
 )
 
 const plansHelp = `List the plans that come with the program, and what plans are made of, or explain one.
@@ -53,7 +52,7 @@ func (a *app) plans(names []string, algorithm string) error {
 	case len(names) == 0 && algorithm == "":
 		writePlans(a.stdout)
 	case len(names) == 0:
-		row, err := catalog.Find(algorithm)
+		row, err := findAlgorithm(algorithm)
 		if err != nil {
 			return err
 		}

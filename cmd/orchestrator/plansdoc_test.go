@@ -11,9 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/claims"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/chaos/place"
+	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/mutex"
@@ -75,7 +77,7 @@ func TestExamplesOfPlans(t *testing.T) {
 	if len(examples) < len(effect.Kinds)+len(effect.TargetWords)+len(chaos.Occasions) {
 		t.Fatalf("the page has %d examples of faults", len(examples))
 	}
-	for _, example := range examples {
+	for _, example := range soak.Sample(examples) {
 		t.Run(example, func(t *testing.T) { runFault(t, example) })
 	}
 	for i, plan := range blocks(text, "yaml") {
@@ -208,18 +210,6 @@ func TestCommandsOfDocuments(t *testing.T) {
 	}
 }
 
-// argsOf returns the words of a command, as a shell would.
-func argsOf(command string) (args []string) {
-	for i, part := range regexp.MustCompile(`['"]`).Split(command, -1) {
-		if i%2 == 1 {
-			args = append(args, part)
-			continue
-		}
-		args = append(args, strings.Fields(part)...)
-	}
-	return args
-}
-
 // checkCommand checks the flags of a line that calls the orchestrator.
 func checkCommand(t *testing.T, path, line string) {
 	line, _, _ = strings.Cut(strings.TrimSpace(line), " # ")
@@ -231,7 +221,7 @@ func checkCommand(t *testing.T, path, line string) {
 	if !calls || strings.Contains(line, "__complete") {
 		return
 	}
-	args := argsOf(strings.TrimSuffix(line, `\`))
+	args := claims.Words(strings.TrimSuffix(line, `\`))
 	a := &app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
 	cmd, rest, err := a.root().Find(args)
 	if err == nil {

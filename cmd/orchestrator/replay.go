@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -16,7 +19,7 @@ import (
 // replay plays the schedule in a file, and judges what happened.
 func (a *app) replay(c *simulateCall, algorithm string) error {
 	path := c.schedule
-	file, err := os.Open(path)
+	file, err := openSchedule(path)
 	if err != nil {
 		return fmt.Errorf("--replay: %w", err)
 	}
@@ -52,6 +55,18 @@ func (a *app) replay(c *simulateCall, algorithm string) error {
 	}
 	a.tellReplay(schedule, played, outcome, says)
 	return nil
+}
+
+// openSchedule opens the file of a schedule. Where there is none, as outside a clone, the path may be that
+// of a story that the program has.
+func openSchedule(path string) (io.ReadCloser, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if story, found := catalog.Story(path); found {
+			return story, nil
+		}
+	}
+	return file, err
 }
 
 // tellReplay prints what happened and what came of it.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"turnstile/internal/suggest"
+	"turnstile/nodes/catalog"
 )
 
 // An app is one call of the program.
@@ -65,7 +66,8 @@ func (a *app) root() *cobra.Command {
 		a.versionCommand(), a.plansCommand(), a.chaosCommand(), a.matrixCommand(),
 		a.sweepCommand(), a.injectCommand(), a.runsCommand(), a.showCommand(), a.rerunCommand(),
 		a.historyCommand(), a.compareCommand(), a.diagramCommand(), a.exportCommand(),
-		a.reportCommand(), a.resultsCommand(), a.publishCommand(), a.keysCommand(), a.controlCommand())
+		a.reportCommand(), a.claimsCommand(),
+		a.resultsCommand(), a.publishCommand(), a.keysCommand(), a.controlCommand())
 	return root
 }
 
@@ -81,7 +83,8 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		hint := fmt.Sprintf("; see %s --help", cmd.CommandPath())
 		if takers := commandsWith(cmd.Root(), name); len(takers) > 0 {
-			hint = fmt.Sprintf(": %s does not take it; these do: %s", cmd.Name(), strings.Join(takers, ", "))
+			hint = fmt.Sprintf(": %s does not take it%s; these do: %s", cmd.Name(), sinceOf(cmd.Name(), name),
+				strings.Join(takers, ", "))
 		} else if near := suggest.Nearest(name, flagNames(cmd.Flags())); near != "" {
 			hint = fmt.Sprintf(": did you mean --%s?", near)
 		}
@@ -96,10 +99,34 @@ func flagError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// commandsWith names the commands that have a flag of that name.
+// sinceOf says why a command does not take a flag, where somebody may expect that it does.
+func sinceOf(command, flag string) string {
+	since := map[string]string{
+		"explore resources": "it explores one resource, and several are instances that share no state",
+		"explore zipf":      "it explores one resource",
+		"explore work":      "it looks whether two are inside, and holds take no time there",
+		"explore receive":   "it tries every delay of every message",
+		"matrix n":          "its plans are about five nodes",
+		"matrix units":      "what rows say of plans is of the usual number",
+	}[command+" "+flag]
+	if command == "matrix" && slices.Contains(catalog.OptionNames(), flag) {
+		since = "what rows say of plans is of the defaults of their options"
+	}
+	if since == "" {
+		return ""
+	}
+	return ", since " + since
+}
+
+// commandsWith names the commands that have a flag of that name, or of that letter.
 func commandsWith(root *cobra.Command, flag string) (names []string) {
 	for _, cmd := range root.Commands() {
-		if f := cmd.LocalNonPersistentFlags().Lookup(flag); f != nil && !f.Hidden {
+		flags := cmd.LocalNonPersistentFlags()
+		f := flags.Lookup(flag)
+		if f == nil && len(flag) == 1 {
+			f = flags.ShorthandLookup(flag)
+		}
+		if f != nil && !f.Hidden {
 			names = append(names, cmd.Name())
 		}
 	}

@@ -81,6 +81,9 @@ func TestRowsAreSoundInProcesses(t *testing.T) {
 // timeouts are longer than a process may have to wait for a processor.
 func TestRowsCostTheSameSimulated(t *testing.T) {
 	eachRow(t, func(t *testing.T, row *row.Row) {
+		if row.Broken().Alone {
+			t.Skip("it is known to stop even if requests come one at a time")
+		}
 		load := "sequential"
 		if row.Circulates {
 			load = "saturated"

@@ -17,6 +17,7 @@ import (
 	"turnstile/bench"
 	"turnstile/bench/experiment"
 	"turnstile/bench/service"
+	"turnstile/bench/service/local"
 	"turnstile/bench/service/natskv"
 	"turnstile/chaos"
 	"turnstile/internal/terminal"
@@ -27,12 +28,12 @@ import (
 
 // ownServices are the services that this program has itself. All others are in the program services, which is
 // built from a module of its own, so that this one needs no library of theirs.
-var ownServices = []*service.Service{&natskv.Service}
+var ownServices = slices.Concat([]*service.Service{&natskv.Service}, local.Services)
 
 // serviceProgram returns the program that has a service, with its arguments. That of services-NAME has one
 // whose library takes too long to build.
 func serviceProgram(name string) ([]string, error) {
-	if slices.ContainsFunc(ownServices, func(s *service.Service) bool { return s.Name == name }) {
+	if ownService(name) != nil {
 		return append([]string{terminal.OwnPath()}, serviceArgs...), nil
 	}
 	for _, name := range []string{"services-" + name, "services"} {
@@ -42,8 +43,7 @@ func serviceProgram(name string) ([]string, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("the program services, which has %s, is not beside this one, nor in PATH: build it "+
-		"with make services", name)
+	return nil, noService(name)
 }
 
 // alsoHere adds the services of this program to the error of another one that has none of some name.
@@ -68,10 +68,7 @@ func (a *app) serviceCommand() *cobra.Command {
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			own := service.Table{Services: ownServices, Self: append([]string{terminal.OwnPath()}, serviceArgs...)}
-			var wrong strings.Builder
-			if status := own.Call(args, cmd.InOrStdin(), a.stdout, &wrong); status != 0 {
-				return failure{errors.New(strings.TrimSpace(wrong.String())), status}
-			}
+			a.status = own.Call(args, cmd.InOrStdin(), a.stdout, a.stderr) // which its caller says as its own
 			return nil
 		},
 	}

@@ -117,18 +117,23 @@ func TestEndpointGoesAway(t *testing.T) {
 	})
 	t.Cleanup(gone)
 	awaitPort(t, at)
-	cmd := orchestrator(t, dir, "bench", "--service", "nats-kv", "--endpoint", at, "-n", "2", "--warmup", "0s",
-		"--duration", "20s", "--rate", "20", "--no-progress")
-	defer time.AfterFunc(2*time.Second, gone).Stop()
-	out, _ := cmd.CombinedOutput()
+	l := &live{t: t, dir: t.TempDir()}
+	l.cmd = orchestrator(t, dir, "bench", "--service", "nats-kv", "--endpoint", at, "-n", "2", "--warmup", "0s",
+		"--duration", "20s", "--rate", "20", "--no-progress", "--results", l.dir)
+	l.cmd.Stdout, l.cmd.Stderr = &l.out, &l.out
+	if err := l.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	l.await("both nodes enter", func() bool { return l.entered(2, 1) })
+	gone()
+	status := l.end()
 	for _, says := range []string{"INCONCLUSIVE", "the endpoint " + at + " is out of reach"} {
-		if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), says) {
-			t.Fatalf("status %d, and it is to say %q:\n%s", cmd.ProcessState.ExitCode(), says, out)
+		if status != 2 || !strings.Contains(l.out.String(), says) {
+			t.Fatalf("status %d, and it is to say %q:\n%s", status, says, l.out.String())
 		}
 	}
-	again := orchestrator(t, dir, "verify", "latest")
-	if out, _ := again.CombinedOutput(); again.ProcessState.ExitCode() != 2 {
-		t.Errorf("verify: status %d:\n%s", again.ProcessState.ExitCode(), out)
+	if status, text := l.verify(); status != 2 {
+		t.Errorf("verify: status %d:\n%s", status, text)
 	}
 }
 

@@ -39,7 +39,7 @@ var killedServices = [][]string{{"nats-kv"}, {"redis"}, {"etcd", "members=3"}, {
 // what was recorded can be judged. Nothing that was cut short is valid.
 func TestServiceKills(t *testing.T) {
 	build(t)
-	services, count := killedServices[:1], soak.Pick(2, len(serviceVictims), 10*len(serviceVictims))
+	services, count := killedServices[:1], soak.Pick(1, len(serviceVictims), 10*len(serviceVictims))
 	table := &killTable{wanted: *serviceKills > 0}
 	if table.wanted {
 		services, count = killable(t), *serviceKills

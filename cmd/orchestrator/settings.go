@@ -61,6 +61,11 @@ func (s settings) given(name string) bool { return s.rank(name) > byDefault }
 // settingsOf sets the flags of cmd that the command line did not set, from the environment or else from the
 // configuration file.
 func settingsOf(cmd *cobra.Command) (settings, error) {
+	if ctx := cmd.Context(); ctx != nil && ctx.Value(alone{}) != nil { // sweep reads a command that never runs
+		s := settings{}
+		cmd.Flags().Visit(func(f *pflag.Flag) { s[f.Name] = source{rank: byFlag} })
+		return s, s.checkZeros(cmd.Flags())
+	}
 	known := knownSettings(cmd.Root())
 	if err := checkEnvironment(known); err != nil {
 		return nil, err
@@ -85,6 +90,10 @@ func settingsOf(cmd *cobra.Command) (settings, error) {
 	}
 	return s, err
 }
+
+// alone is a key of contexts: in one that has it, the command line alone sets flags, and neither the
+// environment nor a file does. A call that is to be the same everywhere is made in one.
+type alone struct{}
 
 // settle sets the flags of cmd, and has what they imply worked out.
 func settle(cmd *cobra.Command, resolve func(settings) error) (settings, error) {

@@ -149,11 +149,13 @@ func TestKnownBrokenIsSaid(t *testing.T) {
 			continue
 		}
 		command := row.ShowFlaw()
-		text := said(t, 0, "simulate", "--algo", row.Name, "-n", "3", "--load", "sequential", "--entries", "20")
-		says := "  " + row.Name + " is known to be broken (" + row.Flaw.Check + "), which this run did not show; " +
-			"this does: " + terminal.Invoked() + " " + strings.Join(command, " ") + "\n"
-		if !strings.Contains(text, says) {
-			t.Errorf("%q is not in\n%s", says, text)
+		if !row.Flaw.Alone {
+			text := said(t, 0, "simulate", "--algo", row.Name, "-n", "3", "--load", "sequential", "--entries", "20")
+			says := "  " + row.Name + " is known to be broken (" + row.Flaw.Check + "), which this run did not " +
+				"show; this does: " + terminal.Invoked() + " " + strings.Join(command, " ") + "\n"
+			if !strings.Contains(text, says) {
+				t.Errorf("%q is not in\n%s", says, text)
+			}
 		}
 		if text := said(t, 1, command...); !strings.Contains(text, "BROKEN  "+how[row.Broken().Check]) {
 			t.Errorf("%v shows no lack of %s:\n%s", command, row.Broken().Check, text)

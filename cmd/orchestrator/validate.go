@@ -11,10 +11,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"turnstile/bench/experiment"
+	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
@@ -39,13 +41,14 @@ Exit status: 0 all hold, 1 one is off, 2 none is listed for the algorithm or it 
 
 const validateExample = `  orchestrator validate
   orchestrator validate --algo raymond
+  orchestrator validate --algo bakery,peterson
   orchestrator validate --csv figures.csv
   orchestrator validate --algo maekawa --json`
 
 // A validateCall is one call of validate.
 type validateCall struct {
 	experiment.Experiment
-	algorithm        string
+	algorithms       []string
 	csv              string // the file for the figures; -: standard output; empty: none
 	json, noProgress bool
 }
@@ -59,7 +62,8 @@ func (a *app) validateCommand() *cobra.Command {
 		Long:    validateHelp,
 		Example: validateExample,
 	}, c.check, func(ctx context.Context) error { return a.validate(ctx, &c) })
-	f.StringVar(&c.algorithm, "algo", "", "only what is about this algorithm or detector, by `name` or alias")
+	f.StringSliceVar(&c.algorithms, "algo", nil,
+		"only what is about these algorithms or detectors, by `names` or aliases, with commas between")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "of all that is drawn at random")
 	f.StringVar(&c.csv, "csv", "", "write the figures to a `file` as well; - writes them here instead")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
@@ -69,17 +73,16 @@ func (a *app) validateCommand() *cobra.Command {
 }
 
 // check completes the call, and says what is wrong with it, if anything is.
-func (c *validateCall) check(s settings) error {
-	c.Rows = slices.Concat(catalog.All(), detector.Table)
-	if s.given("algo") {
-		row := detectorNamed(c.algorithm)
-		if row == nil {
-			var err error
-			if row, err = catalog.Find(c.algorithm); err != nil {
-				return err
-			}
+func (c *validateCall) check(settings) (err error) {
+	find := func(name string) (*spec, error) {
+		if row := detectorNamed(name); row != nil {
+			return row, nil
 		}
-		c.Rows = []*spec{row}
+		return findAlgorithm(name)
+	}
+	c.Rows, err = rowsNamed(c.algorithms, find, slices.Concat(catalog.All(), detector.Table))
+	if err != nil {
+		return err
 	}
 	if c.json && c.csv != "" {
 		return errors.New("--json and --csv ask for different outputs: leave out one of the two")
@@ -101,8 +104,7 @@ func (a *app) validate(ctx context.Context, c *validateCall) error {
 	case err != nil && !interrupted:
 		return failure{err, check.Violated.ExitCode()}
 	case all == 0:
-		return failure{fmt.Errorf("the row of %s lists no published figures", c.Rows[0].Name),
-			check.Inconclusive.ExitCode()}
+		return failure{unpublished(c.Rows), check.Inconclusive.ExitCode()}
 	}
 	off := sortFigures(figures)
 	switch {
@@ -124,6 +126,18 @@ func (a *app) validate(ctx context.Context, c *validateCall) error {
 		return failure{fmt.Errorf("--csv: %w", err), unwritten}
 	}
 	return nil
+}
+
+// unpublished says that nothing was published of any of these rows.
+func unpublished(rows []*spec) error {
+	if len(rows) == 1 {
+		return fmt.Errorf("the row of %s lists no published figures", rows[0].Name)
+	}
+	var names []string
+	for _, row := range rows {
+		names = append(names, row.Name)
+	}
+	return fmt.Errorf("the rows of %s list no published figures", english.List(names))
 }
 
 // writeCSV writes figures to a file, or to standard output if that is -.
@@ -182,29 +196,58 @@ func (a *app) printFigureDocument(figures []*experiment.Reproduced, all, off int
 }
 
 func (a *app) printFigures(all []*experiment.Reproduced, off int) {
-	figure, about := row.Figure(""), 0
-	colors := terminal.PaletteFor(a.stdout)
-	for _, r := range all {
-		if r.Figure != figure {
-			figure = r.Figure
-			fmt.Fprintf(a.stdout, "\n%-43s %4s %10s %10s %6s\n", figure, "N", "published", "measured", "ratio")
+	about := 0
+	for rest := all; len(rest) > 0; {
+		n := slices.IndexFunc(rest, func(r *experiment.Reproduced) bool { return r.Figure != rest[0].Figure })
+		if n < 0 {
+			n = len(rest)
 		}
-		verdict := ""
-		switch {
-		case !r.Judged():
-			verdict = "  about"
-			about++
-		case !r.Holds:
-			verdict = colors.Paint(terminal.Red, "  OFF")
-		}
-		fmt.Fprintf(a.stdout, "  %-18s %-22s %4d %10s %10s %6s%s  %s\n", r.Spec.Name, variantOf(r), r.Config.N,
-			publishedOf(r), figureOf(r.Measured), ratioOf(r), verdict, r.Source)
+		about += a.printTable(rest[:n])
+		rest = rest[n:]
 	}
 	fmt.Fprintf(a.stdout, "\n%d figures, %d off", len(all), off)
 	if about > 0 {
 		fmt.Fprintf(a.stdout, "; %d have no verdict", about)
 	}
 	fmt.Fprintln(a.stdout)
+}
+
+// printTable prints all that was published of one figure, in columns that are as wide as what is in them, and
+// returns how many of them have no verdict.
+func (a *app) printTable(all []*experiment.Reproduced) (about int) {
+	colors := terminal.PaletteFor(a.stdout)
+	names, variants, verdicts := 0, 0, 0
+	for _, r := range all {
+		names = max(names, utf8.RuneCountInString(r.Spec.Name))
+		variants = max(variants, utf8.RuneCountInString(variantOf(r)))
+		verdicts = max(verdicts, len(markOf(r)))
+	}
+	variants = max(variants, len(all[0].Figure)-names-3)
+	fmt.Fprintf(a.stdout, "\n%-*s %4s %10s %10s %6s\n", names+variants+3, all[0].Figure,
+		"N", "published", "measured", "ratio")
+	for _, r := range all {
+		verdict := fmt.Sprintf("%-*s", verdicts, markOf(r))
+		switch {
+		case !r.Judged():
+			about++
+		case !r.Holds:
+			verdict = colors.Paint(terminal.Red, verdict)
+		}
+		fmt.Fprintf(a.stdout, "  %-*s %-*s %4d %10s %10s %6s%s  %s\n", names, r.Spec.Name, variants, variantOf(r),
+			r.Config.N, publishedOf(r), figureOf(r.Measured), ratioOf(r), verdict, r.Source)
+	}
+	return about
+}
+
+// markOf returns the mark behind the ratio of a figure: "about", "OFF" or nothing.
+func markOf(r *experiment.Reproduced) string {
+	switch {
+	case !r.Judged():
+		return "  about"
+	case !r.Holds:
+		return "  OFF"
+	}
+	return ""
 }
 
 // variantOf says under what load, and with what options, a figure was measured.

@@ -59,7 +59,7 @@ func variableHint(cmd *cobra.Command, name, value string) string {
 	switch {
 	case name == "algo" && flagOf(cmd, "scheme") != nil:
 		return ": did you mean SCHEME?"
-	case name == "name" && strings.HasSuffix(cmd.Use, "[NAME]"):
+	case name == "name" && strings.Contains(cmd.Use, " [NAME"):
 		return fmt.Sprintf(": did you mean ARGS=%s?", value)
 	case strings.Trim(name, "n") == "" && len(name) > 1 && flagOf(cmd, "n") != nil:
 		return ": did you mean N?"

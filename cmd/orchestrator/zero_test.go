@@ -13,7 +13,7 @@ import (
 
 // zeroMeans are the flags of which zero is a value like others: no time, a rate of zero, node 0, the seed 0,
 // none of them. The port 0 is any that is free.
-var zeroMeans = strings.Fields("hold think latency timing warmup seed at after delay reorder loss " +
+var zeroMeans = strings.Fields("hold think zipf latency timing warmup seed at after delay reorder loss " +
 	"duplicate kill pause slow clock lag throttle stall reset kill-broker pause-broker " +
 	"kill-server pause-server clock-server promote drop-answer losses duplicates " +
 	"crashes suspicions simulated real calm compare initiators port node from")

@@ -37,6 +37,7 @@ const (
 	ForPlan                        // what the count-th fault of a random plan is
 	ForCampaign                    // what the runs of a campaign are
 	ForCalm                        // in which order its runs without faults come
+	ForPoll                        // when a node polls first
 )
 
 // A Roll names one decision: the count-th for a purpose, at a node or on a link, for a kind.

@@ -10,6 +10,8 @@ type check struct {
 	split bool
 	// timed says that it compares times of nodes with those of others, and not only the order of what they did.
 	timed bool
+	// of reports whether a run is one that the check is about; nil: every run is.
+	of    func(*evidence) bool
 	judge func(*evidence) Finding
 }
 

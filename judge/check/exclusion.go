@@ -38,11 +38,12 @@ func exclusion(e *evidence) Finding {
 				"exceeded %d: the harness itself is wrong", english.Count(r.Violations, "entry", "entries"),
 				us(r.Closest), r.Capacity).with(e.story(r.First)...)
 		default:
-			first := &r.Overlaps.Least(e.outside).What
+			least := r.Overlaps.Least(e.outside)
+			first := &least.What
 			f := violated("%s overlapped: nodes %d and %d were inside together%s for %s",
 				english.Count(r.Violations, "entry", "entries"), first.A.Node, first.B.Node, beyond(r),
 				us(first.To-first.From)).with(e.story(first)...)
-			return e.excuse(f, e.at(first.From), e.Safe)
+			return e.excuse(f, e.beside(least.From, least.At), e.Safe)
 		}
 	}
 	if doubtful > 0 {
@@ -88,7 +89,7 @@ func register(e *evidence) Finding {
 			d := over.What
 			f := violated("the register counted %d inside when node %d entered%s", d.Count, d.Node,
 				beyond(r)).with(fmt.Sprintf("node %d, its entry %d, at %s", d.Node, d.Entry, us(d.At)))
-			return e.excuse(f, e.at(d.At), e.Safe)
+			return e.excuse(f, e.beside(over.From, over.At), e.Safe)
 		}
 		most = max(most, r.Capacity)
 	}
@@ -117,22 +118,22 @@ func account(e *evidence) Finding {
 		if lost := r.Lost(); lost > 0 {
 			f := violated("the account lost %s: it held at most %d, and there were %s",
 				english.Count(lost, "update", "updates"), r.Account, english.Count(r.Exits, "exit", "exits"))
-			return e.excuse(f, e.at(e.sharedAt(r)), e.Safe)
+			return e.excuse(f, e.sharedAt(r), e.Safe)
 		}
 	}
 	return valid("the account lost no update")
 }
 
 // sharedAt returns when clients used a resource at the same time, as other witnesses have it: of several such
-// times, the one that was outside the model least.
-func (e *evidence) sharedAt(r *section.Resource) int64 {
+// spans, the one that was outside the model least.
+func (e *evidence) sharedAt(r *section.Resource) span {
 	if o := r.Overlaps.Least(e.outside); o != nil {
-		return o.At
+		return e.beside(o.From, o.At)
 	}
 	if over := r.Exceeded.Least(e.outside); over != nil {
-		return over.At
+		return e.beside(over.From, over.At)
 	}
-	return e.sections.End
+	return e.at(e.sections.End)
 }
 
 // witnesses: money lost implies that sections overlapped, and that implies that the register exceeded the
@@ -141,6 +142,7 @@ func (e *evidence) sharedAt(r *section.Resource) int64 {
 // by itself, and the stamps of two that overlapped there may lie apart by as much as its answers take.
 func witnesses(e *evidence) Finding {
 	for r := range e.resources() {
+		done, spoilt := r.Worked(e.Work)
 		switch denied := r.Denies(); {
 		case r.Violations > 0 && denied:
 			return inconclusive("the witnesses disagree: entries overlapped by %s, "+
@@ -148,6 +150,9 @@ func witnesses(e *evidence) Finding {
 		case r.Lost() > 0 && denied:
 			return inconclusive("the witnesses disagree: %s lost, but the register never exceeded 1",
 				english.Count(r.Lost(), "update was", "updates were"))
+		case spoilt > 0 && denied:
+			return inconclusive("the witnesses disagree: %s, but the register never exceeded 1",
+				e.Work.Says(done, spoilt))
 		case r.Lost() > 0 && !e.Asked && r.Closest < -e.sections.StampError():
 			return inconclusive("the witnesses disagree: %s lost, but no two entries came close",
 				english.Count(r.Lost(), "update was", "updates were"))

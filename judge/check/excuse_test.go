@@ -6,6 +6,7 @@ import (
 
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/workload"
 )
 
 // stand has a process stand still from one time until so much later.
@@ -204,6 +205,105 @@ func TestTheOverlapWithinTheModelCounts(t *testing.T) {
 		}
 		if v.Outcome != Violated || v.OutsideModel != test.outside {
 			t.Errorf("%s: %v, outside its model: %v", test.name, v.Outcome, v.OutsideModel)
+		}
+	}
+}
+
+// Who is let in within the grace stays, and the next may enter beside it later: that is as much outside the
+// model. What comes after is not, however long that one stayed.
+func TestWhoWasLetInWithinTheGraceStays(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		order   string // who enters or leaves, with the grace between two
+		outside bool
+	}{
+		{"let in during the delay", "01", true},
+		{"let in after it", ".01", false},
+		{"beside the third alone, that entered later", "0102", false},
+		{"beside both", "012", false},
+		{"twice beside the same", "0112", true},
+		{"beside both, and the second leaves first", "0121", false},
+	} {
+		w := newWorld(3)
+		w.round()
+		w.mark(history.Measuring)
+		w.Safe, w.Grace, w.Work = nodes.Timing, graceOfWorld, workload.Shares
+		w.through(delay, 1)
+		w.inOrder(test.order)
+		w.end()
+		v := w.judge()
+		for _, check := range []string{"exclusion", "register", "account", "work"} {
+			if f := finding(t, v, check); f.Outcome != Violated || f.OutsideModel != test.outside {
+				t.Errorf("%s: %s is %v: %s", test.name, check, f.Outcome, f.Says)
+			}
+		}
+	}
+}
+
+// So it is for other witnesses: stamps that cannot tell, and what a resource accepted that demands fences.
+func TestWhoWasLetInWithinTheGraceStaysForOtherWitnesses(t *testing.T) {
+	start := func(w *world) {
+		w.Safe, w.Live, w.Grace = nodes.Timing, nodes.Timing, graceOfWorld
+		w.through(delay, 1)
+	}
+	w := measuring()
+	start(w)
+	w.ask(0)
+	w.ask(1)
+	w.permission(0)
+	w.permission(1)
+	w.enter(0)
+	w.now += int64(graceOfWorld)
+	w.enter(1)
+	w.now -= 1000 - stampError // as the next stamp is 1000 later
+	w.exit(0)
+	w.exit(1)
+	w.end()
+	v := w.judge()
+	for check, want := range map[string]Outcome{"exclusion": Inconclusive, "register": Violated,
+		"account": Violated} {
+		if f := finding(t, v, check); f.Outcome != want || f.OutsideModel != (want == Violated) {
+			t.Errorf("%s is %v: %s", check, f.Outcome, f.Says)
+		}
+	}
+	w = leasing(func(w *world) {
+		start(w)
+		w.under(0, 2)
+		w.now += int64(graceOfWorld)
+		w.visit(1, 3)
+		w.exit(0)
+	})()
+	if f := finding(t, w.judge(), "exclusion"); f.Outcome != Violated || !f.OutsideModel {
+		t.Errorf("a write that was to be refused: exclusion is %v: %s", f.Outcome, f.Says)
+	}
+}
+
+// inOrder has clients enter and leave, with the grace before all but the first: "011" is that 0 enters, then
+// 1 enters and 1 leaves; a point is a time in which nothing happens. At the end those leave who are inside.
+func (w *world) inOrder(moves string) {
+	for id := range nodes.ID(3) {
+		w.ask(id)
+		w.permission(id)
+	}
+	inside := map[nodes.ID]bool{}
+	for i, move := range moves {
+		if i > 0 {
+			w.now += int64(graceOfWorld)
+		}
+		id := nodes.ID(move - '0')
+		switch {
+		case move == '.':
+		case inside[id]:
+			delete(inside, id)
+			w.exit(id)
+		default:
+			inside[id] = true
+			w.enter(id)
+		}
+	}
+	for id := range nodes.ID(3) {
+		if inside[id] {
+			w.exit(id)
 		}
 	}
 }

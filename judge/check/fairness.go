@@ -20,6 +20,7 @@ type Promise struct {
 	Times  int           // a request that more than Times the Bypass of entries pass over breaks the promise
 	Known  time.Duration // within which messages make every request known to all who must see it
 	Slack  time.Duration // what processes may take for that beside the latency of their messages
+	Chance bool          // who enters next is a matter of chance: see row.Exclusion
 }
 
 // PromiseOf returns what an algorithm promises, for a network whose messages take so long at most.
@@ -29,10 +30,8 @@ type Promise struct {
 func PromiseOf(spec *row.Row, c nodes.Config, longest time.Duration) Promise {
 	hops := time.Duration(2 * c.N)
 	longest = min(max(1, longest), chance.Longest/hops) // so that no time overflows
-	p := Promise{Times: 1, Known: hops * longest}
-	if p.Made = spec.Exclusion().Bypass != nil; p.Made {
-		p.Bypass = spec.Exclusion().Bypass(c)
-	}
+	p := Promise{Times: 1, Known: hops * longest, Chance: spec.Exclusion().Chance}
+	p.Bypass, p.Made = spec.Exclusion().Promised(c)
 	return p
 }
 
@@ -186,6 +185,10 @@ func fairness(e *evidence) Finding {
 	switch {
 	case is && broken.Outcome != Valid:
 		return broken
+	case len(f.starved) > 0 && p.Chance:
+		w := f.starved[0]
+		return valid("%s had asked before the window and got nothing in it, while others entered %s: who enters "+
+			"next is a matter of chance here", name(w.Node), english.Count(w.times, "time", "times"))
 	case len(f.starved) > 0:
 		w := f.starved[0]
 		return inconclusive("%s had asked before the window and got nothing in it, while others entered %s",

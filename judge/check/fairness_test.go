@@ -61,6 +61,8 @@ var unfairMutants = []mutant{
 	}, "fairness", Inconclusive, Inconclusive, "are promised, but 1 message on the way did not arrive"},
 	{"starved", passing(11, Promise{}), "fairness", Inconclusive, Inconclusive,
 		"node 1 had asked before the window and got nothing in it, while others entered 11 times"},
+	{"starved by chance", passing(11, Promise{Chance: true}), "fairness", Valid, Valid,
+		"who enters next is a matter of chance here"},
 }
 
 func TestFairness(t *testing.T) {

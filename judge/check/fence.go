@@ -23,7 +23,8 @@ func (e *evidence) effective(r *section.Resource) Finding {
 		f := violated("the resource accepted what %s wrote under the fence number %d, "+
 			"after %s had entered under %d", name(s.Node), s.Fence, name(by.Node), by.Fence)
 		return e.excuse(f.with(enteredUnder(s), enteredUnder(by),
-			fmt.Sprintf("%s wrote %d at %s", name(s.Node), s.Written, us(s.Ended))), e.at(stale.At), e.Safe)
+			fmt.Sprintf("%s wrote %d at %s", name(s.Node), s.Written, us(s.Ended))),
+			e.beside(stale.From, stale.At), e.Safe)
 	}
 	f := valid("nothing was accepted under a fence number that had been passed: %s, for %v in all, "+
 		"and %s refused", english.Count(r.Violations, "entry overlapped", "entries overlapped"),

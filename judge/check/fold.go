@@ -52,7 +52,7 @@ func Sections(h history.Header, s Setting) *section.Fold {
 	}
 	f := section.New(h.StampError, s.Capacity)
 	f.Codec, f.Detects, f.Asked = s.Codec, s.Detects, s.Asked
-	f.Informs, f.Demands = s.Informs, s.Fenced
+	f.Informs, f.Demands, f.Named, f.Work = s.Informs, s.Fenced, s.Resources, s.Work
 	return f
 }
 
@@ -89,6 +89,9 @@ func (f *Fold) Verdict() Verdict {
 		v.LostUpdates += r.Lost()
 	}
 	for i := range f.Problem.checks {
+		if c := &f.Problem.checks[i]; c.of != nil && !c.of(&f.evidence) {
+			continue
+		}
 		v.Findings = append(v.Findings, f.finding(&f.Problem.checks[i]))
 	}
 	if f.saw(history.Panicked) {

@@ -194,8 +194,13 @@ func (m *model) culprit(in span, broken nodes.Assumption) string {
 	return ""
 }
 
-// outside reports whether something that happened at a time was outside the model of what safety rests on.
-func (m *model) outside(at int64) bool { return m.brokenBy(at, m.Safe) != 0 }
+// beside is the span of clients that were inside together at a time, where the first had entered before.
+func (m *model) beside(entered, time int64) span { return span{entered, time, int64(m.Grace)} }
+
+// outside reports whether clients that were inside together were outside the model of what safety rests on.
+func (m *model) outside(entered, at int64) bool {
+	return m.brokenIn(m.beside(entered, at), m.Safe) != 0
+}
 
 // stalledIn is the span in which a stall is judged. If nothing was left to happen, more time would not have
 // helped, and no message was late: then only faults that were still in force excuse it.

@@ -47,7 +47,9 @@ var Exclusion = &Problem{
 	checks: []check{
 		{name: "exclusion", about: aboutSafety, leaves: everything, judge: exclusion},
 		{name: "register", about: aboutSafety, leaves: everything, judge: register},
+		{name: "capacity", about: aboutClaims, of: several, judge: capacity},
 		{name: "account", about: aboutSafety, leaves: everything, judge: account},
+		{name: "work", about: aboutSafety, leaves: everything, of: works, judge: work},
 		{name: "witnesses", was: "agreement", about: aboutBooks, leaves: everything, judge: witnesses},
 		{name: "minority", timed: true, about: aboutClaims, judge: minority},
 		{name: "progress", about: aboutProgress, judge: progress},

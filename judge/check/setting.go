@@ -5,6 +5,7 @@ import (
 
 	"turnstile/nodes"
 	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
 )
 
 // A Setting is what the checks must know of a run that its history does not say.
@@ -48,9 +49,13 @@ type Setting struct {
 	Informs       bool // its machines say what clients hear of the lock: see nodes.Spec
 	Fenced        bool // the resource demands fence numbers, and refuses what comes late
 	// Epoch tells in which epoch a fence number was handed out; nil: the algorithm has none.
-	Epoch   func(fence uint64) uint64
+	Epoch func(fence uint64) uint64
+	// Fills says that the load demands all units of a resource that has several, at some time: clients always
+	// want more than there are, and keep them for longer than it takes to hand on those that are free.
+	Fills   bool
 	Promise Promise // of the order in which it serves
-	Open    bool    // the schedule of requests was fixed before the run
+	Work    workload.Work
+	Open    bool // the schedule of requests was fixed before the run
 	// Capacity tells how many units the resource of an instance has; nil: as many as Config says.
 	Capacity func(instance uint16) int
 	Faults   []Fault // that were asked for, in the order of their numbers
@@ -65,9 +70,9 @@ func SettingOf(stack *row.Stack) Setting {
 	published, alone := stack.Published()
 	_, timed := row.Machine(c, 0).(nodes.Timed)
 	s := Setting{Problem: ProblemOf(row), Config: c, Algorithm: row.Name, Codec: stack.Codec(),
-		Identities: published.Identities, Timed: timed, Exact: published.Exact, Circulates: row.Circulates,
+		Identities: published.IdentitiesIn(c), Timed: timed, Exact: published.Exact, Circulates: row.Circulates,
 		Detects: stack.Detectors() != nil, Unheard: row.Detects != "" && stack.Detectors() == nil,
-		Safe: row.SafeIn(c), Live: row.Live, Servers: stack.Total() - c.N, Resources: len(stack.Mutexes()),
+		Safe: row.SafeIn(c), Live: row.LiveIn(c), Servers: stack.Total() - c.N, Resources: len(stack.Mutexes()),
 		Fair:  published.Fair,
 		Grace: stack.Grace(), Informs: row.Informs, Fenced: stack.Fenced(0)}
 	if !alone { // what the other needs, the algorithm does

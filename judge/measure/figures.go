@@ -64,6 +64,8 @@ type Figures struct {
 	SynchronizationDelayUSP99 number `csv:"sync_delay_us_p99" of:"exclusion"`
 
 	Utilisation          number `csv:"utilisation" since:"entries_refused" of:"exclusion"`
+	UnitsTakenMax        number `csv:"units_taken_max" of:"exclusion"`  // at once, by the register
+	UnitsTakenMean       number `csv:"units_taken_mean" of:"exclusion"` // over the window
 	UtilisationPredicted number `csv:"utilisation_predicted" of:"exclusion"`
 	EntriesPerSPredicted number `csv:"entries_per_s_predicted" of:"exclusion"`
 
@@ -118,6 +120,11 @@ type Figures struct {
 	// ViolationsFenced are the entries that overlapped and that fence numbers would not have kept apart.
 	ViolationsFenced number `csv:"violations_fenced" of:"exclusion"`
 	OverlapUS        number `csv:"overlap_us" of:"exclusion"`
+	// WorkDone counts what clients have done inside, in units of their work, WorkSpoilt what of it others have
+	// spoilt, and SharesUndone shares that a client had taken which then died.
+	WorkDone     number `csv:"work_done" of:"exclusion"`
+	WorkSpoilt   number `csv:"work_spoilt" of:"exclusion"`
+	SharesUndone number `csv:"shares_undone" of:"exclusion"`
 	// EntriesTold are the entries whose client was told that it had lost the lock, and ToldStayed those of them
 	// whose client went on, for how long in all and at most.
 	EntriesTold     number `csv:"entries_told" of:"exclusion"`

@@ -37,7 +37,13 @@ func (f *Fold) has(at int64) bool { return f.sections.Window.Has(at) }
 
 // Asked implements section.Observer.
 func (f *Fold) Asked(s *section.Section) {
-	if c := &s.Resource.Clients[s.Node]; c.Asked == 1 {
+	asked := uint32(0) // for any of the resources
+	for _, r := range f.sections.Resources {
+		if r != nil && int(s.Node) < len(r.Clients) {
+			asked += r.Clients[s.Node].Asked
+		}
+	}
+	if asked == 1 {
 		f.clients++
 	}
 }
@@ -49,6 +55,7 @@ func (f *Fold) Entered(s *section.Section) {
 		m.SynchronizationDelay.add(s.Entered-s.FreedAt, true)
 	}
 	f.waited(s, s.Entered)
+	m.divided.waited(s, s.Entered, f.sections.Window)
 }
 
 // Ended implements section.Observer.
@@ -56,6 +63,9 @@ func (f *Fold) Ended(s *section.Section) {
 	m := &f.Measures
 	if s.Served() {
 		f.told.add(s, f.sections.StampError())
+	}
+	if s.State != section.Unissued {
+		m.divided.ended(s, f.sections.Window)
 	}
 	switch {
 	case s.State == section.Unissued:
@@ -67,6 +77,7 @@ func (f *Fold) Ended(s *section.Section) {
 	case !s.Served():
 		m.Unserved++
 		f.waited(s, s.Ended)
+		m.divided.waited(s, s.Ended, f.sections.Window)
 	case f.has(s.Entered):
 		m.Hold.add(s.Ended-s.Entered, s.State != section.Crashed && s.State != section.Unended)
 	}
@@ -157,6 +168,8 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 		f.share()
 	}
 	f.contend()
+	f.units()
+	f.work()
 	f.tell(f.single())
 	f.guard(f.single())
 	f.countMessages(logs)
@@ -204,33 +217,47 @@ func (f *Fold) detect() {
 	}
 }
 
-// share measures how the entries in the window are distributed over the clients that requested any.
+// share measures how the entries in the window, of all resources, are distributed over the nodes that
+// requested any.
 func (f *Fold) share() {
 	var clients, sum, squares float64
 	var least, most uint32
-	for _, r := range f.sections.Resources {
-		if r == nil {
+	for _, c := range f.byNode() {
+		n := c.InWindow
+		if c.Asked+c.Entered+c.Unissued == 0 {
 			continue
 		}
-		for _, c := range r.Clients {
-			n := c.InWindow
-			if c.Asked+c.Entered+c.Unissued == 0 {
-				continue
-			}
-			if clients == 0 {
-				least = n
-			}
-			least, most = min(least, n), max(most, n)
-			clients++
-			sum += float64(n)
-			squares += float64(n) * float64(n)
+		if clients == 0 {
+			least = n
 		}
+		least, most = min(least, n), max(most, n)
+		clients++
+		sum += float64(n)
+		squares += float64(n) * float64(n)
 	}
 	if clients > 0 {
 		m := &f.Measures
 		m.JainIndex = figure.Ratio(sum*sum, clients*squares)
 		m.EntriesNodeMin, m.EntriesNodeMax = figure.Count(uint64(least)), figure.Count(uint64(most))
 	}
+}
+
+// byNode adds up the clients of each node.
+func (f *Fold) byNode() (all []section.Client) {
+	for _, r := range f.sections.Resources {
+		if r == nil {
+			continue
+		}
+		for id, c := range r.Clients {
+			if id == len(all) {
+				all = append(all, section.Client{})
+			}
+			of := &all[id]
+			of.Asked, of.Entered = of.Asked+c.Asked, of.Entered+c.Entered
+			of.Unissued, of.InWindow = of.Unissued+c.Unissued, of.InWindow+c.InWindow
+		}
+	}
+	return all
 }
 
 // contend measures utilisation, overlaps and overtaking.

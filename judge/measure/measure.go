@@ -39,6 +39,8 @@ type Measures struct {
 	Hold                 Latency // entered to exited
 	SynchronizationDelay Latency // exited to the next entered, which had been requested before that exit
 	Uncontended          Latency // requested to entered, of requests made when nobody held or waited
+
+	divided divided
 }
 
 // AddLeaders adds the measures of a run about leaders, given its closed fold. only says that the run is about

@@ -84,7 +84,8 @@ func (f *Fold) crashed(e *history.Event) {
 		} else if s != nil {
 			c.orphan(r, s.Units)
 		}
-		if e.Kind == history.Crashed && c.orphaned > 0 {
+		if e.Kind == history.Crashed {
+			r.lose(c)
 			r.reap(c)
 		}
 	}
@@ -96,6 +97,9 @@ func (f *Fold) crashed(e *history.Event) {
 // reap takes a client that has ended out of the register, as has been done by now. Those who are about to
 // enter may have read the register before, and be stamped only later.
 func (r *Resource) reap(dead *Client) {
+	if dead.orphaned == 0 {
+		return
+	}
 	for i := range r.Clients {
 		if s := r.Clients[i].open; s != nil && s.State == waiting {
 			s.orphaned += dead.orphaned
@@ -148,8 +152,11 @@ func (f *Fold) afterKill(e *history.Event, d dead, r *Resource, c *Client) {
 		f.cut(c.open, e.At, Crashed, Abandoned)
 	default:
 		c.Left++
+		r.step(e)
 		if e.Kind == history.Exited && !e.Refused() {
-			r.Exits++
+			if r.updated(c); d.at != math.MaxInt64 {
+				r.lose(c)
+			}
 			r.writeLate(e.Value)
 		}
 	}

@@ -65,7 +65,7 @@ func (f *Fold) accept(r *Resource, s *Section, at int64) {
 	if s.passed != nil && s.passed.Read < s.Written {
 		writer := *s
 		writer.Ended = at
-		r.Stale.keep(f.stretch(at), at, Overlap{A: &writer, B: s.passed, From: s.passed.Entered, To: at})
+		r.Stale.keep(f.stretch(at), s.Entered, at, Overlap{A: &writer, B: s.passed, From: s.passed.Entered, To: at})
 	}
 }
 

@@ -6,17 +6,20 @@ import (
 
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/workload"
 )
 
 // A Fold follows every client through its requests, and every resource through its clients. Its fields are
 // complete when the history is over; most are up to date while it is read. It takes memory for open requests
 // and for nodes, not for each event.
 type Fold struct {
-	Codec   *nodes.Codec // of the messages; nil: it is not known which are heartbeats
-	Detects bool         // a failure detector runs beside the algorithm
-	Informs bool         // machines say what clients hear of the lock
-	Demands bool         // resources demand fence numbers
-	Asked   bool         // clients ask a process, which enters them some time before their stamps
+	Codec   *nodes.Codec  // of the messages; nil: it is not known which are heartbeats
+	Detects bool          // a failure detector runs beside the algorithm
+	Informs bool          // machines say what clients hear of the lock
+	Demands bool          // resources demand fence numbers
+	Asked   bool          // clients ask a process, which enters them some time before their stamps
+	Work    workload.Work // that clients do inside
+	Named   int           // resources, each with the instance of its number; 0: one
 
 	Marks  [history.Stalled + 1]Mark
 	Window Window          // what is measured: see mark
@@ -93,7 +96,7 @@ func (f *Fold) add(e *history.Event) {
 	case history.Suspected, history.Trusted:
 		f.suspect(e)
 	case history.Sent:
-		if e.Count < nodes.MaxKinds && e.Instance == 0 {
+		if e.Count < nodes.MaxKinds && int(e.Instance) < max(1, f.Named) { // not of an elector beside
 			f.circulation.since[e.Count]++
 		}
 	case history.ClockBound:
@@ -210,6 +213,7 @@ func (f *Fold) fresh() *Section {
 
 func (f *Fold) ask(e *history.Event, r *Resource, c *Client) {
 	c.Asked++
+	c.updated = false
 	if c.open != nil {
 		f.irregular(e, "asks before its last request is over")
 		f.cut(c.open, e.At, Crashed, Abandoned)
@@ -271,6 +275,7 @@ func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
 
 func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
 	c.Left++
+	r.step(e)
 	state := Revoked
 	if e.Kind == history.Exited {
 		state = Exited
@@ -279,8 +284,11 @@ func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
 	if s == nil || s.State != inside || s.Entry != e.Entry {
 		f.irregular(e, "leaves without an entry")
 	}
+	if done, _ := e.Worked(); state == Exited && int(done) != f.Work.Steps() {
+		f.irregular(e, "leaves with its work undone")
+	}
 	if state == Exited && !e.Refused() {
-		r.Exits++
+		r.updated(c)
 	}
 	if s == nil || s.State != inside {
 		return
@@ -351,7 +359,7 @@ func (f *Fold) end(s *Section, at int64, state State) {
 	r.Clients[s.Node].open, r.Clients[s.Node].left = nil, at
 	if entered {
 		if over := r.leave(s, &f.clocks, f.Window); over != nil {
-			r.Overlaps.keep(f.stretch(over.From), over.From, *over)
+			r.Overlaps.keep(f.stretch(over.From), over.since, over.From, *over)
 		}
 		f.unguarded(r, s)
 	} else {

@@ -2,20 +2,23 @@ package section
 
 // Moments keep what is needed to tell whether one of several things happened inside the model of the
 // algorithm. Assumptions begin or cease to hold at turns. Between two turns an excuse may run out, and none
-// begins: so the first and the last thing between two turns are enough, and memory is taken for turns alone.
+// begins: so of what happened between two turns, the first thing and the one that began last are enough, and
+// memory is taken for turns alone.
 type Moments[T any] struct{ of []Hook[T] }
 
-// A Hook is one of them.
+// A Hook is one of them: it happened at a time, and what led to it began no later, such as the stay of who
+// was inside already.
 type Hook[T any] struct {
+	From    int64
 	At      int64
 	What    T
 	stretch int
-	last    bool // of its stretch; else the first
+	last    bool // of its stretch, by From; else the first, by At
 }
 
-// keep takes something that happened at a time, which is in a stretch.
-func (m *Moments[T]) keep(stretch int, at int64, what T) {
-	one := Hook[T]{at, what, stretch, false}
+// keep takes something that began at a time and happened at another, which is in a stretch.
+func (m *Moments[T]) keep(stretch int, from, at int64, what T) {
+	one := Hook[T]{from, at, what, stretch, false}
 	first, last := -1, -1
 	for i := len(m.of) - 1; i >= 0 && m.of[i].stretch >= stretch; i-- {
 		switch have := &m.of[i]; {
@@ -36,18 +39,18 @@ func (m *Moments[T]) keep(stretch int, at int64, what T) {
 	switch one.last = true; {
 	case last < 0:
 		m.of = append(m.of, one)
-	case one.At > m.of[last].At:
+	case one.From > m.of[last].From:
 		m.of[last] = one
 	}
 }
 
 // Least returns the earliest of those that happened outside the model least, as outside tells; nil: there are
 // none.
-func (m *Moments[T]) Least(outside func(at int64) bool) (least *Hook[T]) {
+func (m *Moments[T]) Least(outside func(from, at int64) bool) (least *Hook[T]) {
 	excused := false
 	for i := range m.of {
 		one := &m.of[i]
-		switch is := outside(one.At); {
+		switch is := outside(one.From, one.At); {
 		case least == nil, excused && !is, excused == is && one.At < least.At:
 			least, excused = one, is
 		}

@@ -18,26 +18,27 @@ func TestMomentsTellWhatHasNoExcuse(t *testing.T) {
 			turns[i] = int64(100 * (i + 1))
 			until[i] = turns[i] + r.Int64N(150) - 25
 		}
-		outside := func(at int64) bool {
+		outside := func(from, at int64) bool {
 			i := at/100 - 1
-			return i >= 0 && at < until[i]
+			return i >= 0 && from < until[i]
 		}
 		var m Moments[int]
-		var all []int64
+		var all [][2]int64
 		for range r.IntN(12) {
 			at := r.Int64N(700)
-			all = append(all, at)
-			m.keep(int(at/100), at, 0)
+			from := at - r.Int64N(2)*r.Int64N(150)
+			all = append(all, [2]int64{from, at})
+			m.keep(int(at/100), from, at, 0)
 		}
 		free, first := false, int64(1000)
-		for _, at := range all {
-			free, first = free || !outside(at), min(first, at)
+		for _, one := range all {
+			free, first = free || !outside(one[0], one[1]), min(first, one[1])
 		}
 		least := m.Least(outside)
 		switch {
 		case (least == nil) != (len(all) == 0):
 			t.Fatalf("seed %d: of %d there is %v", seed, len(all), least)
-		case least != nil && outside(least.At) == free:
+		case least != nil && outside(least.From, least.At) == free:
 			t.Fatalf("seed %d: of %v, %d was kept; excused until %v", seed, all, least.At, until)
 		case least != nil && !free && least.At != first:
 			t.Fatalf("seed %d: all of %v are excused, and the first is not %d", seed, all, least.At)
@@ -49,7 +50,7 @@ func TestMomentsTellWhatHasNoExcuse(t *testing.T) {
 func TestMomentsTakeNoMemoryForEach(t *testing.T) {
 	var m Moments[int]
 	for i := range 10_000 {
-		m.keep(i/1000, int64(i), i)
+		m.keep(i/1000, int64(i), int64(i), i)
 	}
 	if len(m.of) != 20 {
 		t.Errorf("%d are kept", len(m.of))

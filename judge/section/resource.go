@@ -40,6 +40,7 @@ type Resource struct {
 	// For how much of the window somebody was inside whom the resource has not refused.
 	Busy    int64
 	Clients []Client // by node; there may be fewer
+	workDone
 
 	Unfenced uint64           // entries without a fence number
 	Refusals uint64           // exits whose write was refused
@@ -95,12 +96,14 @@ type Client struct {
 	InWindow uint32   // entries in the window
 	Unissued uint32   // arrivals that never became requests
 	orphaned uint32   // see Resource
+	updated  bool     // it has not asked again since it wrote the account
 }
 
 // An Overlap is when sections held more than the capacity. A entered before B; others may have been there.
 type Overlap struct {
 	A, B     *Section
 	From, To int64
+	since    int64 // see heldSince
 }
 
 func newResource(instance uint16, capacity uint32) *Resource {
@@ -133,7 +136,7 @@ func (r *Resource) register(e *history.Event, s *Section, stretch int) {
 		r.UncertainByDeaths++
 	default:
 		if over {
-			r.Exceeded.keep(stretch, e.At, *e)
+			r.Exceeded.keep(stretch, r.heldSince(uint64(certain-r.Capacity), e.At), e.At, *e)
 		}
 		if e.Count > r.Deepest.Count {
 			r.Deepest = *e
@@ -286,8 +289,12 @@ func (r *Resource) overlap(s *Section, c *clocks) *Overlap {
 		}
 		return nil
 	}
+	held := uint64(0) // certainly at the same time
 	for _, other := range r.inside {
-		if !other.Violates && c.together(other, one, now) && c.together(other, s, now) {
+		if !c.together(other, one, now) || !c.together(other, s, now) {
+			continue
+		}
+		if held += uint64(other.Units); !other.Violates {
 			other.Violates = true
 			r.Violations++
 		}
@@ -296,7 +303,7 @@ func (r *Resource) overlap(s *Section, c *clocks) *Overlap {
 	if other == s {
 		other = r.inside[0]
 	}
-	certain := &Overlap{s, other, from, now}
+	certain := &Overlap{s, other, from, now, r.heldSince(held-uint64(r.Capacity), from)}
 	if other.Entered < s.Entered {
 		certain.A, certain.B = other, s
 	}
@@ -309,6 +316,19 @@ func (r *Resource) overlap(s *Section, c *clocks) *Overlap {
 	}
 	r.current.To = now
 	return certain
+}
+
+// heldSince returns when the last of those came in who must have been let in wrongly, if the capacity is
+// exceeded by so much at a time and whoever enters then does so rightly: as few as it takes, the first of all
+// inside. If no more are known, it is that time itself.
+func (r *Resource) heldSince(excess uint64, at int64) int64 {
+	for _, s := range r.inside {
+		if uint64(s.Units) >= excess {
+			return min(s.Entered, at)
+		}
+		excess -= uint64(s.Units)
+	}
+	return at
 }
 
 // past takes the current overlap as over.

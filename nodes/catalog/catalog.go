@@ -3,9 +3,12 @@
 package catalog
 
 import (
+	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
+	"strings"
 
 	"turnstile/nodes"
 	"turnstile/nodes/detector"
@@ -28,6 +31,18 @@ func OptionNames() (names []string) {
 
 // Find returns the row of the algorithm that goes by name or has it as an alias.
 func Find(name string) (*row.Row, error) { return row.Find("algorithm", All(), name) }
+
+// Story returns the story of a row whose path from the root of a clone is given, if there is one.
+func Story(path string) (story fs.File, found bool) {
+	for folder, files := range map[string]embed.FS{"nodes/mutex": mutex.Stories,
+		"nodes/election": election.Stories} {
+		name, in := strings.CutPrefix(path, folder+"/")
+		if story, err := files.Open(name); in && err == nil {
+			return story, true
+		}
+	}
+	return nil, false
+}
 
 // Of returns the row of a run: of the algorithm that goes by name, or of the foreign program or the service
 // that its configuration names.

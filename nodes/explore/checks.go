@@ -34,20 +34,21 @@ func (o *Options) validateChecks(stack *row.Stack) error {
 		}
 		return fmt.Errorf("there is no check %q%s It is one of %s", name, near, strings.Join(replay.Checks(), ", "))
 	}
+	bypass, promised := o.Spec.Exclusion().Promised(o.Config)
 	switch {
 	case o.looksFor(replay.CheckMinority) && o.Spec.Exclusion().Minority == nil:
 		return fmt.Errorf("%s promises nothing of a minority: look for something else", o.Spec.Name)
 	case !o.looksFor(replay.CheckFairness):
 		return nil
-	case o.Spec.Exclusion().Bypass == nil:
+	case !promised:
 		return fmt.Errorf("%s does not promise how often a request may be passed over: look for something else",
 			o.Spec.Name)
 	case len(stack.Mutexes()) != 1:
 		return fmt.Errorf("%d resources: whether requests are passed over is looked at for one",
 			len(stack.Mutexes()))
-	case o.Spec.Exclusion().Bypass(o.Config) > mostPromised:
+	case bypass > mostPromised:
 		return fmt.Errorf("%d entries may pass over a request: an exploration counts up to %d, so take fewer nodes",
-			o.Spec.Exclusion().Bypass(o.Config), mostPromised)
+			bypass, mostPromised)
 	}
 	return nil
 }

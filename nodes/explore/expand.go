@@ -7,6 +7,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/leading"
 	"turnstile/nodes/replay"
+	"turnstile/nodes/workload"
 )
 
 // A move is what happens between a state and the next.
@@ -48,6 +49,7 @@ type candidate struct {
 	from, to uint32 // where it is in the data of the batch
 	step     bool   // the move makes progress by itself: it is no fault, request or restart
 	entered  bool
+	taken    uint8 // units of the first resource, if it has several and a client has entered
 }
 
 const unknown = ^uint32(0)
@@ -85,12 +87,13 @@ type batch struct {
 type worker struct {
 	o        *Options
 	total    int
-	head     int   // the length of a state without the messages on their way
-	fair     bool  // fairness is looked for
-	bypass   int   // what is promised then
-	shared   int   // resources
-	fenced   []int // those that demand fence numbers
-	fences   int   // where the highest of these are in a state
+	head     int     // the length of a state without the messages on their way
+	fair     bool    // fairness is looked for
+	bypass   int     // what is promised then
+	shared   int     // resources
+	sizes    [][]int // by resource: how many units a request may take
+	fenced   []int   // those that demand fence numbers
+	fences   int     // where the highest of these are in a state
 	parts    *parts
 	seen     *visited
 	countsUp bool             // the algorithms rest on a majority, or servers, that are up
@@ -128,6 +131,13 @@ func newWorker(o *Options, ps *parts, seen *visited) *worker {
 	w.head = w.total + 1
 	if o.looksFor(replay.CheckFairness) {
 		w.fair, w.head, w.bypass = true, w.total+2, o.Spec.Exclusion().Bypass(o.Config)
+	}
+	for r, instance := range ps.stack.Mutexes() {
+		var take workload.Take // clients of what runs beside the algorithm take one
+		if instance == 0 {
+			take = o.Take
+		}
+		w.sizes = append(w.sizes, take.Sizes(ps.capacity(r)))
 	}
 	w.fenced, w.fences = fenced(ps.stack), w.head
 	w.head += fenceWords * len(w.fenced)
@@ -268,9 +278,8 @@ func (w *worker) client(node uint8, r int, p *part) {
 	case p.inside&bit != 0:
 		w.try(move{what: replay.StepRelease, node: node, which: uint32(onRelease) + uint32(r)})
 	case p.waiting&bit == 0 && int(p.asked[r]) < w.o.Entries:
-		w.try(move{what: replay.StepRequest, node: node, which: uint32(onRequest) + uint32(r)})
-		if w.parts.capacity(r) > 1 {
-			w.try(move{what: replay.StepRequest, node: node, which: uint32(onRequest) + mostExplored + uint32(r)})
+		for _, units := range w.sizes[r] {
+			w.try(move{what: replay.StepRequest, node: node, which: uint32(request(r, units))})
 		}
 	}
 }
@@ -319,6 +328,9 @@ func (w *worker) put(m move, out *outcome) {
 	}
 	c := candidate{move: m, step: step, from: uint32(from), to: uint32(len(w.data)),
 		entered: out != nil && out.after == 0 && (out.entered != 0 || out.leads)}
+	if c.entered && out.entered&1 != 0 && w.parts.capacity(0) > 1 {
+		c.taken = uint8(w.taken(int(m.node), 0, w.parts.stack.Mutexes()[0], out))
+	}
 	c.digest = w.digest(w.data[from:])
 	c.known = w.seen.find(c.digest)
 	if c.known != unknown {
@@ -351,15 +363,20 @@ func (w *worker) overfull(node int, out *outcome) bool {
 			}
 			continue
 		}
-		taken := w.known[out.next].process.Units(instance)
-		for at, number := range w.state[:w.o.Config.N] {
-			if p := w.known[number]; at != node && p.inside>>r&1 != 0 {
-				taken += p.process.Units(instance)
-			}
-		}
-		if taken > w.parts.capacity(r) {
+		if w.taken(node, r, instance, out) > w.parts.capacity(r) {
 			return true
 		}
 	}
 	return false
+}
+
+// taken returns how many units of a resource are taken, now that a client of the node enters.
+func (w *worker) taken(node, r int, instance int32, out *outcome) int {
+	taken := w.known[out.next].process.Units(instance)
+	for at, number := range w.state[:w.o.Config.N] {
+		if p := w.known[number]; at != node && p.inside>>r&1 != 0 {
+			taken += p.process.Units(instance)
+		}
+	}
+	return taken
 }

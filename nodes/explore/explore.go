@@ -7,6 +7,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/replay"
 	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
 )
 
 // Options says what is explored: every order of deliveries, timers, choices, requests and releases,
@@ -16,6 +17,7 @@ type Options struct {
 	Config  nodes.Config
 	Beside  []row.Instance // further instances on every node, numbered from 1
 	Entries int            // requests of each client; of an elector, campaigns of each node
+	Take    workload.Take  // units of a resource that has several which a request may take: all are tried
 
 	// Campaigns is how often nodes of an election are told to campaign, in all; zero: as often as Entries
 	// allows.
@@ -84,7 +86,12 @@ func (o *Options) Validate() error {
 	if err != nil {
 		return err
 	}
+	if err := o.Take.Check(&o.Spec.Spec, o.Config); err != nil {
+		return err
+	}
 	switch {
+	case o.Config.Capacity() > mostExplored:
+		return fmt.Errorf("%d units: an exploration takes up to %d", o.Config.Capacity(), mostExplored)
 	case stack.Total() > mostExplored:
 		return fmt.Errorf("%d nodes, servers included: an exploration takes up to %d, and makes sense for up to 4",
 			stack.Total(), mostExplored)
@@ -167,6 +174,7 @@ type Result struct {
 	Transitions uint64 // from one to the next
 	Depth       int    // of the state that is farthest from the beginning
 	Entries     uint64 // transitions by which a client enters, or a node comes to lead: evidence
+	MostTaken   int    // units that were taken at once, of a resource that has several
 	Bytes       uint64 // of memory
 	NodeStates  int    // distinct states of single nodes, of which all others are made
 

@@ -37,15 +37,20 @@ func explore(t testing.TB, o Options) *Result {
 // one crash with a restart; reordering; 3 nodes with 2 entries each; 3 nodes with one entry each and one
 // loss, one duplicate, one crash with a restart; overtaking. A row may be missing, or too vast to exhaust.
 var spaces = map[string][10]uint64{
-	"central":         {164, 332, 1006, 2295, 182, 3206, 410, 1250, 3103, 200},
-	"central-inside":  {89, 142, 365, 804, 96, 1988, 226, 642, 1482, 130},
-	"lamport":         {300, 784, 1796, 3376, 791, 318996, 33298, 94461, 114740, 14740},
-	"ricart-agrawala": {126, 219, 730, 1231, 151, 28988, 7511, 23987, 30936, 3236},
-	"suzuki-kasami":   {78, 118, 310, 689, 83, 16087, 1835, 4422, 6918, 729},
-	"raymond":         {74, 113, 293, 459, 79, 1400, 260, 688, 1075, 152},
-	"naimi-trehel":    {74, 113, 439, 460, 79, 2124, 294, 1442, 1249, 164},
-	"maekawa":         {313, 863, 1507, 3733, 1359, 11281, 1222, 3437, 5870, 549},
-	"majority":        {313, 863, 1507, 3733, 1359, vast, 886744, 2018802, 2882702, 2766923},
+	"central":               {164, 332, 1006, 2295, 182, 3206, 410, 1250, 3103, 200},
+	"central-inside":        {89, 142, 365, 804, 96, 1988, 226, 642, 1482, 130},
+	"lamport":               {300, 784, 1796, 3376, 791, 318996, 33298, 94461, 114740, 14740},
+	"lamport-deferred":      {257, 699, 1426, 2867, 814, 327749, 34099, 98475, 116257, 15644},
+	"carvalho-roucairol":    {114, 182, 494, 1001, 132, 17621, 8647, 20860, 39798, 3293},
+	"singhal-dynamic":       {81, 122, 323, 622, 86, 8308, 1249, 3181, 5556, 577},
+	"ricart-agrawala":       {126, 219, 730, 1231, 151, 28988, 7511, 23987, 30936, 3236},
+	"ricart-agrawala-token": {78, 118, 310, 689, 83, 11763, 1691, 3986, 6326, 659},
+	"suzuki-kasami":         {78, 118, 310, 689, 83, 16087, 1835, 4422, 6918, 729},
+	"raymond":               {74, 113, 293, 459, 79, 1400, 260, 688, 1075, 152},
+	"neilsen-mizuno":        {74, 113, 439, 460, 79, 2200, 294, 1486, 1249, 164},
+	"naimi-trehel":          {74, 113, 439, 460, 79, 2124, 294, 1442, 1249, 164},
+	"maekawa":               {313, 863, 1507, 3733, 1359, 11281, 1222, 3437, 5870, 549},
+	"majority":              {313, 863, 1507, 3733, 1359, vast, 886744, 2018802, 2882702, 2766923},
 }
 
 // These are more states than any of these spaces has, unless something in it grows without end.

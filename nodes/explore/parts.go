@@ -112,8 +112,8 @@ const (
 	onAmnesia
 	onTick
 	onCampaign
-	onRequest // plus the number of the resource; plus mostExplored if it is for all units instead of one
-	onRelease = onRequest + 2*mostExplored
+	onRequest // plus the number of the resource, and mostExplored for each unit that it takes beside one
+	onRelease = onRequest + mostExplored*mostExplored
 	onSuspect = onRelease + mostExplored // plus the node
 	onTrust   = onSuspect + mostExplored // plus the node
 	onTimeout = onTrust + mostExplored   // plus the index of the timer
@@ -260,13 +260,9 @@ func (ps *parts) happen(next, p *part, s stimulus) {
 		next.TakesPart = true
 		next.process.Handle(&nodes.Input{Kind: nodes.Campaign})
 	case s < onRelease:
-		r := (s - onRequest) % mostExplored
+		r, units := requested(s)
 		next.asked[r]++
-		in := nodes.Input{Kind: nodes.Request, Instance: ps.stack.Mutexes()[r], Units: 1}
-		if s >= onRequest+mostExplored {
-			in.Units = int32(ps.capacity(int(r)))
-		}
-		next.process.Handle(&in)
+		next.process.Handle(&nodes.Input{Kind: nodes.Request, Instance: ps.stack.Mutexes()[r], Units: int32(units)})
 	case s < onSuspect:
 		next.process.Handle(&nodes.Input{Kind: nodes.Release, Instance: ps.stack.Mutexes()[s-onRelease]})
 	case s < onTrust:
@@ -286,6 +282,14 @@ func (ps *parts) happen(next, p *part, s stimulus) {
 		t := &p.timers[s-onTimeout]
 		next.process.Handle(&nodes.Input{Kind: nodes.Timeout, Instance: t.Instance, Timer: t.Timer, Gen: t.Gen})
 	}
+}
+
+// request returns the stimulus of a request for units of a resource.
+func request(r, units int) stimulus { return onRequest + stimulus(mostExplored*(units-1)+r) }
+
+// requested returns what a request is for.
+func requested(s stimulus) (r, units int) {
+	return int(s-onRequest) % mostExplored, int(s-onRequest)/mostExplored + 1
 }
 
 // capacity returns how many units a resource has.

@@ -124,10 +124,10 @@ func (s *search) play(l *lead) (out *replay.Schedule, stage *replay.Stage, state
 				step.Named = out.Spec.TimerName(out.Config, step.Node, t.Timer.Kind)
 			}
 		case replay.StepRequest:
-			r := int(stimulus(m.which)-onRequest) % mostExplored
+			r, units := requested(stimulus(m.which))
 			step.Instance = s.parts.stack.Mutexes()[r]
-			if stimulus(m.which) >= onRequest+mostExplored {
-				step.Units = s.parts.capacity(r)
+			if units > 1 {
+				step.Units = units
 			}
 		case replay.StepSuspect, replay.StepTrust:
 			step.Peer = nodes.ID(m.which)

@@ -189,6 +189,7 @@ func (s *search) take(b *batch) bool {
 			}
 			if c.entered {
 				s.x.Entries++
+				s.x.MostTaken = max(s.x.MostTaken, int(c.taken))
 			}
 			if c.step && number != unknown {
 				s.edges.add(number)

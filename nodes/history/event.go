@@ -19,10 +19,10 @@ const (
 	Entered
 	// Exited: the critical section is about to end. Value is what was written to the shared account. If Count
 	// is not zero, the resource has refused that, since somebody had entered under a higher fence number; Value
-	// is then what it held.
+	// is then what it held. Fence is what Worked returns.
 	Exited
 	// Revoked: the client has left without a Release, since its lease or epoch was lost. It has written
-	// nothing; Value is what the shared account holds.
+	// nothing; Value is what the shared account holds. Fence is as of Exited.
 	Revoked
 	// Unissued: an arrival was due at Value, but the client was still busy with an earlier one when
 	// issuing ended.
@@ -197,6 +197,18 @@ type Event struct {
 
 // Refused reports whether the resource has refused what was to be written at an exit.
 func (e *Event) Refused() bool { return e.Kind == Exited && e.Count != 0 }
+
+// Worked returns how many steps of its work a client has done in a critical section that has ended, and how
+// many of them others have spoilt: see workload.Stint.
+func (e *Event) Worked() (done, spoilt uint32) {
+	if e.Kind != Exited && e.Kind != Revoked {
+		return 0, 0
+	}
+	return uint32(e.Fence >> 32), uint32(e.Fence)
+}
+
+// Work has the event say what Worked returns.
+func (e *Event) Work(done, spoilt int) { e.Fence = uint64(done)<<32 | uint64(uint32(spoilt)) }
 
 // A MessageRecord is one message in the trace of a log, which holds its latest messages.
 type MessageRecord struct {

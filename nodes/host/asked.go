@@ -26,7 +26,7 @@ import (
 // By the stamps it lasts from E to X, which is within R to L, where the register counts it. So if two
 // sections overlap by their stamps, the later R saw both: the register has exceeded the capacity. From R to
 // W it uses the account, which is within R to L too. So if money is lost, the register has exceeded the
-// capacity.
+// capacity. The swaps of its work are between E and W, so the same holds of what is spoilt.
 //
 // This differs from a mapped file in one point: there R falls into two, and the account is read after E. So
 // with a process, money may be lost between two sections whose stamps lie apart, by up to the time that an
@@ -178,11 +178,14 @@ func (r *askedResource) ask(do uint8, q question) {
 	r.asker.publish(&r.open)
 }
 
-// draw, enter, write and leave implement resource.
+// draw, enter, write, leave and swap implement resource.
 func (r *askedResource) draw()  { r.ask(drawTicket, question{}) }
 func (r *askedResource) enter() { r.ask(enterResource, question{}) }
 func (r *askedResource) write() { r.ask(writeAccount, question{Account: r.money + 1}) }
 func (r *askedResource) leave() { r.ask(leaveResource, question{At: r.leftAt}) }
+func (r *askedResource) swap(word int, value int64) {
+	r.ask(swapWord, question{Word: uint8(word), Account: value})
+}
 
 // hear has the client go on with the answer to its open question. A node that is parked does nothing more.
 func (r *askedResource) hear(got *answer) {
@@ -210,13 +213,16 @@ func (r *askedResource) hear(got *answer) {
 		r.drew(uint64(got.Value))
 	case enterResource:
 		r.money = got.Account
-		if r.entered(got.Value); r.revoked {
-			r.out(history.Event{Kind: history.Revoked, Value: r.money})
-		}
+		r.entered(got.Value, got.Words)
+	case swapWord:
+		r.swapped(got.Value)
 	case writeAccount:
 		r.wrote(got.Account, got.Verdict == refusing)
 	case leaveResource:
 		r.left()
+	}
+	if r.revoked && r.inside && !r.asks {
+		r.out(history.Event{Kind: history.Revoked, Value: r.money})
 	}
 	h.act()
 }

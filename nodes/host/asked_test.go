@@ -250,7 +250,7 @@ func TestOpenQuestions(t *testing.T) {
 func TestNodesThatTheResourceRefuses(t *testing.T) {
 	for says, refuse := range map[string]func(*theBooks) error{
 		"takes this node for dead":  func(k *theBooks) error { return k.TakeOut(0, 0) },
-		"keeps nothing of this run": func(k *theBooks) error { return k.asked.Unsubscribe() },
+		"keeps nothing of this run": func(k *theBooks) error { return k.asked.Drain() },
 	} {
 		s, k := asking(t, rowStack(t, "token-ring", 1), 0, func(c *host.Config) {
 			c.Workload.Hold = chance.Constant(time.Millisecond)

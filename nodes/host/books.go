@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"turnstile/nodes"
+	"turnstile/nodes/workload"
 )
 
 // A Tickets is what an orchestrator reads of a resource while a run that ends by entries goes on. Times are
@@ -42,6 +43,7 @@ type book struct {
 	taken   int64  // units
 	fence   uint64 // the highest that has entered
 	account int64
+	words   workload.Words
 	places  []place // by node
 }
 
@@ -63,15 +65,17 @@ type question struct {
 	Units       int32
 	Number      uint64 // of the client's questions in its incarnation, from 1
 	Fence       uint64
-	Account     int64 // that is to be written
+	Account     int64 // that is to be written, or what a word is to be
+	Word        uint8 // that is swapped
 	At          int64 // when it was asked, in the run's nanoseconds; of a leave: when the section ended
 }
 
-// Questions of a client. For a section they are enter, write and leave, in this order. A client that lost its
-// lock may leave without a write.
+// Questions of a client. For a section they are enter, swaps, write and leave, in this order. A client that
+// lost its lock may leave without a write.
 const (
 	drawTicket    = iota + 1 // may I make a request? Answered by the ticket's number
 	enterResource            // count me in. Answered by the units taken, and the account
+	swapWord                 // answered by what that was
 	writeAccount             // answered by what the account holds, and whether it refuses
 	leaveResource            // count me out
 	showLife                 // answered without more
@@ -81,8 +85,9 @@ const (
 type answer struct {
 	Number  uint64 // of the question
 	Verdict uint8
-	Value   int64 // the ticket; or the units taken
+	Value   int64 // the ticket; the units taken; or what a word was
 	Account int64
+	Words   workload.Words // of an enter
 }
 
 // The verdicts of an answer.
@@ -207,7 +212,9 @@ func (b *Books) carryOut(q *question, book *book, p *place) (a answer) {
 		if q.Fenced {
 			book.fence = max(book.fence, q.Fence)
 		}
-		a.Value, a.Account = book.taken, book.account
+		a.Value, a.Account, a.Words = book.taken, book.account, book.words
+	case q.Do == swapWord && p.units > 0 && int(q.Word) < len(book.words):
+		a.Value, book.words[q.Word] = book.words[q.Word], q.Account
 	case q.Do == writeAccount && p.units > 0:
 		if q.Fenced && q.Fence < book.fence {
 			a.Verdict = refusing

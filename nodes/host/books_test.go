@@ -53,6 +53,13 @@ func TestBooks(t *testing.T) {
 			{ask(0, 2, writeAccount, writes(1)), granted, 0, 1, 2}, {ask(0, 3, leaveResource), granted, 0, 0, 1},
 			{ask(1, 2, writeAccount, writes(1)), granted, 0, 1, 1},
 		},
+		"words are swapped once, and by who is inside": {
+			{ask(0, 1, swapWord, writes(7)), senseless, 0, 0, 0}, {ask(0, 2, enterResource), granted, 1, 0, 1},
+			{ask(0, 3, swapWord, writes(7)), granted, 0, 0, 1}, {ask(0, 3, swapWord, writes(7)), granted, 0, 0, 1},
+			{ask(0, 4, swapWord, writes(8)), granted, 7, 0, 1},
+			{ask(0, 5, swapWord, func(q *question) { q.Word = 4 }), granted, 0, 0, 1},
+			{ask(0, 6, swapWord, func(q *question) { q.Word = 5 }), senseless, 0, 0, 1},
+		},
 		"a lower fence number is refused": {
 			{ask(0, 1, enterResource, under(3)), granted, 1, 0, 1},
 			{ask(1, 1, enterResource, under(4)), granted, 2, 0, 2},
@@ -86,7 +93,7 @@ func TestBooks(t *testing.T) {
 						t.Fatal(err)
 					}
 				} else {
-					want := answer{s.Number, s.verdict, s.value, s.account}
+					want := answer{Number: s.Number, Verdict: s.verdict, Value: s.value, Account: s.account}
 					if diff := cmp.Diff(want, b.answer(&s.question)); diff != "" {
 						t.Errorf("%d: %s", i, diff)
 					}

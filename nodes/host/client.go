@@ -1,6 +1,8 @@
 package host
 
 import (
+	"time"
+
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -17,12 +19,13 @@ type client struct {
 	capacity int      // of it, in units
 	counters *history.InstanceCounters
 	dice     chance.Dice
+	load     *workload.Workload // of the clients of this resource
 
 	count  uint64 // requests issued
 	due    int64  // when the latest was due; once wants is set, when the next is
 	wants  bool   // a request is due
 	asks   bool   // it waits for an answer of the resource process
-	leaves bool   // it is inside with a hold of zero, and leaves next
+	does   bool   // it is inside, and does the next step of its work now, or leaves
 	over   bool   // no request is planned any more
 	begun  bool   // one was
 	units  int32  // that the latest request wants
@@ -35,6 +38,9 @@ type client struct {
 	inside   bool  // its critical section has begun, and has not ended
 	told     bool  // it was told that the lock is lost while it was entering
 
+	stint     workload.Stint
+	hold      time.Duration // inside
+	enteredAt int64
 	leftAt    int64 // when its latest critical section ended
 	revoked   bool  // the latest was revoked, and the register does not know yet
 	revokedAt int64 // when its critical section was revoked, if that is not counted yet; else 0
@@ -48,7 +54,7 @@ func newClients(h *host) (all []*client) {
 		c := &client{host: h, instance: uint16(instance),
 			capacity: stack.Instances()[instance].Config.Capacity(),
 			counters: h.log.Instance(instance), dice: h.dice.Of(chance.ForResource, r),
-			fenced: stack.Fenced(instance)}
+			fenced: stack.Fenced(instance), load: h.config.Workload.Of(r, len(stack.Mutexes()))}
 		h.clientOf[instance] = c
 		if int(instance) < len(h.config.Requests) {
 			c.count = h.config.Requests[instance]
@@ -75,15 +81,37 @@ func (c *client) share(number int) {
 // begin starts to issue requests.
 func (h *host) begin(now int64) {
 	h.log.State.Store(uint64(history.Running))
-	for _, c := range h.clients {
-		c.plan(now, now)
-	}
+	h.planAll(now)
 	switch {
 	case h.config.Incarnation == 0:
 		h.planCampaign(-1)
 	case h.config.Workload.CampaignEvery > 0:
 		h.planCampaign(now - h.since)
 	}
+}
+
+// planAll plans the first requests of the node.
+func (h *host) planAll(now int64) {
+	if h.takesTurns() {
+		h.clients[h.names()].plan(now, now)
+		return
+	}
+	for _, c := range h.clients {
+		c.plan(now, now)
+	}
+}
+
+// takesTurns reports whether the clients of the node ask one at a time.
+func (h *host) takesTurns() bool { return h.config.Workload.TakesTurns(len(h.clients)) }
+
+// names returns the resource that the next request of the node is for. What its clients have requested counts
+// together.
+func (h *host) names() int {
+	count := uint64(1)
+	for _, c := range h.clients {
+		count += c.count
+	}
+	return h.config.Workload.Names(h.dice, h.config.Node, count, len(h.clients))
 }
 
 // planCampaign plans the first campaign of this node after a time, in nanoseconds since the run began.
@@ -115,11 +143,12 @@ func (h *host) end(now int64) {
 }
 
 // act has the clients do what is to be done now, up to a number of steps, and reports whether more is left.
+// Then the application may receive what has waited.
 func (h *host) act() (more bool) {
 	for _, c := range h.clients {
 		more = c.act() || more
 	}
-	return more
+	return h.attend() || more
 }
 
 // plan finds out when the next request is due.
@@ -129,12 +158,15 @@ func (c *client) plan(lastDue, lastEnd int64) {
 		return
 	}
 	c.begun = true
-	c.due = h.config.Workload.Next(c.dice, h.config.Node, c.count+1, lastDue, lastEnd)
+	c.due = c.load.Next(c.dice, h.config.Node, c.count+1, lastDue, lastEnd)
 	switch {
 	case c.due == workload.Never:
 	case c.due <= h.now:
 		c.wants = true
 	default:
+		if c.load.Load == workload.Closed {
+			h.waiting.Computes(h.now, c.due)
+		}
 		h.tasks.add(task{at: c.due, what: toRequest, client: c})
 	}
 }
@@ -162,8 +194,8 @@ func (c *client) act() bool {
 			at := c.revokedAt
 			c.revokedAt = 0
 			c.next(at)
-		case c.leaves:
-			c.leave()
+		case c.does:
+			c.step()
 		case c.wants && c.state() == nodes.Idle:
 			c.request()
 		default:
@@ -215,38 +247,54 @@ func (c *client) enter(fence uint64) {
 	c.resource.enter()
 }
 
-// entered begins the critical section at the host's present time, given the units that the register shows.
-func (c *client) entered(taken int64) {
+// entered begins the critical section at the host's present time, given the units that the register shows,
+// and what the words are.
+func (c *client) entered(taken int64, words workload.Words) {
 	h := c.host
+	c.stint = h.config.Workload.Work.Begin(h.config.Node, c.count, words)
 	h.append(history.Event{At: h.now, Kind: history.Entered, Instance: c.instance, Entry: uint32(c.count),
 		Value: c.money, Count: uint32(taken), Fence: c.fence})
 	c.counters.Entries.Add(1)
 	if c.entering, c.inside = false, true; c.told {
 		c.toldLost()
 	}
-	if hold := h.config.Workload.HoldFor(c.dice, h.config.Node, c.count); hold > 0 {
-		h.pend(task{at: h.now + int64(hold), what: toRelease, client: c, entry: c.count})
-	} else {
-		c.leaves = true
-	}
+	c.enteredAt, c.hold = h.now, h.config.Workload.HoldFor(c.dice, h.config.Node, c.count)
+	c.planStep()
 	h.tellFaults(port.OnEnter, 0)
 }
 
-// finish ends the critical section numbered entry, unless it was revoked.
+// planStep plans the next step of the client's work or, after the last, the end of its critical section.
+func (c *client) planStep() {
+	at := c.enteredAt + int64(c.stint.After(c.hold))
+	if c.does = at <= c.host.now; !c.does {
+		c.host.pend(task{at: at, what: toRelease, client: c, entry: c.count})
+	}
+}
+
+// finish does what is due in the critical section numbered entry, unless it was revoked.
 func (c *client) finish(entry uint64) {
 	if c.count == entry && c.state() == nodes.Inside && !c.asks {
-		c.leave()
+		c.step()
 		c.act()
 	}
 }
 
-func (c *client) state() nodes.ClientState { return c.host.process.Client(int32(c.instance)) }
-
-// leave ends the critical section. The lock is released once the register knows.
-func (c *client) leave() {
-	c.leaves = false
-	c.resource.write()
+// step does the next step of the client's work or, after the last, leaves.
+func (c *client) step() {
+	if c.does = false; c.stint.Over() {
+		c.resource.write()
+		return
+	}
+	c.resource.swap(c.stint.Next())
 }
+
+// swapped takes what a step has found.
+func (c *client) swapped(found int64) {
+	c.stint.Swapped(found)
+	c.planStep()
+}
+
+func (c *client) state() nodes.ClientState { return c.host.process.Client(int32(c.instance)) }
 
 // wrote takes what the account holds, now that the client has written it, or was refused.
 func (c *client) wrote(holds int64, refused bool) {
@@ -281,9 +329,11 @@ func (c *client) hears(what history.Event) {
 	c.host.record(what)
 }
 
-// out records that the critical section has ended, and how, and has the client leave the register.
+// out records that the critical section has ended, and how, and has the client leave the register. The lock
+// is released once that knows.
 func (c *client) out(how history.Event) {
-	c.leaves, c.inside = false, false
+	c.does, c.inside = false, false
+	how.Work(c.stint.Done, c.stint.Spoilt)
 	how.Instance, how.Entry = c.instance, uint32(c.count)
 	c.leftAt = c.host.record(how)
 	c.resource.leave()
@@ -304,10 +354,21 @@ func (c *client) left() {
 	c.next(c.leftAt)
 }
 
-// next counts the critical section that ended at now, and plans the next request.
+// next counts the critical section that ended at now, and plans the next request: of this client or, where
+// they take turns, of the one whose resource is named. First the application receives what has waited.
 func (c *client) next(now int64) {
 	c.counters.Exits.Add(1)
-	c.plan(c.due, now)
+	h := c.host
+	h.attend()
+	if !h.takesTurns() || c.over {
+		c.plan(c.due, now)
+		return
+	}
+	next := h.clients[h.names()]
+	if next.plan(c.due, now); next != c && next.wants { // nothing else has it act before something happens
+		next.wants = false
+		h.tasks.add(task{at: h.now, what: toRequest, client: next})
+	}
 }
 
 // end stops planning requests, and records those that are due and will never be issued.
@@ -319,10 +380,10 @@ func (c *client) end(now int64) {
 	}
 	due, count := c.due, c.count+1
 	if c.asks || c.state() != nodes.Idle { // the request after the open one is not planned yet
-		due = h.config.Workload.Next(c.dice, h.config.Node, count, due, now)
+		due = c.load.Next(c.dice, h.config.Node, count, due, now)
 	}
 	for ; due < now && h.err == nil; count++ {
 		h.record(history.Event{Kind: history.Unissued, Instance: c.instance, Value: due})
-		due = h.config.Workload.Next(c.dice, h.config.Node, count+1, due, now)
+		due = c.load.Next(c.dice, h.config.Node, count+1, due, now)
 	}
 }

@@ -97,11 +97,12 @@ func (s Subjects) Everyone() string { return "ts." + s.run + ".everyone" }
 
 // An Order is what the orchestrator tells a node, as JSON, one after the other.
 type Order struct {
-	Do    string `json:"do"`
-	Begin int64  `json:"begin,omitempty"` // Issue: from when to when, in the run's nanoseconds; if there is no
-	End   int64  `json:"end,omitempty"`   // End, an order to End comes later, or entries end it
-	Since int64  `json:"since,omitempty"` // Issue: when the run began, if the node comes up later
-	Round int    `json:"round,omitempty"` // Report: goes into the answer; Restored: its number in the run
+	Do       string `json:"do"`
+	Begin    int64  `json:"begin,omitempty"`    // Issue: from when to when, in the run's time; if there is no
+	End      int64  `json:"end,omitempty"`      // End, an order to End comes later, or entries end it
+	Since    int64  `json:"since,omitempty"`    // Issue: when the run began, if the node comes up later
+	Resource int    `json:"resource,omitempty"` // Ask: its number
+	Round    int    `json:"round,omitempty"`    // Report: goes into the answer; Restored: its number in the run
 
 	Jump time.Duration `json:"jump,omitempty"` // SetClock: how far ahead
 	Rate float64       `json:"rate,omitempty"` // SetClock: at which it runs; 1 is right

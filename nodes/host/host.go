@@ -11,6 +11,7 @@ import (
 	"turnstile/internal/skew"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/workload"
 )
 
 // A host runs one node. Its loop is the only goroutine that touches it.
@@ -26,7 +27,8 @@ type host struct {
 	resource *Resource // nil: it asks
 	asker    *asker    // of the resource process; nil: there is none
 	tasks    tasks
-	alarm    int64 // the time it is set to; zero: none
+	waiting  workload.Inbox[arrival] // what waits for the application
+	alarm    int64                   // the time it is set to; zero: none
 	skew     skew.Clock
 	clients  []*client      // none on a server
 	clientOf []*client      // by instance; nil if it is no mutex
@@ -102,6 +104,7 @@ func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error 
 		h.process.Resume(c.Incarnation, saved)
 	}
 	h.clients, h.detectors = newClients(h), stack.Detectors()
+	h.waiting = workload.NewInbox[arrival](c.Workload.Receive, h.dice, c.Node)
 	h.traffic = newTraffic(h, SubjectsOf(c.Run))
 	if c.Reconnect {
 		h.outage = newOutage(stack.Total(), len(h.traffic.lives[0]), len(h.traffic.conns))

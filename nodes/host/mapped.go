@@ -1,14 +1,20 @@
 package host
 
-import "fmt"
+import (
+	"fmt"
+
+	"turnstile/nodes/workload"
+)
 
 // A resource is what a client shares with those of the other nodes. Each call leads to a call of the client,
 // which may come at once, or after an answer has.
 type resource interface {
 	// draw draws a ticket, and leads to drew.
 	draw()
-	// enter raises the register by the client's units and reads the account, and leads to entered.
+	// enter raises the register by the client's units and reads the account and the words, and leads to entered.
 	enter()
+	// swap swaps one of the words for a value, and leads to swapped.
+	swap(word int, value int64)
 	// write writes the account one higher than it was read, unless that is refused, and leads to wrote.
 	write()
 	// leave lowers the register, and leads to left.
@@ -43,7 +49,18 @@ func (m *mappedResource) enter() {
 	} else {
 		m.money = m.shared.Account.Load()
 	}
-	m.entered(taken)
+	var words workload.Words
+	for i := range words {
+		words[i] = m.shared.Words[i].Load()
+	}
+	m.entered(taken, words)
+}
+
+// swap implements resource.
+func (m *mappedResource) swap(word int, value int64) {
+	found := m.shared.Words[word].Swap(value)
+	m.host.now = m.host.clock.Now()
+	m.swapped(found)
 }
 
 // write implements resource.

@@ -65,12 +65,14 @@ func (h *host) obey(o Order) {
 	case Ask:
 		h.told = true
 		h.start()
-		h.clients[0].ask()
+		h.clients[o.Resource].ask()
 	case End:
 		h.tasks.add(task{at: o.End, what: toEnd})
 	case Park:
 		h.parked = true
 		h.hush()
+		h.waiting.Open()
+		h.attend()
 	case Hush:
 		h.hush()
 	case Report:

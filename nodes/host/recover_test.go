@@ -134,7 +134,7 @@ func TestForgetfulNodesBeginAgain(t *testing.T) {
 // A node that cannot save does nothing that it would have done after it, and says so.
 func TestNodesThatCannotSaveGoNoFurther(t *testing.T) {
 	for says, path := range map[string]string{
-		"nowhere/saved.0":   filepath.Join(t.TempDir(), "nowhere", "saved"),
+		"nowhere/saved.":    filepath.Join(t.TempDir(), "nowhere", "saved"),
 		"was given no file": "",
 	} {
 		s := beginStack(t, twoKeepers(t), func(c *host.Config) {

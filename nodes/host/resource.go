@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"turnstile/nodes"
+	"turnstile/nodes/workload"
 )
 
 // A Resource is what the clients of a run share, in memory that all its processes map.
@@ -40,6 +41,8 @@ type sharedResource struct {
 	_       [7]uint64
 	Account atomic.Int64
 	_       [7]uint64
+	Words   [workload.Steps]atomic.Int64 // see workload.Words
+	_       [8 - workload.Steps]uint64
 }
 
 // If fence numbers count, the account is one word with the highest number that has entered, so that a process

@@ -79,7 +79,7 @@ func (tr trial) real(t *testing.T) *history.History {
 func (tr trial) explored(t *testing.T, change ...func(*explore.Options)) *explore.Result {
 	t.Helper()
 	o := explore.Options{Spec: tr.instances[0].Row, Config: tr.instances[0].Config, Beside: tr.instances[1:],
-		Entries: max(1, tr.each), States: 300_000}
+		Take: tr.workload.Take, Entries: max(1, tr.each), States: 300_000}
 	for _, c := range change {
 		c(&o)
 	}
@@ -238,7 +238,8 @@ func TestUnitsAreShared(t *testing.T) {
 	library := instance(libraries(), 4)
 	library.Config.Units = shelves
 	tr := trial{instances: []row.Instance{library}, entries: 200,
-		workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(time.Millisecond), Whole: 0.3}}
+		workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(time.Millisecond),
+			Take: workload.Take{Whole: 0.3}}}
 	tr.everywhere(t, func(t *testing.T, h *history.History) {
 		wants, taken, most, whole := map[nodes.ID]uint32{}, uint32(0), uint32(0), 0
 		for _, e := range h.Events {
@@ -268,7 +269,8 @@ func TestUnitsAreShared(t *testing.T) {
 		small.explored(t)
 		broken := libraries()
 		broken.NewServer = func(nodes.Config, nodes.ID) nodes.Machine { return &librarian{taken: -1} }
-		x, err := explore.Run(explore.Options{Spec: broken, Config: small.instances[0].Config, Entries: 1})
+		x, err := explore.Run(explore.Options{Spec: broken, Config: small.instances[0].Config, Entries: 1,
+			Take: tr.workload.Take})
 		if err != nil || x.Violation == nil || x.Violation.Check != replay.CheckExclusion ||
 			!strings.Contains(x.Violation.Schedule.String(), "units 3") {
 			t.Errorf("a unit too many is not found: %+v, %v", x, err)
@@ -334,5 +336,41 @@ func TestStrangersKnowPortsAlone(t *testing.T) {
 	if err != nil || x.Violation == nil || x.Violation.Check != replay.CheckPanic ||
 		!strings.Contains(x.Violation.Says, "asks who it is in an anonymous network") {
 		t.Errorf("%+v, %v", x, err)
+	}
+}
+
+// A node asks for one of several resources at a time, in the order that the workload draws, the same in both
+// hosts. Under an open load it may ask for several at once.
+func TestRequestsNameOneOfSeveralResources(t *testing.T) {
+	for load, several := range map[workload.Load]bool{workload.Saturated: false, workload.Open: true} {
+		tr := trial{instances: []row.Instance{instance(rowOf(t, "ricart"), 3), instance(rowOf(t, "ricart"), 3),
+			instance(rowOf(t, "ricart"), 3)}, entries: 240,
+			workload: workload.Workload{Load: load, Rate: 2000, Zipf: 1,
+				Hold: chance.Constant(300 * time.Microsecond)}}
+		tr.everywhere(t, func(t *testing.T, h *history.History) {
+			open, at, together := map[nodes.ID]int{}, map[nodes.ID]uint64{}, false
+			for _, e := range h.Events {
+				switch e.Kind {
+				case history.Requested:
+					open[e.Node]++
+					at[e.Node]++
+					together = together || open[e.Node] > 1
+					named := tr.workload.Names(7, e.Node, at[e.Node], 3)
+					if load == workload.Saturated && int(e.Instance) != named {
+						t.Fatalf("request %d of node %d names resource %d, not %d", at[e.Node], e.Node, e.Instance, named)
+					}
+				case history.Exited:
+					open[e.Node]--
+				}
+			}
+			if together != several {
+				t.Errorf("%s load: a node has several requests open: %v", load, together)
+			}
+			for i := range uint16(3) {
+				if seen(h, history.Entered)[fmt.Sprintf("instance %d node 0", i)] == 0 {
+					t.Errorf("node 0 never enters resource %d", i)
+				}
+			}
+		})
 	}
 }

@@ -32,6 +32,7 @@ const (
 	toRelease              // its critical section is over
 	toTimeout              // a machine's timer runs out
 	toDeliver              // a delayed message arrives
+	toReceive              // the application receives what has arrived
 	toRest                 // a foreign program may have come to rest
 	toHear                 // what it has written is taken again
 )
@@ -157,6 +158,8 @@ func (h *host) run(t *task) {
 		h.act()
 	case toDeliver:
 		h.deliver(&t.arrival)
+	case toReceive:
+		h.attend()
 	case toRest:
 		h.bridge.rest()
 	case toHear:

@@ -23,6 +23,12 @@ func toy(name string, new func() nodes.Machine, messages ...nodes.Message) *row.
 	return spec
 }
 
+// shared says that a row serves any number of units.
+func shared(s *row.Row) *row.Row {
+	s.Units = nodes.Units{Most: nodes.AnyUnits, Take: nodes.AnyUnits}
+	return s
+}
+
 // A watcher is the failure detector of node 0, which asks its peers twice: it suspects those that have not
 // answered the first question in time, and trusts those that answer the second.
 type watcher struct {
@@ -125,7 +131,7 @@ func (k *keeper) Recover(_ *nodes.Env, saved nodes.Message) {
 }
 
 func keepers(mark uint64) *row.Row {
-	return toy("keeper", func() nodes.Machine { return &keeper{Mark: mark} }, keeperSaved{})
+	return shared(toy("keeper", func() nodes.Machine { return &keeper{Mark: mark} }, keeperSaved{}))
 }
 
 // A librarian hands out the units of a resource, first come first served: readers want one, writers all.
@@ -169,8 +175,8 @@ func (l *librarian) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 const shelves = 3
 
 func libraries() *row.Row {
-	s := toy("library", func() nodes.Machine { return &library{} },
-		libraryRequest{}, libraryGrant{}, libraryReturn{})
+	s := shared(toy("library", func() nodes.Machine { return &library{} },
+		libraryRequest{}, libraryGrant{}, libraryReturn{}))
 	s.Servers = func(nodes.Config) int { return 1 }
 	s.NewServer = func(nodes.Config, nodes.ID) nodes.Machine { return &librarian{} }
 	return s

@@ -215,8 +215,37 @@ func (h *host) arriveNow(a *arrival) {
 	}
 }
 
-// deliver hands a message to the node. It counts as delivered once all that it causes is counted.
+// deliver hands a message to the node, or has it wait if its application does not receive now. What waits is
+// pending.
 func (h *host) deliver(a *arrival) {
+	if h.detects(a.instance) || !h.waiting.Keeps(h.now, h.process.Inside()) {
+		h.receive(a)
+		return
+	}
+	h.log.Pending.Add(1)
+	if poll := h.waiting.Keep(*a, h.now); poll > 0 {
+		h.tasks.add(task{at: poll, what: toReceive})
+	}
+}
+
+// attend has the node handle the messages that wait, as far as its application receives them now, and reports
+// whether there were any.
+func (h *host) attend() (any bool) {
+	for !h.waiting.Empty() && h.err == nil && !h.quit {
+		h.now = h.clock.Now()
+		a, receives := h.waiting.Take(h.now, h.process.Inside())
+		if !receives {
+			break
+		}
+		any = true
+		h.receive(&a)
+		h.log.Pending.Add(-1)
+	}
+	return any
+}
+
+// receive has the node handle a message. It counts as delivered once all that it causes is counted.
+func (h *host) receive(a *arrival) {
 	h.trace(history.MessageRecord{Seq: uint32(a.seq), Peer: a.from, Instance: uint16(a.instance), Kind: a.kind})
 	if !h.parked && !(h.hushed && h.detects(a.instance)) {
 		h.start()

@@ -7,6 +7,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
 )
 
 // A Lab keeps the books of such a cluster, whose nodes are made of one stack.
@@ -14,6 +15,8 @@ type Lab struct {
 	Resources []resource // of each instance that is a mutex, in their order
 	Broken    nodes.Assumption
 
+	work       workload.Work       // that clients do inside
+	stints     []workload.Stint    // as clients; none if it has no steps
 	record     func(history.Event) // stamps an event and keeps it
 	total, n   int                 // nodes, and how many of them are no servers
 	kinds      int                 // of messages
@@ -32,6 +35,7 @@ type resource struct {
 	Fenced   bool   // it refuses what is written under lower fence numbers
 	Fence    uint64 // the highest that has entered
 	account  int64
+	words    workload.Words
 }
 
 // A client is one client of a resource.
@@ -52,11 +56,11 @@ type totals struct{ requests, entries, exits, resent, dropped, copied uint64 }
 // A tally counts the messages of one kind of an instance of one node.
 type tally struct{ sent, publishes, delivered uint64 }
 
-// New returns the clients and resources of nodes that are made of a stack. Its events go to record, which
-// sets their times.
-func New(stack *row.Stack, record func(history.Event)) Lab {
+// New returns the clients and resources of nodes that are made of a stack, and what clients do inside. Its
+// events go to record, which sets their times.
+func New(stack *row.Stack, work workload.Work, record func(history.Event)) Lab {
 	total, instances := stack.Total(), len(stack.Instances())
-	l := Lab{record: record, total: total, n: stack.N(), kinds: stack.Codec().Kinds(),
+	l := Lab{record: record, work: work, total: total, n: stack.N(), kinds: stack.Codec().Kinds(),
 		resource: make([]int32, instances)}
 	for i, in := range stack.Instances() {
 		l.resource[i] = -1
@@ -66,6 +70,9 @@ func New(stack *row.Stack, record func(history.Event)) Lab {
 			l.Resources = append(l.Resources, resource{Instance: int32(i), Capacity: in.Config.Capacity(),
 				Fenced: stack.Fenced(int32(i))})
 		}
+	}
+	if work.Steps() > 0 {
+		l.stints = make([]workload.Stint, stack.N()*len(l.Resources))
 	}
 	l.clients = make([]client, stack.N()*len(l.Resources))
 	l.totals = make([]totals, total*instances)
@@ -127,8 +134,32 @@ func (l *Lab) Enter(p *nodes.Process, e *nodes.Effect) {
 	c.money, c.fence, c.Inside = res.account, e.Number, true
 	res.Fence = max(res.Fence, e.Number)
 	l.of(p.ID(), e.Instance).entries++
+	if stint := l.Stint(p.ID(), e.Instance); stint != nil {
+		*stint = l.work.Begin(p.ID(), uint64(c.Count), res.words)
+	}
 	l.record(history.Event{Kind: history.Entered, Entry: c.Count, Value: c.money, Fence: e.Number,
 		Count: uint32(res.Taken), Node: p.ID(), Instance: uint16(e.Instance)})
+}
+
+// Stint returns the work of a client in its latest critical section; nil: it has no steps.
+func (l *Lab) Stint(id nodes.ID, instance int32) *workload.Stint {
+	if l.stints == nil {
+		return nil
+	}
+	return &l.stints[int(id)*len(l.Resources)+int(l.resource[instance])]
+}
+
+// Step does the next step of the work of a client that is inside. It reports whether there was one.
+func (l *Lab) Step(p *nodes.Process, instance int32) bool {
+	stint := l.Stint(p.ID(), instance)
+	if stint == nil || stint.Over() {
+		return false
+	}
+	_, res := l.at(p.ID(), instance)
+	word, value := stint.Next()
+	stint.Swapped(res.words[word])
+	res.words[word] = value
+	return true
 }
 
 // Exit ends a critical section whose client is done. It reports whether the resource refuses what the client
@@ -173,6 +204,9 @@ func (l *Lab) leave(p *nodes.Process, instance int32, how history.Event) {
 	c.Inside, c.Left = false, true
 	l.of(p.ID(), instance).exits++
 	res.Taken -= p.Units(instance)
+	if stint := l.Stint(p.ID(), instance); stint != nil {
+		how.Work(stint.Done, stint.Spoilt)
+	}
 	how.Entry, how.Value, how.Node, how.Instance = c.Count, res.account, p.ID(), uint16(instance)
 	l.record(how)
 }

@@ -10,29 +10,30 @@ import (
 var centralRow = row.Row{
 	Spec: nodes.Spec{
 		Name:        "central",
-		New:         func(c nodes.Config) nodes.Machine { return &centralClient{server: nodes.ID(c.N)} },
+		New:         newCentralClient,
 		Servers:     func(nodes.Config) int { return 1 },
-		NewServer:   func(nodes.Config, nodes.ID) nodes.Machine { return &coordinator{} },
+		NewServer:   newCoordinator,
 		Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) },
-		Messages: []nodes.MessageKind{{Zero: centralRequest{}}, {Zero: centralGrant{}, Permit: true},
-			{Zero: centralRelease{}}},
-		Safe: nodes.NoAmnesia,
-		Live: nodes.NoLoss | nodes.NoCrash,
+		Messages: []nodes.MessageKind{{Zero: centralRequest{}, Only: byArrival},
+			{Zero: causalRequest{}, Only: causally}, {Zero: centralGrant{}, Permit: true},
+			{Zero: centralRelease{}}, {Zero: centralTold{}, Broadcast: true, Only: tells}},
+		Options: []nodes.Option{deliveryOption},
+		Safe:    nodes.NoAmnesia,
+		Live:    nodes.NoLoss | nodes.NoCrash,
 	},
 	Aliases: []string{"coordinator", "server"}, Family: "centralized",
 	Source: "folklore; Coulouris et al., Distributed Systems: Concepts and Design, 15.2",
 	Summary: "A server outside the cluster grants the resource to one client at a time, in the order in " +
 		"which requests arrive.",
 	Mutex: &row.Exclusion{
-		Cost: func(nodes.Config) row.Cost {
-			return always("3", row.Exactly(3), row.Exactly(2))
-		},
+		Cost: centralCost,
 		// The coordinator's queue holds each client once: whoever is ahead enters once.
 		Bypass: peers,
 		Identities: []row.Identity{
 			counts("request = entries"),
 			counts("grant = request"),
 			counts("release = request"),
+			where(tells, counts("told = (N-1) entries", peers)),
 		},
 	},
 	Published: slices.Concat([]row.Claim{

@@ -13,14 +13,15 @@ var centralFailoverRow = row.Row{
 	Spec: nodes.Spec{
 		Name: "central-failover",
 		New: func(c nodes.Config) nodes.Machine {
-			return &failover{census: newCensus[failoverReport](c), follower: newFollower(c)}
+			return &failover{census: newCensus[failoverReport](c), follower: newFollower(c),
+				calls: c.Value(callsOption) == "request"}
 		},
 		Coordinator: centralInsideRow.Coordinator,
 		Timers:      []nodes.TimerName{{Kind: failoverTick.Kind, Name: "repeat"}, censusTimerName},
 		Messages: slices.Concat([]nodes.MessageKind{{Zero: failoverRequest{}},
 			{Zero: failoverGrant{}, Permit: true}, {Zero: failoverRelease{}}, {Zero: failoverEpoch{}}},
 			censusKinds[failoverReport]()),
-		Options: []nodes.Option{retryOfQueue},
+		Options: []nodes.Option{retryOfQueue, callsOption},
 		Detects: "heartbeat",
 		Fenced:  true,
 		Follows: true,
@@ -83,6 +84,7 @@ type failover struct {
 	grantQueue        // of the coordinator
 	serving    bool   // we are the coordinator
 	lowest     bool   // we serve as soon as we are to, and ask nobody
+	calls      bool   // a request of ours that waits too long calls an election, and no suspicion does
 	number     uint64 // of our latest request
 	state      nodes.ClientState
 	stamp      uint64 // the highest fence number that we had seen when we asked
@@ -301,6 +303,9 @@ func (f *failover) Timeout(env *nodes.Env, t nodes.Timer) {
 	}
 	f.ticking = false
 	if f.waited == f.number {
+		if f.calls && f.state == nodes.Waiting {
+			f.campaign(env)
+		}
 		f.request(env, env.Resend)
 	} else if f.waited = f.number; f.state == nodes.Waiting {
 		f.tick(env)
@@ -313,7 +318,7 @@ func (f *failover) Timeout(env *nodes.Env, t nodes.Timer) {
 func (f *failover) Suspect(env *nodes.Env, peer nodes.ID) {
 	joining := f.joining
 	complete := f.suspect(env, peer)
-	if peer == f.coordinator() {
+	if peer == f.coordinator() && !f.calls {
 		f.campaign(env)
 	}
 	switch {

@@ -22,7 +22,7 @@ var centralFailoverLowestRow = row.Row{
 		Coordinator: centralFailoverRow.Coordinator,
 		Timers:      centralFailoverRow.Timers,
 		Messages:    centralFailoverRow.Messages,
-		Options:     centralFailoverRow.Options,
+		Options:     []nodes.Option{retryOfQueue},
 		Detects:     centralFailoverRow.Detects,
 		Safe:        nodes.PerfectDetector,
 		Live:        nodes.Majority | nodes.NoAmnesia,

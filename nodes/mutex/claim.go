@@ -10,6 +10,7 @@ import (
 // Sources of the claims of several algorithms.
 const (
 	paper    = "the paper of the algorithm"
+	lozes    = "Lozes and Henrio, Distributed Algorithms: Mutual exclusion (lecture notes)"
 	textbook = "Kshemkalyani and Singhal, Distributed Computing, ch. 9"
 )
 

@@ -56,7 +56,11 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 	}
 	if spared&nodes.NoCrash == 0 && (spared&nodes.Majority == 0 || of.Config.N > 2) && flip(4) {
 		roll := chance.Roll{Purpose: chance.ForTrial, Count: 5}
-		victim := nodes.ID(dice.Below(roll, o.Stack.Total()))
+		victims := o.Stack.Total()
+		if spared&nodes.ServersUp != 0 {
+			victims = o.Stack.N()
+		}
+		victim := nodes.ID(dice.Below(roll, victims))
 		kill := effect.Kill{Who: effect.Target{Nodes: effect.Group{victim}}}
 		crash := chaos.Fault{Effect: &kill}
 		roll.Count++
@@ -74,7 +78,9 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 				o.Workload.Hold = rowtest.Drawn("exponential:50ms")
 			}
 		}
-		faults = append(faults, crash)
+		if of.Config.N > 1 || crash.For > 0 || int(victim) >= of.Config.N { // or nobody is left to be served
+			faults = append(faults, crash)
+		}
 	}
 	if of.Detects == "" { // a detector would suspect who is cut off or pauses
 		faults = append(faults, lasting(o, spared, flip, len(faults) > 0)...)

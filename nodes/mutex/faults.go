@@ -37,6 +37,17 @@ var (
 	comebacks = []string{"each-in-turn", "restarts", "amnesia", "empty-restarts"}
 )
 
+// The plans that need no kind of message or node, by whether they act on nodes or on what passes a link: what
+// is broken by itself is so under each.
+var (
+	nodePlans = []string{"dead-idle", "dead-waiter", "dead-holder", "each-in-turn", "holder-in-minority",
+		"holder-in-majority", "stopped-holder", "stopped-idle", "slow-node", "restarts", "amnesia",
+		"empty-restarts", "skewed-clocks"}
+	linkPlans = []string{"lost-request", "lossy-links", "flaky-links", "split-brain", "half-cut",
+		"one-way", "bridge", "majority-ring", "slow-links", "slow-network", "overtaking", "copies",
+		"broker-restart", "split-brokers", "stalled-connection", "reset-connections"}
+)
+
 // withoutTimeouts returns the cells of an algorithm that acts on nothing but messages: its own, and for all
 // other faults what holds for all of these algorithms.
 func withoutTimeouts(own ...[]row.FaultCell) []row.FaultCell {
@@ -56,6 +67,11 @@ func withoutTimeouts(own ...[]row.FaultCell) []row.FaultCell {
 			"for it", cuts...),
 		under(blocks, "nodes save nothing: what the dead node held or owed is lost with it", comebacks...),
 	))
+}
+
+// without returns cells but for that of one fault, which an algorithm does not have.
+func without(fault string, cells []row.FaultCell) []row.FaultCell {
+	return slices.DeleteFunc(slices.Clone(cells), func(c row.FaultCell) bool { return c.Fault == fault })
 }
 
 // withCensus returns the cells of an algorithm that makes up for what is lost by a census: its own, and for

@@ -1,6 +1,10 @@
 package mutex
 
-import "turnstile/nodes"
+import (
+	"errors"
+
+	"turnstile/nodes"
+)
 
 // A follower is what a node knows of the elector beside it, if there is one: then the leader alone takes a
 // census. Whether that is complete still rests on a majority, so a wrong leader does no harm.
@@ -11,6 +15,22 @@ type follower struct {
 
 func newFollower(c nodes.Config) follower {
 	return follower{follows: c.Elect != "", leader: nodes.None}
+}
+
+// callsOption says who calls an election: a detector, or, as in the lecture notes of Temple University, a
+// client whose request is not answered in time. If nobody asks, nobody notices then.
+var callsOption = nodes.Option{
+	Name: "calls",
+	Usage: "who calls an election, with --elect: the failure detector of a node that suspects the " +
+		"coordinator, or its client, when a request has waited for --retry",
+	Values:  []string{"detector", "request"},
+	Default: "detector",
+	Check: func(c nodes.Config, value string) error {
+		if value == "request" && !newFollower(c).follows {
+			return errors.New("no request calls an election where nobody elects: add --elect bully")
+		}
+		return nil
+	},
 }
 
 // campaign brings an election about, if there is an elector.

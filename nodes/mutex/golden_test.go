@@ -2,6 +2,7 @@ package mutex
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,12 +12,13 @@ import (
 	"turnstile/nodes/row"
 )
 
-// form returns what plays the stories of a row under a title: a variant by its name, or a mutant by its rule.
+// form returns what plays the stories of a row under a title: a variant by its name, or another row with the
+// same messages, or a mutant by its rule.
 func form(of *row.Row, title string) (rowtest.Form, error) {
 	if title == "" {
 		return rowtest.Form{Row: of, Sound: of.Flaw == nil}, nil
 	}
-	for _, v := range variants {
+	for _, v := range slices.Concat(variants, Table) {
 		if v.Name == title {
 			return rowtest.Form{Row: v, Sound: v.Flaw == nil}, nil
 		}
@@ -24,8 +26,8 @@ func form(of *row.Row, title string) (rowtest.Form, error) {
 	if m := mutantOf(of, title); m != nil {
 		return rowtest.Form{Row: &m.spec, Title: title, Fails: m.fails, Inside: true}, nil
 	}
-	return rowtest.Form{}, fmt.Errorf("%s has neither a variant %q nor a mutant in which it is so", of.Name,
-		title)
+	return rowtest.Form{}, fmt.Errorf("there is no row or variant %q, nor a mutant of %s in which it is so",
+		title, of.Name)
 }
 
 // mutantOf returns the mutant of a row, or of its variants, in which a rule is changed; nil: there is none.

@@ -78,6 +78,7 @@ func (m mutant) fault(h *history.History, load workload.Load, seed uint64) (by, 
 	}
 	s := check.SettingOf(m.options(0).Stack)
 	s.Cost, s.CostKnown, s.Alone = cost, true, load == workload.Sequential
+	s.Fills = m.hold >= longHold
 	if m.unfair() {
 		s.Promise = check.PromiseOf(&m.spec, m.config, time.Millisecond)
 	}
@@ -106,7 +107,7 @@ func (m mutant) options(seed uint64) sim.Options {
 	o := sim.Options{Stack: stack, Seed: seed, Entries: uint64(max(8*m.config.N, m.entries)),
 		Patience:   20_000,
 		Reordering: m.spec.Safe&nodes.FIFO == 0,
-		Workload: workload.Workload{Load: workload.Saturated,
+		Workload: workload.Workload{Load: workload.Saturated, Take: sizes(&m.spec, m.config),
 			Hold: chance.Constant(cmp.Or(m.hold, time.Millisecond))}}
 	if seed%2 == 1 {
 		o.Workload.Load, o.Workload.Think = workload.Closed, rowtest.Drawn("exponential:4ms")
@@ -221,7 +222,8 @@ func writeTable(w io.Writer, all []*hunted) error {
 func (m mutant) explore() (by string, states uint64, err error) {
 	for _, size := range []struct{ nodes, entries int }{{2, 1}, {2, 2}, {3, 1}, {3, 2}} {
 		o := explore.Options{Spec: &m.spec, Entries: size.entries,
-			Config:     nodes.Config{N: size.nodes, Fenced: m.config.Fenced},
+			Config:     nodes.Config{N: size.nodes, Units: m.config.Units, Fenced: m.config.Fenced},
+			Take:       sizes(&m.spec, m.config),
 			Reordering: m.spec.Safe&nodes.FIFO == 0, States: soak.Pick[uint64](100, 5000, 50_000)}
 		if _, timed := m.spec.New(o.Config).(nodes.Timed); timed {
 			o.Copies = 1

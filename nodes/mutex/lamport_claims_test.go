@@ -46,7 +46,7 @@ func (l *lamportClosed) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 // Whether a node that is inside acknowledges at once or withholds that until it has left, Lamport's algorithm
 // takes 3(N-1) messages per entry.
 func TestWithheldAcknowledgementsCostTheSame(t *testing.T) {
-	for _, spec := range []*row.Row{&lamportRow, &lamportWithholdingRow} {
+	for _, spec := range []*row.Row{&lamportRow, &lamportDeferredRow} {
 		c := nodes.Config{N: 8}
 		if v := judge(t, saturated(spec, c, 1), row.Exactly(21)); v.Outcome != check.Valid {
 			t.Errorf("%s: %v: %s", spec.Name, v.Outcome, v.Reason)
@@ -57,7 +57,7 @@ func TestWithheldAcknowledgementsCostTheSame(t *testing.T) {
 // Requests are served in the order of their stamps: by Lamport's algorithm if links are FIFO, and by that of
 // Ricart and Agrawala in any case.
 func TestEntriesAreInTheOrderOfStamps(t *testing.T) {
-	withholding := lamportWithholdingRow
+	withholding := lamportDeferredRow
 	withholding.Safe |= nodes.FIFO
 	for _, row := range []*row.Row{&lamportRow, &withholding, &ricartAgrawalaRow} {
 		for seed := range uint64(5) {
@@ -85,7 +85,7 @@ func insideUnder(m nodes.Machine) (bool, stamp) {
 	switch m := m.(type) {
 	case *lamport:
 		return m.inside, m.ours
-	case *lamportWithholding:
+	case *lamportDeferred:
 		return m.inside, m.ours
 	case *ricartAgrawala:
 		return !m.ours.isZero() && m.awaiting.Empty(), m.ours

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"turnstile/nodes"
-	"turnstile/nodes/row"
 )
 
 func lamportMutants() []mutant {
@@ -20,9 +19,6 @@ func lamportMutants() []mutant {
 			func(l lamport) nodes.Machine { return &lamportAnyAck{l} }).copied(),
 		change("a copy of a request is queued", "progress",
 			func(l lamport) nodes.Machine { return &lamportAnyRequest{l} }).copied(),
-		mutantsOf[lamportWithholding](&lamportWithholdingRow, nodes.Config{N: 3})(
-			"RELEASE does not say of which request", "exclusion",
-			func(l lamportWithholding) nodes.Machine { return &lamportAnyRelease{l} }),
 	}
 }
 
@@ -32,7 +28,6 @@ type (
 	lamportDeaf       struct{ lamport }
 	lamportAnyAck     struct{ lamport }
 	lamportAnyRequest struct{ lamport }
-	lamportAnyRelease struct{ lamportWithholding }
 )
 
 func (l *lamportUnheard) Request(env *nodes.Env) {
@@ -65,50 +60,6 @@ func (l *lamportAnyAck) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 func (l *lamportAnyRequest) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	l.seen[from] = 0
 	l.lamport.Receive(env, from, m)
-}
-
-func (l *lamportAnyRelease) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if _, ok := m.(lamportRelease); ok {
-		l.queue = slices.DeleteFunc(l.queue, func(s stamp) bool { return s.ID == from })
-		l.enter(env)
-		return
-	}
-	l.lamportWithholding.Receive(env, from, m)
-}
-
-var lamportWithholdingRow = inAnyOrder(variantOf(&lamportRow, "lamport-withholding",
-	func(l lamport) nodes.Machine { return &lamportWithholding{lamport: l} }))
-
-func inAnyOrder(v row.Row) row.Row {
-	v.Safe &^= nodes.FIFO
-	return v
-}
-
-// lamportWithholding is Lamport's algorithm as some teach it: a node inside acknowledges when it has left.
-// Then nothing rests on the order of messages. Let P be inside, and Q have all acknowledgements. P gave its
-// own before it entered; so it had Q's request in its queue, and its own came first. That is in Q's queue
-// too, since Q has acknowledged it, and stays there until P releases it.
-type lamportWithholding struct {
-	lamport
-	withheld []stamp // what we have queued inside and not acknowledged yet
-}
-
-func (l *lamportWithholding) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	q, ok := m.(lamportRequest)
-	if !ok || !l.inside {
-		l.lamport.Receive(env, from, m)
-		return
-	}
-	l.hear(stamp{q.Clock, from})
-	l.withheld = append(l.withheld, stamp{q.Clock, from})
-}
-
-func (l *lamportWithholding) Release(env *nodes.Env) {
-	l.lamport.Release(env)
-	for _, s := range l.withheld {
-		env.Send(s.ID, lamportAck{s.Clock})
-	}
-	l.withheld = l.withheld[:0]
 }
 
 var lamportSavingRow = variantOf(&lamportRow, "lamport-saving",

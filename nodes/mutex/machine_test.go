@@ -58,23 +58,30 @@ func TestTokenCensus(t *testing.T) {
 		if row.Family != "token" {
 			continue
 		}
-		if fault := tokenFault(t, row); fault != "" {
+		if fault := tokenFault(t, row, 1); fault != "" {
 			t.Errorf("%s: %s", row.Name, fault)
 		}
 	}
 	for _, m := range mutants() {
-		if m.sound.Family == "token" && strings.Contains(m.rule, "taken again") && tokenFault(t, &m.spec) == "" {
+		if m.sound.Family != "token" || !strings.Contains(m.rule, "taken again") {
+			continue
+		}
+		fault := ""
+		for seed := uint64(1); seed <= 20 && fault == ""; seed++ { // copies of requests may stop a run early
+			fault = tokenFault(t, &m.spec, seed)
+		}
+		if fault == "" {
 			t.Errorf("%s, in which %s, passes", m.sound.Name, m.rule)
 		}
 	}
 }
 
 // tokenFault says how the tokens of a row were not one, if they were not.
-func tokenFault(t *testing.T, row *row.Row) (fault string) {
+func tokenFault(t *testing.T, row *row.Row, seed uint64) (fault string) {
 	holders, flying := 0, 1 // the one to be made is on its way
 	spec := *row
 	spec.Live &^= nodes.NoDuplication // that concerns requests: copies of a token do no harm
-	cut := runWatched(t, &spec, 5, 1, func(m nodes.Machine, _ nodes.Message, handle func()) {
+	cut := runWatched(t, &spec, 5, seed, func(m nodes.Machine, _ nodes.Message, handle func()) {
 		holder, ok := m.(nodes.TokenHolder)
 		if !ok {
 			t.Fatalf("%s: %T does not tell whether it has the token", row.Name, m)

@@ -22,7 +22,7 @@ type mutant struct {
 	rule  string   // what was changed
 	sound *row.Row // the algorithm without the change, a row or a variant
 	spec  row.Row
-	fails string // the check that catches it, or several: exclusion, progress, identities, panic
+	fails string // the check that catches it, or several: exclusion, progress, capacity, identities, panic
 
 	// Where it fails. The sound algorithm does not, there.
 	config   nodes.Config
@@ -40,11 +40,16 @@ type mutant struct {
 
 // mutants returns all of them.
 func mutants() []mutant {
-	return slices.Concat(centralMutants(), failoverMutants(), lamportMutants(), ricartMutants(),
-		ricartRetryingMutants(), ricartViewMutants(), ringMutants(), regeneratingMutants(), suzukiMutants(),
-		suzukiFTMutants(),
-		raymondMutants(), naimiMutants(), maekawaMutants(), majorityMutants(),
-		agrawalMutants(), minorityMutants())
+	return slices.Concat(centralMutants(), causalMutants(), failoverMutants(), lamportMutants(),
+		ricartMutants(),
+		ricartRetryingMutants(), ricartViewMutants(), ringMutants(), regeneratingMutants(),
+		suzukiMutants(), suzukiFTMutants(), ricartTokenMutants(), raymondMutants(), naimiMutants(),
+		neilsenMutants(), maekawaMutants(), majorityMutants(), agrawalMutants(), minorityMutants(),
+		lamportDeferredMutants(), petersonMutants(), ticketMutants(),
+		bakeryMutants(), bakeryRankedMutants(), bakeryReadsMutants(), bakerySkippingMutants(),
+		carvalhoMutants(),
+		singhalMutants(), backoffMutants(), ricartRankedMutants(), ricartMulticastMutants(),
+		semaphoreMutants(), raymondKMutants(), multiCopyMutants(), centralLeaseMutants())
 }
 
 // mutantsOf returns a function that makes mutants of an algorithm: it takes the rule that is changed, the
@@ -166,8 +171,8 @@ func TestMutantsDiffer(t *testing.T) {
 func TestUncountedKindsAreNoticed(t *testing.T) {
 	for _, row := range Table {
 		m := mutant{sound: row, spec: *row, config: nodes.Config{N: 4}}
-		for kind, name := range row.Codec().Names() {
-			if row.Flaw != nil || name == "failed" || name == "place" {
+		for kind, name := range rowtest.StackOf(row, m.config).Codec().Names() {
+			if row.Flaw != nil || slices.Contains([]string{"failed", "place", "freed"}, name) {
 				continue
 			}
 			h := rowtest.History(t, m.options(1))

@@ -1,22 +1,72 @@
 package mutex
 
 import (
+	"slices"
+
 	"turnstile/nodes"
 	"turnstile/nodes/row"
 )
 
+// When a node does not reply at once, but when it leaves.
+const (
+	deferInside = "inside" // while it is inside
+	deferNever  = "never"
+	// While it is inside or waits: naive-broadcast-deferring.
+	deferWaiting = "waiting"
+)
+
+var deferOption = nodes.Option{
+	Name:    "defer",
+	Usage:   "when a node keeps its reply until it leaves",
+	Values:  []string{deferInside, deferNever},
+	Default: deferInside,
+}
+
 var naiveBroadcastRow = row.Row{
 	Spec: nodes.Spec{
 		Name:     "naive-broadcast",
-		New:      func(nodes.Config) nodes.Machine { return &naiveBroadcast{} },
+		New:      func(c nodes.Config) nodes.Machine { return &naiveBroadcast{defers: c.Value(deferOption)} },
 		Messages: []nodes.MessageKind{{Zero: naiveRequest{}, Broadcast: true}, {Zero: naiveReply{}, Permit: true}},
+		Options:  []nodes.Option{deferOption},
 		Live:     nodes.NoLoss | nodes.NoCrash,
 	},
 	Aliases: []string{"naive"}, Family: "permission",
 	Source: "none: what one writes before reading the papers",
 	Summary: "A node asks every peer and enters when all have replied; a peer that is inside replies " +
-		"when it leaves.",
-	Mutex: &row.Exclusion{
+		"when it leaves, or (defer never) at once.",
+	Mutex: naiveExclusion(),
+	Flaw: &row.Flaw{
+		Check: "exclusion",
+		At:    nodes.Config{N: 2},
+	},
+	Faults: slices.Concat(
+		under(breaks, naiveBoth, nodePlans...),
+		under(breaks, naiveBoth, naiveLinks...)),
+}
+
+var naiveDeferringRow = row.Row{
+	Spec: nodes.Spec{
+		Name:     "naive-broadcast-deferring",
+		New:      func(nodes.Config) nodes.Machine { return &naiveBroadcast{defers: deferWaiting} },
+		Messages: naiveBroadcastRow.Messages,
+		Live:     naiveBroadcastRow.Live,
+	},
+	Aliases: []string{"naive-deferring"}, Family: "permission",
+	Source: "none: what one writes when naive-broadcast lets two in",
+	Summary: "As naive-broadcast, but a peer that waits, too, replies when it leaves: two that ask at the " +
+		"same time wait for each other.",
+	Mutex: naiveExclusion(),
+	Flaw: &row.Flaw{
+		Check: "progress",
+		At:    nodes.Config{N: 2},
+	},
+	Faults: slices.Concat(
+		under(blocks, naiveNeither, nodePlans...),
+		under(blocks|unhit, naiveNeither+naiveLate, naiveLinks...)),
+}
+
+func naiveExclusion() *row.Exclusion {
+	return &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
 			return always("2(N-1)", row.Exactly(float64(2*(c.N-1))), row.Exactly(1))
 		},
@@ -24,27 +74,31 @@ var naiveBroadcastRow = row.Row{
 			counts("request = (N-1) entries", peers),
 			counts("reply = request"),
 		},
-	},
-	Flaw: &row.Flaw{
-		Check: "exclusion",
-		At:    nodes.Config{N: 2},
-	},
-	Faults: under(breaks, "two clients that ask at the same time are both let in, whatever else goes wrong",
-		"dead-idle", "dead-waiter", "dead-holder", "each-in-turn", "lost-request", "lost-reply", "lossy-links",
-		"flaky-links", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority", "one-way", "bridge",
-		"majority-ring", "stopped-holder", "stopped-idle", "slow-node", "slow-links", "slow-network", "overtaking",
-		"copies", "restarts", "amnesia", "empty-restarts", "broker-restart", "split-brokers",
-		"stalled-connection", "reset-connections", "skewed-clocks"),
+	}
 }
+
+const (
+	naiveBoth    = "two clients that ask at the same time are both let in, whatever else goes wrong"
+	naiveNeither = "two clients that ask at the same time wait for each other, whatever else goes wrong"
+	naiveLate    = " (B); mostly before the fault comes, which then finds no message (-)"
+)
+
+// naiveLinks are the plans about links, that of lost replies included.
+var naiveLinks = append(slices.Clip(linkPlans), "lost-reply")
 
 // naiveBroadcast is what one writes before reading the papers. It is known to be broken, and here to show
 // that the checks detect it.
 //
-// To enter, a node asks every peer and waits until all have replied. A node replies at once unless
-// it is inside; then it replies when it leaves.
+// To enter, a node asks every peer and waits until all have replied. There is no order of requests, so
+// whichever rule says when to reply is wrong:
 //
-// It is not safe: two nodes that ask at the same time permit each other.
+//   - A node always replies at once: two that ask permit each other, and a third one permits both.
+//   - A node that is inside replies when it leaves: two that ask at the same time permit each other, while
+//     neither is inside.
+//   - A node that waits or is inside replies when it leaves: two that ask at the same time wait for each
+//     other.
 type naiveBroadcast struct {
+	defers   string // when we keep a reply until we leave
 	inside   bool
 	awaiting nodes.Set // the peers that have yet to reply to our request
 	deferred nodes.Set // the peers that we owe a reply
@@ -72,7 +126,7 @@ func (b *naiveBroadcast) Release(env *nodes.Env) {
 func (b *naiveBroadcast) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
 	case naiveRequest:
-		if b.inside {
+		if b.busy() {
 			b.deferred.Add(from)
 		} else {
 			env.Send(from, naiveReply{})
@@ -84,6 +138,17 @@ func (b *naiveBroadcast) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 	default:
 		nodes.Unexpected(b, m)
 	}
+}
+
+// busy reports whether we keep replies until we leave.
+func (b *naiveBroadcast) busy() bool {
+	switch b.defers {
+	case deferNever:
+		return false
+	case deferInside:
+		return b.inside
+	}
+	return b.inside || !b.awaiting.Empty()
 }
 
 // enter grants once every peer has replied.

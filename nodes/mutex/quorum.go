@@ -16,36 +16,70 @@ import (
 //   - "cyclic": node i asks the nodes i+d mod n for each d in a difference cover of n, a set such that
 //     every number mod n is a difference of two members. Then i and j meet: j-i is some d-e, so
 //     i+d = j+e. For any n, about √(1.5n) nodes. It is the default, since it is never larger.
+//   - "plane": the lines of a finite projective plane, of which any two meet in one node, and no more. They
+//     are the cyclic quorums of K nodes for n = K(K-1)+1, where each number mod n is one difference alone (J.
+//     Singer, 1938). No quorums can be smaller; but if the one node that two share forgets to whom it has
+//     lent its vote, both get it. Quorums of a grid share two.
 const (
 	gridQuorums   = "grid"
 	cyclicQuorums = "cyclic"
+	planeQuorums  = "plane"
 )
 
 var quorumOption = nodes.Option{
 	Name:    "quorums",
 	Usage:   "quorum system",
-	Values:  []string{cyclicQuorums, gridQuorums},
+	Values:  []string{cyclicQuorums, gridQuorums, planeQuorums},
 	Default: cyclicQuorums,
 	Check: func(c nodes.Config, system string) error {
-		side := gridSide(c.N)
-		if system != gridQuorums || side*side == c.N {
-			return nil
+		switch side := gridSide(c.N); {
+		case system == gridQuorums && side*side != c.N:
+			return fmt.Errorf("the grid needs a square number of nodes; %d is not one: use %d or %d, or %s",
+				c.N, side*side, (side+1)*(side+1), cyclicQuorums)
+		case system == planeQuorums && !isPlane(c.N):
+			return noPlane(c.N)
 		}
-		return fmt.Errorf("the grid needs a square number of nodes; %d is not one: use %d or %d, or %s",
-			c.N, side*side, (side+1)*(side+1), cyclicQuorums)
+		return nil
 	},
+}
+
+// isPlane reports whether the cyclic quorums of n nodes are the lines of a projective plane, or of a
+// triangle.
+func isPlane(n int) bool {
+	size := len(differenceCover(n))
+	return size*(size-1)+1 == n
+}
+
+// noPlane says why n nodes form no plane, and which numbers near n do.
+func noPlane(n int) error {
+	const most = 133 // of the planes that differenceCover knows
+	why := fmt.Sprintf("%d is not K(K-1)+1", n)
+	size := (1 + int(math.Sqrt(float64(4*n-3)))) / 2
+	switch {
+	case n == 43 || n == 111:
+		why = fmt.Sprintf("there is none of order %d (G. Tarry, 1901; C. Lam, 1989)", size-1)
+	case size*(size-1)+1 == n:
+		why = fmt.Sprintf("none of order %d is known here", size-1)
+	}
+	below, above := min(n, most), n
+	for !isPlane(below) {
+		below--
+	}
+	for above <= most && !isPlane(above) {
+		above++
+	}
+	use := fmt.Sprint(below)
+	if above <= most {
+		use += fmt.Sprint(" or ", above)
+	}
+	return fmt.Errorf("%d nodes form no projective plane, since %s: use %s, or %s", n, why, use, cyclicQuorums)
 }
 
 // quorumOf returns the nodes that node id of n asks.
 func quorumOf(system string, n int, id nodes.ID) nodes.Set {
 	var q nodes.Set
 	if system == gridQuorums {
-		side := nodes.ID(gridSide(n))
-		for i := range side {
-			q.Add(id/side*side + i)
-			q.Add(id%side + i*side)
-		}
-		return q
+		return gridOf(n, id)
 	}
 	for _, d := range differenceCover(n) {
 		q.Add((id + d) % nodes.ID(n))
@@ -60,6 +94,28 @@ func quorumSize(c nodes.Config) int {
 }
 
 var quorumSymbol = row.Symbol{Name: "K", Says: "nodes in a quorum, itself included", Value: quorumSize}
+
+// gridOf returns the nodes in the row and in the column of node id in a grid of n, itself included.
+func gridOf(n int, id nodes.ID) (q nodes.Set) {
+	rows := nodes.ID(gridRows(n))
+	columns := nodes.ID(n) / rows
+	for i := range columns {
+		q.Add(id/columns*columns + i)
+	}
+	for i := range rows {
+		q.Add(id%columns + i*columns)
+	}
+	return q
+}
+
+// gridRows returns how many rows a grid of n nodes has: as many as columns, or the nearest to that.
+func gridRows(n int) int {
+	rows := gridSide(n)
+	for n%rows != 0 {
+		rows--
+	}
+	return rows
+}
 
 func gridSide(n int) int { return int(math.Sqrt(float64(n))) }
 

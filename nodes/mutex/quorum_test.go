@@ -12,7 +12,7 @@ import (
 // its own, and none has more to arbitrate than another.
 func TestQuorums(t *testing.T) {
 	for n := 1; n <= 200; n++ {
-		for _, name := range []string{gridQuorums, cyclicQuorums} {
+		for _, name := range quorumOption.Values {
 			c := nodes.Config{N: n}.With("quorums", name)
 			if maekawaRow.Validate(c) == nil {
 				checkSystem(t, c)
@@ -35,8 +35,8 @@ func checkSystem(t *testing.T, c nodes.Config) {
 			load[member]++
 		}
 		for other, r := range quorums {
-			if !q.Meets(r) {
-				t.Errorf("%+v: the quorums of %d and %d, %v and %v, do not meet", c, other, id, r, q)
+			if !q.Meets(r) || c.Value(quorumOption) == planeQuorums && shared(q, r) != 1 {
+				t.Errorf("%+v: the quorums of %d and %d, %v and %v, share %d nodes", c, other, id, r, q, shared(q, r))
 			}
 		}
 		quorums = append(quorums, q)
@@ -44,6 +44,29 @@ func checkSystem(t *testing.T, c nodes.Config) {
 	for id, l := range load {
 		if l != size {
 			t.Errorf("%+v: node %d is in %d quorums of %d", c, id, l, size)
+		}
+	}
+}
+
+// shared counts the nodes that are in both.
+func shared(q, r nodes.Set) (count int) {
+	for id := range q.All() {
+		if r.Has(id) {
+			count++
+		}
+	}
+	return count
+}
+
+// There are planes of these sizes up to 200, and their quorums have K nodes if n is K(K-1)+1.
+func TestPlanes(t *testing.T) {
+	sizes := map[int]int{1: 1, 3: 2, 7: 3, 13: 4, 21: 5, 31: 6, 57: 8, 73: 9, 91: 10, 133: 12}
+	for n := 1; n <= 200; n++ {
+		c := nodes.Config{N: n}.With("quorums", planeQuorums)
+		if err := maekawaRow.Validate(c); (err == nil) != (sizes[n] > 0) {
+			t.Errorf("%d nodes: %v", n, err)
+		} else if err == nil && quorumSize(c) != sizes[n] {
+			t.Errorf("of %d nodes a plane asks %d, want %d", n, quorumSize(c), sizes[n])
 		}
 	}
 }
@@ -86,7 +109,15 @@ func TestCheckQuorums(t *testing.T) {
 		{nodes.Config{N: 36}.With("quorums", "grid"), ""},
 		{nodes.Config{N: 32}.With("quorums", "grid"), "quorums: the grid needs a square number of nodes; " +
 			"32 is not one: use 25 or 36, or cyclic"},
-		{nodes.Config{N: 4}.With("quorums", "gird"), `quorums: "gird" is none of cyclic, grid: did you mean grid?`},
+		{nodes.Config{N: 7}.With("quorums", "plane"), ""},
+		{nodes.Config{N: 43}.With("quorums", "plane"), "quorums: 43 nodes form no projective plane, since there " +
+			"is none of order 6 (G. Tarry, 1901; C. Lam, 1989): use 31 or 57, or cyclic"},
+		{nodes.Config{N: 8}.With("quorums", "plane"), "quorums: 8 nodes form no projective plane, since 8 is not " +
+			"K(K-1)+1: use 7 or 13, or cyclic"},
+		{nodes.Config{N: 183}.With("quorums", "plane"), "quorums: 183 nodes form no projective plane, since none " +
+			"of order 13 is known here: use 133, or cyclic"},
+		{nodes.Config{N: 4}.With("quorums", "gird"),
+			`quorums: "gird" is none of cyclic, grid, plane: did you mean grid?`},
 	} {
 		err := maekawaRow.Validate(test.c)
 		if test.want == "" && err != nil || test.want != "" && (err == nil || err.Error() != test.want) {

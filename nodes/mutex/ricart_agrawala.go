@@ -10,11 +10,13 @@ import (
 var ricartAgrawalaRow = row.Row{
 	Spec: nodes.Spec{
 		Name: "ricart-agrawala",
-		New:  func(c nodes.Config) nodes.Machine { return &ricartAgrawala{deferred: make([]ricartReply, c.N)} },
+		New:  newRicart,
 		Messages: []nodes.MessageKind{{Zero: ricartRequest{}, Broadcast: true},
-			{Zero: ricartReply{}, Permit: true}},
-		Safe: nodes.NoAmnesia,
-		Live: nodes.NoLoss | nodes.NoCrash,
+			{Zero: ricartReply{}, Permit: true},
+			{Zero: ricartReplies{}, Permit: true, Broadcast: true, Only: repliesTogether}},
+		Options: []nodes.Option{priorityOption, repliesOption},
+		Safe:    nodes.NoAmnesia,
+		Live:    nodes.NoLoss | nodes.NoCrash,
 	},
 	Aliases: []string{"ricart", "ra"}, Family: "permission",
 	Source: "Ricart and Agrawala, An optimal algorithm for mutual exclusion in computer networks, " +
@@ -22,14 +24,14 @@ var ricartAgrawalaRow = row.Row{
 	Summary: "A node asks every peer and enters when all have replied; a peer that is inside, or asked " +
 		"earlier, replies when it leaves.",
 	Mutex: &row.Exclusion{
-		Cost: func(c nodes.Config) row.Cost {
-			return always("2(N-1)", row.Exactly(float64(2*(c.N-1))), row.Exactly(1))
-		},
+		Cost: ricartCost,
 		// A peer that has received a request stamps its own later ones higher, so it enters once before it at most.
-		Bypass: peers,
+		Bypass: ofStamps,
 		Identities: []row.Identity{
-			counts("request = (N-1) entries", peers),
-			counts("reply = request"),
+			unranked(counts("request = (N-1) entries", peers), counts("request >= (N-1) entries", peers)),
+			where(repliesApart, unranked(counts("reply = request"), counts("reply <= request"))),
+			where(repliesTogether, counts("replies <= (N-1) entries", peers)),
+			where(repliesTogether, counts("reply + replies >= request")),
 		},
 	},
 	Published: slices.Concat([]row.Claim{

@@ -17,12 +17,8 @@ func ricartMutants() []mutant {
 			func(r ricartAgrawala) nodes.Machine { return &ricartStubborn{r} }),
 		change("a node inside replies at once", "exclusion",
 			func(r ricartAgrawala) nodes.Machine { return &ricartAbsent{r} }),
-		change("the clock falls back to the request that comes", "exclusion",
-			func(r ricartAgrawala) nodes.Machine { return &ricartFalling{ricartAgrawala: r} }),
 		change("the clock falls back, but who is inside defers in any case", "exclusion",
-			func(r ricartAgrawala) nodes.Machine { return &ricartHolding{ricartFalling{ricartAgrawala: r}} }),
-		change("replies are counted, whoever they are from", "exclusion",
-			func(r ricartAgrawala) nodes.Machine { return &ricartCounting{ricartAgrawala: r} }).copied(),
+			func(r ricartAgrawala) nodes.Machine { return &ricartHolding{ricartAgrawala: r} }),
 		change("REPLY does not say to which request", "exclusion",
 			func(r ricartAgrawala) nodes.Machine { return &ricartAnyReply{r} }).copied(),
 		change("the last of several deferred replies is forgotten", "progress",
@@ -41,14 +37,9 @@ type (
 	ricartPolite   struct{ ricartAgrawala }
 	ricartStubborn struct{ ricartAgrawala }
 	ricartAbsent   struct{ ricartAgrawala }
-	ricartFalling  struct {
+	ricartHolding  struct {
 		ricartAgrawala
 		local uint64 // the stamp of our latest request
-	}
-	ricartHolding  struct{ ricartFalling }
-	ricartCounting struct {
-		ricartAgrawala
-		need int // so many replies are missing
 	}
 	ricartAnyReply  struct{ ricartAgrawala }
 	ricartForgetful struct{ ricartAgrawala }
@@ -99,40 +90,20 @@ func (r *ricartAbsent) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	r.ricartAgrawala.Receive(env, from, m)
 }
 
-func (r *ricartFalling) Request(env *nodes.Env) {
+func (r *ricartHolding) Request(env *nodes.Env) {
 	r.ricartAgrawala.Request(env)
 	r.local = r.clock
 }
 
-func (r *ricartFalling) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	r.ricartAgrawala.Receive(env, from, m)
-	if q, ok := m.(ricartRequest); ok {
-		r.clock = max(r.local, q.Clock)
-	}
-}
-
 func (r *ricartHolding) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if q, ok := m.(ricartRequest); ok && !r.ours.isZero() && r.awaiting.Empty() {
+	q, ok := m.(ricartRequest)
+	if ok && !r.ours.isZero() && r.awaiting.Empty() {
 		r.putOff(from, q)
-		r.clock = max(r.local, q.Clock)
-		return
-	}
-	r.ricartFalling.Receive(env, from, m)
-}
-
-func (r *ricartCounting) Request(env *nodes.Env) {
-	r.need = env.N() - 1
-	r.ricartAgrawala.Request(env)
-}
-
-func (r *ricartCounting) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if _, ok := m.(ricartReply); !ok {
+	} else {
 		r.ricartAgrawala.Receive(env, from, m)
-		return
 	}
-	r.need--
-	if !r.ours.isZero() && r.need == 0 {
-		env.Grant()
+	if ok {
+		r.clock = max(r.local, q.Clock)
 	}
 }
 

@@ -7,12 +7,36 @@ import (
 	"turnstile/nodes/row"
 )
 
+// scanOption is the order in which a node that leaves looks at the others. The paper leaves it open. Whatever
+// it is, a node that is known to wait is in the queue after the next exit; but of those that were heard of
+// since the last one, a scan that begins at node 0 always puts low numbers first.
+var scanOption = nodes.Option{
+	Name:    "scan",
+	Usage:   "in which order who leaves queues the nodes that have asked since the last exit",
+	Values:  []string{scanCyclic, scanFixed, scanArrival},
+	Default: scanCyclic,
+}
+
+const (
+	scanCyclic  = "cyclic"  // from the node after it on
+	scanFixed   = "fixed"   // from node 0 on
+	scanArrival = "arrival" // as it has heard of them
+)
+
 var suzukiKasamiRow = row.Row{
 	Spec: nodes.Spec{
-		Name:     "suzuki-kasami",
-		New:      func(c nodes.Config) nodes.Machine { return &suzukiKasami{rn: make([]uint64, c.N)} },
+		Name: "suzuki-kasami",
+		New: func(c nodes.Config) nodes.Machine {
+			s := suzukiKasami{scan: c.Value(scanOption), rn: make([]uint64, c.N)}
+			if modulus := modulusOf(c); modulus > 0 {
+				return &suzukiModulo{s, modulus}
+			}
+			return &s
+		},
 		Messages: []nodes.MessageKind{{Zero: suzukiRequest{}, Broadcast: true}, {Zero: suzukiToken{}, Token: true}},
+		Options:  []nodes.Option{scanOption, indexOption},
 		Live:     nodes.NoLoss | nodes.NoCrash,
+		Besides:  besidesOfIndex,
 	},
 	Aliases: []string{"suzuki", "sk"}, Family: "token",
 	Source: "Suzuki and Kasami, A distributed mutual exclusion algorithm, ACM TOCS 3(4), 1985",
@@ -28,13 +52,17 @@ var suzukiKasamiRow = row.Row{
 			return cost
 		},
 		Exact: func(c nodes.Config, _ bool) row.EntryCost { // N-1 requests and the token
+			if modulusOf(c) > 0 { // see ofUnbounded
+				return nil
+			}
 			return handovers(func(_, _ nodes.ID) int { return c.N })
 		},
-		// The next node that leaves queues a request that it has heard; the queue holds each node once.
+		// The next node that leaves queues a request that it has heard, whatever its scan; the queue holds each
+		// node once.
 		Bypass: peers,
 		Identities: []row.Identity{
-			counts("request = (N-1) token", peers),
-			counts("token <= entries"),
+			ofUnbounded(counts("request = (N-1) token", peers)),
+			ofUnbounded(counts("token <= entries")),
 		},
 	},
 	Published: []row.Claim{
@@ -77,6 +105,8 @@ var suzukiKasamiRow = row.Row{
 // the token counts how often it was sent, and a node drops one that was sent no more often than the last it
 // had.
 type suzukiKasami struct {
+	scan  string
+	heard []nodes.ID  // who has asked since we left, the first first; kept for scanArrival alone
 	rn    []uint64    // RN, by node; ours numbers our own requests
 	has   bool        // the token is here
 	token suzukiToken // the token; once it has gone only its serial is kept
@@ -121,7 +151,7 @@ func (s *suzukiKasami) Release(env *nodes.Env) {
 func (s *suzukiKasami) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
 	case suzukiRequest:
-		s.rn[from] = max(s.rn[from], m.Number)
+		s.hear(from, m.Number)
 		// The paper asks for RN = LN+1. If request n is lost and n+1 is heard, that is never true.
 		if s.has && !s.wants && s.rn[from] > s.token.LN[from] {
 			s.send(env, from)
@@ -142,9 +172,19 @@ func (s *suzukiKasami) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
+// hear notes the number of a request.
+func (s *suzukiKasami) hear(from nodes.ID, number uint64) {
+	if number > s.rn[from] && s.scan == scanArrival {
+		s.heard = slices.DeleteFunc(s.heard, func(id nodes.ID) bool { return id == from })
+		s.heard = append(s.heard, from)
+	}
+	s.rn[from] = max(s.rn[from], number)
+}
+
 // leave notes that our latest request is served, queues those who have asked and sends the token on.
 func (s *suzukiKasami) leave(env *nodes.Env) {
-	s.token.Queue = suzukiServed(env.Self(), s.rn, s.token.LN, s.token.Queue)
+	s.token.Queue = suzukiServed(env.Self(), s.order(env.Self()), s.rn, s.token.LN, s.token.Queue)
+	s.heard = nil // who waits is in the queue
 	if len(s.token.Queue) > 0 {
 		first := s.token.Queue[0]
 		s.token.Queue = slices.Delete(s.token.Queue, 0, 1)
@@ -152,15 +192,33 @@ func (s *suzukiKasami) leave(env *nodes.Env) {
 	}
 }
 
+// order returns the nodes in the order of the scan.
+func (s *suzukiKasami) order(self nodes.ID) []nodes.ID {
+	switch n := nodes.ID(len(s.rn)); s.scan {
+	case scanArrival:
+		return s.heard
+	case scanFixed:
+		return cyclicFrom(0, n)
+	default:
+		return cyclicFrom(self, n)
+	}
+}
+
+// cyclicFrom returns n nodes, beginning with first.
+func cyclicFrom(first, n nodes.ID) (all []nodes.ID) {
+	for step := range n {
+		all = append(all, (first+step)%n)
+	}
+	return all
+}
+
 // suzukiServed notes in LN that the latest request of a node is served, and returns the queue with all who
-// have asked and are not in it, at its end.
-func suzukiServed(self nodes.ID, rn, ln []uint64, queue []nodes.ID) []nodes.ID {
-	n := nodes.ID(len(rn))
+// have asked and are not in it, at its end, in a given order.
+func suzukiServed(self nodes.ID, order []nodes.ID, rn, ln []uint64, queue []nodes.ID) []nodes.ID {
 	ln[self] = rn[self]
 	queued := nodes.SetOf(queue...)
-	// From the next node on, cyclically: a scan that always begins at node 0 would favour low numbers.
-	for step := nodes.ID(1); step < n; step++ {
-		if id := (self + step) % n; rn[id] > ln[id] && queued.Add(id) {
+	for _, id := range order {
+		if rn[id] > ln[id] && queued.Add(id) {
 			queue = append(queue, id)
 		}
 	}

@@ -216,7 +216,7 @@ func (s *suzukiKasamiFT) settle(env *nodes.Env) {
 // leave notes that our latest request is served, queues those who have asked and sends the token to the first
 // who is not suspected; if there is none, it stays.
 func (s *suzukiKasamiFT) leave(env *nodes.Env) {
-	s.queue = suzukiServed(env.Self(), s.rn, s.ln, s.queue)
+	s.queue = suzukiServed(env.Self(), cyclicFrom(env.Self(), nodes.ID(env.N())), s.rn, s.ln, s.queue)
 	for len(s.queue) > 0 {
 		first := s.queue[0]
 		s.queue = slices.Delete(s.queue, 0, 1)

@@ -57,7 +57,7 @@ type (
 
 func (s *skftStack) Release(env *nodes.Env) {
 	before := len(s.queue)
-	s.queue = suzukiServed(env.Self(), s.rn, s.ln, s.queue)
+	s.queue = suzukiServed(env.Self(), cyclicFrom(env.Self(), nodes.ID(env.N())), s.rn, s.ln, s.queue)
 	s.queue = lastFirst(s.queue, before)
 	s.suzukiKasamiFT.Release(env)
 }

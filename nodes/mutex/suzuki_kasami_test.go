@@ -11,9 +11,9 @@ func suzukiMutants() []mutant {
 	change := mutantsOf[suzukiKasami](&suzukiKasamiRow, nodes.Config{N: 3})
 	return []mutant{
 		change("an idle holder answers no request", "progress",
-			func(s suzukiKasami) nodes.Machine { return &suzukiIdle{s} }),
+			func(s suzukiKasami) nodes.Machine { return &suzukiIdle{suzukiPrinted{suzukiKasami: s}} }),
 		change("a holder waits for the token it has", "progress",
-			func(s suzukiKasami) nodes.Machine { return &suzukiSearching{s} }),
+			func(s suzukiKasami) nodes.Machine { return &suzukiSearching{suzukiPrinted{suzukiKasami: s}} }),
 		change("who leaves does not note that it was served", "identities",
 			func(s suzukiKasami) nodes.Machine { return &suzukiUnnoted{s} }),
 		change("a holder inside sends the token", "exclusion",
@@ -33,12 +33,15 @@ func suzukiMutants() []mutant {
 		mutantsOf[suzukiRetrying](&suzukiRetryingRow, nodes.Config{N: 3})(
 			"only RN = LN+1 counts as asking", "progress",
 			func(s suzukiRetrying) nodes.Machine { s.exact = true; return &s }),
+		mutantsOf[suzukiModulo](&suzukiModuloRow, nodes.Config{N: 3})(
+			"numbers count modulo 4, and not 8", "progress or identities",
+			func(s suzukiModulo) nodes.Machine { s.modulus = 4; return &s }),
 	}
 }
 
 type (
-	suzukiIdle      struct{ suzukiKasami }
-	suzukiSearching struct{ suzukiKasami }
+	suzukiIdle      struct{ suzukiPrinted } // that rule alone as it is printed
+	suzukiSearching struct{ suzukiPrinted }
 	suzukiUnnoted   struct{ suzukiKasami }
 	suzukiGenerous  struct{ suzukiKasami }
 	suzukiCutting   struct{ suzukiKasami }
@@ -51,18 +54,10 @@ type (
 	}
 )
 
-func (s *suzukiIdle) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if q, ok := m.(suzukiRequest); ok {
-		s.rn[from] = max(s.rn[from], q.Number)
-		return
-	}
-	s.suzukiKasami.Receive(env, from, m)
-}
+func (s *suzukiIdle) Request(env *nodes.Env) { s.suzukiKasami.Request(env) }
 
-func (s *suzukiSearching) Request(env *nodes.Env) {
-	s.wants = true
-	s.rn[env.Self()]++
-	env.Broadcast(suzukiRequest{s.rn[env.Self()]})
+func (s *suzukiSearching) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	s.suzukiKasami.Receive(env, from, m)
 }
 
 func (s *suzukiUnnoted) Release(env *nodes.Env) {

@@ -90,12 +90,14 @@ func TestSymbolsOfFormulas(t *testing.T) {
 // An identity that is made from its text names kinds of messages of its row alone.
 func TestIdentitiesNameKinds(t *testing.T) {
 	for _, row := range Table {
-		for _, i := range row.Mutex.Identities {
-			for word := range strings.FieldsSeq(i.Says) {
-				known := word == "entries" || strings.ContainsAny(word, "+=<>()") ||
-					slices.Contains(row.Codec().Names(), word)
-				if !known && !strings.Contains(i.Says, ",") {
-					t.Errorf("%s: %s: there are no messages %s", row.Name, i.Says, word)
+		for _, c := range configs(row) {
+			kinds := row.CodecIn(c).Names()
+			for _, i := range row.Mutex.IdentitiesIn(c) {
+				for word := range strings.FieldsSeq(i.Says) {
+					known := word == "entries" || strings.ContainsAny(word, "+=<>()") || slices.Contains(kinds, word)
+					if !known && !strings.Contains(i.Says, ",") {
+						t.Errorf("%s, %v: %s: there are no messages %s", row.Name, c.Given(), i.Says, word)
+					}
 				}
 			}
 		}

@@ -193,7 +193,8 @@ func TestEpochsOfTheRingAreGivenOnceToTheLast(t *testing.T) {
 func givings(t *testing.T, row *row.Row, seed uint64) (given int, fault string) {
 	var all []*tokenRingRegenerating
 	epochs := map[uint64]bool{}
-	o := watchedOptions(row, impatientRing.N, seed, func(m nodes.Machine, got nodes.Message, handle func()) {
+	c := nodes.Config{N: impatientRing.N}
+	o := watchedOptions(row, c, seed, func(m nodes.Machine, got nodes.Message, handle func()) {
 		ring := regeneratingOf(m)
 		if !slices.Contains(all, ring) {
 			all = append(all, ring)

@@ -35,6 +35,21 @@ func parent(tree string, id nodes.ID) nodes.ID {
 	return (id - 1) / 2
 }
 
+// below returns the children of a node in the tree of n nodes whose root is another: these are numbered from
+// the root on.
+func below(tree string, n int, root, id nodes.ID) (children []nodes.ID) {
+	ours := (id - root + nodes.ID(n)) % nodes.ID(n)
+	for child := ours + 1; child < nodes.ID(n); child++ {
+		if parent(tree, child) == ours {
+			children = append(children, (child+root)%nodes.ID(n))
+		}
+	}
+	return children
+}
+
+// depth returns how many edges the root of the tree is apart from the node that is farthest from it.
+func depth(tree string, n int) int { return distance(tree, 0, nodes.ID(n-1)) }
+
 // position numbers the neighbours of a node: the parent is 0, its children are 1 and so on.
 func position(tree string, id, neighbour nodes.ID) int {
 	switch {

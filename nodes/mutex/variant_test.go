@@ -12,8 +12,8 @@ import (
 
 // variants are sound forms of algorithms of the table that are no rows of it: what a mutant is made from, or
 // a schedule compared with, where the row does not have the rule in question.
-var variants = []*row.Row{&lamportWithholdingRow, &lamportSavingRow, &ricartSavingRow, &suzukiRetryingRow,
-	&suzukiRepeatingRow, &suzukiSavingRow}
+var variants = []*row.Row{&lamportSavingRow, &ricartSavingRow, &suzukiRetryingRow,
+	&suzukiRepeatingRow, &suzukiSavingRow, &suzukiModuloRow}
 
 // variantOf returns a variant of a row, whose machines are made from those of the row. It may have one more
 // kind of message: what its nodes save.

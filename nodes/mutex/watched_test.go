@@ -57,7 +57,7 @@ func (w *watched) Trust(env *nodes.Env, peer nodes.ID) {
 // runWatched simulates a row whose machines are watched. The error says what ended the run early.
 func runWatched(t *testing.T, row *row.Row, n int, seed uint64, around observer) error {
 	t.Helper()
-	r, err := sim.Run(watchedOptions(row, n, seed, around))
+	r, err := sim.Run(watchedOptions(row, nodes.Config{N: n}, seed, around))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func runWatched(t *testing.T, row *row.Row, n int, seed uint64, around observer)
 
 // watchedOptions returns a run of a row whose machines are watched, where copies arrive and messages overtake
 // each other as far as the row stands it.
-func watchedOptions(row *row.Row, n int, seed uint64, around observer) sim.Options {
+func watchedOptions(row *row.Row, c nodes.Config, seed uint64, around observer) sim.Options {
 	w := *row
 	w.New = func(c nodes.Config) nodes.Machine { return &watched{row.New(c), around} }
 	w.NewServer = func(c nodes.Config, id nodes.ID) nodes.Machine {
@@ -76,7 +76,7 @@ func watchedOptions(row *row.Row, n int, seed uint64, around observer) sim.Optio
 	if (row.Safe|row.Live)&nodes.NoDuplication == 0 {
 		faults = append(faults, chaos.Fault{Effect: &effect.Duplicate{Of: 0.3}})
 	}
-	o := sim.Options{Stack: rowtest.StackOf(&w, nodes.Config{N: n}), Seed: seed, Entries: 60,
+	o := sim.Options{Stack: rowtest.StackOf(&w, c), Seed: seed, Entries: 60,
 		Reordering: row.Safe&nodes.FIFO == 0,
 		Workload: workload.Workload{Load: workload.Closed, Think: rowtest.Drawn("exponential:4ms"),
 			Hold: chance.Constant(time.Millisecond)}}

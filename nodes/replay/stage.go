@@ -9,6 +9,7 @@ import (
 	"turnstile/nodes/history"
 	"turnstile/nodes/lab"
 	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
 )
 
 // A Played is what came of playing a schedule.
@@ -79,7 +80,7 @@ type Stage struct {
 func NewStage(stack *row.Stack, s *Schedule, looksFor func(check string) bool) *Stage {
 	g := &Stage{looksFor: looksFor, rules: RulesOf(stack), cluster: cluster{stack: stack, schedule: s,
 		Nodes: make([]stagedNode, stack.Total()), due: map[dueTimer]time.Duration{}}}
-	g.Lab = lab.New(stack, g.add)
+	g.Lab = lab.New(stack, workload.Account, g.add)
 	rt := nodes.NewRuntime(stack.Stack, g, g.choose)
 	rt.TellBetween(g.between)
 	for id := range g.Nodes {

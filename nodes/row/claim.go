@@ -20,6 +20,9 @@ type Claim struct {
 	Hold    time.Duration              // zero: negligible
 	Think   time.Duration              // under a closed load
 
+	Units int    // of the resource; zero: as many as the row says
+	Take  string // units that a request takes, as in --take; empty: one
+
 	Multicast bool
 
 	Election *Trial // of a figure of elections: the runs
@@ -54,7 +57,7 @@ func (c *Claim) Configs() (all []nodes.Config) {
 		sizes = []int{4, 5, 9, 16, 32}
 	}
 	for _, n := range sizes {
-		all = append(all, nodes.Config{N: n, Options: c.Options})
+		all = append(all, nodes.Config{N: n, Units: c.Units, Options: c.Options})
 	}
 	return all
 }

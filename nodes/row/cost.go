@@ -2,6 +2,7 @@ package row
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"turnstile/nodes"
@@ -75,4 +76,12 @@ type Tally struct {
 type Identity struct {
 	Says  string // "REPLY = REQUEST"
 	Holds func(c nodes.Config, t Tally) bool
+	Only  func(c nodes.Config) bool // the configurations in which it is one; nil: all
+}
+
+// IdentitiesIn returns the identities in a configuration.
+func (x *Exclusion) IdentitiesIn(c nodes.Config) []Identity {
+	return slices.DeleteFunc(slices.Clone(x.Identities), func(i Identity) bool {
+		return i.Only != nil && !i.Only(c)
+	})
 }

@@ -11,11 +11,14 @@ import (
 // A Flaw is what is wrong with an algorithm that is known to be broken.
 type Flaw struct {
 	Check string       // that it fails
+	Also  string       // another check that it fails, in other runs; empty: none
 	At    nodes.Config // where an exploration shows it
 	// By is what has to be broken for it to show: the exploration allows one fault that breaks it. 0: it shows
 	// without faults.
 	By    nodes.Assumption
 	Times int // how many such faults it takes; 0: one
+	// Alone says that it shows even if requests come one at a time.
+	Alone bool
 }
 
 // Broken returns what is wrong with the algorithm; the zero Flaw, if nothing is known to be.
@@ -24,6 +27,14 @@ func (r *Row) Broken() Flaw {
 		return Flaw{}
 	}
 	return *r.Flaw
+}
+
+// String names the checks that the algorithm is known to fail; empty: none.
+func (f Flaw) String() string {
+	if f.Also == "" {
+		return f.Check
+	}
+	return f.Check + " and " + f.Also
 }
 
 // ShowFlaw returns the arguments with which the orchestrator shows how an algorithm fails that is known to.
@@ -40,6 +51,9 @@ func (r *Row) ShowFlaw() []string {
 		if r.Flaw.By&fault.breaks != 0 {
 			args = append(args, fault.flag, fmt.Sprint(max(1, r.Flaw.Times)))
 		}
+	}
+	if r.Flaw.Also != "" { // it may take fewer steps
+		args = append(args, "--check", r.Flaw.Check)
 	}
 	if more := showMore[r.Kind]; more != nil {
 		args = append(args, more(r)...)

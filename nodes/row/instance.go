@@ -82,16 +82,38 @@ func Assemble(first Instance, beside ...Instance) (*Stack, error) {
 // Instances returns the instances, by their number.
 func (s *Stack) Instances() []Instance { return s.instances }
 
-// Published returns what is published of the first instance, and whether failure detectors alone run beside
-// it: what another algorithm sends is in no published count of messages.
+// Published returns what is published of the first instance, and whether failure detectors and instances of
+// the same algorithm alone run beside it: what another algorithm sends is in no published count of messages.
+// Where several instances share the messages that are counted, the cost of an entry is that under any load,
+// as no load is known of one of them. Identities are sums, so they hold of all together.
 func (s *Stack) Published() (published Exclusion, alone bool) {
+	first := s.instances[0].Row
 	published, alone = *s.instances[0].Exclusion(), true
 	for _, in := range s.instances[1:] {
-		if in.Kind != nodes.Detection {
-			published.Cost, published.Exact, published.Identities, alone = nil, nil, nil, false
+		switch {
+		case in.Kind == nodes.Detection:
+		case in.Row == first:
+			published.Cost, published.Exact = underAnyLoad(first), nil
+		default:
+			published.Cost, published.Exact, published.Identities = nil, nil, nil
+			return published, false
 		}
 	}
 	return published, alone
+}
+
+// underAnyLoad returns the cost of an algorithm where nothing is known of the load; nil: nothing is
+// published.
+func underAnyLoad(r *Row) func(c nodes.Config) Cost {
+	cost := r.Exclusion().Cost
+	if cost == nil || r.Circulates { // what circulates does so for each resource
+		return nil
+	}
+	return func(c nodes.Config) Cost {
+		of := cost(c)
+		of.Sequential, of.One, of.Saturated = of.Any, of.Any, of.Any
+		return of
+	}
 }
 
 // Elector returns the instance that elects leaders; nil: none does.

@@ -28,12 +28,15 @@ type Row struct {
 
 // An Exclusion is what is published of an algorithm of mutual exclusion.
 type Exclusion struct {
-	Cost       func(c nodes.Config) Cost
-	Exact      func(c nodes.Config, alone bool) EntryCost // alone: one request at a time; nil: unknown
-	Symbols    []Symbol                                   // of its cost, beside N
-	Bypass     func(c nodes.Config) int                   // entries of others once a request is known; nil: any
-	Fair       nodes.Assumption                           // what Bypass rests on, beside Safe and Live
-	Identities []Identity                                 // of its message counts, after a run without faults
+	Cost    func(c nodes.Config) Cost
+	Exact   func(c nodes.Config, alone bool) EntryCost // alone: one at a time; nil, or of nil: unknown
+	Symbols []Symbol                                   // of its cost, beside N
+	Bypass  func(c nodes.Config) int                   // entries of others once a request is known; nil: any
+	Fair    nodes.Assumption                           // what Bypass rests on, beside Safe and Live
+	// Chance says that who enters next is a matter of chance, so that a client may get nothing for any time
+	// while others enter. That it does is no finding then.
+	Chance     bool
+	Identities []Identity // of its message counts, after a run without faults
 	// Minority is what it promises of clients that reach no majority; nil: nothing.
 	Minority *Minority
 	// Epochs are what its fence numbers begin with, if it goes on under a higher one when what lets in was lost.
@@ -63,6 +66,18 @@ type Minority struct {
 type Silence struct {
 	Formula string // T is what a message takes at most
 	Of      func(c nodes.Config, latency, hold time.Duration) time.Duration
+}
+
+// Any is the Bypass of an algorithm that promises none with some options.
+const Any = -1
+
+// Promised returns how many entries of others may come once a request is known, and whether the algorithm
+// promises that.
+func (x *Exclusion) Promised(c nodes.Config) (bypass int, promised bool) {
+	if x.Bypass == nil || x.Bypass(c) == Any {
+		return 0, false
+	}
+	return x.Bypass(c), true
 }
 
 // Exclusion returns what is published of the row's mutual exclusion: nothing, if it does none.

@@ -16,9 +16,23 @@ func (w *world) planAll(id nodes.ID) {
 	if int(id) >= w.n {
 		return
 	}
+	if w.Workload.TakesTurns(len(w.lab.Resources)) {
+		w.planRequest(id, w.names(id), w.now, w.now)
+		return
+	}
 	for r := range w.lab.Resources {
 		w.planRequest(id, int32(r), w.now, w.now)
 	}
+}
+
+// names returns the resource that the next request of a node is for. What its clients have requested counts
+// together.
+func (w *world) names(id nodes.ID) int32 {
+	count, resources := uint64(1), len(w.lab.Resources)
+	for r := range w.lab.Resources {
+		count += uint64(w.lab.Client(id, int32(r)).Count)
+	}
+	return int32(w.Workload.Names(w.dice, id, count, resources))
 }
 
 // planCampaigns plans who campaigns when the run begins.
@@ -45,9 +59,12 @@ func (w *world) planRequest(id nodes.ID, r int32, lastDue, lastEnd int64) {
 		return
 	}
 	a.made = false
-	a.due = w.Workload.Next(w.ofResource[r], id, uint64(w.lab.Client(id, r).Count)+1, lastDue, lastEnd)
+	a.due = w.loads[r].Next(w.ofResource[r], id, uint64(w.lab.Client(id, r).Count)+1, lastDue, lastEnd)
 	if a.due == workload.Never {
 		return
+	}
+	if w.inboxes != nil && w.Workload.Load == workload.Closed {
+		w.inboxes[id].Computes(w.now, a.due)
 	}
 	w.plan(max(w.now, a.due), toRequest, id).input.Instance = w.lab.Resources[r].Instance
 }
@@ -66,10 +83,7 @@ func (w *world) ask() {
 		w.drawn++
 		id = nodes.ID(w.dice.Below(chance.Roll{Purpose: chance.ForNode, Count: w.drawn}, w.n))
 	}
-	var r int32
-	if many := len(w.lab.Resources); many > 1 {
-		r = int32(w.dice.Below(chance.Roll{Purpose: chance.ForResource, Count: w.drawn}, many))
-	}
+	r := int32(w.Workload.Names(w.dice, id, w.drawn, len(w.lab.Resources)))
 	w.arrival(id, r).due = w.now
 	w.asked = asked{true, id, w.sent}
 	w.request(&w.processes[id], r)
@@ -166,12 +180,12 @@ func (w *world) unissued(id nodes.ID, r int32) {
 	a, dice := w.arrival(id, r), w.ofResource[r]
 	due, count := a.due, uint64(w.lab.Client(id, r).Count)+1
 	if a.made { // the request after it is not planned yet
-		due = w.Workload.Next(dice, id, count, due, w.now)
+		due = w.loads[r].Next(dice, id, count, due, w.now)
 	}
 	for ; due < w.now; count++ {
 		w.record(history.Event{Kind: history.Unissued, Value: due, Node: id,
 			Instance: uint16(w.lab.Resources[r].Instance)})
-		due = w.Workload.Next(dice, id, count+1, due, w.now)
+		due = w.loads[r].Next(dice, id, count+1, due, w.now)
 	}
 }
 
@@ -188,10 +202,21 @@ func (w *world) enter(p *nodes.Process, e *nodes.Effect) {
 		w.mark(history.Measuring)
 	}
 	w.servedCold(count)
-	hold := max(1, int64(w.Workload.HoldFor(w.ofResource[r], p.ID(), uint64(count))))
-	end := w.plan(w.now+hold, toRelease, p.ID())
-	end.input.Instance, end.input.Gen = e.Instance, count
+	w.planStep(p.ID(), e.Instance, w.now)
 	w.tellFaults(port.OnEnter, p.ID(), 0)
+}
+
+// planStep plans what a client does next that has entered at a time and is inside: a step of its work or,
+// after the last, the end of its critical section.
+func (w *world) planStep(id nodes.ID, instance int32, entered int64) {
+	r := w.lab.Resource(instance)
+	count := w.lab.Client(id, r).Count
+	after := max(1, w.Workload.HoldFor(w.ofResource[r], id, uint64(count)))
+	if stint := w.lab.Stint(id, instance); stint != nil {
+		after = stint.After(after)
+	}
+	next := w.plan(max(w.now, entered+int64(after)), toRelease, id)
+	next.input.Instance, next.input.Gen, next.local = instance, count, entered
 }
 
 // release ends a critical section, and hands the machine the release unless a fault takes the node down or
@@ -232,5 +257,9 @@ func (w *world) leaves(instance int32) {
 // planNext plans the request of a client after one that is over now.
 func (w *world) planNext(id nodes.ID, instance int32) {
 	r := w.lab.Resource(instance)
-	w.planRequest(id, r, w.arrival(id, r).due, w.now)
+	due := w.arrival(id, r).due
+	if w.Workload.TakesTurns(len(w.lab.Resources)) {
+		r = w.names(id)
+	}
+	w.planRequest(id, r, due, w.now)
 }

@@ -60,6 +60,9 @@ func (w *world) goesOn(id nodes.ID) {
 		w.postpone(event(e))
 	}
 	delete(w.missed, id)
+	if w.inboxes != nil {
+		w.plan(w.now, toReceive, id)
+	}
 	if w.resumedAt != w.now {
 		w.resumed.Clear()
 	}
@@ -80,7 +83,7 @@ type missed event
 // misses reports whether the node of an event stands still, or has first to do what it has missed, and keeps
 // the event for later.
 func (w *world) misses(e *event) bool {
-	if len(w.missed) == 0 && w.resumedAt != w.now || e.what > toTell { // those after it no node does
+	if len(w.missed) == 0 && w.resumedAt != w.now || e.what > toReceive { // those after it no node does
 		return false
 	}
 	events, stands := w.missed[e.to]

@@ -10,9 +10,10 @@
 //     interrupted. All that is random is a hash of the seed and of what it is for: one node more, or one
 //     fault fewer, changes no other decision.
 //   - Of what is due, the earliest happens first, and of equal times what was planned first. Only messages,
-//     timers, critical sections and thinking take time.
+//     timers, critical sections, thinking and polls take time.
 //   - Messages of one link arrive in the order sent, unless Reordering is set.
-//   - A message is lost unless its receiver stays up from when it was sent until it arrives.
+//   - A message is lost unless its receiver stays up from when it was sent until it is handled. It arrives
+//     after its latency, and may wait then for the application of its node: see [workload.Receive].
 //   - When an assumption about the system stops holding (a message is lost, a node crashes), an event says
 //     so, so that a check can tell what an algorithm did outside its model.
 //   - A machine that panics ends the run with a [Panic]. What happened before is in the history.

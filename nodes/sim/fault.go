@@ -25,6 +25,7 @@ func (w *world) crash(p *nodes.Process) {
 	w.lab.Crash(p)
 	w.lives[p.ID()]++
 	p.Crash()
+	w.loseInbox(p.ID())
 	delete(w.clocks, p.ID()) // a new process begins with a clock that is right
 	w.falls(p.ID())
 	w.goesOn(p.ID()) // what it has missed is lost

@@ -8,7 +8,6 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/judge/check"
 	"turnstile/nodes"
-	"turnstile/nodes/lease"
 )
 
 // A holder that stands still for longer than its lease is inside together with the next. A resource that
@@ -26,15 +25,16 @@ func TestFencesMakeLeasesSafe(t *testing.T) {
 		{"unfenced", true, false, false, check.Violated, true, true},
 		{"a resource that does not compare", true, false, true, check.Violated, true, true},
 	} {
-		o := options(t, "central", 3)
-		spec := lease.Row(20 * time.Millisecond)
-		o.Stack = stackOf(spec, nodes.Config{N: 3, Fenced: test.compares})
+		o := options(t, "central-lease", 3)
+		spec, c := o.Stack.Instances()[0].Row, nodes.Config{N: 3, Fenced: test.compares}.With("lease", "20ms")
+		o.Stack = stackOf(spec, c)
 		if test.pauses {
 			suffer(&o, chaos.Fault{Effect: &effect.Pause{Who: effect.Target{Word: "holder"}},
 				Schedule: chaos.Schedule{At: 30 * time.Millisecond, For: 100 * time.Millisecond}})
 		}
 		r := mustRun(t, o)
-		o.Stack = stackOf(spec, nodes.Config{N: 3, Fenced: test.claims})
+		c.Fenced = test.claims
+		o.Stack = stackOf(spec, c)
 		v := verdict(o, r)
 		refused := 0
 		for i := range r.Events {

@@ -14,7 +14,7 @@ type event struct {
 	late  bool        // it has been missed, or came to a node that had missed others
 	to    nodes.ID    // where it happens
 	life  uint32      // of that node when this was planned: if it went down since, this does not happen
-	local int64       // what the clock of that node shows then, of a timer; the number of a message
+	local int64       // what the clock of that node shows then, of a timer; see also planStep and noteLoss
 	input nodes.Input // for that node to handle
 }
 
@@ -24,11 +24,12 @@ type what uint8
 const (
 	toDeliver  what = iota // a message arrives
 	toRequest              // a client's next request is due
-	toRelease              // a critical section is over
+	toRelease              // a critical section is over, or the next step of its work is due
 	toHandBack             // a client that has left hands the machine the release, which a pause held up
 	toTimeout              // a machine's timer runs out
 	toCampaign             // a node brings an election about, as the workload says
 	toTell                 // a node is told that another has crashed or is up
+	toReceive              // the application of a node receives what has arrived
 	toMeasure              // the warm-up is over
 	toStop                 // issuing ends
 	toFault                // a fault begins or is healed

@@ -10,7 +10,6 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
-	"turnstile/nodes/port"
 	"turnstile/nodes/stall"
 	"turnstile/nodes/workload"
 )
@@ -229,7 +228,11 @@ func (w *world) happen(e *event) {
 	case toRelease:
 		if c := w.lab.Client(e.to, w.lab.Resource(e.input.Instance)); there && c.Count == e.input.Gen &&
 			p.Client(e.input.Instance) == nodes.Inside { // else it was revoked
-			w.release(p, e.input.Instance)
+			if w.lab.Step(p, e.input.Instance) {
+				w.planStep(e.to, e.input.Instance, e.local)
+			} else {
+				w.release(p, e.input.Instance)
+			}
 		}
 	case toHandBack:
 		if there {
@@ -257,35 +260,8 @@ func (w *world) happen(e *event) {
 			w.told(p, e.input.From)
 		}
 	}
-}
-
-// deliver hands a message to its node, which may have gone down or restarted since it was sent.
-func (w *world) deliver(p *nodes.Process, e *event, there bool) {
-	detects := w.detects(e.input.Instance)
-	if detects {
-		w.idling--
-	} else {
-		w.inflight--
-	}
-	if !there {
-		w.drop(e.to, e.input.Instance)
-		w.noteLoss(e.to, e.input.From, e.input.Instance, e.kind, uint32(e.local))
-		w.lab.Break(nodes.NoCrash)
-		return
-	}
-	if detects {
-		w.beats++
-	} else {
-		w.handled++
-		w.steps++
-	}
-	// Now, so that its memory is fetched together with the node's.
-	w.lab.Deliver(e.to, e.input.Instance, e.kind)
-	w.note(e.to, e.input.From, e.input.Instance, e.kind, false, uint32(e.local))
-	if !w.parked && !(detects && w.hushed) {
-		kind := e.kind
-		w.feed(p, &e.input)
-		w.tellFaults(port.OnReceive, p.ID(), kind)
+	if w.inboxes != nil {
+		w.attend(p)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/lab"
+	"turnstile/nodes/workload"
 )
 
 // A world is the state of a simulated run.
@@ -16,21 +17,23 @@ type world struct {
 	n          int // clients
 	processes  []nodes.Process
 	lab        lab.Lab
-	ofResource []chance.Dice // for what the clients of each resource do
-	arrivals   []arrival     // of each client: of each node in turn, by resource
-	choices    []uint32      // that the machines of each node have made, by instance
-	perNode    int           // instances
-	lives      []uint32      // how often each node has gone down or come up again
-	nets       []uint8       // of each kind
-	heartbeats []bool        // which kinds only say that their sender is up
-	packet     nodes.Packet  // the current one
-	links      *nodes.Links  // nil if all messages take the same time
-	weighs     bool          // packets have Bytes
-	buffer     []byte        // of an encoded message
-	latency    int64         // that time
+	ofResource []chance.Dice        // for what the clients of each resource do
+	loads      []*workload.Workload // of the clients of each resource
+	arrivals   []arrival            // of each client: of each node in turn, by resource
+	choices    []uint32             // that the machines of each node have made, by instance
+	perNode    int                  // instances
+	lives      []uint32             // how often each node has gone down or come up again
+	nets       []uint8              // of each kind
+	heartbeats []bool               // which kinds only say that their sender is up
+	packet     nodes.Packet         // the current one
+	links      *nodes.Links         // nil if all messages take the same time
+	weighs     bool                 // packets have Bytes
+	buffer     []byte               // of an encoded message
+	latency    int64                // that time
 	queue      queue
-	missed     map[nodes.ID][]missed // of nodes that stand still
-	resumed    nodes.Set             // nodes that have gone on at resumedAt
+	inboxes    []workload.Inbox[event] // of the nodes; nil: messages are handled as they arrive
+	missed     map[nodes.ID][]missed   // of nodes that stand still
+	resumed    nodes.Set               // nodes that have gone on at resumedAt
 	resumedAt  int64
 	clocks     map[nodes.ID]skew.Clock // those that were set
 	turn       nodes.ID                // the node that handles the current input
@@ -99,9 +102,10 @@ func newWorld(o Options) *world {
 	if w.Patience == 0 {
 		w.Patience = plenty * uint64(total)
 	}
-	w.lab = lab.New(stack, w.record)
+	w.lab = lab.New(stack, o.Workload.Work, w.record)
 	for r := range w.lab.Resources {
 		w.ofResource = append(w.ofResource, w.dice.Of(chance.ForResource, r))
+		w.loads = append(w.loads, o.Workload.Of(r, len(w.lab.Resources)))
 	}
 	w.arrivals = make([]arrival, w.n*len(w.lab.Resources))
 	w.perNode = len(stack.Instances())
@@ -123,6 +127,12 @@ func newWorld(o Options) *world {
 	w.detectors = newDetectors(stack)
 	rt := nodes.NewRuntime(stack.Stack, w, w.choose)
 	w.processes = make([]nodes.Process, total)
+	if !o.Workload.Receive.IsZero() {
+		w.inboxes = make([]workload.Inbox[event], total)
+	}
+	for id := range w.inboxes {
+		w.inboxes[id] = workload.NewInbox[event](o.Workload.Receive, w.dice, nodes.ID(id))
+	}
 	for id := range w.processes {
 		rt.Process(&w.processes[id], nodes.ID(id))
 	}

@@ -52,8 +52,15 @@ type Workload struct {
 	// Open: requests per second and node, at random (Poisson) or evenly spaced.
 	Rate   float64 `json:"rate,omitempty" yaml:"rate,omitempty"`
 	Evenly bool    `json:"evenly,omitempty" yaml:"evenly,omitempty"`
-	// Whole is the share of requests that want all units of a resource that has several; the others want one.
-	Whole float64 `json:"whole,omitempty" yaml:"whole,omitempty"`
+	// Work is what clients do while they are inside.
+	Work Work `json:"work,omitempty" yaml:"work,omitempty"`
+	// Take says how many units requests take, of a resource that has several.
+	Take Take `json:"take,omitzero" yaml:"take,omitempty"`
+	// Zipf is the exponent of Zipf's distribution, by which requests name one of several resources; 0: all are
+	// as likely.
+	Zipf float64 `json:"zipf,omitempty" yaml:"zipf,omitempty"`
+	// Receive says how the application of a node receives messages.
+	Receive Receive `json:"receive,omitzero" yaml:"receive,omitempty"`
 	// Initiators says, under a load of campaigns, who campaigns when the run begins.
 	Initiators Initiators `json:"initiators,omitempty" yaml:"initiators,omitempty"`
 	// CampaignEvery is how long after each campaign they campaign again, Campaigns times in all, as far as they
@@ -114,10 +121,7 @@ func (w *Workload) Next(d chance.Dice, id nodes.ID, count uint64, lastDue, lastE
 
 // Units returns how many of the units of a resource the count-th request of a node wants.
 func (w *Workload) Units(d chance.Dice, id nodes.ID, count uint64, capacity int) int32 {
-	if capacity > 1 && d.Unit(roll(chance.ForUnits, id, count)) < w.Whole {
-		return int32(capacity)
-	}
-	return 1
+	return int32(w.Take.draw(d, roll(chance.ForUnits, id, count), capacity))
 }
 
 // HoldFor returns how long a node stays inside in its count-th critical section.

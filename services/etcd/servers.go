@@ -45,7 +45,8 @@ func Open(ctx context.Context, s program.Setting) (*clientv3.Client, error) {
 	defer cancel()
 	if _, err := c.Get(ctx, s.Options.Prefix); err != nil {
 		c.Close()
-		return nil, fmt.Errorf("etcd at %s does not answer: %w", strings.Join(s.Options.Servers, ", "), err)
+		return nil, fmt.Errorf("%s does not answer as etcd does to a client without a password: %w",
+			strings.Join(s.Options.Servers, ", "), err)
 	}
 	return c, nil
 }

@@ -28,19 +28,60 @@ type lock struct {
 
 // open connects, unless the node comes up again: then the server may be out of reach for a while.
 func open(ctx context.Context, s program.Setting, v service.Values) (*lock, error) {
-	config, err := pgx.ParseConfig(address(s.Options.Servers[0]))
+	config, err := configOf(s.Options.Servers, v)
 	if err != nil {
 		return nil, err
 	}
-	config.ConnectTimeout = v.Duration("timeout")
 	name := s.Options.Prefix + "lock"
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	l := &lock{config: config, values: v, key: int64(h.Sum64()), fences: pgx.Identifier{name}.Sanitize()}
 	if s.Options.Incarnation == 0 {
-		err = l.connect(ctx)
+		err = l.reach(ctx, s.Options.Servers)
 	}
 	return l, err
+}
+
+// reach connects for the first time. The error names the servers, in one line.
+func (l *lock) reach(ctx context.Context, servers []string) error {
+	at := strings.Join(servers, ", ")
+	if err := l.connect(ctx); err != nil {
+		return fmt.Errorf("%s does not answer as PostgreSQL does to the user %s without a password: %s", at, user,
+			strings.Join(strings.Fields(err.Error()), " "))
+	}
+	version, major, minor := l.conn.PgConn().ParameterStatus("server_version"), 0, 0
+	fmt.Sscanf(version, "%d.%d", &major, &minor) // "16beta1" has no minor one
+	if major < 9 || major == 9 && minor < leastOf9 {
+		return fmt.Errorf("the server at %s is of version %s: take one of 9.%d or later", at, version, leastOf9)
+	}
+	return nil
+}
+
+// leastOf9 is the first version after 9 that knows all that clients ask: "create sequence if not exists".
+const leastOf9 = 5
+
+// configOf returns how a client connects to one of some servers: to the one that takes writes if there is a
+// standby, or to PgBouncer, which is the last, and knows nothing of statements that were prepared before.
+func configOf(servers []string, v service.Values) (*pgx.ConnConfig, error) {
+	at := servers[0]
+	if v.On("standby") {
+		at = strings.Join(servers, ",")
+	} else if v["pooler"] != off {
+		at = servers[len(servers)-1]
+	}
+	text := address(at)
+	if v.On("standby") {
+		text += "&target_session_attrs=read-write"
+	}
+	config, err := pgx.ParseConfig(text)
+	if err != nil {
+		return nil, err
+	}
+	config.ConnectTimeout = v.Duration("timeout")
+	if v["pooler"] != off {
+		config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	}
+	return config, nil
 }
 
 // Acquire implements program.Lock.
@@ -85,10 +126,11 @@ func (l *lock) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// serious returns errors that would come again as those that end the program.
+// serious returns errors that would come again as those that end the program: codes that begin with 28 are of
+// clients that may not connect.
 func serious(err error) error {
 	var said *pgconn.PgError
-	if errors.As(err, &said) && strings.HasPrefix(said.Code, "28") { // invalid authorization
+	if errors.As(err, &said) && (strings.HasPrefix(said.Code, "28") || said.Code == undefinedFunction) {
 		return program.Fatal{Err: err}
 	}
 	return err
@@ -96,9 +138,10 @@ func serious(err error) error {
 
 // Codes of errors.
 const (
-	undefinedTable  = "42P01"
-	uniqueViolation = "23505"
-	duplicateTable  = "42P07"
+	undefinedTable    = "42P01"
+	undefinedFunction = "42883"
+	uniqueViolation   = "23505"
+	duplicateTable    = "42P07"
 )
 
 // fence returns the next number of the sequence.

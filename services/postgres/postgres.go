@@ -2,6 +2,7 @@
 package postgres
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -34,6 +35,13 @@ var Service = service.Service{
 			Check: service.Length(10*time.Millisecond, time.Hour)},
 		{Name: "wait", Default: "1m", Usage: "after which a client that waits connects and asks again",
 			Check: service.Length(10*time.Millisecond, time.Hour)},
+		{Name: "standby", Default: off, Usage: "server 1 is a standby of server 0 that gets its data as they are " +
+			"written, for promote; clients use the one that takes writes", Values: service.OnOff},
+		{Name: "lag", Default: "0s", Usage: "how much later the standby hears of a write",
+			Check: service.Length(0, 2*time.Second)},
+		{Name: "pooler", Default: off, Usage: "server 1 is PgBouncer between clients and server 0; it gives a " +
+			"client a connection of its own for a session, or for each transaction anew",
+			Values: []string{off, "session", "transaction"}},
 		{Name: "durable", Default: "off", Usage: "fsync: the server writes to disk before it answers",
 			Values: service.OnOff},
 	},
@@ -44,6 +52,12 @@ var Service = service.Service{
 			return fmt.Errorf("idle=%v ends sessions between two pings: write every= shorter than that, not %s",
 				limit, v["every"])
 		}
+		switch standby := v.On("standby"); {
+		case !standby && v.Duration("lag") > 0:
+			return errors.New("lag is of a standby: add standby=on")
+		case standby && v["pooler"] != off:
+			return errors.New("server 1 cannot be a standby and PgBouncer: leave out standby or pooler")
+		}
 		return nil
 	},
 	Declare: declare,
@@ -53,7 +67,8 @@ var Service = service.Service{
 
 // declare says what the documentation promises: the lock belongs to the session, which ends with the
 // connection or the server, "even if the client disconnects ungracefully". A sequence has what the server has
-// written. Nobody enters while a holder stands still.
+// written; a standby that becomes the first has what it was sent, and no lock. Nobody enters while a holder
+// stands still.
 func declare(v service.Values) service.Declaration {
 	d := service.Declaration{Safe: []string{"no-loss", "servers-up", "no-amnesia"},
 		Live:   []string{"no-loss", "no-pause", "servers-up"},

@@ -1,13 +1,11 @@
 package postgres
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"regexp"
 	"syscall"
-
-	"github.com/jackc/pgx/v5"
+	"time"
 
 	"turnstile/bench/service"
 )
@@ -16,34 +14,41 @@ import (
 const user = "turnstile"
 
 // servers is how PostgreSQL is started.
-var servers = service.Servers{Members: []int{1}, Ports: 1, Program: "postgres", Package: "postgresql-15",
+var servers = service.Servers{Count: count, Ports: 1, InTurn: true,
+	Program: "postgres", Package: "postgresql-15",
 	Folders:     []string{"/usr/lib/postgresql/*/bin"},
 	VersionArgs: []string{"--version"}, Version: regexp.MustCompile(`\(PostgreSQL\) (\d\S*)`),
-	Needs: func(program string) []string { return []string{initdb(program)} },
-	Prepare: func(ctx context.Context, m *service.Member) error {
-		return m.Run(ctx, initdb(m.Program), "-D", m.Dir, "-U", user, "-A", "trust", "--no-sync", "--no-locale",
-			"-E", "UTF8")
-	},
-	Command: command,
-	Ready: func(ctx context.Context, m *service.Member) error {
-		c, err := pgx.Connect(ctx, address(m.Address(0)))
-		if err != nil {
-			return err
-		}
-		return c.Close(ctx)
-	},
+	Needs:   func(program string) []string { return []string{beside(program, "initdb")} },
+	Prepare: prepare, Command: command, Ready: ready, Leader: leader, Promote: promote,
 	Stop: syscall.SIGINT, // ends connections; SIGTERM would wait for clients
+	Of: func(v service.Values, number int) *service.Servers {
+		if number == 1 && v["pooler"] != off {
+			return &pooler
+		}
+		return nil
+	},
 }
 
-// initdb returns the path of the program that makes the folder of a server.
-func initdb(program string) string {
+// count returns how many servers there are: one, and beside it a standby or a pooler.
+func count(v service.Values) int {
+	if v.On("standby") || v["pooler"] != off {
+		return 2
+	}
+	return 1
+}
+
+// askLimit is how long a server may take to answer what it is asked about itself.
+const askLimit = time.Second
+
+// beside returns the path of a program that is in the folder of the server's.
+func beside(program, name string) string {
 	if real, err := filepath.EvalSymlinks(program); err == nil {
 		program = real
 	}
-	return filepath.Join(filepath.Dir(program), "initdb")
+	return filepath.Join(filepath.Dir(program), name)
 }
 
-// address returns that of a server, as pgx reads it.
+// address returns that of servers, host:port with commas between, as pgx reads it.
 func address(at string) string { return "postgres://" + user + "@" + at + "/postgres?sslmode=disable" }
 
 func command(m *service.Member) (args, env []string) {

@@ -17,6 +17,7 @@ import (
 
 	"turnstile/bench/service"
 	"turnstile/nodes/foreign/program"
+	"turnstile/services/lag"
 	"turnstile/services/module"
 	"turnstile/services/redisd"
 )
@@ -83,7 +84,7 @@ func servers() *service.Servers {
 		if m.Number == 0 {
 			return nil
 		}
-		primary, err := redisd.Lag(m.All[0].Address(0), m.Values.Duration("lag"))
+		primary, err := lag.Behind(m.All[0].Address(0), m.Values.Duration("lag"))
 		if err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ func Main(m *testing.M, table ...*service.Service) {
 // skipped if their program is missing.
 func Start(t testing.TB, s *service.Service, words ...string) *service.Running {
 	t.Helper()
-	if _, err := s.Servers.Find(""); err != nil {
+	if _, err := s.Servers.Paths(Values(t, s, words...), ""); err != nil {
 		t.Skip(err)
 	}
 	r, err := service.Launch(t.Context(), cluster.NewLauncher(),

@@ -54,7 +54,8 @@ func open(ctx context.Context, s program.Setting, v service.Values) (l *lock, er
 			}
 		case <-late:
 			l.conn.Close()
-			return nil, fmt.Errorf("there is no session at %s after %v", strings.Join(s.Options.Servers, ", "),
+			return nil, fmt.Errorf("there is no session at %s after %v: is it ZooKeeper, for "+
+				"clients without credentials?", strings.Join(s.Options.Servers, ", "),
 				openLimit)
 		}
 	}
@@ -131,10 +132,21 @@ func (l *lock) grant(fence uint64, since int) program.Grant {
 }
 
 // Acquire implements program.Lock.
-func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
+func (l *lock) Acquire(ctx context.Context) (g program.Grant, err error) {
 	if l.values["recipe"] == library {
-		return l.useLibrary(ctx)
+		g, err = l.useLibrary(ctx)
+	} else {
+		g, err = l.useOwn(ctx)
 	}
+	if errors.Is(err, zk.ErrNoAuth) || errors.Is(err, zk.ErrAuthFailed) { // it would come again
+		err = program.Fatal{Err: fmt.Errorf("the servers %s want credentials, and clients have none: %w",
+			strings.Join(l.servers, ", "), err)}
+	}
+	return g, err
+}
+
+// useOwn acquires the lock by the recipe of the documentation, or with the herd.
+func (l *lock) useOwn(ctx context.Context) (program.Grant, error) {
 	// A node that an error has left behind would be in the way of this client too.
 	if err := l.remove(ctx); err != nil && !errors.Is(err, program.ErrLost) {
 		return program.Grant{}, err

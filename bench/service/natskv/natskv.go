@@ -17,7 +17,7 @@ import (
 // key was created with.
 var Service = service.Service{
 	Name:    "nats-kv",
-	Summary: "a key of NATS KV: created, updated by revision, watched; the revision is the fence; nats.go",
+	Summary: "a key of NATS KV: created, updated by revision, watched; fenced by that; nats.go",
 	Promise: "Atomic operations on keys such as create and update allow for distributed locking patterns.",
 	Link:    "https://docs.nats.io/nats-concepts/jetstream/key-value-store",
 	Options: []service.Option{

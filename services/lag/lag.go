@@ -1,13 +1,14 @@
-package redisd
+// Package lag has connections between servers lag behind.
+package lag
 
 import (
 	"net"
 	"time"
 )
 
-// Lag returns an address at which a server is reached with a lag: what it writes comes so much later, and
+// Behind returns an address at which a server is reached with a lag: what it writes comes so much later, and
 // what is on its way when it ends is lost. It serves until this process ends.
-func Lag(to string, lag time.Duration) (string, error) {
+func Behind(to string, lag time.Duration) (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err

@@ -1,0 +1,226 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"turnstile/bench/service"
+	"turnstile/nodes/foreign/program"
+)
+
+// kept starts a keeper, and returns how a client of a run finds it.
+func kept(t *testing.T) program.Setting {
+	t.Helper()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	free.Close()
+	dir := t.TempDir()
+	ended := make(chan error, 1)
+	ctx, end := context.WithCancel(context.Background())
+	go func() { ended <- keep(ctx, []string{dir, address}) }()
+	t.Cleanup(func() {
+		end()
+		if err := <-ended; err != nil {
+			t.Errorf("the keeper: %v", err)
+		}
+	})
+	for late := time.Now().Add(10 * time.Second); ; {
+		_, err := ask(t.Context(), address, "test/")
+		if err == nil {
+			return program.Setting{Name: "n0", Options: program.Options{Servers: []string{address}, Prefix: "test/"}}
+		}
+		if time.Now().After(late) {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// opened opens a client.
+func opened(t *testing.T, x *service.Service, s program.Setting) program.Lock {
+	t.Helper()
+	l, err := x.Open(t.Context(), s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func eachLock(t *testing.T, try func(t *testing.T, x *service.Service, s program.Setting)) {
+	for _, x := range Services {
+		t.Run(x.Name, func(t *testing.T) {
+			t.Parallel()
+			try(t, x, kept(t))
+		})
+	}
+}
+
+// Clients that share nothing but the file are inside one at a time, and all get their turns.
+func TestLocksExclude(t *testing.T) {
+	eachLock(t, func(t *testing.T, x *service.Service, s program.Setting) {
+		const clients, entries = 4, 300
+		var inside, together, sum atomic.Int32
+		var all sync.WaitGroup
+		for range clients {
+			l := opened(t, x, s)
+			all.Go(func() {
+				defer l.Close()
+				for range entries {
+					if _, err := l.Acquire(t.Context()); err != nil {
+						t.Error(err)
+						return
+					}
+					if inside.Add(1) > 1 {
+						together.Add(1)
+					}
+					sum.Store(sum.Load() + 1) // which loses some if two are inside
+					inside.Add(-1)
+					if err := l.Release(t.Context()); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		if sum.Load() != clients*entries || together.Load() > 0 {
+			t.Errorf("%d of %d entries are counted, and in %d two were inside", sum.Load(), clients*entries,
+				together.Load())
+		}
+	})
+}
+
+// Each number is handed out once, and there are no gaps, even if several clients take a number at the same
+// time.
+func TestTicketsAreNumbered(t *testing.T) {
+	for name, number := range map[string]func(*atomic.Uint32) uint32{"fetch-and-add": fetchAndAdd,
+		"compare-and-swap": compareAndSwap} {
+		const clients, each = 4, 2000
+		var next atomic.Uint32
+		var taken [clients * each]atomic.Uint32
+		var all sync.WaitGroup
+		for range clients {
+			all.Go(func() {
+				for range each {
+					taken[number(&next)].Add(1)
+				}
+			})
+		}
+		all.Wait()
+		for n := range taken {
+			if taken[n].Load() != 1 {
+				t.Fatalf("%s: number %d was handed out %d times", name, n, taken[n].Load())
+			}
+		}
+	}
+}
+
+// Clients are served in the order of their numbers.
+func TestTicketsAreServedInOrder(t *testing.T) {
+	for _, x := range Services {
+		if x.Name != "fetch-and-add" && x.Name != "compare-and-swap" {
+			continue
+		}
+		s := kept(t)
+		holder := opened(t, x, s)
+		if _, err := holder.Acquire(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		const clients = 4
+		var all sync.WaitGroup
+		served := make(chan int, clients)
+		next := holder.(*lock).word(0)
+		for number := range clients {
+			l := opened(t, x, s)
+			all.Go(func() {
+				if _, err := l.Acquire(t.Context()); err != nil {
+					t.Error(err)
+				}
+				served <- number
+				if err := l.Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+			for next.Load() != uint32(number)+2 { // it has its number
+				time.Sleep(time.Millisecond)
+			}
+		}
+		if err := holder.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		all.Wait()
+		for number := range clients {
+			if got := <-served; got != number {
+				t.Errorf("%s: client %d is served where it is the turn of %d", x.Name, got, number)
+			}
+		}
+	}
+}
+
+// Locks of other runs at the same keeper are others, and a client that is to end stops waiting.
+func TestLocksAreOfOneRun(t *testing.T) {
+	eachLock(t, func(t *testing.T, x *service.Service, s program.Setting) {
+		holder, waiter := opened(t, x, s), opened(t, x, s)
+		if _, err := holder.Acquire(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, end := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer end()
+		if _, err := waiter.Acquire(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("beside the holder a client gets %v, want to wait until its time is over", err)
+		}
+		s.Options.Prefix = "other/"
+		if _, err := opened(t, x, s).Acquire(t.Context()); err != nil {
+			t.Errorf("a client of another run: %v", err)
+		}
+	})
+}
+
+// The end of a process closes its files and unmaps its memory, and does nothing else: that frees flock, while
+// a word stays as it is.
+func TestDeadHolders(t *testing.T) {
+	eachLock(t, func(t *testing.T, x *service.Service, s program.Setting) {
+		dead := opened(t, x, s).(*lock)
+		if _, err := dead.Acquire(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if dead.page != nil {
+			if err := syscall.Munmap(dead.page); err != nil {
+				t.Fatal(err)
+			}
+		}
+		dead.Close()
+		ctx, end := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer end()
+		_, err := opened(t, x, s).Acquire(ctx)
+		if frees := len(x.Declare(nil).Live) == 0; frees != (err == nil) {
+			t.Errorf("the next client gets %v, and the lock is to be free: %t", err, frees)
+		}
+	})
+}
+
+// What answers elsewhere is no keeper, and says so.
+func TestOthersAreNoKeepers(t *testing.T) {
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	go func() {
+		if conn, err := other.Accept(); err == nil {
+			conn.Close()
+		}
+	}()
+	s := program.Setting{Options: program.Options{Servers: []string{other.Addr().String()}, Prefix: "test/"}}
+	if _, err := Services[0].Open(t.Context(), s, nil); err == nil {
+		t.Error("another server passes for a keeper")
+	}
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"turnstile/bench/service"
+	"turnstile/internal/suggest"
+	"turnstile/internal/terminal"
+	"turnstile/nodes/catalog"
+)
+
+// ownService returns the service of that name that this program has itself; nil if it has none.
+func ownService(name string) *service.Service {
+	for _, s := range ownServices {
+		if s.Name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// ownNames are the names of the services that this program has itself.
+func ownNames() (names []string) {
+	for _, s := range ownServices {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// noService says that this program does not have a service, and that there is none beside it that may.
+func noService(name string) error {
+	if near := suggest.Nearest(name, ownNames()); near != "" {
+		return fmt.Errorf("there is no service %q here: did you mean %s? The program services has others: build "+
+			"it with make services", name, near)
+	}
+	return fmt.Errorf("the program services, which has %s, is not beside this one, nor in PATH: build it "+
+		"with make services", name)
+}
+
+// findAlgorithm is catalog.Find, and says of the name of a service what runs that.
+func findAlgorithm(name string) (*spec, error) {
+	row, err := catalog.Find(name)
+	if s := ownService(name); err != nil && s != nil {
+		return nil, fmt.Errorf("%s is a service and no algorithm: orchestrator bench --service %[1]s runs it",
+			s.Name)
+	}
+	return row, err
+}
+
+// writeOwnServices lists the services that this program has itself, and says where the others are.
+func writeOwnServices(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\nSERVICE\tWHAT IT IS")
+	for _, s := range ownServices {
+		fmt.Fprintf(t, "%s\t%s\n", s.Name, s.Summary)
+	}
+	fmt.Fprintln(t, "(others)\tbin/services list, after make services")
+	return t.Flush()
+}
+
+// A serviceEntry is what list NAME --json says of a service.
+type serviceEntry struct {
+	Name    string   `json:"name"`
+	Summary string   `json:"summary"`
+	Promise string   `json:"promise"` // what its documentation promises, quoted
+	Source  string   `json:"source"`
+	Options []string `json:"options"` // of --with: name, default and purpose of each
+}
+
+// listService describes a service that this program has itself.
+func (a *app) listService(s *service.Service, asJSON bool) error {
+	if asJSON {
+		return terminal.PrintJSON(a.stdout, serviceEntry{s.Name, s.Summary, s.Promise, s.Link,
+			append([]string{}, s.Usage()...)})
+	}
+	line := func(name, text string) { fmt.Fprintf(a.stdout, "%-14s %s\n", name, text) }
+	line("name", s.Name)
+	line("is", "a service, which bench --service "+s.Name+" runs")
+	line("summary", s.Summary)
+	line("promises", s.Promise)
+	line("source", s.Link)
+	for _, option := range s.Usage() {
+		line("option", "--with "+option)
+	}
+	return nil
+}

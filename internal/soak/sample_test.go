@@ -1,0 +1,20 @@
+package soak
+
+import (
+	"slices"
+	"testing"
+)
+
+// All rows are tried, but for the race detector.
+func TestSample(t *testing.T) {
+	all, want := []int{0, 1, 2, 3, 4, 5, 6}, []int{0, 1, 2, 3, 4, 5, 6}
+	if racing {
+		want = []int{1, 5}
+	}
+	if got := Sample(all); !slices.Equal(got, want) {
+		t.Errorf("%d, want %d", got, want)
+	}
+	if got := Sample(all[:1]); len(got) != 1 {
+		t.Errorf("one row: %d", got)
+	}
+}

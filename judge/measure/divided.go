@@ -1,0 +1,172 @@
+package measure
+
+import (
+	"slices"
+
+	"turnstile/internal/figure"
+	"turnstile/judge/section"
+)
+
+// OfGroup are the figures of a group of requests.
+type OfGroup struct {
+	Requests      number `csv:"requests"`          // that went on at some moment of the window
+	Entries       number `csv:"entries_in_window"` // entered while measuring
+	Unserved      number `csv:"unserved"`          // of the whole run
+	WaitUSP50     number `csv:"wait_us_p50"`       // due to enter
+	WaitUSP90     number `csv:"wait_us_p90"`
+	WaitUSP99     number `csv:"wait_us_p99"`
+	WaitUSMax     number `csv:"wait_us_max"`
+	OvertakenMean number `csv:"overtaken_mean"`
+	OvertakenMax  number `csv:"overtaken_max"`
+}
+
+// OfSize are the figures of the requests for one number of units: the columns of sizes.csv. They show whether
+// large requests wait for longer than small ones.
+type OfSize struct {
+	Units int `csv:"units"` // that each of these requests takes
+	OfGroup
+}
+
+// OfResource are the figures of the requests for one resource: the columns of resources.csv.
+type OfResource struct {
+	Resource int `csv:"resource"` // its number
+	OfGroup
+}
+
+// A group gathers requests that have a number in common.
+type group struct {
+	number    uint32
+	wait      Latency
+	entries   uint64
+	unserved  uint64
+	requests  uint64
+	overtaken uint64 // how often these were, in all
+	most      uint64 // how often one of them was at most
+	gaveUp    bool   // some of them were never served: they might have been overtaken more often
+}
+
+// groups are in the order of their numbers.
+type groups []*group
+
+// of returns the group of a number.
+func (g *groups) of(number uint32) *group {
+	at, is := slices.BinarySearchFunc(*g, number, func(one *group, number uint32) int {
+		return int(one.number) - int(number)
+	})
+	if !is {
+		*g = slices.Insert(*g, at, &group{number: number})
+	}
+	return (*g)[at]
+}
+
+// waited takes a request whose wait is over, of which some part lay in the window, if its wait did.
+func (g *group) waited(s *section.Section, at int64, window section.Window) {
+	if window.Touches(s.Due, at) {
+		g.wait.add(at-s.Due, s.Served())
+	}
+	if window.Touches(s.Asked, at) {
+		g.requests++
+		g.overtaken += s.Overtaken
+		g.most = max(g.most, s.Overtaken)
+		g.gaveUp = g.gaveUp || !s.Served()
+	}
+}
+
+// ended takes a section that has ended, other than an arrival that never became a request.
+func (g *group) ended(s *section.Section, window section.Window) {
+	switch {
+	case !s.Served():
+		g.unserved++
+	case window.Has(s.Entered):
+		g.entries++
+	}
+}
+
+// figures returns what is known of the group.
+func (g *group) figures() OfGroup {
+	number := figure.Number
+	if g.gaveUp {
+		number = figure.AtLeast
+	}
+	of := OfGroup{Requests: figure.Count(g.requests), Entries: figure.Count(g.entries),
+		Unserved: figure.Count(g.unserved), WaitUSP50: g.wait.MicrosAt(0.5), WaitUSP90: g.wait.MicrosAt(0.9),
+		WaitUSP99: g.wait.MicrosAt(0.99), WaitUSMax: g.wait.MicrosAt(1)}
+	if g.requests > 0 {
+		of.OvertakenMean = number(float64(g.overtaken) / float64(g.requests))
+		of.OvertakenMax = number(float64(g.most))
+	}
+	return of
+}
+
+// divided gathers the requests of a run by how many units they take, and by the resource that they name.
+type divided struct {
+	sizes     groups  // of resources of several units
+	byName    bool    // requests name one of several resources
+	resources groups  // by instance, if so
+	held      float64 // units taken, each by the nanoseconds of the window in which it was
+}
+
+// each calls do for the groups that a request belongs to.
+func (d *divided) each(s *section.Section, do func(*group)) {
+	if s.Resource.Capacity > 1 {
+		do(d.sizes.of(s.Units))
+	}
+	if d.byName {
+		do(d.resources.of(uint32(s.Resource.Instance)))
+	}
+}
+
+func (d *divided) waited(s *section.Section, at int64, window section.Window) {
+	d.each(s, func(g *group) { g.waited(s, at, window) })
+}
+
+func (d *divided) ended(s *section.Section, window section.Window) {
+	d.each(s, func(g *group) { g.ended(s, window) })
+	if s.Resource.Capacity > 1 && s.Served() {
+		d.held += float64(s.Units) * float64(window.Overlap(s.Entered, s.Ended))
+	}
+}
+
+// OfSizes returns the figures of each number of units that requests took, from the lowest. There are none if
+// no resource has several units.
+func (m *Measures) OfSizes() (all []OfSize) {
+	for _, g := range m.divided.sizes {
+		all = append(all, OfSize{int(g.number), g.figures()})
+	}
+	return all
+}
+
+// ByResource has the fold measure each resource by itself too. It is called before the first event.
+func (f *Fold) ByResource() { f.Measures.divided.byName = true }
+
+// OfResources returns the figures of each resource that a request has named, by its number. There are none
+// unless ByResource was called.
+func (m *Measures) OfResources() (all []OfResource) {
+	for _, g := range m.divided.resources {
+		all = append(all, OfResource{int(g.number), g.figures()})
+	}
+	return all
+}
+
+// units measures how many units of a resource were taken at once: by the register, and on average over the
+// window and the resources.
+func (f *Fold) units() {
+	m := &f.Measures
+	var most uint32
+	several := 0
+	for _, r := range f.sections.Resources {
+		if r != nil {
+			most = max(most, r.Deepest.Count)
+			if r.Capacity > 1 {
+				several++
+			}
+		}
+	}
+	if several == 0 || f.sections.Entries == 0 {
+		return
+	}
+	m.UnitsTakenMax = figure.Count(uint64(most))
+	if m.Window.Known() {
+		m.UnitsTakenMean = figure.Ratio(m.divided.held, float64(m.Window.Length())*float64(several))
+	}
+}

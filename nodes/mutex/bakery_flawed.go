@@ -1,0 +1,78 @@
+package mutex
+
+import (
+	"slices"
+
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+// Two forms of the bakery that are known to be broken. They are here to show what each rule of it is for, and
+// that the checks detect that it is missing.
+
+// bakery-no-choosing is the bakery in which no node raises its hand. It is not safe: a node may have read the
+// numbers of all and not have its own yet. Another takes the same number, sees nobody with a lower one, and
+// enters. Then the first has its number, finds the tie, which it wins by its ID, and enters as well. That
+// takes three nodes, or messages that overtake each other: between two, what answers the first node arrives
+// before the read of its number, which is sent later on the same link.
+var bakeryNoChoosingRow = row.Row{
+	Spec:    bakerySpec("bakery-no-choosing", lacksHands),
+	Aliases: []string{"no-choosing"}, Family: "registers",
+	Source: "Jones, Mutual exclusion in distributed systems, notes of 22C:116, University of Iowa, 2002: the " +
+		"bakery without the hands that customers raise",
+	Summary: "As bakery, but nobody says that it is taking a number, and nobody waits for that.",
+	Mutex: &row.Exclusion{
+		Cost: func(c nodes.Config) row.Cost { return rereading("4(N-1), and 2 for each read again", 4*peers(c)) },
+		Identities: []row.Identity{
+			readsOfAll(2),
+			counts("value = read"),
+		},
+	},
+	Flaw: &row.Flaw{Check: "exclusion", At: nodes.Config{N: 3}},
+	Faults: orBreaks(beside(slices.Concat(
+		under(recovers|starves|blocks, "nobody waits for a node that takes a number for ever (P, that node), and "+
+			"all wait for one that has its number and waits for ever (B); or nothing was lost (L)",
+			"empty-restarts"),
+		under(starves|blocks, "nobody waits for a node that takes a number for ever (P, that node), and all wait "+
+			"for one that has its number and waits for ever (B)", "each-in-turn", "lost-reply", "restarts",
+			"amnesia")),
+		bakeryFaults), "two nodes with the same number are both let in (X), without any fault"),
+}
+
+// bakery-ties is the bakery in which nodes do not agree how a tie is broken: each takes itself to be first.
+// It is not safe: two nodes that take the same number both enter.
+var bakeryTiesRow = row.Row{
+	Spec:    bakerySpec("bakery-ties", lacksTies),
+	Aliases: []string{"no-tie-break"}, Family: "registers",
+	Source: "Jones, Mutual exclusion in distributed systems, notes of 22C:116, University of Iowa, 2002: the " +
+		"bakery without a rule for ties that all share",
+	Summary: "As bakery, but of two nodes with the same number each takes itself to be first.",
+	Mutex: &row.Exclusion{
+		Cost:       bakeryRow.Mutex.Cost,
+		Identities: bakeryRow.Mutex.Identities,
+	},
+	Flaw:   &row.Flaw{Check: "exclusion", At: nodes.Config{N: 2}},
+	Faults: orBreaks(bakeryFaults, "two nodes with the same number are both let in (X), without any fault"),
+}
+
+// bakerySpec returns what makes the machines of a form of the bakery that lacks a rule.
+func bakerySpec(name string, lacks bakeryRule) nodes.Spec {
+	spec := bakeryRow.Spec
+	spec.Name, spec.Options = name, []nodes.Option{readsOption, rereadOption}
+	spec.New = func(c nodes.Config) nodes.Machine {
+		b := newBakery(c)
+		b.lacks = lacks
+		return b
+	}
+	return spec
+}
+
+// orBreaks returns cells of an algorithm that may let in two by itself, whatever goes wrong besides.
+func orBreaks(cells []row.FaultCell, why string) []row.FaultCell {
+	cells = slices.Clone(cells)
+	for i := range cells {
+		cells[i].May |= breaks
+		cells[i].Why += "; " + why
+	}
+	return cells
+}

@@ -1,0 +1,129 @@
+package mutex
+
+import (
+	"errors"
+	"time"
+
+	"turnstile/nodes"
+)
+
+// In the bakery an owner that is dead keeps all others waiting, since each entry reads its variables. D. W.
+// Jones has them try several times, and take who does not answer for failed then: it is skipped. So is a node
+// here that leaves more tries in a row unanswered than --give-up says. It is not read any more until it is
+// heard of.
+//
+// That is safe if who is skipped is dead, or comes up again later: whoever comes up is outside, and before it
+// takes a number it reads ours, which is the lower one then; by its read it is heard of. But an owner that is
+// slow, or whose answers are lost, may be inside. So safety rests on messages that are not lost and take
+// bounded time, as in all that acts on silence. A pause of the holder breaks it, and two are inside.
+var (
+	bakeryGiveUp = nodes.Option{Name: giveUpOption.Name, Usage: giveUpOption.Usage, Default: neverGivesUp,
+		Check: func(c nodes.Config, value string) error {
+			switch {
+			case value == neverGivesUp:
+				return nil
+			case value == "0":
+				return errors.New("a peer has at least one try: write never if nobody is to be given up")
+			case priorityOf(c) != byStamp:
+				return errors.New("nobody is given up with another priority than stamp: leave it out, or write " +
+					"--priority stamp")
+			case trees[c.Value(readsOption)] != "":
+				return errors.New("along a tree a node answers for those below it, so none can be skipped: leave it " +
+					"out, or write --reads together")
+			}
+			return checkTries(c, value)
+		}}
+	bakeryRetryOption = nodes.Option{Name: retryOption.Name, Usage: retryOption.Usage,
+		Default: retryOption.Default, Check: retryOption.Check,
+		Bound: &nodes.TimeoutBound{Formula: "2T with --give-up",
+			Covers: func(c nodes.Config, d nodes.Delays) time.Duration {
+				if c.Value(bakeryGiveUp) == neverGivesUp {
+					return 0
+				}
+				return 2 * d.Message
+			}}}
+)
+
+// neverGivesUp is the value of bakeryGiveUp with which nobody is skipped.
+const neverGivesUp = "never"
+
+// bakeryRetry is the timer of a node that waits for answers, if it gives up who is silent.
+var bakeryRetry = nodes.Timer{Kind: 1}
+
+// skipsIn reports whether dead owners are skipped.
+func skipsIn(c nodes.Config) bool { return c.Value(bakeryGiveUp) != neverGivesUp }
+
+// bakeryBesides is what the bakery rests on, beside messages that are not lost for progress.
+func bakeryBesides(c nodes.Config) (safe, live nodes.Assumption) {
+	if skipsIn(c) {
+		return nodes.NoLoss | nodes.Timing, nodes.Timing
+	}
+	return 0, nodes.NoCrash
+}
+
+// bakeryGrace is how long it takes to give up who is silent, for those who wait one after the other.
+func bakeryGrace(c nodes.Config) time.Duration {
+	if !skipsIn(c) {
+		return 0
+	}
+	return 2 * time.Duration(triesOf(c)+2) * c.Duration(bakeryRetryOption)
+}
+
+// A skipper is what a node knows of owners that do not answer.
+type skipper struct {
+	giveUp uint32 // tries; 0: nobody is given up
+	retry  time.Duration
+	silent []uint32 // by peer: how many tries ago it was heard of
+}
+
+func newSkipper(c nodes.Config) skipper {
+	if !skipsIn(c) {
+		return skipper{}
+	}
+	return skipper{giveUp: uint32(triesOf(c)), retry: c.Duration(bakeryRetryOption), silent: make([]uint32, c.N)}
+}
+
+// heard notes that a peer is there.
+func (s *skipper) heard(from nodes.ID) {
+	if s.giveUp > 0 {
+		s.silent[from] = 0
+	}
+}
+
+// gone reports whether a peer is given up.
+func (s *skipper) gone(id nodes.ID) bool { return s.giveUp > 0 && s.silent[id] > s.giveUp }
+
+// wait waits for answers for the time of a try, if some are missing.
+func (s *skipper) wait(env *nodes.Env, missing bool) {
+	switch {
+	case s.giveUp == 0:
+	case missing:
+		env.SetTimer(bakeryRetry, s.retry, s.retry)
+	default:
+		env.StopTimer(bakeryRetry)
+	}
+}
+
+// tryAgain reads again what was not answered, or gives its owner up.
+func (b *bakery) tryAgain(env *nodes.Env) {
+	missing := b.client.WaitsFor()
+	for id := range missing.All() {
+		b.silent[id]++
+		if !b.gone(id) {
+			b.client.ReadAgain(env, id)
+			continue
+		}
+		b.client.Forget(id)
+		b.ahead[id] = 0
+	}
+	b.proceed(env)
+}
+
+// read reads the variable of a peer that the step is about, unless the peer is given up.
+func (b *bakery) read(env *nodes.Env, id nodes.ID) {
+	if b.gone(id) {
+		b.ahead[id] = 0
+		return
+	}
+	b.client.Read(env, id, b.variable())
+}

@@ -1,0 +1,131 @@
+package mutex
+
+import (
+	"slices"
+
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+// With --delivery told, clients tell each other that they have asked. Who has heard of a request, and asks
+// after it, may yet be served before it: its own request may be the first to arrive. The queue of a server
+// is first come, first served, and not first asked, unless messages are delivered in causal order.
+//
+// With --delivery causal they are: a request names the latest request of each client that its sender had
+// heard of, and the server takes it once it has taken all of those. That is causal delivery with the server
+// as the one destination, after A. Schiper, J. Eggli and A. Sandoz, "A new algorithm to implement causal
+// ordering", WDAG 1989. What those requests depend on in turn need not be named, since the server takes none
+// of them before that.
+//
+// A request that is lost keeps back all that depend on it.
+
+type (
+	centralTold   struct{ Number uint64 } // its sender has asked for the Number-th time
+	causalRequest struct {                // asks to enter, for the Number-th time
+		Number uint64
+		Known  []uint64 // by client: the latest request that its sender has heard of; 0: none
+	}
+)
+
+var deliveryOption = nodes.Option{
+	Name: "delivery",
+	Usage: "how requests are delivered to the server: as they arrive; the same, and clients tell each other " +
+		"that they have asked; or after those that their senders had been told of",
+	Values:  []string{"arrival", "told", "causal"},
+	Default: "arrival",
+}
+
+// tells reports whether clients tell each other that they have asked, causally whether requests are
+// delivered in causal order, and byArrival whether they are not.
+func tells(c nodes.Config) bool     { return c.Value(deliveryOption) != "arrival" }
+func causally(c nodes.Config) bool  { return c.Value(deliveryOption) == "causal" }
+func byArrival(c nodes.Config) bool { return !causally(c) }
+
+func newCentralClient(c nodes.Config) nodes.Machine {
+	plain := centralClient{server: nodes.ID(c.N)}
+	if !tells(c) {
+		return &plain
+	}
+	return &tellingClient{centralClient: plain, causal: causally(c), known: make([]uint64, c.N)}
+}
+
+func newCoordinator(c nodes.Config, _ nodes.ID) nodes.Machine {
+	if causally(c) {
+		return &causalCoordinator{taken: make([]uint64, c.N)}
+	}
+	return &coordinator{}
+}
+
+// centralCost is what an entry takes: three messages, and one to each peer where clients tell each other.
+func centralCost(c nodes.Config) row.Cost {
+	if !tells(c) {
+		return always("3", row.Exactly(3), row.Exactly(2))
+	}
+	return always("3 + (N-1)", row.Exactly(float64(3+c.N-1)), row.Exactly(2))
+}
+
+// A tellingClient tells its peers that it has asked.
+type tellingClient struct {
+	centralClient
+	causal bool
+	known  []uint64 // by client: the latest request that we have heard of
+}
+
+func (t *tellingClient) Request(env *nodes.Env) {
+	if t.causal {
+		t.number++
+		t.waiting = true
+		env.Send(t.server, causalRequest{t.number, t.known})
+	} else {
+		t.centralClient.Request(env)
+	}
+	env.Broadcast(centralTold{t.number})
+}
+
+func (t *tellingClient) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if m, ok := m.(centralTold); ok {
+		t.known[from] = max(t.known[from], m.Number)
+		return
+	}
+	t.centralClient.Receive(env, from, m)
+}
+
+// A causalCoordinator takes a request once it has taken those that its sender had heard of.
+type causalCoordinator struct {
+	coordinator
+	taken  []uint64       // by client: the number of the latest request that is taken
+	behind []earlyRequest // requests that wait for others to arrive, in the order of their arrival
+}
+
+// An earlyRequest has arrived and is not taken.
+type earlyRequest struct {
+	From nodes.ID
+	Of   causalRequest
+}
+
+func (c *causalCoordinator) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	ask, ok := m.(causalRequest)
+	if !ok {
+		c.coordinator.Receive(env, from, m)
+		return
+	}
+	c.behind = append(c.behind, earlyRequest{from, ask})
+	for at := 0; at < len(c.behind); at++ {
+		if next := c.behind[at]; c.knowsAll(next.Of.Known) {
+			c.behind = slices.Delete(c.behind, at, at+1)
+			c.taken[next.From] = max(c.taken[next.From], next.Of.Number)
+			c.coordinator.Receive(env, next.From, centralRequest{next.Of.Number})
+			at = -1 // others may have waited for this one
+		}
+	}
+}
+
+// knowsAll reports whether all requests that a client had heard of are taken.
+func (c *causalCoordinator) knowsAll(known []uint64) bool {
+	for client, number := range known {
+		if c.taken[client] < number {
+			return false
+		}
+	}
+	return true
+}

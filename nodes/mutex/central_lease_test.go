@@ -1,0 +1,84 @@
+package mutex
+
+import (
+	"time"
+
+	"turnstile/nodes"
+)
+
+// What is changed in central-lease.
+func centralLeaseMutants() []mutant {
+	c := nodes.Config{N: 3}
+	atServer := mutantsOf[leaseServer](&centralLeaseRow, c)
+	atClients := mutantsOf[leaseClient](&centralLeaseRow, c)
+	c.Fenced = true // or a loss would excuse that some wait
+	atFencedServer := mutantsOf[leaseServer](&centralLeaseRow, c)
+	atFencedClients := mutantsOf[leaseClient](&centralLeaseRow, c)
+	return []mutant{
+		atServer("a lease lasts for ever", "progress",
+			func(l leaseServer) nodes.Machine { return &leaseEndless{l} }).crashed(),
+		atServer("a request is granted while a lease is on", "exclusion",
+			func(l leaseServer) nodes.Machine { return &leaseHasty{l} }),
+		atServer("any release ends the lease that is on", "exclusion",
+			func(l leaseServer) nodes.Machine { return &leaseAnyRelease{l} }).copied(),
+		atFencedServer("a lease that has ended is over for its client, too", "progress",
+			func(l leaseServer) nodes.Machine { return &leaseOver{l} }).lost(),
+		atClients("a holder does not renew its lease", "exclusion",
+			func(l leaseClient) nodes.Machine { return &leaseSilent{l} }).
+			at("lease", "60ms").holding(200 * time.Millisecond),
+		atClients("a copy of a grant is taken for the next", "exclusion",
+			func(l leaseClient) nodes.Machine { return &leaseAnyGrant{l} }).copied(),
+		atFencedClients("a request is not repeated", "progress",
+			func(l leaseClient) nodes.Machine { return &leaseOnce{l} }).lost(),
+	}
+}
+
+type (
+	leaseEndless    struct{ leaseServer }
+	leaseHasty      struct{ leaseServer }
+	leaseAnyRelease struct{ leaseServer }
+	leaseOver       struct{ leaseServer }
+	leaseSilent     struct{ leaseClient }
+	leaseAnyGrant   struct{ leaseClient }
+	leaseOnce       struct{ leaseClient }
+)
+
+func (l *leaseEndless) Timeout(*nodes.Env, nodes.Timer) {}
+
+func (l *leaseHasty) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if _, ok := m.(leaseRequest); ok {
+		l.Holder = ticket{}
+	}
+	l.leaseServer.Receive(env, from, m)
+}
+
+func (l *leaseAnyRelease) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if _, ok := m.(leaseRelease); ok {
+		m = leaseRelease{l.Serial}
+	}
+	l.leaseServer.Receive(env, from, m)
+}
+
+func (l *leaseOver) Timeout(env *nodes.Env, t nodes.Timer) {
+	l.Over[l.Holder.Client] = l.Holder.Number
+	l.leaseServer.Timeout(env, t)
+}
+
+func (l *leaseSilent) Timeout(env *nodes.Env, t nodes.Timer) {
+	if l.waits {
+		l.leaseClient.Timeout(env, t)
+	}
+}
+
+func (l *leaseAnyGrant) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if g, ok := m.(leaseGrant); ok {
+		m = leaseGrant{l.number, g.Serial}
+	}
+	l.leaseClient.Receive(env, from, m)
+}
+
+func (l *leaseOnce) Timeout(env *nodes.Env, t nodes.Timer) {
+	if !l.waits {
+		l.leaseClient.Timeout(env, t)
+	}
+}

@@ -1,0 +1,168 @@
+package mutex
+
+import (
+	"slices"
+
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+// The quorums of a grid as lecture notes give them: who asks waits for an ACK of each node of its row and its
+// column, and each node acknowledges one request at a time. That is Maekawa's algorithm without INQUIRE and
+// RELINQUISH. It is known to be broken, and here to show what these are for, and why a node asks itself too.
+//
+//   - Where a node asks itself, any two quorums meet where the row of one crosses the column of the other, so
+//     it is safe. But two that ask at the same time each have their own ACK, and wait for the other's.
+//   - The notes do not say whether a node is in its own row and column. Where it does not ask itself, the
+//     quorums of two neighbours in a grid of two rows do not meet, nor do those of two nodes.
+//
+// Any number of nodes forms a grid, of as many rows as its largest divisor up to its square root; a prime
+// number of nodes is a single row, in which all are asked.
+
+var gridQuorumRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "grid-quorum",
+		New:  func(nodes.Config) nodes.Machine { return &gridQuorum{} },
+		Messages: []nodes.MessageKind{{Zero: gridRequest{}}, {Zero: gridAck{}, Permit: true},
+			{Zero: gridRelease{}}},
+		Safe: nodes.NoAmnesia | nodes.NoDuplication,
+		Live: nodes.NoLoss | nodes.NoCrash,
+	},
+	Aliases: []string{"grid"}, Family: "quorum",
+	Source: "lecture notes that give quorums of a grid, with a queue at each node and nothing against " +
+		"deadlock (after Maekawa, ACM TOCS 3(2), 1985)",
+	Summary: "A node asks its row and its column, itself included, each of which acknowledges one request at " +
+		"a time, in the order of arrival: two that ask at the same time wait for each other.",
+	Mutex: gridExclusion(),
+	Flaw: &row.Flaw{
+		Check: "progress",
+		At:    nodes.Config{N: 4},
+	},
+	Faults: slices.Concat(
+		under(blocks, gridStands, nodePlans...),
+		under(blocks|unhit, gridStands+naiveLate, naiveLinks...)),
+}
+
+var gridSelflessRow = row.Row{
+	Spec: nodes.Spec{
+		Name:     "grid-quorum-selfless",
+		New:      func(nodes.Config) nodes.Machine { return &gridQuorum{selfless: true} },
+		Messages: gridQuorumRow.Messages,
+		Safe:     gridQuorumRow.Safe,
+		Live:     gridQuorumRow.Live,
+	},
+	Aliases: []string{"selfless-grid"}, Family: "quorum",
+	Source: gridQuorumRow.Source + ", as whoever takes a row for the others in it reads them",
+	Summary: "As grid-quorum, but a node does not ask itself: in a grid of two rows the quorums of neighbours " +
+		"do not meet.",
+	Mutex: gridExclusion(),
+	Flaw: &row.Flaw{
+		Check: "exclusion",
+		Also:  "progress",
+		At:    nodes.Config{N: 2},
+	},
+	// Five nodes are a single row, in which any two quorums meet.
+	Faults: beside(slices.Concat(
+		under(recovers|blocks, "requests that take the same time arrive everywhere in the same order (L); "+
+			"otherwise two clients may each have an acknowledgement that the other waits for (B)",
+			"stopped-holder", "stopped-idle", "slow-node", "stalled-connection", "slow-links", "slow-network",
+			"overtaking", "copies", "skewed-clocks"),
+		under(blocks, "a lost request or acknowledgement is not sent again, and whoever waits for it holds others",
+			"dead-idle", "lost-request", "lost-reply"),
+	), withoutTimeouts()),
+}
+
+const gridStands = "two clients that ask at the same time each have an acknowledgement that the other " +
+	"waits for, whatever else goes wrong"
+
+func gridExclusion() *row.Exclusion {
+	others := func(c nodes.Config) int { return gridSize(c) - 1 }
+	return &row.Exclusion{
+		Cost: func(c nodes.Config) row.Cost {
+			// From RELEASE to ACK; one hop if no third node arbitrates between the two.
+			return always("3(K-1)", row.Exactly(float64(3*others(c))), row.Between(1, 2))
+		},
+		Symbols: []row.Symbol{{Name: "K", Says: "nodes in a row and a column of the grid", Value: gridSize}},
+		Identities: []row.Identity{
+			counts("request = (K-1) entries", others),
+			counts("ack = request"),
+			counts("release = request"),
+		},
+	}
+}
+
+// gridSize returns how many nodes are in the row and the column of a node, itself included.
+func gridSize(c nodes.Config) int {
+	rows := gridRows(c.N)
+	return rows + c.N/rows - 1
+}
+
+type gridQuorum struct {
+	selfless bool // we do not ask ourselves
+	asked    nodes.Set
+	awaiting nodes.Set  // of these, who has yet to acknowledge our request
+	queue    []nodes.ID // whose requests we have; the first was acknowledged
+}
+
+type (
+	gridRequest struct{} // asks to enter
+	gridAck     struct{} // permits it
+	gridRelease struct{} // gives the permission back
+)
+
+func (g *gridQuorum) Start(env *nodes.Env) {
+	g.asked = gridOf(env.N(), env.Self())
+	if g.selfless {
+		g.asked.Remove(env.Self())
+	}
+}
+
+func (g *gridQuorum) Request(env *nodes.Env) {
+	g.awaiting = g.asked.Clone()
+	for arbiter := range g.asked.All() {
+		env.Send(arbiter, gridRequest{})
+	}
+	if g.asked.Empty() {
+		env.Grant() // there are no others
+	}
+}
+
+func (g *gridQuorum) Release(env *nodes.Env) {
+	for arbiter := range g.asked.All() {
+		env.Send(arbiter, gridRelease{})
+	}
+}
+
+func (g *gridQuorum) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m.(type) {
+	case gridRequest:
+		if len(g.queue) == 0 {
+			env.Send(from, gridAck{})
+		}
+		g.queue = append(g.queue, from)
+	case gridAck:
+		if g.awaiting.Remove(from) && g.awaiting.Empty() {
+			env.Grant()
+		}
+	case gridRelease:
+		if at := slices.Index(g.queue, from); at >= 0 {
+			g.queue = slices.Delete(g.queue, at, at+1)
+		}
+		if len(g.queue) > 0 {
+			env.Send(g.queue[0], gridAck{})
+		}
+	default:
+		nodes.Unexpected(g, m)
+	}
+}
+
+// WaitsFor names those who have yet to acknowledge.
+func (g *gridQuorum) WaitsFor() nodes.Set { return g.awaiting.Clone() }
+
+// LentTo returns whose request we have acknowledged.
+func (g *gridQuorum) LentTo() nodes.ID {
+	if len(g.queue) == 0 {
+		return nodes.None
+	}
+	return g.queue[0]
+}

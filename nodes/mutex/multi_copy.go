@@ -1,0 +1,167 @@
+package mutex
+
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+var multiCopyRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "multi-copy",
+		New: func(c nodes.Config) nodes.Machine {
+			return &multiCopy{copies: c.Capacity(), held: make([]int, c.N), owed: make([]uint64, c.N)}
+		},
+		Messages: []nodes.MessageKind{{Zero: copiesRequest{}, Broadcast: true},
+			{Zero: copiesAnswer{}, Permit: true}, {Zero: copiesFreed{}, Permit: true}},
+		Units: nodes.Units{Most: nodes.AnyUnits, Take: nodes.AnyUnits, Usual: 3},
+		Safe:  nodes.NoAmnesia,
+		Live:  nodes.NoLoss | nodes.NoCrash,
+	},
+	Aliases: []string{"m-of-n", "copies"}, Family: "permission",
+	Source: "the problem: Raynal, A distributed solution to the k-out of-M resources allocation problem, " +
+		"ICCI 1991; the rules are derived from Ricart and Agrawala's (CACM 24(1), 1981), with counts of copies",
+	Summary: "A node asks every peer for m of M copies, each answers how many it takes before that, and the " +
+		"node enters when m are left; who leaves says so.",
+	// No Bypass: later requests that leave an earlier one its copies may enter beside it again and again.
+	Mutex: &row.Exclusion{
+		Cost: func(c nodes.Config) row.Cost {
+			least := row.Exactly(float64(2 * (c.N - 1)))
+			any := row.Between(least.Min, float64(3*(c.N-1)))
+			return row.Cost{Formula: "2(N-1), and up to 3(N-1) if requests meet", Sequential: least, One: least,
+				Saturated: any, Any: any, Delay: row.Between(0, 1)}
+		},
+		Identities: []row.Identity{
+			counts("request = (N-1) entries", peers),
+			counts("answer = request"),
+			counts("freed <= answer"),
+		},
+	},
+	Published: []row.Claim{
+		{Figure: row.MessagesPerEntry, Source: "derived: a request, an answer, and what is freed later",
+			Take: "1..3", Value: func(c nodes.Config) row.Range {
+				return row.Between(float64(2*(c.N-1)), float64(3*(c.N-1)))
+			}},
+		{Figure: row.MessagesPerEntry, Source: "derived: one at a time", Load: "sequential", Take: "1..3",
+			Value: formula(func(n float64) float64 { return 2 * (n - 1) })},
+		{Figure: row.ClientDelayHops, Source: "derived: a request and its answers", Load: "sequential",
+			Sizes: nine, Take: "1..3", Value: exactly(2)},
+	},
+	// With three copies, the usual number, of which each request takes one.
+	Faults: withoutTimeouts(
+		under(blocks, "a peer that does not answer counts with all copies, so every entry needs an answer of "+
+			"the dead node", "dead-idle"),
+		under(starves|blocks, "a node whose request or answer is lost waits for ever (P); it leaves the others "+
+			"two of three copies", "lost-request"),
+		under(recovers|starves, "a node whose answer is lost waits (P), but not if the copies that were not told "+
+			"to be free are not needed (L)", "lost-reply"),
+		under(recovers|starves|blocks|breaks, "a node that comes up with its clock at 0 has forgotten whom it "+
+			"answered, and may take copies beside others (X); answers that were lost have their receivers wait (P), "+
+			"or all (B), or none were (L)", comebacks...),
+	),
+}
+
+// multiCopy serves a resource of M copies to requests for any number m of them, after Ricart and Agrawala.
+// The problem is that of M. Raynal, "A distributed solution to the k-out of-M resources allocation problem",
+// ICCI 1991, who generalizes their algorithm too; these rules are not copied from there.
+//
+// To enter, a node stamps a request with its logical clock and sends it to every peer. A peer answers at
+// once: if it is inside, or waits, under an earlier stamp, how many copies it takes, and otherwise
+// none. When it
+// leaves, it tells those whom it answered so that its copies are free. A node counts all M copies as taken by
+// a peer that has not answered, and enters when M less what its peers take is as much as it wants.
+//
+// No more than M copies are taken. Of those inside, take the one whose request has the latest stamp. Each of
+// the others has answered that request; it cannot have done so before it made its own, which would be the
+// later one then. So it has answered how many copies it takes, and they count until it leaves.
+//
+// A large request does not starve: who asks once its request is known leaves it its copies. So it waits for
+// no more than those who were before it when they answered, and these leave.
+type multiCopy struct {
+	copies  int      // M
+	clock   uint64   // the highest stamp seen or used
+	ours    stamp    // our request; zero while we are neither waiting nor inside
+	units   int      // that it takes
+	waiting bool     // and not inside
+	held    []int    // by peer: how many copies it may take before us
+	owed    []uint64 // by peer: the stamp of its request that we have answered with our copies; zero: none
+}
+
+type (
+	copiesRequest struct{ Clock uint64 } // asks to enter, stamped Clock
+	copiesAnswer  struct {               // says how many copies its sender takes before request Clock
+		Clock uint64
+		Takes int
+	}
+	copiesFreed struct{ Clock uint64 } // takes that back: they are free
+)
+
+func (c *multiCopy) Request(env *nodes.Env) {
+	c.clock++
+	c.ours, c.units, c.waiting = stamp{c.clock, env.Self()}, env.Units(), true
+	for peer := range c.held {
+		c.held[peer] = c.copies
+	}
+	c.held[env.Self()] = 0
+	env.Broadcast(copiesRequest{c.clock})
+	c.enter(env)
+}
+
+func (c *multiCopy) Release(env *nodes.Env) {
+	c.ours, c.units = stamp{}, 0
+	for peer, clock := range c.owed {
+		if clock > 0 {
+			env.Send(nodes.ID(peer), copiesFreed{clock})
+			c.owed[peer] = 0
+		}
+	}
+}
+
+func (c *multiCopy) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case copiesRequest:
+		c.clock = max(c.clock, m.Clock)
+		takes := 0
+		if !c.ours.isZero() && c.ours.before(stamp{m.Clock, from}) {
+			takes = c.units
+			c.owed[from] = max(c.owed[from], m.Clock)
+		}
+		env.Send(from, copiesAnswer{m.Clock, takes})
+	case copiesAnswer:
+		c.count(env, from, m.Clock, m.Takes)
+	case copiesFreed:
+		c.count(env, from, m.Clock, 0)
+	default:
+		nodes.Unexpected(c, m)
+	}
+}
+
+// count takes note of how many copies a peer takes before the request stamped clock. They do not become more:
+// an answer that comes after what has freed its copies, or a copy of it, changes nothing.
+func (c *multiCopy) count(env *nodes.Env, from nodes.ID, clock uint64, takes int) {
+	if clock == c.ours.Clock {
+		c.held[from] = min(c.held[from], takes)
+		c.enter(env)
+	}
+}
+
+// enter enters if enough copies are left.
+func (c *multiCopy) enter(env *nodes.Env) {
+	left := c.copies
+	for _, takes := range c.held {
+		left -= takes
+	}
+	if c.waiting && left >= c.units {
+		c.waiting = false
+		env.Grant()
+	}
+}
+
+// WaitsFor names the peers that take copies before us, or have not answered.
+func (c *multiCopy) WaitsFor() (all nodes.Set) {
+	for peer, takes := range c.held {
+		if c.waiting && takes > 0 {
+			all.Add(nodes.ID(peer))
+		}
+	}
+	return all
+}

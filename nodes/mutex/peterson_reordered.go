@@ -1,0 +1,44 @@
+package mutex
+
+import (
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+// peterson-reordered is Peterson's algorithm whose two writes are done in the other order: by its program, in
+// which a client says that it is the last before it says that it is interested; or since the client does not
+// wait until a write is done, as a processor that has a store buffer and no fence. It is not safe: of two
+// clients the first writes that it is the last, the second as well. The second says that it is interested,
+// reads that the first is not, and enters. Then the first says so too, reads that the second is the last, and
+// enters.
+var petersonReorderedRow = row.Row{
+	Spec: func() nodes.Spec {
+		spec := petersonSpec("peterson-reordered", newPetersonReordered)
+		spec.Options = append([]nodes.Option{reorderedOption}, spec.Options...)
+		return spec
+	}(),
+	Aliases: []string{"store-buffer"}, Family: "registers",
+	Source: lozes + ": the first two lines in the other order; and memory without " +
+		"fences",
+	Summary: "As peterson, but a client says that it is the last before it is known to be interested.",
+	Mutex:   petersonExclusion,
+	Flaw:    &row.Flaw{Check: "exclusion", At: nodes.Config{N: 2}},
+	Faults: orBreaks(beside(under(recovers|starves|blocks, "as of peterson (P, B), unless the dead client had "+
+		"not yet said that it is interested (L)", "dead-waiter"), petersonFaults),
+		"two clients are both let in (X), without any fault"),
+}
+
+var reorderedOption = nodes.Option{Name: "reordered-by", Values: []string{byProgram, byBuffer},
+	Default: byProgram, Usage: "what has two writes done in the other order"}
+
+const (
+	byProgram = "program" // which writes the last side first
+	byBuffer  = "buffer"  // of writes whose acknowledgement is not waited for
+)
+
+func newPetersonReordered(c nodes.Config) *peterson {
+	p := newPeterson(c)
+	p.reordered = c.Value(reorderedOption) == byProgram
+	p.buffered = !p.reordered
+	return p
+}

@@ -1,0 +1,71 @@
+package mutex
+
+import (
+	"errors"
+
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+// ricartMulticast is the algorithm of Ricart and Agrawala whose exit is one multicast, as lecture notes have
+// it (source G of docs/coverage.md): the replies that a node has put off go to all peers in one message.
+//
+// It names the request of each peer that it permits. A peer whose request is still on its way must not take
+// it for a reply: the node that left may ask again under an earlier stamp than that request, and would get
+// the reply of the peer, which is inside by then.
+//
+// An exit costs N-1 deliveries, for whomever they are, where others wait, and none where nobody does: an
+// entry takes 2(N-1) messages, as if each were for one reply, to 3(N-1). Saturated and with multicast it is
+// two publishes: a request, and the replies of an exit.
+type ricartMulticast struct{ ricartAgrawala }
+
+// ricartReplies permits several requests: of each client, the one stamped so; 0: none.
+type ricartReplies struct{ Clocks []uint64 }
+
+var repliesOption = nodes.Option{
+	Name:    "replies",
+	Usage:   "how a node that leaves sends the replies that it has put off",
+	Values:  []string{"unicast", "multicast"},
+	Default: "unicast",
+	Check: func(c nodes.Config, value string) error {
+		if value == "multicast" && priorityOf(c) != byStamp {
+			return errors.New("an exit is a multicast with the priority stamp alone: leave out --priority or " +
+				"--replies")
+		}
+		return nil
+	},
+}
+
+// repliesTogether reports whether the replies of an exit are one message, and repliesApart whether not.
+func repliesTogether(c nodes.Config) bool { return c.Value(repliesOption) == "multicast" }
+func repliesApart(c nodes.Config) bool    { return !repliesTogether(c) }
+
+func (r *ricartMulticast) Release(env *nodes.Env) {
+	r.ours = stamp{}
+	if len(r.owed) == 0 {
+		return
+	}
+	clocks := make([]uint64, env.N())
+	for _, peer := range r.owed {
+		clocks[peer] = r.deferred[peer].Clock
+		r.deferred[peer] = ricartReply{}
+	}
+	r.owed = r.owed[:0]
+	env.Broadcast(ricartReplies{clocks})
+}
+
+func (r *ricartMulticast) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if m, ok := m.(ricartReplies); ok {
+		if clock := m.Clocks[env.Self()]; clock > 0 {
+			r.ricartAgrawala.Receive(env, from, ricartReply{clock})
+		}
+		return
+	}
+	r.ricartAgrawala.Receive(env, from, m)
+}
+
+// where is an identity of some configurations.
+func where(only func(nodes.Config) bool, i row.Identity) row.Identity {
+	i.Only = only
+	return i
+}

@@ -1,0 +1,136 @@
+package mutex
+
+import (
+	"slices"
+
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+// The algorithm of Ricart and Agrawala as lecture notes print it has two mistakes. They are two rows, which
+// are known to be broken, and here to show that the checks detect it.
+//
+// Its clock can fall: the notes "set highestClock to max(localClock, c)", where localClock is the stamp of
+// the node's own last request. A request that arrives late so makes the node forget a later one, which it has
+// permitted, and its own next request comes before that. Both are then inside.
+//
+// Its replies do not say which request they permit, and are counted. A reply that arrives twice counts for
+// the peer that has not replied, or for the next request. The notes assume "a reliable mechanism for
+// delivering messages", which also rules out copies; a node that sends its request again makes them.
+
+var ricartPrintedRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "ricart-agrawala-printed",
+		New:  func(nodes.Config) nodes.Machine { return &ricartPrinted{} },
+		Messages: []nodes.MessageKind{{Zero: printedRequest{}, Broadcast: true},
+			{Zero: printedReply{}, Permit: true}},
+		Safe: nodes.NoAmnesia | nodes.NoDuplication,
+		Live: ricartAgrawalaRow.Live,
+	},
+	Aliases: []string{"ricart-printed", "ra-printed"}, Family: "permission",
+	Source: "Ricart and Agrawala, CACM 24(1), 1981, as printed by Temple University, CIS 307, Mutual " +
+		"Exclusion and Elections in Distributed Systems (lecture notes)",
+	Summary: "As ricart-agrawala, but a request that arrives late sets the clock back, and the next stamp may " +
+		"come before one that was permitted.",
+	Mutex: printedExclusion(),
+	Flaw: &row.Flaw{
+		Check: "exclusion",
+		At:    nodes.Config{N: 3},
+	},
+	Faults: printedFaults(
+		under(recovers|breaks, "a request that arrives late sets the clock of its receiver back, whose next "+
+			"stamp then may come before one that it has permitted (X)", "stopped-holder", "stopped-idle",
+			"slow-node", "stalled-connection", "slow-links", "slow-network", "overtaking"),
+	),
+}
+
+var ricartUntaggedRow = row.Row{
+	Spec: nodes.Spec{
+		Name:     "ricart-agrawala-untagged",
+		New:      func(nodes.Config) nodes.Machine { return &ricartPrinted{monotone: true} },
+		Messages: ricartPrintedRow.Messages,
+		Safe:     ricartAgrawalaRow.Safe,
+		Live:     ricartAgrawalaRow.Live,
+	},
+	Aliases: []string{"ricart-untagged", "ra-untagged"}, Family: "permission",
+	Source: ricartPrintedRow.Source + ", with a clock that does not fall",
+	Summary: "As ricart-agrawala, but a reply does not say which request it permits, and replies are counted: " +
+		"one that arrives twice counts twice.",
+	Mutex: printedExclusion(),
+	Flaw: &row.Flaw{
+		Check: "exclusion",
+		At:    nodes.Config{N: 3},
+		By:    nodes.NoDuplication,
+	},
+	Faults: printedFaults(),
+}
+
+func printedExclusion() *row.Exclusion {
+	return &row.Exclusion{Cost: ricartAgrawalaRow.Mutex.Cost, Identities: ricartAgrawalaRow.Mutex.Identities[:2]}
+}
+
+// printedFaults returns the cells of both: their own, and those that differ from ricart-agrawala by copies.
+func printedFaults(own ...[]row.FaultCell) []row.FaultCell {
+	return beside(beside(slices.Concat(own...), slices.Concat(
+		under(recovers|breaks, "a reply that arrives twice is counted for a peer that has not replied", "copies"),
+		under(blocks|breaks, "a request or reply that is lost is not sent again (B); a reply that arrives twice "+
+			"is counted twice (X)", "flaky-links"),
+	)), ricartAgrawalaRow.Faults)
+}
+
+// ricartPrinted has the variables of the notes. Its two threads are its handlers; the semaphore s, on which a
+// request waits, is up when need becomes 0.
+type ricartPrinted struct {
+	monotone bool // the clock does not fall
+
+	localClock   uint64    // the stamp of our last request
+	highestClock uint64    // of requests
+	need         int       // replies that are missing
+	pending      nodes.Set // who has requested and was not replied to; ourselves while we wait or are inside
+}
+
+type (
+	printedRequest struct{ Clock uint64 } // asks to enter, stamped Clock
+	printedReply   struct{}               // permits it
+)
+
+func (r *ricartPrinted) Request(env *nodes.Env) {
+	r.pending.Add(env.Self())
+	r.localClock = r.highestClock + 1
+	r.need = env.N() - 1
+	env.Broadcast(printedRequest{r.localClock})
+	if r.need == 0 {
+		env.Grant() // there are no peers, and as printed nobody ever would
+	}
+}
+
+func (r *ricartPrinted) Release(env *nodes.Env) {
+	r.pending.Remove(env.Self())
+	for peer := range r.pending.All() {
+		env.Send(peer, printedReply{})
+	}
+	r.pending.Clear()
+}
+
+func (r *ricartPrinted) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case printedRequest:
+		if r.monotone {
+			r.highestClock = max(r.highestClock, m.Clock)
+		} else {
+			r.highestClock = max(r.localClock, m.Clock)
+		}
+		ours := stamp{r.localClock, env.Self()}
+		if r.pending.Has(env.Self()) && ours.before(stamp{m.Clock, from}) {
+			r.pending.Add(from)
+		} else {
+			env.Send(from, printedReply{})
+		}
+	case printedReply:
+		if r.need--; r.need == 0 {
+			env.Grant()
+		}
+	default:
+		nodes.Unexpected(r, m)
+	}
+}

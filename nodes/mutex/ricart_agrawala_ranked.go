@@ -1,0 +1,142 @@
+package mutex
+
+import (
+	"slices"
+
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+// ricartRanked is the algorithm of Ricart and Agrawala with another priority than that of stamps, as D. W.
+// Jones, notes of 22C:116, University of Iowa, 2002, suggests: a node that waits replies at once to requests
+// that come before its own, and puts off the others.
+//
+// With these rules alone two enter together. Stamps see to it that who has replied to a request does not ask
+// under an earlier one; other priorities do not. Let j reply to i, and then ask under a number that comes
+// first, while i still waits for k: i replies, and when k has replied to both, each has all replies. It is
+// not enough that i puts off who has replied to it: then i waits for k, k for j, and j for i.
+//
+// So there is one more rule here, after that by which Carvalho and Roucairol (1983) take a permission back: a
+// node that waits and lets a request pass asks its sender again, with the number that it has, and of each
+// peer it counts the reply to the latest request alone. Let two nodes be inside, of which the first comes
+// before the second. The second gave its reply before it asked, or it asked again after it. In either
+// case the first had asked when that request came, and has put it off until it leaves. Of those that wait,
+// who comes first has all replies in the end; with IDs, high ones may wait for ever.
+type ricartRanked struct {
+	ranking
+	ours  stamp      // our request; zero while we are neither waiting nor inside
+	again uint64     // how often we have asked again for it
+	lacks nodes.Set  // the peers that have yet to reply to it
+	asked []uint64   // by peer: the Clock of what we have asked it last
+	seen  []uint64   // by peer: the Clock of what it has asked us last
+	owed  []nodes.ID // the peers that we owe a reply, in the order of their requests
+}
+
+// rankedAgain is how many low bits of the Clock of a request count how often it was made; the others are its
+// number.
+const rankedAgain = 24
+
+func newRicart(c nodes.Config) nodes.Machine {
+	if by := priorityOf(c); by != byStamp {
+		return &ricartRanked{ranking: ranking{by: by}, asked: make([]uint64, c.N), seen: make([]uint64, c.N)}
+	}
+	plain := ricartAgrawala{deferred: make([]ricartReply, c.N)}
+	if repliesTogether(c) {
+		return &ricartMulticast{plain}
+	}
+	return &plain
+}
+
+// ricartCost is what an entry takes. A request that is let pass makes those who wait ask once more. Replies
+// that are multicast go to peers too who do not wait.
+func ricartCost(c nodes.Config) row.Cost {
+	least := float64(2 * (c.N - 1))
+	if repliesTogether(c) {
+		cost := always("2(N-1), and up to N-1 more at an exit", row.Between(least, 1.5*least), row.Exactly(1))
+		cost.Sequential, cost.One = row.Exactly(least), row.Exactly(least)
+		return cost
+	}
+	if priorityOf(c) == byStamp {
+		return always("2(N-1)", row.Exactly(least), row.Exactly(1))
+	}
+	cost := always("2(N-1), and up to 2(N-1) more where requests pass others", row.Between(least, 2*least),
+		row.Exactly(1))
+	cost.Sequential, cost.One = row.Exactly(least), row.Exactly(least)
+	return cost
+}
+
+// unranked is an identity of the algorithm with stamps, of which a weaker one is left with other priorities.
+func unranked(stamps, others row.Identity) row.Identity {
+	return row.Identity{Says: stamps.Says, Holds: func(c nodes.Config, t row.Tally) bool {
+		if priorityOf(c) == byStamp {
+			return stamps.Holds(c, t)
+		}
+		return others.Holds(c, t)
+	}}
+}
+
+func (r *ricartRanked) Request(env *nodes.Env) {
+	r.ours, r.again = stamp{r.next(), env.Self()}, 0
+	r.lacks = env.Peers()
+	for peer := range r.asked {
+		r.asked[peer] = r.clock()
+	}
+	env.Broadcast(ricartRequest{r.clock()})
+	if r.lacks.Empty() {
+		env.Grant() // there are no peers
+	}
+}
+
+// clock returns the Clock of our request.
+func (r *ricartRanked) clock() uint64 { return r.ours.Clock<<rankedAgain | r.again }
+
+func (r *ricartRanked) Release(env *nodes.Env) {
+	r.ours = stamp{}
+	r.leave()
+	for _, peer := range r.owed {
+		env.Send(peer, ricartReply{r.seen[peer]})
+	}
+	r.owed = r.owed[:0]
+}
+
+func (r *ricartRanked) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case ricartRequest:
+		if m.Clock <= r.seen[from] {
+			return // a copy
+		}
+		number := m.Clock >> rankedAgain
+		if number > r.seen[from]>>rankedAgain {
+			r.hear(number)
+		}
+		r.seen[from] = m.Clock
+		r.answer(env, stamp{number, from})
+	case ricartReply:
+		if !r.ours.isZero() && m.Clock == r.asked[from] && r.lacks.Remove(from) && r.lacks.Empty() {
+			env.Grant()
+		}
+	default:
+		nodes.Unexpected(r, m)
+	}
+}
+
+// answer replies to a request, or puts it off.
+func (r *ricartRanked) answer(env *nodes.Env, s stamp) {
+	waiting := !r.ours.isZero() && !r.lacks.Empty()
+	if !r.ours.isZero() && (!waiting || r.by.before(r.ours, s)) {
+		if !slices.Contains(r.owed, s.ID) {
+			r.owed = append(r.owed, s.ID)
+		}
+		return
+	}
+	env.Send(s.ID, ricartReply{r.seen[s.ID]})
+	if waiting {
+		r.again++
+		r.asked[s.ID] = r.clock()
+		r.lacks.Add(s.ID)
+		env.Send(s.ID, ricartRequest{r.clock()})
+	}
+}
+
+// WaitsFor names those who have yet to reply.
+func (r *ricartRanked) WaitsFor() nodes.Set { return r.lacks.Clone() }

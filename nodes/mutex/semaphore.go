@@ -1,0 +1,182 @@
+package mutex
+
+import (
+	"slices"
+
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+var semaphoreRow = row.Row{
+	Spec: nodes.Spec{
+		Name:        "semaphore",
+		New:         func(c nodes.Config) nodes.Machine { return &semaphoreClient{server: nodes.ID(c.N)} },
+		Servers:     func(nodes.Config) int { return 1 },
+		NewServer:   func(c nodes.Config, _ nodes.ID) nodes.Machine { return &semaphore{count: c.Capacity()} },
+		Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) },
+		Messages: []nodes.MessageKind{{Zero: semaphoreP{}}, {Zero: semaphoreReply{}, Permit: true},
+			{Zero: semaphoreV{}}},
+		Units: nodes.Units{Most: nodes.AnyUnits, Usual: 3},
+		Safe:  nodes.NoAmnesia,
+		Live:  nodes.NoLoss | nodes.NoCrash,
+	},
+	Aliases: []string{"sem"}, Family: "centralized",
+	Source: "semaphores: Dijkstra, Cooperating sequential processes, 1965; as a server with a count and a " +
+		"queue of return addresses: folklore of operating systems",
+	Summary: "A server outside the cluster counts the units that are free: P takes one, or waits in a queue; " +
+		"V gives one back.",
+	// No Bypass: while the reply to one client is on its way, others may take and give back the other units any
+	// number of times.
+	Mutex: &row.Exclusion{
+		Cost: func(nodes.Config) row.Cost {
+			return always("3", row.Exactly(3), row.Exactly(2))
+		},
+		Identities: []row.Identity{
+			counts("p = entries"),
+			counts("reply = p"),
+			counts("v = reply"),
+		},
+	},
+	Published: []row.Claim{
+		{Figure: row.MessagesPerEntry, Source: "a P, its reply and a V", Value: exactly(3)},
+		{Figure: row.MessagesPerEntry, Source: "a P, its reply and a V, with one unit", Units: 1,
+			Value: exactly(3)},
+		{Figure: row.ClientDelayHops, Source: "a P and its reply", Load: "sequential", Sizes: nine,
+			Value: exactly(2)},
+	},
+	// With three units, the usual number.
+	Faults: withoutTimeouts(
+		under(recovers, "the server does not wait for clients that are not inside, and the other units go round",
+			"dead-idle", "dead-waiter"),
+		under(recovers, "the unit of the dead client is lost, and the others go round", "dead-holder"),
+		under(blocks, "all clients ask the server, and none takes its place", "dead-coordinator"),
+		under(starves, "the client whose reply is lost waits for ever, and keeps its unit; the others go round",
+			"lost-reply"),
+		under(recovers|starves|blocks, "a client whose P or reply is lost waits (P); each reply or V that is lost "+
+			"takes a unit away, and all wait once none is left (B); a lost V by itself leaves the others (L)",
+			losses...),
+		under(starves|blocks, "clients whose P or reply was lost wait (P); all do if no unit is left (B)",
+			"split-brain", "half-cut", "holder-in-minority", "holder-in-majority"),
+		under(unhit, "its clients send each other nothing, and reach the server", "one-way", "bridge",
+			"majority-ring"),
+		under(starves|blocks, "the numbers of a client that comes up again begin again, so each P passes for a "+
+			"copy (P, that client); a unit that it held is lost, and all wait once none is left (B)", comebacks...),
+		under(recovers|starves|blocks|breaks, "a server that has forgotten has all units again while clients are "+
+			"inside (X, if more enter than there are units; L, if not); clients whose P it has forgotten or missed "+
+			"wait (P), and they may be all (B)", "empty-coordinator"),
+	),
+}
+
+// A semaphore as a server: the folklore of operating systems, where the server counts and keeps a queue of
+// return addresses. (Semaphores: E. W. Dijkstra, "Cooperating sequential processes", 1965.)
+//
+// To enter, a client sends P and waits for the reply; to leave it sends V. The server replies at once while
+// its count is above zero, and takes one off it. Otherwise it puts the client into its queue. A V lets the
+// first of the queue have the unit, by a delayed reply, or adds one to the count.
+//
+// No more clients are inside than the count was at first, since a unit is either counted, or out under one
+// reply until the V of that reply has come. P, reply and V have numbers, for the same reason as the messages
+// of central.
+
+type (
+	semaphoreP     struct{ Number uint64 }         // asks for a unit, for the Number-th time
+	semaphoreReply struct{ Number, Serial uint64 } // gives a unit to P Number, as the Serial-th of all
+	semaphoreV     struct{ Serial uint64 }         // gives the unit of reply Serial back
+)
+
+// A semaphoreClient asks the server.
+type semaphoreClient struct {
+	server  nodes.ID
+	number  uint64 // of our latest P
+	waiting bool   // for the reply to it
+	serial  uint64 // of our latest reply
+}
+
+func (c *semaphoreClient) Request(env *nodes.Env) {
+	c.number++
+	c.waiting = true
+	env.Send(c.server, semaphoreP{c.number})
+}
+
+func (c *semaphoreClient) Release(env *nodes.Env) { env.Send(c.server, semaphoreV{c.serial}) }
+
+func (c *semaphoreClient) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case semaphoreReply:
+		if c.waiting && m.Number == c.number {
+			c.waiting = false
+			c.serial = m.Serial
+			env.Grant()
+		}
+	default:
+		nodes.Unexpected(c, m)
+	}
+}
+
+// WaitsFor names the server.
+func (c *semaphoreClient) WaitsFor() nodes.Set {
+	if !c.waiting {
+		return nodes.Set{}
+	}
+	return nodes.SetOf(c.server)
+}
+
+// A semaphore is the server.
+type semaphore struct {
+	count  int      // units that are free
+	serial uint64   // of the latest reply
+	out    []ticket // the replies whose V has not come: by client, with their serials
+	queue  []ticket // who waits, the first come first
+	seen   []uint64 // by client: the number of its latest P
+}
+
+func (s *semaphore) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case semaphoreP:
+		if s.seen == nil {
+			s.seen = make([]uint64, env.N())
+		}
+		if m.Number > s.seen[from] { // else it is a copy
+			s.seen[from] = m.Number
+			s.queue = append(s.queue, ticket{from, m.Number})
+			s.next(env)
+		}
+	case semaphoreV:
+		if s.back(from, m.Serial) {
+			s.next(env)
+		}
+	default:
+		nodes.Unexpected(s, m)
+	}
+}
+
+// back takes a unit back, and reports whether it was out under that reply. Otherwise the V is a copy.
+func (s *semaphore) back(from nodes.ID, serial uint64) bool {
+	at := slices.Index(s.out, ticket{from, serial})
+	if at < 0 {
+		return false
+	}
+	s.out = slices.Delete(s.out, at, at+1)
+	s.count++
+	return true
+}
+
+// next gives units that are free to the first in the queue.
+func (s *semaphore) next(env *nodes.Env) {
+	for s.count > 0 && len(s.queue) > 0 {
+		first := s.queue[0]
+		s.queue = slices.Delete(s.queue, 0, 1)
+		s.count--
+		s.serial++
+		s.out = append(s.out, ticket{first.Client, s.serial})
+		env.Send(first.Client, semaphoreReply{first.Number, s.serial})
+	}
+}
+
+// LentTo returns who has had a unit for longest.
+func (s *semaphore) LentTo() nodes.ID {
+	if len(s.out) == 0 {
+		return nodes.None
+	}
+	return s.out[0].Client
+}

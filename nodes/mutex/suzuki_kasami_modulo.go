@@ -1,0 +1,95 @@
+package mutex
+
+import (
+	"slices"
+	"strconv"
+
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+// indexOption says how the requests of a node are numbered. Without a bound nothing else is assumed.
+var indexOption = nodes.Option{
+	Name:    "index",
+	Usage:   "modulo which number the requests of a node are numbered",
+	Values:  []string{unboundedIndex, "4", "8", "64"},
+	Default: unboundedIndex,
+}
+
+const unboundedIndex = "unbounded"
+
+// modulusOf returns modulo which number requests are numbered; 0: they are not.
+func modulusOf(c nodes.Config) uint64 {
+	modulus, _ := strconv.ParseUint(c.Value(indexOption), 10, 64) // the options are valid
+	return modulus
+}
+
+// besidesOfIndex is what a bounded index rests on: a request is in time, in order, and comes once.
+func besidesOfIndex(c nodes.Config) (safe, live nodes.Assumption) {
+	if modulusOf(c) > 0 {
+		live = nodes.FIFO | nodes.NoDuplication | nodes.NoPause | nodes.Timing
+	}
+	return 0, live
+}
+
+// ofUnbounded holds an identity for numbers without a bound alone. With one, a request that passes for a
+// later one has the token sent to a node that has not asked.
+func ofUnbounded(of row.Identity) row.Identity {
+	return row.Identity{Says: of.Says + ", unless the index is bounded",
+		Holds: func(c nodes.Config, t row.Tally) bool { return modulusOf(c) > 0 || of.Holds(c, t) }}
+}
+
+// suzukiModulo is the algorithm of Suzuki and Kasami with numbers of requests modulo a number, since an
+// "index can be bound" (Lozes and Henrio). A node asks again only when it was served, so the numbers that are
+// known of it differ by as much as requests are late. Of two numbers the later one is that which is less than
+// half the modulus ahead, so a request may be overtaken by fewer than that of the same node.
+type suzukiModulo struct {
+	suzukiKasami
+	modulus uint64
+}
+
+// later reports whether a number comes after another.
+func (s *suzukiModulo) later(a, b uint64) bool {
+	ahead := (a + s.modulus - b) % s.modulus
+	return ahead > 0 && 2*ahead < s.modulus
+}
+
+func (s *suzukiModulo) Request(env *nodes.Env) {
+	s.suzukiKasami.Request(env)
+	s.rn[env.Self()] %= s.modulus
+}
+
+func (s *suzukiModulo) Release(env *nodes.Env) {
+	s.counting(env, s.token.LN, func() { s.suzukiKasami.Release(env) })
+}
+
+func (s *suzukiModulo) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case suzukiRequest:
+		if s.later(m.Number, s.rn[from]) {
+			s.rn[from] = m.Number
+		}
+		if s.has && !s.wants && s.later(s.rn[from], s.token.LN[from]) {
+			s.send(env, from)
+		}
+	case suzukiToken:
+		s.counting(env, m.LN, func() { s.suzukiKasami.Receive(env, from, m) })
+	}
+}
+
+// counting has the numbers of others be one more than LN while do is called, if they are later, and otherwise
+// the same.
+func (s *suzukiModulo) counting(env *nodes.Env, ln []uint64, do func()) {
+	heard := slices.Clone(s.rn)
+	for id := range s.rn {
+		switch {
+		case nodes.ID(id) == env.Self():
+		case s.later(s.rn[id], ln[id]):
+			s.rn[id] = ln[id] + 1
+		default:
+			s.rn[id] = ln[id]
+		}
+	}
+	do()
+	copy(s.rn, heard)
+}

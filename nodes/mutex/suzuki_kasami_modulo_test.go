@@ -1,0 +1,22 @@
+package mutex
+
+import (
+	"testing"
+
+	"turnstile/judge/check"
+	"turnstile/nodes"
+)
+
+var suzukiModuloRow = variantOf(&suzukiKasamiRow, "suzuki-kasami-modulo",
+	func(s suzukiKasami) nodes.Machine { return &suzukiModulo{s, 8} })
+
+// Numbers that have begun anew hundreds of times serve everyone, at the same cost.
+func TestNumbersModuloEightAreEnough(t *testing.T) {
+	for _, c := range []nodes.Config{{N: 2}, {N: 3}, {N: 5}, {N: 9}} {
+		o := saturated(&suzukiModuloRow, c, 1)
+		o.Entries = 2000
+		if v := judge(t, o, suzukiKasamiRow.Mutex.Cost(c).Any); v.Outcome != check.Valid {
+			t.Errorf("%d nodes: %v: %s", c.N, v.Outcome, v.Reason)
+		}
+	}
+}

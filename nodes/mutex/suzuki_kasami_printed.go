@@ -1,0 +1,88 @@
+package mutex
+
+import (
+	"slices"
+
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+// holderOption is how a node waits for a token that it has. The printed program has it wait; the example that
+// is printed beside the program has a node that "has sent a request to all, and grabbed the token".
+var holderOption = nodes.Option{
+	Name:    "holder",
+	Usage:   "what a node does that asks and has the token already",
+	Values:  []string{holderWaits, holderEnters},
+	Default: holderWaits,
+}
+
+const (
+	holderWaits  = "waits"
+	holderEnters = "enters"
+)
+
+var suzukiPrintedRow = row.Row{
+	Spec: nodes.Spec{
+		Name: "suzuki-kasami-printed",
+		New: func(c nodes.Config) nodes.Machine {
+			return &suzukiPrinted{suzukiKasami: suzukiKasami{rn: make([]uint64, c.N)},
+				direct: c.Value(holderOption) == holderEnters}
+		},
+		Messages: suzukiKasamiRow.Messages,
+		Options:  []nodes.Option{holderOption},
+		Live:     suzukiKasamiRow.Live,
+	},
+	Aliases: []string{"sk-printed"}, Family: "token",
+	Source: "Suzuki and Kasami, ACM TOCS 3(4), 1985, as Lozes and Henrio, Distributed Algorithms: Mutual " +
+		"exclusion (lecture notes, Nice), print it",
+	Summary: "As suzuki-kasami, but who has the token and is not inside answers no request, and waits for the " +
+		"token itself.",
+	Mutex: &row.Exclusion{
+		Cost: func(c nodes.Config) row.Cost { // a holder that enters asks all the same
+			return always("N", row.Between(0, float64(c.N)), row.Between(0, 1))
+		},
+	},
+	Flaw: &row.Flaw{
+		Check: "progress",
+		At:    nodes.Config{N: 2},
+		Alone: true,
+	},
+	Faults: slices.Concat(
+		under(blocks, "the first nodes that ask wait for ever: for the token that they have, or for an idle "+
+			"holder", nodePlans...),
+		under(unhit, "all wait before a fault begins, and no message is on its way",
+			append(slices.Clip(linkPlans), "lost-token")...),
+	),
+}
+
+// suzukiPrinted is the program of Suzuki and Kasami's algorithm as a lecture prints it. It is known to be
+// broken, and here to show that the checks detect it.
+//
+// Its entry protocol sends a request to all and waits until the token arrives; its exit protocol sends the
+// token on if the queue is not empty; and who gets a request notes its number, and does nothing else. So a
+// node that leaves while nobody has asked keeps the token for ever. The paper has the holder enter without a
+// request, and an idle holder send the token to the first node that requests it.
+//
+// It is safe, since there is one token.
+type suzukiPrinted struct {
+	suzukiKasami
+	direct bool // a node that asks and has the token enters
+}
+
+// Request is the entry protocol.
+func (s *suzukiPrinted) Request(env *nodes.Env) {
+	s.wants = true
+	s.rn[env.Self()]++
+	env.Broadcast(suzukiRequest{s.rn[env.Self()]})
+	if s.direct && s.has {
+		env.Grant()
+	}
+}
+
+func (s *suzukiPrinted) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, ok := m.(suzukiRequest); ok {
+		s.hear(from, q.Number)
+		return
+	}
+	s.suzukiKasami.Receive(env, from, m)
+}

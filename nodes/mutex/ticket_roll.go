@@ -1,0 +1,210 @@
+package mutex
+
+import (
+	"slices"
+
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+var ticketRow = row.Row{
+	Spec: nodes.Spec{
+		Name:    "ticket",
+		New:     func(c nodes.Config) nodes.Machine { return &customer{roll: nodes.ID(c.N)} },
+		Servers: func(nodes.Config) int { return 1 },
+		NewServer: func(c nodes.Config, _ nodes.ID) nodes.Machine {
+			return newTicketRoll(c)
+		},
+		Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) },
+		Messages: []nodes.MessageKind{{Zero: rollTake{}}, {Zero: rollNumber{}}, {Zero: rollAwait{}},
+			{Zero: rollTurn{}, Permit: true}, {Zero: rollAdvance{}}},
+		Units: nodes.Units{Most: nodes.AnyUnits},
+		Safe:  nodes.NoAmnesia,
+		Live:  nodes.NoLoss | nodes.NoCrash,
+	},
+	Aliases: []string{"sequencer", "ticket-roll"}, Family: "centralized",
+	Source: "Reed and Kanodia, Synchronization with eventcounts and sequencers, CACM 22(2), 1979; the roll of " +
+		"tickets of Jones, Mutual exclusion in distributed systems, notes of 22C:116, University of Iowa, 2002",
+	Summary: "A server hands out numbers in rising order, of which each of k units serves every k-th; a " +
+		"client waits until its number is served, and has the next one served when it leaves.",
+	Mutex: &row.Exclusion{
+		Cost: func(c nodes.Config) row.Cost {
+			delay := row.Exactly(2)
+			if c.Capacity() > 1 {
+				delay = row.Between(0, 2) // who enters next may have its turn from another clerk
+			}
+			return always("5", row.Exactly(5), delay)
+		},
+		// A client has one number at a time. With a lower one it enters once. Of k numbers that come later, k-1 may
+		// go before ours, at other clerks, and who has the other one waits for us: so does each peer in the end.
+		Bypass: func(c nodes.Config) int { return c.Capacity() * peers(c) },
+		Identities: []row.Identity{
+			counts("take = entries"),
+			counts("number = take"),
+			counts("await = take"),
+			counts("turn = take"),
+			counts("advance = take"),
+		},
+	},
+	Published: []row.Claim{
+		{Figure: row.MessagesPerEntry, Source: "a ticket, its turn, and the advance", Value: exactly(5)},
+		{Figure: row.SynchronizationDelayHops, Source: "the advance, and the turn", Sizes: nine, Value: exactly(2)},
+		{Figure: row.ClientDelayHops, Source: "a ticket, and its turn", Load: "sequential", Sizes: nine,
+			Value: exactly(4)},
+		{Figure: row.MessagesPerEntry, Source: "a ticket, its turn, and the advance, with two clerks", Units: 2,
+			Value: exactly(5)},
+	},
+	Faults: withoutTimeouts(
+		without("lost-request", askingOne), // none of its messages is called a request
+		under(starves|blocks, "a client whose request or number is lost waits (P); all do, once a number is not "+
+			"advanced, since numbers are served in order (B)", "split-brain", "half-cut", "holder-in-majority"),
+		under(unhit, "its clients send each other nothing, and reach the server", "one-way", "bridge",
+			"majority-ring"),
+		under(starves|blocks, "the requests of a client that comes up again are counted anew, and pass for copies "+
+			"(P, that client); all wait for its number if it had one (B)", comebacks...),
+		under(recovers|starves|blocks|breaks, "a server that has forgotten hands out the first number again, and "+
+			"serves it while a client is inside (X); clients whose numbers are no longer served wait (P), and they "+
+			"may be all (B)", "empty-coordinator"),
+	),
+}
+
+// The ticket lock is mutual exclusion as D. P. Reed and R. K. Kanodia have it, "Synchronization with
+// eventcounts and sequencers", CACM 22(2), 1979: await(E, ticket(S)), the critical section, advance(E). A
+// server has the sequencer S, which hands out each number once, and the eventcount E, which only grows.
+//
+// To enter, a client takes a number and waits until the eventcount has reached it; to leave it advances the
+// eventcount. Numbers are handed out once and without gaps, so one client at a time has the number that is
+// served, and all are served in order.
+//
+// A resource of k units is k clerks, or the k slots of a bounded buffer, as D. W. Jones has it: the number
+// modulo k chooses the unit. Each has an eventcount of its own and serves its numbers in order, so that
+// number t has its turn when t-k has left: no unit is taken twice before it is left, and each is taken as
+// often as the others, to within one. The price is that who waits for one clerk does not go to another who is
+// free.
+//
+// Each message names the request or the number that it is about, so a copy is recognized.
+
+type (
+	rollTake    struct{ Request uint64 }         // asks for a number, for the Request-th time
+	rollNumber  struct{ Request, Number uint64 } // is it
+	rollAwait   struct{ Number uint64 }          // waits until Number is served
+	rollTurn    struct{ Number uint64 }          // says that it is
+	rollAdvance struct{ Number uint64 }          // has the next one served after it
+)
+
+// A customer takes numbers.
+type customer struct {
+	roll    nodes.ID // the server
+	request uint64   // our latest
+	number  uint64   // the number that it has got, from 1; 0: none yet
+	waiting bool
+}
+
+func (c *customer) Request(env *nodes.Env) {
+	c.request++
+	c.number, c.waiting = 0, true
+	env.Send(c.roll, rollTake{c.request})
+}
+
+func (c *customer) Release(env *nodes.Env) { env.Send(c.roll, rollAdvance{c.number}) }
+
+func (c *customer) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case rollNumber:
+		if c.waiting && c.number == 0 && m.Request == c.request {
+			c.number = m.Number
+			env.Send(c.roll, rollAwait{m.Number})
+		}
+	case rollTurn:
+		if c.waiting && m.Number == c.number {
+			c.waiting = false
+			env.Grant()
+		}
+	default:
+		nodes.Unexpected(c, m)
+	}
+}
+
+// WaitsFor names the server, while the client waits.
+func (c *customer) WaitsFor() nodes.Set {
+	if !c.waiting {
+		return nodes.Set{}
+	}
+	return nodes.SetOf(c.roll)
+}
+
+// A ticketRoll is the server.
+type ticketRoll struct {
+	last    uint64       // the number that was handed out last
+	served  []uint64     // by clerk: the number that it serves
+	taken   []rollNumber // by client: the latest that it has taken
+	waiting []rollWait   // who awaits a number
+}
+
+// A rollWait is a client that awaits a number.
+type rollWait struct {
+	Client nodes.ID
+	Number uint64
+}
+
+func newTicketRoll(c nodes.Config) *ticketRoll {
+	r := &ticketRoll{served: make([]uint64, c.Capacity()), taken: make([]rollNumber, c.N)}
+	for first := range uint64(c.Capacity()) {
+		*r.clerk(first + 1) = first + 1
+	}
+	return r
+}
+
+// clerk returns what the clerk of a number serves.
+func (r *ticketRoll) clerk(number uint64) *uint64 { return &r.served[number%uint64(len(r.served))] }
+
+func (r *ticketRoll) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case rollTake:
+		if m.Request > r.taken[from].Request { // else it is a copy
+			r.last++
+			r.taken[from] = rollNumber{m.Request, r.last}
+			env.Send(from, r.taken[from])
+		}
+	case rollAwait:
+		wait := rollWait{from, m.Number}
+		if !r.over(wait) && !slices.Contains(r.waiting, wait) {
+			r.waiting = append(r.waiting, wait)
+			r.serve(env, wait)
+		}
+	case rollAdvance:
+		if served := r.clerk(m.Number); m.Number == *served { // else it is a copy
+			*served += uint64(len(r.served))
+			r.waiting = slices.DeleteFunc(r.waiting, r.over)
+			for _, wait := range r.waiting {
+				if r.clerk(wait.Number) == served {
+					r.serve(env, wait)
+				}
+			}
+		}
+	default:
+		nodes.Unexpected(r, m)
+	}
+}
+
+// over reports whether the number that a client awaits has left.
+func (r *ticketRoll) over(w rollWait) bool { return w.Number < *r.clerk(w.Number) }
+
+// serve tells a client that waits for a number that is served. It stays until that is over, so that a copy
+// of what it sent is recognized.
+func (r *ticketRoll) serve(env *nodes.Env, wait rollWait) {
+	if wait.Number == *r.clerk(wait.Number) {
+		env.Send(wait.Client, rollTurn{wait.Number})
+	}
+}
+
+// LentTo returns who has the lowest of the numbers that are served.
+func (r *ticketRoll) LentTo() nodes.ID {
+	lowest := slices.Min(r.served)
+	for id, t := range r.taken {
+		if t.Number == lowest {
+			return nodes.ID(id)
+		}
+	}
+	return nodes.None
+}

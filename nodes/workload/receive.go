@@ -1,0 +1,134 @@
+package workload
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+)
+
+// A Receive says how the application of a node receives the messages that arrive there: when the machines
+// handle them. D. W. Jones (22C:116, lecture notes about distributed mutual exclusion) has three ways: an
+// agent, an interrupt, and polling. Its zero value is the agent. What a node tells itself, what its client
+// asks for, its timers and its failure detector wait for nothing.
+type Receive struct {
+	By     Receiver      // empty: Agent
+	Period time.Duration // Poll: between two polls; else 0
+}
+
+// A Receiver is what takes the messages of a node.
+type Receiver string
+
+// The receivers.
+const (
+	// Agent is a thread of its own beside the application: messages are handled as they arrive, whatever the
+	// client does.
+	Agent Receiver = "agent"
+	// Interrupt is an interrupt handler. It interrupts what the client computes. While the client is inside,
+	// interrupts are off, and messages are handled as it leaves, before it asks again.
+	Interrupt Receiver = "interrupt"
+	// Handler is a handler that the application calls on its one thread, as in a loop of events: not while the
+	// client is inside, nor while it computes, which is what a closed load calls to think. Messages are handled
+	// as it leaves, before it computes, and again once it has computed, and asked.
+	Handler Receiver = "handler"
+	// Poll is the application that looks for messages at a period, whatever its client does. When it looks first
+	// is drawn for each node.
+	Poll Receiver = "poll"
+)
+
+// ReceiveForms lists what ParseReceive reads.
+const ReceiveForms = "agent (at once), interrupt (not while the client is inside), handler (nor while it " +
+	"computes) or poll:5ms (every 5 ms)"
+
+// MostPeriod is the longest time between two polls.
+const MostPeriod = 24 * time.Hour
+
+// ParseReceive reads how messages are received: agent, interrupt, handler or poll:5ms.
+func ParseReceive(text string) (Receive, error) {
+	by, period, timed := strings.Cut(text, ":")
+	switch by := Receiver(by); by {
+	case Agent, Interrupt, Handler:
+		if timed {
+			return Receive{}, fmt.Errorf("%q: %s takes no time: write %[2]s, or poll:%[3]s", text, by, period)
+		}
+		if by == Agent {
+			by = ""
+		}
+		return Receive{By: by}, nil
+	case Poll:
+		d, err := time.ParseDuration(period)
+		switch {
+		case err != nil:
+			return Receive{}, fmt.Errorf("%q: write how long it is from one poll to the next, as in poll:5ms", text)
+		case d <= 0 || d > MostPeriod:
+			return Receive{}, fmt.Errorf("%q: from one poll to the next it is longer than nothing, and 24h at "+
+				"most, as in poll:5ms", text)
+		}
+		return Receive{Poll, d}, nil
+	}
+	return Receive{}, fmt.Errorf("there is no way %q to receive messages: take %s", text, ReceiveForms)
+}
+
+// IsZero reports whether messages are handled as they arrive.
+func (r Receive) IsZero() bool { return r == Receive{} }
+
+// String writes it as ParseReceive reads it.
+func (r Receive) String() string {
+	switch r.By {
+	case "":
+		return string(Agent)
+	case Poll:
+		return string(Poll) + ":" + r.Period.String()
+	}
+	return string(r.By)
+}
+
+// Set and Type make it the value of a flag.
+func (r *Receive) Set(text string) (err error) { *r, err = ParseReceive(text); return err }
+
+// Type names the values of the flag.
+func (r *Receive) Type() string { return "way" }
+
+// MarshalText writes it as ParseReceive reads it.
+func (r Receive) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (r *Receive) UnmarshalText(text []byte) error { return r.Set(string(text)) }
+
+// Waits returns how long a message waits at most for the application, given how long the client is inside and
+// computes at most.
+func (r Receive) Waits(hold, think time.Duration) time.Duration {
+	switch r.By {
+	case Interrupt:
+		return hold
+	case Handler:
+		return max(hold, think)
+	}
+	return r.Period
+}
+
+// nextPoll returns when a node polls next, now or later, in nanoseconds of the run.
+func (r Receive) nextPoll(d chance.Dice, id nodes.ID, now int64) int64 {
+	period := int64(r.Period)
+	first := int64(d.Unit(chance.At(chance.ForPoll, id, 0)) * float64(period))
+	if now <= first {
+		return first
+	}
+	return first + (now-first+period-1)/period*period
+}
+
+// CheckReceive returns an error if w.Receive does not suit a run: resources is the number of resources, and
+// duration the length of the run, or 0 if the run ends after a number of entries.
+func (w *Workload) CheckReceive(resources int, duration time.Duration) error {
+	switch r := w.Receive; {
+	case r.By == Poll && duration > 0 && r.Period > duration:
+		return fmt.Errorf("receive %v: the run of %v is shorter, so some nodes would receive nothing: poll more "+
+			"often or run for longer", r, duration)
+	case (r.By == Interrupt || r.By == Handler) && resources > 1 && !w.TakesTurns(resources):
+		return fmt.Errorf("receive %v: of %d resources under an open load a node may be inside one or another "+
+			"all the time, and receive nothing: take agent or poll:5ms, or another load", r, resources)
+	}
+	return nil
+}

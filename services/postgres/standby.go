@@ -1,0 +1,104 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+
+	"github.com/jackc/pgx/v5"
+
+	"turnstile/bench/service"
+	"turnstile/services/lag"
+)
+
+// prepare makes the folder of a server: an empty database, or the copy that a standby begins with.
+func prepare(ctx context.Context, m *service.Member) error {
+	if m.Number == 0 {
+		return m.Run(ctx, beside(m.Program, "initdb"), "-D", m.Dir, "-U", user, "-A", "trust", "--no-sync",
+			"--no-locale", "-E", "UTF8")
+	}
+	at, err := lag.Behind(m.All[0].Address(0), m.Values.Duration("lag"))
+	if err != nil {
+		return err
+	}
+	err = m.Run(ctx, beside(m.Program, "pg_basebackup"), "-d", conninfo(m.All[0].Address(0)), "-D", m.Dir,
+		"--checkpoint=fast", "--wal-method=stream", "--no-sync")
+	if err != nil {
+		return err
+	}
+	settings, err := os.OpenFile(filepath.Join(m.Dir, "postgresql.auto.conf"), os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(settings, "primary_conninfo = '%s'\n", conninfo(at))
+	return errors.Join(err, settings.Close(), os.WriteFile(filepath.Join(m.Dir, "standby.signal"), nil, 0o600))
+}
+
+// conninfo returns the address of a server as programs of PostgreSQL read it.
+func conninfo(at string) string {
+	host, port, _ := net.SplitHostPort(at)
+	return fmt.Sprintf("host=%s port=%s user=%s", host, port, user)
+}
+
+// ready looks whether a server answers and, if it is a standby whose primary is up, has all of its data.
+func ready(ctx context.Context, m *service.Member) error {
+	return ask(ctx, m, func(c *pgx.Conn) (err error) {
+		if m.Number == 0 {
+			return nil
+		}
+		var follows, streams bool
+		err = c.QueryRow(ctx, "select pg_is_in_recovery(), exists (select from pg_stat_wal_receiver "+
+			"where status = 'streaming')").Scan(&follows, &streams)
+		if err == nil && follows && !streams && primary(ctx, m.All[0]) {
+			err = errors.New("it does not get the data of its primary yet")
+		}
+		return err
+	})
+}
+
+// ask has a connection to a server do something.
+func ask(ctx context.Context, m *service.Member, do func(*pgx.Conn) error) error {
+	c, err := pgx.Connect(ctx, address(m.Address(0)))
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(c), c.Close(ctx))
+}
+
+// primary reports whether a server takes writes, as far as it knows.
+func primary(ctx context.Context, m *service.Member) bool {
+	follows := true
+	err := ask(ctx, m, func(c *pgx.Conn) error {
+		return c.QueryRow(ctx, "select pg_is_in_recovery()").Scan(&follows)
+	})
+	return err == nil && !follows
+}
+
+// leader returns the first server that takes writes, or -1.
+func leader(ctx context.Context, all []*service.Member) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	for i, m := range all {
+		if m.Number == 0 || m.Values.On("standby") {
+			if primary(ctx, m) {
+				return i, nil
+			}
+		}
+	}
+	return -1, nil
+}
+
+// promote has a standby become a primary, and waits until it is.
+func promote(ctx context.Context, m *service.Member) error {
+	return ask(ctx, m, func(c *pgx.Conn) error {
+		done := false
+		err := c.QueryRow(ctx, "select pg_promote()").Scan(&done)
+		if err == nil && !done {
+			err = errors.New("the standby has not become a primary within a minute")
+		}
+		return err
+	})
+}
