@@ -160,7 +160,12 @@ func describe(s *Service, v Values, program, endpoint string) (*Description, err
 		Link: s.Link, Words: v.Words(),
 		Declaration: s.Declare(v)}
 	if s.Library != nil {
-		d.Library = s.Library()
+		d.Library = s.Library(v)
+	}
+	if s.Needs != nil {
+		if err := s.Needs(v); err != nil {
+			return nil, err
+		}
 	}
 	if s.Granted != nil {
 		d.GrantedMS = float64(s.Granted(v)) / float64(time.Millisecond)

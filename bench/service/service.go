@@ -29,7 +29,9 @@ type Service struct {
 	// Client is the foreign program of one node of any other service. It returns when in ends.
 	Client func(v Values, d Declaration, in io.Reader, out io.Writer) error
 	// Library names the client library with its version, as in "go-redis v9.23.0".
-	Library func() string
+	Library func(Values) string
+	// Needs says what clients need beside this program that is not there, and what to install; nil: nothing.
+	Needs func(Values) error
 	// Granted says after what time without a word from a holder the lock is free, or a leader is replaced at
 	// the earliest, as servers grant it, which may be more than options ask for; 0: no such time is granted.
 	// nil: never is one.

@@ -59,7 +59,7 @@ var Lock = service.Service{
 		d.Fenced = true
 		return d
 	},
-	Library: func() string { return module.Version(library) },
+	Library: func(service.Values) string { return module.Version(library) },
 	Open:    service.Opens(openLock),
 	Obeys:   func(v service.Values) bool { return v.On(obeyOption) },
 }
@@ -79,7 +79,7 @@ var Election = service.Service{
 		d.Elects, d.Terms = true, v[sessionOption] == "own"
 		return d
 	},
-	Library: func() string { return module.Version(library) },
+	Library: func(service.Values) string { return module.Version(library) },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
 		return program.ServeElector(in, out, d,
 			func(ctx context.Context, s program.Setting) (program.Elector, error) { return openElector(ctx, s, v) })

@@ -61,7 +61,7 @@ var Service = service.Service{
 		return nil
 	},
 	Declare: declare,
-	Library: func() string { return module.Version("github.com/jackc/pgx/v5") },
+	Library: func(service.Values) string { return module.Version("github.com/jackc/pgx/v5") },
 	Open:    service.Opens(open),
 }
 

@@ -50,7 +50,7 @@ var Service = service.Service{
 			GraceMS: float64((8*election(v) + time.Second) / time.Millisecond)}
 	},
 	Granted: election,
-	Library: func() string { return module.Version("go.etcd.io/raft/v3") },
+	Library: func(service.Values) string { return module.Version("go.etcd.io/raft/v3") },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
 		c, err := program.Open(in, out, d)
 		if err != nil {

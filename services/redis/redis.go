@@ -52,7 +52,7 @@ var Service = service.Service{
 		return nil
 	},
 	Declare: declare,
-	Library: func() string { return module.Version("github.com/redis/go-redis/v9") },
+	Library: func(service.Values) string { return module.Version("github.com/redis/go-redis/v9") },
 	Open: func(ctx context.Context, s program.Setting, v service.Values) (program.Lock, error) {
 		l := open(s, v)
 		return l, l.reach(ctx, s)

@@ -46,7 +46,7 @@ var Service = service.Service{
 	Servers: servers(),
 	Granted: func(v service.Values) time.Duration { return v.Duration("px") },
 	Declare: declare,
-	Library: func() string { return module.Version("github.com/go-redsync/redsync/v4") },
+	Library: func(service.Values) string { return module.Version("github.com/go-redsync/redsync/v4") },
 	Open: func(_ context.Context, s program.Setting, v service.Values) (program.Lock, error) {
 		return open(s, v), nil
 	},

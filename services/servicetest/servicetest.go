@@ -28,7 +28,12 @@ func Main(m *testing.M, table ...*service.Service) {
 // skipped if their program is missing.
 func Start(t testing.TB, s *service.Service, words ...string) *service.Running {
 	t.Helper()
-	if _, err := s.Servers.Paths(Values(t, s, words...), ""); err != nil {
+	v := Values(t, s, words...)
+	_, err := s.Servers.Paths(v, "")
+	if err == nil && s.Needs != nil {
+		err = s.Needs(v)
+	}
+	if err != nil {
 		t.Skip(err)
 	}
 	r, err := service.Launch(t.Context(), cluster.NewLauncher(),

@@ -3,9 +3,11 @@
 package zookeeper
 
 import (
+	"context"
 	"time"
 
 	"turnstile/bench/service"
+	"turnstile/nodes/foreign/program"
 	"turnstile/services/module"
 )
 
@@ -14,6 +16,7 @@ const (
 	own     = "own"
 	library = "library"
 	herd    = "herd"
+	curator = "curator"
 )
 
 // Values of the option failed.
@@ -38,7 +41,8 @@ var Service = service.Service{
 	Options: []service.Option{
 		{Name: "recipe", Default: own,
 			Usage: "own: each waits for the one before; library: zk.Lock, without a fence; " +
-				"herd: all wait for the holder", Values: []string{own, library, herd}},
+				"herd: all wait for the holder; curator: InterProcessMutex of Apache Curator, in Java",
+			Values: []string{own, library, herd, curator}},
 		{Name: "session", Default: "2s", Usage: "the session timeout; the server counts it in ticks of 200 ms",
 			Check: service.Length(2*tick, maxSession)},
 		{Name: "lost", Default: disconnected, Usage: "what tells the holder that the lock is lost: that it is " +
@@ -54,9 +58,20 @@ var Service = service.Service{
 	Servers: &servers,
 	Granted: granted,
 	Declare: declare,
-	Library: func() string { return module.Version("github.com/go-zookeeper/zk") },
-	Open:    service.Opens(open),
-	Obeys:   func(v service.Values) bool { return v.On("obey") },
+	Library: func(v service.Values) string {
+		if v["recipe"] == curator {
+			return curatorVersion()
+		}
+		return module.Version("github.com/go-zookeeper/zk")
+	},
+	Needs: needsCurator,
+	Open: func(ctx context.Context, s program.Setting, v service.Values) (program.Lock, error) {
+		if v["recipe"] == curator {
+			return openCurator(ctx, s, v)
+		}
+		return open(ctx, s, v)
+	},
+	Obeys: func(v service.Values) bool { return v.On("obey") },
 }
 
 // declare says what the documentation promises: that a client which is disconnected knows nothing of its

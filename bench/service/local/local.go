@@ -46,7 +46,7 @@ func made(name, summary, promise, link string, live []string, open service.Opene
 		Declare: func(service.Values) service.Declaration {
 			return service.Declaration{Safe: []string{"servers-up"}, Live: live, GraceMS: 2000}
 		},
-		Library: kernel,
+		Library: func(service.Values) string { return kernel() },
 		Open:    service.Opens(open)}
 }
 

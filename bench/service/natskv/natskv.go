@@ -39,7 +39,7 @@ var Service = service.Service{
 		return service.Declaration{Safe: safe, Live: []string{"no-loss", "servers-up"},
 			Fenced: true, GraceMS: float64(2*v.Duration("ttl")/time.Millisecond) + 10_000}
 	},
-	Library: func() string { return "nats.go " + nats.Version },
+	Library: func(service.Values) string { return "nats.go " + nats.Version },
 	Open:    open,
 	Obeys:   func(v service.Values) bool { return v.On("obey") },
 }
