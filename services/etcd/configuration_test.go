@@ -19,8 +19,8 @@ func TestConfiguration(t *testing.T) {
 		t.Skip("it takes 10 s")
 	}
 	t.Parallel()
-	r := servicetest.Start(t, &Lock, "members=3")
 	const name = "test/configuration"
+	r := servicetest.Start(t, &Lock, "members=3")
 	clients := make([]*clientv3.Client, len(r.Addresses))
 	for i, address := range r.Addresses {
 		c, err := Dial(address)
@@ -30,7 +30,7 @@ func TestConfiguration(t *testing.T) {
 		t.Cleanup(func() { c.Close() })
 		clients[i] = c
 	}
-	// write tries again while nobody leads: what is asked for meanwhile is lost.
+	// While nobody leads, what is asked for is lost.
 	write := func(server int, text string, within time.Duration) (err error) {
 		for late := time.Now().Add(within); time.Now().Before(late); {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -43,14 +43,13 @@ func TestConfiguration(t *testing.T) {
 	}
 	// own is the copy of a server, which asks no other for it.
 	own := func(server int) (text string) {
-		err := ask(t.Context(), r.Addresses[server], func(ctx context.Context, c *clientv3.Client) error {
+		if err := ask(t.Context(), r.Addresses[server], func(ctx context.Context, c *clientv3.Client) error {
 			got, err := c.Get(ctx, name, clientv3.WithSerializable())
 			if err == nil && len(got.Kvs) == 1 {
 				text = string(got.Kvs[0].Value)
 			}
 			return err
-		})
-		if err != nil {
+		}); err != nil {
 			t.Errorf("server %d does not say what it has: %v", server, err)
 		}
 		return text

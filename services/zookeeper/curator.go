@@ -80,8 +80,8 @@ type curatorLock struct {
 	over bool          // the session has expired since that grant
 }
 
-// curatorLimit is how long it may take until there is a session. Each client compiles its program before, which
-// takes a second of one core: 32 clients on two cores take half a minute.
+// curatorLimit is how long it may take until there is a session. Each client compiles its program before, a
+// second of one core: 32 clients on two cores take half a minute.
 const curatorLimit = 9 * time.Second
 
 // openCurator starts a client in Java, which waits for its session whenever it is asked for something.
@@ -95,7 +95,8 @@ func openCurator(ctx context.Context, s program.Setting, v service.Values) (prog
 	cmd := exec.CommandContext(ctx, "java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
 		"-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-cp",
 		strings.Join(append(curatorJars, jars...), ":"), "--source", "17", "/dev/fd/3",
-		strings.Join(s.Options.Servers, ","), strconv.FormatInt(v.Duration("session").Milliseconds(), 10), path)
+		strings.Join(s.Options.Servers, ","),
+		strconv.FormatInt(v.Duration("session").Milliseconds(), 10), path)
 	cmd.ExtraFiles, cmd.Stderr = []*os.File{source}, os.Stderr
 	l := &curatorLock{process: cmd, answers: make(chan string, 1), tells: "suspended"}
 	if v["lost"] == expired {

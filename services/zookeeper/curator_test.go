@@ -21,8 +21,8 @@ func curatorClient(t *testing.T, servers []string, words ...string) *curatorLock
 	return l.(*curatorLock)
 }
 
-// Curator's lock excludes, has the czxid as fence, and gives up when it is told to. A holder whose connection is
-// cut is told so, and another enters once its session is over.
+// Curator's lock excludes, has the czxid as fence, and gives up when it is told to. A holder whose connection
+// is cut is told so, and another enters once its session is over.
 func TestCurator(t *testing.T) {
 	r := servicetest.Start(t, &Service, "recipe="+curator)
 	p := servicetest.NewProxy(t, r.Addresses[0])
