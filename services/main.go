@@ -17,7 +17,7 @@ import (
 
 // table lists the services.
 var table = []*service.Service{&redis.Service, &redlock.Service, &postgres.Service, &zookeeper.Service,
-	&etcd.Lock, &etcd.Election, &raft.Service}
+	&zookeeper.Latch, &etcd.Lock, &etcd.Election, &raft.Service}
 
 func main() {
 	t := service.Table{Services: table, Self: []string{terminal.OwnPath()}}

@@ -108,7 +108,8 @@ func (c *ServiceCase) judge(ctx context.Context, folder *results.Folder) error {
 
 // leadersShown says of a run about leaders whether two led at once, in whatever terms. Its fences are terms.
 func (r *ServiceRun) leadersShown(t *bench.Trial) {
-	r.HasFences, r.Fenced, r.SilenceS = true, r.Strict, inSeconds(t.Row.LeaderlessUS)
+	r.HasFences, r.SilenceS = true, inSeconds(t.Row.LeaderlessUS)
+	r.Fenced, _ = t.Verdict.ShownInTerms()
 	if r.Strict != 0 && (isMore(t.Row.TwoLeadersUS) || isMore(t.Row.TwoLeadersStoppedUS)) {
 		r.Strict = row.Breaks
 	}

@@ -56,6 +56,17 @@ func (v *Verdict) Served() (row.Outcome, string) {
 	return beside.Shown()
 }
 
+// ShownInTerms is Shown to a resource that obeys the leader of the latest term alone: two that lead for good
+// in terms of their own leave some nodes without that one.
+func (v *Verdict) ShownInTerms() (row.Outcome, string) {
+	apart := *v
+	if v.Divided && !slices.ContainsFunc(v.Findings,
+		func(f Finding) bool { return f.Outcome == Violated && f.About() == aboutSafety }) {
+		apart.Divided, apart.Blocked = false, false // one of them leads in the latest term
+	}
+	return apart.Shown()
+}
+
 // doubts reports whether a finding that is not valid leaves open what a run shows, which may have stalled.
 func (f *Finding) doubts(stalled bool) bool {
 	switch leaves := f.check().leaves; {

@@ -117,6 +117,21 @@ func TestRunsAboutLeadersShow(t *testing.T) {
 	}
 }
 
+// To a resource that obeys the latest term alone, leaders of terms of their own leave some without a leader.
+func TestRunsAboutLeadersShowInTerms(t *testing.T) {
+	wants := map[string]row.Outcome{"they lead in them for good": row.Starves}
+	for _, r := range shownRuns() {
+		want, is := wants[r.name]
+		if !is {
+			want = r.want
+		}
+		v := r.booked(t, Valid)
+		if got, _ := v.ShownInTerms(); got != want {
+			t.Errorf("%s shows %v in terms, want %v", r.name, got, want)
+		}
+	}
+}
+
 // What the counts contradict shows nothing, unless two led.
 func TestDoubtedRunsAboutLeadersShowNothing(t *testing.T) {
 	for _, r := range shownRuns() {

@@ -31,6 +31,14 @@ const (
 	disconnected = "disconnected"
 )
 
+// Options of both services.
+var (
+	session = service.Option{Name: "session", Default: "2s", Check: service.Length(2*tick, maxSession),
+		Usage: "the session timeout; the server counts it in ticks of 200 ms"}
+	durable = service.Option{Name: "durable", Default: "off", Values: service.OnOff,
+		Usage: "forceSync: the servers write to disk before they answer"}
+)
+
 // Service is the lock by the recipe of the documentation.
 var Service = service.Service{
 	Name:    "zookeeper",
@@ -43,8 +51,7 @@ var Service = service.Service{
 			Usage: "own: each waits for the one before; library: zk.Lock, without a fence; " +
 				"herd: all wait for the holder; curator: InterProcessMutex of Apache Curator, in Java",
 			Values: []string{own, library, herd, curator}},
-		{Name: "session", Default: "2s", Usage: "the session timeout; the server counts it in ticks of 200 ms",
-			Check: service.Length(2*tick, maxSession)},
+		session,
 		{Name: "lost", Default: disconnected, Usage: "what tells the holder that the lock is lost: that it is " +
 			"disconnected, after 2/3 of the session timeout, or that the session has expired, which it hears " +
 			"once it is connected again", Values: []string{expired, disconnected}},
@@ -52,8 +59,7 @@ var Service = service.Service{
 		{Name: "failed", Default: ends, Usage: "ends: after a Lock or Unlock of the library that failed, the " +
 			"client ends its session, and with it the node that the library may have left; kept: it keeps " +
 			"both, and all may wait for that node for ever", Values: []string{ends, kept}},
-		{Name: "durable", Default: "off", Usage: "forceSync: the servers write to disk before they answer",
-			Values: service.OnOff},
+		durable,
 	},
 	Servers: &servers,
 	Granted: granted,
@@ -64,7 +70,12 @@ var Service = service.Service{
 		}
 		return module.Version("github.com/go-zookeeper/zk")
 	},
-	Needs: needsCurator,
+	Needs: func(v service.Values) error {
+		if v["recipe"] == curator {
+			return needsCurator()
+		}
+		return nil
+	},
 	Open: func(ctx context.Context, s program.Setting, v service.Values) (program.Lock, error) {
 		if v["recipe"] == curator {
 			return openCurator(ctx, s, v)
@@ -74,13 +85,23 @@ var Service = service.Service{
 	Obeys: func(v service.Values) bool { return v.On("obey") },
 }
 
-// declare says what the documentation promises: that a client which is disconnected knows nothing of its
-// locks, and that the server frees them after the session timeout. A holder that stays, or that is told later
-// than the others, loses that with its connection.
+// declare adds what the lock promises. A holder that stays loses it with its connection.
 func declare(v service.Values) service.Declaration {
+	d := declaration(v)
+	d.Fenced = v["recipe"] != library
+	if !v.On("obey") && v["lost"] != expired {
+		d.Safe = append(d.Safe, "no-loss")
+	}
+	return d
+}
+
+// declaration says what the documentation promises: that a client which is disconnected knows nothing of its
+// locks, and that the server frees them after the session timeout. One that is told later than the others
+// loses that with its connection.
+func declaration(v service.Values) service.Declaration {
 	d := service.Declaration{Safe: []string{"no-pause", "timing", "no-amnesia"}, Live: []string{"servers-up"},
-		Fenced: v["recipe"] != library, GraceMS: float64(2*v.Duration("session")/time.Millisecond) + 5000}
-	if !v.On("obey") || v["lost"] == expired {
+		GraceMS: float64(2*v.Duration("session")/time.Millisecond) + 5000}
+	if v["lost"] == expired {
 		d.Safe = append(d.Safe, "no-loss")
 	}
 	if v.Int(service.Members) == 1 {

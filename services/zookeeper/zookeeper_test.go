@@ -16,7 +16,7 @@ import (
 	"turnstile/services/servicetest"
 )
 
-func TestMain(m *testing.M) { servicetest.Main(m, &Service) }
+func TestMain(m *testing.M) { servicetest.Main(m, &Service, &Latch) }
 
 // client returns that of a node which reaches some servers.
 func client(t *testing.T, servers []string, prefix string, words ...string) *lock {
