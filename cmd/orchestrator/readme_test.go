@@ -5,6 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -35,6 +37,28 @@ func TestReadmeCanBePasted(t *testing.T) {
 	for i, block := range strings.Split(string(text), "```") {
 		if i%2 == 1 && strings.HasPrefix(block, "sh\n") && strings.ContainsAny(block, "<>") {
 			t.Errorf("this cannot be pasted into a shell:%s", block[2:])
+		}
+	}
+}
+
+// TestLinks wants the files to which pages link.
+func TestLinks(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := regexp.MustCompile(`\]\(([^)#\s]+)(#[^)]*)?\)`)
+	for _, page := range append(pages, "../../README.md", "../../CHANGELOG.md") {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range link.FindAllStringSubmatch(string(b), -1) {
+			if to := found[1]; !strings.Contains(to, "://") {
+				if _, err := os.Stat(filepath.Join(filepath.Dir(page), to)); err != nil {
+					t.Errorf("%s links to %s, which is not there", page, to)
+				}
+			}
 		}
 	}
 }
