@@ -117,11 +117,12 @@ type killing struct {
 // start starts the run. Its processes know its folder as that of temporary files.
 func (k *killing) start() {
 	k.Helper()
-	var err error
-	if k.dir, err = os.MkdirTemp("", "turnstile-kills-"); err != nil {
+	dir, err := os.MkdirTemp("", "turnstile-kills-")
+	if err != nil {
 		k.Fatal(err)
 	}
-	k.Cleanup(func() { os.RemoveAll(k.dir) })
+	k.dir = dir
+	k.Cleanup(func() { os.RemoveAll(dir) })
 	if err := os.Chmod(k.dir, 0o711); err != nil { // servers may run as another user
 		k.Fatal(err)
 	}
