@@ -49,7 +49,7 @@ func ServeLock(in io.Reader, out io.Writer, declaration any, obeys bool,
 	open func(context.Context, Setting) (Lock, error)) error {
 	return serve(in, out, declaration, func(ctx context.Context, c *Conn) (server, error) {
 		s := &lockServer{conn: c, obeys: obeys, lines: make(chan Line, 16),
-			failed: errors.New("no servers were named")}
+			revoked: make(chan chan struct{}), failed: errors.New("no servers were named")}
 		if len(c.Setting.Options.Servers) == 0 {
 			return s, nil
 		}
@@ -69,6 +69,8 @@ type lockServer struct {
 	held bool // Acquire has granted, and Release was not called yet
 	// left is closed when the client of the latest grant has left.
 	left chan struct{}
+	// revoked is sent the left of a client that has left since it was told that the lock is lost.
+	revoked chan chan struct{}
 }
 
 func (s *lockServer) take(l Line) { s.lines <- l }
@@ -80,6 +82,8 @@ func (s *lockServer) work(ctx context.Context) {
 		case <-ctx.Done():
 		case l := <-s.lines:
 			s.handle(ctx, l)
+		case left := <-s.revoked:
+			s.leave(ctx, left)
 		}
 	}
 	if s.lock != nil {
@@ -102,7 +106,7 @@ func (s *lockServer) handle(ctx context.Context, l Line) {
 
 // acquire takes the lock for a request.
 func (s *lockServer) acquire(ctx context.Context, l Line) {
-	s.giveBack(ctx) // what a client left that was told that it is lost
+	s.giveBack(ctx) // what a client is told to have lost in this moment
 	g, err := s.lock.Acquire(ctx)
 	var fatal Fatal
 	switch {
@@ -124,20 +128,41 @@ func (s *lockServer) acquire(ctx context.Context, l Line) {
 	s.held, s.left = true, make(chan struct{})
 	s.conn.entered(l, g.Fence)
 	if g.Lost != nil {
-		go s.warn(l, g.Lost, s.left)
+		go s.warn(ctx, l, g.Lost, s.left)
 	}
 }
 
 // warn tells the testbed when the client library says that the lock is lost.
-func (s *lockServer) warn(l Line, lost, left <-chan struct{}) {
+func (s *lockServer) warn(ctx context.Context, l Line, lost <-chan struct{}, left chan struct{}) {
 	select {
 	case <-left:
+		return
 	case <-lost:
-		select {
-		case <-left: // nobody is inside
-		default:
-			s.conn.Answer(l, "revoked", map[string]any{"stays": !s.obeys})
-		}
+	}
+	select {
+	case <-left: // nobody is inside
+		return
+	default:
+		s.conn.Answer(l, "revoked", map[string]any{"stays": !s.obeys})
+	}
+	if !s.obeys {
+		return
+	}
+	select {
+	case <-left:
+	case <-ctx.Done():
+	case s.revoked <- left:
+	}
+}
+
+// leave gives back what a client has left that was told that it is lost. The service may still hold it for
+// that client, as after a connection that came back, and no other would enter.
+func (s *lockServer) leave(ctx context.Context, left chan struct{}) {
+	if s.left != left {
+		return
+	}
+	if err := s.giveBack(ctx); err != nil && !errors.Is(err, ErrLost) {
+		fmt.Fprintln(os.Stderr, "release:", err)
 	}
 }
 

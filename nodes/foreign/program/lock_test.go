@@ -1,0 +1,64 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"testing"
+	"time"
+)
+
+// A revocableLock grants at once, and can be lost.
+type revocableLock struct {
+	lost     chan struct{}
+	released chan struct{}
+}
+
+func (r *revocableLock) Acquire(context.Context) (Grant, error) { return Grant{Lost: r.lost}, nil }
+func (r *revocableLock) Release(context.Context) error          { r.released <- struct{}{}; return nil }
+func (r *revocableLock) Close() error                           { return nil }
+
+// What a client leaves that was told that its lock is lost is given back at once: it may never ask again, and
+// the service may hold it for that client. One that stays gives it back when it leaves.
+func TestWhoIsToldGivesBack(t *testing.T) {
+	for _, obeys := range []bool{true, false} {
+		lock := &revocableLock{make(chan struct{}), make(chan struct{}, 1)}
+		in, lines := io.Pipe()
+		answers, out := io.Pipe()
+		go io.Copy(io.Discard, answers)
+		ended := make(chan error)
+		go func() {
+			ended <- ServeLock(in, out, nil, obeys,
+				func(context.Context, Setting) (Lock, error) { return lock, nil })
+		}()
+		say := func(body string) { fmt.Fprintf(lines, `{"src":"c0","dest":"n0","body":{%s}}`+"\n", body) }
+		say(`"type":"init","msg_id":1,"node_id":"n0","node_ids":["n0"],"options":{"servers":["here"]}`)
+		say(`"type":"request","msg_id":2`)
+		close(lock.lost)
+		within := time.Minute
+		if !obeys {
+			within = 50 * time.Millisecond
+		}
+		select {
+		case <-lock.released:
+			if !obeys {
+				t.Error("the lock of a client that stays was given back")
+			}
+		case <-time.After(within):
+			if obeys {
+				t.Error("the lock that a client has left was not given back")
+			}
+		}
+		say(`"type":"release","msg_id":3`)
+		if !obeys {
+			<-lock.released
+		}
+		lines.Close()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if len(lock.released) > 0 {
+			t.Errorf("it was given back twice (obeys: %v)", obeys)
+		}
+	}
+}
