@@ -49,7 +49,8 @@ func carried(t *testing.T, brokers int, proxies bool) *trial {
 // joined connects a node to its broker, and has it subscribe to what nodes do.
 func joined(t *testing.T, tr *trial, id nodes.ID) *nats.Conn {
 	t.Helper()
-	conn, err := nats.Connect(tr.transport.url(id, 0), nats.Token(tr.transport.token()), nats.NoReconnect())
+	conn, err := nats.Connect(tr.transport.url(id, 0), nats.Token(tr.transport.token()), nats.NoReconnect(),
+		nats.Timeout(host.JoinTimeout))
 	if err == nil {
 		t.Cleanup(conn.Close)
 		_, err = conn.SubscribeSync(host.SubjectsOf("r").Node(id))
@@ -166,7 +167,8 @@ func TestRoutesAndConnectionsAreFaulty(t *testing.T) {
 	if got, err := tr.transport.proxies.InForce(ctx); err != nil || !slices.Equal(got, []int{1, 2}) {
 		t.Errorf("in force are %v, %v", got, err)
 	}
-	conn, err := nats.Connect(tr.transport.url(1, 0), nats.Token(tr.transport.token()))
+	conn, err := nats.Connect(tr.transport.url(1, 0), nats.Token(tr.transport.token()),
+		nats.Timeout(host.JoinTimeout))
 	do(err)
 	conn.Close()
 	_, err = nats.Connect(tr.transport.url(0, 0), nats.Token(tr.transport.token()),

@@ -21,6 +21,7 @@ import (
 	"turnstile/internal/broker"
 	"turnstile/internal/jsonseq"
 	"turnstile/nodes"
+	"turnstile/nodes/host"
 )
 
 // A fleet is the hosts of a run, and the control plane that connects it to their agents.
@@ -128,7 +129,7 @@ func (f *fleet) startOwn(ctx context.Context, l *cluster.Launcher, s *Setup, j *
 		return nil, err
 	}
 	url, token := f.own.URL(0), f.own.Token()
-	if f.conn, err = nats.Connect(url, nats.Token(token)); err != nil {
+	if f.conn, err = nats.Connect(url, nats.Token(token), nats.Timeout(host.JoinTimeout)); err != nil {
 		return nil, fmt.Errorf("reaching the control plane: %w", err)
 	}
 	if folder, err = filepath.Abs(folder); err != nil {

@@ -17,6 +17,7 @@ import (
 	"turnstile/internal/broker"
 	"turnstile/internal/figure"
 	"turnstile/judge/check"
+	"turnstile/nodes/host"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 )
@@ -238,7 +239,7 @@ type bareRun struct {
 }
 
 func newBareRun(url, token string, nodeCount int) (*bareRun, error) {
-	conn, err := nats.Connect(url, nats.Token(token))
+	conn, err := nats.Connect(url, nats.Token(token), nats.Timeout(host.JoinTimeout))
 	if err != nil {
 		return nil, err
 	}

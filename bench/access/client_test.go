@@ -198,7 +198,7 @@ func TestRunAuthority(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		conn, err := nats.Connect(b.ClientURL(), nats.Token("token"), nats.Secure(trusting))
+		conn, err := nats.Connect(b.ClientURL(), nats.Token("token"), nats.Secure(trusting), nats.Timeout(limit))
 		if (err == nil) != trusted {
 			t.Errorf("who trusts it: %v gets %v", trusted, err)
 		}
@@ -226,7 +226,8 @@ func TestToolsOfNATS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := nats.Connect(s.URL(), seed, nats.RootCAs(file), nats.CustomInboxPrefix("_INBOX_u_me"))
+	conn, err := nats.Connect(s.URL(), seed, nats.RootCAs(file), nats.CustomInboxPrefix("_INBOX_u_me"),
+		nats.Timeout(limit))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -148,7 +148,7 @@ func controlPlane(t *testing.T) string {
 
 func connect(t *testing.T, url string) *nats.Conn {
 	t.Helper()
-	conn, err := nats.Connect(url)
+	conn, err := nats.Connect(url, nats.Timeout(joinLimit))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"time"
 
 	"github.com/nats-io/nats.go"
 )
@@ -58,7 +59,8 @@ type node struct {
 
 // Run runs a bare node until the process is ended.
 func Run(c Config, _ io.Writer) error {
-	conn, err := nats.Connect(c.URL, nats.Token(c.Token), nats.NoEcho(), nats.NoReconnect())
+	conn, err := nats.Connect(c.URL, nats.Token(c.Token), nats.NoEcho(), nats.NoReconnect(),
+		nats.Timeout(20*time.Second))
 	if err != nil {
 		return err
 	}

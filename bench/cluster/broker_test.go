@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"turnstile/internal/broker"
+	"turnstile/nodes/host"
 )
 
 // launchBrokers starts this program as so many brokers.
@@ -38,7 +39,7 @@ func launchBroker(t *testing.T) (p *process, url, token string) {
 func TestBrokerWantsItsCredential(t *testing.T) {
 	t.Parallel()
 	_, at, token := launchBroker(t)
-	conn, err := nats.Connect(at, nats.Token(token))
+	conn, err := nats.Connect(at, nats.Token(token), nats.Timeout(host.JoinTimeout))
 	if err != nil {
 		t.Fatalf("refused with the right credential: %v", err)
 	}

@@ -10,12 +10,14 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"turnstile/internal/soak"
+	"turnstile/nodes/host"
 )
 
 // join connects to a broker as nodes do.
 func join(t *testing.T, b *Brokers, i int) *nats.Conn {
 	t.Helper()
-	conn, err := nats.Connect(b.URL(i), nats.Token(b.Token()), nats.NoReconnect())
+	conn, err := nats.Connect(b.URL(i), nats.Token(b.Token()), nats.NoReconnect(),
+		nats.Timeout(host.JoinTimeout))
 	if err != nil {
 		t.Fatal(err)
 	}

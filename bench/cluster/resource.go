@@ -137,7 +137,8 @@ func (s *resourceServer) start(c broker.Config) (url string, err error) {
 	if s.broker, err = broker.Start(c); err != nil {
 		return "", err
 	}
-	if s.conn, err = nats.Connect("", nats.InProcessServer(s.broker), nats.Token(c.Token)); err != nil {
+	if s.conn, err = nats.Connect("", nats.InProcessServer(s.broker), nats.Token(c.Token),
+		nats.Timeout(host.JoinTimeout)); err != nil {
 		return "", fmt.Errorf("connecting to the broker within the resource process: %w", err)
 	}
 	return s.broker.ClientURL(), nil

@@ -70,7 +70,7 @@ func (a *asker) connect() (err error) {
 	if err != nil {
 		return fmt.Errorf("connecting to the resource process: %w", err)
 	}
-	a.conn, err = nats.Connect(at.URL, secure, nats.Token(at.Token), nats.Timeout(joinTimeout),
+	a.conn, err = nats.Connect(at.URL, secure, nats.Token(at.Token), nats.Timeout(JoinTimeout),
 		nats.Name(fmt.Sprintf("node %d, for the resource", h.config.Node)),
 		nats.MaxReconnects(-1), nats.ReconnectWait(redialPause), nats.ReconnectJitter(0, 0),
 		nats.ReconnectBufSize(-1), // what is open is asked again
@@ -108,7 +108,7 @@ func (a *asker) close() { a.conn.Close() }
 
 // live waits for a sign of life of the process, which comes behind all that it has answered.
 func (a *asker) live() error {
-	_, err := a.conn.Request(a.subject, encode(nil, &question{Do: showLife}), joinTimeout)
+	_, err := a.conn.Request(a.subject, encode(nil, &question{Do: showLife}), JoinTimeout)
 	return err
 }
 

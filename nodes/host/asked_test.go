@@ -36,7 +36,8 @@ func keep(t *testing.T, stack *row.Stack, entries uint64) *theBooks {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Shutdown)
-	conn, err := nats.Connect("", nats.InProcessServer(s), nats.Token("other secret"), nats.Name("the books"))
+	conn, err := nats.Connect("", nats.InProcessServer(s), nats.Token("other secret"), nats.Name("the books"),
+		nats.Timeout(host.JoinTimeout))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -125,7 +125,7 @@ func (b *Books) Serve(conn *nats.Conn) (*nats.Subscription, error) {
 		}
 	})
 	if err == nil {
-		err = conn.FlushTimeout(joinTimeout)
+		err = conn.FlushTimeout(JoinTimeout)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("subscribing to the questions of a run: %w", err)

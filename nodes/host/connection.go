@@ -12,8 +12,9 @@ import (
 	"turnstile/nodes/history"
 )
 
-// joinTimeout is how long a broker may take to answer while a thousand processes come up beside it.
-const joinTimeout = 20 * time.Second
+// JoinTimeout is how long a broker may take to answer while a thousand processes come up beside it, or the
+// machine stands still.
+const JoinTimeout = 20 * time.Second
 
 // redialPause is from one attempt to connect again to the next.
 const redialPause = 20 * time.Millisecond
@@ -52,7 +53,7 @@ func (h *host) join(network int, made func()) (*nats.Conn, error) {
 		return nil, err
 	}
 	conn, err := nats.Connect(broker.URL, nats.Token(broker.Token), trusting, nats.NoEcho(),
-		nats.Timeout(joinTimeout), nats.NoReconnect(), nats.Name(fmt.Sprintf("node %d", h.config.Node)),
+		nats.Timeout(JoinTimeout), nats.NoReconnect(), nats.Name(fmt.Sprintf("node %d", h.config.Node)),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			if errors.Is(err, nats.ErrSlowConsumer) {
 				err = fmt.Errorf("messages come faster than it handles them, and after %d that waited, others were "+
@@ -73,7 +74,7 @@ func (h *host) join(network int, made func()) (*nats.Conn, error) {
 			return nil, fmt.Errorf("subscribing to %s: %w", subject, err)
 		}
 	}
-	if err := conn.FlushTimeout(joinTimeout); err != nil {
+	if err := conn.FlushTimeout(JoinTimeout); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("joining the broker: %w", err)
 	}

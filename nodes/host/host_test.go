@@ -65,7 +65,7 @@ func beginStack(t *testing.T, stack *row.Stack, change func(*host.Config)) *stag
 		t.Fatal(err)
 	}
 	t.Cleanup(broker.Shutdown)
-	conn, err := nats.Connect(broker.ClientURL(), nats.Token("secret"))
+	conn, err := nats.Connect(broker.ClientURL(), nats.Token("secret"), nats.Timeout(host.JoinTimeout))
 	if err != nil {
 		t.Fatal(err)
 	}

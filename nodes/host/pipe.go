@@ -107,7 +107,7 @@ func (h *host) inquire(round int) {
 			return
 		}
 		for _, conn := range conns {
-			if conn.FlushTimeout(joinTimeout) != nil {
+			if conn.FlushTimeout(JoinTimeout) != nil {
 				return
 			}
 		}

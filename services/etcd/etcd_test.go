@@ -58,7 +58,7 @@ func TestLock(t *testing.T) {
 	}
 	select {
 	case <-gb.Lost:
-	case <-time.After(3 * time.Second):
+	case <-time.After(10 * time.Second):
 		t.Fatal("nobody said that the lock was lost")
 	}
 	if err := b.Release(t.Context()); !errors.Is(err, program.ErrLost) {
@@ -252,20 +252,20 @@ func TestElection(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &Election)
 	first, toldA := run(t, "n0", r.Addresses)
-	a := servicetest.Await(t, toldA, 2*time.Second, "n0")
+	a := servicetest.Await(t, toldA, 10*time.Second, "n0")
 	_, toldB := run(t, "n1", r.Addresses)
-	if b := servicetest.Await(t, toldB, 2*time.Second, "n0"); b != a {
+	if b := servicetest.Await(t, toldB, 10*time.Second, "n0"); b != a {
 		t.Errorf("one says %v and the other %v", a, b)
 	}
 	if _, err := first.client.Revoke(t.Context(), first.latest.Lease()); err != nil {
 		t.Fatal(err)
 	}
-	b := servicetest.Await(t, toldB, 2*time.Second, "n1")
+	b := servicetest.Await(t, toldB, 10*time.Second, "n1")
 	if b.Term <= a.Term {
 		t.Errorf("the term was %d and then %d", a.Term, b.Term)
 	}
-	servicetest.Await(t, toldA, 3*time.Second, "")
-	if a := servicetest.Await(t, toldA, 3*time.Second, "n1"); a != b {
+	servicetest.Await(t, toldA, 10*time.Second, "")
+	if a := servicetest.Await(t, toldA, 10*time.Second, "n1"); a != b {
 		t.Errorf("one says %v and the other %v", a, b)
 	}
 }
@@ -276,15 +276,15 @@ func TestPhantomLeader(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &Election)
 	_, toldA := run(t, "n0", r.Addresses, "resign=2s")
-	servicetest.Await(t, toldA, 2*time.Second, "n0")
+	servicetest.Await(t, toldA, 10*time.Second, "n0")
 	b, toldB := run(t, "n1", r.Addresses, "obey=off")
-	servicetest.Await(t, toldB, time.Second, "n0")
+	servicetest.Await(t, toldB, 10*time.Second, "n0")
 	time.Sleep(200 * time.Millisecond) // it campaigns
 	if _, err := b.client.Revoke(t.Context(), b.latest.Lease()); err != nil {
 		t.Fatal(err)
 	}
-	phantom := servicetest.Await(t, toldB, 4*time.Second, "n1")
-	real := servicetest.Await(t, toldA, 2*time.Second, "n0")
+	phantom := servicetest.Await(t, toldB, 10*time.Second, "n1")
+	real := servicetest.Await(t, toldA, 10*time.Second, "n0")
 	if phantom.Term >= real.Term {
 		t.Errorf("the phantom leads in term %d, and n0 in %d", phantom.Term, real.Term)
 	}

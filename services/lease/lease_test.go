@@ -36,9 +36,9 @@ func TestLease(t *testing.T) {
 			words := []string{"release=" + test.release, "lease=2s", "renew=1500ms", "retry=100ms"}
 			r := servicetest.Start(t, &lease, words...)
 			toldA, stop := run(t, "n0", r.Addresses, words...)
-			a := servicetest.Await(t, toldA, 2*time.Second, "n0")
+			a := servicetest.Await(t, toldA, 10*time.Second, "n0")
 			toldB, _ := run(t, "n1", r.Addresses, words...)
-			if b := servicetest.Await(t, toldB, 2*time.Second, "n0"); b != a || a.Term != 1 {
+			if b := servicetest.Await(t, toldB, 10*time.Second, "n0"); b != a || a.Term != 1 {
 				t.Errorf("one says %v and the other %v", a, b)
 			}
 			began := time.Now()
