@@ -38,16 +38,22 @@ func TestLocalLocks(t *testing.T) {
 	}
 }
 
-// runLocal makes a run of a lock of one machine and returns what it prints.
-func runLocal(t *testing.T, name string, args ...string) string {
+// runLocal makes a run of a lock of one machine and returns what it prints. It makes up to two more where the
+// machine stood still in one: then a fault may not have taken place.
+func runLocal(t *testing.T, name string, args ...string) (says string) {
 	t.Helper()
-	dir := t.TempDir()
-	cmd := orchestrator(t, dir, append([]string{"bench", "--service", name, "--warmup", "0s", "--no-progress"},
-		args...)...)
-	cmd.Env = append(cmd.Env, "TMPDIR="+dir)
-	out, _ := cmd.CombinedOutput()
-	if left, _ := filepath.Glob(filepath.Join(dir, "turnstile-servers-*")); left != nil {
-		t.Errorf("folders of keepers are left: %q", left)
+	for range 3 {
+		dir := t.TempDir()
+		cmd := orchestrator(t, dir, append([]string{"bench", "--service", name, "--warmup", "0s", "--no-progress"},
+			args...)...)
+		cmd.Env = append(cmd.Env, "TMPDIR="+dir)
+		out, _ := cmd.CombinedOutput()
+		if left, _ := filepath.Glob(filepath.Join(dir, "turnstile-servers-*")); left != nil {
+			t.Errorf("folders of keepers are left: %q", left)
+		}
+		if says = string(out); !strings.Contains(says, "the orchestrator stood still") {
+			break
+		}
 	}
-	return string(out)
+	return says
 }
