@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -89,6 +90,22 @@ func reach(ctx context.Context, address string) (net.Conn, error) {
 		return nil, fmt.Errorf("the endpoint %s is out of reach: %w", address, err)
 	}
 	return conn, nil
+}
+
+// checkEndpoint returns an error if a server of an endpoint, which has commas between addresses, is out of
+// reach; empty: there are none.
+func checkEndpoint(ctx context.Context, addresses string) error {
+	if addresses == "" {
+		return nil
+	}
+	for at := range strings.SplitSeq(addresses, ",") {
+		conn, err := reach(ctx, at)
+		if err != nil {
+			return fmt.Errorf("%w; leave out --endpoint to have servers of the run's own", err)
+		}
+		conn.Close()
+	}
+	return nil
 }
 
 // watchEndpoint looks from now on whether the servers of somebody else are there that the run is about, if it

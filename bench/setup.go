@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"time"
@@ -81,6 +82,9 @@ func (s *Setup) ready(j *Job) error {
 		if err := s.findHosts(j); err != nil {
 			return err
 		}
+	}
+	if err := checkEndpoint(context.Background(), j.Config.Options[EndpointOption]); err != nil {
+		return err
 	}
 	if j.NATS == "" {
 		return nil

@@ -69,6 +69,26 @@ func (j *Job) checkForeign() error {
 	case j.Hosts > 0:
 		return errors.New("foreign programs run on this machine alone: leave out --hosts")
 	}
+	return j.checkClients()
+}
+
+// checkClients refuses what is done to messages between nodes where there are none: clients of most services
+// talk to servers alone.
+func (j *Job) checkClients() error {
+	name := j.Config.Options[foreign.ServiceOption]
+	if name == "" || j.Config.Options[foreign.KindsOption] != "" || j.Detects() {
+		return nil
+	}
+	if !j.Latency.Zero() || !j.Regions.None() {
+		return fmt.Errorf("latency: clients of %s send each other no messages that could be late: leave it out",
+			name)
+	}
+	for i := range j.Faults {
+		if f := &j.Faults[i]; f.OfLinks() {
+			return fmt.Errorf("%s: clients of %s send each other no messages that it could hit: cut them off from "+
+				"servers, as in --cut-server holder/servers", f.What(), name)
+		}
+	}
 	return nil
 }
 

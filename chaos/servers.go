@@ -10,8 +10,8 @@ import (
 // Servers are those of the service that a run is about, as far as faults must know them. The zero value is a
 // run without a service.
 type Servers struct {
-	Service  string `yaml:"service"` // its name
-	Count    int    `yaml:"count"`
+	Service  string `yaml:"service"`            // its name
+	Count    int    `yaml:"count"`              // 0: none is the run's own
 	Leads    bool   `yaml:"leads,omitempty"`    // one of them leads, or is the primary, and says so
 	Promotes bool   `yaml:"promotes,omitempty"` // a replica or standby can be made the primary
 	Peers    bool   `yaml:"peers,omitempty"`    // they talk to each other, and can be kept from it
@@ -37,6 +37,9 @@ func (f *Fault) checkServers(s *Scene) error {
 	case s.Simulated:
 		return no(k.Key, "a simulation has no servers of a service, and nothing stands in for them: make a real "+
 			"run, as in bench --service etcd")
+	case of.Count == 0 && of.Service != "":
+		return no(k.Key, "servers that ran already are not the run's own, and nothing is done to them: leave out "+
+			"--endpoint")
 	case of.Count == 0:
 		return no(k.Key, "this run has no servers: choose a service with --service")
 	case is[*effect.DropAnswer](f) && f.Nth == 0:

@@ -86,11 +86,16 @@ func (e *UnitsError) Error() string {
 type FenceError struct {
 	Row    string
 	Others []string // the rows that do, if somebody found out
+	Option string   // that has the row hand them out; empty: there is none
 }
 
 func (e *FenceError) Error() string {
+	instead := "take an algorithm that does: " + cmp.Or(strings.Join(e.Others, ", "), "see list")
+	if e.Option != "" {
+		instead = "have it do so by " + e.Option
+	}
 	return fmt.Sprintf("fenced: %s hands out no fence numbers, so the resource could refuse nothing: leave it "+
-		"out, or take an algorithm that does: %s", e.Row, cmp.Or(strings.Join(e.Others, ", "), "see list"))
+		"out, or %s", e.Row, instead)
 }
 
 // unitsUpTo writes a limit of units.

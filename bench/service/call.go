@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"turnstile/internal/english"
 	"turnstile/internal/quickpipe"
 	"turnstile/internal/terminal"
 )
@@ -66,7 +67,8 @@ func (t Table) call(args []string, in io.Reader, out io.Writer) error {
 		return nil
 	}
 	if len(args) < 2 || !slices.Contains([]string{"describe", "client", "up", "server", "direct"}, args[0]) {
-		return wrongCall{errors.New("write list, or describe, client or up with a NAME and options such as ttl=2s")}
+		return wrongCall{errors.New("write list, or describe, client, up or direct with a NAME and options such " +
+			"as ttl=2s")}
 	}
 	s, err := t.find(args[1])
 	if err != nil {
@@ -170,7 +172,10 @@ func describe(s *Service, v Values, program, endpoint string) (*Description, err
 	if s.Granted != nil {
 		d.GrantedMS = float64(s.Granted(v)) / float64(time.Millisecond)
 	}
-	if s.Servers == nil || endpoint != "" {
+	if endpoint != "" {
+		return d, s.takes(endpoint, v)
+	}
+	if s.Servers == nil {
 		return d, nil
 	}
 	paths, err := s.Servers.Paths(v, program)
@@ -183,6 +188,23 @@ func describe(s *Service, v Values, program, endpoint string) (*Description, err
 	d.NoClock = s.Servers.noClock()
 	d.Server, err = s.Servers.versions(context.Background(), v, paths)
 	return d, err
+}
+
+// takes returns an error if clients cannot use servers that run already at the addresses of an endpoint. Of
+// servers that do not talk to each other, there have to be as many as options say.
+func (s *Service) takes(endpoint string, v Values) error {
+	switch {
+	case s.Servers == nil:
+		return fmt.Errorf("%s has no servers: leave out --endpoint", s.Name)
+	case s.Servers.OnlyHere != "":
+		return fmt.Errorf("%s takes no --endpoint: %s", s.Name, s.Servers.OnlyHere)
+	}
+	named, asked := len(strings.Split(endpoint, ",")), s.Servers.count(v)
+	if s.Servers.Ports < 2 && named != asked {
+		return fmt.Errorf("--endpoint names %s, and %s has %d with these options", english.Count(named, "server",
+			"servers"), s.Name, asked)
+	}
+	return nil
 }
 
 // stand starts servers for somebody at a terminal, says where they are, and ends them at an interrupt.

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,6 +55,8 @@ type Servers struct {
 	// NoClock says why libfaketime cannot set the clock of a server; empty: it can, since the program asks libc
 	// for the time.
 	NoClock string
+	// OnlyHere says why clients cannot use servers that run already; empty: they can.
+	OnlyHere string
 	// Stop is the signal that ends a server well; 0: SIGTERM.
 	Stop syscall.Signal
 	// Limit is how long it may take until a member serves; 0: 20 s.
@@ -244,8 +247,12 @@ func (s *Servers) version(ctx context.Context, path string) (string, error) {
 	out, err := output(cmd, true)
 	found := s.Version.FindSubmatch(out)
 	if found == nil {
-		return "", fmt.Errorf("%s does not say its version by %s (%v): is it another program? It printed: %s", path,
-			strings.Join(s.VersionArgs, " "), err, strings.TrimSpace(string(out)))
+		says := "it printed " + cmp.Or(strings.TrimSpace(string(out)), "nothing")
+		if err != nil {
+			says = err.Error() + ", and " + says
+		}
+		return "", fmt.Errorf("%s does not say its version by %s: is it another program? %s", path,
+			strings.Join(s.VersionArgs, " "), says)
 	}
 	return string(found[1]), nil
 }

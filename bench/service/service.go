@@ -119,10 +119,18 @@ func instead(name string, names []string) string {
 	return "there are " + strings.Join(names, ", ")
 }
 
-// Usage says of each option what its default is and what it is for, as in "ttl=2s: of the bucket".
+// Usage says of each option what its default is and what it is for, as in "ttl=2s: of the bucket" or
+// "members=1|3 (default 1): how many servers".
 func (s *Service) Usage() (lines []string) {
 	for _, o := range s.options() {
-		lines = append(lines, fmt.Sprintf("%s=%s: %s", o.Name, o.Default, o.Usage))
+		switch values := strings.Join(o.Values, "|"); {
+		case o.Values == nil:
+			lines = append(lines, fmt.Sprintf("%s=%s: %s", o.Name, o.Default, o.Usage))
+		case slices.Equal(o.Values, OnOff):
+			lines = append(lines, fmt.Sprintf("%s=%s (default %s): on: %s", o.Name, values, o.Default, o.Usage))
+		default:
+			lines = append(lines, fmt.Sprintf("%s=%s (default %s): %s", o.Name, values, o.Default, o.Usage))
+		}
 	}
 	return lines
 }

@@ -47,8 +47,13 @@ func (c *benchCall) useForeign(s settings) (used bool, err error) {
 		return false, fmt.Errorf("--foreign: %w", err)
 	}
 	elects := slices.Contains(c.problems, check.Election)
-	if d.Elects && !elects {
+	excludes := func(k nodes.MessageKind) bool { return k.Token || k.Permit }
+	switch {
+	case d.Elects && !elects:
 		return false, errors.New("--foreign: the program elects leaders: orchestrator elect --foreign runs it")
+	case elects && !d.Elects && slices.ContainsFunc(d.Kinds, excludes):
+		return false, errors.New("--foreign: the program grants locks, since it declares messages that carry a " +
+			"token or a permit: orchestrator bench --foreign runs it")
 	}
 	d.Elects = elects
 	c.Config = foreign.Config(c.Config, x.command, d)

@@ -187,6 +187,10 @@ func TestForeignProgramsAreRefused(t *testing.T) {
 			t.Errorf("%q: status %d: %s", x.args, status, says)
 		}
 	}
+	if status, says := called(t, "elect", "-n", "2", "--foreign", sound); status != usage ||
+		!strings.Contains(says, "orchestrator bench --foreign runs it") {
+		t.Errorf("a lock that is to elect: status %d: %s", status, says)
+	}
 }
 
 // The cost of the pipe to a program: pairs of request and release of a lock that grants at once.

@@ -67,7 +67,7 @@ func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown 
 		if s := ownService(names[0]); s != nil {
 			return a.listService(s, asJSON)
 		}
-		row, err := catalog.Find(names[0])
+		row, err := findAlgorithm(names[0])
 		if err != nil {
 			return err
 		}

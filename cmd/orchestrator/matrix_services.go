@@ -131,11 +131,11 @@ func printServices(out io.Writer, cases []*experiment.ServiceCase) {
 	}
 	w.Flush()
 	fmt.Fprint(out, `
-may and strict, fenced: of all entries, and of those that a resource accepts which demands fence numbers (of
-leaders: of one term). L recovers, P starves some, B blocks all, X two are inside or lead together, ? shows
-nothing, - has no fences
-told: entries whose client was told that it lost the lock; of those that others overlapped, how many were not
-told before
+may and strict: of all entries. fenced: of those that a resource lets in that refuses numbers lower than one
+it has seen (of leaders: of one term). L recovers, P starves some, B blocks all, X two are inside or lead
+together, ? shows nothing, - has no fences
+told: in how many entries the client was told that it had lost the lock. "0, 201 not": in none, and during 201
+another client entered before it was told
 nobody for: the longest time without an entry or, of leaders, without one; of several runs the shortest and
 the longest such time. refused: tries, and those of them while nobody was inside. bytes: between clients and
 servers, for an entry. X 2 of 3: so many of the runs show it; told, refused and bytes are those of one of them

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/nodes"
+	"turnstile/nodes/foreign"
 	"turnstile/nodes/row"
 )
 
@@ -43,7 +44,12 @@ func (s settings) checkOptions(row *spec, c nodes.Config, named rank) (nodes.Con
 	if row.Units.Most <= 1 && s.rank("units") < named { // it is for other algorithms
 		c.Units = 0
 	}
-	return c, s.blame(hinted(row.Validate(c)), append(slices.Collect(maps.Keys(c.Options)), "nodes", "units")...)
+	err := hinted(row.Validate(c))
+	var fence *nodes.FenceError
+	if errors.As(err, &fence) && row.Family == foreign.ServiceOption && row.Option("fence") != nil {
+		fence.Option = "--with fence=on"
+	}
+	return c, s.blame(err, append(slices.Collect(maps.Keys(c.Options)), "nodes", "units")...)
 }
 
 // hinted adds to an error about units which algorithms serve so many, or give one request so many, and to one

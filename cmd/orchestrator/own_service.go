@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"text/tabwriter"
 
 	"turnstile/bench/service"
@@ -35,6 +37,10 @@ func noService(name string) error {
 		return fmt.Errorf("there is no service %q here: did you mean %s? The program services has others: build "+
 			"it with make services", name, near)
 	}
+	if name == apart {
+		return fmt.Errorf("the program services-%[1]s, which has %[1]s, is not beside this one, nor in PATH: "+
+			"build it with make services-%[1]s", name)
+	}
 	return fmt.Errorf("the program services, which has %s, is not beside this one, nor in PATH: build it "+
 		"with make services", name)
 }
@@ -42,11 +48,25 @@ func noService(name string) error {
 // findAlgorithm is catalog.Find, and says of the name of a service what runs that.
 func findAlgorithm(name string) (*spec, error) {
 	row, err := catalog.Find(name)
-	if s := ownService(name); err != nil && s != nil {
+	if err == nil {
+		return row, nil
+	}
+	if s := ownService(name); s != nil {
 		return nil, fmt.Errorf("%s is a service and no algorithm: orchestrator bench --service %[1]s runs it",
 			s.Name)
 	}
-	return row, err
+	if program, wrong := serviceProgram(name); wrong == nil {
+		p := service.Program{Command: program, Name: name}
+		if d, wrong := p.Describe(context.Background()); wrong == nil {
+			command := "bench"
+			if d.Declaration.Elects {
+				command = "elect"
+			}
+			return nil, fmt.Errorf("%s is a service and no algorithm: orchestrator %[2]s --service %[1]s runs it, "+
+				"and %[3]s list has its options", name, command, filepath.Base(program[0]))
+		}
+	}
+	return nil, err
 }
 
 // writeOwnServices lists the services that this program has itself, and says where the others are.

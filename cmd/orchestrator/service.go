@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os/exec"
 	"slices"
@@ -36,7 +37,11 @@ func serviceProgram(name string) ([]string, error) {
 	if ownService(name) != nil {
 		return append([]string{terminal.OwnPath()}, serviceArgs...), nil
 	}
-	for _, name := range []string{"services-" + name, "services"} {
+	programs := []string{"services-" + name, "services"}
+	if name == apart {
+		programs = programs[:1]
+	}
+	for _, name := range programs {
 		for _, path := range []string{ownSibling(name), name} {
 			if found, err := exec.LookPath(path); err == nil {
 				return []string{found}, nil
@@ -46,13 +51,17 @@ func serviceProgram(name string) ([]string, error) {
 	return nil, noService(name)
 }
 
+// apart is the service that has a program of its own, built by make services-lease.
+const apart = "lease"
+
 // alsoHere adds the services of this program to the error of another one that has none of some name.
 func alsoHere(err error) (text string) {
-	if strings.HasPrefix(err.Error(), "there is no service") {
+	says := err.Error()
+	if strings.HasPrefix(says, "there is no service") && !strings.Contains(says, "did you mean") {
 		for _, s := range ownServices {
 			text += ", " + s.Name
 		}
-		text += ", and with make services-lease lease"
+		text += ", and with make services-lease " + apart
 	}
 	return text
 }
@@ -114,9 +123,11 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	config := c.Config
+	config.Options = nil // those of algorithms
 	program := service.Program{Command: command, Name: x.name, Words: x.with, Server: c.setup.ServerProgram,
 		Endpoint: x.endpoint}
-	subject, d, err := subjectOf(context.Background(), &program, c.Config)
+	subject, d, err := subjectOf(context.Background(), &program, config)
 	if err != nil {
 		return false, fmt.Errorf("%w%s", err, alsoHere(err))
 	}
@@ -126,8 +137,28 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 	case !d.Elects && elects:
 		return false, fmt.Errorf("%s grants locks: orchestrator bench --service %[1]s runs it", x.name)
 	}
+	if err := c.checkServiceOptions(s, foreign.OptionsOf(subject.Config)); err != nil {
+		return false, err
+	}
 	c.Spec, c.Config, c.Servers = subject.Spec, subject.Config, subject.Servers
 	return true, nil
+}
+
+// checkServiceOptions refuses flags of options of algorithms beside a service, which has options of its own.
+// It forgets those that were given at a lower rank than the service, such as in a file for many runs.
+func (c *benchCall) checkServiceOptions(s settings, own map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(c.Config.Options)) {
+		if s.rank(name) < s.rank(foreign.ServiceOption) {
+			continue
+		}
+		of := "--" + name + " is an option of algorithms, and "
+		if _, is := own[name]; is {
+			return fmt.Errorf("%s%s has one of that name: write --with %s=%s", of, c.service.name, name,
+				c.Config.Options[name])
+		}
+		return fmt.Errorf("%s%s has options of its own, by --with: leave it out", of, c.service.name)
+	}
+	return nil
 }
 
 // subjectOf asks a program what its service promises, and returns what a run must know of it, with the
@@ -150,7 +181,9 @@ func subjectOf(ctx context.Context, p *service.Program, c nodes.Config) (*experi
 	}
 	s := &experiment.ServiceSubject{Config: foreign.ServiceConfig(c, p.Name, options, d),
 		Granted: time.Duration(described.GrantedMS * float64(time.Millisecond))}
-	if p.Endpoint == "" && described.Members > 0 {
+	if p.Endpoint != "" {
+		s.Servers.Service = p.Name
+	} else if described.Members > 0 {
 		s.Servers = chaos.Servers{Service: p.Name, Count: described.Members, Leads: described.Leads,
 			Promotes: described.Promotes, Peers: described.Peers, NoClock: described.NoClock}
 	}

@@ -69,7 +69,14 @@ func TestServicesRefuse(t *testing.T) {
 		"bench --service nats-kv --promote 0":                    "promote",
 		"bench --algo ring --kill-server 0":                      "choose a service with --service",
 		"elect --service nats-kv":                                "bench --service nats-kv runs it",
-		"bench --service nats-kv --endpoint :1 --kill-server 0":  "no servers",
+		"bench --service nats-kv --endpoint :1 --kill-server 0":  "not the run's own",
+		"bench --service flock --endpoint :1":                    "its clients share a file",
+		"bench --service flock --priority id":                    "leave it out",
+		"bench --service nats-kv --latency 1ms":                  "no messages that could be late",
+		"bench --service nats-kv --loss 2%":                      "as in --cut-server holder/servers",
+		"bench --service nats-kv --fenced --cut 0/1":             "no messages that it could hit",
+		"bench --service nats-kk":                                "did you mean nats-kv?",
+		"list nats-kk":                                           "unknown algorithm",
 		"bench --service nats-kv --endpoint here":                `"here" is no address of a server`,
 		"bench --service nats-kv --endpoint :1,there:":           `"there:" is no address of a server`,
 		"bench --service nats-kv --clock-server 0 --by 3s":       "written in Go",
@@ -85,13 +92,14 @@ func TestServicesRefuse(t *testing.T) {
 	}
 }
 
-// Servers that cannot be used end the run before anybody asks, with what the client library says.
+// Servers that are not there are said before a run is begun.
 func TestServiceOutOfReach(t *testing.T) {
 	t.Parallel()
 	cmd := orchestrator(t, t.TempDir(), "bench", "--service", "nats-kv", "--endpoint", "127.0.0.1:1", "-n", "1",
 		"--no-progress")
 	out, _ := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "connecting to NATS at 127.0.0.1:1") {
+	if cmd.ProcessState.ExitCode() != 64 ||
+		!strings.Contains(string(out), "the endpoint 127.0.0.1:1 is out of reach: ") {
 		t.Errorf("status %d:\n%s", cmd.ProcessState.ExitCode(), out)
 	}
 }

@@ -62,7 +62,7 @@ func (l *listFlag) Replace(values []string) error {
 }
 
 // namesOnly are the flags whose values are single words, so that commas divide them.
-var namesOnly = []string{"algo", "load", "arrivals", "plan"}
+var namesOnly = []string{"algo", "service", "load", "arrivals", "plan"}
 
 // splits reports whether commas divide the values of a text.
 func (l *listFlag) splits(text string) bool {

@@ -19,8 +19,9 @@ import (
 // keeper is the process that keeps the file of a run's lock, and removes it with its folder in the end. It
 // tells clients where the file is, and takes no part in the lock.
 var keeper = service.Servers{Ports: 1, Run: keep, NoClock: service.GoClock, Versioned: kernel,
-	Count:   func(service.Values) int { return 1 },
-	Command: func(m *service.Member) (args, env []string) { return []string{m.Dir, m.Address(0)}, nil },
+	OnlyHere: "its clients share a file that the run makes",
+	Count:    func(service.Values) int { return 1 },
+	Command:  func(m *service.Member) (args, env []string) { return []string{m.Dir, m.Address(0)}, nil },
 	Ready: func(ctx context.Context, m *service.Member) error {
 		_, err := ask(ctx, m.Address(0), "turnstile/ready/")
 		return err
