@@ -72,13 +72,12 @@ func (j *Job) checkForeign() error {
 	return j.checkClients()
 }
 
-// checkClients refuses what is done to messages between nodes where there are none: clients of most services
-// talk to servers alone.
+// checkClients refuses what is done to messages between nodes if nodes send none.
 func (j *Job) checkClients() error {
-	name := j.Config.Options[foreign.ServiceOption]
-	if name == "" || j.Config.Options[foreign.KindsOption] != "" || j.Detects() {
+	if !foreign.Silent(j.Config) || j.Detects() {
 		return nil
 	}
+	name := j.Config.Options[foreign.ServiceOption]
 	if !j.Latency.Zero() || !j.Regions.None() {
 		return fmt.Errorf("latency: clients of %s send each other no messages that could be late: leave it out",
 			name)

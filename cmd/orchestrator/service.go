@@ -21,6 +21,7 @@ import (
 	"turnstile/bench/service/local"
 	"turnstile/bench/service/natskv"
 	"turnstile/chaos"
+	"turnstile/internal/chance"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes"
@@ -141,11 +142,19 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 		return false, err
 	}
 	c.Spec, c.Config, c.Servers = subject.Spec, subject.Config, subject.Servers
+	if foreign.Silent(c.Config) { // what a file for many runs says of links is for others
+		if s.rank("latency") < s.rank(foreign.ServiceOption) {
+			c.Latency = chance.Distribution{}
+		}
+		if s.rank("regions") < s.rank(foreign.ServiceOption) {
+			c.regions = ""
+		}
+	}
 	return true, nil
 }
 
-// checkServiceOptions refuses flags of options of algorithms beside a service, which has options of its own.
-// It forgets those that were given at a lower rank than the service, such as in a file for many runs.
+// checkServiceOptions refuses options of algorithms beside a service, which has options of its own. An option
+// of a lower rank than the service, such as one in a file for many runs, is for other runs, and no error.
 func (c *benchCall) checkServiceOptions(s settings, own map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(c.Config.Options)) {
 		if s.rank(name) < s.rank(foreign.ServiceOption) {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -101,6 +102,65 @@ func TestServiceOutOfReach(t *testing.T) {
 	if cmd.ProcessState.ExitCode() != 64 ||
 		!strings.Contains(string(out), "the endpoint 127.0.0.1:1 is out of reach: ") {
 		t.Errorf("status %d:\n%s", cmd.ProcessState.ExitCode(), out)
+	}
+}
+
+// A server that does not speak as the service does ends the run before anybody asks, with what the client
+// library says.
+func TestServiceDoesNotSpeak(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			conn.Close()
+		}
+	}()
+	at := l.Addr().String()
+	cmd := orchestrator(t, t.TempDir(), "bench", "--service", "nats-kv", "--endpoint", at, "-n", "1",
+		"--no-progress")
+	out, _ := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != 2 || !strings.Contains(string(out), "connecting to NATS at "+at) {
+		t.Errorf("status %d:\n%s", cmd.ProcessState.ExitCode(), out)
+	}
+}
+
+// A latency in a file for many runs is no error beside a service, to which it does nothing.
+func TestLatencyOfOtherRuns(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "turnstile.yaml"), []byte("latency: 50ms\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := orchestrator(t, dir, "bench", "--service", "nats-kv", "-n", "1", "--warmup", "0s", "--duration",
+		"300ms", "--no-progress")
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "no injected latency") {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
+// What lists a service of another program is said where an algorithm is asked for.
+func TestServiceIsNoAlgorithm(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	description := `#!/bin/sh
+echo '{"protocol":2,"service":"elsewhere","declaration":{"elects":true,"safe":[],"live":[]}}'
+`
+	if err := os.WriteFile(filepath.Join(dir, "services"), []byte(description), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := orchestrator(t, dir, "list", "elsewhere")
+	cmd.Env = append(cmd.Env, "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	const says = "orchestrator elect --service elsewhere runs it, and services list has its options"
+	if out, _ := cmd.CombinedOutput(); !strings.Contains(string(out), says) {
+		t.Errorf("%s", out)
 	}
 }
 

@@ -27,6 +27,12 @@ const (
 // Is reports whether a configuration names a foreign program or a service.
 func Is(c nodes.Config) bool { return c.Options[CommandOption] != "" || c.Options[ServiceOption] != "" }
 
+// Silent reports whether nodes of a configuration send each other no messages: clients of most services talk
+// to servers alone.
+func Silent(c nodes.Config) bool {
+	return c.Options[ServiceOption] != "" && c.Options[KindsOption] == ""
+}
+
 // ServiceConfig returns a configuration of a service, with its options and what its clients declare.
 func ServiceConfig(c nodes.Config, service string, options map[string]string, d *Declaration) nodes.Config {
 	c = c.With(ServiceOption, service).With(KindsOption, d.kinds()).With(PromisesOption, d.promises())
