@@ -141,6 +141,40 @@ func converse(t *testing.T, name, promises string, steps []step) {
 	}
 }
 
+// A program is told of a request once it has answered the release before: one that serves each line in a
+// thread of its own may take them in either order. An answer that does not come is named in a stall.
+func TestRequestsFollowReleases(t *testing.T) {
+	ask := step{in: nodes.Request, told: `"body":{"type":"request","msg_id":2}`}
+	enter := step{dest: "c0", body: `{"type":"entered","in_reply_to":2}`, op: nodes.OpGrant}
+	release := step{in: nodes.Release, told: `{"type":"release","msg_id":3}`}
+	wants := step{in: nodes.Request}
+	next := `"body":{"type":"request","msg_id":4}`
+	for name, steps := range map[string][]step{
+		"released": {ask, enter, release, wants, {dest: "c0", body: `{"type":"release_ok","in_reply_to":3}`,
+			told: next}},
+		"released before": {ask, enter, release, {dest: "c0", body: `{"type":"release_ok","in_reply_to":3}`},
+			{in: nodes.Request, told: next}},
+		"lost": {ask, enter, release, wants, {dest: "c0", body: `{"type":"error","in_reply_to":3,"code":1000}`,
+			told: next}},
+		"of another": {ask, enter, release, wants, {dest: "c0", body: `{"type":"release_ok","in_reply_to":2}`}},
+		"enters first": {ask, enter, release, wants, {dest: "c0", body: `{"type":"entered","in_reply_to":2}`,
+			wrong: "entered unasked"}},
+		"revoked": {ask, enter, {dest: "c0", body: `{"type":"revoked","in_reply_to":2}`, op: nodes.OpRevoke},
+			{in: nodes.Request, told: `"body":{"type":"request","msg_id":3}`}},
+	} {
+		converse(t, name, "safe=nothing", steps)
+	}
+	s := newStage(t, "safe=nothing")
+	s.input(nodes.Input{Kind: nodes.Request})
+	s.says("c0", enter.body)
+	s.input(nodes.Input{Kind: nodes.Release})
+	s.input(nodes.Input{Kind: nodes.Request})
+	const want = "its program has not answered release 3 with release_ok"
+	if got := s.node.Machine(0).(nodes.Standing).Standing(); got != want {
+		t.Errorf("it is said to stand so: %q, want %q", got, want)
+	}
+}
+
 // A client that goes on hears once that its lock is lost, and its release still follows. A request that was
 // refused is made again.
 func TestWhatClientsHear(t *testing.T) {
@@ -165,6 +199,7 @@ func TestWhatClientsHear(t *testing.T) {
 		"told unclearly": {ask, enter, {dest: "c0", body: `{"type":"revoked","in_reply_to":9,"stays":true}`,
 			wrong: "not inside"}},
 		"told twice, of two entries": {ask, enter, lost, release,
+			{dest: "c0", body: `{"type":"release_ok","in_reply_to":3}`},
 			{in: nodes.Request, told: `"request","msg_id":4`},
 			{dest: "c0", body: `{"type":"entered","in_reply_to":4}`, op: nodes.OpGrant},
 			{dest: "c0", body: `{"type":"revoked","in_reply_to":4,"stays":true}`, op: nodes.OpTellLost}},

@@ -28,7 +28,9 @@ type bridge struct {
 	next    uint64   // msg_id of the latest line that wants an answer
 	asked   uint64   // msg_id of the latest request
 	left    uint64   // of the latest release
-	waiting bool     // the client does
+	leaving bool     // the program has not answered that
+	wants   bool     // the client does, and the program is told once it has answered the release
+	waiting bool     // the client does, and the program was told
 	inside  bool     // the client is
 	told    bool     // it has been told that what it holds is lost, and goes on
 	timers  []string // by their peer: the id of a timer that runs, as JSON; empty: free
@@ -141,24 +143,46 @@ func (b *bridge) receive(env *nodes.Env, from nodes.ID, m nodes.Message, client 
 	}
 }
 
-// Request implements nodes.Mutex.
+// Request implements nodes.Mutex. A program is told of one thing at a time: one that serves each line in a
+// thread of its own might take the request before the release that was written before it.
 func (b *lock) Request(env *nodes.Env) {
-	b.waiting = true
+	if b.wants = b.leaving; !b.wants {
+		b.ask(env)
+	}
+}
+
+// ask has the program told that the client wants to enter.
+func (b *lock) ask(env *nodes.Env) {
+	b.wants, b.waiting = false, true
 	b.asked = b.call(env, "request")
 }
 
 // Release implements nodes.Mutex.
 func (b *lock) Release(env *nodes.Env) {
-	b.inside = false
+	b.inside, b.leaving = false, true
 	b.left = b.call(env, "release")
+}
+
+// released takes the answer to a release, and has the program told of the request that waited for it. The
+// answer to an earlier release came too late.
+func (b *lock) released(env *nodes.Env, to *uint64) {
+	if to != nil && *to != b.left {
+		return
+	}
+	if b.leaving = false; b.wants {
+		b.ask(env)
+	}
 }
 
 // Standing implements nodes.Standing.
 func (b *lock) Standing() string {
-	if !b.waiting {
-		return ""
+	switch {
+	case b.leaving:
+		return fmt.Sprintf("its program has not answered release %d with release_ok", b.left)
+	case b.waiting:
+		return fmt.Sprintf("its program has not answered request %d", b.asked)
 	}
-	return fmt.Sprintf("its program has not answered request %d", b.asked)
+	return ""
 }
 
 // answered takes what the program of a lock says to the client.
@@ -167,6 +191,7 @@ func (b *lock) answered(env *nodes.Env, s *Said) {
 	case "entered":
 		b.entered(env, s)
 	case "release_ok":
+		b.released(env, s.Body.InReplyTo)
 	case "revoked":
 		b.revoked(env, s)
 	case "error":
@@ -238,7 +263,10 @@ func (b *lock) refused(env *nodes.Env, s *Said) {
 		env.Refuse()
 		env.SetTimer(nodes.Timer{Kind: again}, againSoonest, againLatest)
 		return
-	case *to < b.asked && *to != b.left, *to == b.left && s.Body.Code == lockLost:
+	case *to == b.left && s.Body.Code == lockLost:
+		b.released(env, to)
+		return
+	case *to < b.asked && *to != b.left:
 		return
 	}
 	b.fail("it says error %d: %s", s.Body.Code, s.Body.Text)

@@ -177,13 +177,21 @@ func (c *Conn) Say(dest string, body map[string]any) {
 	c.write(json.Marshal(map[string]any{"src": c.Setting.Name, "dest": dest, "body": body}))
 }
 
-// entered says that a request of the testbed is granted. It is what clients of services say most, so it is
-// written by hand.
+// entered says that a request of the testbed is granted.
 func (c *Conn) entered(to Line, fence uint64) {
-	b := append([]byte(`{"src":"`), c.Setting.Name...)
-	b = append(b, `","dest":"`+Client+`","body":{"type":"entered","in_reply_to":`...)
-	b = append(strconv.AppendUint(b, to.MsgID, 10), `,"fence":`...)
+	b := append(c.answer("entered", to), `,"fence":`...)
 	c.write(append(strconv.AppendUint(b, fence, 10), "}}"...), nil)
+}
+
+// released says that what the client held is given back.
+func (c *Conn) released(to Line) { c.write(append(c.answer("release_ok", to), "}}"...), nil) }
+
+// answer begins an answer to the testbed of those that clients of services give most: they are written by
+// hand.
+func (c *Conn) answer(typ string, to Line) []byte {
+	b := append([]byte(`{"src":"`), c.Setting.Name...)
+	b = append(append(b, `","dest":"`+Client+`","body":{"type":"`...), typ...)
+	return strconv.AppendUint(append(b, `","in_reply_to":`...), to.MsgID, 10)
 }
 
 // write writes a line, unless it could not be made.

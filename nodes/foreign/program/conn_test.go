@@ -35,13 +35,21 @@ func TestPlainLines(t *testing.T) {
 	var out strings.Builder
 	c := &Conn{Setting: Setting{Name: "n3"}, out: &out}
 	to := Line{Src: Client, Head: Head{MsgID: 17}}
-	c.entered(to, 4)
-	byHand := out.String()
-	out.Reset()
-	c.Answer(to, "entered", map[string]any{"fence": 4})
-	var got, want any
-	if json.Unmarshal([]byte(byHand), &got) != nil || json.Unmarshal([]byte(out.String()), &want) != nil ||
-		!reflect.DeepEqual(got, want) || !strings.HasSuffix(byHand, "}\n") {
-		t.Errorf("written by hand %q, want %q", byHand, out.String())
+	for typ, say := range map[string]func(){"entered": func() { c.entered(to, 4) },
+		"release_ok": func() { c.released(to) }} {
+		out.Reset()
+		say()
+		byHand := out.String()
+		out.Reset()
+		var more map[string]any
+		if typ == "entered" {
+			more = map[string]any{"fence": 4}
+		}
+		c.Answer(to, typ, more)
+		var got, want any
+		if json.Unmarshal([]byte(byHand), &got) != nil || json.Unmarshal([]byte(out.String()), &want) != nil ||
+			!reflect.DeepEqual(got, want) || !strings.HasSuffix(byHand, "}\n") {
+			t.Errorf("written by hand %q, want %q", byHand, out.String())
+		}
 	}
 }

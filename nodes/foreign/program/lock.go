@@ -166,13 +166,14 @@ func (s *lockServer) leave(ctx context.Context, left chan struct{}) {
 	}
 }
 
-// release gives the lock back. The testbed waits for no answer, and would be woken by one while the next
-// request goes on: so it hears only of a failure.
+// release gives the lock back. The next request comes once it is answered.
 func (s *lockServer) release(ctx context.Context, l Line) {
 	if err := s.giveBack(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		s.conn.refuse(l, LockLost, err.Error())
+		return
 	}
+	s.conn.released(l)
 }
 
 // giveBack releases what is held.

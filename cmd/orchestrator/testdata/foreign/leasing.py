@@ -38,6 +38,7 @@ for line in sys.stdin:
         say("n0", type="ask")
     elif kind == "release":
         say("n0", type="done")
+        say("c0", type="release_ok", in_reply_to=body["msg_id"])
     elif kind in ("ask", "done"):
         serve(kind, src)
     elif kind == "yours":
