@@ -48,6 +48,13 @@ var assumptions = []struct {
 // get on once something has gone wrong.
 func undeclared() *Declaration { return &Declaration{Live: everything, Grace: patience} }
 
+// silent reports whether this is what is taken of a program that declares nothing.
+func (d *Declaration) silent() bool {
+	same := *d
+	same.Elects = false
+	return same.kinds()+same.promises() == undeclared().promises()
+}
+
 var kindName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,40}$`)
 
 // add adds a kind of messages that was declared, with what it carries.

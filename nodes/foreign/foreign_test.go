@@ -16,8 +16,8 @@ type stage struct {
 	effs []nodes.Effect
 }
 
-func newStage(t *testing.T, promises string) *stage {
-	r, err := Row(nodes.Config{N: 3}.With(CommandOption, "x").With(KindsOption, "ask:permit").
+func newStage(t *testing.T, kinds, promises string) *stage {
+	r, err := Row(nodes.Config{N: 3}.With(CommandOption, "x").With(KindsOption, kinds).
 		With(PromisesOption, promises))
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestProtocol(t *testing.T) {
 
 // converse has a program and its node take the steps of a conversation.
 func converse(t *testing.T, name, promises string, steps []step) {
-	s := newStage(t, promises)
+	s := newStage(t, "ask:permit", promises)
 	for i, step := range steps {
 		switch {
 		case step.in == nodes.Timeout:
@@ -164,7 +164,7 @@ func TestRequestsFollowReleases(t *testing.T) {
 	} {
 		converse(t, name, "safe=nothing", steps)
 	}
-	s := newStage(t, "safe=nothing")
+	s := newStage(t, "ask:permit", "safe=nothing")
 	s.input(nodes.Input{Kind: nodes.Request})
 	s.says("c0", enter.body)
 	s.input(nodes.Input{Kind: nodes.Release})
@@ -209,6 +209,27 @@ func TestWhatClientsHear(t *testing.T) {
 	}
 }
 
+// A declaration comes before init_ok or right after it. One that was not there when the program was asked, before
+// the run, is refused, unless the run does not go by it.
+func TestDeclarationsInTime(t *testing.T) {
+	const declare = `{"type":"declare","safe":["no-loss"]}`
+	for promises, refuses := range map[string]bool{"": true, undeclared().promises(): true, "safe=fifo": false,
+		undeclared().promises() + ",elects": true} {
+		s := newStage(t, "", promises)
+		s.says("c0", `{"type":"declare"}`)
+		s.says("c0", declare)
+		if _, wrong := s.heard(); strings.Contains(wrong, "it declares too late") != refuses {
+			t.Errorf("%q: %q", promises, wrong)
+		}
+	}
+	for line, answers := range map[string]bool{declare: false, `{"type":"init_ok"}`: true} {
+		said, err := Read([]byte(`{"src":"n1","dest":"c0","body":`+line+`}`), 1)
+		if is, wrong := said.Answers(); err != nil || wrong != nil || is != answers {
+			t.Errorf("%s answers init: %v, %v, %v", line, is, wrong, err)
+		}
+	}
+}
+
 func TestLines(t *testing.T) {
 	for text, says := range map[string]string{
 		`hello`: "no JSON object", `{"src":"n2","dest":"n0","body":{"type":"x"}}`: `src is "n2", and it is n1`,
@@ -225,7 +246,7 @@ func TestLines(t *testing.T) {
 
 // A message keeps its bytes and its kind on its way.
 func TestMessagesTravel(t *testing.T) {
-	s := newStage(t, "")
+	s := newStage(t, "ask:permit", "")
 	s.says("n2", `{"type":"ask", "x":"é\n"}`)
 	if e := s.effs[0]; e.To != 2 || e.Kind != 0 || bodyOf(e.Message) != `{"type":"ask", "x":"é\n"}` {
 		t.Errorf("%+v", e)

@@ -149,9 +149,15 @@ func (i *Init) Line() []byte {
 	return append(b, '\n')
 }
 
-// Answers reports whether a line is the answer to init. The error says that it is another.
+// Declares reports whether a line is a declaration.
+func (s *Said) Declares() bool { return s.To == nodes.None && s.Service == Client && s.Type == "declare" }
+
+// Answers reports whether a line is the answer to init. Before that a program may declare what it promises, and
+// the error says that it has written anything else.
 func (s *Said) Answers() (bool, error) {
 	switch {
+	case s.Declares():
+		return false, nil
 	case s.Service != Client || s.To != nodes.None:
 		return false, fmt.Errorf("its first line is for %s: it has to be init_ok for %s", s.Service, Client)
 	case s.Type == "error":

@@ -24,6 +24,7 @@ type bridge struct {
 	command string
 	table   *kinds
 	fenced  bool
+	silent  bool // it has declared nothing before the run, nor has anybody for it
 
 	next    uint64   // msg_id of the latest line that wants an answer
 	asked   uint64   // msg_id of the latest request
@@ -128,7 +129,9 @@ func (b *bridge) receive(env *nodes.Env, from nodes.ID, m nodes.Message, client 
 		b.out = line(b.out, NameOf(s.To), s.To, s.Raw)
 	case s.To != nodes.None && int(s.To) < env.N():
 		env.Send(s.To, b.table.message(s.Type, s.Raw))
-	case s.Service == Client && (s.Type == "declare" || s.Type == "init_ok"):
+	case s.Declares():
+		b.declares(s)
+	case s.Service == Client && s.Type == "init_ok":
 	case s.Service == Client:
 		client(env, s)
 	case s.Service == timers:
@@ -140,6 +143,20 @@ func (b *bridge) receive(env *nodes.Env, from nodes.ID, m nodes.Message, client 
 	default:
 		b.fail("it wrote to %q, which does not exist: there are n0 to %s, %s, %s and %s", s.Service,
 			NameOf(nodes.ID(env.N()-1)), Client, timers, disk)
+	}
+}
+
+// declares takes a declaration. The one that counts was made before the run. If there was none, and nothing was
+// given instead of it, this one came too late.
+func (b *bridge) declares(s *Said) {
+	d, err := ReadDeclaration(s.Raw)
+	if err != nil {
+		b.fail("%w", err)
+		return
+	}
+	if b.silent && !d.silent() {
+		b.fail("it declares too late: before the run it was started for a moment, and had declared nothing when " +
+			"its input ended; declare in the handler of init, or right after init_ok")
 	}
 }
 

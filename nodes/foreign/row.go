@@ -85,7 +85,7 @@ func Row(c nodes.Config) (*row.Row, error) {
 	if service := c.Options[ServiceOption]; service != "" {
 		r.ofService(service, c)
 	}
-	made := bridge{command: command, table: table, fenced: d.Fenced, next: initID}
+	made := bridge{command: command, table: table, fenced: d.Fenced, next: initID, silent: d.silent()}
 	if d.Elects {
 		r.Kind, r.Elector = nodes.Election, d.leadership()
 		r.New = func(nodes.Config) nodes.Machine { return &elector{made} }

@@ -347,7 +347,7 @@ func Declare(command string, n int, seed uint64) (*foreign.Declaration, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, said := range c.heard {
-		if said.Service == foreign.Client && said.Type == "declare" {
+		if said.Declares() {
 			return foreign.ReadDeclaration(said.Raw)
 		}
 	}

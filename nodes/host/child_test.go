@@ -65,6 +65,16 @@ func TestChildrenThatMisbehave(t *testing.T) {
 	}
 }
 
+// A program may declare in its handler of init, which answers init after that.
+func TestChildrenDeclareFirst(t *testing.T) {
+	t.Parallel()
+	declares := `echo "{\"src\":\"n0\",\"dest\":\"c0\",\"body\":{\"type\":\"declare\",\"fenced\":true}}"; `
+	d, err := Declare("sh -c '"+declares+initOK+"cat >/dev/null'", 2, 1)
+	if err != nil || !d.Fenced {
+		t.Errorf("it has declared %+v: %v", d, err)
+	}
+}
+
 // Lines that do not fit in the pipe reach the program later, in order.
 func TestChildrenReadAll(t *testing.T) {
 	const lines = 20_000 // 640 KB
