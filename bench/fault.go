@@ -76,7 +76,10 @@ func checked(faults []chaos.Fault) (all []check.Fault) {
 			asked.Separates, asked.Blocks = cut.Parts, cut.Blocks
 		}
 		if effect.KindOf(f.Effect).Cuts {
-			asked.CutsOff = f.CutsOff
+			asked.CutsOff = f.HitsNode
+		}
+		if asked.Breaks&nodes.NoCrash != 0 {
+			asked.Kills = f.HitsNode
 		}
 		all = append(all, asked)
 	}

@@ -147,9 +147,9 @@ func (f *Fault) Parts() *effect.Cut {
 	return nil
 }
 
-// CutsOff reports whether a fault that cuts nodes off does so to one of them, if it hit a victim that came
-// out in the run, or None. Whom a broker serves is not looked at: a fault of brokers hits all.
-func (f *Fault) CutsOff(id, victim nodes.ID) bool {
+// HitsNode reports whether a fault that cuts nodes off, or of processes, hits one of the nodes, if it hit a
+// victim that came out in the run, or None. Whom a broker serves is not looked at: a fault of brokers hits all.
+func (f *Fault) HitsNode(id, victim nodes.ID) bool {
 	switch t := effect.TargetOf(f.Effect); {
 	case f.hitsVictim():
 		return id == victim

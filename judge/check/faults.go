@@ -26,7 +26,9 @@ type Fault struct {
 	// CutsOff reports whether messages from a node or to it are lost or held on some links, if it hit such a
 	// victim; nil: it cuts nobody off.
 	CutsOff func(id, victim nodes.ID) bool
-	Leaves  time.Duration // for how long after it what it did may last: messages that come late, timers
+	// Kills reports whether a fault that kills nodes kills one of them, if it hit such a victim; nil: any.
+	Kills  func(id, victim nodes.ID) bool
+	Leaves time.Duration // for how long after it what it did may last: messages that come late, timers
 }
 
 // faults: what was to go wrong did go wrong and was healed, and somebody entered while it lasted, if the

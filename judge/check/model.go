@@ -145,35 +145,13 @@ func (m *model) outsideModel(f Finding, words string, in span, needs nodes.Assum
 	return f
 }
 
-// downsServer reports whether a server died of a fault: of several that kill, it is the latest before.
-func (m *model) downsServer(number int) bool {
-	for i := range m.sections.Deaths {
-		d, last := &m.sections.Deaths[i], -1
-		for j := range m.sections.Faults {
-			if f := &m.sections.Faults[j]; f.Breaks&nodes.NoCrash != 0 && f.From <= d.From {
-				last = j
-			}
-		}
-		if int(d.Node) >= m.Config.N && last == number {
-			return true
-		}
-	}
-	return false
-}
-
 // culprit names the first fault that broke some of the needs in a span, and whom it hit; without any, the
 // first suspicion that did.
 func (m *model) culprit(in span, broken nodes.Assumption) string {
 	for i := range m.sections.Faults {
 		f := &m.sections.Faults[i]
-		breaks := m.brokenByFault(in, f)
-		if breaks&nodes.NoCrash != 0 {
-			breaks |= nodes.NoAmnesia // who has come up again without what it knew was down before
-			if m.downsServer(i) {
-				breaks |= nodes.ServersUp
-			}
-		}
-		if breaks&broken == 0 || int(f.Number) > len(m.Faults) || f.Number == 0 {
+		if (m.brokenByFault(in, f)|m.brokenByDeathsOf(in, i))&broken == 0 ||
+			int(f.Number) > len(m.Faults) || f.Number == 0 {
 			continue
 		}
 		says := "; " + m.Faults[f.Number-1].Text
@@ -192,6 +170,72 @@ func (m *model) culprit(in span, broken nodes.Assumption) string {
 		return "; its timeouts are too short for the delays of the run"
 	}
 	return ""
+}
+
+// brokenByDeathsOf returns what did not hold in a span because of the deaths that a fault caused, beside that
+// nodes do not crash: that no node comes up again without what it knew, that servers and a majority are up,
+// and that a detector tells of crashes.
+func (m *model) brokenByDeathsOf(in span, fault int) (broken nodes.Assumption) {
+	forgot := m.forgot(in)
+	for i := range m.sections.Deaths {
+		d := &m.sections.Deaths[i]
+		if m.killer(d) != fault {
+			continue
+		}
+		if d == forgot {
+			broken |= nodes.NoAmnesia
+		}
+		if int(d.Node) >= m.Config.N && in.covers(d.From, d.Back, 0) {
+			broken |= nodes.ServersUp
+		}
+		if m.Unheard && i == 0 && d.From <= in.to {
+			broken |= nodes.PerfectDetector | nodes.EventualDetector
+		}
+		for _, w := range m.sections.Minorities(m.Config.N) {
+			if w.From == d.From && in.covers(w.From, w.To, 0) {
+				broken |= nodes.Majority
+			}
+		}
+	}
+	return broken
+}
+
+// killer returns which of the faults that took place killed the node of a death: the latest before that kills
+// it; -1: none did.
+func (m *model) killer(d *section.Death) int {
+	last := -1
+	for i := range m.sections.Faults {
+		f := &m.sections.Faults[i]
+		kills := m.asked(f).Kills
+		if f.Breaks&nodes.NoCrash != 0 && f.From <= d.At && (kills == nil || kills(d.Node, f.Victim)) {
+			last = i
+		}
+	}
+	return last
+}
+
+// forgot returns the death from which a node came up again without what it knew, the first until the end of a
+// span; nil: none did. That is on record as the node comes up, or right after. Of servers of somebody else that
+// are out of reach it is on record that they may be down as well.
+func (m *model) forgot(in span) (d *section.Death) {
+	const forgets = int64(nodes.NoAmnesia)
+	before := int64(0)
+	for i := range m.sections.Broken {
+		b := &m.sections.Broken[i]
+		if b.At > in.to {
+			return nil
+		}
+		if b.Value&^before == forgets {
+			for j := range m.sections.Deaths {
+				if one := &m.sections.Deaths[j]; one.Back <= b.At && (d == nil || one.Back >= d.Back) {
+					d = one
+				}
+			}
+			return d
+		}
+		before = b.Value
+	}
+	return nil
 }
 
 // beside is the span of clients that were inside together at a time, where the first had entered before.

@@ -2,11 +2,13 @@ package check
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"turnstile/judge/section"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 )
 
 // modelOf returns a model of three clients and a server whose grace is 100, in which faults took place that
@@ -149,6 +151,45 @@ func TestWhatAnExcuseSays(t *testing.T) {
 	f := m.expect(inconclusive("nobody enters"), m.at(1500), nodes.NoLoss)
 	if !f.Expected || !f.OutsideModel || !strings.Contains(f.Says, "(blocked, as its model allows: ") {
 		t.Errorf("it is expected: %+v", f)
+	}
+}
+
+// Of several kills, an excuse names the one that broke what is needed: by which a node forgot, or a server or
+// the majority was down.
+func TestAnAssumptionNamesTheFaultThatBrokeIt(t *testing.T) {
+	kills := func(text string, ids ...nodes.ID) Fault {
+		return Fault{Text: text, Breaks: nodes.NoCrash,
+			Kills: func(id, _ nodes.ID) bool { return slices.Contains(ids, id) }}
+	}
+	m := modelOf(kills("kill 0", 0), kills("kill 1", 1), kills("kill 2", 2), kills("kill 3", 3), lossy)
+	for i := range m.sections.Faults {
+		m.sections.Faults[i].From, m.sections.Faults[i].To = int64(1000+100*i), int64(2000+100*i)
+	}
+	for id := range nodes.ID(4) {
+		f := &m.sections.Faults[id]
+		m.sections.Deaths = append(m.sections.Deaths,
+			section.Death{Node: id, From: f.From, At: f.From, Back: f.To})
+	}
+	broken := int64(nodes.NoCrash)
+	m.sections.Broken = []history.Event{{At: 1000, Value: broken},
+		{At: 2205, Value: broken | int64(nodes.NoAmnesia)}}
+	for needs, want := range map[nodes.Assumption]string{
+		nodes.NoCrash: "kill 0", nodes.NoAmnesia: "kill 2", nodes.Majority: "kill 1", nodes.ServersUp: "kill 3",
+	} {
+		if f := m.excuse(violated("it is late"), span{2400, 2400, 1000}, needs); !strings.HasSuffix(f.Says,
+			"; "+want+")") {
+			t.Errorf("%v: %s, want %s", needs, f.Says, want)
+		}
+	}
+	m.Unheard = true
+	if f := m.excuse(violated("it is late"), span{2400, 2400, 1000}, nodes.EventualDetector); !strings.Contains(
+		f.Says, "; kill 0)") {
+		t.Errorf("a crash that nobody hears of: %s", f.Says)
+	}
+	m.sections.Broken[1].Value |= int64(nodes.ServersUp) // of somebody else
+	if f := m.excuse(violated("it is late"), span{2400, 2400, 1000}, nodes.NoAmnesia); strings.Contains(
+		f.Says, "kill") {
+		t.Errorf("servers out of reach: %s", f.Says)
 	}
 }
 
