@@ -20,6 +20,7 @@ type Message struct {
 	Over     int64 // when it was handled or lost; Unknown
 
 	sent, over int32 // which of the records of its nodes these are
+	asks       bool  // it is the first that its node sent for a request
 }
 
 // Unknown is a time that nobody knows.
@@ -120,7 +121,7 @@ func (m *matcher) send(r *history.MessageRecord, place int32) {
 		key := link{r.Node, to, r.Peer == nodes.None, r.Instance, r.Kind, r.Seq}
 		m.sends[key] = append(m.sends[key], int32(len(m.Messages)))
 		m.Messages = append(m.Messages, Message{From: r.Node, To: to, Instance: r.Instance, Kind: r.Kind,
-			Sent: r.At, Over: Unknown, sent: place})
+			Sent: r.At, Over: Unknown, sent: place, asks: r.Asks})
 	}
 }
 

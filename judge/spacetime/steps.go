@@ -23,10 +23,11 @@ type Step struct {
 	Stamp uint32
 
 	place int32 // among the records of the node
+	after bool  // of a request: whatever the node sent at that time, and comes after it, was sent after it
 }
 
-// Steps returns the steps of each node in the window. At one time a node first handles what has come; that is
-// the order of its log otherwise.
+// Steps returns the steps of each node in the window. At one time a node first handles what has come, and
+// asks before it sends the first message for its request; that is the order of its log otherwise.
 func (f *Extract) Steps() [][]Step { return f.steps(0) }
 
 // ClockedSteps is Steps with vector clocks (C. J. Fidge, 1988; F. Mattern, 1989).
@@ -50,7 +51,7 @@ func (f *Extract) steps(clocked int) [][]Step {
 	}
 	for id := range all {
 		slices.SortStableFunc(all[id], func(a, b Step) int { return cmp.Compare(a.place, b.place) })
-		all[id] = merged(joined(all[id]), events[id])
+		all[id] = f.merged(joined(all[id]), events[id])
 	}
 	f.setClocks(all, clocked)
 	return all
@@ -69,15 +70,29 @@ func joined(steps []Step) (all []Step) {
 }
 
 // merged puts the events of a node among its other steps.
-func merged(steps []Step, events []history.Event) (all []Step) {
+func (f *Extract) merged(steps []Step, events []history.Event) (all []Step) {
 	for i := range events {
 		e := &events[i]
 		for len(steps) > 0 && (steps[0].At < e.At || steps[0].At == e.At && steps[0].Receipt) {
 			all, steps = append(all, steps[0]), steps[1:]
 		}
-		all = append(all, Step{At: e.At, Event: e})
+		first := f.asks(steps, e)
+		if first >= 0 {
+			all, steps = append(all, steps[:first]...), steps[first:]
+		}
+		all = append(all, Step{At: e.At, Event: e, after: first >= 0})
 	}
 	return append(all, steps...)
+}
+
+// asks returns which step sent the first message for the request e, -1: none did at its time.
+func (f *Extract) asks(steps []Step, e *history.Event) int {
+	for i := 0; e.Kind == history.Requested && i < len(steps) && steps[i].At == e.At; i++ {
+		if m := &f.Messages[steps[i].Messages[0]]; !steps[i].Receipt && m.asks && m.Instance == e.Instance {
+			return i
+		}
+	}
+	return -1
 }
 
 // setClocks lets each node take its steps, a receipt once the message was sent.
@@ -169,9 +184,10 @@ func (f *Extract) Inversions() (count int, known bool) {
 			if e == nil || e.Kind != history.Requested {
 				continue
 			}
-			// What the node sent at that time may have been sent before, such as what its last exit released.
+			// Unless a message was for it, what the node sent at that time may have been sent before, such as what
+			// its last exit released.
 			last := i
-			for last+1 < len(steps) && steps[last+1].At == e.At {
+			for !steps[i].after && last+1 < len(steps) && steps[last+1].At == e.At {
 				last++
 			}
 			clocks[request{client{e.Node, e.Instance}, e.Entry}] = clocked{steps[i].Clock, steps[last].Clock[id]}

@@ -220,4 +220,5 @@ type MessageRecord struct {
 	Kind     uint8 // index among the algorithm's kinds
 	Sent     bool  // seen when it was sent, else when it was handled or lost
 	Lost     bool  // it was lost on its way to the node. Recorded with all messages, and in schedules
+	Asks     bool  // it is the first that the node sent for a request of its client
 }

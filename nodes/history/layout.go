@@ -264,6 +264,9 @@ func putMessageRecord(b []byte, p *MessageRecord) {
 	if p.Lost {
 		tail |= 1 << 30
 	}
+	if p.Asks {
+		tail |= 1 << 29
+	}
 	binary.LittleEndian.PutUint32(b[16:], tail)
 }
 
@@ -278,5 +281,6 @@ func getMessageRecord(b []byte, node nodes.ID) MessageRecord {
 		Kind:     uint8(tail >> 16),
 		Sent:     tail>>31 == 1,
 		Lost:     tail>>30&1 == 1,
+		Asks:     tail>>29&1 == 1,
 	}
 }

@@ -26,7 +26,7 @@ func event(node nodes.ID, i int) Event {
 func messageRecord(node nodes.ID, i int) MessageRecord {
 	return MessageRecord{
 		At: int64(i), Seq: uint32(i) + 7, Node: node, Peer: nodes.ID(i%3) - 1,
-		Instance: uint16(i) + 1, Kind: uint8(i) | 0x80, Sent: i%2 == 0,
+		Instance: uint16(i) + 1, Kind: uint8(i) | 0x80, Sent: i%2 == 0, Asks: i%4 == 0,
 	}
 }
 

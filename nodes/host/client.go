@@ -233,7 +233,9 @@ func (c *client) issue() {
 	c.counters.Requests.Add(1)
 	c.triedAt = h.record(history.Event{Kind: history.Requested, Instance: c.instance, Entry: uint32(c.count),
 		Value: c.due, Count: uint32(c.units)})
-	c.host.handle(nodes.Input{Kind: nodes.Request, Instance: int32(c.instance), Units: c.units})
+	h.asks = true
+	h.handle(nodes.Input{Kind: nodes.Request, Instance: int32(c.instance), Units: c.units})
+	h.asks = false
 	if c.state() == nodes.Waiting {
 		h.tellFaults(port.OnRequest, 0)
 	}

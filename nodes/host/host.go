@@ -49,6 +49,7 @@ type host struct {
 	wakeUp  *nats.Msg      // says no more than that the alarm, the orders or the trouble are to be looked at
 	orders  chan Order
 	notes   io.Writer
+	asks    bool     // a client's request is handled, and nothing is sent for it yet
 	asked   int      // the round of the latest order to Report
 	posted  sync.Map // what to do (a func()) when a mark (*nats.Msg) comes by the inbox
 	trouble chan error

@@ -258,7 +258,8 @@ func (h *host) receive(a *arrival) {
 
 // trace records a message, sent or handled, in the trace.
 func (h *host) trace(m history.MessageRecord) {
-	m.At = h.now
+	m.At, m.Asks = h.now, h.asks && m.Sent
+	h.asks = h.asks && !m.Sent
 	h.log.Trace(m)
 }
 

@@ -33,6 +33,17 @@ func (r *record) note(f Flight, seen history.MessageRecord) {
 	r.trace = append(r.trace, seen)
 }
 
+// noteAsks takes note of which message was the first that a node has sent for a request, among those recorded
+// since then.
+func (r *record) noteAsks(s Step, since int) {
+	for i := range r.trace[since:] {
+		if m := &r.trace[since+i]; m.Sent && m.Node == s.Node && m.Instance == uint16(s.Instance) {
+			m.Asks = true
+			return
+		}
+	}
+}
+
 // lose takes note of a message that is lost.
 func (r *record) lose(f Flight) {
 	r.note(f, history.MessageRecord{Node: f.To, Peer: f.From, Lost: true})

@@ -255,7 +255,9 @@ func (g *Stage) request(s Step) error {
 	}
 	g.Lab.Request(s.Node, s.Instance, g.now, int32(units))
 	g.tell("%s asks", g.name(s.Node))
+	noted := len(g.trace)
 	g.feed(s.Node, nodes.Input{Kind: nodes.Request, Instance: s.Instance, Units: int32(units)})
+	g.noteAsks(s, noted)
 	return nil
 }
 

@@ -119,7 +119,9 @@ func (w *world) request(p *nodes.Process, r int32) {
 	if w.issued == w.Entries {
 		w.stop()
 	}
+	traced := w.traced
 	w.feed(p, &nodes.Input{Kind: nodes.Request, Instance: res.Instance, Units: units})
+	w.noteAsks(p.ID(), res.Instance, traced)
 	if p.Up() && p.Client(res.Instance) == nodes.Waiting {
 		w.tellFaults(port.OnRequest, p.ID(), 0)
 	}

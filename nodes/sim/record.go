@@ -61,8 +61,19 @@ func (w *world) note(id, peer nodes.ID, instance int32, kind uint8, sent bool, n
 	}
 	p := &w.trace[w.traced&(w.keeps-1)]
 	p.At, p.Node, p.Peer, p.Instance, p.Kind, p.Sent = w.now, id, peer, uint16(instance), kind, sent
-	p.Seq, p.Lost = number, false
+	p.Seq, p.Lost, p.Asks = number, false, false
 	w.traced++
+}
+
+// noteAsks takes note of which message was the first that a node has sent for a request, among those recorded
+// since then.
+func (w *world) noteAsks(id nodes.ID, instance int32, since uint64) {
+	for at := since; w.Trace && at < w.traced; at++ {
+		if m := &w.trace[at&(w.keeps-1)]; m.Sent && m.Node == id && m.Instance == uint16(instance) {
+			m.Asks = true
+			return
+		}
+	}
 }
 
 // noteLoss records that a message to a node is lost, if all messages are recorded.
