@@ -19,8 +19,19 @@ IMAGE = turnstile
 STORM_RUNS = 100
 STORM_SEED = 1
 
-# It says what it is testing, where go test would be silent for minutes, and how long each package took.
-GOTEST = go run ./internal/gotest
+# Tests are run by gotestsum: a line for each package, then what failed and what was skipped, and why. Beside the
+# time stands what a unit of work took meanwhile, since machines differ. make check vets what tests do not.
+GOTEST = go run ./internal/unit go tool gotestsum --format pkgname-and-test-fails --format-hide-empty-pkg
+
+# Packages that start processes, and their subfolders. A loaded machine may fail a test of these.
+PROCESSES = turnstile/cmd turnstile/bench turnstile/nodes/host turnstile/nodes/history
+
+# RERUN=1, as CI has it, runs a failed test once more. It is then told of as FLAKY; of a test of other packages, after a
+# panic, a violation or something left behind, the run stays failed, and so it does if more than three fail.
+ifdef RERUN
+ran = bin/tests.json
+rerun = --rerun-fails=1 --rerun-fails-abort-on-data-race --rerun-fails-max-failures=3 --jsonfile $(ran)
+endif
 
 # The program takes each variable of the command line for the flag of that name, and refuses what is none:
 # THINK=1ms is --think=1ms. Those of the environment do not count. ARGS goes to it as it is.
@@ -133,21 +144,40 @@ test-compose: ## test runs over containers, with their networks cut off and one 
 # Tests have three lengths (internal/soak): short, usual, and long where SOAK is set.
 .PHONY: test
 test: ## run the tests in their short form: each behaviour once, at the smallest size that shows it
-	@$(GOTEST) $(if $(BUDGET),-budget $(BUDGET)) -short -timeout 10m ./...
+	@echo "building the tests, which takes minutes the first time" >&2
+	@mkdir -p bin && $(GOTEST) $(rerun) --packages './cmd/orchestrator ./...' -- -vet=off -short -timeout 10m
+	@$(if $(RERUN),go run ./internal/flaky $(ran) $(PROCESSES))
+
+.PHONY: unit
+unit: ## print the CPU time of a unit of work, beside which times of tests are given
+	@go run ./internal/unit
+
+# The packages that start no process.
+plain = $(shell go list ./... | grep -vE '^($(subst $(space),|,$(PROCESSES)))(/|$$)')
+space = $(subst ,, )
+
+.PHONY: race
+race: ## run the tests of packages that start no process with the race detector
+	@test -n "$(RACE)" || echo "SKIPPED: the race detector needs cgo and a C compiler" >&2
+	@$(if $(RACE),$(GOTEST) --packages '$(plain)' -- $(RACE) -vet=off -short -timeout 30m)
 
 # The packages whose tests have more than a short form.
 longer = $(shell grep -rlE 'soak\.Pick|testing\.Short' --include='*_test.go' --exclude-dir=services . | \
 	xargs -n 1 dirname | sort -u)
 
 .PHONY: test-all
-test-all: ## run them with the race detector, and then their usual form: larger spaces, more seeds, storms
+test-all: ## run all: with the race detector; the usual form (larger spaces, more seeds, storms); fuzz, compose, services
 	@test -n "$(RACE)" || echo "SKIPPED: the race detector needs cgo and a C compiler" >&2
-	@$(if $(RACE),$(GOTEST) $(RACE) -short -timeout 30m ./...)
-	@$(GOTEST) -timeout 20m $(longer)
+	@$(if $(RACE),$(GOTEST) -- $(RACE) -vet=off -short -timeout 30m ./...)
+	@$(GOTEST) -- -vet=off -timeout 20m $(longer)
+	@$(MAKE) --no-print-directory fuzz
+	@if docker version >/dev/null 2>&1; then $(MAKE) --no-print-directory test-compose; else \
+		echo "SKIPPED: no Docker engine answers, so no run was made over containers" >&2; fi
+	@$(MAKE) --no-print-directory services-test
 
 .PHONY: soak
 soak: ## run their long form, for a night: many more seeds, larger spaces, a minute per fuzz target
-	@SOAK=1 $(GOTEST) -timeout 6h ./...
+	@SOAK=1 $(GOTEST) -- -vet=off -timeout 6h ./...
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=1m
 
 # What child processes do counts too: tests build programs that count it, and all leave it in GOCOVERDIR, which
@@ -165,10 +195,6 @@ cover: ## print which share of each package's statements make test runs, child p
 times: build ## measure the durations and the output that README and docs state, and write them there
 	@go run ./internal/times -only '$(ONLY)' README.md docs/*.md
 
-.PHONY: budget
-budget: ## measure the CPU time that the tests of each algorithm take
-	@go test ./cmd/orchestrator -count=1 -v -run '^TestBudget$$' -budget
-
 .PHONY: mutants
 mutants: ## have checks and tests look for what is wrong with algorithms, or the testbed, after one change
 	@cd nodes/mutex && SOAK=1 go test -count=1 -run '^TestMutantsOfRows$$'
@@ -184,14 +210,13 @@ storm: ## judge STORM_RUNS (100) runs that are stopped and starved, 200 that are
 	@cd cmd/orchestrator && SOAK=1 go test -count=1 -timeout 1h -run '^(TestKills|TestGarbled)'
 
 .PHONY: check
-check: ## look for what tests do not find: format, vet, staticcheck, go.mod, short fuzz runs
+check: ## look for what tests do not find: format, vet, staticcheck, go.mod
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not formatted: $$unformatted" >&2; exit 1; }
 	go vet ./... ./cmd/orchestrator/testdata/stormnode
 	go tool staticcheck ./...
 	go mod tidy -diff
 	cd services && go mod tidy -diff && go run -modfile=../go.mod honnef.co/go/tools/cmd/staticcheck ./...
 	cd services/lease && go mod tidy -diff
-	@$(MAKE) --no-print-directory fuzz
 
 # A target that ends with nothing but "context deadline exceeded" found nothing: before Go 1.27 the end of
 # FUZZTIME may be reported as a failure (go.dev/issue/75804). What fuzzing finds is printed as a failing input.

@@ -90,7 +90,7 @@ func TestTheTransportSuffers(t *testing.T) {
 					}
 				}
 				if left, _ := filepath.Glob(filepath.Join(r.Folder.LogFolder(1), "*")); len(left) > 0 {
-					t.Errorf("%v are left", left)
+					t.Errorf("%v are left behind", left)
 				}
 				t.Logf("%v: %s; %d lost with the broker", v.Outcome, v.Reason, v.LostWithBroker)
 			})

@@ -182,7 +182,7 @@ func (h *hit) gone(t *testing.T, trial *Trial, err error, says string) {
 	for _, pid := range h.its {
 		for late := time.Now().Add(20 * time.Second); runs(pid); time.Sleep(time.Millisecond) {
 			if time.Now().After(late) {
-				t.Fatalf("process %d of the host is left", pid)
+				t.Fatalf("process %d of the host is left behind", pid)
 			}
 		}
 	}

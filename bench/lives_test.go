@@ -63,7 +63,7 @@ func suffer(t *testing.T, f fate) (*Trial, *history.History) {
 		select {
 		case <-p.Ended():
 		default:
-			t.Errorf("%s is left", p.Name())
+			t.Errorf("%s is left behind", p.Name())
 		}
 	}
 	h, err := history.Load(run.Folder.HistoryFile(1))

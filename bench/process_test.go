@@ -113,7 +113,7 @@ func (r *takenApart) make(ctx context.Context, t *testing.T) (*Trial, error) {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(r.trial.dir); len(left) > 0 {
-		t.Errorf("%v are left: %v", left, err)
+		t.Errorf("%v are left behind: %v", left, err)
 	}
 	return r.Trials[0], trouble
 }

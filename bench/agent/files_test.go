@@ -90,7 +90,7 @@ func TestFilesThatARunHasLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(s.Folder, "*-trial-*")); len(left) > 0 {
-		t.Errorf("%v are left", left)
+		t.Errorf("%v are left behind", left)
 	}
 }
 

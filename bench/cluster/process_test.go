@@ -287,7 +287,7 @@ func TestProcessEndsBeforeItsChildren(t *testing.T) {
 		}
 		for deadline := time.Now().Add(20 * time.Second); alive(child); time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatalf("%s: process %d is left", role, child)
+				t.Fatalf("%s: process %d is left behind", role, child)
 			}
 		}
 	}

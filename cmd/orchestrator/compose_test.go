@@ -83,7 +83,7 @@ func (c *composed) wants(args string, texts ...string) {
 	for _, list := range []string{"ps -aq", "network ls -q", "volume ls -q"} {
 		call := append(strings.Fields(list), "--filter", "label=com.docker.compose.project="+c.project)
 		if left, err := exec.Command("docker", call...).Output(); err != nil || len(left) > 0 {
-			c.Errorf("make %s leaves by docker %s: %s, %v", args, list, left, err)
+			c.Errorf("left behind by make %s, as docker %s says: %s, %v", args, list, left, err)
 		}
 	}
 }

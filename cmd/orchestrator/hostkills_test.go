@@ -185,7 +185,7 @@ func (f *field) end() {
 		}
 		return len(left) == 0
 	}) {
-		f.Errorf("%s: the processes %v are left", f.name, left)
+		f.Errorf("%s: the processes %v are left behind", f.name, left)
 	}
 }
 
@@ -233,7 +233,7 @@ func (f *field) cleared() {
 				_, err := os.Stat(filepath.Join(agent.SharedMemory, m[1]))
 				return err != nil
 			}) {
-				f.Errorf("%s: the run has left its memory", f.name)
+				f.Errorf("%s: left behind: the memory of the run", f.name)
 			}
 		}
 		files, _ := filepath.Glob(filepath.Join(f.dir, name, "files", "*-trial-*"))

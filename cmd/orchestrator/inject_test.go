@@ -155,7 +155,7 @@ func TestInject(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(r.dir, "results/latest/control.sock")); err == nil {
-		t.Error("the run has left its socket behind")
+		t.Error("left behind: the socket of the run")
 	}
 }
 

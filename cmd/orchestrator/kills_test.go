@@ -68,7 +68,7 @@ func killAt(t *testing.T, name string, args []string, victim string, moment time
 		time.Sleep(20 * time.Millisecond)
 	}
 	if left := processesIn(dir); len(left) > 0 {
-		t.Errorf("%s: the processes %v are left", name, left)
+		t.Errorf("%s: the processes %v are left behind", name, left)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "results", "latest")); err != nil {
 		return // it was killed before it had a folder

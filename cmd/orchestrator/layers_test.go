@@ -42,10 +42,11 @@ var layers = [][]string{
 	{"internal/broker", "internal/chance", "internal/chart", "internal/yamlfile", "internal/format"},
 	{"internal/certs", "internal/cgroup", "internal/ddmin", "internal/english", "internal/figure",
 		"internal/terminal",
-		"internal/gotest", "internal/heap", "internal/jsonseq", "internal/offset", "internal/plainjson",
+		"internal/flaky", "internal/heap", "internal/jsonseq", "internal/offset", "internal/plainjson",
 		"internal/quickpipe", "internal/skew",
 		"docs", "internal/mailbox", "internal/shared",
-		"internal/soak", "internal/stats", "internal/suggest", "internal/svg", "internal/times"},
+		"internal/soak", "internal/stats", "internal/suggest", "internal/svg", "internal/times",
+		"internal/unit"},
 }
 
 // forTests is a package that tests alone import.

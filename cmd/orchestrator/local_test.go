@@ -49,7 +49,7 @@ func runLocal(t *testing.T, name string, args ...string) (says string) {
 		cmd.Env = append(cmd.Env, "TMPDIR="+dir)
 		out, _ := cmd.CombinedOutput()
 		if left, _ := filepath.Glob(filepath.Join(dir, "turnstile-servers-*")); left != nil {
-			t.Errorf("folders of keepers are left: %q", left)
+			t.Errorf("folders of keepers are left behind: %q", left)
 		}
 		if says = string(out); !strings.Contains(says, "the orchestrator stood still") {
 			break

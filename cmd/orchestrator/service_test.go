@@ -43,7 +43,7 @@ func TestServiceRuns(t *testing.T) {
 				t.Fatalf("bench %s: status %d, and it is to say %q:\n%s", x.args, got, x.says, out)
 			}
 			if left, _ := filepath.Glob(filepath.Join(dir, "turnstile-servers-*")); left != nil {
-				t.Errorf("folders of servers are left: %q", left)
+				t.Errorf("folders of servers are left behind: %q", left)
 			}
 			again := orchestrator(t, dir, "verify", "latest")
 			if out, _ := again.CombinedOutput(); again.ProcessState.ExitCode() != x.status {

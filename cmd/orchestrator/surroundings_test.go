@@ -71,7 +71,7 @@ func TestNodeProgramMayLeaveItsChildren(t *testing.T) {
 	for _, number := range left {
 		pid, _ := strconv.Atoi(number)
 		if _, state := parentOf(pid); state != "" && state != "Z" {
-			t.Errorf("process %d, which a node has started, is left", pid)
+			t.Errorf("process %d, which a node has started, is left behind", pid)
 		}
 	}
 }

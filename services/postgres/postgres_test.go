@@ -212,7 +212,7 @@ func TestKilledWhileItStandsStill(t *testing.T) {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("processes %v are left", all)
+			t.Fatalf("processes %v are left behind", all)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func refused(t *testing.T, err error, says ...string) {
 		}
 	}
 	if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "turnstile-servers-*")); left != nil {
-		t.Errorf("folders of servers are left: %q", left)
+		t.Errorf("folders of servers are left behind: %q", left)
 	}
 }
 
