@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"reflect"
 	"regexp"
 	"slices"
@@ -19,6 +18,7 @@ import (
 
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
+	"turnstile/internal/input"
 	"turnstile/internal/suggest"
 	"turnstile/internal/yamlfile"
 )
@@ -90,17 +90,14 @@ func FindPlan(name string, s *Scene) (*Plan, error) {
 	if p, drawn, err := drawnPlan(name, s); drawn {
 		return p, err
 	}
-	text, err := os.ReadFile(name)
+	text, err := input.Read(name)
 	if err == nil {
-		return ReadPlan(name, text)
+		return ReadPlan(input.Name(name), text)
 	}
 	all := Plans()
 	isNamed := func(p *Plan) bool { return p.Name == strings.TrimSuffix(name, ".yaml") }
 	if i := slices.IndexFunc(all, isNamed); i >= 0 {
 		return all[i], nil
-	}
-	if info, _ := os.Stat(name); info != nil && info.IsDir() {
-		return nil, fmt.Errorf("%s is a folder, and no plan", name)
 	}
 	if strings.ContainsAny(name, "/.") || !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading a plan: %w", err)

@@ -7,13 +7,13 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/nats-io/nkeys"
 	"go.yaml.in/yaml/v3"
 
+	"turnstile/internal/input"
 	"turnstile/internal/yamlfile"
 )
 
@@ -126,7 +126,7 @@ func (a *allowed) text() ([]byte, error) {
 // readAllowed reads the list of a folder. Without one, nobody may connect.
 func readAllowed(dir string) (*allowed, error) {
 	path := filepath.Join(dir, allowedFile)
-	text, err := os.ReadFile(path)
+	text, err := input.Read(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("reading who may connect: %w", err)
 	}

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nkeys"
 
 	"turnstile/internal/certs"
+	"turnstile/internal/input"
 )
 
 // A key is what a key file holds.
@@ -55,8 +55,11 @@ const keyLimit = 1 << 16
 
 // readKey reads a key file that nobody else can read.
 func readKey(path string) (*key, error) {
-	file, err := os.Open(path)
-	if err != nil {
+	file, err := input.Open(path)
+	switch {
+	case errors.Is(err, input.ErrNoFile):
+		return nil, notKey(path)
+	case err != nil:
 		return nil, fmt.Errorf("reading the key: %w", err)
 	}
 	defer file.Close()
@@ -64,8 +67,8 @@ func readKey(path string) (*key, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("reading the key: %w", err)
-	case !info.Mode().IsRegular() || info.Size() > keyLimit:
-		return nil, fmt.Errorf("%s is no key file: `orchestrator keys` makes them", path)
+	case info.Size() > keyLimit:
+		return nil, notKey(path)
 	case info.Mode().Perm()&0o077 != 0:
 		return nil, fmt.Errorf("other users can read or change the key %s (its mode is %04o): chmod 600 %[1]s, "+
 			"and if they may have read it, make another", path, info.Mode().Perm())
@@ -79,6 +82,10 @@ func readKey(path string) (*key, error) {
 		return nil, fmt.Errorf("%s is no key file that can be used: %w", path, err)
 	}
 	return k, nil
+}
+
+func notKey(path string) error {
+	return fmt.Errorf("%s is no key file: `orchestrator keys` makes them", path)
 }
 
 // parseKey reads the text of a key file.

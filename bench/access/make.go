@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"turnstile/internal/certs"
+	"turnstile/internal/input"
 )
 
 // How long certificates are valid. Keys do not expire: they are revoked.
@@ -161,7 +162,7 @@ func (f *folder) openAuthority(r *Request) (err error) {
 		return err
 	}
 	path := f.path(authorityFile)
-	text, err := os.ReadFile(path)
+	text, err := input.Read(path)
 	switch {
 	case err == nil:
 		cert, private, _ := strings.Cut(string(text), "-----BEGIN PRIVATE KEY")

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"turnstile/internal/input"
 	"turnstile/results"
 )
 
@@ -90,7 +91,7 @@ func Unpack(ctx context.Context, archive string) (folder string, done func() err
 
 // eachEntry reads an archive.
 func eachEntry(ctx context.Context, archive string, do func(*tar.Header, io.Reader) error) error {
-	file, err := os.Open(archive)
+	file, err := input.Open(archive)
 	if err != nil {
 		return err
 	}

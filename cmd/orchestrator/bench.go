@@ -1,12 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -18,6 +18,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/place"
 	"turnstile/internal/chance"
+	"turnstile/internal/input"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
@@ -268,13 +269,12 @@ func (c *benchCall) resolveRegions(s settings) error {
 	if s.rank("latency") < s.rank("regions") {
 		c.Latency = chance.Distribution{}
 	}
-	file, err := os.Open(c.regions)
+	text, err := input.Read(c.regions)
 	if err != nil {
 		return fmt.Errorf("--regions: %w", err)
 	}
-	defer file.Close()
-	if c.Regions, err = chaos.ReadRegions(file); err != nil {
-		return fmt.Errorf("--regions: %s: %w", c.regions, err)
+	if c.Regions, err = chaos.ReadRegions(bytes.NewReader(text)); err != nil {
+		return fmt.Errorf("--regions: %s: %w", input.Name(c.regions), err)
 	}
 	return nil
 }

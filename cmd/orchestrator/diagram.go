@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +15,7 @@ import (
 	"turnstile/bench"
 	"turnstile/bench/diagram"
 	"turnstile/chaos/effect"
+	"turnstile/internal/input"
 	"turnstile/judge/check"
 	"turnstile/judge/section"
 	"turnstile/judge/spacetime"
@@ -74,12 +74,11 @@ func openSubject(root, ref string) (*subject, error) {
 
 // readSchedule reads the schedule in a file.
 func readSchedule(path string) (*replay.Schedule, error) {
-	file, err := os.Open(path)
+	text, err := input.Read(path)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	schedule, err := replay.Parse(file, catalog.Find)
+	schedule, err := replay.Parse(bytes.NewReader(text), catalog.Find)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

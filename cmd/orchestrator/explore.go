@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/internal/english"
+	"turnstile/internal/input"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
@@ -256,12 +257,12 @@ func checkWritable(path string) error {
 
 // isSchedule reports whether a file begins as schedules do.
 func isSchedule(path string) (bool, error) {
-	file, err := os.Open(path)
+	file, err := input.Open(path)
 	if err != nil {
 		return false, err
 	}
 	defer file.Close()
-	line, err := bufio.NewReader(file).ReadString('\n')
+	line, err := bufio.NewReader(io.LimitReader(file, int64(len(replay.ScheduleStart)))).ReadString('\n')
 	if err == io.EOF {
 		err = nil
 	}

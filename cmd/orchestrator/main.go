@@ -17,6 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/bench/cluster"
+	"turnstile/internal/input"
+	"turnstile/judge/check"
 	"turnstile/results"
 )
 
@@ -117,6 +119,8 @@ func runTo(ctx context.Context, args []string, stdout *output, stderr io.Writer)
 		return a.status
 	case errors.As(err, &f):
 		return f.status
+	case errors.Is(err, input.ErrInterrupted):
+		return check.Inconclusive.ExitCode()
 	}
 	return usage
 }

@@ -1,15 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 
 	"turnstile/bench/report"
 	"turnstile/internal/english"
+	"turnstile/internal/input"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
@@ -18,13 +19,12 @@ import (
 
 // replay plays the schedule in a file, and judges what happened.
 func (a *app) replay(c *simulateCall, algorithm string) error {
-	path := c.schedule
-	file, err := openSchedule(path)
+	text, err := scheduleText(c.schedule)
 	if err != nil {
 		return fmt.Errorf("--replay: %w", err)
 	}
-	defer file.Close()
-	schedule, err := replay.Parse(file, catalog.Find)
+	path := input.Name(c.schedule)
+	schedule, err := replay.Parse(bytes.NewReader(text), catalog.Find)
 	if err != nil {
 		return fmt.Errorf("--replay: %s: %w", path, err)
 	}
@@ -57,16 +57,17 @@ func (a *app) replay(c *simulateCall, algorithm string) error {
 	return nil
 }
 
-// openSchedule opens the file of a schedule. Where there is none, as outside a clone, the path may be that
+// scheduleText reads the file of a schedule. Where there is none, as outside a clone, the path may be that
 // of a story that the program has.
-func openSchedule(path string) (io.ReadCloser, error) {
-	file, err := os.Open(path)
+func scheduleText(path string) ([]byte, error) {
+	text, err := input.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if story, found := catalog.Story(path); found {
-			return story, nil
+			defer story.Close()
+			return io.ReadAll(story)
 		}
 	}
-	return file, err
+	return text, err
 }
 
 // tellReplay prints what happened and what came of it.

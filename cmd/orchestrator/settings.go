@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
 
+	"turnstile/internal/input"
 	"turnstile/internal/suggest"
 	"turnstile/internal/yamlfile"
 )
@@ -182,7 +183,8 @@ func (s settings) either(cmd *cobra.Command, one, other string) error {
 // readConfig reads the configuration file into v, if there is one.
 func readConfig(v *viper.Viper, known knownFlags) error {
 	path := cmp.Or(v.GetString("config"), defaultConfig)
-	b, err := os.ReadFile(path)
+	b, err := input.Read(path)
+	path = input.Name(path)
 	if errors.Is(err, os.ErrNotExist) && v.GetString("config") == "" {
 		return nil
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"turnstile/bench/experiment"
 	"turnstile/internal/english"
 	"turnstile/internal/format"
+	"turnstile/internal/input"
 	"turnstile/judge/check"
 	"turnstile/results"
 )
@@ -173,7 +173,7 @@ func (a *app) resolveSweep(cmd *cobra.Command, c *sweepCall, s settings, args []
 	}
 	c.Command = sweepCommandOf(c, args)
 	if len(args) > 0 {
-		text, err := os.ReadFile(args[0])
+		text, err := input.Read(args[0])
 		if err != nil {
 			return err
 		}

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"turnstile/internal/input"
 	"turnstile/internal/suggest"
 	"turnstile/internal/yamlfile"
 )
@@ -29,10 +29,11 @@ type part struct {
 
 // readGrid reads the file of a sweep. known are the flags that may be lists; own takes those of the sweep.
 func readGrid(path string, known []string, own func(string, *yaml.Node) (bool, error)) (*grid, error) {
-	b, err := os.ReadFile(path)
+	b, err := input.Read(path)
 	if err != nil {
 		return nil, err
 	}
+	path = input.Name(path)
 	var file map[string]yaml.Node
 	if err := yaml.Unmarshal(b, &file); err != nil {
 		return nil, configError(path, cmp.Or(yamlfile.TabError(b), err))
