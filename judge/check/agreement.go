@@ -51,8 +51,10 @@ func agreed(e *evidence) Finding {
 		case slices.ContainsFunc(e.campaigns, func(c campaign) bool { return c.at == calm.From }):
 			after = "somebody campaigned again"
 		}
-		f := inconclusive(none+", %v after %s; it may take %v: let the run go on for longer",
-			had.Round(time.Millisecond), after, needs).excused()
+		f := inconclusive(none+", %v after %s; it may take %v", had.Round(time.Millisecond), after, needs).excused()
+		if !e.leadOn() && e.brokenIn(calm.span(), e.Live)&^nodes.Transient == 0 { // or waiting would change nothing
+			f.Says += ": let the run go on for longer"
+		}
 		if lasts := e.lasting(); lasts != "" {
 			f.Says = fmt.Sprintf(none+", and %s lasted until then; it may take %v after it: "+
 				"let it end sooner, or the run last longer",
@@ -147,9 +149,11 @@ type stretch struct{ leadership.Span }
 // when it begins does not.
 func (s stretch) span() span { return span{min(s.From+1, s.To), s.To, 0} }
 
-// calms returns the stretches of the run in which nothing went wrong, in order.
-func (e *elected) calms() (all []stretch) {
-	troubles := e.troubles()
+// calms returns the stretches of the run in which nothing went wrong and nobody was told to campaign, in order.
+func (e *elected) calms() []stretch { return e.stretches(e.troubles()) }
+
+// stretches returns the stretches of the run outside troubles, in order.
+func (e *elected) stretches(troubles []leadership.Span) (all []stretch) {
 	slices.SortFunc(troubles, func(a, b leadership.Span) int { return cmp.Compare(a.From, b.From) })
 	at := e.leaders.Begun
 	for _, t := range troubles {
@@ -181,8 +185,18 @@ func (e *elected) atOnce(asked *Fault, f *section.Fault) bool {
 }
 
 // troubles returns the times in which an assumption was broken, a node was told to campaign, or no node that
-// had been told to campaign was up. A fault without an end counts at its beginning only.
-func (e *elected) troubles() (all []leadership.Span) {
+// had been told to campaign was up.
+func (e *elected) troubles() []leadership.Span {
+	all := append(e.disturbances(), e.leaders.Unasked...)
+	for _, c := range e.campaigns {
+		all = append(all, leadership.Span{From: c.at, To: c.at})
+	}
+	return all
+}
+
+// disturbances returns the times in which an assumption was broken. A fault without an end counts at its
+// beginning only.
+func (e *elected) disturbances() (all []leadership.Span) {
 	s := e.sections
 	add := func(from, to int64) { all = append(all, leadership.Span{From: from, To: to}) }
 	for i := range s.Faults {
@@ -198,10 +212,6 @@ func (e *elected) troubles() (all []leadership.Span) {
 	}
 	for _, w := range s.Wrongs {
 		add(w.From, w.To)
-	}
-	all = append(all, e.leaders.Unasked...)
-	for _, c := range e.campaigns {
-		add(c.at, c.at)
 	}
 	for _, d := range s.Deaths {
 		add(d.From, d.At)

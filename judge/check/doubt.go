@@ -23,10 +23,11 @@ func (e *evidence) finding(c *check) Finding {
 	return f
 }
 
-// doubt says why a violation is in doubt; empty: it is not. Safety rests on less than all other promises do.
+// doubt says why a violation is in doubt; empty: it is not. Safety rests on less than all other promises do,
+// but that no two lead for long in terms of their own is no safety.
 func (e *evidence) doubt(c *check, f *Finding) string {
 	needs, unsound := e.Safe, e.Problem.unsound(e)
-	if c.about != aboutSafety {
+	if c.about != aboutSafety || c.name == leadersCheck && e.Leads.Terms {
 		needs |= e.Live
 	}
 	switch {

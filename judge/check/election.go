@@ -53,34 +53,20 @@ func (e *elected) since(at int64) time.Duration {
 	return time.Duration(at - e.leaders.Begun).Round(time.Microsecond)
 }
 
-// leaders: without terms, no two nodes that run lead at once for longer than a take-over takes by the row.
-// With terms two may, until the older leader hears of the higher term.
+// leaders: no two nodes that run lead at once for longer than a take-over takes by the row. Without terms that
+// holds as long as what safety rests on; with terms it holds while nothing goes wrong: a leader that is cut off
+// or stands still may lead on in its older term until it hears of the higher one.
 func leaders(e *evidence) Finding {
 	l := e.leaders
 	both := time.Duration(l.TwoLeaders).Round(time.Microsecond)
-	if e.Leads.Terms {
-		if l.TwoLeaders == 0 {
-			return valid("never were there two leaders at once")
-		}
+	worst, at := e.worst()
+	switch {
+	case worst == nil && l.TwoLeaders == 0:
+		return valid("never were there two leaders at once")
+	case worst == nil && e.Leads.Terms:
 		return valid("for %v there were two leaders or more, each of a term of its own", both).
 			with(e.overlaps(0)...)
-	}
-	var worst *leadership.Overlap
-	inside := false // the model
-	for i := range l.Overlaps {
-		o := &l.Overlaps[i]
-		if !e.tooLong(o) && !(e.saw(history.Together) && o.To == l.End) {
-			continue
-		}
-		is := e.brokenIn(span{o.From, o.To, int64(e.Grace)}, e.Safe) == 0
-		if worst == nil || is && !inside || is == inside && o.Length() > worst.Length() {
-			worst, inside = o, is
-		}
-	}
-	if worst == nil {
-		if l.TwoLeaders == 0 {
-			return valid("never were there two leaders at once")
-		}
+	case worst == nil:
 		return valid("for %v there were two leaders, and never for longer than the %v that a take-over may take%s",
 			both, e.Overlap, e.lateBy())
 	}
@@ -89,24 +75,81 @@ func leaders(e *evidence) Finding {
 		count = fmt.Sprintf("%d leaders, two or more at once", n)
 	}
 	f := violated("%s: %s for %v", count, english.List(names(worst.Leaders)),
-		time.Duration(worst.Length()).Round(time.Microsecond))
-	if e.Replayed {
+		time.Duration(at.Length()).Round(time.Microsecond))
+	switch {
+	case e.Replayed:
 		f = violated("%s at the same time, for too long", who(worst.Leaders, "leads", "lead"))
+	case e.Leads.Terms:
+		f.Says += ", though nothing had gone wrong"
+		return f.with(e.overlaps(e.Overlap)...)
 	}
-	return e.excuse(f.with(e.overlaps(e.Overlap)...), span{worst.From, worst.To, int64(e.Grace)}, e.Safe)
+	return e.excuse(f.with(e.overlaps(e.Overlap)...), span{at.From, at.To, int64(e.Grace)}, e.Safe)
 }
 
-// tooLong reports whether, without terms, two led at once for longer than a take-over takes: processes may be
-// late, but while they cannot reach each other, none takes over from the other.
-func (e *elected) tooLong(o *leadership.Overlap) bool {
+// worst returns the longest time in which two led for too long, and when that was: one inside the model before
+// any outside. Nil: there is none.
+func (e *evidence) worst() (worst *leadership.Overlap, at leadership.Span) {
+	inside := false // the model
+	for i := range e.leaders.Overlaps {
+		o := &e.leaders.Overlaps[i]
+		when, is := e.tooLong(o)
+		if !is && !e.Leads.Terms && e.saw(history.Together) && o.To == e.leaders.End {
+			when, is = o.Span, true
+		}
+		if !is {
+			continue
+		}
+		in := e.brokenIn(span{when.From, when.To, int64(e.Grace)}, e.Safe) == 0
+		if worst == nil || in && !inside || in == inside && when.Length() > at.Length() {
+			worst, at, inside = o, when, in
+		}
+	}
+	return worst, at
+}
+
+// tooLong reports whether two led at once for longer than a take-over takes, and when. Processes may be late,
+// but while they cannot reach each other, none takes over from the other.
+func (e *elected) tooLong(o *leadership.Overlap) (leadership.Span, bool) {
+	if e.Leads.Terms {
+		return e.tooLongUndisturbed(o)
+	}
 	if time.Duration(o.Length()) > e.Overlap+e.Slack {
-		return true
+		return o.Span, true
 	}
 	for i := range e.sections.Faults {
 		f := &e.sections.Faults[i]
 		apart := time.Duration(min(o.To, f.To) - max(o.From, f.From))
 		if cut := e.asked(f).Separates; cut != nil && apart > e.Overlap && e.divides(o, cut, f.Victim) {
-			return true
+			return o.Span, true
+		}
+	}
+	return leadership.Span{}, false
+}
+
+// tooLongUndisturbed reports whether two led in terms of their own for longer than a take-over takes though
+// nothing had gone wrong, and when: since the run began, or since the algorithm had its time to recover from
+// what went wrong last. A scheme whose progress rests on what is broken for good may never have one leader.
+func (e *elected) tooLongUndisturbed(o *leadership.Overlap) (longest leadership.Span, is bool) {
+	for _, calm := range e.stretches(e.disturbances()) {
+		from := calm.From
+		if from > e.leaders.Begun {
+			from = later(from, int64(e.Patience()))
+		}
+		at := leadership.Span{From: max(o.From, from), To: min(o.To, calm.To)}
+		if time.Duration(at.Length()) > e.Overlap+e.Slack && at.Length() > longest.Length() &&
+			e.brokenIn(stretch{at}.span(), e.Safe|e.Live|e.NeverHolds) == 0 {
+			longest, is = at, true
+		}
+	}
+	return longest, is
+}
+
+// leadOn reports whether two or more lead at the end, and have for longer than more time would change.
+func (e *elected) leadOn() bool {
+	for i := range e.leaders.Overlaps {
+		if o := &e.leaders.Overlaps[i]; o.To == e.leaders.End {
+			_, is := e.tooLong(o)
+			return is
 		}
 	}
 	return false

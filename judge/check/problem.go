@@ -72,6 +72,9 @@ var Exclusion = &Problem{
 	around:   (*evidence).entriesAround,
 }
 
+// The checks of who leads at once, of which ShownInTerms leaves out the first.
+const leadersCheck, termsCheck = "leaders", "terms"
+
 // Election is the problem of nodes that elect leaders.
 var Election = &Problem{
 	Name: "election", Kind: nodes.Election, Command: "elect",
@@ -80,8 +83,8 @@ var Election = &Problem{
 	Columns:   "elections", Sections: "elections", Plans: "election",
 	checks: []check{
 		{name: "agreement", timed: true, about: aboutProgress, judge: agreed},
-		{name: "leaders", timed: true, about: aboutSafety, split: true, judge: leaders},
-		{name: "terms", about: aboutSafety, leaves: recoveryInside, split: true, judge: terms},
+		{name: leadersCheck, timed: true, about: aboutSafety, split: true, judge: leaders},
+		{name: termsCheck, about: aboutSafety, leaves: recoveryInside, split: true, judge: terms},
 		{name: "winner", timed: true, about: aboutClaims, leaves: recoveryInside, judge: winner},
 		{name: "lapse", timed: true, about: aboutClaims, leaves: recoveryInside, judge: lapse},
 		{name: "senders", about: aboutClaims, judge: senders},

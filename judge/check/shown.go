@@ -60,7 +60,11 @@ func (v *Verdict) Served() (row.Outcome, string) {
 // in terms of their own leave some nodes without that one.
 func (v *Verdict) ShownInTerms() (row.Outcome, string) {
 	apart := *v
-	if v.Divided && !slices.ContainsFunc(v.Findings,
+	if slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Check == termsCheck && !f.NotJudged }) {
+		apart.Findings = slices.DeleteFunc(slices.Clone(v.Findings),
+			func(f Finding) bool { return f.Check == leadersCheck && f.Outcome == Violated })
+	}
+	if v.Divided && !slices.ContainsFunc(apart.Findings,
 		func(f Finding) bool { return f.Outcome == Violated && f.About() == aboutSafety }) {
 		apart.Divided, apart.Blocked = false, false // one of them leads in the latest term
 	}
@@ -110,7 +114,7 @@ func (e *elected) still() time.Duration {
 func (e *elected) divided() bool {
 	l := e.leaders
 	return len(l.Conflicts) > 0 || len(l.Ending.Leading) > 1 && len(e.leaderless()) > 0 ||
-		!e.Leads.Terms && slices.ContainsFunc(l.Overlaps, func(o leadership.Overlap) bool { return e.tooLong(&o) })
+		slices.ContainsFunc(l.Overlaps, func(o leadership.Overlap) bool { _, is := e.tooLong(&o); return is })
 }
 
 // waitingAtEnd returns the clients that wait at the end, the longest wait first.

@@ -33,6 +33,8 @@ var bullyMajorityRow = row.Row{
 		"majority answers any longer.",
 	Elector: &row.Leadership{Terms: true, Follow: row.MajorityReached, Wins: row.HighestWins,
 		Lapse: func(c nodes.Config) time.Duration { return c.Duration(lapseOption) },
+		// The answer to a heartbeat tells the old leader of the next epoch.
+		Overlap: func(c nodes.Config) time.Duration { return c.Duration(lapseOption) },
 		Partitions: []row.Partition{{Does: row.MajorityLeads,
 			Why: "a leader needs a majority, and steps down when fewer answer its heartbeats"},
 			{Cuts: row.SomeLinks, Does: row.OneOrNone, Why: "who trusts its leader votes for no other; but a " +

@@ -23,17 +23,15 @@ var invitationRow = row.Row{
 		Safe:    nodes.NoAmnesia, // or a group might have the number of an earlier one
 		// Coordinators look for others, and members for their coordinator.
 		Circulates: true,
-		// A merge may meet another, and be tried again: see merge.
-		Grace: func(c nodes.Config) time.Duration {
-			return 4 * (2*c.Duration(pollOption) + time.Duration(c.N+8)*c.Duration(answerOption))
-		},
+		Grace:      inviteGrace,
 	},
 	Aliases: []string{"groups"}, Family: "complete network",
 	Source: "H. Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), 1982, section " +
 		"on asynchronous systems",
 	Summary: "Each node begins as the coordinator of a group of its own; coordinators look for one another " +
 		"and invite each other's groups into a new one, and who has lost its coordinator is alone again.",
-	Elector: &row.Leadership{Terms: true, Partitions: []row.Partition{{
+	// Each is a group of its own until these have merged.
+	Elector: &row.Leadership{Terms: true, Overlap: inviteGrace, Partitions: []row.Partition{{
 		Does: row.PerSide, Why: "each side is a group of its own, under a number that no other has"},
 		{Cuts: row.SomeLinks, Does: row.SeveralLead,
 			Why: "a group is whom its coordinator reaches, and groups merge and fall apart"}}},
@@ -44,6 +42,11 @@ var invitationRow = row.Row{
 			"coordinator is the bridge (-)", "parted-bridge"),
 		under(unhit, "node 0 sends nothing to nodes 1 and 2, since it does not coordinate", "unheard-node",
 			"one-link")),
+}
+
+// inviteGrace is within what time all groups merge: a merge may meet another, and be tried again: see merge.
+func inviteGrace(c nodes.Config) time.Duration {
+	return 4 * (2*c.Duration(pollOption) + time.Duration(c.N+8)*c.Duration(answerOption))
 }
 
 // invitationClaims are of a period in which each node is alone, and looks for others.

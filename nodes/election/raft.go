@@ -26,7 +26,11 @@ var raftRow = row.Row{
 	Summary: "Who hears nothing of a leader for a random time asks all for their vote in a new term; each " +
 		"has one vote in a term, and a majority elects.",
 	Elector: &row.Leadership{Terms: true, Follow: row.MajorityReached, Lapse: raftLapse,
-		Partitions: raftPartitions},
+		// The old leader hears of the next term from whoever asks for votes in it.
+		Overlap: func(c nodes.Config) time.Duration {
+			shortest, _, _ := timeRange(c.Value(electionTimeoutOption))
+			return shortest
+		}, Partitions: raftPartitions},
 	Published: raftClaims,
 	Faults: single("at most one leader per term (Ongaro and Ousterhout 2014, figure 3); an old one "+
 		"believes that it leads until check-quorum fires (Ongaro 2014, 6.2)",

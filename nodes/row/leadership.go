@@ -16,8 +16,9 @@ type Leadership struct {
 	Follow Following
 	// Wins says who is to be elected; zero: anybody.
 	Wins winner
-	// Overlap is, without terms, for how long two that are up may both lead, as long as what safety rests on
-	// holds: a new leader takes over before the old one hears of it. Nil: not at all.
+	// Overlap is for how long two that are up may both lead: a new leader takes over before the old one hears of
+	// it. Nil: not at all. Without terms that holds as long as what safety rests on; with terms, while nothing
+	// goes wrong, and once it has recovered.
 	Overlap func(c nodes.Config) time.Duration
 	// Lapse is within what time a leader that cannot reach a majority knows that it leads no more; nil, or
 	// zero with some options: it may never know.

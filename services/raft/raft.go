@@ -47,7 +47,9 @@ var Service = service.Service{
 	Declare: func(v service.Values) service.Declaration {
 		return service.Declaration{Safe: []string{"no-amnesia"}, Live: []string{"majority", "no-pause", "timing"},
 			Elects: true, Terms: true, Kinds: kinds(),
-			GraceMS: float64((8*election(v) + time.Second) / time.Millisecond)}
+			// An older leader hears of the next term from its candidate.
+			OverlapMS: float64(election(v) / time.Millisecond),
+			GraceMS:   float64((8*election(v) + time.Second) / time.Millisecond)}
 	},
 	Granted: election,
 	Library: func(service.Values) string { return module.Version("go.etcd.io/raft/v3") },

@@ -1,0 +1,107 @@
+package check
+
+import (
+	"fmt"
+	"time"
+
+	"turnstile/nodes"
+)
+
+// overlapping are runs of which it is looked at who leads at once.
+func overlapping() []electionRun {
+	unhurried := func(s *Setting) { s.Overlap, s.Slack = 50*time.Millisecond, time.Second }
+	cutOff := fmt.Sprintf("200 1 fault %d\n", nodes.NoLoss)
+	four := func(s *Setting) { quorate(s); s.Config.N = 4 } // of which the cut leaves two on each side
+	return []electionRun{
+		{name: "half of the nodes are no majority", setting: four, check: "lapse", as: Violated,
+			says: "node 0 led for 300ms without a majority",
+			text: "5 0 elect 0 1\n5 1 elect 0 1\n5 2 elect 0 1\n5 3 elect 0 1\n" + cutOff +
+				"500 0 elect -1 1\n900 1 heal"},
+		{name: "three of four are a majority", setting: four, check: "lapse", as: Valid,
+			says: "could reach a majority",
+			text: "5 0 elect 0 1\n5 1 elect 0 1\n5 2 elect 0 1\n5 3 elect 0 1\n200 3 crash"},
+		{name: "two leaders", text: allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4", check: "leaders",
+			as: Violated, says: "node 3 and node 4 for 10ms"},
+		{name: "three leaders",
+			text:  allElect(5, 4, 0) + "50 3 elect 3\n55 2 elect 2\n60 3 elect 4\n70 2 elect 4",
+			check: "leaders", as: Violated, says: "3 leaders, two or more at once: node 3, node 4 and node 2 for 20"},
+		{name: "two leaders, of whom one suspected the other", check: "leaders", as: Violated, outside: true,
+			setting: func(s *Setting) { s.Safe = nodes.PerfectDetector },
+			says:    "it needs a perfect detector; node 3 suspected node 4 at 49ms, which was up)",
+			text:    allElect(5, 4, 0) + "49 3 suspect 4\n50 3 elect 3\n60 3 elect 4\n61 3 trust 4"},
+		{name: "while one takes over", text: allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4", check: "leaders",
+			setting: func(s *Setting) { s.Overlap = 10 * time.Millisecond }, as: Valid,
+			says: "never for longer than the 10ms"},
+		{name: "for longer than a take-over may take", check: "leaders", as: Violated,
+			setting: func(s *Setting) { s.Overlap = 9 * time.Millisecond },
+			text:    allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4"},
+		{name: "two leaders that a cut keeps apart", check: "leaders", as: Violated, outside: true,
+			setting: func(s *Setting) { parted(s); unhurried(s); s.Safe = nodes.NoLoss },
+			says:    "node 0 and node 4 for 60ms",
+			text:    allElect(5, 4, 0) + cutOff + "250 0 elect 0\n310 0 elect 4\n900 1 heal"},
+		{name: "two leaders on one side of a cut", check: "leaders", as: Valid,
+			setting: func(s *Setting) { parted(s); unhurried(s) },
+			text:    allElect(5, 4, 0) + cutOff + "250 3 elect 3\n310 3 elect 4\n900 1 heal"},
+		{name: "two leaders that a cut keeps apart for as long as a take-over takes", check: "leaders", as: Valid,
+			setting: func(s *Setting) { parted(s); unhurried(s) },
+			text:    allElect(5, 4, 0) + "150 0 elect 0\n" + cutOff + "240 0 elect 4\n900 1 heal"},
+		{name: "two leaders that are late", check: "leaders", as: Valid, setting: unhurried,
+			says: "than the 50ms that a take-over may take, and the 1s by which processes may be late",
+			text: allElect(5, 4, 0) + "250 0 elect 0\n310 0 elect 4"},
+		{name: "two leaders outside its model", check: "leaders", as: Violated, outside: true,
+			setting: func(s *Setting) { s.Safe = nodes.PerfectDetector },
+			text:    allElect(5, 4, 0) + "49 3 suspect 4\n50 3 elect 3\n60 3 elect 4\n61 3 trust 4"},
+		{name: "two leaders before anything was wrong", check: "leaders", as: Violated,
+			setting: func(s *Setting) { s.Safe = nodes.PerfectDetector },
+			text:    allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4\n70 3 suspect 4"},
+		{name: "two leaders long after it was", check: "leaders", as: Violated,
+			setting: func(s *Setting) { s.Safe = nodes.PerfectDetector },
+			text:    allElect(5, 4, 0) + "20 3 suspect 4\n21 3 trust 4\n350 3 elect 3\n360 3 elect 4"},
+		{name: "one stood still", check: "leaders", as: Valid,
+			text: allElect(5, 4, 0) + "50 4 pause\n60 3 elect 3\n70 4 resume\n70 4 elect 3"},
+	}
+}
+
+// overlappingInTerms are runs of which it is looked at who leads at once, where leaders have terms.
+func overlappingInTerms() []electionRun {
+	takes := func(overlap, slack time.Duration) func(*Setting) {
+		return func(s *Setting) { parted(s); inTerms(s); s.Overlap, s.Slack = overlap, slack }
+	}
+	const handover = "50 3 elect 3 2\n60 4 elect 3 2"
+	cutOff := fmt.Sprintf("200 1 fault %d\n", nodes.NoLoss)
+	few := 10 * time.Millisecond
+	return []electionRun{
+		{name: "of two terms", setting: takes(few, 0), text: allElect(5, 4, 1) + handover,
+			check: "leaders", as: Valid, says: "each of a term of its own"},
+		{name: "of two terms, for longer than a take-over takes", setting: takes(few-1, 0), check: "leaders",
+			as: Violated, says: "node 3 and node 4 for 10ms, though nothing had gone wrong",
+			text: allElect(5, 4, 1) + handover},
+		{name: "of two terms, by a process that may be late", setting: takes(0, few),
+			text: allElect(5, 4, 1) + handover, check: "leaders", as: Valid},
+		{name: "of two terms to the end, before its grace is over", check: "leaders", as: Violated,
+			setting: func(s *Setting) { takes(few, few)(s); s.Grace = 2 * time.Second },
+			says:    "node 3 and node 4 for 950ms", text: allElect(5, 4, 1) + "50 3 elect 3 2"},
+		{name: "and more time is not asked for", check: "agreement", as: Inconclusive,
+			setting: func(s *Setting) { takes(few, few)(s); s.Grace = 2 * time.Second },
+			says:    "it may take 2.01s", without: "let the run go on",
+			text: allElect(5, 4, 1) + "50 3 elect 3 2"},
+		{name: "of two terms, kept apart by a cut", setting: takes(few, 0), check: "leaders", as: Valid,
+			text: allElect(5, 4, 1) + cutOff + "250 0 elect 0 2\n900 1 heal\n990 0 elect 4 3\n990 4 elect 4 3"},
+		{name: "of two terms, in its grace after a cut", setting: takes(few, 0), check: "leaders", as: Valid,
+			text: allElect(5, 4, 1) + cutOff + "250 0 elect 0 2\n600 1 heal\n705 4 elect 0 2"},
+		{name: "of two terms, later than that", setting: takes(few, 0), check: "leaders", as: Violated,
+			says: "node 0 and node 4 for 11ms",
+			text: allElect(5, 4, 1) + cutOff + "250 0 elect 0 2\n600 1 heal\n711 4 elect 0 2"},
+		{name: "of two terms, beside one that stood still", setting: takes(few, 0), check: "leaders", as: Valid,
+			text: allElect(5, 4, 1) + "50 4 pause\n60 3 elect 3 2\n90 4 resume\n150 4 elect 3 2"},
+		{name: "of two terms, as what it rests on is lost for good", check: "leaders", as: Valid,
+			setting: func(s *Setting) { takes(few, 0)(s); s.Live = nodes.NoLoss },
+			text:    allElect(5, 4, 1) + cutOff + "250 0 elect 0 2\n600 1 heal"},
+		{name: "of two terms, by timeouts that are too short", check: "leaders", as: Valid,
+			setting: func(s *Setting) { takes(0, 0)(s); s.NeverHolds = nodes.Timing },
+			text:    allElect(5, 4, 1) + handover},
+		{name: "of two terms, and timers late", check: "leaders", as: Inconclusive, says: "a timer ran out 6",
+			setting: func(s *Setting) { takes(0, 0)(s); s.Real, s.Live = true, nodes.Timing },
+			text:    allElect(5, 4, 1) + handover, logs: allLate(60, 2)},
+	}
+}
