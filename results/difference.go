@@ -237,13 +237,17 @@ func headerOf(stored []byte) []string {
 // anew reports whether the figure of a row means something else than it did to the version that wrote a table
 // with such a header.
 func (c *column) anew(header []string, row reflect.Value) bool {
-	if c.since == "" || slices.Contains(header, c.since) {
-		return false
-	}
+	return slices.ContainsFunc(c.since, func(since change) bool {
+		return !slices.Contains(header, since.column) && since.concerns(row)
+	})
+}
+
+// concerns reports whether a change is one of the figures of a row.
+func (c change) concerns(row reflect.Value) bool {
 	for _, f := range reflect.VisibleFields(row.Type()) {
-		if name, _, _ := strings.Cut(f.Tag.Get("csv"), ","); name == cmp.Or(c.where, c.since) {
+		if name, _, _ := strings.Cut(f.Tag.Get("csv"), ","); name == cmp.Or(c.where, c.column) {
 			v, known := row.FieldByIndex(f.Index).Interface().(figure.Figure).Value()
-			return !known || v != 0
+			return v != 0 || !known && c.where != ""
 		}
 	}
 	return true

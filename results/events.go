@@ -98,6 +98,8 @@ func (c *eventColumn) has(e *history.Event) bool {
 		return e.Kind == history.Crashed && e.Count != 0
 	case "fence":
 		return e.Kind == history.Entered && e.Fence != 0
+	case "units":
+		return e.Kind == history.Requested || e.Kind == history.Unissued && e.Count > 0
 	case "clock":
 		return e.Kind == history.ClockBound && e.Fence != history.NoClock
 	case "steps", "spoilt":
@@ -130,7 +132,7 @@ var eventColumns = []eventColumn{
 	{name: "event", text: func(e eventOf) string { return e.Kind.String() }},
 	{name: "entry", number: entry},
 	{name: "due_ns", of: kinds(history.Requested, history.Unissued), number: value},
-	{name: "units", of: kinds(history.Requested), number: count},
+	{name: "units", number: count},
 	{name: "register", of: kinds(history.Entered), number: count},
 	{name: "fence", number: fence},
 	{name: "account", of: kinds(history.Entered, history.Exited, history.Revoked), number: value},

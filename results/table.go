@@ -47,9 +47,24 @@ type column struct {
 	options  bool  // the field holds options
 	owner    []int // of options: the field with the name of the algorithm that they belong to
 	audience string
-	outside  bool   // no history holds it: a name, or words that another version may choose otherwise
-	since    string // its figures mean what they do since there is a column of this name; empty: always
-	where    string // in rows in which this figure, or that of since if empty, is not 0
+	outside  bool // no history holds it: a name, or words that another version may choose otherwise
+	since    []change
+}
+
+// A change is one of what figures of a column mean.
+type change struct {
+	column string // they do since there is a column of this name
+	where  string // in rows in which this figure is not 0 or, if it is that of the column (empty), is known too
+}
+
+// changesOf reads the tag since of a field.
+func changesOf(tag string) (all []change) {
+	for text := range strings.SplitSeq(tag, ";") {
+		if column, where, _ := strings.Cut(text, ","); column != "" {
+			all = append(all, change{column, where})
+		}
+	}
+	return all
 }
 
 // BoundsColumn ends every table that has figures: it names the columns of the row whose figure is a lower
@@ -69,14 +84,13 @@ func withBounds(columns []column) []column {
 // one; a field without the tag is no column. One with the tag * holds options: its column has no header yet.
 // A measure.ByPhase becomes a column for each figure of each phase. The tag since is of figures that once
 // meant something else: the column that tells and, behind a comma, that of the figure which then is there and
-// not 0.
+// not 0; of several such changes there are semicolons between.
 func columnsOf(t reflect.Type) []column {
 	var all []column
 	for _, f := range reflect.VisibleFields(t) {
 		header, outside, _ := strings.Cut(f.Tag.Get("csv"), ",")
-		since, where, _ := strings.Cut(f.Tag.Get("since"), ",")
 		c := column{header: header, field: f.Index, audience: f.Tag.Get("of"), outside: outside == "outside",
-			figures: f.Type == reflect.TypeFor[figure.Figure](), since: since, where: where}
+			figures: f.Type == reflect.TypeFor[figure.Figure](), since: changesOf(f.Tag.Get("since"))}
 		switch {
 		case f.Anonymous || header == "":
 		case f.Type.Kind() == reflect.Array:

@@ -65,8 +65,11 @@ func (e *Entries) Ended(s *section.Section) {
 	}
 	cells := []string{strconv.Itoa(e.trial), strconv.Itoa(int(s.Node)), strconv.Itoa(int(s.Resource.Instance)),
 		"", "", us(s.Due), "", "", "", "", "", "", "", "", outcomes[s.State], "", e.inForce(s)}
+	if s.Units > 0 {
+		cells[4] = strconv.Itoa(int(s.Units))
+	}
 	if s.State != section.Unissued {
-		cells[3], cells[4] = strconv.Itoa(int(s.Entry)), strconv.Itoa(int(s.Units))
+		cells[3] = strconv.Itoa(int(s.Entry))
 		cells[6] = us(s.Asked)
 	}
 	if s.Served() {

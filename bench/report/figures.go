@@ -52,13 +52,13 @@ func (p *Report) throughput(t table) {
 	if !t.known(accepted) { // an older version made the run
 		accepted = "entries_in_window"
 	}
-	taken := "somebody inside"
-	if t[0].Resources > 1 {
-		taken = "each resource taken"
-	}
-	text := fmt.Sprintf("%s entries/s: %s in %s; %s for %s of it", t.of("entries_per_s").text(format.Rate),
-		format.Whole(t.sum(accepted)), format.Seconds(t.sum("duration_s")), taken,
+	text := fmt.Sprintf("%s entries/s: %s in %s; somebody inside for %s of it",
+		t.of("entries_per_s").text(format.Rate), format.Whole(t.sum(accepted)), format.Seconds(t.sum("duration_s")),
 		t.of("utilisation").text(format.Percent))
+	if t.known("utilisation_mean") {
+		text += fmt.Sprintf(", each of %d resources taken for %s on average", t[0].Resources,
+			t.of("utilisation_mean").text(format.FinePercent))
+	}
 	if t.known("utilisation_predicted") {
 		text += fmt.Sprintf("; theory says %s entries/s, %s", format.Rate(t.of("entries_per_s_predicted").median),
 			format.Percent(t.of("utilisation_predicted").median))

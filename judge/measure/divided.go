@@ -9,13 +9,14 @@ import (
 
 // OfGroup are the figures of a group of requests.
 type OfGroup struct {
-	Requests      number `csv:"requests"`          // that went on at some moment of the window
-	Entries       number `csv:"entries_in_window"` // entered while measuring
-	Unserved      number `csv:"unserved"`          // of the whole run
-	WaitUSP50     number `csv:"wait_us_p50"`       // due to enter
-	WaitUSP90     number `csv:"wait_us_p90"`
-	WaitUSP99     number `csv:"wait_us_p99"`
-	WaitUSMax     number `csv:"wait_us_max"`
+	Requests      number `csv:"requests"`                     // that went on at some moment of the window
+	Entries       number `csv:"entries_in_window"`            // entered while measuring
+	Unserved      number `csv:"unserved"`                     // of the whole run
+	Unissued      number `csv:"unissued"`                     // of the whole run: these fell due, and wait too
+	WaitUSP50     number `csv:"wait_us_p50" since:"unissued"` // due to enter
+	WaitUSP90     number `csv:"wait_us_p90" since:"unissued"`
+	WaitUSP99     number `csv:"wait_us_p99" since:"unissued"`
+	WaitUSMax     number `csv:"wait_us_max" since:"unissued"`
 	OvertakenMean number `csv:"overtaken_mean"`
 	OvertakenMax  number `csv:"overtaken_max"`
 }
@@ -29,7 +30,8 @@ type OfSize struct {
 
 // OfResource are the figures of the requests for one resource: the columns of resources.csv.
 type OfResource struct {
-	Resource int `csv:"resource"` // its number
+	Resource    int    `csv:"resource"`    // its number
+	Utilisation number `csv:"utilisation"` // share of the window with somebody inside
 	OfGroup
 }
 
@@ -39,10 +41,12 @@ type group struct {
 	wait      Latency
 	entries   uint64
 	unserved  uint64
+	unissued  uint64
 	requests  uint64
 	overtaken uint64 // how often these were, in all
 	most      uint64 // how often one of them was at most
 	gaveUp    bool   // some of them were never served: they might have been overtaken more often
+	busy      int64  // of a resource: for how many nanoseconds of the window somebody was inside
 }
 
 // groups are in the order of their numbers.
@@ -72,9 +76,14 @@ func (g *group) waited(s *section.Section, at int64, window section.Window) {
 	}
 }
 
-// ended takes a section that has ended, other than an arrival that never became a request.
+// ended takes a section that has ended.
 func (g *group) ended(s *section.Section, window section.Window) {
 	switch {
+	case s.State == section.Unissued:
+		g.unissued++
+		if window.Touches(s.Due, s.Ended) {
+			g.wait.add(s.Ended-s.Due, false)
+		}
 	case !s.Served():
 		g.unserved++
 	case window.Has(s.Entered):
@@ -88,9 +97,12 @@ func (g *group) figures() OfGroup {
 	if g.gaveUp {
 		number = figure.AtLeast
 	}
-	of := OfGroup{Requests: figure.Count(g.requests), Entries: figure.Count(g.entries),
-		Unserved: figure.Count(g.unserved), WaitUSP50: g.wait.MicrosAt(0.5), WaitUSP90: g.wait.MicrosAt(0.9),
-		WaitUSP99: g.wait.MicrosAt(0.99), WaitUSMax: g.wait.MicrosAt(1)}
+	of := OfGroup{
+		Requests: figure.Count(g.requests), Entries: figure.Count(g.entries),
+		Unserved: figure.Count(g.unserved), Unissued: figure.Count(g.unissued),
+		WaitUSP50: g.wait.MicrosAt(0.5), WaitUSP90: g.wait.MicrosAt(0.9), WaitUSP99: g.wait.MicrosAt(0.99),
+		WaitUSMax: g.wait.MicrosAt(1),
+	}
 	if g.requests > 0 {
 		of.OvertakenMean = number(float64(g.overtaken) / float64(g.requests))
 		of.OvertakenMax = number(float64(g.most))
@@ -108,7 +120,7 @@ type divided struct {
 
 // each calls do for the groups that a request belongs to.
 func (d *divided) each(s *section.Section, do func(*group)) {
-	if s.Resource.Capacity > 1 {
+	if s.Resource.Capacity > 1 && s.Units > 0 {
 		do(d.sizes.of(s.Units))
 	}
 	if d.byName {
@@ -136,14 +148,32 @@ func (m *Measures) OfSizes() (all []OfSize) {
 	return all
 }
 
-// ByResource has the fold measure each resource by itself too. It is called before the first event.
-func (f *Fold) ByResource() { f.Measures.divided.byName = true }
+// ByResource has the fold measure each of the resources by itself too, whether a request names it or not. It
+// is called before the first event.
+func (f *Fold) ByResource() {
+	d := &f.Measures.divided
+	d.byName = true
+	for number := range f.sections.Named {
+		d.resources.of(uint32(number))
+	}
+}
 
-// OfResources returns the figures of each resource that a request has named, by its number. There are none
-// unless ByResource was called.
+// used takes for how long somebody was inside a resource.
+func (d *divided) used(r *section.Resource) {
+	if d.byName {
+		d.resources.of(uint32(r.Instance)).busy = r.Busy
+	}
+}
+
+// OfResources returns the figures of each resource, by its number. There are none unless ByResource was
+// called.
 func (m *Measures) OfResources() (all []OfResource) {
 	for _, g := range m.divided.resources {
-		all = append(all, OfResource{int(g.number), g.figures()})
+		of := OfResource{Resource: int(g.number), OfGroup: g.figures()}
+		if m.Window.Known() {
+			of.Utilisation = figure.Ratio(float64(g.busy), float64(m.Window.Length()))
+		}
+		all = append(all, of)
 	}
 	return all
 }

@@ -63,7 +63,8 @@ type Figures struct {
 	SynchronizationDelayUSP50 number `csv:"sync_delay_us_p50" of:"exclusion"`  // exit to the next enter
 	SynchronizationDelayUSP99 number `csv:"sync_delay_us_p99" of:"exclusion"`
 
-	Utilisation          number `csv:"utilisation" since:"entries_refused" of:"exclusion"`
+	Utilisation          number `csv:"utilisation" since:"entries_refused;utilisation_mean" of:"exclusion"`
+	UtilisationMean      number `csv:"utilisation_mean" of:"exclusion"` // of several resources
 	UnitsTakenMax        number `csv:"units_taken_max" of:"exclusion"`  // at once, by the register
 	UnitsTakenMean       number `csv:"units_taken_mean" of:"exclusion"` // over the window
 	UtilisationPredicted number `csv:"utilisation_predicted" of:"exclusion"`

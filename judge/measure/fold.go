@@ -64,9 +64,7 @@ func (f *Fold) Ended(s *section.Section) {
 	if s.Served() {
 		f.told.add(s, f.sections.StampError())
 	}
-	if s.State != section.Unissued {
-		m.divided.ended(s, f.sections.Window)
-	}
+	m.divided.ended(s, f.sections.Window)
 	switch {
 	case s.State == section.Unissued:
 		m.Unissued++
@@ -264,20 +262,24 @@ func (f *Fold) byNode() (all []section.Client) {
 func (f *Fold) contend() {
 	m := &f.Measures
 	var busy, overlap int64
-	var resources float64
+	asked := false
 	for _, r := range f.sections.Resources {
 		if r != nil {
-			resources++
+			asked = true
 			busy += r.Busy
 			overlap += r.Overlap
+			m.divided.used(r)
 		}
 	}
-	if resources == 0 {
+	if !asked {
 		return
 	}
 	m.OverlapUS = figure.Number(float64(overlap) / 1e3)
-	if m.Window.Known() {
-		m.Utilisation = figure.Ratio(float64(busy), float64(m.Window.Length())*resources)
+	if length := float64(m.Window.Length()); m.Window.Known() {
+		m.Utilisation = figure.Ratio(float64(f.sections.Busy()), length)
+		if named := f.sections.Named; named > 1 {
+			m.UtilisationMean = figure.Ratio(float64(busy), length*float64(named))
+		}
 	}
 	if f.requests == 0 {
 		return

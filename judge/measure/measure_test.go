@@ -238,9 +238,10 @@ func TestResourcesAreToldApart(t *testing.T) {
 	for i := range tp.log(1).events {
 		tp.log(1).events[i].Instance = 1
 	}
-	m := of(tp.history(), workload.Saturated)
+	m := byResource(tp.history(), 2, 1)
 	wantFigure(t, "overlap", m.OverlapUS, "0")
 	wantFigure(t, "utilisation", m.Utilisation, "0.1")
+	wantFigure(t, "mean utilisation", m.UtilisationMean, "0.1")
 }
 
 func TestCirculatingIsCountedBetweenSteadyEntries(t *testing.T) {

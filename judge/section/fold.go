@@ -49,6 +49,8 @@ type Fold struct {
 	broken      nodes.Assumption
 	turns       []int64 // when something began or ended that breaks assumptions
 	spare       []*Section
+	within      int  // who is inside, of all resources
+	any         busy // of several resources: of any of them
 
 	dead         map[nodes.ID]dead   // the nodes that are down, or about to be
 	incarnations map[nodes.ID]uint32 // of those that have restarted
@@ -268,6 +270,7 @@ func (f *Fold) enter(e *history.Event, r *Resource, c *Client) {
 	r.read(s)
 	r.fence(s, f.clocks.all, f.Asked)
 	r.enter(s)
+	f.within++
 	for _, o := range f.observers {
 		o.Entered(s)
 	}
@@ -324,7 +327,7 @@ func (f *Fold) unissued(e *history.Event, r *Resource, c *Client) {
 		f.queued(c, e.Value, until, c.open == nil)
 		c.next = until
 	}
-	s := Section{Resource: r, Node: e.Node, State: Unissued, Due: e.Value, Ended: until}
+	s := Section{Resource: r, Node: e.Node, Units: e.Count, State: Unissued, Due: e.Value, Ended: until}
 	for _, o := range f.observers {
 		o.Ended(&s)
 	}
@@ -361,6 +364,7 @@ func (f *Fold) end(s *Section, at int64, state State) {
 		if over := r.leave(s, &f.clocks, f.Window); over != nil {
 			r.Overlaps.keep(f.stretch(over.From), over.since, over.From, *over)
 		}
+		f.left(s)
 		f.unguarded(r, s)
 	} else {
 		r.line.leave(s, false)

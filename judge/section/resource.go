@@ -36,10 +36,9 @@ type Resource struct {
 	Exits             uint64 // that wrote to the account
 	Account           int64  // the most that was ever written to it
 	// The first entry that read what, by the stamps, nobody had written yet; nil: none.
-	Early *Misread
-	// For how much of the window somebody was inside whom the resource has not refused.
-	Busy    int64
+	Early   *Misread
 	Clients []Client // by node; there may be fewer
+	busy
 	workDone
 
 	Unfenced uint64           // entries without a fence number
@@ -58,7 +57,6 @@ type Resource struct {
 	line     line
 	inside   []*Section // in the order of their entries
 	held     uint64     // units held by those inside
-	busy     []Window   // since when nobody was inside: when somebody was who was not refused, in order
 	current  Overlap    // the certain overlap that may go on, if it has a length
 	over     []Window   // certain overlaps that are over, and of which no observer has been told
 	freed    bool       // since the latest exit a unit is free, and before it none was
@@ -251,25 +249,8 @@ func (r *Resource) leave(s *Section, c *clocks, w Window) (certain *Overlap) {
 		// only an exit frees units that a waiting request then takes
 		r.freed, r.freeAt = s.State == Exited, s.Ended
 	}
-	if !s.Refused {
-		r.used(Window{s.Entered, s.Ended})
-	}
-	if len(r.inside) == 0 {
-		for _, b := range r.busy {
-			r.Busy += w.Overlap(b.From, b.To)
-		}
-		r.busy = r.busy[:0]
-	}
+	r.busy.left(s, len(r.inside) == 0, w)
 	return certain
-}
-
-// used takes the stay of a section that was not refused. No stay before it ended later.
-func (r *Resource) used(stay Window) {
-	last := len(r.busy)
-	for ; last > 0 && r.busy[last-1].To >= stay.From; last-- {
-		stay.From = min(stay.From, r.busy[last-1].From)
-	}
-	r.busy = append(r.busy[:last], stay)
 }
 
 // overlap accounts for the overlap of s, which is leaving, with the other sections that are inside. It

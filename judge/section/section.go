@@ -26,7 +26,7 @@ type Section struct {
 	Resource *Resource
 	Node     nodes.ID
 	Entry    uint32 // its number among the requests of its client
-	Units    uint32 // of the resource that it wants or holds
+	Units    uint32 // of the resource that it wants or holds; 0: unknown, of an arrival
 	State    State
 
 	Due, Asked, Entered, Ended int64 // times, as far as its state has come

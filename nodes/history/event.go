@@ -25,7 +25,7 @@ const (
 	// nothing; Value is what the shared account holds. Fence is as of Exited.
 	Revoked
 	// Unissued: an arrival was due at Value, but the client was still busy with an earlier one when
-	// issuing ended.
+	// issuing ended. Count is how many units it would have wanted, of a resource that has several.
 	Unissued
 	// Sent: one message of kind Count was sent. Recorded only for algorithms that circulate.
 	Sent

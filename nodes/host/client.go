@@ -385,7 +385,11 @@ func (c *client) end(now int64) {
 		due = c.load.Next(c.dice, h.config.Node, count, due, now)
 	}
 	for ; due < now && h.err == nil; count++ {
-		h.record(history.Event{Kind: history.Unissued, Instance: c.instance, Value: due})
+		e := history.Event{Kind: history.Unissued, Instance: c.instance, Value: due}
+		if c.capacity > 1 {
+			e.Count = uint32(h.config.Workload.Units(c.dice, h.config.Node, count, c.capacity))
+		}
+		h.record(e)
 		due = c.load.Next(c.dice, h.config.Node, count+1, due, now)
 	}
 }

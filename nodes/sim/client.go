@@ -184,9 +184,13 @@ func (w *world) unissued(id nodes.ID, r int32) {
 	if a.made { // the request after it is not planned yet
 		due = w.loads[r].Next(dice, id, count, due, w.now)
 	}
+	res := &w.lab.Resources[r]
 	for ; due < w.now; count++ {
-		w.record(history.Event{Kind: history.Unissued, Value: due, Node: id,
-			Instance: uint16(w.lab.Resources[r].Instance)})
+		e := history.Event{Kind: history.Unissued, Value: due, Node: id, Instance: uint16(res.Instance)}
+		if res.Capacity > 1 {
+			e.Count = uint32(w.Workload.Units(dice, id, count, res.Capacity))
+		}
+		w.record(e)
 		due = w.loads[r].Next(dice, id, count+1, due, w.now)
 	}
 }
