@@ -44,6 +44,8 @@ type Comparison struct {
 	Lines  []Line       // by metric, and then by group
 	// Unmeasured are metrics that were asked for and no trial has measured.
 	Unmeasured []string
+
+	compared []pair
 }
 
 // A Cell is what trials have in one column, as text.
@@ -118,6 +120,7 @@ type pair struct {
 
 // compare fills in the lines of the pairs.
 func (c *Comparison) compare(pairs []pair, metrics []string) {
+	c.compared = pairs
 	for _, p := range pairs {
 		for _, g := range []*Group{p.baseline, p.other} {
 			if !slices.Contains(c.Groups, g) {

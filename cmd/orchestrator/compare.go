@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,9 +29,9 @@ Groups have to agree in all else. What does not is refused, and named.
 
 A and B are the path of a folder, set/run, the name of a run or set, or latest.
 
-Exit status: 0 compared, 1 --fail-above found a figure that is worse, 2 no trials could be read or it
-could not be said whether a figure is worse, 64 bad usage or groups that cannot be compared, 74 if the
-output could not be written.`
+Exit status: 0 compared, 1 --fail-above found a figure that is worse or a trial of another group than the
+baseline that is violated, 2 no trials could be read or it could not be said whether a figure is worse, 64 bad
+usage or groups that cannot be compared, 74 if the output could not be written.`
 
 const compareExample = `  orchestrator compare lan --by algorithm --against ricart-agrawala
   orchestrator compare lan --by nodes --where algorithm=maekawa --metric messages_per_entry,wait_us_p99
@@ -212,36 +211,14 @@ func (a *app) side(c *compareCall, ref string) (side compare.Side, path string, 
 	return side, path, nil
 }
 
-// judgeAbove says whether a figure is worse than --fail-above allows, and sets the exit status.
+// judgeAbove says whether a group is worse than --fail-above allows, and sets the exit status.
 func (a *app) judgeAbove(c *compareCall, made *compare.Comparison) string {
 	if c.above < 0 {
 		return ""
 	}
-	var worse, unknown []string
-	for i := range made.Lines {
-		l := &made.Lines[i]
-		if compare.BetterOf(l.Metric) == "" {
-			continue
-		}
-		of := fmt.Sprintf("%s of %s", l.Metric, cmp.Or(l.Where, l.Group))
-		switch share, known := l.WorseBy(); {
-		case !known:
-			unknown = append(unknown, of)
-		case share > c.above:
-			worse = append(worse, fmt.Sprintf("%s by %.1f%% or more", of, 100*share))
-		}
-	}
-	unknown = append(unknown, made.Unmeasured...)
-	switch {
-	case len(worse) > 0:
-		a.status = check.Violated.ExitCode()
-		return fmt.Sprintf("FAILED: worse by more than %s: %s", c.failAbove, strings.Join(worse, "; "))
-	case len(unknown) > 0 || len(made.Lines) == 0:
-		a.status = check.Inconclusive.ExitCode()
-		return fmt.Sprintf("INCONCLUSIVE: whether it is worse by more than %s cannot be said of %s", c.failAbove,
-			cmp.Or(strings.Join(unknown, "; "), "anything"))
-	}
-	return fmt.Sprintf("PASSED: no figure is shown to be worse by more than %s", c.failAbove)
+	outcome, says := made.Above(c.above, c.failAbove)
+	a.status = outcome.ExitCode()
+	return says
 }
 
 // completeRunsOrSets completes both arguments as completeRunOrSet does one.
