@@ -55,7 +55,7 @@ simulate: ## the same on virtual time: make simulate ALGO=raymond N=100 LOSS=0.0
 explore: ## try every order of events in a small cluster: make explore ALGO=maekawa-textbook N=4
 validate: ## reproduce the published figures
 claims: ## run what lecture texts claim, and say what was seen: make claims ARGS=J6, or make claims SOURCE=L
-chaos: ## make runs under 2,520 random plans on virtual time and 50 on real processes, and compare the two
+chaos: ## make runs under 60 random plans for each row on virtual time and 50 on real processes, and compare the two
 matrix: ## run every algorithm under every plan, and say where what becomes of it is not what its row says
 sweep: ## run lists of configurations, each several times: make sweep ALGO=ricart,suzuki N=4,8,16 TRIALS=6
 compare: ## compare two runs or sets, or what is in one: make compare ARGS='sweep --by algorithm'

@@ -17,11 +17,11 @@ func Fenced(spec *row.Row, faults []Fault) bool {
 	})
 }
 
-// mayBreak returns what the fault may break in a run of an algorithm: beside what it breaks itself, what a
-// restart forgets, and that a failure detector suspects only who has crashed.
+// mayBreak returns what the fault may break in a run of an algorithm: beside what it breaks itself, that who
+// comes up again remembers, and that a failure detector suspects only who has crashed.
 func mayBreak(f *Fault, spec *row.Row) nodes.Assumption {
 	broken := f.Breaks()
-	if k, is := f.Effect.(*effect.Kill); is && (k.Forget || !recovers(spec)) {
+	if k, is := f.Effect.(*effect.Kill); is && !f.ForGood() && (k.Forget || !recovers(spec)) {
 		broken |= nodes.NoAmnesia
 	}
 	ofOne := f.Kind != "" || f.Nth > 0 || f.Instance != nil && *f.Instance == 0 // not of all heartbeats

@@ -24,7 +24,7 @@ func RandomPlan(s *Scene, seed uint64) *Plan {
 	return drawPlan(fmt.Sprintf("%s%d", randomPlan, seed), s, seed, 0)
 }
 
-// InsidePlan is RandomPlan without faults that break what the algorithm of the run rests on. So whatever goes
+// InsidePlan is RandomPlan without faults that may break what the algorithm of the run rests on. So whatever goes
 // wrong, the algorithm has to keep its promises. In a run about leaders, faults may break for a time what
 // holds again when they are over: all have to agree in the end.
 func InsidePlan(s *Scene, seed uint64) *Plan {
@@ -36,7 +36,7 @@ func (s *Scene) spared() nodes.Assumption {
 	return (s.Spec.SafeIn(s.Config) | s.Spec.LiveIn(s.Config)) &^ ofKind(drawsOf, s.Spec.Kind).heals
 }
 
-// drawPlan draws a plan of faults that break none of some assumptions.
+// drawPlan draws a plan of faults that may break none of some assumptions.
 func drawPlan(name string, s *Scene, seed uint64, keeps nodes.Assumption) *Plan {
 	r := &drawn{draws: ofKind(drawsOf, s.Spec.Kind), rolls: rolls{dice: chance.Dice(seed)}, s: s,
 		inside: keeps != 0 && s.Campaigns > 0}
@@ -131,12 +131,17 @@ func must[T any](x T, err error) T {
 	return x
 }
 
-// keeping draws faults until they break none of some assumptions.
+// breaking returns a function that reports whether a fault may break some of these assumptions.
+func (r *drawn) breaking(those nodes.Assumption) func(Fault) bool {
+	return func(f Fault) bool { return those != 0 && mayBreak(&f, r.s.Spec)&those != 0 }
+}
+
+// keeping draws faults until they may break none of some assumptions.
 func (r *drawn) keeping(those nodes.Assumption, draw func() []Fault) []Fault {
 	before := r.kept
 	for range 1000 {
 		all := draw()
-		if !slices.ContainsFunc(all, func(f Fault) bool { return f.Breaks()&those != 0 }) {
+		if !slices.ContainsFunc(all, r.breaking(those)) {
 			return all
 		}
 		r.kept = before

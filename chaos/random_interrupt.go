@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"slices"
 	"time"
 
 	"turnstile/chaos/effect"
@@ -21,11 +22,12 @@ func (r *drawn) interruptions(seed uint64, keeps nodes.Assumption) []Fault {
 	if own.below(one) > 0 || nodes.NoCrash&keeps != 0 {
 		return nil
 	}
+	breaks := r.breaking(keeps)
 	all := own.interrupt()
-	if len(all) == 0 {
+	if len(all) == 0 || slices.ContainsFunc(all, breaks) {
 		return nil
 	}
-	if late := own.reordered(all[0]); late.Breaks()&keeps == 0 && own.below(4) > 0 {
+	if late := own.reordered(all[0]); !breaks(late) && own.below(4) > 0 {
 		all = append(all, late)
 	}
 	return all

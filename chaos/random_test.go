@@ -14,7 +14,9 @@ import (
 // Whatever is drawn can be carried out, under any seed of the run, and a plan that is to leave an algorithm
 // inside its model breaks nothing that it rests on.
 func TestRandomPlansCanBeCarriedOut(t *testing.T) {
+	machine := func(nodes.Config) nodes.Machine { return elector{} }
 	spec := &row.Row{Spec: nodes.Spec{
+		New:  machine,
 		Safe: nodes.FIFO,
 		Live: nodes.NoLoss | nodes.NoCrash,
 	}}
@@ -37,12 +39,47 @@ func TestRandomPlansCanBeCarriedOut(t *testing.T) {
 		}
 	}
 	everything := &Scene{Spec: &row.Row{Spec: nodes.Spec{
+		New:  machine,
 		Safe: ^nodes.Assumption(0),
 	}}, Config: nodes.Config{N: 3},
 		Measured: time.Second}
 	for _, f := range InsidePlan(everything, 1).Faults {
 		if f.Breaks() != 0 {
 			t.Errorf("an algorithm that rests on everything has %v", &f)
+		}
+	}
+}
+
+// A plan that is to leave an algorithm inside its model has nobody come up again without what the algorithm
+// rests on that it saved, whether a kill says so or its machines save nothing, and nothing by which a failure
+// detector may suspect who is up.
+func TestPlansInsideTheModelBreakNothingThatTheyMay(t *testing.T) {
+	saves := func(nodes.Config) nodes.Machine { return saver{} }
+	forgets := func(nodes.Config) nodes.Machine { return elector{} }
+	for _, spec := range []nodes.Spec{
+		{New: saves, Safe: nodes.NoAmnesia}, {New: forgets, Safe: nodes.NoAmnesia},
+		{New: forgets, Live: nodes.EventualDetector}, {New: saves, Live: nodes.PerfectDetector | nodes.FIFO},
+	} {
+		s, kills := &Scene{Spec: &row.Row{Spec: spec}, Config: nodes.Config{N: 5}, Measured: time.Second}, 0
+		for seed := range uint64(200) {
+			p := InsidePlan(s, seed)
+			for i := range p.Faults {
+				f := &p.Faults[i]
+				k, is := f.Effect.(*effect.Kill)
+				if is && f.For > 0 {
+					kills++
+				}
+				amnesia := is && f.For > 0 && (k.Forget || spec.New(s.Config) == elector{})
+				suspects := f.Breaks()&(nodes.NoLoss|nodes.NoPause|nodes.Timing) != 0
+				switch needs := spec.Safe | spec.Live; {
+				case amnesia && needs&nodes.NoAmnesia != 0, f.Breaks()&needs != 0,
+					suspects && needs&(nodes.PerfectDetector|nodes.EventualDetector) != 0:
+					t.Errorf("of what rests on %v, %s has %v", needs, p.Name, f)
+				}
+			}
+		}
+		if none := spec.Safe != 0 && spec.New(s.Config) == (elector{}); (kills == 0) != none {
+			t.Errorf("of what rests on %v, %d nodes are killed and come up again", spec.Safe|spec.Live, kills)
 		}
 	}
 }
@@ -166,6 +203,11 @@ func TestRandomPlansForElectionsCanBeCarriedOut(t *testing.T) {
 		}
 	}
 }
+
+// A saver goes on with what it has saved.
+type saver struct{ elector }
+
+func (saver) Recover(*nodes.Env, nodes.Message) {}
 
 type elector struct{}
 

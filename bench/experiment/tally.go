@@ -53,6 +53,13 @@ const (
 	many   = 200
 )
 
+// fewest is how many plans a campaign has at least where nobody says how many.
+const fewest = 2520
+
+// UsualPlans returns how many simulated plans a campaign of so many rows has where nobody says how many: of
+// each row so many that one must be caught which is known to be broken.
+func UsualPlans(rows int) int { return max(fewest, rows*rarely) }
+
 // enoughOf returns how many plans have to catch a row that is known to be broken.
 func enoughOf(row *row.Row) int {
 	if row.Broken().By != 0 {

@@ -7,8 +7,24 @@ import (
 	"turnstile/bench"
 	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/catalog"
 	"turnstile/nodes/row"
 )
+
+// A campaign has so many plans of each row, however many rows there are, that every row which is known to be
+// broken must be caught.
+func TestCampaignsHaveEnoughPlansOfEachRow(t *testing.T) {
+	rows := catalog.All()
+	for _, count := range []int{1, 42, len(rows), 1000} {
+		for _, row := range rows {
+			each := UsualPlans(count) / count
+			escaped := Tally{Spec: row, Plans: each, Inside: each}
+			if each < 60 || (escaped.Lacks() != "") != (row.Flaw != nil) {
+				t.Errorf("%d rows: %d plans of %s, which was not caught: %q", count, each, row.Name, escaped.Lacks())
+			}
+		}
+	}
+}
 
 // The last line of a campaign counts its outcomes. If all runs are inconclusive, the campaign shows nothing.
 func TestShownBy(t *testing.T) {

@@ -58,7 +58,7 @@ type chaosCall struct {
 
 func (a *app) chaosCommand() *cobra.Command {
 	c := chaosCall{calm: 100, compared: 3 * experiment.Comparisons}
-	c.Seed, c.Simulated, c.Real, c.Setup.Set = 1, 2520, 50, "chaos"
+	c.Seed, c.Real, c.Setup.Set = 1, 50, "chaos"
 	cmd, f := a.many(&cobra.Command{
 		Use:     "chaos",
 		Short:   "Run every algorithm under many random plans of what goes wrong, and judge each run",
@@ -66,7 +66,8 @@ func (a *app) chaosCommand() *cobra.Command {
 		Example: chaosExample,
 	}, c.check, func(ctx context.Context) error { return a.chaos(ctx, &c) })
 	f.StringSliceVar(&c.algorithms, "algo", nil, "only plans for these algorithms, by their `names` or aliases")
-	f.IntVar(&c.Simulated, "simulated", c.Simulated, "how many plans are carried out on virtual time")
+	f.IntVar(&c.Simulated, "simulated", 0, "how many plans are carried out on virtual time "+
+		"(default 60 for each algorithm, and 2,520 at least)")
 	f.IntVar(&c.Real, "real", c.Real, "how many plans are carried out on real processes")
 	f.IntVar(&c.calm, "calm", c.calm, "how many runs of the grid without faults are made on virtual time")
 	f.IntVar(&c.compared, "compare", c.compared,
@@ -105,6 +106,9 @@ func (c *chaosCall) check(s settings) (err error) {
 		return err
 	}
 	c.Rows, err = rowsNamed(c.algorithms, findAlgorithm, catalog.All())
+	if !s.given("simulated") {
+		c.Simulated = experiment.UsualPlans(len(c.Rows))
+	}
 	switch counts := []int{c.Simulated, c.Real, c.calm, c.compared}; {
 	case err != nil:
 		return err
