@@ -162,13 +162,15 @@ func (j *Job) exactColumns() (columns []string) {
 	load := j.Workload.Load
 	laps := !j.Spec.Circulates || j.Entries == 0 || j.Entries >= uint64(j.Config.N) // as check.cost has it
 	alone := j.alone()
+	cost, renewals := j.published()
 	if j.Entries > 0 {
 		columns = append(columns, "entries")
 	}
 	switch {
+	case !renewals.Exact():
 	case j.Entries > 0 && alone && !j.Spec.Circulates:
 		columns = append(columns, "messages", "publishes", "messages_per_entry")
-	case j.published().Exact() && load != workload.One && laps:
+	case cost.Exact() && load != workload.One && laps:
 		columns = append(columns, "messages_per_entry")
 	}
 	return columns

@@ -31,7 +31,7 @@ func costUnder(l workload.Load, c row.Cost) row.Range {
 
 // setting tells the checks what they must know of a trial with such faults.
 func (j *Job) setting(faults []chaos.Fault) check.Setting {
-	cost := j.published()
+	cost, _ := j.published()
 	s := check.SettingOf(j.Stack)
 	s.Cost, s.CostKnown = cost, known(cost)
 	s.Real, s.Asked = !j.Simulated, j.resourceProcess()

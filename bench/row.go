@@ -53,8 +53,9 @@ func (r *Run) row(t *Trial) results.Row {
 	if o.Workload.Load == workload.Closed {
 		row.ThinkUS = meanUS(o.Workload.Think)
 	}
-	if cost := r.published(); known(cost) {
-		row.PublishedMin, row.PublishedMax = figure.Number(cost.Min), figure.Number(cost.Max)
+	if cost, renewals := r.published(); known(cost) {
+		row.PublishedMin = figure.Number(cost.Min + renewals.Min)
+		row.PublishedMax = figure.Number(cost.Max + renewals.Max)
 	}
 	row.UtilisationPredicted, row.EntriesPerSPredicted = predict(*o, r.Spec.CostOf(o.Config).Delay)
 	if !clients {
@@ -157,13 +158,24 @@ func predict(o Options, delay row.Range) (utilisation, entriesPerS figure.Figure
 	return figure.Ratio(hold, cycle), figure.Ratio(1, cycle)
 }
 
-// published returns what the algorithm was published to cost under the run's load.
-func (j *Job) published() row.Range {
+// published returns what the algorithm was published to cost under the run's load, by holds of no length, and
+// what the renewals of its holds add to that. Real processes may be late with these.
+func (j *Job) published() (cost, renewals row.Range) {
 	published, _ := j.Stack.Published()
 	if published.Cost == nil {
-		return row.Unbounded(0)
+		return row.Unbounded(0), row.Range{}
 	}
-	return costUnder(j.Workload.Load, published.Cost(j.Config))
+	of := published.Cost(j.Config)
+	if of.Renewal > 0 {
+		shortest, longest, bounded := j.Workload.Hold.Bounds()
+		if renewals = row.Unbounded(0); bounded {
+			renewals.Max = of.Renewals(longest).Max
+		}
+		if j.Simulated {
+			renewals.Min = of.Renewals(shortest).Min
+		}
+	}
+	return costUnder(j.Workload.Load, of), renewals
 }
 
 // known reports whether a range says anything.

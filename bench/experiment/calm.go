@@ -52,6 +52,9 @@ const (
 	someEntries = 20
 )
 
+// CalmForEach is how many runs of the grid each row has at least, unless somebody asks for a number of them.
+const CalmForEach = 60
+
 // CalmOf returns the grid of the sound rows of mutual exclusion and election among some, for up to so many
 // nodes.
 func CalmOf(rows []*row.Row, mostNodes int) (g Calm) {
@@ -92,9 +95,18 @@ func (g *Calm) add(c cell, mostNodes int) {
 	}
 }
 
-// Run makes the runs of the cells of some numbers, from first to before last, of an order that is drawn by
-// the seed of the experiment: those from 0 to Cells are all. If ctx is done, it returns what there is, with
-// the error of ctx.
+// Fewest returns for how many runs each row has CalmForEach.
+func (g *Calm) Fewest() int {
+	rows := map[*row.Row]bool{}
+	for i := range g.cells {
+		rows[g.cells[i].spec] = true
+	}
+	return CalmForEach * len(rows)
+}
+
+// Run makes the runs of the cells of some numbers, from first to before last, of an order in which rows take
+// turns and which is drawn by the seed of the experiment: those from 0 to Cells are all. If ctx is done, it
+// returns what there is, with the error of ctx.
 func (g *Calm) Run(ctx context.Context, e *Experiment, first, last int) ([]*Result, error) {
 	order := g.order(e.Seed)[first:min(last, len(g.cells))]
 	return made(e.run(ctx, runtime.GOMAXPROCS(0), len(order), 0, len(order), func(number int) *Result {
@@ -103,7 +115,8 @@ func (g *Calm) Run(ctx context.Context, e *Experiment, first, last int) ([]*Resu
 	})), ctx.Err()
 }
 
-// order returns the numbers of all cells in an order that is drawn by a seed.
+// order returns the numbers of all cells. Rows take turns, each with its cells in an order that is drawn by a
+// seed.
 func (g *Calm) order(seed uint64) []int {
 	dice, order := chance.Dice(seed), make([]int, len(g.cells))
 	for i := range order {
@@ -111,6 +124,12 @@ func (g *Calm) order(seed uint64) []int {
 	}
 	drawn := func(i int) uint64 { return dice.Bits(chance.Roll{Purpose: chance.ForCalm, Count: uint64(i)}) }
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(drawn(a), drawn(b)) })
+	turn, turns := make([]int, len(order)), map[*row.Row]int{}
+	for _, i := range order {
+		turns[g.cells[i].spec]++
+		turn[i] = turns[g.cells[i].spec]
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(turn[a], turn[b]) })
 	return order
 }
 

@@ -77,3 +77,35 @@ func TestCalmDrawsEachCellOnce(t *testing.T) {
 		t.Errorf("%d of %d cells", len(seen), g.Cells())
 	}
 }
+
+// Rows take turns, so that a number of runs is shared out evenly among them.
+func TestCalmIsSharedOut(t *testing.T) {
+	g, runs := CalmOf(catalog.All(), CalmNodes), map[*row.Row]int{}
+	order := g.order(3)[:g.Fewest()]
+	for _, i := range order {
+		runs[g.cells[i].spec]++
+	}
+	for _, r := range catalog.All() {
+		if want := CalmForEach; r.Flaw == nil && runs[r] < want {
+			t.Errorf("%s has %d of %d runs, want %d", r.Name, runs[r], len(order), want)
+		}
+	}
+}
+
+// Of a row whose messages depend on the hold, every cell is as published.
+func TestCalmCentralLease(t *testing.T) {
+	r, err := mutex.Find("central-lease")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := CalmOf([]*row.Row{r}, 3)
+	results, err := g.Run(t.Context(), &Experiment{Seed: 1}, 0, g.Cells())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if r.Wrong != "" {
+			t.Errorf("%v: %s", r, r.Wrong)
+		}
+	}
+}

@@ -50,14 +50,15 @@ const chaosExample = `  orchestrator chaos
 type chaosCall struct {
 	experiment.Campaign
 	algorithms []string
-	calm       int // runs without faults
-	compared   int // real runs that are compared with simulated ones
+	grid       experiment.Calm // runs without faults
+	calm       int             // how many of them are made
+	compared   int             // real runs that are compared with simulated ones
 	noProgress bool
 	services   serviceHunt // instead of algorithms
 }
 
 func (a *app) chaosCommand() *cobra.Command {
-	c := chaosCall{calm: 100, compared: 3 * experiment.Comparisons}
+	c := chaosCall{compared: 3 * experiment.Comparisons}
 	c.Seed, c.Real, c.Setup.Set = 1, 50, "chaos"
 	cmd, f := a.many(&cobra.Command{
 		Use:     "chaos",
@@ -69,7 +70,9 @@ func (a *app) chaosCommand() *cobra.Command {
 	f.IntVar(&c.Simulated, "simulated", 0, "how many plans are carried out on virtual time "+
 		"(default 60 for each algorithm, and 2,520 at least)")
 	f.IntVar(&c.Real, "real", c.Real, "how many plans are carried out on real processes")
-	f.IntVar(&c.calm, "calm", c.calm, "how many runs of the grid without faults are made on virtual time")
+	f.IntVar(&c.calm, "calm", c.calm, fmt.Sprintf(
+		"how many runs of the grid without faults are made on virtual time (default %d for each algorithm)",
+		experiment.CalmForEach))
 	f.IntVar(&c.compared, "compare", c.compared,
 		"how many real runs are compared with simulated ones: each has one fault, and requests come one at a time")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "that plans, loads and latencies are drawn by")
@@ -108,6 +111,9 @@ func (c *chaosCall) check(s settings) (err error) {
 	c.Rows, err = rowsNamed(c.algorithms, findAlgorithm, catalog.All())
 	if !s.given("simulated") {
 		c.Simulated = experiment.UsualPlans(len(c.Rows))
+	}
+	if c.grid = experiment.CalmOf(c.Rows, experiment.CalmNodes); !s.given("calm") {
+		c.calm = c.grid.Fewest()
 	}
 	switch counts := []int{c.Simulated, c.Real, c.calm, c.compared}; {
 	case err != nil:
@@ -224,9 +230,8 @@ func (a *app) printCampaign(ctx context.Context, c *chaosCall, results []*experi
 
 // calmRuns makes runs in which nothing goes wrong, prints what came of them, and returns how many are wrong.
 func (a *app) calmRuns(ctx context.Context, c *chaosCall) (wrong int) {
-	grid := experiment.CalmOf(c.Rows, experiment.CalmNodes)
 	bar := a.follow(&c.Experiment, c.noProgress, 0, "run without faults")
-	results, _ := grid.Run(ctx, &c.Experiment, 0, c.calm)
+	results, _ := c.grid.Run(ctx, &c.Experiment, 0, c.calm)
 	bar.clear()
 	outcomes := map[check.Outcome]int{}
 	for _, r := range results {
@@ -239,7 +244,7 @@ func (a *app) calmRuns(ctx context.Context, c *chaosCall) (wrong int) {
 		}
 	}
 	fmt.Fprintf(a.stdout, "%s without faults, drawn with seed %d from %d settings, on virtual time: %s\n",
-		english.Count(len(results), "run", "runs"), c.Seed, grid.Cells(), strings.Join(counts, ", "))
+		english.Count(len(results), "run", "runs"), c.Seed, c.grid.Cells(), strings.Join(counts, ", "))
 	if outcomes[check.Overloaded] > 0 {
 		fmt.Fprintln(a.stdout,
 			"Overloaded: the load asked for more entries than could be served, which is not wrong.")

@@ -24,6 +24,7 @@ type evidence struct {
 	entryCost       row.EntryCost                        // nil: not known
 	observed        [history.Secluded + 1]*history.Event // the first of each that was seen of a schedule
 	due             uint64                               // messages that the entries take by it
+	renewals        row.Range                            // messages of the holds beside the published cost
 }
 
 // saw reports whether something was observed of a schedule.

@@ -120,6 +120,10 @@ func (f *Fold) Entered(s *section.Section) {
 // Ended implements section.Observer.
 func (f *Fold) Ended(s *section.Section) {
 	f.fair.ended(s)
+	if f.Renewals != nil && s.State == section.Exited {
+		of := f.Renewals(time.Duration(s.Ended - s.Entered))
+		f.renewals.Min, f.renewals.Max = f.renewals.Min+of.Min, f.renewals.Max+of.Max
+	}
 	switch s.State {
 	case section.Abandoned:
 		f.abandoned++

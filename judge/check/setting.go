@@ -16,6 +16,7 @@ type Setting struct {
 	Codec      *nodes.Codec // of the messages; nil: their kinds have no names
 	Cost       row.Range    // published messages per entry for this load, for the whole run
 	CostKnown  bool
+	Renewals   func(hold time.Duration) row.Range             // messages beside Cost of one hold; nil: none
 	Exact      func(c nodes.Config, alone bool) row.EntryCost // as in the algorithm's row
 	Alone      bool                                           // requests are made one at a time
 	Servers    int                                            // how many nodes have no client
@@ -75,6 +76,11 @@ func SettingOf(stack *row.Stack) Setting {
 		Safe: row.SafeIn(c), Live: row.LiveIn(c), Servers: stack.Total() - c.N, Resources: len(stack.Mutexes()),
 		Fair:  published.Fair,
 		Grace: stack.Grace(), Informs: row.Informs, Fenced: stack.Fenced(0)}
+	if published.Cost != nil {
+		if cost := published.Cost(c); cost.Renewal > 0 {
+			s.Renewals = cost.Renewals
+		}
+	}
 	if !alone { // what the other needs, the algorithm does
 		s.Live = stack.Live()
 	}

@@ -37,9 +37,9 @@ var centralLeaseRow = row.Row{
 	Summary: "As central, but a grant ends by itself unless it is renewed: a dead holder stops nobody, and " +
 		"one that stands still is inside beside the next.",
 	Mutex: &row.Exclusion{
-		Cost: func(nodes.Config) row.Cost { // what is repeated comes on top
-			cost := always("3", row.Exactly(3), row.Exactly(2))
-			cost.Saturated, cost.Any = row.Unbounded(3), row.Unbounded(3)
+		Cost: func(c nodes.Config) row.Cost {
+			cost := always("3 + floor(hold / (lease/3))", row.Exactly(3), row.Exactly(2))
+			cost.Renewal = repeatOf(c)
 			return cost
 		},
 		Bypass:     peers, // who is granted late asks anew

@@ -26,6 +26,10 @@ func centralLeaseMutants() []mutant {
 		atClients("a holder does not renew its lease", "exclusion",
 			func(l leaseClient) nodes.Machine { return &leaseSilent{l} }).
 			at("lease", "60ms").holding(200 * time.Millisecond),
+		atClients("a holder renews its lease twice as often as it says", "cost",
+			func(l leaseClient) nodes.Machine { return &leaseEager{leaseClient: l} }).holding(200 * time.Millisecond),
+		atClients("a holder renews its lease every other time", "cost",
+			func(l leaseClient) nodes.Machine { return &leaseLazy{leaseClient: l} }).holding(400 * time.Millisecond),
 		atClients("a copy of a grant is taken for the next", "exclusion",
 			func(l leaseClient) nodes.Machine { return &leaseAnyGrant{l} }).copied(),
 		atFencedClients("a request is not repeated", "progress",
@@ -40,7 +44,12 @@ type (
 	leaseOver       struct{ leaseServer }
 	leaseSilent     struct{ leaseClient }
 	leaseAnyGrant   struct{ leaseClient }
-	leaseOnce       struct{ leaseClient }
+	leaseEager      struct{ leaseClient }
+	leaseLazy       struct {
+		leaseClient
+		skip bool
+	}
+	leaseOnce struct{ leaseClient }
 )
 
 func (l *leaseEndless) Timeout(*nodes.Env, nodes.Timer) {}
@@ -68,6 +77,28 @@ func (l *leaseSilent) Timeout(env *nodes.Env, t nodes.Timer) {
 	if l.waits {
 		l.leaseClient.Timeout(env, t)
 	}
+}
+
+func (l *leaseEager) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	l.leaseClient.Receive(env, from, m)
+	if !l.waits {
+		env.SetTimer(leaseRepeat, l.repeat/2, l.repeat/2)
+	}
+}
+
+func (l *leaseEager) Timeout(env *nodes.Env, t nodes.Timer) {
+	l.leaseClient.Timeout(env, t)
+	if !l.waits {
+		env.SetTimer(leaseRepeat, l.repeat/2, l.repeat/2)
+	}
+}
+
+func (l *leaseLazy) Timeout(env *nodes.Env, t nodes.Timer) {
+	if l.skip = !l.skip && !l.waits; l.skip {
+		env.SetTimer(leaseRepeat, l.repeat, l.repeat)
+		return
+	}
+	l.leaseClient.Timeout(env, t)
 }
 
 func (l *leaseAnyGrant) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {

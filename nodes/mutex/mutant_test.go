@@ -135,7 +135,7 @@ func TestSurvivorsAreNoticed(t *testing.T) {
 func TestRowsPassWhereTheirMutantsFail(t *testing.T) {
 	tried := map[string]bool{}
 	for _, m := range mutants() {
-		name := fmt.Sprintf("%s/%s, %+v, %s", m.row(), m.sound.Name, m.config, m.met())
+		name := fmt.Sprintf("%s/%s, %+v, %v, %s", m.row(), m.sound.Name, m.config, m.hold, m.met())
 		if tried[name] {
 			continue
 		}

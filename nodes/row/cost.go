@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"turnstile/nodes"
 )
@@ -34,7 +35,7 @@ func (r Range) String() string {
 	f := func(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 	switch {
 	case r.Exact():
-		return f(r.Min)
+		return f(math.Round(1e6*r.Min) / 1e6)
 	case math.IsInf(r.Max, 1):
 		return ">=" + f(r.Min)
 	}
@@ -51,6 +52,18 @@ type Cost struct {
 	Saturated  Range  // every node always wants in
 	Any        Range  // under any load, these included
 	Delay      Range  // synchronization delay, in hops: exit to the next enter while someone waits
+	// Renewal is after what time inside a holder sends one message more, again and again; 0: it sends none. The
+	// ranges above are those of a shorter hold.
+	Renewal time.Duration
+}
+
+// Renewals returns how many messages more an entry takes whose client is inside for some time. A hold that
+// ends when the next renewal is due may end before or after it.
+func (c *Cost) Renewals(hold time.Duration) Range {
+	if c.Renewal <= 0 || hold < c.Renewal {
+		return Range{}
+	}
+	return Between(float64((hold-1)/c.Renewal), float64(hold/c.Renewal))
 }
 
 // An EntryCost is called for each entry of a run, in their order, with who enters. It tells how many messages
