@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"turnstile/internal/unavailable"
 	"turnstile/nodes"
 )
 
@@ -101,7 +102,7 @@ func checkEndpoint(ctx context.Context, addresses string) error {
 	for at := range strings.SplitSeq(addresses, ",") {
 		conn, err := reach(ctx, at)
 		if err != nil {
-			return fmt.Errorf("%w; leave out --endpoint to have servers of the run's own", err)
+			return unavailable.Mark(fmt.Errorf("%w; leave out --endpoint to have servers of the run's own", err))
 		}
 		conn.Close()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"turnstile/bench/agent"
 	"turnstile/bench/cluster"
+	"turnstile/internal/unavailable"
 )
 
 // A Setup says where a run finds its programs and puts its results.
@@ -91,8 +92,8 @@ func (s *Setup) ready(j *Job) error {
 	}
 	conn, err := nats.Connect(j.NATS, nats.Timeout(5*time.Second))
 	if err != nil {
-		return fmt.Errorf("no NATS server answers at %s: %w; leave out --nats to use one of the run's own",
-			WithoutCredential(j.NATS), err)
+		return unavailable.Mark(fmt.Errorf("no NATS server answers at %s: %w; leave out --nats to use one of the "+
+			"run's own", WithoutCredential(j.NATS), err))
 	}
 	conn.Close()
 	return nil

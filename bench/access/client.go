@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"turnstile/internal/certs"
+	"turnstile/internal/unavailable"
 )
 
 // Options returns how to connect to the control plane at a URL, or at several with commas between, and who
@@ -98,10 +99,10 @@ func Explain(err error, at string, keyFile string) error {
 		return fmt.Errorf("the server at %s refuses the key %s: it is of another folder of keys, or was revoked",
 			hosts, keyFile)
 	case errors.Is(err, nats.ErrNoServers):
-		return fmt.Errorf("nobody serves the control plane at %s: start `orchestrator control` there, and look "+
-			"whether the port is open: %w", hosts, err)
+		return unavailable.Mark(fmt.Errorf("nobody serves the control plane at %s: start `orchestrator control` "+
+			"there, and look whether the port is open: %w", hosts, err))
 	}
-	return fmt.Errorf("connecting to the control plane at %s: %w", hosts, err)
+	return unavailable.Mark(fmt.Errorf("connecting to the control plane at %s: %w", hosts, err))
 }
 
 // parseURLs reads what nats.Connect reads: URLs with commas between, each perhaps without a scheme.

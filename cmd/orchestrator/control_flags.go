@@ -28,7 +28,7 @@ func addControl(f *pflag.FlagSet, url, key *string) {
 func (c *controlFlags) connect(name string) (*nats.Conn, error) {
 	conn, who, err := access.Connect(c.url, c.key, nats.Name(name), nats.Timeout(5*time.Second))
 	if err != nil {
-		return nil, failure{fmt.Errorf("--control: %w", err), 2}
+		return nil, fmt.Errorf("--control: %w", err)
 	}
 	if who.Role != "" && who.Role != access.User {
 		conn.Close()

@@ -123,7 +123,7 @@ func (a *app) serveHost(cmd *cobra.Command, c *hostCall) error {
 		return err
 	})
 	if err != nil {
-		return failure{fmt.Errorf("--join: %w", err), 2}
+		return fmt.Errorf("--join: %w", err)
 	}
 	defer conn.Close()
 	err = agent.Serve(cmd.Context(), conn, c.Options, func() {

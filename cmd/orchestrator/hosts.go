@@ -14,6 +14,7 @@ import (
 	"turnstile/bench/agent"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
+	"turnstile/internal/unavailable"
 	"turnstile/results"
 )
 
@@ -102,7 +103,7 @@ func (a *app) hosts(ctx context.Context, c *hostsCall) error {
 	}
 	found, err := c.find(ctx, conn)
 	if err != nil {
-		return failure{err, 2}
+		return unavailable.Mark(err)
 	}
 	return a.listHosts(conn, found, c.json)
 }

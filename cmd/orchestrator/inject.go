@@ -17,6 +17,7 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
+	"turnstile/internal/unavailable"
 	"turnstile/judge/check"
 	"turnstile/results"
 )
@@ -31,7 +32,7 @@ they hit. To wait no longer, press Ctrl-C: the faults stay in the run.
 
 ` + runHelp + `
 
-Exit status: 0 done, 2 if no such run is on or it takes no more faults, 64 bad usage.`
+Exit status: 0 done, 2 if the run takes no more faults, 64 bad usage, 69 if the run is not on.`
 
 const injectExample = `  orchestrator inject --kill holder
   orchestrator inject latest --cut 0-1/2-4 --for 2s
@@ -131,7 +132,7 @@ func (c *injectCall) request(s settings) (*control.Request, error) {
 func (a *app) inject(ctx context.Context, folder *results.Folder, r *control.Request) error {
 	client, err := dial(folder)
 	if err != nil {
-		return failure{err, check.Inconclusive.ExitCode()}
+		return err
 	}
 	defer client.Close()
 	reply, err := a.askUntilOn(ctx, client, r)
@@ -165,13 +166,13 @@ func dial(folder *results.Folder) (*control.Client, error) {
 	record, err := bench.ReadRecord(folder)
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, failure{err, check.Inconclusive.ExitCode()}
 	case record.Simulated:
 		return nil, fmt.Errorf("%s is simulated: faults are injected into runs of processes; give simulate "+
 			"the faults, or a --plan", folder.Ref())
 	case !record.Unfinished():
-		return nil, fmt.Errorf("%s is over: no faults can be injected; for its own: %s",
-			folder.Ref(), terminal.CallOn("show", folder.Path))
+		return nil, unavailable.Mark(fmt.Errorf("%s is over: no faults can be injected; for its own: %s",
+			folder.Ref(), terminal.CallOn("show", folder.Path)))
 	}
 	client, err := control.Dial(folder.Path)
 	if err != nil {
@@ -184,11 +185,11 @@ func dial(folder *results.Folder) (*control.Client, error) {
 func gone(folder *results.Folder, err error) error {
 	switch {
 	case errors.Is(err, control.ErrGone):
-		return fmt.Errorf("%s is not on: it has just ended, or its orchestrator was killed; %s", folder.Ref(),
-			recorded(folder))
+		return unavailable.Mark(fmt.Errorf("%s is not on: it has just ended, or its orchestrator was killed; %s",
+			folder.Ref(), recorded(folder)))
 	case errors.Is(err, control.ErrNone):
-		return fmt.Errorf("%s cannot be asked: it has just begun or ended, or its folder is in a file system "+
-			"without sockets, so that --results must name another", folder.Ref())
+		return unavailable.Mark(fmt.Errorf("%s cannot be asked: it has just begun or ended, or its folder is in a "+
+			"file system without sockets, so that --results must name another", folder.Ref()))
 	case errors.Is(err, context.Canceled):
 		return errors.New("interrupted; what was injected stays in the run")
 	}

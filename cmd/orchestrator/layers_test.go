@@ -47,7 +47,7 @@ var layers = [][]string{
 		"internal/quickpipe", "internal/skew",
 		"docs", "internal/mailbox", "internal/shared",
 		"internal/soak", "internal/stats", "internal/suggest", "internal/svg", "internal/times",
-		"internal/unit"},
+		"internal/unavailable", "internal/unit"},
 }
 
 // forTests is a package that tests alone import.

@@ -18,6 +18,7 @@ import (
 
 	"turnstile/bench/cluster"
 	"turnstile/internal/input"
+	"turnstile/internal/unavailable"
 	"turnstile/judge/check"
 	"turnstile/results"
 )
@@ -25,6 +26,7 @@ import (
 // The exit statuses beside those of verdicts, which are check.Outcome's.
 const (
 	usage     = 64  // wrong usage, as in sysexits.h
+	unreached = 69  // a server, a host or a run cannot be reached, as in sysexits.h
 	unwritten = 74  // output could not be written, as in sysexits.h, whatever the verdict is
 	bySignal  = 128 // and the number of the signal, as shells have it
 )
@@ -117,6 +119,8 @@ func runTo(ctx context.Context, args []string, stdout *output, stderr io.Writer)
 		return unwritten
 	case err == nil:
 		return a.status
+	case unavailable.Is(err):
+		return unreached
 	case errors.As(err, &f):
 		return f.status
 	case errors.Is(err, input.ErrInterrupted):

@@ -31,7 +31,7 @@ TURNSTILE_NODE_PROGRAM=...), or in turnstile.yaml in the working directory (late
 line comes first, then the environment, then the file.
 
 Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under- or overloaded, 64 bad usage,
-74 if the output could not be written.`
+69 if a server, a host or a run cannot be reached, 74 if the output could not be written.`
 
 const rootExample = `  orchestrator bench --algo ricart -n 32
   orchestrator bench --algo maekawa -n 9 --latency 1ms --load sequential
@@ -68,7 +68,36 @@ func (a *app) root() *cobra.Command {
 		a.historyCommand(), a.compareCommand(), a.diagramCommand(), a.exportCommand(),
 		a.reportCommand(), a.claimsCommand(),
 		a.resultsCommand(), a.publishCommand(), a.keysCommand(), a.controlCommand())
+	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
+	refuseUnknown(root)
 	return root
+}
+
+// refuseUnknown makes the two commands that cobra adds refuse what they do not know: completion a shell, and
+// help a command.
+func refuseUnknown(root *cobra.Command) {
+	help, _, _ := root.Find([]string{"help"})
+	help.Run, help.RunE = nil, func(_ *cobra.Command, args []string) error {
+		of, _, err := root.Find(args)
+		if err != nil {
+			return err
+		}
+		of.InitDefaultHelpFlag()
+		return of.Help()
+	}
+	completion, _, _ := root.Find([]string{"completion"})
+	completion.Args = cobra.ArbitraryArgs
+	completion.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return cmd.Help()
+		}
+		var shells []string
+		for _, c := range cmd.Commands() {
+			shells = append(shells, c.Name())
+		}
+		return fmt.Errorf("there is no completion for %s: there is for %s", args[0], strings.Join(shells, ", "))
+	}
 }
 
 // flagError says what is wrong with a flag, and what would be right.

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/bench"
+	setpage "turnstile/bench/page"
 	"turnstile/bench/report"
 	"turnstile/internal/format"
 	"turnstile/internal/suggest"
@@ -168,6 +169,9 @@ func (a *app) runs(c *runsCall) error {
 	if c.algorithm, err = knownAlgorithm(c.algorithm, all); err != nil {
 		return err
 	}
+	if err := c.checkSet(all); err != nil {
+		return err
+	}
 	listed := slices.DeleteFunc(slices.Clone(all), func(o *bench.Overview) bool { return !c.wants(o) })
 	if c.newest > 0 {
 		listed = listed[:min(c.newest, len(listed))]
@@ -217,13 +221,20 @@ func (c *runsCall) read() (all []*bench.Overview, others []string, err error) {
 		beside, _ := os.ReadDir(filepath.Dir(path))
 		for _, e := range beside {
 			other := filepath.Join(filepath.Dir(path), e.Name())
-			if e.IsDir() && !are[other] && !strings.HasPrefix(e.Name(), ".") && !slices.Contains(others, other) {
+			if e.IsDir() && !are[other] && !isReport(other) && !strings.HasPrefix(e.Name(), ".") &&
+				!slices.Contains(others, other) {
 				others = append(others, other)
 			}
 		}
 	}
 	slices.Sort(others)
 	return all, others, nil
+}
+
+// isReport reports whether a folder has the pictures of a report, which lies beside it.
+func isReport(path string) bool {
+	_, err := os.Stat(filepath.Join(filepath.Dir(path), setpage.HTMLFile))
+	return filepath.Base(path) == setpage.FiguresDir && err == nil
 }
 
 // knownAlgorithm returns the name of the algorithm that goes by a name, which may be one of a run that this
@@ -252,19 +263,27 @@ func (c *runsCall) wants(o *bench.Overview) bool {
 	return c.nodes == 0 || c.nodes == o.Nodes
 }
 
-// nothing says why no run is listed.
-func (c *runsCall) nothing(all []*bench.Overview) string {
-	if len(all) == 0 {
-		return fmt.Sprintf("there are no runs below %s yet", c.root)
-	}
+// checkSet returns an error if the runs are to be of a set that has none.
+func (c *runsCall) checkSet(all []*bench.Overview) error {
 	sets := map[string]bool{}
 	for _, o := range all {
 		set, _, _ := strings.Cut(o.Run, "/")
 		sets[set] = true
 	}
-	if c.set != "" && !sets[c.set] {
-		return fmt.Sprintf("there is no set %q; there are: %s", c.set,
-			strings.Join(slices.Sorted(maps.Keys(sets)), ", "))
+	switch {
+	case c.set == "" || sets[c.set]:
+		return nil
+	case len(sets) == 0:
+		return fmt.Errorf("there is no set %q: there are no runs below %s yet", c.set, c.root)
+	}
+	return fmt.Errorf("there is no set %q; there are: %s", c.set,
+		strings.Join(slices.Sorted(maps.Keys(sets)), ", "))
+}
+
+// nothing says why no run is listed.
+func (c *runsCall) nothing(all []*bench.Overview) string {
+	if len(all) == 0 {
+		return fmt.Sprintf("there are no runs below %s yet", c.root)
 	}
 	return fmt.Sprintf("none of the %d runs below %s is such a run", len(all), c.root)
 }
