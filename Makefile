@@ -5,11 +5,17 @@ BUILD = CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "$(stamp)" -o 
 PROGRAMS = ./cmd/orchestrator ./cmd/node
 
 # Programs know the commit of this tree, and whether it was changed, where git says so: in a clone or a work tree,
-# whoever owns it. Without git, or in a copy that lies within another repository, they know none.
+# whoever owns it. Files that are new to git count if the build reads them. Without git, or in a copy that lies within
+# another repository, they know none.
 GIT = git --no-optional-locks -c safe.directory='*'
 stamp = $$(test -z "$$($(GIT) rev-parse --show-prefix 2>&1)" && \
-	commit=$$($(GIT) rev-parse --verify HEAD 2>/dev/null) && status=$$($(GIT) status --porcelain 2>/dev/null) && \
-	echo "-X main.commit=$$commit -X main.changed=$$(test -z "$$status" && echo false || echo true)")
+	commit=$$($(GIT) rev-parse --verify HEAD 2>/dev/null) && \
+	status=$$($(GIT) status --porcelain --untracked-files=no 2>/dev/null) && \
+	new=$$($(GIT) ls-files --others --exclude-standard | sed 's|^|turnstile/|') && \
+	echo "-X main.commit=$$commit -X main.changed=$$(test -z "$$status" && { test -z "$$new" || \
+		! $(files) | grep -qxF "$$new"; } && echo false || echo true)")
+files = { echo turnstile/go.work; go list -deps -f '{{with .Module}}{{if .Main}}{{range $$.GoFiles}}{{$$.ImportPath}}/{{.}}{{"\n"}}{{\
+	end}}{{range $$.EmbedFiles}}{{$$.ImportPath}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}' $(PROGRAMS); }
 
 # The race detector needs cgo, and cgo a C compiler.
 RACE = $(shell test "$$(go env CGO_ENABLED)" = 1 && command -v "$$(go env CC)" >/dev/null && echo -race)

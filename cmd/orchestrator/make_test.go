@@ -78,6 +78,76 @@ func TestVariablesOfMake(t *testing.T) {
 	}
 }
 
+// A build is of a changed tree if a file that it reads was changed or is new to git, an embedded file too.
+// Other new files, such as plans and pictures, make no difference.
+func TestMakeStampsChanges(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	goProgram, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, program := range []string{"git", "make"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("SKIPPED: there is no %s, so the stamps of builds are not tested", program)
+		}
+	}
+	write("path/go", "#!/bin/sh\ntest \"$1\" = build || exec "+goProgram+" \"$@\"\necho \"$@\" >out\n")
+	write("Makefile", string(makefile))
+	write(".gitignore", "/bin/\n/path/\n/out\n")
+	write("go.mod", "module turnstile\n\ngo 1.26\n")
+	write("cmd/node/main.go", "package main\n\nfunc main() {}\n")
+	write("cmd/orchestrator/main.go", "package main\n\nimport \"embed\"\n\n//go:embed texts\nvar _ embed.FS\n\n"+
+		"func main() {}\n")
+	write("cmd/orchestrator/texts/a.txt", "a")
+	call := func(words ...string) {
+		t.Helper()
+		cmd := exec.Command(words[0], words[1:]...)
+		cmd.Dir, cmd.Env = dir, append(cleanEnv(), "PATH="+filepath.Join(dir, "path")+":"+os.Getenv("PATH"),
+			"MAKEFLAGS=", "GOFLAGS=",
+			"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%q: %v\n%s", words, err, out)
+		}
+	}
+	call("git", "init", "-q")
+	call("git", "add", "-A")
+	call("git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a")
+	for _, test := range []struct{ file, changed string }{
+		{"", "false"}, {"wan.yaml", "false"}, {"docs/a picture.svg", "false"},
+		{"cmd/orchestrator/new_test.go", "false"}, {"cmd/orchestrator/texts/b.txt", "true"},
+		{"cmd/orchestrator/new.go", "true"}, {"go.work", "true"}, {"Makefile", "true"},
+	} {
+		before, _ := os.ReadFile(filepath.Join(dir, test.file))
+		if test.file != "" {
+			write(test.file, string(before)+"\n")
+			if strings.HasSuffix(test.file, ".go") {
+				write(test.file, "package main\n")
+			}
+		}
+		call("make", "build")
+		out, err := os.ReadFile(filepath.Join(dir, "out"))
+		if err != nil || !strings.Contains(string(out), "main.changed="+test.changed) {
+			t.Errorf("with %q: %v, %s, not changed=%s", test.file, err, out, test.changed)
+		}
+		if test.file != "" {
+			os.Remove(filepath.Join(dir, test.file))
+		}
+	}
+}
+
 // With too little address space, Go would print a trace of itself.
 func TestMakeLooksAtAddressSpace(t *testing.T) {
 	call := makeIn(t)
