@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 
+	"turnstile/nodes/foreign"
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
 	"turnstile/results"
@@ -37,7 +38,7 @@ func (j *Job) DiskSpace() results.DiskSpace {
 	if !j.Simulated {
 		total := j.total()
 		log := history.Options{Nodes: total, Instances: len(j.Stack.Instances()),
-			TraceLength: j.traceLength(total)}.Reserved()
+			TraceLength: j.traceLength(total), Texts: foreign.Speaks(j.Config)}.Reserved()
 		need += float64(total)*float64(log) + entries*loggedEntry
 	}
 	return results.DiskSpace{Bytes: uint64(min(need, 1<<62)), For: asked}

@@ -149,8 +149,12 @@ func (n *nodeSet) awaitReady(ids ...nodes.ID) (missing int, err error) {
 // traceLength returns how many of its latest messages each node keeps: some thousands, but fewer in large
 // clusters, so that all traces together stay small. If all are to be recorded, they may take 200 MB.
 func (o *Options) traceLength(total int) int {
+	all := 1 << 23
+	if foreign.Speaks(o.Config) { // each message with its text
+		all = 1 << 19
+	}
 	if o.Trace {
-		return min(1<<20, max(4096, (1<<23)/total))
+		return min(1<<20-1, max(4096, all/total))
 	}
 	return min(4096, max(256, (1<<18)/total))
 }
@@ -178,6 +182,7 @@ func (t *trial) input(id nodes.ID) ([]byte, error) {
 		Reconnect: t.connections.reconnects,
 		Seed:      t.seed, Origin: t.origin, Log: t.nodes.logOf(id), Saved: t.nodes.savedOf(id),
 		TraceLength: t.traceLength(t.total()), TraceAll: t.Trace, Resource: t.resourcePath(),
+		Texts: foreign.Speaks(t.Config),
 		Incarnation: life.incarnation, Requests: life.requests,
 	}
 	c.Service = t.transport.service.of(id, t.name)

@@ -2,6 +2,7 @@ package results
 
 import (
 	"cmp"
+	encodingjson "encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -19,8 +20,11 @@ type EventWriter struct {
 	w     io.Writer
 	json  bool
 	kinds []string // names of messages, by their numbers
-	line  []byte
-	err   error // of writing the headers
+	// Says tells what the message or the program said that an event is about, once for each event, in order;
+	// nil: nothing is known.
+	Says func(e *history.Event) history.Text
+	line []byte
+	err  error // of writing the headers
 }
 
 // NewEventWriter begins to write events to w, which should be buffered. Messages that kinds does not name go
@@ -46,9 +50,13 @@ func (w *EventWriter) Write(trial int, e *history.Event) error {
 	if w.json {
 		b = append(b, '{')
 	}
+	of := eventOf{trial: trial, Event: e, kinds: w.kinds}
+	if w.Says != nil {
+		of.says = w.Says(e)
+	}
 	for i := range eventColumns {
 		c := &eventColumns[i]
-		there := c.has(e)
+		there := c.has(&of)
 		if w.json && !there {
 			continue
 		}
@@ -59,7 +67,7 @@ func (w *EventWriter) Write(trial int, e *history.Event) error {
 			b = append(strconv.AppendQuote(b, c.name), ':')
 		}
 		if there {
-			b = c.append(b, eventOf{trial, e, w.kinds}, w.json)
+			b = c.append(b, of, w.json)
 		}
 	}
 	if w.json {
@@ -75,6 +83,7 @@ type eventOf struct {
 	trial int
 	*history.Event
 	kinds []string
+	says  history.Text
 }
 
 // An eventColumn is a column of printed events: a number or, if number is nil, a text.
@@ -83,10 +92,11 @@ type eventColumn struct {
 	of     []history.Kind // that have it; nil: all
 	number func(e eventOf) int64
 	text   func(e eventOf) string // of letters, digits and underscores, with spaces between words
+	free   bool                   // the text is one of users
 }
 
 // has reports whether an event has the column.
-func (c *eventColumn) has(e *history.Event) bool {
+func (c *eventColumn) has(e *eventOf) bool {
 	switch c.name {
 	case "entry":
 		return e.Entry != 0 && !slices.Contains(otherEntry, e.Kind)
@@ -107,6 +117,10 @@ func (c *eventColumn) has(e *history.Event) bool {
 		return done > 0
 	case "refused":
 		return e.Refused()
+	case "type":
+		return e.says.Type != ""
+	case "says":
+		return e.says.Body != ""
 	case "messages":
 		return e.Kind == history.Settled || e.Kind == history.Counted || e.Kind == history.Marked && e.Value != 0
 	}
@@ -117,8 +131,13 @@ func (c *eventColumn) append(b []byte, e eventOf, json bool) []byte {
 	switch {
 	case c.number != nil:
 		return strconv.AppendInt(b, c.number(e), 10)
+	case json && c.free:
+		text, _ := encodingjson.Marshal(c.text(e))
+		return append(b, text...)
 	case json:
 		return strconv.AppendQuote(b, c.text(e))
+	case c.free:
+		return append(append(append(b, '"'), strings.ReplaceAll(c.text(e), `"`, `""`)...), '"')
 	}
 	return append(b, c.text(e)...)
 }
@@ -167,6 +186,9 @@ var eventColumns = []eventColumn{
 	{name: "clock", number: fence},
 	{name: "steps", number: func(e eventOf) int64 { done, _ := e.Worked(); return int64(done) }},
 	{name: "spoilt", number: func(e eventOf) int64 { _, spoilt := e.Worked(); return int64(spoilt) }},
+	{name: "breach", of: kinds(history.Breached), text: countName},
+	{name: "type", free: true, text: func(e eventOf) string { return e.says.Type }},
+	{name: "says", free: true, text: func(e eventOf) string { return e.says.Body }},
 	{name: "assumptions", of: kinds(history.AssumptionBroken, history.FaultBegan), text: assumptions},
 }
 

@@ -38,6 +38,10 @@ var printedEvents = []struct {
 	{history.Event{Kind: history.Unissued, Value: 99}, map[string]any{"due_ns": 99.0}},
 	{history.Event{Kind: history.Sent, Count: 1}, map[string]any{"kind": "reply"}},
 	{history.Event{Kind: history.Sent, Count: 5}, map[string]any{"kind": "5"}},
+	{history.Event{Kind: history.Sent, Count: 1, Value: 1},
+		map[string]any{"kind": "reply", "type": "my hello", "says": `{"x":"é, \""}`}},
+	{history.Event{Kind: history.Breached, Count: history.EndedItself, Value: 1},
+		map[string]any{"breach": "ended_itself", "type": "my hello", "says": `{"x":"é, \""}`}},
 	{history.Event{Kind: history.Elected, Value: 3, Count: 2}, map[string]any{"term": 3.0, "leader": 2.0}},
 	{history.Event{Kind: history.Elected, Value: 3, Count: history.NoLeader},
 		map[string]any{"term": 3.0, "leader": -1.0}},
@@ -91,6 +95,12 @@ var printedEvents = []struct {
 
 // printEvents prints those events, and returns the columns that each should have.
 func printEvents(t *testing.T, w *EventWriter) (want []map[string]any) {
+	w.Says = func(e *history.Event) (says history.Text) {
+		if (e.Kind == history.Sent || e.Kind == history.Breached) && e.Value == 1 {
+			says = history.Text{Type: "my hello", Body: `{"x":"é, \""}`}
+		}
+		return says
+	}
 	for i, p := range printedEvents {
 		p.At, p.Node, p.Instance = int64(i)*5, nodes.ID(i%3-1), uint16(i%2)
 		has := map[string]any{"trial": 2.0, "at_ns": float64(p.At), "node": float64(p.Node),

@@ -12,6 +12,7 @@ import (
 	"turnstile/bench"
 	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/foreign"
 	"turnstile/nodes/history"
 	"turnstile/results"
 )
@@ -88,6 +89,9 @@ func (a *app) history(ctx context.Context, folder *results.Folder, c *historyCal
 	out := bufio.NewWriterSize(a.stdout, 1<<16)
 	events := results.NewEventWriter(out, c.format == "jsonl", record.Kinds)
 	for trial := first; trial <= last; trial++ {
+		if err := knowTexts(ctx, events, folder, trial, &record); err != nil {
+			return failure{err, check.Inconclusive.ExitCode()}
+		}
 		if err := printHistory(ctx, events, folder, trial, c.nodes); err != nil {
 			out.Flush() // what was read before
 			return failure{err, check.Inconclusive.ExitCode()}
@@ -111,6 +115,32 @@ func checkNodes(folder *results.Folder, trial int, ids []int) error {
 	}
 	return nil
 }
+
+// knowTexts has events of a foreign program say what that has said, which stands behind all events.
+func knowTexts(ctx context.Context, to *results.EventWriter, folder *results.Folder, trial int,
+	record *bench.Record) error {
+	to.Says = nil
+	if !foreign.Speaks(record.Options.Config) {
+		return nil
+	}
+	h, err := folder.History(trial)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	var logs logsFold
+	if h.RunContext(ctx, &logs) == nil { // of a damaged history, what comes before the damage is printed
+		to.Says = history.Texts(logs)
+	}
+	return nil
+}
+
+// A logsFold keeps what nodes left beside their events.
+type logsFold []*history.NodeLog
+
+func (f *logsFold) Add(history.Event) {}
+
+func (f *logsFold) Close(logs []*history.NodeLog) { *f = logs }
 
 // printHistory prints the events of a trial, of some nodes or, if none are named, of all.
 func printHistory(ctx context.Context, to *results.EventWriter, folder *results.Folder, trial int,

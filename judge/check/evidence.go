@@ -23,6 +23,7 @@ type evidence struct {
 	waiting, inside []section.Section                    // that never ended, the oldest first
 	entryCost       row.EntryCost                        // nil: not known
 	observed        [history.Secluded + 1]*history.Event // the first of each that was seen of a schedule
+	breach          *history.Event                       // of a foreign program; nil: there was none
 	due             uint64                               // messages that the entries take by it
 	renewals        row.Range                            // messages of the holds beside the published cost
 }

@@ -146,6 +146,8 @@ func (f *Fold) Add(event history.Event) {
 		f.told(event.At)
 	case history.Observed:
 		f.observe(event)
+	case history.Breached:
+		f.breach = &event
 	}
 	if event.Kind != history.Sent || event.Node < 0 || event.Count >= nodes.MaxKinds {
 		return

@@ -283,7 +283,8 @@ var mutants = []mutant{
 
 func TestEveryMutantIsCaught(t *testing.T) {
 	caught := map[string]bool{}
-	for _, m := range slices.Concat(mutants, unfairMutants, minorityMutants, capacityMutants, workMutants) {
+	for _, m := range slices.Concat(mutants, unfairMutants, minorityMutants, capacityMutants, workMutants,
+		programMutants) {
 		v := m.world().judge()
 		f := finding(t, v, m.fails)
 		all := strings.Join(append([]string{f.Says}, f.Witness...), "\n")

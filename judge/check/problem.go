@@ -46,6 +46,8 @@ var Exclusion = &Problem{
 	Columns:   "entries", Sections: "entries", Plans: "exclusion",
 	checks: []check{
 		{name: "exclusion", about: aboutSafety, leaves: everything, judge: exclusion},
+		{name: "grants", about: aboutSafety, leaves: everything, of: misgrants, judge: grants},
+		{name: "exit", about: aboutProgress, leaves: everything, of: ends, judge: exit},
 		{name: "register", about: aboutSafety, leaves: everything, judge: register},
 		{name: "capacity", about: aboutClaims, of: several, judge: capacity},
 		{name: "account", about: aboutSafety, leaves: everything, judge: account},
@@ -83,6 +85,7 @@ var Election = &Problem{
 	Columns:   "elections", Sections: "elections", Plans: "election",
 	checks: []check{
 		{name: "agreement", timed: true, about: aboutProgress, judge: agreed},
+		{name: "exit", about: aboutProgress, leaves: everything, of: ends, judge: exit},
 		{name: leadersCheck, timed: true, about: aboutSafety, split: true, judge: leaders},
 		{name: termsCheck, about: aboutSafety, leaves: recoveryInside, split: true, judge: terms},
 		{name: "winner", timed: true, about: aboutClaims, leaves: recoveryInside, judge: winner},

@@ -86,6 +86,7 @@ func TestProtocol(t *testing.T) {
 		"unasked": {lock, []step{{dest: enter.dest, body: enter.body, wrong: "entered unasked"}}},
 		"of others": {lock, []step{ask,
 			{dest: "c0", body: `{"type":"entered","in_reply_to":1}`, wrong: "unasked"}}},
+		"of none": {lock, []step{ask, {dest: "c0", body: `{"type":"entered"}`, wrong: "without in_reply_to"}}},
 		"no fence": {"fenced", []step{ask, {dest: "c0", body: `{"type":"entered","in_reply_to":2}`,
 			wrong: "without a fence"}}},
 		"elected by a lock": {lock, []step{{dest: "c0", body: `{"type":"elected"}`, wrong: "takes entered"}}},
@@ -209,8 +210,8 @@ func TestWhatClientsHear(t *testing.T) {
 	}
 }
 
-// A declaration comes before init_ok or right after it. One that was not there when the program was asked, before
-// the run, is refused, unless the run does not go by it.
+// A declaration comes before init_ok or right after it. One that was not there when the program was asked,
+// before the run, is refused, unless the run does not go by it.
 func TestDeclarationsInTime(t *testing.T) {
 	const declare = `{"type":"declare","safe":["no-loss"]}`
 	for promises, refuses := range map[string]bool{"": true, undeclared().promises(): true, "safe=fifo": false,

@@ -149,11 +149,21 @@ func (i *Init) Line() []byte {
 	return append(b, '\n')
 }
 
-// Declares reports whether a line is a declaration.
-func (s *Said) Declares() bool { return s.To == nodes.None && s.Service == Client && s.Type == "declare" }
+// Dest returns whom a line is for.
+func (s *Said) Dest() string {
+	if s.To != nodes.None {
+		return NameOf(s.To)
+	}
+	return s.Service
+}
 
-// Answers reports whether a line is the answer to init. Before that a program may declare what it promises, and
-// the error says that it has written anything else.
+// Declares reports whether a line is a declaration.
+func (s *Said) Declares() bool {
+	return s.To == nodes.None && s.Service == Client && s.Type == "declare"
+}
+
+// Answers reports whether a line is the answer to init. Before that a program may declare what it promises,
+// and the error says that it has written anything else.
 func (s *Said) Answers() (bool, error) {
 	switch {
 	case s.Declares():

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 )
 
 // A Bridge is the machine that stands for a program. It does no I/O: what the program has written comes to it
@@ -17,7 +18,21 @@ type Bridge interface {
 	// Take returns the lines for the program since the last call, valid until the next input, and what the
 	// program has done that ends the run.
 	Take() (lines []byte, wrong error)
+	// Says returns what a message to a peer says: its type, unless its kind is named by that, and its body.
+	Says(m nodes.Message) (typ, body string)
 }
+
+// A Breach is an error of a program that every program promises not to make, however it declares itself.
+type Breach struct {
+	How  uint32 // see history.GrantedTwice
+	Line string // by which it was made
+	error
+}
+
+// NewBreach returns a breach that a program has made by a line, or by what its process did.
+func NewBreach(how uint32, line string, err error) *Breach { return &Breach{how, line, err} }
+
+func (b *Breach) Unwrap() error { return b.error }
 
 // A bridge is what the machines of locks and electors share.
 type bridge struct {
@@ -28,6 +43,7 @@ type bridge struct {
 
 	next    uint64   // msg_id of the latest line that wants an answer
 	asked   uint64   // msg_id of the latest request
+	since   uint64   // of its first try
 	left    uint64   // of the latest release
 	leaving bool     // the program has not answered that
 	wants   bool     // the client does, and the program is told once it has answered the release
@@ -69,6 +85,15 @@ func (b *bridge) fail(format string, args ...any) {
 		b.wrong = fmt.Errorf(format, args...)
 	}
 }
+
+// breach ends the run by a line that breaks what every program keeps.
+func (b *bridge) breach(how uint32, s *Said, format string, args ...any) {
+	if b.wrong == nil {
+		b.wrong = NewBreach(how, s.Raw, fmt.Errorf(format, args...))
+	}
+}
+
+func (b *bridge) Says(m nodes.Message) (typ, body string) { return b.table.says(m) }
 
 // tell has the program told a body by a partner.
 func (b *bridge) tell(env *nodes.Env, by, format string, args ...any) {
@@ -146,8 +171,8 @@ func (b *bridge) receive(env *nodes.Env, from nodes.ID, m nodes.Message, client 
 	}
 }
 
-// declares takes a declaration. The one that counts was made before the run. If there was none, and nothing was
-// given instead of it, this one came too late.
+// declares takes a declaration. The one that counts was made before the run. If there was none, and nothing
+// was given instead of it, this one came too late.
 func (b *bridge) declares(s *Said) {
 	d, err := ReadDeclaration(s.Raw)
 	if err != nil {
@@ -172,6 +197,7 @@ func (b *lock) Request(env *nodes.Env) {
 func (b *lock) ask(env *nodes.Env) {
 	b.wants, b.waiting = false, true
 	b.asked = b.call(env, "request")
+	b.since = b.asked
 }
 
 // Release implements nodes.Mutex.
@@ -240,18 +266,21 @@ func (b *lock) entered(env *nodes.Env, s *Said) {
 	to, fence := s.Body.InReplyTo, uint64(0)
 	switch {
 	case b.inside:
-		b.fail("it granted twice: it says entered, and its client is inside since request %d", b.asked)
+		b.breach(history.GrantedTwice, s, "it granted twice: it says entered, and its client is inside since "+
+			"request %d", b.asked)
 		return
 	case !b.waiting:
-		b.fail("it entered unasked: it says entered, and there is no open request")
+		b.breach(history.EnteredUnasked, s, "it entered unasked: it says entered, and there is no open request")
 		return
 	case to == nil:
-		b.fail("it entered unasked: it says entered without in_reply_to, and the open request has msg_id %d",
-			b.asked)
+		b.fail("it says entered without in_reply_to, and the open request has msg_id %d", b.asked)
+		return
+	case *to >= b.since && *to < b.asked:
+		b.fail("it says entered in reply to %d, which it has refused", *to)
 		return
 	case *to != b.asked:
-		b.fail("it entered unasked: it says entered in reply to %d, and the open request has msg_id %d", *to,
-			b.asked)
+		b.breach(history.EnteredUnasked, s, "it entered unasked: it says entered in reply to %d, and the open "+
+			"request has msg_id %d", *to, b.asked)
 		return
 	case b.fenced && s.Body.Fence == nil:
 		b.fail("it promises fence numbers, and says entered without a fence")
@@ -310,79 +339,5 @@ func (b *elector) elected(env *nodes.Env, s *Said) {
 			return
 		}
 		env.Elect(leader, s.Body.Term)
-	}
-}
-
-// mostTimers is how many timers a program may have running.
-const mostTimers = 1 << 16
-
-// time takes a line for the timers.
-func (b *bridge) time(env *nodes.Env, s *Said) {
-	id := string(s.Body.ID)
-	at := slices.Index(b.timers, id)
-	switch {
-	case id == "":
-		b.fail("it wrote to %s without an id: %q", timers, s.Raw)
-	case s.Type == "cancel":
-		if at >= 0 {
-			b.timers[at] = ""
-			env.StopTimer(nodes.Timer{Kind: set, Peer: nodes.ID(at)})
-		}
-		b.reply(env, s, "cancel_ok", "")
-	case s.Type != "set":
-		b.fail("it wrote a body of type %q to %s, which takes set and cancel", s.Type, timers)
-	default:
-		if at < 0 {
-			at = slices.Index(b.timers, "")
-		}
-		if at < 0 {
-			at, b.timers = len(b.timers), append(b.timers, "")
-		}
-		least, most := s.Body.MinMS, s.Body.MinMS
-		if s.Body.MaxMS != nil {
-			most = *s.Body.MaxMS
-		}
-		const day = float64(24 * time.Hour / time.Millisecond)
-		if least < 0 || most < least || most > day {
-			b.fail("%w: %q", errNoTime, s.Raw)
-			return
-		}
-		if at >= mostTimers {
-			b.fail("it has set more than %d timers", mostTimers)
-			return
-		}
-		b.timers[at] = id
-		env.SetTimer(nodes.Timer{Kind: set, Peer: nodes.ID(at)}, milliseconds(least), milliseconds(most))
-		b.reply(env, s, "set_ok", "")
-	}
-}
-
-func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
-
-// keep takes a line for the disk.
-func (b *bridge) keep(env *nodes.Env, s *Said) {
-	key := string(s.Body.Key)
-	at, has := slices.BinarySearch(b.disk.Keys, key)
-	switch {
-	case s.Type != "forget" && key == "", s.Type == "write" && len(s.Body.Value) == 0:
-		b.fail("it wrote to %s without a key, or without a value to write: %q", disk, s.Raw)
-	case s.Type == "read" && !has:
-		b.reply(env, s, "error", fmt.Sprintf(`,"code":%d,"text":"no such key"`, keyNotFound))
-	case s.Type == "read":
-		b.reply(env, s, "read_ok", `,"key":`+key+`,"value":`+b.disk.Values[at])
-	case s.Type == "write":
-		if !has {
-			b.disk.Keys = slices.Insert(b.disk.Keys, at, key)
-			b.disk.Values = slices.Insert(b.disk.Values, at, "")
-		}
-		b.disk.Values[at] = string(s.Body.Value)
-		env.Save(b.disk)
-		b.reply(env, s, "write_ok", "")
-	case s.Type == "forget":
-		b.disk = saved{}
-		env.Save(b.disk)
-		b.reply(env, s, "forget_ok", "")
-	default:
-		b.fail("it wrote a body of type %q to %s, which takes read, write and forget", s.Type, disk)
 	}
 }

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -26,6 +27,10 @@ const (
 
 // Is reports whether a configuration names a foreign program or a service.
 func Is(c nodes.Config) bool { return c.Options[CommandOption] != "" || c.Options[ServiceOption] != "" }
+
+// Speaks reports whether nodes of a configuration are programs of somebody, whose messages the testbed knows
+// nothing of but their text.
+func Speaks(c nodes.Config) bool { return Is(c) && c.Options[ServiceOption] == "" }
 
 // Silent reports whether nodes of a configuration send each other no messages: clients of most services talk
 // to servers alone.
@@ -147,6 +152,16 @@ func (k *kinds) message(typ, body string) nodes.Message {
 	v := reflect.New(k.types[at]).Elem()
 	v.Field(0).SetString(body)
 	return v.Interface()
+}
+
+// says returns the body of a message, and its type if that was not declared.
+func (k *kinds) says(m nodes.Message) (typ, body string) {
+	if body = bodyOf(m); reflect.TypeOf(m) == k.types[len(k.types)-1] {
+		var head struct{ Type string }
+		json.Unmarshal([]byte(body), &head)
+		typ = head.Type
+	}
+	return typ, body
 }
 
 // bodyOf returns the body of a message.

@@ -101,6 +101,16 @@ const (
 	// TryRefused: the lock has refused the request of the client for now, which then waits on and makes it
 	// again. Value is when this try was made.
 	TryRefused
+	// Breached: the foreign program of the node has broken what every program keeps, so that the run ends. Count
+	// says how: see GrantedTwice. What it said is NodeLog.Last.
+	Breached
+)
+
+// Breaches of foreign programs.
+const (
+	GrantedTwice   = iota + 1 // it let its client in that was inside
+	EnteredUnasked            // it let a client in that had not asked
+	EndedItself               // its process ended, and nobody had killed it
 )
 
 // Subjects of Observed.

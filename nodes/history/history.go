@@ -46,6 +46,8 @@ type NodeLog struct {
 	SentTo, ReceivedFrom, MultiFrom []uint64
 	Floor                           []uint64        // by node: see Log.Floor; nil: no connection was lost
 	Trace                           []MessageRecord // the latest messages, oldest first
+	Texts                           []Text          // what these say; nil: nothing that is kept
+	Last                            string          // what a program that broke the protocol said last
 
 	// Networks is whose streams a log has as its process has left it; 0: one, or not known, of a stored history.
 	Networks int

@@ -12,8 +12,8 @@ import (
 
 // A log is a file of: the preamble, the counters of the node, those of each instance, the lateness of timers,
 // four arrays with a word for each node (sent to it, received from it, received from it by multicast, its
-// floor), or with one for each node on each network, the trace, padding to a whole page, and then the events,
-// as many per page as fit as a whole. All
+// floor), or with one for each node on each network, the trace, the texts of its messages if these have any,
+// padding to a whole page, and then the events, as many per page as fit as a whole. All
 // numbers are little-endian, and counters are used through the mapping itself, so logs are written on
 // little-endian machines only. A page here is at least as large as that of any system, so that all systems
 // can map the events.
@@ -28,7 +28,7 @@ const (
 	// LatenessBuckets is how many buckets the histogram of timers' lateness has: see LatenessBucket.
 	LatenessBuckets = 37 * 8
 	// These bound what a preamble may say, so that no sum of lengths overflows.
-	maxNodes, maxInstances, maxTrace, maxNetworks = 1 << 24, 1 << 16, 1 << 24, 2
+	maxNodes, maxInstances, maxTrace, maxNetworks, maxTexts = 1 << 24, 1 << 16, 1 << 24, 2, 1 << 20
 )
 
 // preamble is the beginning of a log.
@@ -42,6 +42,7 @@ type preamble struct {
 	errNS     int64  // bound on the error of this log's stamps, in nanoseconds
 	origin    uint64 // see Header
 	networks  uint32 // whose streams it has; 0: one
+	texts     uint32 // 1: its messages have texts
 }
 
 // put writes a preamble. The magic goes last: a file that begins with zeros is no log yet.
@@ -57,6 +58,7 @@ func (p *preamble) put(b []byte) {
 	binary.LittleEndian.PutUint32(buf[36:], p.life)
 	binary.LittleEndian.PutUint64(buf[40:], p.origin)
 	binary.LittleEndian.PutUint32(buf[48:], p.networks)
+	binary.LittleEndian.PutUint32(buf[52:], p.texts)
 	crc := crc32.Checksum(buf[:preambleLen-4], castagnoli)
 	binary.LittleEndian.PutUint32(buf[preambleLen-4:], crc)
 	copy(b[len(magic):], buf[len(magic):])
@@ -78,6 +80,7 @@ func (p *preamble) get(b []byte) bool {
 	p.life = binary.LittleEndian.Uint32(b[36:])
 	p.origin = binary.LittleEndian.Uint64(b[40:])
 	p.networks = binary.LittleEndian.Uint32(b[48:])
+	p.texts = binary.LittleEndian.Uint32(b[52:])
 	return p.valid() && p.header == p.headerLen()
 }
 
@@ -86,7 +89,7 @@ func (p *preamble) streams() uint32 { return p.nodes * max(1, p.networks) }
 
 func (p *preamble) valid() bool {
 	return p.nodes < maxNodes && p.instances <= maxInstances && p.networks <= maxNetworks &&
-		p.trace < maxTrace && p.errNS >= 0 &&
+		p.trace < maxTrace && (p.texts == 0 || p.texts == 1 && p.trace < maxTexts) && p.errNS >= 0 &&
 		p.node >= nodes.None && p.node < nodes.ID(p.nodes)
 }
 
@@ -102,7 +105,7 @@ func (p *preamble) countersEnd() uint32 { return preambleLen + countersLen + p.i
 
 // headerLen returns how many bytes come before the first event.
 func (p *preamble) headerLen() uint32 {
-	length := p.countersEnd() + lateLen + 4*8*p.streams() + p.trace*messageRecordLen
+	length := p.countersEnd() + lateLen + 4*8*p.streams() + p.trace*messageRecordLen + p.textsLen()
 	return (length + pageLen - 1) / pageLen * pageLen
 }
 

@@ -27,6 +27,7 @@ type Log struct {
 	floor                           []atomic.Uint64
 
 	trace   []byte
+	texts   []byte        // of the messages in it, and the last; empty: none are kept
 	traceAt int           // where in trace the next message goes
 	frozen  *atomic.Int64 // if it is not nil or zero, the trace keeps what it has
 
@@ -40,10 +41,11 @@ type Log struct {
 type Options struct {
 	Node        nodes.ID
 	Incarnation uint32
-	Nodes       int // clients and servers together
-	Networks    int // that carry their messages; 0: one
-	Instances   int // of the node
-	TraceLength int // how many of the latest messages the log keeps; the oldest may be half overwritten
+	Nodes       int  // clients and servers together
+	Networks    int  // that carry their messages; 0: one
+	Instances   int  // of the node
+	TraceLength int  // how many of the latest messages the log keeps; the oldest may be half overwritten
+	Texts       bool // messages say what no fields of theirs do
 	// StampError bounds the error of the stamps, in nanoseconds.
 	StampError int64
 	Origin     uint64 // see Header
@@ -54,6 +56,9 @@ type Options struct {
 func (o Options) preamble() preamble {
 	p := preamble{node: o.Node, life: o.Incarnation, nodes: uint32(o.Nodes), instances: uint32(o.Instances),
 		trace: uint32(o.TraceLength), errNS: o.StampError, origin: o.Origin, networks: uint32(o.Networks)}
+	if o.Texts {
+		p.texts = 1
+	}
 	p.header = p.headerLen()
 	return p
 }
@@ -100,7 +105,8 @@ func (l *Log) begin(p *preamble) (err error) {
 	l.sentTo, l.receivedFrom = streams[:each], streams[each:2*each]
 	l.multiFrom, l.floor = streams[2*each:3*each], streams[3*each:]
 	at := 8 * uint32(len(words))
-	l.trace = rest[at : at+p.trace*messageRecordLen]
+	texts := at + p.trace*messageRecordLen
+	l.trace, l.texts = rest[at:texts], rest[texts:texts+p.textsLen()]
 	p.put(l.header)
 	return nil
 }
@@ -181,7 +187,7 @@ func (l *Log) Append(e Event) error {
 
 // Trace puts a message into the trace, unless that is frozen.
 func (l *Log) Trace(m MessageRecord) {
-	if len(l.trace) == 0 || l.frozen != nil && l.frozen.Load() != 0 {
+	if l.stopped() {
 		return
 	}
 	putMessageRecord(l.trace[l.traceAt:l.traceAt+messageRecordLen], &m)
@@ -189,6 +195,11 @@ func (l *Log) Trace(m MessageRecord) {
 		l.traceAt = 0
 	}
 	l.TraceNext.Add(1)
+}
+
+// stopped reports whether the trace takes no more messages.
+func (l *Log) stopped() bool {
+	return len(l.trace) == 0 || l.frozen != nil && l.frozen.Load() != 0
 }
 
 // Instance returns the counters of an instance of the node.

@@ -2,6 +2,9 @@ package history
 
 import "fmt"
 
+var breachNames = [...]string{GrantedTwice: "granted_twice", EnteredUnasked: "entered_unasked",
+	EndedItself: "ended_itself"}
+
 var kindNames = [...]string{
 	Requested: "requested", Entered: "entered", Exited: "exited", Revoked: "revoked", Unissued: "unissued",
 	Sent: "sent", Elected: "elected", Crashed: "crashed", Restarted: "restarted", Marked: "marked",
@@ -11,6 +14,7 @@ var kindNames = [...]string{
 	Killed: "killed", LinkBegan: "link_began", MulticastBegan: "multicast_began",
 	Campaigned: "campaigned", Observed: "observed", ClockBound: "clock_bound",
 	ToldLost: "told_lost", TryRefused: "try_refused",
+	Breached: "breached",
 }
 
 var markNames = [...]string{
@@ -27,11 +31,14 @@ var gaugeNames = [...]string{
 // String names the kind of event: requested, assumption_broken.
 func (k Kind) String() string { return nameOf(kindNames[:], "kind", uint32(k)) }
 
-// CountName names the mark of an event that is Marked, as in began, or the gauge, with its unit, of one that
-// is Gauged, as in busy_ppm.
+// CountName names the mark of an event that is Marked, as in began, the gauge, with its unit, of one that is
+// Gauged, as in busy_ppm, or how a program broke the protocol of one that is Breached.
 func (e *Event) CountName() string {
-	if e.Kind == Gauged {
+	switch e.Kind {
+	case Gauged:
 		return nameOf(gaugeNames[:], "gauge", e.Count)
+	case Breached:
+		return nameOf(breachNames[:], "breach", e.Count)
 	}
 	return nameOf(markNames[:], "mark", e.Count)
 }

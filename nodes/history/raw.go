@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 
 	"turnstile/nodes"
@@ -90,7 +91,11 @@ func (p *preamble) log(header []byte) NodeLog {
 	if !slices.ContainsFunc(l.Floor, func(n uint64) bool { return n > 0 }) {
 		l.Floor = nil
 	}
-	l.Trace = decodeTrace(header[at:at+int(p.trace)*messageRecordLen], p.node, l.Totals.TraceNext)
+	texts := at + int(p.trace)*messageRecordLen
+	l.Trace = decodeTrace(header[at:texts], p.node, l.Totals.TraceNext)
+	if p.texts > 0 {
+		l.Texts, l.Last = decodeTexts(header[texts:texts+int(p.textsLen())], l.Totals.TraceNext)
+	}
 	return l
 }
 
@@ -108,12 +113,19 @@ func decodeTrace(b []byte, node nodes.ID, next uint64) []MessageRecord {
 	if size == 0 {
 		return nil
 	}
-	count := min(next, size-1)
-	trace := make([]MessageRecord, 0, count)
-	for i := next - count; i < next; i++ {
-		trace = append(trace, getMessageRecord(b[i%size*messageRecordLen:], node))
+	trace := make([]MessageRecord, 0, min(next, size-1))
+	for at := range latest(size, next) {
+		trace = append(trace, getMessageRecord(b[at*messageRecordLen:], node))
 	}
 	return trace
+}
+
+// latest yields the places in a trace of a size of the messages that are whole, the oldest first.
+func latest(size, next uint64) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for i := next - min(next, max(size, 1)-1); i < next && yield(i%size); i++ {
+		}
+	}
 }
 
 // next reads the next event, and reports whether there was one.

@@ -32,6 +32,10 @@ func saved() *History {
 			l.Late[5] = 1
 			l.SentTo, l.ReceivedFrom, l.MultiFrom = []uint64{1, 0, 0}, []uint64{2, 0, 0}, []uint64{3, 0, 0}
 			l.Floor = []uint64{0, AnyNumber, 0}
+			for range l.Trace {
+				l.Texts = append(l.Texts, Text{"hello", `{"type":"hello","x":"é"}`})
+			}
+			l.Last = "bye"
 		}
 		h.Logs = append(h.Logs, l)
 	}

@@ -59,10 +59,18 @@ func (w *words) log(l *NodeLog) {
 		list(w, s, func(x *uint64) { word(w, x) })
 	}
 	list(w, &l.Trace, func(m *MessageRecord) { w.message(m, l) })
-	// Counters that only some runs have come last. Histories of older versions end before them.
-	if more := t.RoundTrips > 0; !w.reading && more || w.reading && len(w.b) > 0 {
+	// What only some runs have comes last. Histories of older versions end before that.
+	texts := len(l.Texts) > 0 || l.Last != ""
+	if more := t.RoundTrips > 0 || texts; !w.reading && more || w.reading && len(w.b) > 0 {
 		word(w, &t.RoundTrips)
 		word(w, &t.RoundTripNS)
+	}
+	if !w.reading && texts || w.reading && len(w.b) > 0 {
+		list(w, &l.Texts, func(t *Text) {
+			w.text(&t.Type)
+			w.text(&t.Body)
+		})
+		w.text(&l.Last)
 	}
 }
 

@@ -1,11 +1,14 @@
 package host
 
 import (
+	"bytes"
+	"errors"
 	"strings"
 	"time"
 
 	"turnstile/nodes"
 	"turnstile/nodes/foreign"
+	"turnstile/nodes/history"
 )
 
 // A bridge joins the machine of a foreign program and its process.
@@ -20,6 +23,8 @@ type bridge struct {
 	filled   int64 // when it was filled up
 	paused   bool  // it is used up, and a task will go on
 	gathers  bool  // lines for the program are written together, once all that a line brings about is done
+	told     []byte
+	said     foreign.Said // the latest lines to it and of it
 }
 
 // A program that writes more than linesPerMS, answers to the testbed left aside, is slowed down, but for
@@ -58,9 +63,33 @@ func (b *bridge) close() {
 	}
 }
 
-// describe says of the program what there is to say: what it has written to its standard error.
+// describe says of the program what there is to say: the latest lines to it and of it, and what it has
+// written to its standard error.
 func (b *bridge) describe(s *nodes.NodeStatus) {
-	s.Machine = b.machine.Command() + "; " + strings.ReplaceAll(b.child.lastWords(), "\n", "\n      ")
+	says := b.machine.Command()
+	if len(b.told) > 0 {
+		says += "\nwas told last: " + history.Shortened(string(b.told))
+	}
+	if b.said.Raw != "" {
+		says += "\nwrote last: to " + b.said.Dest() + ": " + history.Shortened(b.said.Raw)
+	}
+	s.Machine = strings.ReplaceAll(says+"\n"+b.child.lastWords(), "\n", "\n      ")
+}
+
+// end ends the run, since the program is wrong. What no program may do is put on record.
+func (b *bridge) end(wrong error) {
+	h := b.host
+	if wrong == nil || h.err != nil {
+		return
+	}
+	var breach *foreign.Breach
+	if errors.As(wrong, &breach) && h.config.Texts && !h.parked {
+		h.log.Last(breach.Line)
+		h.record(history.Event{Kind: history.Breached, Instance: uint16(b.instance), Count: breach.How})
+	}
+	if h.err == nil {
+		h.err = b.child.explain(wrong)
+	}
 }
 
 // busy has the run wait until the program has been quiet for a time.
@@ -86,17 +115,15 @@ func (b *bridge) pass() {
 	if b.gathers {
 		return
 	}
-	h := b.host
 	lines, wrong := b.machine.Take()
 	if len(lines) > 0 {
 		b.busy()
+		b.told = append(b.told[:0], lines[bytes.LastIndexByte(lines[:len(lines)-1], '\n')+1:len(lines)-1]...)
 		if err := b.child.tell(lines); err != nil && wrong == nil {
 			wrong = err
 		}
 	}
-	if wrong != nil && h.err == nil {
-		h.err = b.child.explain(wrong)
-	}
+	b.end(wrong)
 }
 
 // refill fills up the budget by the time that has passed. If nothing is left of it, it plans to go on.
@@ -128,7 +155,7 @@ func (b *bridge) hear() {
 		b.child.mu.Lock()
 		wrong := b.child.wrong
 		b.child.mu.Unlock()
-		h.err = b.child.explain(wrong)
+		b.end(wrong)
 		return
 	}
 	if b.refill(); b.paused {
@@ -143,7 +170,7 @@ func (b *bridge) hear() {
 			b.budget--
 		}
 		b.busy()
-		b.gathers = true
+		b.gathers, b.said = true, said[i]
 		h.handle(nodes.Input{Kind: nodes.Receive, Instance: b.instance, From: h.config.Node, Message: &said[i]})
 		h.act()
 		b.gathers = false
@@ -151,9 +178,7 @@ func (b *bridge) hear() {
 			return
 		}
 	}
-	if wrong != nil {
-		h.err = b.child.explain(wrong)
-	}
+	b.end(wrong)
 	if b.child.news.Load() {
 		h.wake()
 	}

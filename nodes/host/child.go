@@ -17,6 +17,7 @@ import (
 	"turnstile/internal/quickpipe"
 	"turnstile/nodes"
 	"turnstile/nodes/foreign"
+	"turnstile/nodes/history"
 )
 
 // The limits of foreign programs.
@@ -144,7 +145,7 @@ func (c *child) read(from io.Reader) {
 		err = fmt.Errorf("it wrote a line longer than %d bytes", foreign.LongestLine)
 	default:
 		<-c.dumb
-		err = fmt.Errorf("it has ended by itself: %s", exitText(c.cmd.Wait()))
+		err = c.exit(c.cmd.Wait())
 		close(c.ended)
 	}
 	select {
@@ -158,11 +159,23 @@ func (c *child) read(from io.Reader) {
 	c.wake()
 }
 
-func exitText(err error) string {
-	if err == nil {
-		return "exit status 0"
+// exit returns the error for the end of the program. A signal may have come from anybody: shells give 128 and
+// its number as their own status.
+func (c *child) exit(err error) error {
+	says := "exit status 0"
+	if err != nil {
+		says = err.Error()
 	}
-	return err.Error()
+	wrong := fmt.Errorf("it has ended by itself: %s", says)
+	if code := c.cmd.ProcessState.ExitCode(); code < 0 || code > 128 {
+		return wrong
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if last := len(c.tail) - 1; last >= 0 {
+		says += "; it wrote last to its standard error: " + c.tail[last]
+	}
+	return foreign.NewBreach(history.EndedItself, says, wrong)
 }
 
 // readLines reads lines until the program ends or is wrong.

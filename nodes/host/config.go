@@ -54,6 +54,8 @@ type Config struct {
 	Log         string `json:"log"`          // the file to record in: a new one for each incarnation
 	Origin      uint64 `json:"origin"`       // of the log: see history.Header
 	TraceLength int    `json:"trace_length"` // how many of the latest messages to keep
+	// Texts has the log keep what messages of the program say.
+	Texts bool `json:"texts,omitempty"`
 	// TraceAll says to go on after a violation, where the trace would otherwise keep what led to that.
 	TraceAll bool   `json:"trace_all,omitempty"`
 	Resource string `json:"resource,omitempty"` // the file of the shared resource

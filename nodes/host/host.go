@@ -88,7 +88,7 @@ func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error 
 	h.log, err = history.Create(c.Log, history.Options{Node: c.Node, Incarnation: c.Incarnation,
 		Nodes: stack.Total(), Networks: severalNetworks(stack),
 		Instances: len(stack.Instances()), TraceLength: c.TraceLength,
-		StampError: anchor.Error, Origin: c.Origin, Frozen: frozen})
+		Texts: c.Texts, StampError: anchor.Error, Origin: c.Origin, Frozen: frozen})
 	if err != nil {
 		return err
 	}

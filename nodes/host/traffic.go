@@ -77,7 +77,7 @@ func (t *traffic) send(e *nodes.Effect) {
 	bytes := t.publish(e, e.To, seq)
 	t.count(e, 1, 1, bytes)
 	t.host.trace(history.MessageRecord{Seq: uint32(seq), Peer: e.To, Instance: uint16(e.Instance), Kind: e.Kind,
-		Sent: true})
+		Sent: true}, e.Message)
 }
 
 // broadcast publishes the message of e to every other client: to each, or once for all.
@@ -88,7 +88,7 @@ func (t *traffic) broadcast(p *nodes.Process, e *nodes.Effect) {
 		bytes := t.publish(e, nodes.None, seq)
 		t.count(e, hearers, 1, hearers*bytes)
 		h.trace(history.MessageRecord{Seq: uint32(seq), Peer: nodes.None, Instance: uint16(e.Instance),
-			Kind: e.Kind, Sent: true})
+			Kind: e.Kind, Sent: true}, e.Message)
 		return
 	}
 	bytes := 0
@@ -96,7 +96,7 @@ func (t *traffic) broadcast(p *nodes.Process, e *nodes.Effect) {
 		seq := h.log.SentTo(t.stream(e.Kind, id)).Add(1)
 		bytes += t.publish(e, id, seq)
 		h.trace(history.MessageRecord{Seq: uint32(seq), Peer: id, Instance: uint16(e.Instance), Kind: e.Kind,
-			Sent: true})
+			Sent: true}, e.Message)
 	}
 	t.count(e, hearers, hearers, bytes)
 }
@@ -246,7 +246,8 @@ func (h *host) attend() (any bool) {
 
 // receive has the node handle a message. It counts as delivered once all that it causes is counted.
 func (h *host) receive(a *arrival) {
-	h.trace(history.MessageRecord{Seq: uint32(a.seq), Peer: a.from, Instance: uint16(a.instance), Kind: a.kind})
+	h.trace(history.MessageRecord{Seq: uint32(a.seq), Peer: a.from, Instance: uint16(a.instance), Kind: a.kind},
+		a.message)
 	if !h.parked && !(h.hushed && h.detects(a.instance)) {
 		h.start()
 		h.handle(nodes.Input{Kind: nodes.Receive, Instance: a.instance, From: a.from, Message: a.message})
@@ -257,17 +258,25 @@ func (h *host) receive(a *arrival) {
 }
 
 // trace records a message, sent or handled, in the trace.
-func (h *host) trace(m history.MessageRecord) {
+func (h *host) trace(m history.MessageRecord, says nodes.Message) {
 	m.At, m.Asks = h.now, h.asks && m.Sent
 	h.asks = h.asks && !m.Sent
-	h.log.Trace(m)
+	if !h.config.Texts {
+		h.log.Trace(m)
+		return
+	}
+	var text history.Text
+	if int32(m.Instance) == h.bridge.instance {
+		text.Type, text.Body = h.bridge.machine.Says(says)
+	}
+	h.log.TraceText(m, text)
 }
 
 // traceLoss records a message that is lost, if all are recorded.
 func (h *host) traceLoss(a *arrival) {
 	if h.config.TraceAll {
 		h.trace(history.MessageRecord{Seq: uint32(a.seq), Peer: a.from, Instance: uint16(a.instance), Kind: a.kind,
-			Lost: true})
+			Lost: true}, a.message)
 	}
 }
 

@@ -45,8 +45,9 @@ func Graph(report string) (waits []Wait, circle []nodes.ID, states []string, err
 	}
 	_, said, _ := strings.Cut(told, States)
 	for line := range strings.Lines(said) {
-		_, says, found := strings.Cut(strings.TrimRight(line, "\n"), ": ")
-		if found && strings.HasPrefix(line, "  ") {
+		who, says, found := strings.Cut(strings.TrimRight(line, "\n"), ": ")
+		more := strings.HasPrefix(who, "   ") // of the state before
+		if found && strings.HasPrefix(who, "  ") && !more {
 			states = append(states, says)
 		}
 	}

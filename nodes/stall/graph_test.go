@@ -12,7 +12,7 @@ func TestGraphReadsReport(t *testing.T) {
 	waits, circle, states, err := Graph(Report([]*nodes.NodeStatus{
 		{Client: "waiting", Machine: "x=1", WaitsFor: []nodes.ID{2}},
 		{Client: "waiting", Machine: "x=2", WaitsFor: []nodes.ID{0}},
-		{Client: "idle", Machine: "x=3", LentTo: id(1)},
+		{Client: "idle", Machine: "x=3\n      was told last: {\"a\": 1}", LentTo: id(1)},
 	}, 3))
 	if want := []Wait{{0, 1, 2}, {1, 0, nodes.None}}; err != nil || !reflect.DeepEqual(waits, want) {
 		t.Errorf("%v waits, want %v: %v", waits, want, err)

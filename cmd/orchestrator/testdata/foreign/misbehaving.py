@@ -1,5 +1,5 @@
 """A lock that grants at once, and misbehaves in the way that its argument names."""
-import json, sys
+import json, os, signal, sys
 
 how, me = sys.argv[1], None
 
@@ -21,6 +21,10 @@ for line in sys.stdin:
     elif body["type"] == "request":
         if how == "dies":
             sys.exit(7)
+        if how == "is killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if how == "enters twice":
+            say("c0", type="entered", in_reply_to=body["msg_id"])
         say("c0", type="entered", in_reply_to=body["msg_id"])
     elif body["type"] == "release":
         say("c0", type="release_ok", in_reply_to=body["msg_id"])

@@ -1,0 +1,60 @@
+package check
+
+import (
+	"strings"
+	"testing"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+)
+
+var programMutants = []mutant{
+	{"a program that grants twice", func() *world { return breaching(history.GrantedTwice, 0) }, "grants",
+		Violated, Violated, "the program of node 1 let its client in that was inside: it wrote {x}"},
+	{"a program that ends", func() *world { return breaching(history.EndedItself, 0) }, "exit",
+		Violated, Violated, "the program of node 1 ended by itself: {x}"},
+}
+
+// breaching is a run in which assumptions are broken, and then the program of a node breaks the protocol.
+func breaching(how uint32, broken nodes.Assumption) *world {
+	w := measuring()
+	w.round()
+	w.broke(broken)
+	w.ask(1)
+	w.add(1, history.Event{Kind: history.Breached, Count: how})
+	w.log(1).Last = "{x}"
+	w.mark(history.Interrupted)
+	return w
+}
+
+// What no program may do is a violation, and says what the program wrote. Only what its declaration rests on
+// excuses it: its own end is no fault.
+func TestProgramsThatBreakTheProtocol(t *testing.T) {
+	const needs = nodes.NoDuplication
+	for _, x := range []struct {
+		name         string
+		how          uint32
+		broken       nodes.Assumption
+		check, says  string
+		outcome      Outcome
+		outsideModel bool
+	}{
+		{"twice", history.GrantedTwice, 0, "grants", "that was inside: it wrote {x}", Violated, false},
+		{"unasked", history.EnteredUnasked, 0, "grants", "that had not asked: it wrote {x}", Violated, false},
+		{"of another fault", history.EnteredUnasked, nodes.NoLoss, "grants", "had not asked", Violated, false},
+		{"outside its model", history.GrantedTwice, needs, "grants", "(outside its model: it needs", Violated,
+			true},
+		{"ends", history.EndedItself, 0, "exit", "node 1 ended by itself: {x}", Violated, false},
+		{"dies of another fault", history.EndedItself, nodes.NoLoss, "exit", "ended", Violated, false},
+		{"dies outside its model", history.EndedItself, needs, "exit", "it needs", Inconclusive, true},
+	} {
+		w := breaching(x.how, x.broken)
+		w.Safe, w.Live = needs, needs
+		v := w.judge()
+		f := finding(t, v, x.check)
+		if f.Outcome != x.outcome || v.Outcome != x.outcome || f.OutsideModel != x.outsideModel ||
+			!strings.Contains(f.Says, x.says) {
+			t.Errorf("%s: %v, outside its model: %v: %s", x.name, f.Outcome, f.OutsideModel, f.Says)
+		}
+	}
+}
