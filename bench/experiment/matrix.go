@@ -147,6 +147,8 @@ func (c *Cell) expect(r *Result) {
 		r.Wrong = "violated inside its model: " + inside.Says
 	case r.Shown == 0:
 		r.Wrong = "inconclusive: " + r.Says
+	case r.Shown == row.Unhit && c.May.May&row.Unhit == 0:
+		r.Wrong = fmt.Sprintf("not hit: %s, which the row %q does not expect", r.Says, c.Spec.Name)
 	case c.May.May == 0:
 		r.Wrong = fmt.Sprintf("shows %v, and the row %q says nothing of it: %s", r.Shown, c.Spec.Name, r.Says)
 	case c.May.May&r.Shown == 0:
@@ -173,11 +175,17 @@ func (c *Cell) Wrong() *Result {
 	return nil
 }
 
-// Differs reports whether some run shows what the row does not say, rather than nothing.
+// Differs reports whether some run shows what the row does not say, rather than nothing, as one does whose
+// faults hit nothing.
 func (c *Cell) Differs() bool {
 	return slices.ContainsFunc(c.Runs, func(r *Result) bool {
-		return r.Wrong != "" && (r.Shown != 0 || r.violatedInside() != nil)
+		return r.Wrong != "" && (r.Shown&^row.Unhit != 0 || r.violatedInside() != nil)
 	})
+}
+
+// NotHit reports whether the faults hit nothing in any of the runs.
+func (c *Cell) NotHit() bool {
+	return len(c.Runs) > 0 && c.count(row.Unhit) == len(c.Runs) && !c.Differs()
 }
 
 // Shown returns all that the runs of a cell show.

@@ -115,6 +115,8 @@ func TestWrongRuns(t *testing.T) {
 			"its model: 9 messages"},
 		"it is violated outside of it": {Result{Shown: row.Breaks, Verdict: outside}, ""},
 		"it recovers":                  {Result{Shown: row.Recovers}, ""},
+		"it is not hit": {Result{Shown: row.Unhit, Says: "the faults hit nothing"},
+			"not hit: the faults hit nothing, which the row"},
 		"it blocks, and is not to":     {Result{Shown: row.Blocks, Says: "all wait"}, "B, and not L|X: all wait"},
 	} {
 		x.r.Job = &bench.Job{Spec: c.Spec}
@@ -132,6 +134,31 @@ func TestWrongRuns(t *testing.T) {
 		Verdict: inside}
 	if c.expect(known); known.Wrong != "" {
 		t.Errorf("what is known to be broken: %s", known.Wrong)
+	}
+}
+
+// A cell that no fault has hit shows nothing, whatever the row says: it is no cell that is as the row says, and
+// none that differs.
+func TestCellsThatAreNotHit(t *testing.T) {
+	spec, err := election.Find("le-lann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	liar := *spec
+	liar.Faults = []row.FaultCell{{Fault: "unheard-node", May: row.Recovers, Why: "it is said so"}}
+	for of, expected := range map[*row.Row]bool{spec: true, &liar: false} {
+		cells, err := some(of, "unheard-node").Make(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := cells[0]
+		if !c.NotHit() || c.Differs() || (c.Wrong() == nil) != expected || c.Row(false).Differs {
+			t.Errorf("expected %v: not hit %v, differs %v, %+v", expected, c.NotHit(), c.Differs(), c.Wrong())
+		}
+		c.Runs[1].Shown = row.Recovers
+		if c.NotHit() {
+			t.Errorf("expected %v: one of its runs was hit", expected)
+		}
 	}
 }
 

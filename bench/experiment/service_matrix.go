@@ -138,13 +138,24 @@ func isMore(f figure.Figure) bool {
 	return known && x > 0
 }
 
-// showsNothing reports whether the run says nothing of the failure.
-func (r *ServiceRun) showsNothing() bool { return r.Strict == 0 || r.HasFences && r.Fenced == 0 }
+// showsNothing reports whether the run says nothing of the failure: it is inconclusive, or was not hit.
+func (r *ServiceRun) showsNothing() bool {
+	return r.Strict == 0 || r.notHit() || r.HasFences && r.Fenced == 0
+}
+
+// notHit reports whether the faults hit nothing.
+func (r *ServiceRun) notHit() bool { return r.Strict == row.Unhit }
 
 // ShowsNothing reports whether the case says less of the failure than it is to: there is no run, or one of
-// them is inconclusive.
+// them is inconclusive or was not hit.
 func (c *ServiceCase) ShowsNothing() bool {
 	return c.Err != nil || len(c.Runs) == 0 || slices.ContainsFunc(c.Runs, (*ServiceRun).showsNothing)
+}
+
+// NotHit reports whether the faults hit nothing in any of the runs.
+func (c *ServiceCase) NotHit() bool {
+	return c.Err == nil && len(c.Runs) > 0 &&
+		!slices.ContainsFunc(c.Runs, func(r *ServiceRun) bool { return !r.notHit() })
 }
 
 // Differs reports whether some run shows what the line does not expect.

@@ -43,8 +43,8 @@ leads, after the holder or leader is killed, stands still or is cut off, or the 
 leads is killed: by service and ttl, the medians of 10 runs with intervals. The table is
 failover.csv in the folder of the set. It, too, makes only the runs that are left.
 
-Exit status: 0 all is as the rows say, 1 something differs, 2 some run shows nothing, or
-interrupted, 64 bad usage.`
+Exit status: 0 all is as the rows say, 1 something differs, 2 some run shows nothing, was not
+hit though its row expects that it is, none was hit, or interrupted, 64 bad usage.`
 
 const matrixExample = `  orchestrator matrix
   orchestrator matrix --simulated --runs 20
@@ -204,25 +204,34 @@ func (a *app) matrix(ctx context.Context, c *matrixCall) error {
 	return nil
 }
 
-// printDiffering prints which cells are wrong, and how to repeat a run of each.
+// printDiffering prints which cells are wrong, and how to repeat a run of each. A cell that no fault has hit is
+// counted apart. If no cell was hit, nothing is shown.
 func (a *app) printDiffering(c *matrixCall, cells []*experiment.Cell) {
-	differ, show := 0, 0
+	differ, show, missed := 0, 0, 0
 	for _, cell := range cells {
 		r := cell.Wrong()
 		switch {
+		case cell.NotHit():
+			missed++
 		case r == nil:
-			continue
 		case cell.Differs():
 			differ++
-			a.status = check.Violated.ExitCode()
 		default:
 			show++
-			a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
+		}
+		if r == nil {
+			continue
+		}
+		if a.status = cmp.Or(a.status, check.Inconclusive.ExitCode()); cell.Differs() {
+			a.status = check.Violated.ExitCode()
 		}
 		o := cell.Options(r.Seed)
 		a.printWrong(&c.Experiment, cell.Spec.Name+" under "+cell.Plan.Name,
 			commandOf(cell.Spec, &o, c.Real, o.Plan), r)
 	}
-	fmt.Fprintf(a.stdout, "%s: %d differ from what the rows say, %d show nothing.\n",
-		english.Count(len(cells), "cell", "cells"), differ, show)
+	if missed == len(cells) {
+		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
+	}
+	fmt.Fprintf(a.stdout, "%s: %d differ from what the rows say, %d show nothing, %d not hit.\n",
+		english.Count(len(cells), "cell", "cells"), differ, show, missed)
 }

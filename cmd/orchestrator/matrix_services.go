@@ -180,7 +180,7 @@ func caseText(c *experiment.ServiceCase) string {
 
 // tellServices says which cases are not as expected, and sets the exit status.
 func (a *app) tellServices(cases []*experiment.ServiceCase) {
-	differ, nothing := 0, 0
+	differ, nothing, missed := 0, 0, 0
 	for _, c := range cases {
 		switch {
 		case c.Differs():
@@ -189,14 +189,17 @@ func (a *app) tellServices(cases []*experiment.ServiceCase) {
 			fmt.Fprintf(a.stdout, "DIFFERS  %d %s: %s (%s)\n", c.Line.Number, c.Line.Text(), c.Tells().Says,
 				c.Tells().Folder)
 		case c.ShowsNothing():
-			nothing++
+			says := "shows nothing"
+			if nothing++; c.NotHit() {
+				nothing, missed, says = nothing-1, missed+1, "not hit"
+			}
 			a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 			if c.Err == nil {
-				fmt.Fprintf(a.stdout, "shows nothing  %d %s: %s (%s)\n", c.Line.Number, c.Line.Text(), c.Tells().Says,
+				fmt.Fprintf(a.stdout, "%s  %d %s: %s (%s)\n", says, c.Line.Number, c.Line.Text(), c.Tells().Says,
 					c.Tells().Folder)
 			}
 		}
 	}
-	fmt.Fprintf(a.stdout, "%s: %d differ from what is expected, %d show nothing.\n",
-		english.Count(len(cases), "line", "lines"), differ, nothing)
+	fmt.Fprintf(a.stdout, "%s: %d differ from what is expected, %d show nothing, %d not hit.\n",
+		english.Count(len(cases), "line", "lines"), differ, nothing, missed)
 }
