@@ -35,7 +35,7 @@ func Everyone(n int) Set {
 }
 
 // Has reports whether id is in the set.
-func (s *Set) Has(id ID) bool {
+func (s Set) Has(id ID) bool {
 	w := int(id) / 64
 	return id >= 0 && w < len(s.words) && s.words[w]&(1<<(id%64)) != 0
 }
@@ -68,18 +68,18 @@ func (s *Set) Remove(id ID) bool {
 func (s *Set) Clear() { *s = Set{} }
 
 // Len returns how many IDs are in the set.
-func (s *Set) Len() int { return int(s.size) }
+func (s Set) Len() int { return int(s.size) }
 
 // Empty reports whether nothing is in the set.
-func (s *Set) Empty() bool { return s.size == 0 }
+func (s Set) Empty() bool { return s.size == 0 }
 
 // Clone returns a copy that shares no memory with s.
-func (s *Set) Clone() Set {
+func (s Set) Clone() Set {
 	return Set{words: append([]uint64(nil), s.words...), size: s.size}
 }
 
 // Meets reports whether s and t have a member in common.
-func (s *Set) Meets(t Set) bool {
+func (s Set) Meets(t Set) bool {
 	for i := range min(len(s.words), len(t.words)) {
 		if s.words[i]&t.words[i] != 0 {
 			return true
@@ -89,7 +89,7 @@ func (s *Set) Meets(t Set) bool {
 }
 
 // All yields the members in rising order.
-func (s *Set) All() iter.Seq[ID] {
+func (s Set) All() iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for i, w := range s.words {
 			for ; w != 0; w &= w - 1 {
