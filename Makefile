@@ -1,7 +1,7 @@
 # Everything here needs Go, make and git, and nothing else. `make help` lists the targets.
 
 # Static programs start faster, and a run starts one process per node.
-BUILD = CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "$(stamp)" -o bin/ $(PROGRAMS)
+BUILD = go build -buildvcs=false -ldflags "$(stamp)" -o bin/ $(PROGRAMS)
 PROGRAMS = ./cmd/orchestrator ./cmd/node
 
 # Programs know the commit of this tree, and whether it was changed, where git says so: in a clone or a work tree,
@@ -17,8 +17,12 @@ stamp = $$(test -z "$$($(GIT) rev-parse --show-prefix 2>&1)" && \
 files = { echo turnstile/go.work; go list -deps -f '{{with .Module}}{{if .Main}}{{range $$.GoFiles}}{{$$.ImportPath}}/{{.}}{{"\n"}}{{\
 	end}}{{range $$.EmbedFiles}}{{$$.ImportPath}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}' $(PROGRAMS); }
 
+# Programs and tests are compiled in one way, so that the compiler is called once for both, and by all clones.
+export CGO_ENABLED = 0
+export GOFLAGS := $(GOFLAGS) -trimpath
+
 # The race detector needs cgo, and cgo a C compiler.
-RACE = $(shell test "$$(go env CGO_ENABLED)" = 1 && command -v "$$(go env CC)" >/dev/null && echo -race)
+RACE = $(shell command -v "$$(go env CC)" >/dev/null && echo -race)
 
 FUZZTIME = 5s
 IMAGE = turnstile
@@ -104,12 +108,12 @@ build: ## build bin/orchestrator and bin/node
 # The libraries of services are in a module of their own: the programs above need none of them.
 .PHONY: services
 services: build ## build bin/services: locks and elections that people use, for bench and elect --service
-	@cd services && CGO_ENABLED=0 go build -buildvcs=false -trimpath -o ../bin/ .
+	@cd services && go build -buildvcs=false -o ../bin/ .
 
 # Kubernetes' client takes minutes to build.
 .PHONY: services-lease
 services-lease: services ## build bin/services-lease: the election of Kubernetes, for elect --service lease
-	@cd services/lease && CGO_ENABLED=0 go build -buildvcs=false -trimpath -o ../../bin/services-lease .
+	@cd services/lease && go build -buildvcs=false -o ../../bin/services-lease .
 
 # SHORT=1: one lock and one failover of each.
 .PHONY: services-test
@@ -127,7 +131,7 @@ services-kills: services ## kill KILLS (200) processes of runs about services, a
 .PHONY: image
 image: ## build the container image: docker run --rm turnstile bench --algo ricart -n 16
 	@rm -rf bin/image
-	@GOOS=linux CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags "$(stamp)" -o bin/image/ $(PROGRAMS)
+	@GOOS=linux go build -buildvcs=false -ldflags "$(stamp)" -o bin/image/ $(PROGRAMS)
 	@docker build -q -t $(IMAGE) .
 
 # Runs over containers: HOSTS of them (4), with FAULTS=1 such whose networks the kernel can cut off. Other variables go
@@ -165,7 +169,7 @@ space = $(subst ,, )
 .PHONY: race
 race: ## run the tests of packages that start no process with the race detector
 	@test -n "$(RACE)" || echo "SKIPPED: the race detector needs cgo and a C compiler" >&2
-	@$(if $(RACE),$(GOTEST) --packages '$(plain)' -- $(RACE) -vet=off -short -timeout 30m)
+	@$(if $(RACE),CGO_ENABLED=1 $(GOTEST) --packages '$(plain)' -- $(RACE) -vet=off -short -timeout 30m)
 
 # The packages whose tests have more than a short form.
 longer = $(shell grep -rlE 'soak\.Pick|testing\.Short' --include='*_test.go' --exclude-dir=services . | \
@@ -174,7 +178,7 @@ longer = $(shell grep -rlE 'soak\.Pick|testing\.Short' --include='*_test.go' --e
 .PHONY: test-all
 test-all: ## run all: with the race detector; the usual form (larger spaces, more seeds, storms); fuzz, compose, services
 	@test -n "$(RACE)" || echo "SKIPPED: the race detector needs cgo and a C compiler" >&2
-	@$(if $(RACE),$(GOTEST) -- $(RACE) -vet=off -short -timeout 30m ./...)
+	@$(if $(RACE),CGO_ENABLED=1 $(GOTEST) -- $(RACE) -vet=off -short -timeout 30m ./...)
 	@$(GOTEST) -- -vet=off -timeout 20m $(longer)
 	@$(MAKE) --no-print-directory fuzz
 	@if docker version >/dev/null 2>&1; then $(MAKE) --no-print-directory test-compose; else \

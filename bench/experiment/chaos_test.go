@@ -18,7 +18,7 @@ func of(rows ...*row.Row) Experiment { return Experiment{Rows: rows, Seed: 1} }
 
 // No sound algorithm fails inside its model, and those that are broken are caught.
 func TestCampaign(t *testing.T) {
-	rows := soak.Sample(mutex.Table)
+	rows := soak.Few(mutex.Table)
 	c := Campaign{Experiment: Experiment{Rows: rows, Seed: 2},
 		Simulated: len(rows) * soak.Pick(enough/2, enough, 500)}
 	var last int

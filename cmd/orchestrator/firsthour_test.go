@@ -16,6 +16,9 @@ const firstHour = "../../docs/first-hour.md"
 // The commands of the page run in their order, end with the status that stands behind them, print what stands
 // below them, and make the pictures that they name.
 func TestFirstHour(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make test-all runs it: it makes each run of the page")
+	}
 	if _, err := exec.LookPath("make"); err != nil {
 		t.Skip("SKIPPED: there is no make, so the first command of docs/first-hour.md cannot run")
 	}

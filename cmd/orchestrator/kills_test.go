@@ -23,7 +23,7 @@ var underPlans = []string{"", "--kill random --at 200ms --for 200ms", "--kill ho
 // Whatever is killed, and when, no process is left behind and every result set can be read.
 func TestKillsAtRandomMoments(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 1))
-	for i := range soak.Pick(2, 3, 100) {
+	for i := range soak.Pick(1, 3, 100) {
 		algorithm := []string{"ricart", "ring", "central", "suzuki"}[r.IntN(4)]
 		plan := underPlans[r.IntN(len(underPlans))]
 		victim := []string{"orchestrator", "broker", "node"}[i%3]

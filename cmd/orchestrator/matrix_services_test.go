@@ -10,6 +10,7 @@ import (
 
 	"turnstile/bench/experiment"
 	"turnstile/bench/service"
+	"turnstile/internal/soak"
 	"turnstile/nodes"
 	"turnstile/results"
 )
@@ -39,7 +40,7 @@ func exists(path string) bool {
 func TestServiceLinesResolve(t *testing.T) {
 	t.Parallel()
 	tested := 0
-	for _, l := range experiment.ServiceLines() {
+	for _, l := range soak.Few(experiment.ServiceLines()) {
 		program := built(t, l.Service)
 		if program == nil {
 			t.Logf("NOT TESTED: number %d, %s: its program is not built", l.Number, l.Text())

@@ -77,7 +77,7 @@ func TestExamplesOfPlans(t *testing.T) {
 	if len(examples) < len(effect.Kinds)+len(effect.TargetWords)+len(chaos.Occasions) {
 		t.Fatalf("the page has %d examples of faults", len(examples))
 	}
-	for _, example := range soak.Sample(examples) {
+	for _, example := range soak.Few(examples) {
 		t.Run(example, func(t *testing.T) { runFault(t, example) })
 	}
 	for i, plan := range blocks(text, "yaml") {

@@ -18,3 +18,10 @@ func TestSample(t *testing.T) {
 		t.Errorf("one row: %d", got)
 	}
 }
+
+// The short form has every eighth row.
+func TestFew(t *testing.T) {
+	if got, want := every(8, make([]int, 26)), 4; len(got) != want {
+		t.Errorf("%d of 26 rows, want %d", len(got), want)
+	}
+}

@@ -18,18 +18,27 @@ func Pick[T any](short, usual, long T) T {
 	return usual
 }
 
-// sampled is how many rows of a table there are for each that Sample returns under the race detector.
-const sampled = 4
-
 // Sample returns the rows of a table over which a test goes, such as all algorithms, each of which it
-// simulates: all of them, and under the race detector every fourth from the second on. That makes simulations
-// ten times as slow, and looks for what code does with memory, which is the same code for each row.
+// simulates: all of them, and under the race detector every fourth. That makes simulations ten times as slow,
+// and looks for what code does with memory, which is the same code for each row.
 func Sample[T any](rows []T) []T {
-	if !racing || len(rows) < 2 {
+	if !racing {
+		return rows
+	}
+	return every(4, rows)
+}
+
+// Few returns every eighth row of a table in the short form, and all of them otherwise: where the rows are
+// cases of one behaviour, each of which takes a process or more.
+func Few[T any](rows []T) []T { return Pick(every(8, rows), rows, rows) }
+
+// every returns one of n rows, from the second on.
+func every[T any](n int, rows []T) []T {
+	if len(rows) < 2 {
 		return rows
 	}
 	var some []T
-	for i := 1; i < len(rows); i += sampled {
+	for i := 1; i < len(rows); i += n {
 		some = append(some, rows[i])
 	}
 	return some
