@@ -73,13 +73,13 @@ func checked(faults []chaos.Fault) (all []check.Fault) {
 		asked := check.Fault{Text: f.String(), OfLinks: f.OfMessages(), ForGood: f.ForGood(), Breaks: f.Breaks(),
 			Waits: !f.Timed(), Leaves: f.Leaves()}
 		if cut := f.Parts(); cut != nil {
-			asked.Separates, asked.Blocks = cut.Parts, cut.Blocks
+			asked.Separates, asked.Part, asked.Blocks = cut.Parts, cut.Part, cut.Blocks
 		}
 		if effect.KindOf(f.Effect).Cuts {
-			asked.CutsOff = f.HitsNode
+			asked.CutsOff = f.HitsNode()
 		}
 		if asked.Breaks&nodes.NoCrash != 0 {
-			asked.Kills = f.HitsNode
+			asked.Kills = f.HitsNode()
 		}
 		all = append(all, asked)
 	}

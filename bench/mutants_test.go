@@ -60,7 +60,7 @@ var testbedMutants = []testbedMutant{
 	{name: "changes of a leader count while faults begin", file: "judge/leadership/change.go",
 		tests: "^TestChangesInCalmTimes$", was: "+int64(f.Grace), min(", is: ", min("},
 	{name: "a leader may go on with half of the nodes", file: "judge/check/reach.go", tests: ".",
-		was: "2*reach(id, from) > m.Config.N", is: "2*reach(id, from) >= m.Config.N"},
+		was: "2*m.reached(id, from) > m.Config.N", is: "2*m.reached(id, from) >= m.Config.N"},
 	{name: "what a client does in a minority is not judged", file: "judge/check/minority.go", tests: ".",
 		was: "e.broken = append(e.broken, minorityEntry{*s, since})", is: "_ = since"},
 	{name: "a nanosecond of two inside together is none", file: "judge/section/clocks.go", of: "nodes/mutex",

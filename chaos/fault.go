@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"turnstile/chaos/effect"
@@ -147,18 +146,24 @@ func (f *Fault) Parts() *effect.Cut {
 	return nil
 }
 
-// HitsNode reports whether a fault that cuts nodes off, or of processes, hits one of the nodes, if it hit a
-// victim that came out in the run, or None. Whom a broker serves is not looked at: a fault of brokers hits all.
-func (f *Fault) HitsNode(id, victim nodes.ID) bool {
+// HitsNode returns what reports whether a fault that cuts nodes off, or of processes, hits one of the nodes, if
+// it hit a victim that came out in the run, or None. Whom a broker serves is not looked at: a fault of brokers
+// hits all.
+func (f *Fault) HitsNode() func(id, victim nodes.ID) bool {
 	switch t := effect.TargetOf(f.Effect); {
 	case f.hitsVictim():
-		return id == victim
+		return func(id, victim nodes.ID) bool { return id == victim }
 	case is[*effect.CutLinks](f):
-		return f.cut().Names(id)
+		cut := f.cut()
+		return func(id, _ nodes.ID) bool { return cut.Names(id) }
 	case t != nil && !f.ByRun():
-		return slices.Contains(t.Nodes, id)
+		hit := map[nodes.ID]bool{}
+		for _, id := range t.Nodes {
+			hit[id] = true
+		}
+		return func(id, _ nodes.ID) bool { return hit[id] }
 	}
-	return true
+	return func(_, _ nodes.ID) bool { return true }
 }
 
 // net returns which network the fault is of, if it is one of connections or brokers.

@@ -216,6 +216,23 @@ func (c *Cut) Parts(a, b, victim nodes.ID) bool {
 	return c.Blocks(a, b, victim) && c.Blocks(b, a, victim)
 }
 
+// Part returns in which part a node is, if the cut hit such a victim: Parts says the same of all nodes of a
+// part, and that they reach each other.
+func (c *Cut) Part(id, victim nodes.ID) int {
+	group, in := c.group[id]
+	switch {
+	case c.Of.ByRun() && id == victim:
+		return 1
+	case c.Of.ByRun():
+		return 0
+	case c.side > 0 && c.Names(id):
+		return 1 + int(id)
+	case in:
+		return 1 + group
+	}
+	return 0
+}
+
 // Blocks reports whether messages from one node to another are lost, if the cut hit such a victim.
 func (c *Cut) Blocks(from, to, victim nodes.ID) bool {
 	if c.Of.ByRun() {

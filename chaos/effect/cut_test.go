@@ -64,3 +64,29 @@ func TestParseCutSaysWhatIsRight(t *testing.T) {
 		t.Errorf("a cut of a node that is not there: %v", err)
 	}
 }
+
+// Nodes of one part of a cut reach each other, and the same others.
+func TestPartsOfACut(t *testing.T) {
+	for _, text := range []string{"0-1/2-3", "0/1/2", "0>1-2", "ring:0,2,1,3", "grid:2", "holder"} {
+		c, err := ParseCut(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const victim = 2
+		for a := range nodes.ID(5) {
+			for b := range nodes.ID(5) {
+				if c.Part(a, victim) != c.Part(b, victim) {
+					continue
+				}
+				if c.Parts(a, b, victim) {
+					t.Errorf("%s: %d and %d are of one part, and apart", text, a, b)
+				}
+				for other := range nodes.ID(5) {
+					if other != a && other != b && c.Parts(a, other, victim) != c.Parts(b, other, victim) {
+						t.Errorf("%s: %d and %d are of one part, and differ as to %d", text, a, b, other)
+					}
+				}
+			}
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"turnstile/internal/english"
 	"turnstile/judge/section"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 	"turnstile/nodes/row"
 )
 
@@ -45,6 +46,7 @@ type fairFold struct {
 	sections *section.Fold
 	away     away
 	unknown  []unknown // requests that may not be known yet, the first asked for first
+	known    int       // of these, how many are
 	lines    []*served // by instance
 
 	judged  uint64       // requests that were open for longer than it takes to be known
@@ -56,15 +58,15 @@ type fairFold struct {
 
 // An unknown is a request, and when it is known to all who must see it.
 type unknown struct {
-	of    *served
-	node  nodes.ID
-	entry uint32
-	at    int64
+	at       int64
+	node     nodes.ID
+	entry    uint32
+	instance uint16
 }
 
 // A served is what the clients of one resource have got so far.
 type served struct {
-	entries  uint64
+	passing  uint64 // entries, but for those at a time when all nodes were away
 	inWindow uint64
 	clients  []client
 }
@@ -73,7 +75,20 @@ type served struct {
 type client struct {
 	entry uint32
 	known bool
-	since uint64 // the entries of all when it became known
+	away  bool   // its node is
+	since uint64 // passing when the request became known, and what was added to it while the node was away
+	left  uint64 // passing when the node went away, or the request became known if that was later
+}
+
+// open has a client wait for an entry; 0: for none.
+func (c *client) open(entry uint32) { c.entry, c.known = entry, false }
+
+// passed returns how many entries have passed over a request that is known.
+func (c *client) passed(passing uint64) uint64 {
+	if c.away {
+		passing = c.left
+	}
+	return passing - c.since
 }
 
 // A passedOver is a request, and how many entries of others passed over it.
@@ -94,11 +109,54 @@ func (f *fairFold) line(r *section.Resource) *served {
 	return f.lines[r.Instance]
 }
 
+// client returns the client of a node. Nodes that the resource has not seen before may be away already.
+func (f *fairFold) client(l *served, id nodes.ID) *client {
+	for int(id) >= len(l.clients) {
+		away := f.away.has(nodes.ID(len(l.clients)))
+		l.clients = append(l.clients, client{away: away, left: l.passing})
+	}
+	return &l.clients[id]
+}
+
+// add takes an event. If it takes nodes away, what is entered from now on does not pass over them.
+func (f *fairFold) add(e *history.Event) {
+	one, changed := f.away.add(e)
+	if !changed {
+		return
+	}
+	for _, l := range f.lines {
+		switch {
+		case l == nil:
+		case one == nodes.None:
+			for id := range l.clients {
+				f.turn(l, nodes.ID(id))
+			}
+		case one >= 0 && int(one) < len(l.clients):
+			f.turn(l, one)
+		}
+	}
+}
+
+// turn notes that a node goes away or comes back, if it does.
+func (f *fairFold) turn(l *served, id nodes.ID) {
+	c, away := &l.clients[id], f.away.has(id)
+	switch {
+	case away && !c.away:
+		c.left = l.passing
+	case c.away && !away:
+		c.since += l.passing - c.left
+	}
+	c.away = away
+}
+
 func (f *fairFold) asked(s *section.Section) {
 	l := f.line(s.Resource)
-	l.clients = grown(l.clients, int(s.Node)+1)
-	l.clients[s.Node] = client{entry: s.Entry}
-	f.unknown = append(f.unknown, unknown{l, s.Node, s.Entry, s.Asked + int64(f.promise.Known+f.promise.Slack)})
+	f.client(l, s.Node).open(s.Entry)
+	if f.known > len(f.unknown)/2 {
+		f.unknown, f.known = append(f.unknown[:0], f.unknown[f.known:]...), 0
+	}
+	f.unknown = append(f.unknown, unknown{s.Asked + int64(f.promise.Known+f.promise.Slack), s.Node, s.Entry,
+		s.Resource.Instance})
 }
 
 // entered counts an entry, which passes over every request that is known before it, unless its node could not
@@ -107,11 +165,8 @@ func (f *fairFold) entered(s *section.Section) {
 	f.until(s.Entered)
 	l := f.line(s.Resource)
 	f.over(l, s, s.Entered)
-	l.entries++
-	for id := range l.clients {
-		if f.away.any() && f.away.has(nodes.ID(id)) {
-			l.clients[id].since++
-		}
+	if !f.away.all() {
+		l.passing++
 	}
 	if f.sections.Window.Has(s.Entered) {
 		l.inWindow++
@@ -128,14 +183,13 @@ func (f *fairFold) ended(s *section.Section) {
 
 // until takes note of the requests that are known before a time.
 func (f *fairFold) until(at int64) {
-	done := 0
-	for ; done < len(f.unknown) && f.unknown[done].at < at; done++ {
-		u := &f.unknown[done]
-		if c := &u.of.clients[u.node]; c.entry == u.entry {
-			c.known, c.since = true, u.of.entries
+	for ; f.known < len(f.unknown) && f.unknown[f.known].at < at; f.known++ {
+		u := &f.unknown[f.known]
+		l := f.lines[u.instance]
+		if c := &l.clients[u.node]; c.entry == u.entry {
+			c.known, c.since, c.left = true, l.passing, l.passing
 		}
 	}
-	f.unknown = f.unknown[done:]
 }
 
 // quiet takes note that all requests are known.
@@ -143,19 +197,22 @@ func (f *fairFold) quiet() { f.until(math.MaxInt64) }
 
 // over judges a request whose wait is over.
 func (f *fairFold) over(l *served, s *section.Section, at int64) {
-	c := client{}
+	known, times := false, uint64(0)
 	if int(s.Node) < len(l.clients) { // else it was never asked for
-		c, l.clients[s.Node] = l.clients[s.Node], client{}
+		c := &l.clients[s.Node]
+		if known = c.known; known {
+			times = c.passed(l.passing)
+		}
+		c.open(0)
 	}
 	w := f.sections.Window
-	if c.known {
-		p := passedOver{*s, l.entries - min(l.entries, c.since)}
+	if known {
 		f.judged++
-		if w.Touches(s.Asked, at) && (f.most.Resource == nil || p.times > f.most.times) {
-			f.most = p
+		if w.Touches(s.Asked, at) && (f.most.Resource == nil || times > f.most.times) {
+			f.most = passedOver{*s, times}
 		}
-		if p.times > uint64(f.promise.tolerated()) && f.promise.Made {
-			f.breaks(p)
+		if times > uint64(f.promise.tolerated()) && f.promise.Made {
+			f.breaks(passedOver{*s, times})
 		}
 	}
 	others := max(1, len(l.clients)-1)

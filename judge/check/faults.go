@@ -20,6 +20,9 @@ type Fault struct {
 	// Separates reports whether it lets no message pass between two nodes, neither way, if it hit a victim that
 	// came out in the run, or None; nil: it cuts nothing.
 	Separates func(a, b, victim nodes.ID) bool
+	// Part returns in which part of the nodes one is, if it hit such a victim: those of a part reach each other,
+	// and the same others; nil: that is not known.
+	Part func(id, victim nodes.ID) int
 	// Blocks reports whether messages from one node to another are lost, all of them, if it hit such a victim;
 	// nil: it cuts nothing.
 	Blocks func(from, to, victim nodes.ID) bool

@@ -29,7 +29,7 @@ func New(s *section.Fold, setting Setting) *Fold {
 	}
 	m := &model{setting, s}
 	f := &Fold{evidence{model: m, records: records{model: m}, elected: elected{model: m},
-		minority: minorityEntries{model: m}, fair: newFairFold(s, setting.Promise, setting.Faults)}}
+		minority: minorityEntries{sides: sides{model: m}}, fair: newFairFold(s, setting.Promise, setting.Faults)}}
 	if setting.Exact != nil {
 		f.entryCost = setting.Exact(setting.Config, setting.Alone)
 	}
@@ -140,8 +140,10 @@ func (f *Fold) Add(event history.Event) {
 		f.disconnect(&event)
 	}
 	f.hear(&event)
-	f.fair.away.add(&event)
+	f.fair.add(&event)
 	switch event.Kind {
+	case history.FaultBegan, history.FaultHealed, history.Crashed, history.Restarted:
+		f.minority.changed()
 	case history.Campaigned:
 		f.told(event.At)
 	case history.Observed:
@@ -153,7 +155,7 @@ func (f *Fold) Add(event history.Event) {
 		return
 	}
 	if sent := f.Problem.sent; sent != nil {
-		sent(&f.elected, &event)
+		sent(&f.elected, event)
 	}
 	f.recorded = grown(f.recorded, int(event.Instance)+1)
 	of := &f.recorded[event.Instance]

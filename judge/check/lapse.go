@@ -19,7 +19,7 @@ func lapse(e *evidence) Finding {
 		if !b.Leads() {
 			continue
 		}
-		for _, alone := range e.minorityOf(b.Node, b.From, b.To, e.reached) {
+		for _, alone := range e.minorityOf(b.Node, b.From, b.To) {
 			judged = true
 			if had := time.Duration(alone.to - alone.from); had > within {
 				f := violated("%s led for %v without a majority, and is to know within %v", name(b.Node),

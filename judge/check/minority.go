@@ -11,7 +11,7 @@ import (
 
 // minorityEntries gathers the entries of clients that could reach no majority when they entered.
 type minorityEntries struct {
-	*model
+	sides
 	entries uint64
 	broken  []minorityEntry               // the first of those that its row rules out
 	entered map[nodes.ID]map[uint64]int64 // when a client entered last in an epoch, by that
@@ -32,7 +32,7 @@ func (e *minorityEntries) add(s *section.Section) {
 	if s.Node < 0 || int(s.Node) >= e.Config.N {
 		return
 	}
-	if faulty && 2*e.side(s.Node, s.Entered) <= e.Config.N {
+	if faulty && 2*e.when(s.Entered).side(s.Node) <= e.Config.N {
 		e.entries++
 		if e.Minority > 0 && s.Resource.Instance == 0 {
 			e.judgeEntry(s)
@@ -45,8 +45,7 @@ func (e *minorityEntries) add(s *section.Section) {
 
 // judgeEntry looks whether the row rules an entry out that was made in a minority.
 func (e *minorityEntries) judgeEntry(s *section.Section) {
-	all := e.minorityOf(s.Node, e.sections.Marks[history.Began].At, s.Entered+1, e.side)
-	since := all[len(all)-1].from
+	since := e.minoritySince(s.Node, s.Entered, e.sections.Marks[history.Began].At)
 	if s.Entered-since <= int64(e.Minority+e.Slack) || e.Keeps && !e.begun(s, since) {
 		return
 	}

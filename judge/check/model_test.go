@@ -199,12 +199,13 @@ func TestWhoReachesAMajorityThroughOthersIsOnItsSide(t *testing.T) {
 	apart := func(a, b, _ nodes.ID) bool { return min(a, b) == 1 && max(a, b) == 2 || min(a, b) == 2 }
 	m := modelOf(Fault{Separates: apart})
 	m.Config.N = 4
-	reached, side, whole := m.reached(2, 1500), m.side(2, 1500), m.side(2, 2000)
+	of := func(at int64) int { return (&sides{model: m}).when(at).side(2) }
+	reached, side, whole := m.reached(2, 1500), of(1500), of(2000)
 	if reached != 2 || side != 3 || whole != 4 {
 		t.Errorf("it reaches %d, and its side has %d, and %d without the cut", reached, side, whole)
 	}
 	m.Faults[0].Separates = func(a, b, _ nodes.ID) bool { return (a < 2) != (b < 2) }
-	if side := m.side(2, 1500); side != 2 {
+	if side := of(1500); side != 2 {
 		t.Errorf("of two sides, one has %d", side)
 	}
 }

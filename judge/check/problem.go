@@ -32,7 +32,7 @@ type Problem struct {
 	// known.
 	unhit func(*model) bool
 	// sent takes note of a message of the algorithm; nil: nothing is judged by single messages.
-	sent func(*elected, *history.Event)
+	sent func(*elected, history.Event)
 }
 
 // Problems are all kinds of runs.

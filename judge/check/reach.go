@@ -1,36 +1,24 @@
 package check
 
 import (
+	"iter"
 	"slices"
 
-	"turnstile/judge/section"
 	"turnstile/nodes"
 )
 
-// minorityOf returns the stretches from one time to another in which a node could reach no majority: reach
-// tells how many it did.
-func (m *model) minorityOf(id nodes.ID, since, until int64,
-	reach func(nodes.ID, int64) int) (all []span) {
+// minorityOf returns the stretches from one time to another in which a node reached no majority.
+func (m *model) minorityOf(id nodes.ID, since, until int64) (all []span) {
 	turns := []int64{since, until}
-	add := func(times ...int64) {
-		for _, at := range times {
-			if at > since && at < until {
-				turns = append(turns, at)
-			}
+	for at := range m.turns() {
+		if at > since && at < until {
+			turns = append(turns, at)
 		}
-	}
-	for i := range m.sections.Faults {
-		if f := &m.sections.Faults[i]; m.asked(f).Separates != nil {
-			add(f.From, f.To)
-		}
-	}
-	for i := range m.sections.Deaths {
-		add(m.sections.Deaths[i].From, m.sections.Deaths[i].Back)
 	}
 	slices.Sort(turns)
 	for i := range len(turns) - 1 {
 		from, to := turns[i], turns[i+1]
-		if from == to || 2*reach(id, from) > m.Config.N {
+		if from == to || 2*m.reached(id, from) > m.Config.N {
 			continue
 		}
 		if last := len(all) - 1; last >= 0 && all[last].to == from {
@@ -42,34 +30,21 @@ func (m *model) minorityOf(id nodes.ID, since, until int64,
 	return all
 }
 
-// side returns how many clients were on the side of a node at a time: those that it could reach, and those
-// that these could, itself included. A coordinator or a token may be with any of them. It counts no further
-// than to a majority.
-func (m *model) side(from nodes.ID, at int64) int {
-	if !m.cutAt(at) { // all that are up reach each other
-		return m.reached(from, at)
-	}
-	total := m.Config.N
-	seen, side := make([]bool, total), []nodes.ID{from}
-	seen[from] = true
-	for i := 0; i < len(side); i++ {
-		for id := range nodes.ID(total) {
-			if seen[id] || !m.wasUp(id, at) || m.separated(side[i], id, at) {
-				continue
+// turns yields when it changed who reaches whom, in no order.
+func (m *model) turns() iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for i := range m.sections.Faults {
+			f := &m.sections.Faults[i]
+			if m.asked(f).Separates != nil && !(yield(f.From) && yield(f.To)) {
+				return
 			}
-			if seen[id], side = true, append(side, id); 2*len(side) > total {
-				return len(side)
+		}
+		for i := range m.sections.Deaths {
+			if d := &m.sections.Deaths[i]; !(yield(d.From) && yield(d.Back)) {
+				return
 			}
 		}
 	}
-	return len(side)
-}
-
-// cutAt reports whether a fault kept nodes apart at a time.
-func (m *model) cutAt(at int64) bool {
-	return slices.ContainsFunc(m.sections.Faults, func(f section.Fault) bool {
-		return f.From <= at && at < f.To && m.asked(&f).Separates != nil
-	})
 }
 
 // reached returns how many clients a node could reach at a time and be reached by, itself included.

@@ -46,7 +46,7 @@ func (f *Fold) observe(event history.Event) {
 		f.fair.quiet()
 	}
 	if int(event.Count) < len(f.observed) && f.observed[event.Count] == nil {
-		f.observed[event.Count] = &event
+		f.observed[event.Count] = new(event)
 	}
 }
 

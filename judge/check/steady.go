@@ -29,7 +29,7 @@ type otherSenders struct {
 
 // noteSender notes a message of the elector from a node that follows a leader on which all agree, if by its
 // row the leader alone sends then.
-func (e *elected) noteSender(event *history.Event) {
+func (e *elected) noteSender(event history.Event) {
 	if !e.Leads.LeaderAlone || event.Instance != 0 || !e.leaders.Follows(event.Node) {
 		return
 	}
@@ -38,7 +38,7 @@ func (e *elected) noteSender(event *history.Event) {
 		return
 	}
 	if e.senders.messages++; e.senders.messages == 1 {
-		e.senders.first, e.senders.leader = *event, leader
+		e.senders.first, e.senders.leader = event, leader
 	}
 }
 

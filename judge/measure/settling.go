@@ -29,6 +29,10 @@ type step struct {
 
 // Asked implements section.Observer.
 func (o *settling) Asked(s *section.Section) {
+	if len(o.queue) == 0 {
+		o.to.Asked(s)
+		return
+	}
 	o.take(step{section: *s, do: section.OverlapObserver.Asked})
 }
 
@@ -37,12 +41,19 @@ func (o *settling) Entered(s *section.Section) {
 	fenced := s.Fence > 0 // or nothing can be refused
 	if fenced {
 		o.open[clientOf{s.Resource.Instance, s.Node}] = o.gone + uint64(len(o.queue))
+	} else if len(o.queue) == 0 {
+		o.to.Entered(s)
+		return
 	}
 	o.take(step{section: *s, do: section.OverlapObserver.Entered, waits: fenced})
 }
 
 // Ended implements section.Observer.
 func (o *settling) Ended(s *section.Section) {
+	if len(o.queue) == 0 {
+		o.to.Ended(s)
+		return
+	}
 	client := clientOf{s.Resource.Instance, s.Node}
 	if number, inside := o.open[client]; inside && s.Served() {
 		entry := &o.queue[number-o.gone]

@@ -99,7 +99,7 @@ func (f *Fold) add(e *history.Event) {
 		f.suspect(e)
 	case history.Sent:
 		if e.Count < nodes.MaxKinds && int(e.Instance) < max(1, f.Named) { // not of an elector beside
-			f.circulation.since[e.Count]++
+			f.circulation.send(e.Count)
 		}
 	case history.ClockBound:
 		f.bounded(e)

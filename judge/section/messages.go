@@ -15,15 +15,24 @@ type circulation struct {
 	entries uint64
 	sent    [nodes.MaxKinds]uint64 // up to the last entry
 	since   [nodes.MaxKinds]uint64 // after it
+	kinds   []uint32               // of those since
+}
+
+func (l *circulation) send(kind uint32) {
+	if l.since[kind]++; l.since[kind] == 1 {
+		l.kinds = append(l.kinds, kind)
+	}
 }
 
 func (l *circulation) enter() {
-	if l.entries++; l.entries > 1 {
-		for kind, n := range l.since {
-			l.sent[kind] += n
+	l.entries++
+	for _, kind := range l.kinds {
+		if l.entries > 1 {
+			l.sent[kind] += l.since[kind]
 		}
+		l.since[kind] = 0
 	}
-	l.since = [nodes.MaxKinds]uint64{}
+	l.kinds = l.kinds[:0]
 }
 
 // MessagesPerEntry returns how many messages one entry took, and how many of each kind by its index:
