@@ -182,7 +182,7 @@ func (t *trial) input(id nodes.ID) ([]byte, error) {
 		Reconnect: t.connections.reconnects,
 		Seed:      t.seed, Origin: t.origin, Log: t.nodes.logOf(id), Saved: t.nodes.savedOf(id),
 		TraceLength: t.traceLength(t.total()), TraceAll: t.Trace, Resource: t.resourcePath(),
-		Texts: foreign.Speaks(t.Config),
+		Texts:       foreign.Speaks(t.Config),
 		Incarnation: life.incarnation, Requests: life.requests,
 	}
 	c.Service = t.transport.service.of(id, t.name)

@@ -22,7 +22,7 @@ const stubShare = 0.45
 // drawMessage draws a message: an arrow if it was handled, one that ends in a cross if it was lost, or in a
 // ring if it is not known to have come. It goes beside so many others that would lie below it.
 func (d *drawing) drawMessage(m *spacetime.Message, beside int) arrow {
-	name := d.Stack.Codec().Name(int(m.Kind))
+	name := d.Name(m)
 	a := arrow{kind: name, y1: d.y(d.row0(m.From)), y2: d.y(d.row0(m.To))}
 	stub := min(30, d.row*0.6)
 	down := a.y2 - a.y1
@@ -49,6 +49,9 @@ func (d *drawing) drawMessage(m *spacetime.Message, beside int) arrow {
 		tip += ", lost"
 	default:
 		tip += ", not seen to come"
+	}
+	if body := d.Body(m); body != "" {
+		tip += ": " + body
 	}
 	look := lookOf(slices.Index(d.kinds, m.Kind))
 	attrs := []string{"class", fmt.Sprintf("k%d", look), "stroke-width", "1.5"}

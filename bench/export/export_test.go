@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"math"
 	"regexp"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"turnstile/judge/spacetime"
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
+	"turnstile/nodes/foreign"
 	"turnstile/nodes/history"
 	"turnstile/nodes/replay"
 	"turnstile/nodes/row"
@@ -150,6 +152,45 @@ func TestPerfettoReadsIt(t *testing.T) {
 		}
 		if arrows < 5 {
 			t.Errorf("%s: %d arrows", name, arrows)
+		}
+	}
+}
+
+// Messages of a foreign program go by the types and the bodies that it gave them, whether it declared them or
+// not.
+func TestMessagesOfProgramsSayWhatTheySay(t *testing.T) {
+	of, err := foreign.Row(nodes.Config{N: 2}.With(foreign.CommandOption, "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stack, err := row.Assemble(row.Instance{Row: of, Config: nodes.Config{N: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	says := history.Text{Type: "greet", Body: `{"type":"greet","x":1}`}
+	h := history.History{}
+	for id, seen := range []history.MessageRecord{{At: 1000, Peer: 1, Seq: 1, Sent: true},
+		{At: 3000, Node: 1, Seq: 1}} {
+		h.Logs = append(h.Logs, &history.NodeLog{Node: nodes.ID(id), Texts: []history.Text{says},
+			Trace: []history.MessageRecord{seen}, Totals: history.Totals{TraceNext: 1}})
+	}
+	f := spacetime.New(h.Header(), stack, whole)
+	h.Run(f)
+	f.End = 4000
+	var shiviz, perfetto bytes.Buffer
+	if err := errors.Join(ShiViz(&shiviz, &f.Extract),
+		Perfetto(&perfetto, &f.Extract, func(uint32) string { return "" })); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"sends greet to node1: " + says.Body, "gets greet from node0: " + says.Body} {
+		if !strings.Contains(shiviz.String(), want) {
+			t.Errorf("no %q in %s", want, shiviz.String())
+		}
+	}
+	for _, want := range []string{`"name":"sends greet to node1"`,
+		`"args":{"says":"{\"type\":\"greet\",\"x\":1}"}`} {
+		if !strings.Contains(perfetto.String(), want) {
+			t.Errorf("no %q in %s", want, perfetto.String())
 		}
 	}
 }

@@ -166,11 +166,15 @@ func (t *trace) messages() {
 // step puts a step of a node about messages.
 func (t *trace) step(pid int, s *spacetime.Step, until int64) {
 	length := micros(until - s.At)
-	t.put(traceEvent{Name: says(t.Extract, s), Phase: "X", At: micros(s.At), Dur: &length, PID: pid,
-		TID: messageTrack})
+	slice := traceEvent{Name: says(t.Extract, s), Phase: "X", At: micros(s.At), Dur: &length, PID: pid,
+		TID: messageTrack}
+	if body := body(t.Extract, s); body != "" {
+		slice.Args = map[string]any{"says": body}
+	}
+	t.put(slice)
 	for _, i := range s.Messages {
 		m := &t.Extract.Messages[i]
-		kind := t.Stack.Codec().Name(int(m.Kind))
+		kind := t.Name(m)
 		arrow := traceEvent{Name: kind, Cat: "message", At: micros(s.At), PID: pid, TID: messageTrack,
 			ID: int(i) + 1}
 		switch {

@@ -23,7 +23,11 @@ func ShiViz(w io.Writer, x *spacetime.Extract) error {
 	for id, steps := range x.ClockedSteps() {
 		for i := range steps {
 			s := &steps[i]
-			fmt.Fprintf(b, "%s {%s}\n%s (%s us)\n", host(x, nodes.ID(id)), clock(x, s.Clock), says(x, s), us(s.At))
+			text := says(x, s)
+			if b := body(x, s); b != "" {
+				text += ": " + b
+			}
+			fmt.Fprintf(b, "%s {%s}\n%s (%s us)\n", host(x, nodes.ID(id)), clock(x, s.Clock), text, us(s.At))
 		}
 	}
 	return b.Flush()
@@ -54,15 +58,22 @@ func says(x *spacetime.Extract, s *spacetime.Step) string {
 		return event(x, s.Event)
 	}
 	m := &x.Messages[s.Messages[0]]
-	kind := x.Stack.Codec().Name(int(m.Kind))
 	if s.Receipt {
-		return fmt.Sprintf("gets %s from %s", kind, host(x, m.From))
+		return fmt.Sprintf("gets %s from %s", x.Name(m), host(x, m.From))
 	}
 	var to []string
 	for _, i := range s.Messages {
 		to = append(to, host(x, x.Messages[i].To))
 	}
-	return fmt.Sprintf("sends %s to %s", kind, strings.Join(to, ", "))
+	return fmt.Sprintf("sends %s to %s", x.Name(m), strings.Join(to, ", "))
+}
+
+// body returns what the message of a step says, if it is one of a foreign program.
+func body(x *spacetime.Extract, s *spacetime.Step) string {
+	if s.Event != nil {
+		return ""
+	}
+	return x.Body(&x.Messages[s.Messages[0]])
 }
 
 // event says in words what an event of a node is.

@@ -58,3 +58,23 @@ func TestProgramsThatBreakTheProtocol(t *testing.T) {
 		}
 	}
 }
+
+// A witness says of each message of a program what it says, under its own type.
+func TestWitnessesSayWhatMessagesSay(t *testing.T) {
+	w := measuring()
+	w.ask(0)
+	w.send(0, 1, kindRequest)
+	w.together()
+	w.end()
+	for _, l := range w.Logs {
+		for range l.Trace {
+			l.Texts = append(l.Texts, history.Text{Type: "greet", Body: `{"x":1}`})
+		}
+	}
+	all := strings.Join(finding(t, w.judge(), "exclusion").Witness, "\n")
+	for _, want := range []string{`sends greet to node 1: {"x":1}`, `gets greet from node 0: {"x":1}`} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no %q in %s", want, all)
+		}
+	}
+}

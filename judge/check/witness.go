@@ -79,19 +79,19 @@ func left(s *section.Section) bool { return s.State == section.Exited || s.State
 // left out. Messages between the two are preferred to others, and later ones to earlier ones.
 func (e *evidence) messages(o *section.Overlap, from int64) (lines []line, left int) {
 	a, b := o.A.Node, o.B.Node
-	var passed []history.MessageRecord
+	var passed []message
 	for _, l := range e.logs {
 		if l.Node != a && l.Node != b {
 			continue
 		}
-		for _, m := range l.Trace {
+		for i, m := range l.Trace {
 			if m.At >= from && m.At <= o.To && !m.Lost {
-				passed = append(passed, m)
+				passed = append(passed, message{m, l.Text(i)})
 			}
 		}
 	}
-	between := func(m history.MessageRecord) bool { return m.Peer == a || m.Peer == b || m.Peer == nodes.None }
-	slices.SortStableFunc(passed, func(x, y history.MessageRecord) int {
+	between := func(m message) bool { return m.Peer == a || m.Peer == b || m.Peer == nodes.None }
+	slices.SortStableFunc(passed, func(x, y message) int {
 		if between(x) != between(y) {
 			if between(x) {
 				return -1
@@ -111,17 +111,28 @@ func (e *evidence) messages(o *section.Overlap, from int64) (lines []line, left 
 	return lines, len(passed) - len(told)
 }
 
-func (e *evidence) tell(m history.MessageRecord) string {
-	kind := e.kind(int(m.Kind))
+// A message is one of a trace, and what it says.
+type message struct {
+	history.MessageRecord
+	says history.Text
+}
+
+func (e *evidence) tell(m message) (says string) {
+	kind := cmp.Or(m.says.Type, e.kind(int(m.Kind)))
 	switch {
 	case m.Sent && m.Peer == nodes.None:
-		return fmt.Sprintf("%s sends %s to all", name(m.Node), kind)
+		says = fmt.Sprintf("%s sends %s to all", name(m.Node), kind)
 	case m.Sent:
-		return fmt.Sprintf("%s sends %s to %s", name(m.Node), kind, name(m.Peer))
+		says = fmt.Sprintf("%s sends %s to %s", name(m.Node), kind, name(m.Peer))
 	case m.Peer == nodes.None:
-		return fmt.Sprintf("%s gets %s", name(m.Node), kind)
+		says = fmt.Sprintf("%s gets %s", name(m.Node), kind)
+	default:
+		says = fmt.Sprintf("%s gets %s from %s", name(m.Node), kind, name(m.Peer))
 	}
-	return fmt.Sprintf("%s gets %s from %s", name(m.Node), kind, name(m.Peer))
+	if m.says.Body != "" {
+		says += ": " + m.says.Body
+	}
+	return says
 }
 
 // overwritten says from when on the traces have the messages, if not from the beginning of the story.

@@ -33,6 +33,7 @@ type Extract struct {
 
 	// Complete is from when on all messages are known, and Until is up to when.
 	Complete, Until int64
+	texts           map[nodes.ID][]history.Text // of the records of each node; nil: none are kept
 	// TooMany says that there are more sections in the window than an extract holds.
 	TooMany bool
 }

@@ -54,6 +54,7 @@ type matcher struct {
 // match makes messages of what nodes have seen of them.
 func (f *Fold) match(logs []*history.NodeLog) {
 	m := matcher{f, map[link][]int32{}}
+	f.keepTexts(logs)
 	f.Complete, f.Until = math.MinInt64, math.MaxInt64
 	stopped := int64(math.MinInt64) // when all traces were, so that they keep what led to a violation
 	for _, l := range logs {
