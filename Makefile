@@ -31,7 +31,11 @@ STORM_SEED = 1
 
 # Tests are run by gotestsum: a line for each package, then what failed and what was skipped, and why. Beside the
 # time stands what a unit of work took meanwhile, since machines differ. make check vets what tests do not.
-GOTEST = go run ./internal/unit go tool gotestsum --format pkgname-and-test-fails --format-hide-empty-pkg
+GOTEST = $(CURDIR)/bin/unit $(CURDIR)/bin/gotestsum --format pkgname-and-test-fails --format-hide-empty-pkg
+
+.PHONY: tools
+tools:
+	@go build -buildvcs=false -o bin/ ./internal/unit ./internal/flaky gotest.tools/gotestsum
 
 # Packages that start processes, and their subfolders. A loaded machine may fail a test of these.
 PROCESSES = turnstile/cmd turnstile/bench turnstile/nodes/host turnstile/nodes/history
@@ -39,8 +43,8 @@ PROCESSES = turnstile/cmd turnstile/bench turnstile/nodes/host turnstile/nodes/h
 # RERUN=1, as CI has it, runs a failed test once more. It is then told of as FLAKY; of a test of other packages, after a
 # panic, a violation or something left behind, the run stays failed, and so it does if more than three fail.
 ifdef RERUN
-ran = bin/tests.json
-rerun = --rerun-fails=1 --rerun-fails-abort-on-data-race --rerun-fails-max-failures=3 --jsonfile $(ran)
+rerun = --rerun-fails=1 --rerun-fails-abort-on-data-race --rerun-fails-max-failures=3 --jsonfile $(CURDIR)/bin/tests.json
+flaky = bin/flaky bin/tests.json
 endif
 
 # The program takes each variable of the command line for the flag of that name, and refuses what is none:
@@ -115,12 +119,13 @@ services: build ## build bin/services: locks and elections that people use, for 
 services-lease: services ## build bin/services-lease: the election of Kubernetes, for elect --service lease
 	@cd services/lease && go build -buildvcs=false -o ../../bin/services-lease .
 
-# SHORT=1: one lock and one failover of each.
+# SHORT=1: the lock of Redis and that of etcd, and a failover of each.
 .PHONY: services-test
-services-test: ## test services, as far as their servers are installed: make services-test [SHORT=1]
-	@cd services && go vet ./... && go test -p 1 -timeout 20m -count=1 $(if $(SHORT),-short) ./...
-	@$(if $(SHORT),echo "SKIPPED: services-lease takes minutes to build: make services-test" >&2,cd services/lease && \
-		go vet ./... && go test -timeout 20m -count=1 ./...)
+services-test: tools ## test services, as far as their servers are installed: make services-test [SHORT=1]
+	@cd services && $(if $(SHORT),$(GOTEST) $(rerun) --packages './redis ./etcd' -- -vet=off -short -p 1 -timeout 20m \
+		-count=1 -run '^(TestLock|TestFailover)$$',go vet ./... && $(GOTEST) -- -vet=off -p 1 -timeout 20m -count=1 ./...)
+	@$(if $(RERUN),$(flaky) turnstile/services)
+	@$(if $(SHORT),,cd services/lease && go vet ./... && go test -timeout 20m -count=1 ./...)
 
 KILLS = 200
 .PHONY: services-kills
@@ -153,10 +158,10 @@ test-compose: ## test runs over containers, with their networks cut off and one 
 
 # Tests have three lengths (internal/soak): short, usual, and long where SOAK is set.
 .PHONY: test
-test: ## run the tests in their short form: each behaviour once, at the smallest size that shows it
+test: tools ## run the tests in their short form: each behaviour once, at the smallest size that shows it
 	@echo "building the tests, which takes minutes the first time" >&2
-	@mkdir -p bin && $(GOTEST) $(rerun) --packages './cmd/orchestrator ./...' -- -vet=off -short -timeout 10m
-	@$(if $(RERUN),go run ./internal/flaky $(ran) $(PROCESSES))
+	@$(GOTEST) $(rerun) --packages './cmd/orchestrator ./...' -- -vet=off -short -timeout 10m
+	@$(if $(RERUN),$(flaky) $(PROCESSES))
 
 .PHONY: unit
 unit: ## print the CPU time of a unit of work, beside which times of tests are given
@@ -167,7 +172,7 @@ plain = $(shell go list ./... | grep -vE '^($(subst $(space),|,$(PROCESSES)))(/|
 space = $(subst ,, )
 
 .PHONY: race
-race: ## run the tests of packages that start no process with the race detector
+race: tools ## run the tests of packages that start no process with the race detector
 	@test -n "$(RACE)" || echo "SKIPPED: the race detector needs cgo and a C compiler" >&2
 	@$(if $(RACE),CGO_ENABLED=1 $(GOTEST) --packages '$(plain)' -- $(RACE) -vet=off -short -timeout 30m)
 
@@ -176,7 +181,7 @@ longer = $(shell grep -rlE 'soak\.Pick|testing\.Short' --include='*_test.go' --e
 	xargs -n 1 dirname | sort -u)
 
 .PHONY: test-all
-test-all: ## run all: with the race detector; the usual form (larger spaces, more seeds, storms); fuzz, compose, services
+test-all: tools ## run all: with the race detector; the usual form (larger spaces, more seeds, storms); fuzz, compose, services
 	@test -n "$(RACE)" || echo "SKIPPED: the race detector needs cgo and a C compiler" >&2
 	@$(if $(RACE),CGO_ENABLED=1 $(GOTEST) -- $(RACE) -vet=off -short -timeout 30m ./...)
 	@$(GOTEST) -- -vet=off -timeout 20m $(longer)
@@ -186,7 +191,7 @@ test-all: ## run all: with the race detector; the usual form (larger spaces, mor
 	@$(MAKE) --no-print-directory services-test
 
 .PHONY: soak
-soak: ## run their long form, for a night: many more seeds, larger spaces, a minute per fuzz target
+soak: tools ## run their long form, for a night: many more seeds, larger spaces, a minute per fuzz target
 	@SOAK=1 $(GOTEST) -- -vet=off -timeout 6h ./...
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=1m
 
