@@ -8,6 +8,8 @@ type check struct {
 	leaves open // what of a run with faults is open if the check does not come out valid
 	// split says that a violation breaks safety only if the verdict says that the run was Divided.
 	split bool
+	// live says that where leaders have terms it rests on what progress does, too, though it is about safety.
+	live bool
 	// timed says that it compares times of nodes with those of others, and not only the order of what they did.
 	timed bool
 	// of reports whether a run is one that the check is about; nil: every run is.

@@ -27,7 +27,7 @@ func (e *evidence) finding(c *check) Finding {
 // but that no two lead for long in terms of their own is no safety.
 func (e *evidence) doubt(c *check, f *Finding) string {
 	needs, unsound := e.Safe, e.Problem.unsound(e)
-	if c.about != aboutSafety || c.name == leadersCheck && e.Leads.Terms {
+	if c.about != aboutSafety || c.live && e.Leads.Terms {
 		needs |= e.Live
 	}
 	switch {
