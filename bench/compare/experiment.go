@@ -84,7 +84,7 @@ func checkColumn(name string, trials []*Trial) error {
 		return fmt.Errorf("%s is not what a run was asked to be, but came of it: take a column such as algorithm, "+
 			"nodes or latency", name)
 	}
-	hint := suggest.List{Names: known, By: "docs/measures.md"}.Hint(name)
+	hint := suggest.List{Names: known, By: "docs/columns.md"}.Hint(name)
 	return fmt.Errorf("there is no column %q%s", name, hint)
 }
 

@@ -35,7 +35,7 @@ func CheckMetrics(metrics []string) error {
 		case slices.Contains(metrics[:i], m):
 			return fmt.Errorf("%s is named twice: leave out one of the two", m)
 		case !slices.Contains(known, m):
-			return fmt.Errorf("there is no figure %q%s", m, suggest.List{Names: known, By: "docs/measures.md"}.Hint(m))
+			return fmt.Errorf("there is no figure %q%s", m, suggest.List{Names: known, By: "docs/columns.md"}.Hint(m))
 		}
 	}
 	return nil
