@@ -8,6 +8,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// License is what a published set is under, as SPDX names it.
+const License = "Apache-2.0"
+
 // A citation is CITATION.cff, of the Citation File Format 1.2.0.
 type citation struct {
 	Format     string   `yaml:"cff-version"`
@@ -17,6 +20,7 @@ type citation struct {
 	Authors    []author `yaml:"authors"`
 	Version    string   `yaml:"version,omitempty"`
 	Released   string   `yaml:"date-released"`
+	License    string   `yaml:"license"`
 	References []work   `yaml:"references"`
 }
 
@@ -39,7 +43,8 @@ func (m *maker) citation() string {
 	c := citation{Format: "1.2.0",
 		Message: "If you use this data set, please cite it and the software that made it.",
 		Type:    "dataset", Title: "Runs of Turnstile: " + m.Name, Authors: authors,
-		Version: m.last.Format("2006.01.02"), Released: m.last.Format("2006-01-02")}
+		Version: m.last.Format("2006.01.02"), Released: m.last.Format("2006-01-02"),
+		License: License}
 	software := map[string]work{}
 	for _, s := range m.runs {
 		v := s.record.Versions

@@ -192,8 +192,11 @@ func TestPublishedFilesAreWholeAndReadable(t *testing.T) {
 	var c citation
 	err = yamlfile.Decode(read(t, folder, CitationFile), &c)
 	if err != nil || c.Format != "1.2.0" || c.Type != "dataset" || len(c.Authors) != 1 ||
-		c.References[0].Commit != "abc" {
+		c.References[0].Commit != "abc" || c.License != "Apache-2.0" {
 		t.Errorf("the citation: %+v, %v", c, err)
+	}
+	if text := read(t, folder, ReadmeFile); !bytes.Contains(text, []byte("Apache License 2.0 (Apache-2.0)")) {
+		t.Errorf("%s names no license:\n%s", ReadmeFile, text)
 	}
 	if _, err := time.Parse(time.DateOnly, c.Released); err != nil {
 		t.Error(err)

@@ -90,8 +90,12 @@ func (m *maker) readme() string {
 	if (m.Histories || len(m.history) == 0) && len(m.LeftOut) == 0 {
 		b.WriteString("Nothing.\n")
 	}
-	return b.String()
+	return b.String() + licensed
 }
+
+// licensed ends README.md.
+const licensed = "\n## License\n\nApache License 2.0 (" + License + "), as Turnstile: " +
+	"https://www.apache.org/licenses/LICENSE-2.0\n"
 
 // again says by which command the set is made again.
 func (m *maker) again(b *strings.Builder) {
