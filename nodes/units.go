@@ -12,7 +12,7 @@ import (
 type Units struct {
 	Most  int // units that there may be; 0: one
 	Take  int // that one request may take; 0: one
-	Usual int // that there are if a configuration does not say; 0: one
+	Usual int // that there are if a configuration does not say, and clients enough; 0: one
 }
 
 // AnyUnits is the Most or the Take of an algorithm that serves any number: more than any run has.
@@ -24,13 +24,13 @@ func (u Units) Serves(units int) bool { return units >= 0 && units <= max(1, u.M
 // Takes returns how many units one request takes at most, of so many that there are.
 func (u Units) Takes(units int) int { return min(units, max(1, u.Take)) }
 
-// explicit returns how many units there are if a configuration does not say: no more than its clients take,
-// at one unit each.
+// explicit returns how many units there are if a configuration does not say: one fewer than its clients at
+// most, since nobody waits for another where there is a unit for each.
 func (u Units) explicit(c Config) int {
 	if c.Units > 0 || u.Usual <= 1 {
 		return c.Units
 	}
-	return min(u.Usual, max(1, c.N))
+	return min(u.Usual, max(1, c.N-1))
 }
 
 // checkUnits says what is wrong with the units of a configuration, if anything is.

@@ -21,6 +21,7 @@ import (
 	"turnstile/internal/input"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
+	"turnstile/nodes"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/replay"
@@ -122,7 +123,8 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 	f.BoolVar(&c.WholeInputs, "whole-inputs", false,
 		"let nodes crash between two inputs alone, and not between the effects of one")
 	f.IntVar(&c.Suspicions, "suspicions", 0, "how many suspicions there may be of nodes that are up")
-	f.BoolVar(&c.Reordering, "reordering", false, "let messages of one link arrive in any order")
+	f.BoolVar(&c.Reordering, "reordering", false,
+		"let messages of one link arrive in any order (default where the algorithm does not rest on FIFO links)")
 	f.Var(&c.timing.Latency, "timing",
 		"`distribution` of how long a message takes, constant or uniform (default any)")
 	f.Lookup("timing").DefValue = "" // otherwise the help would say 0s
@@ -163,6 +165,9 @@ func (c *exploreCall) resolve(s settings) (err error) {
 		return err
 	}
 	c.Memory, c.Checks = uint64(c.memory), c.checks
+	if !s.given("reordering") {
+		c.Reordering = !c.restsOnFIFO()
+	}
 	switch {
 	case s.given("timing"):
 		c.Timing = &c.timing
@@ -184,6 +189,15 @@ func (c *exploreCall) resolve(s settings) (err error) {
 	}
 	c.Config = c.Spec.Explicit(c.Config)
 	return hinted(c.Validate())
+}
+
+// restsOnFIFO reports whether what is looked for rests on links that keep the order of their messages.
+func (c *exploreCall) restsOnFIFO() bool {
+	rests := c.Spec.SafeIn(c.Config) | c.Spec.LiveIn(c.Config)
+	if slices.Contains(c.Checks, replay.CheckFairness) {
+		rests |= c.Spec.Exclusion().Fair
+	}
+	return rests&nodes.FIFO != 0
 }
 
 func (a *app) explore(ctx context.Context, c *exploreCall) error {

@@ -25,6 +25,11 @@ func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duratio
 		if c.checks != nil {
 			was, more = " that was looked for", ""
 		}
+		if !c.contended() {
+			more = fmt.Sprintf(" (not contended: %s of %s, so nobody waits for another)",
+				english.Count(c.Config.N, "client", "clients"),
+				english.Count(c.Config.Capacity(), "unit", "units"))
+		}
 		fmt.Fprintf(w, "%s  nothing%s is wrong in any state%s\n\n", colors.Paint(terminal.Green, "EXHAUSTED"), was,
 			more)
 	case x.Bound == "copies":
@@ -145,6 +150,9 @@ func (c *exploreCall) tasks() []string {
 	return words
 }
 
+// contended reports whether clients may wait for each other, if there are any.
+func (c *exploreCall) contended() bool { return c.Spec.Mutex == nil || c.Take.Contended(c.Config) }
+
 // space describes what is explored.
 func (c *exploreCall) space() []string {
 	words := append([]string{english.Count(c.Config.N, "node", "nodes")}, c.Config.Given()...)
@@ -210,6 +218,9 @@ func (c *exploreCall) document(x *explore.Result, elapsed time.Duration) map[str
 	}
 	if c.Config.Capacity() > 1 {
 		d["take"], d["units_taken_max"] = c.Take, x.MostTaken
+	}
+	if c.Spec.Mutex != nil {
+		d["contended"] = c.contended()
 	}
 	if c.Timing != nil {
 		d["latency"], d["tick_s"] = c.Timing.Latency, c.Timing.Tick.Seconds()

@@ -20,8 +20,8 @@ func unitsOf(one *spec) string {
 	if u.Most <= 1 {
 		return ""
 	}
-	text := fmt.Sprintf("it serves %s of them (--units, %d unless told otherwise), of which a request takes ",
-		upTo(u.Most), max(1, u.Usual))
+	text := fmt.Sprintf("it serves %s of them (--units; otherwise %d, but fewer than clients), of which a "+
+		"request takes ", upTo(u.Most), max(1, u.Usual))
 	if u.Take <= 1 {
 		return text + "one"
 	}

@@ -3,7 +3,9 @@
 set -eu
 echo '| `explore --algo` | states | memory | time |'
 echo '|---|---|---|---|'
-for call in 'ricart -n 3 --entries 2' 'lamport -n 3 --entries 2' 'maekawa -n 4' 'ricart -n 4' 'maekawa-textbook -n 5'; do
+for call in 'ricart -n 3 --entries 2 --reordering=false' 'lamport -n 3 --entries 2' \
+	'maekawa -n 4 --reordering=false' 'ricart -n 4 --reordering=false' \
+	'maekawa-textbook -n 5 --reordering=false'; do
 	# The last space has no end within the memory that it may use: it is bounded, with status 2.
 	{ orchestrator explore --algo $call --memory 2GB --no-progress || test $? = 2; } | awk -v call="$call" '
 		$1 == "BOUNDED" || /more states|out of memory/ { more = "more than " }

@@ -2,9 +2,13 @@ package mutex
 
 import (
 	"slices"
+	"testing"
 	"time"
 
+	"turnstile/judge/rowtest"
 	"turnstile/nodes"
+	"turnstile/nodes/explore"
+	"turnstile/nodes/replay"
 )
 
 // longHold is a hold that is longer than it takes to hand on all units of a resource to a few nodes.
@@ -44,4 +48,22 @@ func (s *semaphoreAnyP) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 		s.seen[from] = 0
 	}
 	s.semaphore.Receive(env, from, m)
+}
+
+// Unless told otherwise a resource has fewer units than clients, so that two nodes show a rule that lets one
+// too many in.
+func TestOneTooManyIsFoundByDefault(t *testing.T) {
+	for _, m := range mutants() {
+		switch m.rule {
+		case "the count is one too high", "a node enters without one reply more",
+			"who has not answered counts with no copies":
+		default:
+			continue
+		}
+		c := m.spec.Explicit(nodes.Config{N: 2})
+		x := rowtest.Explore(t, explore.Options{Spec: &m.spec, Config: c, Entries: 1, Reordering: true})
+		if x.Violation == nil || x.Violation.Check != replay.CheckExclusion {
+			t.Errorf("%s, in which %s: %+v", m.sound.Name, m.rule, x)
+		}
+	}
 }

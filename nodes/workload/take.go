@@ -137,6 +137,13 @@ func (t Take) WholeShare(capacity int) float64 {
 	return 0
 }
 
+// Contended reports whether the clients of an algorithm may want more units than there are, so that one waits
+// for another.
+func (t Take) Contended(c nodes.Config) bool {
+	sizes := t.Sizes(c.Capacity())
+	return c.N > 1 && c.N*sizes[len(sizes)-1] > c.Capacity()
+}
+
 // Check says what is wrong with it in runs of an algorithm, if anything is: each request has to be one that
 // the algorithm serves, and the clients together have to be able to take all units.
 func (t Take) Check(spec *nodes.Spec, c nodes.Config) error {
@@ -152,7 +159,7 @@ func (t Take) Check(spec *nodes.Spec, c nodes.Config) error {
 	if reach := c.N * most; reach < capacity {
 		return fmt.Errorf("%d units, of which %s at %s never take more than %d: have it be of %d, or have more "+
 			"clients", capacity, english.Count(c.N, "client", "clients"), english.Count(most, "unit", "units"), reach,
-			reach)
+			max(1, reach-1))
 	}
 	return nil
 }
