@@ -210,6 +210,12 @@ cover: ## print which share of each package's statements make test runs, child p
 times: build ## measure the durations and the output that README and docs state, and write them there
 	@go run ./internal/times -only '$(ONLY)' README.md docs/*.md
 
+# BASE: a commit. By instructions where perf counts them, else by CPU time.
+.PHONY: bench-self
+bench-self: ## compare what this tree costs with what an earlier commit did: make bench-self BASE=HEAD~1 [ONLY=Explore]
+	@test -n "$(BASE)" || { echo "which commit? make bench-self BASE=HEAD~1" >&2; exit 64; }
+	@go run ./internal/selfbench -base '$(BASE)' -only '$(ONLY)'
+
 .PHONY: mutants
 mutants: ## have checks and tests look for what is wrong with algorithms, or the testbed, after one change
 	@cd nodes/mutex && SOAK=1 go test -count=1 -run '^TestMutantsOfRows$$'
