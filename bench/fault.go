@@ -78,6 +78,9 @@ func checked(faults []chaos.Fault) (all []check.Fault) {
 		if effect.KindOf(f.Effect).Cuts {
 			asked.CutsOff = f.HitsNode()
 		}
+		if _, sets := f.Effect.(*effect.Clock); sets {
+			asked.Sets = f.HitsNode()
+		}
 		if asked.Breaks&nodes.NoCrash != 0 {
 			asked.Kills = f.HitsNode()
 		}

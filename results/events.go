@@ -186,6 +186,8 @@ var eventColumns = []eventColumn{
 	{name: "clock", number: fence},
 	{name: "steps", number: func(e eventOf) int64 { done, _ := e.Worked(); return int64(done) }},
 	{name: "spoilt", number: func(e eventOf) int64 { _, spoilt := e.Worked(); return int64(spoilt) }},
+	{name: "timers", of: kinds(history.ClockSet), number: count},
+	{name: "timers_set", of: kinds(history.ClockSet), number: value},
 	{name: "breach", of: kinds(history.Breached), text: countName},
 	{name: "type", free: true, text: func(e eventOf) string { return e.says.Type }},
 	{name: "says", free: true, text: func(e eventOf) string { return e.says.Body }},

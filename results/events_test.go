@@ -89,6 +89,7 @@ var printedEvents = []struct {
 		map[string]any{"of_node": 3., "errs_ns": 900000., "errs_on_host_ns": 50.}},
 	{history.Event{Kind: history.ToldLost, Entry: 8}, map[string]any{"entry": 8.}},
 	{history.Event{Kind: history.TryRefused, Entry: 8, Value: 77}, map[string]any{"entry": 8., "tried_ns": 77.}},
+	{history.Event{Kind: history.ClockSet, Count: 2, Value: 7}, map[string]any{"timers": 2., "timers_set": 7.}},
 	{history.Event{Kind: history.AssumptionBroken, Value: int64(nodes.NoLoss | nodes.FIFO)},
 		map[string]any{"assumptions": "no_loss FIFO_links"}},
 }

@@ -30,7 +30,9 @@ type Fault struct {
 	// victim; nil: it cuts nobody off.
 	CutsOff func(id, victim nodes.ID) bool
 	// Kills reports whether a fault that kills nodes kills one of them, if it hit such a victim; nil: any.
-	Kills  func(id, victim nodes.ID) bool
+	Kills func(id, victim nodes.ID) bool
+	// Sets reports whether a fault of clocks sets that of a node, if it hit such a victim; nil: it sets none.
+	Sets   func(id, victim nodes.ID) bool
 	Leaves time.Duration // for how long after it what it did may last: messages that come late, timers
 }
 
@@ -53,7 +55,7 @@ func faults(e *evidence) Finding {
 			wrong = append(wrong, says)
 		}
 		told = append(told, e.faultText(asked, f))
-		if missed(asked, f) == "" {
+		if e.missedBy(asked, f) == "" {
 			lines = append(lines, e.faultText(asked, f))
 		}
 	}
@@ -81,10 +83,13 @@ func faults(e *evidence) Finding {
 	return valid("%s", says).with(fewOf(lines, len(lines))...)
 }
 
-// missed says why a fault that took place hit nothing; empty: it hit something. How many messages one of
+// missedBy says why a fault that took place hit nothing; empty: it hit something. How many messages one of
 // links hit is known when it is healed, which each is at the end of a run that neither stalls nor is cut
 // short.
-func missed(asked *Fault, f *section.Fault) string {
+func (m *model) missedBy(asked *Fault, f *section.Fault) string {
+	if of := m.timeless(asked, f); of != "" {
+		return asked.Text + ": it hit nothing: " + of
+	}
 	switch {
 	case asked.Breaks != 0 && asked.OfLinks && f.Healed && f.Hits == 0:
 		return asked.Text + ": it hit no message, since none came that it is for"
@@ -103,7 +108,7 @@ func (e *evidence) misses() (all []string) {
 	for i := range e.sections.Faults {
 		f := &e.sections.Faults[i]
 		began[f.Number] = true
-		if says := missed(e.asked(f), f); says != "" {
+		if says := e.missedBy(e.asked(f), f); says != "" {
 			all = append(all, says+e.spared(f))
 		}
 	}
@@ -139,6 +144,8 @@ func (e *evidence) spared(f *section.Fault) string {
 func (e *evidence) faultText(asked *Fault, f *section.Fault) string {
 	hit := english.Count(f.Hits, "message", "messages")
 	switch {
+	case e.timeless(asked, f) != "":
+		hit = "nothing"
 	case f.Victim >= 0:
 		hit = name(f.Victim)
 	case !asked.OfLinks:
@@ -174,7 +181,7 @@ func (e *evidence) lacks(asked *Fault, f *section.Fault) string {
 	switch {
 	case !asked.ForGood && !f.Healed:
 		return asked.Text + ": it was not healed"
-	case around == nil, missed(asked, f) != "":
+	case around == nil, e.missedBy(asked, f) != "":
 		return ""
 	}
 	if _, lacks := around(e, asked, f); lacks != "" {

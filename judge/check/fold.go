@@ -27,7 +27,7 @@ func New(s *section.Fold, setting Setting) *Fold {
 	if setting.Promise.Slack > 0 {
 		setting.Promise.Slack += err
 	}
-	m := &model{setting, s}
+	m := &model{Setting: setting, sections: s}
 	f := &Fold{evidence{model: m, records: records{model: m}, elected: elected{model: m},
 		minority: minorityEntries{sides: sides{model: m}}, fair: newFairFold(s, setting.Promise, setting.Faults)}}
 	if setting.Exact != nil {
@@ -148,6 +148,8 @@ func (f *Fold) Add(event history.Event) {
 		f.told(event.At)
 	case history.Observed:
 		f.observe(event)
+	case history.ClockSet:
+		f.clocks = append(f.clocks, event)
 	case history.Breached:
 		f.breach = &event
 	}

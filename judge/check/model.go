@@ -16,6 +16,7 @@ import (
 type model struct {
 	Setting
 	sections *section.Fold
+	clocks   []history.Event // ClockSet
 }
 
 // A span is the time in which a broken assumption excuses what went wrong: from one moment to another, both
@@ -94,7 +95,7 @@ func (m *model) brokenBy(at int64, needs nodes.Assumption) nodes.Assumption {
 func (m *model) brokenByFault(in span, f *section.Fault) (broken nodes.Assumption) {
 	asked, to := m.asked(f), f.To
 	switch {
-	case f.From > in.to || asked.OfLinks && f.Healed && f.Hits == 0:
+	case f.From > in.to || asked.OfLinks && f.Healed && f.Hits == 0 || m.timeless(asked, f) != "":
 		return 0
 	case asked.ForGood && !f.Healed && f.Breaks&nodes.ServersUp == 0: // what lasts is done at once
 		to = f.From

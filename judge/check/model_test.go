@@ -14,7 +14,8 @@ import (
 // modelOf returns a model of three clients and a server whose grace is 100, in which faults took place that
 // were asked for: each from 1000 to 2000, healed, with a hit.
 func modelOf(faults ...Fault) *model {
-	m := &model{Setting{Config: nodes.Config{N: 3}, Grace: 100, Faults: faults}, &section.Fold{}}
+	m := &model{Setting: Setting{Config: nodes.Config{N: 3}, Grace: 100, Faults: faults},
+		sections: &section.Fold{}}
 	for i, f := range faults {
 		m.sections.Faults = append(m.sections.Faults, section.Fault{Number: uint32(i + 1), From: 1000, To: 2000,
 			Healed: true, Breaks: f.Breaks, Victim: nodes.None, Nodes: 1, Hits: 1})

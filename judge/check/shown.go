@@ -146,7 +146,7 @@ func (m *model) missed() bool {
 	for i := range m.sections.Faults {
 		f := &m.sections.Faults[i]
 		asked := m.asked(f)
-		none = none && asked.OfLinks && missed(asked, f) != ""
+		none = none && asked.OfLinks && m.missedBy(asked, f) != ""
 	}
 	return none
 }

@@ -34,7 +34,7 @@ func naiveSince(m *model, id nodes.ID, at, began int64) int64 {
 // randomFaults draws cuts into groups, into rings and of one node, and deaths.
 func randomFaults(r *rand.Rand) *model {
 	n := 2 + r.IntN(7)
-	m := &model{Setting{Config: nodes.Config{N: n}}, &section.Fold{}}
+	m := &model{Setting: Setting{Config: nodes.Config{N: n}}, sections: &section.Fold{}}
 	for number := range r.IntN(4) {
 		groups, victim := r.Perm(n), nodes.ID(r.IntN(n))
 		f := Fault{

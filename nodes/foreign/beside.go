@@ -47,9 +47,19 @@ func (b *bridge) time(env *nodes.Env, s *Said) {
 			return
 		}
 		b.timers[at] = id
+		b.ever++
 		env.SetTimer(nodes.Timer{Kind: set, Peer: nodes.ID(at)}, milliseconds(least), milliseconds(most))
 		b.reply(env, s, "set_ok", "")
 	}
+}
+
+func (b *bridge) Timers() (running int, ever int64) {
+	for _, id := range b.timers {
+		if id != "" {
+			running++
+		}
+	}
+	return running, b.ever
 }
 
 func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }

@@ -20,6 +20,8 @@ type Bridge interface {
 	Take() (lines []byte, wrong error)
 	// Says returns what a message to a peer says: its type, unless its kind is named by that, and its body.
 	Says(m nodes.Message) (typ, body string)
+	// Timers returns how many timers of the program run, and how many it has set.
+	Timers() (running int, ever int64)
 }
 
 // A Breach is an error of a program that every program promises not to make, however it declares itself.
@@ -51,6 +53,7 @@ type bridge struct {
 	inside  bool     // the client is
 	told    bool     // it has been told that what it holds is lost, and goes on
 	timers  []string // by their peer: the id of a timer that runs, as JSON; empty: free
+	ever    int64    // how many were set
 	disk    saved
 	out     []byte
 	wrong   error

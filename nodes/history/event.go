@@ -104,6 +104,9 @@ const (
 	// Breached: the foreign program of the node has broken what every program keeps, so that the run ends. Count
 	// says how: see GrantedTwice. What it said is NodeLog.Last.
 	Breached
+	// ClockSet: the clock of the timers of the node's foreign program was set. Count is how many of these ran,
+	// and Value how many the program had ever set.
+	ClockSet
 )
 
 // Breaches of foreign programs.

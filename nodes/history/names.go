@@ -14,7 +14,7 @@ var kindNames = [...]string{
 	Killed: "killed", LinkBegan: "link_began", MulticastBegan: "multicast_began",
 	Campaigned: "campaigned", Observed: "observed", ClockBound: "clock_bound",
 	ToldLost: "told_lost", TryRefused: "try_refused",
-	Breached: "breached",
+	Breached: "breached", ClockSet: "clock_set",
 }
 
 var markNames = [...]string{

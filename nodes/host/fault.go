@@ -63,6 +63,11 @@ func (h *host) die() {
 
 // setClock sets the clock that the timers of machines go by. Those that run come due sooner or later.
 func (h *host) setClock(jump time.Duration, rate float64) {
+	if h.bridge != nil {
+		running, ever := h.bridge.machine.Timers()
+		h.record(history.Event{Kind: history.ClockSet, Instance: uint16(h.bridge.instance), Count: uint32(running),
+			Value: ever})
+	}
 	h.skew = h.skew.Set(h.clock.Now(), jump, rate)
 	was := h.tasks
 	h.tasks = newTasks()
