@@ -144,5 +144,5 @@ func (n *nodeSet) unreached() error {
 // nobody knows whether its servers still have their data.
 func (n *nodeSet) outOfReach(why error) error {
 	return errors.Join(fmt.Errorf("%w; what clients do from then on says nothing about the service", why),
-		n.broke(nodes.ServersUp|nodes.NoAmnesia))
+		n.broke(nodes.ServersUp|nodes.ServerMajority|nodes.NoAmnesia))
 }

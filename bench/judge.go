@@ -47,6 +47,7 @@ func (j *Job) setting(faults []chaos.Fault) check.Setting {
 	}
 	s.Delay, s.Bounded = j.bound()
 	s.Even = j.Simulated && j.even()
+	s.Recovers = j.Servers.Recovers
 	s.Open, s.Alone = j.Workload.Load == workload.Open, j.alone()
 	s.Fills, s.Work = j.fills(&s), j.Workload.Work
 	s.Expected, s.Faults, s.Promise = j.Entries, checked(faults), j.promise()

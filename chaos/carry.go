@@ -31,7 +31,10 @@ func (d *Driver) beginCarried(f *fault, b port.FaultBeginning) (err error) {
 		Up: d.cluster.Up, Stands: d.stands, NodesOn: f.nodesOn, ServerStands: d.serverStands, Nth: f.Nth}
 	b.Nodes, err = f.carried().Begin(f.carrier, of)
 	b.Servers = f.carrier.Hit
-	f.servers = b.Servers
+	f.servers, f.parted = b.Servers, f.carrier.Parted
+	if f.ofServers() && err == nil && d.majorityJoined(t.Servers(), b.At) {
+		b.Breaks &^= nodes.ServerMajority
+	}
 	if err == nil && f.ForGood() && f.Nth == 0 && !f.killsServers() {
 		err = f.mend()
 	}

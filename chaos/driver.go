@@ -35,9 +35,10 @@ type fault struct {
 	victims effect.Group // of a fault of processes
 	// that carries it out, from its beginning until it is healed; nil: it needs none
 	carrier *effect.Carrier
-	servers []int // that it has hit
-	turn    int64 // slow: when they stop or go on next
-	stands  bool  // slow: they stand still
+	servers []int    // that it has hit
+	parted  [][2]int // pairs of servers that it keeps apart
+	turn    int64    // slow: when they stop or go on next
+	stands  bool     // slow: they stand still
 }
 
 // state is how far a fault has come.

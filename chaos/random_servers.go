@@ -40,6 +40,31 @@ func ServerPlan(s *Scene, lease time.Duration, seed uint64) *Plan {
 	return p
 }
 
+// A plan of a minority begins at minorityAt, and lasts for so long after the servers have to serve again.
+const minorityAt, minorityBeyond = time.Second, 3 * time.Second
+
+// MinorityRun is how long a run is measured that takes a plan of MinorityPlan: its last fifth is calm.
+func MinorityRun(of Servers) time.Duration {
+	return (minorityAt + of.Recovers + minorityBeyond) * 5 / 4
+}
+
+// MinorityPlan draws by a seed a fault of one server, for longer than the others, which are a majority, take
+// until they serve again.
+func MinorityPlan(s *Scene, seed uint64) *Plan {
+	r := &serverDraw{rolls: rolls{dice: chance.Dice(seed)}, s: s}
+	which := r.server()
+	what := []string{"pause-server: " + which, "kill-server: " + which}
+	if s.Servers.Peers {
+		what = append(what, fmt.Sprintf("cut-server: server %s/servers", which))
+	}
+	p, text := &Plan{About: "Drawn by a seed."}, r.pick(what...)
+	f, err := ParseFault(fmt.Sprintf("%s, at: %v, for: %v", text, minorityAt, s.Servers.Recovers+minorityBeyond))
+	if err == nil && resolves([]Fault{f}, s, seed) {
+		p.Faults = []Fault{f}
+	}
+	return p
+}
+
 // resolves reports whether faults can hold together.
 func resolves(all []Fault, s *Scene, seed uint64) bool {
 	_, err := Resolve(all, s, seed)

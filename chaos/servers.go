@@ -3,6 +3,7 @@ package chaos
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"turnstile/chaos/effect"
 )
@@ -15,7 +16,9 @@ type Servers struct {
 	Leads    bool   `yaml:"leads,omitempty"`    // one of them leads, or is the primary, and says so
 	Promotes bool   `yaml:"promotes,omitempty"` // a replica or standby can be made the primary
 	Peers    bool   `yaml:"peers,omitempty"`    // they talk to each other, and can be kept from it
-	NoClock  string `yaml:"no-clock,omitempty"` // why their clocks cannot be set; empty: they can
+	// Recovers is within what time they serve while more than half are up and joined; 0: it is not known.
+	Recovers time.Duration `yaml:"recovers,omitempty"`
+	NoClock  string        `yaml:"no-clock,omitempty"` // why their clocks cannot be set; empty: they can
 }
 
 // ofServers reports whether the fault is one of servers of a service.
@@ -167,4 +170,43 @@ func (d *Driver) triedLater(f *fault, err error) bool {
 	at := d.cluster.Now() + lookAgain
 	f.shared.begin(at, d.end(f, at))
 	return true
+}
+
+// majorityJoined reports whether more than half of so many servers are up at a time, and all of these reach
+// each other. What a fault has hit that is over counts as not joined as long as that may take.
+func (d *Driver) majorityJoined(count int, now int64) bool {
+	down, apart := map[int]bool{}, map[[2]int]bool{}
+	for _, f := range d.faults {
+		if !f.ofServers() || f.carrier == nil && (f.ended == 0 || now-f.ended > int64(f.Leaves())) {
+			continue
+		}
+		for _, pair := range f.parted {
+			apart[pair] = true
+		}
+		if f.stopsServers() {
+			for _, i := range f.servers {
+				down[i] = true
+			}
+		}
+	}
+	var up []int
+	for i := range count {
+		if !down[i] {
+			up = append(up, i)
+		}
+	}
+	return 2*mostJoined(up, apart) > count
+}
+
+// mostJoined returns how many of some servers at most reach each other.
+func mostJoined(up []int, apart map[[2]int]bool) int {
+	if len(up) == 0 {
+		return 0
+	}
+	reached := slices.DeleteFunc(slices.Clone(up[1:]), func(i int) bool { return apart[[2]int{up[0], i}] })
+	most := 1 + mostJoined(reached, apart)
+	if len(reached) == len(up)-1 {
+		return most
+	}
+	return max(most, mostJoined(up[1:], apart))
 }

@@ -250,17 +250,17 @@ func TestFaultsOfServersAreWritten(t *testing.T) {
 		"cut: servers/holder": {"cut-server holder/servers", nodes.NoLoss | nodes.Timing},
 		"cut: 0-2/server 0,2, close: true": {
 			"cut-server 0-2/server 0,2 with connections closed", nodes.NoLoss | nodes.Timing},
-		"cut: server 0/server 1-2":     {"cut-server server 0/server 1-2", nodes.ServersUp},
-		"kill-server: server 0-1":      {"kill-server 0-1", nodes.ServersUp},
-		"kill-server: leader, for: 1s": {"kill-server leader", nodes.ServersUp},
+		"cut: server 0/server 1-2":     {"cut-server server 0/server 1-2", nodes.ServersUp | nodes.ServerMajority},
+		"kill-server: server 0-1":      {"kill-server 0-1", nodes.ServersUp | nodes.ServerMajority},
+		"kill-server: leader, for: 1s": {"kill-server leader", nodes.ServersUp | nodes.ServerMajority},
 		"kill-server: 0, for: 1s, forget: true": {
-			"kill-server 0 with amnesia", nodes.ServersUp | nodes.NoAmnesia},
+			"kill-server 0 with amnesia", nodes.ServersUp | nodes.ServerMajority | nodes.NoAmnesia},
 		"promote: 1":                    {"promote 1", nodes.NoAmnesia},
 		"drop-answer: holder, nth: 2":   {"drop-answer holder #2", nodes.NoLoss | nodes.Timing},
-		"pause-server: leader, for: 1s": {"pause-server leader", nodes.ServersUp},
+		"pause-server: leader, for: 1s": {"pause-server leader", nodes.ServersUp | nodes.ServerMajority},
 		"drop-answer: 0, nth: 2, close: true": {
 			"drop-answer 0 #2 with the connection closed", nodes.NoLoss | nodes.Timing},
-		"cut-server: server leader/servers, at: 1s": {"cut-server server leader/servers", nodes.ServersUp},
+		"cut-server: server leader/servers, at: 1s": {"cut-server server leader/servers", nodes.ServersUp | nodes.ServerMajority},
 	} {
 		f := read(t, text)[0]
 		if f.What() != want.says || f.Breaks() != want.breaks {
@@ -312,5 +312,36 @@ func TestFaultsOfServersAreInjected(t *testing.T) {
 	if _, err := ResolveMore(nil, read(t, "kill-server: 3"), s, 1); err == nil ||
 		!strings.Contains(err.Error(), "there is no server 3") {
 		t.Errorf("the error is %v", err)
+	}
+}
+
+// A fault of servers breaks their majority unless more than half are up and reach each other, whatever other
+// faults hit, and what was over just before.
+func TestAMajorityOfServers(t *testing.T) {
+	for _, c := range []struct {
+		faults []string
+		broken []bool // by the order in which they begin
+	}{
+		{[]string{"kill-server: 0, at: 1s, for: 1s"}, []bool{false}},
+		{[]string{"kill-server: 0-1, at: 1s, for: 1s"}, []bool{true}},
+		{[]string{"pause-server: leader, at: 1s, for: 1s"}, []bool{false}},
+		{[]string{"cut-server: server leader/servers, at: 1s, for: 1s"}, []bool{false}},
+		{[]string{"cut-server: server 0/server 1/server 2, at: 1s, for: 1s"}, []bool{true}},
+		{[]string{"cut-server: server 0/server 2, at: 1s, for: 1s"}, []bool{false}},
+		{[]string{"cut-server: server 0/server 1-2, at: 1s, for: 2s", "kill-server: 1, at: 2s, for: 1s"},
+			[]bool{false, true}},
+		{[]string{"kill-server: 0, at: 1s", "pause-server: 1, at: 30s, for: 1s"}, []bool{false, true}},
+		{[]string{"kill-server: 0, at: 1s, for: 1s", "pause-server: 1, at: 5s, for: 1s"}, []bool{false, true}},
+		{[]string{"kill-server: 0, at: 1s, for: 1s", "pause-server: 1, at: 30s, for: 1s"}, []bool{false, false}},
+	} {
+		d, on := stagedFor(t, time.Minute, c.faults...)
+		on.until(t, d, time.Minute)
+		var broken []bool
+		for _, b := range on.broke {
+			broken = append(broken, b&nodes.ServerMajority != 0)
+		}
+		if !slices.Equal(broken, c.broken) {
+			t.Errorf("%q: their majority is broken: %v", c.faults, broken)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -166,11 +167,12 @@ func TestFaultsOfOneBrokerHoldOneAtATime(t *testing.T) {
 
 // A stageOf is a cluster that writes down what is done to it.
 type stageOf struct {
-	now  int64
-	away bool
-	down map[int]bool // brokers
-	dead map[nodes.ID]bool
-	did  []string
+	broke []nodes.Assumption // by the faults that began
+	now   int64
+	away  bool
+	down  map[int]bool // brokers
+	dead  map[nodes.ID]bool
+	did   []string
 	fakeServers
 }
 
@@ -214,6 +216,7 @@ func (s *stageOf) BeginConnection(n int, of []nodes.ID, x port.Strain) error {
 	return s.do("connection %d of %v %v %d %v %v", n, of, x.Latency, x.Bandwidth, x.Stall, x.Reset)
 }
 func (s *stageOf) FaultBegan(b port.FaultBeginning) error {
+	s.broke = append(s.broke, b.Breaks)
 	text := fmt.Sprintf("began %d at %d nodes", b.Number, b.Nodes)
 	if len(b.Servers) > 0 {
 		text += fmt.Sprintf(", servers %v", b.Servers)
@@ -236,7 +239,14 @@ func (s *stageOf) told() (did []string) {
 // staged returns a driver of faults that has begun on a cluster at the time 1.
 func staged(t *testing.T, texts ...string) (*Driver, *stageOf) {
 	t.Helper()
+	return stagedFor(t, 0, texts...)
+}
+
+// stagedFor is staged of a run that is measured for so long; 0: for as long as those of tests are.
+func stagedFor(t *testing.T, measured time.Duration, texts ...string) (*Driver, *stageOf) {
+	t.Helper()
 	s := scene(t, "central")
+	s.Measured = cmp.Or(measured, s.Measured)
 	s.Brokers, s.Placement = 3, placed(t, "", s.total(), 2)
 	s.Servers = Servers{Service: "etcd", Count: 3, Leads: true, Promotes: true, Peers: true}
 	c := &stageOf{now: 1, down: map[int]bool{}, dead: map[nodes.ID]bool{}}

@@ -94,6 +94,7 @@ const (
 	Timing                                  // messages and handlers take bounded time
 	Majority                                // more than half of the clients are up
 	ServersUp                               // all nodes without a client are up, and all servers of a service
+	ServerMajority                          // more than half of the servers of a service are up and joined
 )
 
 // Transient are the assumptions that hold again some time after what broke them is over. All others are
@@ -101,11 +102,12 @@ const (
 // early, unless it does not rest on that. A crash is one of these though the node comes up again: what was
 // sent to it meanwhile is lost, and so is a token that it held. A row that recovers from that does not rest
 // on NoCrash.
-const Transient = NoPause | PerfectDetector | EventualDetector | Timing | Majority | ServersUp
+const Transient = NoPause | PerfectDetector | EventualDetector | Timing | Majority | ServersUp |
+	ServerMajority
 
 var assumptionNames = [...]string{"no loss", "no duplication", "FIFO links", "no crash", "no amnesia",
 	"no pause", "a perfect detector", "an eventual detector", "bounded delays", "a majority that is up",
-	"servers that are up"}
+	"servers that are up", "a majority of servers that are up and reach each other"}
 
 // String lists the assumptions in words.
 func (n Assumption) String() string {

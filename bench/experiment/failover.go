@@ -52,7 +52,15 @@ func (c *FailoverCase) Text() string {
 }
 
 // Lacks says why the fault has no meaning for the service; empty: it has one.
-func (c *FailoverCase) Lacks() string { return c.Line.Lacks[c.Fault] }
+func (c *FailoverCase) Lacks() string {
+	if why := c.Line.Lacks[c.Fault]; why != "" || c.Fault != cutServer {
+		return why
+	}
+	return c.Line.Lacks[killServer]
+}
+
+// ofServers reports whether the fault hits servers.
+func (c *FailoverCase) ofServers() bool { return c.Fault == killServer || c.Fault == cutServer }
 
 // The runs. Times are shares of a scale: the time to live that is granted.
 const (
@@ -61,8 +69,7 @@ const (
 
 	failoverWarmup = 100 * time.Millisecond
 	failoverSlack  = 500 * time.Millisecond // for an entry that takes longer than usual, or the end of a fault
-	// The server that leads is killed while a client is inside. The client stays inside until the server is
-	// down. The other servers take some seconds to elect a leader, whatever the ttl is: NATS up to nine.
+	// The server that leads is killed or cut off while a client is inside. The client stays inside until then. The other servers take some seconds to elect a leader, whatever the ttl is: NATS up to nine.
 	serverHold  = 200 * time.Millisecond
 	serverAfter = 100 * time.Millisecond
 	serverWait  = 12 * time.Second
@@ -78,10 +85,10 @@ func (c *FailoverCase) scale() time.Duration {
 
 // lasts returns for how long the fault is in force, or the run goes on after a kill.
 func (c *FailoverCase) lasts() time.Duration {
-	switch c.Fault {
-	case killServer:
+	switch {
+	case c.ofServers():
 		return serverWait
-	case "kill":
+	case c.Fault == "kill":
 		return 2*c.scale() + 2*time.Second
 	}
 	return 3*c.scale() + time.Second
@@ -89,7 +96,7 @@ func (c *FailoverCase) lasts() time.Duration {
 
 // hold returns for how long a client stays inside.
 func (c *FailoverCase) hold() time.Duration {
-	if c.Fault == killServer {
+	if c.ofServers() {
 		return serverHold
 	}
 	return c.scale() / 2
@@ -98,7 +105,7 @@ func (c *FailoverCase) hold() time.Duration {
 // spread returns the length of the interval from which each run draws the moment of the fault. It is the time
 // between two renewals of a lease: libraries renew a lease three times in its length.
 func (c *FailoverCase) spread() time.Duration {
-	if c.Fault == killServer {
+	if c.ofServers() {
 		return serverAfter
 	}
 	return (c.scale() / 3).Truncate(time.Millisecond)
@@ -127,6 +134,10 @@ func (c *FailoverCase) entries(o *bench.Options) (err error) {
 	case killServer:
 		from = failoverSlack
 		text = fmt.Sprintf("kill-server: leader, at: %v, when: any enters, after: %v", from, after)
+	case cutServer:
+		from = failoverSlack
+		text = fmt.Sprintf("cut-server: server leader/servers, at: %v, when: any enters, after: %v, for: %v", from,
+			after, c.lasts())
 	case "cut":
 		text = "cut: holder/servers" + text + fmt.Sprintf(", for: %v", c.lasts())
 	case "pause":

@@ -54,7 +54,7 @@ func (r *FailoverRun) read(run *bench.Run, of *study) {
 	switch shown, says := t.Verdict.Shown(); {
 	case t.Trouble != "":
 		r.Why = t.Trouble
-	case shown == 0, shown == row.Unhit:
+	case shown == 0 && !t.Verdict.Idle(), shown == row.Unhit:
 		r.Why = says
 	case len(t.Faults) != 1:
 		r.Why = "the fault never came"

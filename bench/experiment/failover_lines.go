@@ -22,15 +22,15 @@ type FailoverLine struct {
 	// TTL are options that depend on the time to live that is asked for: px={1} is that time, every={0.25} a
 	// quarter of it. None: the service has no such time.
 	TTL []string `yaml:"ttl"`
-	// Lacks says by faults of FailoverFaults why they have no meaning here.
+	// Lacks says by faults of FailoverFaults why they have no meaning here: of servers, one says it of both.
 	Lacks map[string]string `yaml:"lacks"`
 }
 
 // FailoverFaults are the faults of the table: the holder or leader is killed, stands still, is cut off from
-// all others or all servers; the server that leads is killed.
-var FailoverFaults = []string{"kill", "pause", "cut", killServer}
+// all others or all servers; the server that leads is killed, or cut off from the other servers.
+var FailoverFaults = []string{"kill", "pause", "cut", killServer, cutServer}
 
-const killServer = "kill-server"
+const killServer, cutServer = "kill-server", "cut-server"
 
 //go:embed failover.yaml
 var failoverLines []byte

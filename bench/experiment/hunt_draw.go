@@ -10,6 +10,7 @@ import (
 	"turnstile/bench"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
+	"turnstile/nodes"
 )
 
 // A huntOption is an option of a service with the values that plans take of it. Each is as likely.
@@ -121,7 +122,11 @@ func (h *Hunt) draw(ctx context.Context, number int) (*ServiceLine, *bench.Job, 
 			scene := &chaos.Scene{Spec: subject.Spec, Config: subject.Config, Measured: l.Duration,
 				Servers: subject.Servers}
 			l.Demands = l.Demands && subject.Spec.Fenced
-			l.Faults = chaos.ServerPlan(scene, s.leaseOf(words), d.bits()).Faults
+			if d.below(6) == 0 && subject.Servers.Recovers > 0 && l.mayLackServer(scene) {
+				l.Faults = chaos.MinorityPlan(scene, d.bits()).Faults
+			} else {
+				l.Faults = chaos.ServerPlan(scene, s.leaseOf(words), d.bits()).Faults
+			}
 			var j *bench.Job
 			if j, err = l.Job(subject, d.bits()>>32); err == nil {
 				return l, j, nil
@@ -133,6 +138,18 @@ func (h *Hunt) draw(ctx context.Context, number int) (*ServiceLine, *bench.Job, 
 	}
 	return nil, nil, fmt.Errorf("seed %d, plan %d: none of %d draws is a run: %w", h.Seed, number, drawTries,
 		failed)
+}
+
+// mayLackServer has the run go on for long enough to show whether clients enter while one of its servers does
+// nothing, if most are left then. It reports whether that is so.
+func (l *ServiceLine) mayLackServer(s *chaos.Scene) bool {
+	if s.Servers.Count < 3 || s.Spec.Kind != nodes.MutualExclusion {
+		return false
+	}
+	l.Hold, l.Think = 10*time.Millisecond, 0
+	l.Duration = chaos.MinorityRun(s.Servers)
+	s.Measured = l.Duration
+	return true
 }
 
 // load draws what clients do, and how long the run is measured. A lock that nobody renews is held for a

@@ -31,7 +31,8 @@ func fakeSubject(_ context.Context, name string, words []string, n int) (*Servic
 	d := &foreign.Declaration{Safe: nodes.NoPause, Live: nodes.ServersUp, Grace: time.Second,
 		Elects: name == "etcd-election"}
 	s := &ServiceSubject{Config: foreign.ServiceConfig(nodes.Config{N: n}, name, options, d)}
-	s.Servers = chaos.Servers{Service: name, Count: 3, Leads: true, Peers: true, Promotes: name == "redis"}
+	s.Servers = chaos.Servers{Service: name, Count: 3, Leads: true, Peers: true, Promotes: name == "redis",
+		Recovers: 5 * time.Second}
 	var err error
 	s.Spec, err = foreign.Row(s.Config)
 	return s, err
@@ -41,7 +42,7 @@ func fakeSubject(_ context.Context, name string, words []string, n int) (*Servic
 func TestHuntsDrawRuns(t *testing.T) {
 	h := &Hunt{Services: []string{"etcd", "redis", "etcd-election", "zookeeper"}, Subject: fakeSubject}
 	h.Seed = 3
-	kinds := map[string]bool{}
+	kinds, long := map[string]bool{}, 0
 	for number := range 60 {
 		l, j, err := h.draw(t.Context(), number)
 		if err != nil {
@@ -57,6 +58,9 @@ func TestHuntsDrawRuns(t *testing.T) {
 		for i := range l.Faults {
 			f := &l.Faults[i]
 			kinds[strings.Fields(f.String())[0]] = true
+			if f.For > j.Servers.Recovers && l.Service != "etcd-election" {
+				long++
+			}
 			if end := f.At + f.After + f.For; end > j.Duration*4/5+time.Second || !f.ForGood() && f.For == 0 {
 				t.Errorf("plan %d: %v may last to the end of a run of %v", number, f, j.Duration)
 			}
@@ -64,6 +68,9 @@ func TestHuntsDrawRuns(t *testing.T) {
 		if l.Service == "redis" && l.Hold > time.Second/2 {
 			t.Errorf("plan %d holds for %v", number, l.Hold)
 		}
+	}
+	if long == 0 {
+		t.Error("no plan has a server do nothing for longer than the others take to serve again")
 	}
 	for _, kind := range []string{"kill-server", "pause-server", "cut-server", "drop-answer", "pause", "kill",
 		"promote"} {
@@ -127,6 +134,8 @@ func TestWhatIsAFinding(t *testing.T) {
 			OutsideModel: true, Broken: nodes.ServersUp}, want: HuntOutside},
 		"blocked after data was lost": {finding: check.Finding{Outcome: check.Inconclusive, Expected: true,
 			OutsideModel: true, Broken: nodes.NoAmnesia}, want: HuntFinding},
+		"nobody entered though most servers were there": {finding: check.Finding{Outcome: check.Inconclusive,
+			Idle: true}, want: HuntFinding},
 		"in doubt":      {finding: check.Finding{Outcome: check.Inconclusive, Doubted: true}, want: HuntBusy},
 		"unknown":       {finding: check.Finding{Outcome: check.Inconclusive}, want: HuntInconclusive},
 		"a client died": {trouble: "node 1 ended on its own", want: HuntFinding},

@@ -186,6 +186,7 @@ func describe(s *Service, v Values, program, endpoint string) (*Description, err
 	d.Peers = s.Servers.linked(d.Members)
 	d.Leads, d.Promotes = s.Servers.Leader != nil, s.Servers.promotes(v)
 	d.NoClock = s.Servers.noClock()
+	d.RecoversMS = float64(s.Servers.Recovers) / float64(time.Millisecond)
 	d.Server, err = s.Servers.versions(context.Background(), v, paths)
 	return d, err
 }

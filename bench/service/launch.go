@@ -34,6 +34,8 @@ type Description struct {
 	Peers    bool     `json:"peers,omitempty"`    // servers talk with each other, and that can be cut
 	NoClock  string   `json:"no_clock,omitempty"` // why the clocks of servers cannot be set; empty: they can
 
+	// RecoversMS is what Servers.Recovers says, in milliseconds.
+	RecoversMS float64 `json:"recovers_ms,omitempty"`
 	// GrantedMS is what Service.Granted says, in milliseconds; 0: no time is granted.
 	GrantedMS float64 `json:"granted_ms,omitempty"`
 

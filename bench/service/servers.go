@@ -52,6 +52,9 @@ type Servers struct {
 	Leader func(ctx context.Context, all []*Member) (int, error)
 	// Promote has a standby become the first; nil: there are no standbys.
 	Promote func(ctx context.Context, m *Member) error
+	// Recovers is how long they may take to serve again once more than half are up and reach each other, clients
+	// that have to connect again included; 0: nothing is known of that.
+	Recovers time.Duration
 	// NoClock says why libfaketime cannot set the clock of a server; empty: it can, since the program asks libc
 	// for the time.
 	NoClock string

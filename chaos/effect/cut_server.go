@@ -37,7 +37,7 @@ func (c *CutServer) more() (more []string) {
 
 func (c *CutServer) breaks() nodes.Assumption {
 	if c.Between.clients.IsZero() {
-		return nodes.ServersUp
+		return nodes.ServersUp | nodes.ServerMajority
 	}
 	return cutServer.Breaks
 }
@@ -77,6 +77,7 @@ func (c *CutServer) Begin(on *Carrier, of Group) (hit int, err error) {
 		}
 	}
 	slices.SortFunc(cut.Peers, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+	on.Parted = cut.Peers
 	return 0, on.CutServers(on.Number, cut)
 }
 

@@ -259,6 +259,7 @@ type Carrier struct {
 
 	ServerStands func(server int) bool // because of another fault
 	Hit          []int                 // servers that it has hit
+	Parted       [][2]int              // pairs of servers that it keeps apart
 	Nth          uint64                // of messages, the one that the fault is for
 	Lost         uint64                // answers, known once it is healed
 }

@@ -17,7 +17,7 @@ type KillServer struct {
 var killServer = Kind{Key: "kill-server", Layer: OfServers,
 	Says: "servers of a service are killed (SIGKILL), and after the time that it lasts restarted with their " +
 		"data; it takes --service, as all faults of servers do",
-	Example: "kill-server: leader, for: 1s", Breaks: nodes.ServersUp, Zero: new(KillServer),
+	Example: "kill-server: leader, for: 1s", Breaks: nodes.ServersUp | nodes.ServerMajority, Zero: new(KillServer),
 	Flag: "have `servers` of the service killed, as in 0, 0-1, leader or of holder, and restarted with --for"}
 
 func (*KillServer) Leaves() time.Duration { return reconnecting }
@@ -32,9 +32,9 @@ func (k *KillServer) more() (more []string) {
 
 func (k *KillServer) breaks() nodes.Assumption {
 	if k.Forget {
-		return nodes.ServersUp | nodes.NoAmnesia
+		return killServer.Breaks | nodes.NoAmnesia
 	}
-	return nodes.ServersUp
+	return killServer.Breaks
 }
 
 func (k *KillServer) Check(lasts time.Duration, _ bool) (string, error) {

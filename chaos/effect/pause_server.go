@@ -13,7 +13,7 @@ type PauseServer struct {
 }
 
 var pauseServer = Kind{Key: "pause-server", Layer: OfServers, Says: "servers stand still (SIGSTOP)",
-	Example: "pause-server: 0, for: 1s", Breaks: nodes.ServersUp, Zero: new(PauseServer),
+	Example: "pause-server: 0, for: 1s", Breaks: nodes.ServersUp | nodes.ServerMajority, Zero: new(PauseServer),
 	Flag: "have `servers` of the service stand still for some time"}
 
 func (*PauseServer) Leaves() time.Duration { return reconnecting }

@@ -194,7 +194,8 @@ func subjectOf(ctx context.Context, p *service.Program, c nodes.Config) (*experi
 		s.Servers.Service = p.Name
 	} else if described.Members > 0 {
 		s.Servers = chaos.Servers{Service: p.Name, Count: described.Members, Leads: described.Leads,
-			Promotes: described.Promotes, Peers: described.Peers, NoClock: described.NoClock}
+			Promotes: described.Promotes, Peers: described.Peers, NoClock: described.NoClock,
+			Recovers: time.Duration(described.RecoversMS * float64(time.Millisecond))}
 	}
 	s.Spec, err = foreign.Row(s.Config)
 	return s, d, err

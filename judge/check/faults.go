@@ -45,6 +45,7 @@ func faults(e *evidence) Finding {
 		return valid("no fault was asked for")
 	}
 	var told, lines, wrong []string // of all that took place, and of those that hit
+	idle := false
 	for i := range e.sections.Faults {
 		f := &e.sections.Faults[i]
 		if int(f.Number) < 1 || int(f.Number) > len(e.Faults) {
@@ -54,6 +55,7 @@ func faults(e *evidence) Finding {
 		if says := e.lacks(asked, f); says != "" {
 			wrong = append(wrong, says)
 		}
+		idle = idle || missed(asked, f) == "" && e.Problem.around != nil && e.idle(f)
 		told = append(told, e.faultText(asked, f))
 		if e.missedBy(asked, f) == "" {
 			lines = append(lines, e.faultText(asked, f))
@@ -70,7 +72,9 @@ func faults(e *evidence) Finding {
 	}
 	if len(wrong) > 0 {
 		story := append(fewOf(wrong, len(wrong)), fewOf(told, len(told))...)
-		return inconclusive("%s", wrong[0]).with(story...)
+		unclear := inconclusive("%s", wrong[0]).with(story...)
+		unclear.Idle = idle
+		return unclear
 	}
 	says := lines[0]
 	if more := len(lines) - 1; more > 0 {
@@ -202,7 +206,7 @@ func (e *evidence) entriesAround(asked *Fault, f *section.Fault) (says, lacks st
 	}
 	switch {
 	case f.Entries > 0 && (asked.ForGood || e.promises(f)):
-	case f.Entries == 0 && e.lasts(asked, f):
+	case e.idle(f):
 		lacks = "nobody entered while it lasted, though it leaves all that the algorithm rests on"
 	case asked.ForGood && f.After == 0:
 		lacks = "nobody entered since it began"
@@ -224,6 +228,9 @@ func (e *evidence) promises(f *section.Fault) bool {
 // somebody enters meanwhile.
 const enoughEntries = 20
 
+// idle reports whether nobody entered while a fault lasted, though the algorithm promises that somebody does.
+func (e *evidence) idle(f *section.Fault) bool { return f.Entries == 0 && e.lasts(e.asked(f), f) }
+
 // lasts reports whether a fault lasts long enough for the entries that the algorithm promises meanwhile: its
 // grace, and what the fault may delay a request and all that is behind it.
 func (e *evidence) lasts(asked *Fault, f *section.Fault) bool {
@@ -231,11 +238,26 @@ func (e *evidence) lasts(asked *Fault, f *section.Fault) bool {
 	if !e.promises(f) || f.Before == 0 {
 		return false
 	}
-	takes := enoughEntries * ((f.From - w.From) / int64(f.Before))
+	takes, lasted := enoughEntries*((f.From-w.From)/int64(f.Before)), min(f.To, w.To)-f.From
+	if len(f.Servers) > 0 && e.Recovers > 0 { // no client has to recover
+		return lasted >= later(takes, int64(e.Recovers)) && e.alone(f)
+	}
 	hops := 2 * int64(e.Config.N)
 	if int64(asked.Leaves) > math.MaxInt64/hops {
 		return false
 	}
 	takes = later(later(takes, int64(e.Grace)), hops*int64(asked.Leaves))
-	return min(f.To, w.To)-f.From >= takes
+	return lasted >= takes
+}
+
+// alone reports whether nothing else was wrong while a fault lasted, nor had the clients anything else to recover
+// from.
+func (e *evidence) alone(f *section.Fault) bool {
+	in := span{f.From, min(f.To, e.sections.Window.To), int64(e.Grace)}
+	for i := range e.sections.Faults {
+		if other := &e.sections.Faults[i]; other != f && in.covers(other.From, other.To, e.asked(other).Leaves) {
+			return false
+		}
+	}
+	return e.brokenIn(in, e.Safe|e.Live) == 0
 }

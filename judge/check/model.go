@@ -105,7 +105,7 @@ func (m *model) brokenByFault(in span, f *section.Fault) (broken nodes.Assumptio
 		broken = f.Breaks
 	}
 	if f.Nodes == 0 && len(f.Servers) == 0 && !asked.OfLinks {
-		broken &^= nodes.NoCrash | nodes.NoAmnesia | nodes.ServersUp
+		broken &^= nodes.NoCrash | nodes.NoAmnesia | nodes.ServersUp | nodes.ServerMajority
 	}
 	return broken
 }

@@ -69,6 +69,9 @@ type Finding struct {
 	// Doubted says that it was a violation, which was taken back since the evidence is not sound; only of a
 	// verdict that was just given.
 	Doubted bool `json:"-" yaml:"-"`
+	// Idle says that nobody entered while a fault lasted that leaves all that the algorithm rests on; only of a
+	// verdict that was just given.
+	Idle bool `json:"-" yaml:"-"`
 	// Expected says that the run stalled, or ended without a leader that all agree on, as the model of the
 	// algorithm allows: see OutsideModel.
 	Expected bool `json:"expected,omitempty" yaml:"expected,omitempty"`
@@ -133,6 +136,11 @@ func (v *Verdict) Worst() *Finding {
 		}
 	}
 	return &v.Findings[at]
+}
+
+// Idle reports whether nobody entered while a fault lasted that leaves all that the algorithm rests on.
+func (v *Verdict) Idle() bool {
+	return slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Idle })
 }
 
 // About returns what a check found that is about something, the first of several; without any, that it is

@@ -42,7 +42,7 @@ var assumptions = []struct {
 }{{"no-loss", nodes.NoLoss}, {"no-duplication", nodes.NoDuplication}, {"fifo", nodes.FIFO},
 	{"no-crash", nodes.NoCrash}, {"no-amnesia", nodes.NoAmnesia}, {"no-pause", nodes.NoPause},
 	{"timing", nodes.Timing}, {"majority", nodes.Majority},
-	{"servers-up", nodes.ServersUp}}
+	{"servers-up", nodes.ServersUp}, {"server-majority", nodes.ServerMajority}}
 
 // undeclared is what is taken of a program that declares nothing: it is safe whatever happens, and need not
 // get on once something has gone wrong.

@@ -99,7 +99,7 @@ func granted(v service.Values) time.Duration { return max(v.Duration(ttlOption),
 func declaration(v service.Values) service.Declaration {
 	ttl := granted(v)
 	return service.Declaration{Safe: []string{"no-loss", "no-pause", "timing", "no-amnesia"},
-		Live: []string{"servers-up"}, GraceMS: float64((2*ttl + Recovers) / time.Millisecond)}
+		Live: []string{"server-majority"}, GraceMS: float64((2*ttl + Recovers) / time.Millisecond)}
 }
 
 // Recovers is how long servers may take to elect a leader, and clients to connect again.

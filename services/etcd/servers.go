@@ -17,7 +17,7 @@ import (
 
 // Servers is how the servers of etcd are started.
 var Servers = service.Servers{Members: []int{1, 3}, Ports: 2, Program: "etcd", Package: "etcd-server",
-	NoClock:     service.GoClock,
+	NoClock: service.GoClock, Recovers: Recovers,
 	VersionArgs: []string{"--version"}, Version: regexp.MustCompile(`etcd Version: (\S+)`),
 	Prepare: rejoin, Command: command, Leader: leader,
 	Ready: func(ctx context.Context, m *service.Member) error {

@@ -72,9 +72,12 @@ func drift(value string) error {
 	return nil
 }
 
+// recovers is how long a client may wait for a server that does not answer: 3 s, as go-redis has it.
+const recovers = 4 * time.Second
+
 func servers() *service.Servers {
 	s := redisd.Servers()
-	s.Members = []int{3, 5}
+	s.Members, s.Recovers = []int{3, 5}, recovers
 	return &s
 }
 
@@ -87,8 +90,8 @@ func declare(v service.Values) service.Declaration {
 	if !v.On("durable") {
 		safe = append(safe, "servers-up")
 	}
-	return service.Declaration{Safe: safe, Live: []string{"no-loss", "servers-up"},
-		GraceMS: float64(2*v.Duration("px")/time.Millisecond) + 4000}
+	return service.Declaration{Safe: safe, Live: []string{"no-loss", "server-majority"},
+		GraceMS: float64((2*v.Duration("px") + recovers) / time.Millisecond)}
 }
 
 // A lock is the client of a node.

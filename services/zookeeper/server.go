@@ -48,9 +48,13 @@ func java(class string, more ...string) []string {
 		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", strings.Join(jars, ":"), class}, more...)
 }
 
+// recovers is how long servers may take to elect a leader, and clients to connect again.
+const recovers = 5 * time.Second
+
 // servers is how ZooKeeper is started.
 var servers = service.Servers{Members: []int{1, 3}, Ports: 3, Program: "java", Package: "zookeeper",
 	NoClock:     "they are written in Java, and its sessions go by the monotonic clock, which does not jump",
+	Recovers:    recovers,
 	VersionArgs: java("org.apache.zookeeper.version.VersionInfoMain"),
 	Version:     regexp.MustCompile(`ZooKeeper, version (\S+)`),
 	Needs:       func(string) []string { return jars },

@@ -36,16 +36,19 @@ var Service = service.Service{
 		if !v.On("durable") { // the keys end with the servers
 			safe = append(safe, "servers-up")
 		}
-		return service.Declaration{Safe: safe, Live: []string{"no-loss", "servers-up"},
-			Fenced: true, GraceMS: float64(2*v.Duration("ttl")/time.Millisecond) + 10_000}
+		return service.Declaration{Safe: safe, Live: []string{"no-loss", "server-majority"},
+			Fenced: true, GraceMS: float64((2*v.Duration("ttl") + recovers) / time.Millisecond)}
 	},
 	Library: func(service.Values) string { return "nats.go " + nats.Version },
 	Open:    open,
 	Obeys:   func(v service.Values) bool { return v.On("obey") },
 }
 
+// recovers is how long servers may take to elect a leader of the stream, which takes 4 to 9 s.
+const recovers = 10 * time.Second
+
 // servers are one or three servers in processes of their own.
-var servers = service.Servers{Members: []int{1, 3}, Ports: 2, Run: run, NoClock: service.GoClock,
+var servers = service.Servers{Members: []int{1, 3}, Ports: 2, Run: run, NoClock: service.GoClock, Recovers: recovers,
 	Versioned: func() string { return server.VERSION },
 	Command: func(m *service.Member) (args, env []string) {
 		args = []string{"n" + strconv.Itoa(m.Number), m.Dir, m.Values["durable"]}

@@ -1,0 +1,65 @@
+package check
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/port"
+)
+
+// A fault that leaves most servers of a service up and joined leaves what its progress rests on: if nobody enters
+// for longer than servers take to serve again, the run shows nothing, and says so. A majority that is gone, a
+// short fault, another one beside it, or one that clients recover from expect no entry.
+func TestNobodyEntersThoughMostServersAreUp(t *testing.T) {
+	const one, most = nodes.ServersUp, nodes.ServersUp | nodes.ServerMajority
+	for _, test := range []struct {
+		name    string
+		breaks  nodes.Assumption
+		lasts   time.Duration
+		entered bool // while it lasts
+		beside  bool // another fault takes place
+		live    nodes.Assumption
+		idle    bool
+	}{
+		{name: "one of three", breaks: one, lasts: 6 * time.Second, idle: true},
+		{name: "two of three", breaks: most, lasts: 6 * time.Second},
+		{name: "somebody enters", breaks: one, lasts: 6 * time.Second, entered: true},
+		{name: "too short", breaks: one, lasts: 4 * time.Second},
+		{name: "beside another", breaks: one, lasts: 6 * time.Second, beside: true},
+		{name: "all servers are needed", breaks: one, lasts: 6 * time.Second, live: nodes.ServersUp},
+	} {
+		w := measuring()
+		w.CostKnown, w.Identities = false, nil
+		w.Live, w.Grace, w.Recovers = nodes.ServerMajority|test.live, 30*time.Second, 5*time.Second
+		w.Faults = []Fault{{Text: "pause-server 0", Breaks: most}, {Text: "kill 1", Breaks: nodes.NoCrash}}
+		w.round()
+		began := func(number, hit int, breaks nodes.Assumption, servers ...int) {
+			w.add(nodes.None, history.FaultEvent(port.FaultBeginning{Number: number, Victim: nodes.None, Nodes: hit,
+				Breaks: breaks, Servers: servers}))
+		}
+		if test.beside {
+			began(2, 1, nodes.NoCrash)
+			w.add(nodes.None, history.Event{Kind: history.FaultHealed, Count: 2})
+		} else {
+			w.Faults = w.Faults[:1]
+		}
+		began(1, 0, test.breaks, 0)
+		if test.entered {
+			w.turn(0)
+		}
+		w.now += int64(test.lasts)
+		w.add(nodes.None, history.Event{Kind: history.FaultHealed, Count: 1})
+		w.turn(0)
+		w.turn(1)
+		w.end()
+		v := w.judge()
+		f := finding(t, v, "faults")
+		says := strings.Contains(f.Says, "nobody entered while it lasted, though it leaves all that")
+		if f.Idle != test.idle || says != test.idle || (f.Outcome == Valid) == test.idle {
+			t.Errorf("%s: %v, idle %v: %s", test.name, f.Outcome, f.Idle, f.Says)
+		}
+	}
+}
