@@ -55,7 +55,7 @@ func faults(e *evidence) Finding {
 		if says := e.lacks(asked, f); says != "" {
 			wrong = append(wrong, says)
 		}
-		idle = idle || missed(asked, f) == "" && e.Problem.around != nil && e.idle(f)
+		idle = idle || e.missedBy(asked, f) == "" && e.Problem.around != nil && e.idle(f)
 		told = append(told, e.faultText(asked, f))
 		if e.missedBy(asked, f) == "" {
 			lines = append(lines, e.faultText(asked, f))
