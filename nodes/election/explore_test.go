@@ -51,3 +51,6 @@ func TestExploredRowsAreSound(t *testing.T) {
 		})
 	}
 }
+
+// Nothing is wrong with a sound row in the hostile explorations.
+func TestRowsAreExploredWithFaults(t *testing.T) { rowtest.ExploreHostile(t, Table) }

@@ -1,8 +1,6 @@
 package mutex
 
 import (
-	"bytes"
-	"os"
 	"testing"
 	"time"
 
@@ -10,7 +8,6 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/replay"
-	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
@@ -140,22 +137,12 @@ func TestBackoffLetsOneCaptureTheMedium(t *testing.T) {
 }
 
 // An attempt names the incarnation of its node: with numbers alone, a CLEAR of the life before would count,
-// and two would be inside. It takes an overtaking and a crash within a node's first attempt, so a schedule
-// shows it.
+// and two would be inside. It takes an overtaking and a crash within a node's first attempt.
 func TestBackoffNamesTheLife(t *testing.T) {
-	text, err := os.ReadFile("testdata/backoff/old-life.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	find := func(string) (*row.Row, error) {
-		return rowtest.Rebuilt(&backoffRow, func(b backoff) nodes.Machine { return &backoffLifeless{b} }), nil
-	}
-	s, err := replay.Parse(bytes.NewReader(text), find)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := replay.Play(s)
-	if err != nil || r.Violation == nil || r.Violation.Check != replay.CheckExclusion {
-		t.Errorf("it breaks %+v (%v), want %s", r.Violation, err, replay.CheckExclusion)
+	lifeless := rowtest.Rebuilt(&backoffRow, func(b backoff) nodes.Machine { return &backoffLifeless{b} })
+	o := rowtest.Hostile(lifeless)[0]
+	o.States = 60_000
+	if v := rowtest.Explore(t, o).Violation; v == nil || v.Check != replay.CheckExclusion {
+		t.Errorf("it breaks %+v, want %s", v, replay.CheckExclusion)
 	}
 }

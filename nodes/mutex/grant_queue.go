@@ -50,7 +50,7 @@ func (q *grantQueue) finish(client nodes.ID, number uint64) {
 		return
 	}
 	q.over[client], q.seen[client] = number, max(number, q.seen[client])
-	if q.held() && q.holder.Client == client {
+	if q.held() && q.holder.Client == client && q.holder.Number <= number {
 		q.holder = claim{}
 		return
 	}

@@ -47,3 +47,6 @@ func TestVariantsAreSound(t *testing.T) {
 		})
 	}
 }
+
+// Nothing is wrong with a sound row in the hostile explorations.
+func TestRowsAreExploredWithFaults(t *testing.T) { rowtest.ExploreHostile(t, Table) }
