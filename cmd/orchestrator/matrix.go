@@ -44,7 +44,8 @@ leads is killed: by service and ttl, the medians of 10 runs with intervals. The 
 failover.csv in the folder of the set. It, too, makes only the runs that are left.
 
 Exit status: 0 all is as the rows say, 1 something differs, 2 some run shows nothing, was not
-hit though its row expects that it is, none was hit, or interrupted, 64 bad usage.`
+hit though its row expects that it is, none was hit, some line of a service is not run, or interrupted, 64 bad
+usage or nothing of it can be run.`
 
 const matrixExample = `  orchestrator matrix
   orchestrator matrix --simulated --runs 20

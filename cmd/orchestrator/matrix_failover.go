@@ -92,6 +92,19 @@ func (a *app) matrixOfFailovers(ctx context.Context, c *matrixCall) error {
 		return err
 	}
 	describeFailovers(ctx, m.Cases, serviceProgram)
+	var out []notRun
+	cases := 0
+	for _, x := range m.Cases {
+		if x.Lacks() != "" {
+			continue
+		}
+		if cases++; x.Err != nil {
+			out = append(out, notRun{x.Line.Service, errors.Unwrap(x.Err)})
+		}
+	}
+	if err := a.tellNotRun(out, cases); err != nil {
+		return err
+	}
 	m.Command = "orchestrator matrix --failover"
 	interrupted, err := a.makeMatrix(ctx, m, &m.Sweep, c.noProgress)
 	if err != nil {
@@ -157,8 +170,11 @@ holder
 
 // tellFailovers says which runs do not count, and sets the exit status.
 func (a *app) tellFailovers(m *experiment.Failover, cells int) {
-	nothing, out := 0, 0
+	nothing, out, left := 0, 0, 0
 	for _, x := range m.Cases {
+		if x.Subject == nil && x.Lacks() == "" {
+			left++
+		}
 		for _, run := range x.LeftOut {
 			out++
 			fmt.Fprintf(a.stdout, "left out  %s: %s (%s)\n", x.Text(), run.Why, run.Folder)
@@ -173,7 +189,7 @@ func (a *app) tellFailovers(m *experiment.Failover, cells int) {
 	if nothing > 0 || out > 0 {
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 	}
-	fmt.Fprintf(a.stdout, "%s, %d of them without a run that counts; %s.\n",
-		english.Count(cells, "cell", "cells"), nothing,
+	fmt.Fprintf(a.stdout, "%s, %d of them without a run that counts, %d not run; %s.\n",
+		english.Count(cells, "cell", "cells"), nothing-left, left,
 		english.Count(out, "run is left out", "runs are left out"))
 }

@@ -91,6 +91,7 @@ func (a *app) matrixOfServices(ctx context.Context, c *matrixCall) error {
 	if err := equipFor(&m.Setup, true); err != nil {
 		return err
 	}
+	var out []notRun
 	for _, x := range m.Cases {
 		program, err := serviceProgram(x.Line.Service)
 		if err == nil {
@@ -99,7 +100,11 @@ func (a *app) matrixOfServices(ctx context.Context, c *matrixCall) error {
 		}
 		if err != nil {
 			x.Err = fmt.Errorf("not run: %w", err)
+			out = append(out, notRun{x.Line.Service, err})
 		}
+	}
+	if err := a.tellNotRun(out, len(m.Cases)); err != nil {
+		return err
 	}
 	m.Command = "orchestrator matrix --services"
 	interrupted, err := a.makeMatrix(ctx, m, &m.Sweep, c.noProgress)
@@ -180,9 +185,12 @@ func caseText(c *experiment.ServiceCase) string {
 
 // tellServices says which cases are not as expected, and sets the exit status.
 func (a *app) tellServices(cases []*experiment.ServiceCase) {
-	differ, nothing, missed := 0, 0, 0
+	differ, nothing, missed, left := 0, 0, 0, 0
 	for _, c := range cases {
 		switch {
+		case c.Err != nil:
+			left++
+			a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 		case c.Differs():
 			differ++
 			a.status = check.Violated.ExitCode()
@@ -194,12 +202,10 @@ func (a *app) tellServices(cases []*experiment.ServiceCase) {
 				nothing, missed, says = nothing-1, missed+1, "not hit"
 			}
 			a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
-			if c.Err == nil {
-				fmt.Fprintf(a.stdout, "%s  %d %s: %s (%s)\n", says, c.Line.Number, c.Line.Text(), c.Tells().Says,
-					c.Tells().Folder)
-			}
+			fmt.Fprintf(a.stdout, "%s  %d %s: %s (%s)\n", says, c.Line.Number, c.Line.Text(), c.Tells().Says,
+				c.Tells().Folder)
 		}
 	}
-	fmt.Fprintf(a.stdout, "%s: %d differ from what is expected, %d show nothing, %d not hit.\n",
-		english.Count(len(cases), "line", "lines"), differ, nothing, missed)
+	fmt.Fprintf(a.stdout, "%s: %d differ from what is expected, %d show nothing, %d not hit, %d not run.\n",
+		english.Count(len(cases), "line", "lines"), differ, nothing, missed, left)
 }

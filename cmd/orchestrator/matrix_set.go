@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"turnstile/bench/experiment"
@@ -34,6 +35,27 @@ func (a *app) makeMatrix(ctx context.Context, m matrixOfSet, s *experiment.Sweep
 		}
 	}
 	return interrupted, m.Judge(context.WithoutCancel(ctx))
+}
+
+// A notRun is a case of a matrix of services that cannot be run: of which service, and why.
+type notRun struct {
+	service string
+	err     error
+}
+
+// tellNotRun says which of so many cases cannot be run, each reason once. It is an error if none can.
+func (a *app) tellNotRun(out []notRun, cases int) error {
+	var all []string
+	for _, x := range out {
+		all = append(all, fmt.Sprintf("%s: %v", x.service, x.err))
+	}
+	if all = distinct(all); len(out) == cases {
+		return fmt.Errorf("nothing of this can be run: %s", strings.Join(all, "; "))
+	}
+	for _, why := range all {
+		fmt.Fprintf(a.stdout, "not run  %s\n", why)
+	}
+	return nil
 }
 
 // tellTable says where the table of a matrix is, or why it could not be written, and whether runs are left.

@@ -149,7 +149,8 @@ type stretch struct{ leadership.Span }
 // when it begins does not.
 func (s stretch) span() span { return span{min(s.From+1, s.To), s.To, 0} }
 
-// calms returns the stretches of the run in which nothing went wrong and nobody was told to campaign, in order.
+// calms returns the stretches of the run in which nothing went wrong and nobody was told to campaign, in
+// order.
 func (e *elected) calms() []stretch { return e.stretches(e.troubles()) }
 
 // stretches returns the stretches of the run outside troubles, in order.

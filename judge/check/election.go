@@ -53,9 +53,9 @@ func (e *elected) since(at int64) time.Duration {
 	return time.Duration(at - e.leaders.Begun).Round(time.Microsecond)
 }
 
-// leaders: no two nodes that run lead at once for longer than a take-over takes by the row. Without terms that
-// holds as long as what safety rests on; with terms it holds while nothing goes wrong: a leader that is cut off
-// or stands still may lead on in its older term until it hears of the higher one.
+// leaders: no two nodes that run lead at once for longer than a take-over takes by the row. Without terms
+// that holds as long as what safety rests on; with terms it holds while nothing goes wrong: a leader that is
+// cut off or stands still may lead on in its older term until it hears of the higher one.
 func leaders(e *evidence) Finding {
 	l := e.leaders
 	both := time.Duration(l.TwoLeaders).Round(time.Microsecond)
@@ -86,8 +86,8 @@ func leaders(e *evidence) Finding {
 	return e.excuse(f.with(e.overlaps(e.Overlap)...), span{at.From, at.To, int64(e.Grace)}, e.Safe)
 }
 
-// worst returns the longest time in which two led for too long, and when that was: one inside the model before
-// any outside. Nil: there is none.
+// worst returns the longest time in which two led for too long, and when that was: one inside the model
+// before any outside. Nil: there is none.
 func (e *evidence) worst() (worst *leadership.Overlap, at leadership.Span) {
 	inside := false // the model
 	for i := range e.leaders.Overlaps {

@@ -250,8 +250,8 @@ func (e *evidence) lasts(asked *Fault, f *section.Fault) bool {
 	return lasted >= takes
 }
 
-// alone reports whether nothing else was wrong while a fault lasted, nor had the clients anything else to recover
-// from.
+// alone reports whether nothing else was wrong while a fault lasted, nor had the clients anything else to
+// recover from.
 func (e *evidence) alone(f *section.Fault) bool {
 	in := span{f.From, min(f.To, e.sections.Window.To), int64(e.Grace)}
 	for i := range e.sections.Faults {

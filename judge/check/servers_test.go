@@ -10,9 +10,9 @@ import (
 	"turnstile/nodes/port"
 )
 
-// A fault that leaves most servers of a service up and joined leaves what its progress rests on: if nobody enters
-// for longer than servers take to serve again, the run shows nothing, and says so. A majority that is gone, a
-// short fault, another one beside it, or one that clients recover from expect no entry.
+// A fault that leaves most servers of a service up and joined leaves what its progress rests on: if nobody
+// enters for longer than servers take to serve again, the run shows nothing, and says so. A majority that is
+// gone, a short fault, another one beside it, or one that clients recover from expect no entry.
 func TestNobodyEntersThoughMostServersAreUp(t *testing.T) {
 	const one, most = nodes.ServersUp, nodes.ServersUp | nodes.ServerMajority
 	for _, test := range []struct {
