@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
+	"turnstile/nodes"
 	"turnstile/nodes/catalog"
+	"turnstile/nodes/row"
 	"turnstile/results"
 )
 
@@ -15,13 +18,36 @@ import (
 func (r *Record) job(folder *results.Folder) (*Job, error) {
 	spec, err := catalog.Of(r.Options.Algorithm, r.Options.Config)
 	if err != nil {
-		return nil, err
+		return nil, r.lacking(err)
 	}
 	j, err := r.Options.Draft(spec, r.Simulated)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", folder.File(results.RunFile), err)
+		return nil, fmt.Errorf("%s: %w", folder.File(results.RunFile), r.lacking(err))
 	}
 	return j, nil
+}
+
+// A LackError is the error of a stored run whose algorithm, what runs beside it, or an option of these, this
+// Turnstile lacks. The run is not wrong for that.
+type LackError struct {
+	error
+	Has string // what has it: by what the run was made
+}
+
+func (e LackError) Error() string { return e.error.Error() + "; " + e.Has + ", which made the run, has it" }
+
+func (e LackError) Unwrap() error { return e.error }
+
+// lacking makes a LackError of an error, if it is one.
+func (r *Record) lacking(err error) error {
+	if !errors.As(err, new(*row.UnknownError)) && !errors.As(err, new(*nodes.OptionError)) {
+		return err
+	}
+	has := "Turnstile " + r.Versions["turnstile"]
+	if commit, _, _ := strings.Cut(r.Versions["revision"], ","); commit != "" {
+		has = "commit " + commit
+	}
+	return LackError{err, has}
 }
 
 // aboutLeaders says which runs have the tables about leaders, by the name that their problem has for

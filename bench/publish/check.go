@@ -20,6 +20,14 @@ type Audit struct {
 	// Runs are all, and Judgeable those whose histories are all there; the others cannot be judged again.
 	Runs      []*results.Folder `json:"-"`
 	Judgeable []*results.Folder `json:"-"`
+	// Lacking are those of which this Turnstile lacks what was run: they are as published, and no more is known.
+	Lacking []Lack `json:"lacking,omitempty"`
+}
+
+// A Lack is a run of which this Turnstile lacks the algorithm.
+type Lack struct {
+	Run string `json:"run"`
+	Why string `json:"why"`
 }
 
 // IsFolder reports whether path is the folder of a published set, even if its list of digests was removed.
@@ -87,7 +95,9 @@ func (a *Audit) run(folder string, run *results.Folder) *source {
 			a.differ(below, inside(folder, problem))
 		}
 	}
-	if absent == 0 && len(s.histories) > 0 {
+	if s.lacks != "" {
+		a.Lacking = append(a.Lacking, Lack{run.Name(), inside(folder, s.lacks)})
+	} else if absent == 0 && len(s.histories) > 0 {
 		a.Judgeable = append(a.Judgeable, run)
 	}
 	return s

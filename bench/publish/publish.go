@@ -115,6 +115,9 @@ func (m *maker) read() error {
 			m.LeftOut = append(m.LeftOut, folder.Name()+": "+inside(m.set.Path, err.Error()))
 			continue
 		}
+		if s.lacks != "" {
+			problems = append(problems, s.lacks)
+		}
 		for _, problem := range problems {
 			m.LeftOut = append(m.LeftOut, folder.Name()+": "+inside(m.set.Path, problem))
 		}

@@ -20,6 +20,7 @@ type source struct {
 	record    *bench.Record
 	tables    []string // of results.SetTables: those that are joined
 	histories []string // names of files
+	lacks     string   // why it cannot be judged by this Turnstile, which lacks its algorithm; empty: it does not
 }
 
 // sourceOf reads a run. An error says why it cannot be published; problems are what cannot be read of it.
@@ -52,7 +53,10 @@ func sourceOf(folder *results.Folder) (s *source, problems []string, err error) 
 		}
 		s.tables = append(s.tables, name)
 	}
-	if _, err := bench.ReadSummary(folder); err != nil && len(problems) == 0 {
+	_, err = bench.ReadSummary(folder)
+	if errors.As(err, new(bench.LackError)) {
+		s.lacks = err.Error()
+	} else if err != nil && len(problems) == 0 {
 		problems = append(problems, err.Error())
 	}
 	for trial := range record.Trials {

@@ -42,7 +42,8 @@ can be judged.
 
 Exit status: as of bench, by the verdict found now, of a set the worst; 1 if a table differs; 2 if a history
 is missing or cannot be read, and nothing is violated. Of a published set: 1 if anything differs, otherwise
-by the runs that were judged again; histories that did not come along change nothing.`
+by the runs that were judged again, and 2 if this Turnstile lacks the algorithm of one; histories that did not
+come along change nothing.`
 
 const verifyExample = `  orchestrator verify
   orchestrator verify --benchstat latest >new.txt; benchstat old.txt new.txt

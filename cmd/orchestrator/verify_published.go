@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"turnstile/bench/publish"
 	"turnstile/internal/english"
@@ -34,11 +36,14 @@ func (a *app) verifyPublished(ctx context.Context, c *verifyCall, path string) (
 	if err != nil {
 		return err
 	}
+	if len(audit.Lacking) > 0 {
+		v.worst = max(v.worst, check.Inconclusive)
+	}
 	a.status = v.worst.ExitCode()
 	if len(audit.Differences) > 0 {
 		a.status = check.Violated.ExitCode()
 	}
-	without := len(audit.Runs) - len(audit.Judgeable)
+	without := len(audit.Runs) - len(audit.Judgeable) - len(audit.Lacking)
 	switch {
 	case c.json:
 		return terminal.PrintJSON(a.stdout, map[string]any{"published": audit, "runs": v.documents,
@@ -55,6 +60,14 @@ func (a *app) verifyPublished(ctx context.Context, c *verifyCall, path string) (
 		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
 			fmt.Fprintf(a.stdout, "%s is about the set as a whole: its digest is all that was compared\n", name)
 		}
+	}
+	lacking := map[string]int{}
+	for _, lack := range audit.Lacking {
+		lacking[lack.Why]++
+	}
+	for _, why := range slices.Sorted(maps.Keys(lacking)) {
+		fmt.Fprintf(a.stdout, "not confirmed: this Turnstile cannot judge %s: %s\n",
+			english.Count(lacking[why], "run", "runs"), why)
 	}
 	if without > 0 {
 		fmt.Fprintf(a.stdout, "not confirmed: the histories of %s are not here, so their verdicts and figures "+

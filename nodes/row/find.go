@@ -20,5 +20,10 @@ func Find(what string, table []*Row, name string) (*Row, error) {
 		known.Names = append(known.Names, row.Name)
 		known.Aliases[row.Name] = row.Aliases
 	}
-	return nil, fmt.Errorf("unknown %s %q%s", what, name, known.Hint(name))
+	return nil, &UnknownError{what, name, known.Hint(name)}
 }
+
+// An UnknownError says that no row of a table goes by a name.
+type UnknownError struct{ what, name, hint string }
+
+func (e *UnknownError) Error() string { return fmt.Sprintf("unknown %s %q%s", e.what, e.name, e.hint) }
