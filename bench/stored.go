@@ -34,7 +34,9 @@ type LackError struct {
 	Has string // what has it: by what the run was made
 }
 
-func (e LackError) Error() string { return e.error.Error() + "; " + e.Has + ", which made the run, has it" }
+func (e LackError) Error() string {
+	return e.error.Error() + "; " + e.Has + ", which made the run, has it"
+}
 
 func (e LackError) Unwrap() error { return e.error }
 

@@ -203,6 +203,15 @@ func (f *Folder) Rows(options ...string) ([]Row, error) {
 	return readRows[Row](f.File(RowsFile), options...)
 }
 
+// Header returns the names of the columns of a stored table.
+func (f *Folder) Header(name string) ([]string, error) {
+	text, err := os.ReadFile(f.File(name))
+	if err != nil {
+		return nil, fmt.Errorf("reading results: %w", err)
+	}
+	return headerOf(text), nil
+}
+
 // Messages reads messages.csv.
 func (f *Folder) Messages() ([]MessageRow, error) { return readRows[MessageRow](f.File(MessagesFile)) }
 

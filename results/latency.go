@@ -33,11 +33,6 @@ var electTags = []string{measure.ElectTag, measure.TakeoverTag}
 func LatencyTables(intervals []Interval) []Table {
 	waits := Pool(intervals)[measure.WaitTag]
 	log := func(w io.Writer) error { return writeLog(w, intervals) }
-	profile := func(w io.Writer) error {
-		const ticksPerHalfDistance, nsPerUS = 5, 1000
-		_, err := waits.PercentilesPrint(w, ticksPerHalfDistance, nsPerUS)
-		return err
-	}
 	return []Table{
 		{Name: LatencyLog, write: log, compare: func(stored []byte, how comparison) []Difference {
 			made := made(log)
@@ -54,11 +49,21 @@ func LatencyTables(intervals []Interval) []Table {
 			return LatencyLog + " was written by an older version, which counted an election until all agreed: " +
 				"its elections are not compared"
 		}},
-		{Name: LatencyProfile, None: waits == nil, write: profile,
-			compare: func(stored []byte, _ comparison) []Difference {
-				return compareLines(LatencyProfile, stored, made(profile), nil)
-			}},
+		profileOf(waits),
 	}
+}
+
+// profileOf is the table of the percentiles of waits.
+func profileOf(waits *hdrhistogram.Histogram) Table {
+	profile := func(w io.Writer) error {
+		const ticksPerHalfDistance, nsPerUS = 5, 1000
+		_, err := waits.PercentilesPrint(w, ticksPerHalfDistance, nsPerUS)
+		return err
+	}
+	return Table{Name: LatencyProfile, None: waits == nil, write: profile,
+		compare: func(stored []byte, _ comparison) []Difference {
+			return compareLines(LatencyProfile, stored, made(profile), nil)
+		}}
 }
 
 // electsAnew reports whether an older version wrote a log, which counted elections until all agreed.
@@ -157,6 +162,38 @@ func (f *Folder) ReadLatencies() (map[string]*hdrhistogram.Histogram, error) {
 		}
 		pool(all, h.Tag(), h)
 	}
+}
+
+// ReadTrialLatencies reads latency.hlog, and returns the histograms of each trial, by its number and their tags.
+func (f *Folder) ReadTrialLatencies() (map[int]map[string]*hdrhistogram.Histogram, error) {
+	text, err := os.ReadFile(f.File(LatencyLog))
+	if err != nil {
+		return nil, fmt.Errorf("reading results: %w", err)
+	}
+	trial, all := 0, map[int]map[string]*hdrhistogram.Histogram{}
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if _, err := fmt.Sscanf(line, "#[Trial: %d]", &trial); err == nil {
+			all[trial] = map[string]*hdrhistogram.Histogram{}
+		}
+		tag, rest, tagged := strings.Cut(line, ",")
+		if tag, tagged = strings.CutPrefix(tag, "Tag="); !tagged || all[trial] == nil {
+			continue
+		}
+		h, err := hdrhistogram.Decode([]byte(rest[strings.LastIndex(rest, ",")+1:]))
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %s of trial %d cannot be decoded: %w", f.File(LatencyLog), tag, trial, err)
+		}
+		all[trial][tag] = h
+	}
+	return all, nil
+}
+
+// CompareProfile compares latency.hgrm with the waits of all trials; nil: there are none.
+func (f *Folder) CompareProfile(waits *hdrhistogram.Histogram) []Difference {
+	t := profileOf(waits)
+	differences, _ := f.Compare(t, "", nil)
+	return differences
 }
 
 // Pool returns the histograms of several trials together, by their tags.

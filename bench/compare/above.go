@@ -11,7 +11,7 @@ import (
 )
 
 // Above says whether a group is worse than its baseline by more than a share, which text says, in any figure:
-// at the end of the interval that is best for it. A group that broke a promise fails, whatever its figures are:
+// at the end of the interval that is best for it. A group that broke a promise fails, whatever its figures:
 // those of its other trials are no better for that. A baseline that broke one is nothing to be compared with.
 func (c *Comparison) Above(share float64, text string) (check.Outcome, string) {
 	broken, unknown := c.broken()

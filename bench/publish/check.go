@@ -95,6 +95,10 @@ func (a *Audit) run(folder string, run *results.Folder) *source {
 			a.differ(below, inside(folder, problem))
 		}
 	}
+	for _, d := range s.contradicts {
+		d.File = below + "/" + d.File
+		a.Differences = append(a.Differences, d)
+	}
 	if s.lacks != "" {
 		a.Lacking = append(a.Lacking, Lack{run.Name(), inside(folder, s.lacks)})
 	} else if absent == 0 && len(s.histories) > 0 {

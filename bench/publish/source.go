@@ -20,7 +20,9 @@ type source struct {
 	record    *bench.Record
 	tables    []string // of results.SetTables: those that are joined
 	histories []string // names of files
-	lacks     string   // why it cannot be judged by this Turnstile, which lacks its algorithm; empty: it does not
+	// contradicts are places where its files contradict each other.
+	contradicts []results.Difference
+	lacks       string // why this Turnstile cannot judge it, whose algorithm it lacks; empty: it does not
 }
 
 // sourceOf reads a run. An error says why it cannot be published; problems are what cannot be read of it.
@@ -53,7 +55,10 @@ func sourceOf(folder *results.Folder) (s *source, problems []string, err error) 
 		}
 		s.tables = append(s.tables, name)
 	}
-	_, err = bench.ReadSummary(folder)
+	summary, err := bench.ReadSummary(folder)
+	if err == nil {
+		s.contradicts, err = summary.Contradictions()
+	}
 	if errors.As(err, new(bench.LackError)) {
 		s.lacks = err.Error()
 	} else if err != nil && len(problems) == 0 {

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"turnstile/internal/figure"
@@ -62,12 +63,17 @@ func (m *Measures) Columns() Figures {
 	m.UncontendedP50 = m.Uncontended.MicrosAt(0.5)
 	columns := reflect.ValueOf(&m.Figures).Elem()
 	for i := range columns.NumField() {
-		tag, quantile, _ := strings.Cut(columns.Type().Field(i).Tag.Get("csv"), "_us_")
-		for _, kind := range Latencies {
-			if q, is := quantiles[quantile]; is && kind.Tag == tag {
-				columns.Field(i).Set(reflect.ValueOf(kind.in(m).MicrosAt(q)))
-			}
+		if tag, q, is := QuantileIn(columns.Type().Field(i).Tag.Get("csv")); is {
+			kind := LatencyNamed(tag)
+			columns.Field(i).Set(reflect.ValueOf(kind.in(m).MicrosAt(q)))
 		}
 	}
 	return m.Figures
+}
+
+// QuantileIn returns which quantile a column of runs.csv has, and of which latency; not if it has none.
+func QuantileIn(column string) (tag string, q float64, is bool) {
+	tag, quantile, _ := strings.Cut(column, "_us_")
+	q, is = quantiles[quantile]
+	return tag, q, is && slices.ContainsFunc(Latencies, func(l LatencyKind) bool { return l.Tag == tag })
 }
