@@ -22,8 +22,8 @@ type contradictions struct {
 	all     []results.Difference
 }
 
-// Contradictions returns where the files of a stored run contradict each other, each of which can be read: the
-// figures of runs.csv, histograms, messages, the tables of sizes, resources and intervals, and verdicts. It
+// Contradictions returns where the files of a stored run contradict each other, each of which can be read:
+// the figures of runs.csv, histograms, messages, the tables of sizes, resources and intervals, and verdicts. It
 // needs no history. A file that this version would have written otherwise contradicts none for that.
 func (s *Summary) Contradictions() ([]results.Difference, error) {
 	if len(s.Rows) == 0 {
@@ -63,8 +63,8 @@ func (c *contradictions) add(file string, trial int, what string) {
 // has reports a figure of runs.csv of the trial i that another file gives otherwise.
 func (c *contradictions) has(i int, column string, by string, is figure.Figure) {
 	if was := c.Rows[i].Figure(column); slices.Contains(c.columns, column) && was.String() != is.String() {
-		c.add(results.RowsFile, c.Rows[i].Trial, fmt.Sprintf("%s is %s, and by %s it is %s", column, or(was, "empty"),
-			by, or(is, "empty")))
+		c.add(results.RowsFile, c.Rows[i].Trial, fmt.Sprintf("%s is %s, and by %s it is %s", column,
+			or(was, "empty"), by, or(is, "empty")))
 	}
 }
 
@@ -192,8 +192,8 @@ func (c *contradictions) timeline(i int) {
 		}
 	}
 	if some && known && counted && (entries < least || entries > most) {
-		c.add(results.RowsFile, row.Trial, fmt.Sprintf("entries_in_window is %v, and by %s it is from %v to %v", entries,
-			results.TimelineFile, least, most))
+		c.add(results.RowsFile, row.Trial, fmt.Sprintf("entries_in_window is %v, and by %s it is from %v to %v",
+			entries, results.TimelineFile, least, most))
 	}
 }
 

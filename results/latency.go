@@ -164,7 +164,8 @@ func (f *Folder) ReadLatencies() (map[string]*hdrhistogram.Histogram, error) {
 	}
 }
 
-// ReadTrialLatencies reads latency.hlog, and returns the histograms of each trial, by its number and their tags.
+// ReadTrialLatencies reads latency.hlog, and returns the histograms of each trial, by its number and their
+// tags.
 func (f *Folder) ReadTrialLatencies() (map[int]map[string]*hdrhistogram.Histogram, error) {
 	text, err := os.ReadFile(f.File(LatencyLog))
 	if err != nil {
@@ -182,7 +183,8 @@ func (f *Folder) ReadTrialLatencies() (map[int]map[string]*hdrhistogram.Histogra
 		}
 		h, err := hdrhistogram.Decode([]byte(rest[strings.LastIndex(rest, ",")+1:]))
 		if err != nil {
-			return nil, fmt.Errorf("reading %s: %s of trial %d cannot be decoded: %w", f.File(LatencyLog), tag, trial, err)
+			return nil, fmt.Errorf("reading %s: %s of trial %d cannot be decoded: %w", f.File(LatencyLog), tag, trial,
+				err)
 		}
 		all[trial][tag] = h
 	}

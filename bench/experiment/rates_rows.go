@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"turnstile/internal/figure"
 	"turnstile/internal/stats"
@@ -46,8 +48,9 @@ func times(f figure.Figure, by float64) figure.Figure {
 func (s *RateSweep) rateRow(searches []*rateSearch) *results.RateRow {
 	row := &results.RateRow{}
 	var rates []figure.Figure
+	var trials []int
 	limits, reasons := map[string]int{}, map[string]string{}
-	for _, r := range searches {
+	for i, r := range searches {
 		if r == nil || !r.over {
 			continue
 		}
@@ -63,7 +66,7 @@ func (s *RateSweep) rateRow(searches []*rateSearch) *results.RateRow {
 			row.RatePerS, row.LimitedBy, row.Reason = figure.Figure{}, limit, reason
 			return row
 		}
-		rates = append(rates, r.rate())
+		rates, trials = append(rates, r.rate()), append(trials, i+1)
 	}
 	if len(rates) == 0 {
 		return nil
@@ -76,7 +79,21 @@ func (s *RateSweep) rateRow(searches []*rateSearch) *results.RateRow {
 	row.Reason = reasons[row.LimitedBy]
 	row.RatePerS = positive(figure.MedianOf(rates))
 	row.LowPerS, row.HighPerS, row.Interval = medianInterval(rates)
+	row.ServedNext = servedNext(row.RatePerS, rates, trials)
 	return row
+}
+
+// servedNext names the trials that serve the rate after one, and perhaps more, given what each serves.
+func servedNext(rate figure.Figure, rates []figure.Figure, trials []int) string {
+	const rounding = 0.999 // rates have four digits
+	var served []string
+	median, known := rate.Value()
+	for i, f := range rates {
+		if x, _ := f.Value(); known && x >= median*RateStep*rounding {
+			served = append(served, strconv.Itoa(trials[i]))
+		}
+	}
+	return strings.Join(served, " ")
 }
 
 // version returns which Turnstile made the first probe.

@@ -142,11 +142,43 @@ func (a *app) printRates(c *sweepCall, rows []results.RateRow) {
 		}
 	}
 	w.Flush()
-	fmt.Fprintf(a.stdout, "\nRates are requests per second. The next rate, %.0f%% higher, is not served.\n",
-		100*(experiment.RateStep-1))
+	fmt.Fprintf(a.stdout, "\nRates are requests per second. %s\n", nextRate(rows, columns))
 	for _, note := range notes {
 		fmt.Fprintln(a.stdout, note)
 	}
+}
+
+// nextRate says what becomes of the next rate: of several trials, some may serve it, since the rate is their
+// median.
+func nextRate(rows []results.RateRow, columns []string) string {
+	const percent = 100 * (experiment.RateStep - 1)
+	if !slices.ContainsFunc(rows, func(r results.RateRow) bool { return r.Trials > 1 }) {
+		return fmt.Sprintf("The next rate, %.0f%% higher, is not served.", percent)
+	}
+	text := fmt.Sprintf("They are medians of the trials, each of which does not serve what is %.0f%% higher than "+
+		"its own.", percent)
+	for i := range rows {
+		trials := strings.Fields(rows[i].ServedNext)
+		if len(trials) == 0 {
+			continue
+		}
+		asked := results.Row{Asked: rows[i].Asked}
+		var words []string
+		for _, column := range columns {
+			words = append(words, column+" "+cmp.Or(asked.Text(column), format.Missing))
+		}
+		text += fmt.Sprintf("\nA rate %.0f%% higher is served in %s of %d: %s.", percent,
+			trialWords(trials), rows[i].Trials, strings.Join(words, ", "))
+	}
+	return text
+}
+
+// trialWords names trials: trials 2 and 5.
+func trialWords(numbers []string) string {
+	if len(numbers) == 1 {
+		return "trial " + numbers[0]
+	}
+	return "trials " + english.List(numbers)
 }
 
 // intervalNote says what the interval of a rate is.
