@@ -71,11 +71,12 @@ func (w *world) loseInbox(id nodes.ID) {
 
 // receive has a node handle a message.
 func (w *world) receive(p *nodes.Process, e *event) {
-	w.arrived(e)
 	detects := w.detects(e.input.Instance)
 	if detects {
+		w.idling--
 		w.beats++
 	} else {
+		w.inflight--
 		w.handled++
 		w.steps++
 	}

@@ -103,15 +103,14 @@ func (q *queue) add(at int64) *event {
 		q.places = append(q.places, place{})
 	}
 	q.places[i].at = at
-	q.put(i)
+	q.put(i, uint64(at))
 	return &q.events[i]
 }
 
 // put appends a place to the slot of its time.
-func (q *queue) put(i uint32) {
-	at := uint64(q.places[i].at)
+func (q *queue) put(i uint32, at uint64) {
 	level := uint(bits.Len64((at^uint64(q.now))|1)-1) / digitBits
-	digit := at >> (level * digitBits) % (1 << digitBits)
+	digit := at >> (level * digitBits % 64) % (1 << digitBits) // no shift is by more
 	s := &q.slots[level][digit]
 	if q.used[level]>>digit&1 != 0 {
 		q.places[s.last].next = i
@@ -158,20 +157,21 @@ func (q *queue) clear(level, digit int) {
 // and moves all others to lower levels.
 func (q *queue) spread(s slot) (earliest uint32) {
 	earliest = s.first
+	least := q.places[earliest].at
 	for i := s.first; i != s.last; {
 		i = q.places[i].next
-		if q.places[i].at < q.places[earliest].at {
-			earliest = i
+		if at := q.places[i].at; at < least {
+			earliest, least = i, at
 		}
 	}
-	q.now = q.places[earliest].at
+	q.now = least
 	for i, more := s.first, true; more; {
-		next := q.places[i].next // put may change it
+		p := q.places[i] // put may change it
 		more = i != s.last
 		if i != earliest {
-			q.put(i)
+			q.put(i, uint64(p.at))
 		}
-		i = next
+		i = p.next
 	}
 	return earliest
 }

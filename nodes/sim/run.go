@@ -153,6 +153,9 @@ func (w *world) stuck() bool {
 		return false
 	}
 	idle, total := w.steps-w.moved, uint64(len(w.processes))
+	if idle <= w.short { // as nearly always
+		return false
+	}
 	return idle > w.Patience || idle > 100*total && w.beats > w.Patience+4000*total*total &&
 		w.open == w.waiting && (w.FaultDriver == nil || w.FaultDriver.Next() == math.MaxInt64)
 }

@@ -45,7 +45,7 @@ func judged(b testing.TB, o Options) *Result {
 // BenchmarkScale makes and judges a million entries of Naimi-Trehel on ever more nodes: ten ask at a time. To
 // compare, it makes the same runs for nobody.
 func BenchmarkScale(b *testing.B) {
-	for _, n := range []int{1000, 100_000} {
+	for _, n := range []int{1000, 100_000, 1_000_000} {
 		o := options(b, "naimi-trehel", n, func(o *Options) {
 			o.Entries = 1_000_000
 			o.Workload = workload.Workload{Load: workload.Closed, Hold: chance.Constant(10 * time.Microsecond)}

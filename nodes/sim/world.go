@@ -57,6 +57,7 @@ type world struct {
 	frozen     bool   // too many have been inside: the trace keeps what led to it
 	steps      uint64 // messages handled and timers run out, those of failure detectors left out
 	moved      uint64 // steps at the latest entry, or when somebody began to wait
+	short      uint64 // steps without an entry that are no stall, whatever else happens
 	last       uint64 // steps when the last request was over
 	beats      uint64 // messages of failure detectors handled since then
 	stopped    bool
@@ -102,6 +103,7 @@ func newWorld(o Options) *world {
 	if w.Patience == 0 {
 		w.Patience = plenty * uint64(total)
 	}
+	w.short = min(w.Patience, 100*uint64(total))
 	w.lab = lab.New(stack, o.Workload.Work, w.record)
 	for r := range w.lab.Resources {
 		w.ofResource = append(w.ofResource, w.dice.Of(chance.ForResource, r))
