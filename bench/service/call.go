@@ -47,7 +47,7 @@ func (t Table) Call(args []string, in io.Reader, out, wrong io.Writer) int {
 	return 2
 }
 
-// list prints the services with their options, in columns as wide as the longest name.
+// list prints the services with their options, and which settings are no defaults, in columns as wide as the longest name.
 func (t Table) list(out io.Writer) {
 	wide := 0
 	for _, s := range t.Services {
@@ -57,6 +57,9 @@ func (t Table) list(out io.Writer) {
 		fmt.Fprintf(out, "%-*s %s\n", wide, s.Name, s.Summary)
 		for _, option := range s.Usage() {
 			fmt.Fprintf(out, "%*s %s\n", wide, "", option)
+		}
+		for _, setting := range s.SettingLines() {
+			fmt.Fprintf(out, "%*s %s\n", wide, "", setting)
 		}
 	}
 }

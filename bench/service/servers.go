@@ -62,6 +62,8 @@ type Servers struct {
 	OnlyHere string
 	// Stop is the signal that ends a server well; 0: SIGTERM.
 	Stop syscall.Signal
+	// Settings are those that are not the defaults of their documentation.
+	Settings []Setting
 	// Limit is how long it may take until a member serves; 0: 20 s.
 	Limit time.Duration
 }

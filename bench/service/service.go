@@ -38,6 +38,33 @@ type Service struct {
 	Granted func(Values) time.Duration
 	// Check says what is wrong with options together; nil: nothing ever is.
 	Check func(Values) error
+	// Settings are those of clients, beside Servers.Settings.
+	Settings []Setting
+}
+
+// A Setting is one of servers or clients that is not the default of their documentation. All others are.
+type Setting struct {
+	Name    string // with its value
+	Default string // of the documentation; empty: that leaves it open
+	Why     string
+}
+
+// SettingLines says which settings of servers and clients are no defaults, and why.
+func (s *Service) SettingLines() (lines []string) {
+	add := func(whose string, settings []Setting) {
+		for _, x := range settings {
+			instead := ", which the documentation leaves open"
+			if x.Default != "" {
+				instead = ", by default " + x.Default
+			}
+			lines = append(lines, fmt.Sprintf("%s: %s%s: %s", whose, x.Name, instead, x.Why))
+		}
+	}
+	if s.Servers != nil {
+		add("server", s.Servers.Settings)
+	}
+	add("client", s.Settings)
+	return lines
 }
 
 // A Declaration is what clients promise. The keys are those of the body declare.

@@ -87,13 +87,15 @@ type serviceEntry struct {
 	Promise string   `json:"promise"` // what its documentation promises, quoted
 	Source  string   `json:"source"`
 	Options []string `json:"options"` // of --with: name, default and purpose of each
+	// Settings are those of servers and clients that are not the defaults of their documentation, and why.
+	Settings []string `json:"settings"`
 }
 
 // listService describes a service that this program has itself.
 func (a *app) listService(s *service.Service, asJSON bool) error {
 	if asJSON {
 		return terminal.PrintJSON(a.stdout, serviceEntry{s.Name, s.Summary, s.Promise, s.Link,
-			append([]string{}, s.Usage()...)})
+			append([]string{}, s.Usage()...), append([]string{}, s.SettingLines()...)})
 	}
 	line := func(name, text string) { fmt.Fprintf(a.stdout, "%-14s %s\n", name, text) }
 	line("name", s.Name)
@@ -103,6 +105,9 @@ func (a *app) listService(s *service.Service, asJSON bool) error {
 	line("source", s.Link)
 	for _, option := range s.Usage() {
 		line("option", "--with "+option)
+	}
+	for _, setting := range s.SettingLines() {
+		line("setting", setting)
 	}
 	return nil
 }

@@ -41,6 +41,13 @@ var common = []service.Option{
 	Durable,
 }
 
+// settings are those of clients.
+var settings = []service.Setting{
+	{Name: "ttl of a session 2s", Default: "60s", Why: "faults of some seconds outlast it"},
+	{Name: "DialKeepAliveTime 10s, its timeout 3s", Default: "none",
+		Why: "a client notices a server that is cut off silently"},
+	{Name: "DialTimeout 2s", Default: "none", Why: "the same"}}
+
 // Lock is the service of concurrency.Mutex.
 var Lock = service.Service{
 	Name:    "etcd",
@@ -52,7 +59,7 @@ var Lock = service.Service{
 	Options: append(common[:len(common):len(common)], service.Option{Name: unlockOption, Default: "once",
 		Values: []string{"once", "retried"},
 		Usage:  "an unlock that fails gives the session up, or is made again in the background until it succeeds"}),
-	Servers: &Servers,
+	Servers: &Servers, Settings: settings,
 	Granted: granted,
 	Declare: func(v service.Values) service.Declaration {
 		d := declaration(v)
@@ -72,7 +79,7 @@ var Election = service.Service{
 		"leader at a time.",
 	Link:    "https://pkg.go.dev/go.etcd.io/etcd/client/v3/concurrency#Election.Campaign",
 	Options: append(common[:len(common):len(common)], Resign),
-	Servers: &Servers,
+	Servers: &Servers, Settings: settings,
 	Granted: granted,
 	Declare: func(v service.Values) service.Declaration {
 		d := declaration(v)

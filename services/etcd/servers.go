@@ -20,6 +20,11 @@ var Servers = service.Servers{Members: []int{1, 3}, Ports: 2, Program: "etcd", P
 	NoClock: service.GoClock, Recovers: Recovers,
 	VersionArgs: []string{"--version"}, Version: regexp.MustCompile(`etcd Version: (\S+)`),
 	Prepare: rejoin, Command: command, Leader: leader,
+	Settings: []service.Setting{
+		{Name: "--unsafe-no-fsync with durable=off", Default: "the disk is written first, as with durable=on",
+			Why: "to tell what the disk costs"},
+		{Name: "the server is of 3.4, its client of 3.7", Default: "the latest of both",
+			Why: "Debian has it; --server-program takes another"}},
 	Ready: func(ctx context.Context, m *service.Member) error {
 		return ask(ctx, m.Address(0), func(ctx context.Context, c *clientv3.Client) error {
 			_, err := c.Get(ctx, "ready") // linearizable: a majority has answered

@@ -45,6 +45,8 @@ var lease = service.Service{
 		etcd.Resign, etcd.Durable,
 	},
 	Servers: &etcd.Servers,
+	Settings: []service.Setting{{Name: "lease 3s, renew 2s, retry 400ms", Default: "15s, 10s, 2s",
+		Why: "faults of some seconds outlast it"}},
 	Granted: func(v service.Values) time.Duration { return v.Duration(leaseOption) },
 	Check:   check,
 	Declare: func(v service.Values) service.Declaration {

@@ -20,6 +20,9 @@ var servers = service.Servers{Count: count, Ports: 1, InTurn: true,
 	VersionArgs: []string{"--version"}, Version: regexp.MustCompile(`\(PostgreSQL\) (\d\S*)`),
 	Needs:   func(program string) []string { return []string{beside(program, "initdb")} },
 	Prepare: prepare, Command: command, Ready: ready, Leader: leader, Promote: promote,
+	Settings: []service.Setting{
+		{Name: "fsync=off with durable=off", Default: "on, as with durable=on", Why: "to tell what the disk costs"},
+		{Name: "max_connections=256", Default: "100", Why: "each client has one"}},
 	Stop: syscall.SIGINT, // ends connections; SIGTERM would wait for clients
 	Of: func(v service.Values, number int) *service.Servers {
 		if number == 1 && v["pooler"] != off {
@@ -52,8 +55,7 @@ func beside(program, name string) string {
 func address(at string) string { return "postgres://" + user + "@" + at + "/postgres?sslmode=disable" }
 
 func command(m *service.Member) (args, env []string) {
-	settings := []string{"listen_addresses=127.0.0.1", "unix_socket_directories=", "shared_buffers=16MB",
-		"max_connections=256"}
+	settings := []string{"listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=256"}
 	if !m.Values.On("durable") {
 		settings = append(settings, "fsync=off")
 	}

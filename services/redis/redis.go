@@ -44,6 +44,9 @@ var Service = service.Service{
 		redisd.Durable,
 	},
 	Servers: servers(),
+	Settings: []service.Setting{
+		{Name: "retry 1ms", Why: "a random delay, it says, and no time; longer ones have a free lock wait"},
+		{Name: "px 2s", Why: "faults of some seconds outlast it"}, redisd.Client},
 	Granted: func(v service.Values) time.Duration { return v.Duration("px") },
 	Check: func(v service.Values) error {
 		if !v.On("replica") && v.Duration("lag") > 0 {

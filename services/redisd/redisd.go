@@ -30,7 +30,12 @@ func Expiry(remark string) service.Option {
 func Servers() service.Servers {
 	return service.Servers{Ports: 1, Program: "redis-server", Package: "redis-server",
 		VersionArgs: []string{"--version"}, Version: regexp.MustCompile(`v=(\S+)`),
-		Command: func(m *service.Member) (args, env []string) { return Args(m), nil }, Ready: ready}
+		Command: func(m *service.Member) (args, env []string) { return Args(m), nil }, Ready: ready,
+		Settings: []service.Setting{
+			{Name: "save ''", Default: "a snapshot after 60 s at the earliest",
+				Why: "a run is shorter, and a server that is killed has lost its data"},
+			{Name: "appendonly yes, appendfsync always with durable=on", Default: "no, as with durable=off",
+				Why: "to compare it with servers that write the disk first"}}}
 }
 
 // Args returns the arguments of a server.
@@ -42,6 +47,10 @@ func Args(m *service.Member) []string {
 	}
 	return append(args, "--appendonly", "no")
 }
+
+// Client is a setting of clients that Dial makes.
+var Client = service.Setting{Name: "MaxRetries -1", Default: "3",
+	Why: "a command whose answer was lost is not sent twice without a word"}
 
 // Dial returns a client of a server.
 func Dial(address string) *redis.Client {

@@ -44,6 +44,8 @@ var Service = service.Service{
 		redisd.Durable,
 	},
 	Servers: servers(),
+	Settings: []service.Setting{
+		{Name: "px 2s", Default: "8s", Why: "faults of some seconds outlast it"}, redisd.Client},
 	Granted: func(v service.Values) time.Duration { return v.Duration("px") },
 	Declare: declare,
 	Library: func(service.Values) string { return module.Version("github.com/go-redsync/redsync/v4") },

@@ -32,7 +32,7 @@ var Latch = service.Service{
 			"(SessionConnectionStateErrorPolicy)", Values: []string{expired, disconnected}},
 		durable,
 	},
-	Servers: &servers,
+	Servers: &servers, Settings: settings,
 	Granted: granted,
 	Declare: func(v service.Values) service.Declaration {
 		d := declaration(v)

@@ -42,9 +42,12 @@ var jars = func() (all []string) {
 	return all
 }()
 
+// heap is what zkEnv.sh gives a server unless ZK_SERVER_HEAP says otherwise; all else is Java's default.
+const heap = "-Xmx1000m"
+
 // java returns the arguments with which a Java machine runs a class of the server.
 func java(class string, more ...string) []string {
-	return append([]string{"-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+	return append([]string{heap,
 		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", strings.Join(jars, ":"), class}, more...)
 }
 
@@ -86,6 +89,14 @@ var servers = service.Servers{Members: []int{1, 3}, Ports: 3, Program: "java", P
 		}
 		return -1, nil
 	},
+	Settings: []service.Setting{
+		{Name: "tickTime=200, initLimit=25, syncLimit=10", Default: "2000, 10 and 5 in its sample",
+			Why: "sessions last two ticks at least, and runs have shorter ones than 4 s"},
+		{Name: "maxSessionTimeout=60000", Default: "20 ticks", Why: "ticks are short"},
+		{Name: "zookeeper.forceSync=no with durable=off", Default: "yes, as with durable=on",
+			Why: "to tell what the disk costs"},
+		{Name: "maxClientCnxns=0", Default: "60", Why: "all clients have one address"},
+		{Name: "no admin server, log level warn", Default: "on port 8080, info", Why: "ports of a run are its own"}},
 	Limit: 40 * time.Second,
 }
 

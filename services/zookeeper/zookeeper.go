@@ -61,7 +61,7 @@ var Service = service.Service{
 			"both, and all may wait for that node for ever", Values: []string{ends, kept}},
 		durable,
 	},
-	Servers: &servers,
+	Servers: &servers, Settings: settings,
 	Granted: granted,
 	Declare: declare,
 	Library: func(v service.Values) string {
@@ -84,6 +84,10 @@ var Service = service.Service{
 	},
 	Obeys: func(v service.Values) bool { return v.On("obey") },
 }
+
+// settings are those of clients.
+var settings = []service.Setting{{Name: "session 2s", Default: "none: each client names one",
+	Why: "faults of some seconds outlast it"}}
 
 // declare adds what the lock promises. A holder that stays loses it with its connection.
 func declare(v service.Values) service.Declaration {

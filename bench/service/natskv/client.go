@@ -56,10 +56,7 @@ func open(ctx context.Context, s program.Setting, v service.Values) (program.Loc
 		key: strings.ReplaceAll(s.Options.Prefix, "/", ".") + "lock"}
 	l.bucket = jetstream.KeyValueConfig{Bucket: bucket, TTL: v.Duration("ttl"),
 		LimitMarkerTTL: v.Duration("ttl"),
-		Replicas:       v.Int(service.Members), Storage: jetstream.MemoryStorage, History: 1}
-	if v.On("durable") {
-		l.bucket.Storage = jetstream.FileStorage
-	}
+		Replicas:       v.Int(service.Members), History: 1}
 	if s.Options.Incarnation > 0 { // the servers may be out of reach for a while, and Acquire makes it
 		return l, nil
 	}

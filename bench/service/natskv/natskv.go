@@ -25,7 +25,8 @@ var Service = service.Service{
 			Check: service.Length(time.Second, time.Hour)},
 		{Name: "obey", Default: "on", Usage: "leave when an update says that the key is lost",
 			Values: service.OnOff},
-		{Name: "durable", Default: "off", Usage: "the servers write each message to disk before they answer",
+		{Name: "durable", Default: "off", Usage: "the servers have the disk written before they answer " +
+			"(sync_interval: always)",
 			Values: service.OnOff},
 	},
 	Servers: &servers,
@@ -33,15 +34,20 @@ var Service = service.Service{
 	Declare: func(v service.Values) service.Declaration {
 		// A holder that stands still or whose messages are late for longer than ttl may be inside with the next.
 		safe := []string{"no-pause", "timing", "no-loss"}
-		if !v.On("durable") { // the keys end with the servers
+		if !v.On("durable") { // a server that is killed may not have written what it answered to
 			safe = append(safe, "servers-up")
 		}
 		return service.Declaration{Safe: safe, Live: []string{"no-loss", "server-majority"},
 			Fenced: true, GraceMS: float64((2*v.Duration("ttl") + recovers) / time.Millisecond)}
 	},
 	Library: func(service.Values) string { return "nats.go " + nats.Version },
-	Open:    open,
-	Obeys:   func(v service.Values) bool { return v.On("obey") },
+	Settings: []service.Setting{
+		{Name: "ReconnectWait 50ms, no limit of tries", Default: "2s, and 60 tries",
+			Why: "clients are back soon after a fault is over"},
+		{Name: "Timeout 1s", Default: "2s", Why: "the same"},
+		{Name: "servers in an order of the client's own", Default: "drawn at random", Why: "runs are alike"}},
+	Open:  open,
+	Obeys: func(v service.Values) bool { return v.On("obey") },
 }
 
 // recovers is how long servers may take to elect a leader of the stream, which takes 4 to 9 s.
@@ -59,4 +65,10 @@ var servers = service.Servers{Members: []int{1, 3}, Ports: 2, Run: run, NoClock:
 	},
 	Ready:  ready,
 	Leader: leader,
+	Settings: []service.Setting{
+		{Name: "sync_interval: always with durable=on", Default: "2m, as with durable=off",
+			Why: "to compare it with servers that write the disk first"},
+		{Name: "one route between two servers, not advertised", Default: "pool_size 3, advertised",
+			Why: "a fault can cut it"},
+		{Name: "256 MB of memory, 1 GB of disk", Default: "shares of the machine", Why: "a run needs no more"}},
 }
