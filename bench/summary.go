@@ -191,7 +191,11 @@ func (s *Summary) Outcome() check.Outcome {
 func (s *Summary) VerdictText(i int) string {
 	var b strings.Builder
 	v := s.Verdicts[i]
-	fmt.Fprintf(&b, "trial %d: %s: %s\n", s.Rows[i].Trial, v.Outcome, v.Reason)
+	outcome := v.Outcome.String()
+	if v.Uncontended != "" {
+		outcome += " (" + v.Uncontended + ")"
+	}
+	fmt.Fprintf(&b, "trial %d: %s: %s\n", s.Rows[i].Trial, outcome, v.Reason)
 	for _, f := range v.Findings {
 		fmt.Fprintf(&b, "  %-12s %-13s %s\n", f.Outcome, f.Check, f.Says)
 		for _, line := range f.Witness {

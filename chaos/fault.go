@@ -146,9 +146,9 @@ func (f *Fault) Parts() *effect.Cut {
 	return nil
 }
 
-// HitsNode returns what reports whether a fault that cuts nodes off, or of processes, hits one of the nodes, if
-// it hit a victim that came out in the run, or None. Whom a broker serves is not looked at: a fault of brokers
-// hits all.
+// HitsNode returns what reports whether a fault that cuts nodes off, or of processes, hits one of the nodes,
+// if it hit a victim that came out in the run, or None. Whom a broker serves is not looked at: a fault of
+// brokers hits all.
 func (f *Fault) HitsNode() func(id, victim nodes.ID) bool {
 	switch t := effect.TargetOf(f.Effect); {
 	case f.hitsVictim():

@@ -24,9 +24,9 @@ func RandomPlan(s *Scene, seed uint64) *Plan {
 	return drawPlan(fmt.Sprintf("%s%d", randomPlan, seed), s, seed, 0)
 }
 
-// InsidePlan is RandomPlan without faults that may break what the algorithm of the run rests on. So whatever goes
-// wrong, the algorithm has to keep its promises. In a run about leaders, faults may break for a time what
-// holds again when they are over: all have to agree in the end.
+// InsidePlan is RandomPlan without faults that may break what the algorithm of the run rests on. So whatever
+// goes wrong, the algorithm has to keep its promises. In a run about leaders, faults may break for a time
+// what holds again when they are over: all have to agree in the end.
 func InsidePlan(s *Scene, seed uint64) *Plan {
 	return drawPlan(fmt.Sprintf("%s%d", insidePlan, seed), s, seed, s.spared())
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // another draws a fault of a clock, of a connection or of a broker, as often as not, that the run can carry
-// out and that may break none of some assumptions: beside what is drawn already, so that this is the same as it
-// would be without. None is drawn where a fault is to break what shows that the algorithm is broken.
+// out and that may break none of some assumptions: beside what is drawn already, so that this is the same as
+// it would be without. None is drawn where a fault is to break what shows that the algorithm is broken.
 func (r *drawn) another(keeps nodes.Assumption) []Fault {
 	if r.below(2) == 0 || keeps != 0 && !r.oneIn(r.carried) || r.aimed && r.s.Spec.Broken().By != 0 {
 		return nil

@@ -117,7 +117,7 @@ func TestWrongRuns(t *testing.T) {
 		"it recovers":                  {Result{Shown: row.Recovers}, ""},
 		"it is not hit": {Result{Shown: row.Unhit, Says: "the faults hit nothing"},
 			"not hit: the faults hit nothing, which the row"},
-		"it blocks, and is not to":     {Result{Shown: row.Blocks, Says: "all wait"}, "B, and not L|X: all wait"},
+		"it blocks, and is not to": {Result{Shown: row.Blocks, Says: "all wait"}, "B, and not L|X: all wait"},
 	} {
 		x.r.Job = &bench.Job{Spec: c.Spec}
 		c.expect(&x.r)
@@ -137,8 +137,8 @@ func TestWrongRuns(t *testing.T) {
 	}
 }
 
-// A cell that no fault has hit shows nothing, whatever the row says: it is no cell that is as the row says, and
-// none that differs.
+// A cell that no fault has hit shows nothing, whatever the row says: it is not as the row says, and does not
+// differ from it.
 func TestCellsThatAreNotHit(t *testing.T) {
 	spec, err := election.Find("le-lann")
 	if err != nil {

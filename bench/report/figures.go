@@ -328,6 +328,10 @@ func entriesPerNode(t table) string {
 		alike = alike && t[i].EntriesNodeMin == t[0].EntriesNodeMin && t[i].EntriesNodeMax == t[0].EntriesNodeMax
 	}
 	text := format.Range(t[widest].EntriesNodeMin, t[widest].EntriesNodeMax)
+	if none, _ := t[widest].WithoutEntry.Value(); none > 0 {
+		text += fmt.Sprintf(", and %s of %s clients got nothing", format.Plain(t[widest].WithoutEntry, 0),
+			format.Plain(t[widest].Clients, 0))
+	}
 	switch {
 	case alike:
 		return text

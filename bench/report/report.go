@@ -235,6 +235,9 @@ func (p *Report) Summary(s *bench.Summary) {
 func (p *Report) verdict(s *bench.Summary) {
 	asked, made, outcome := s.Record.Options.Trials, len(s.Verdicts), s.Outcome()
 	word := Outcome(p.palette, outcome)
+	if outcome == check.Valid {
+		word += uncontended(s.Verdicts)
+	}
 	switch {
 	case made == 0 && s.Record.Unfinished():
 		p.printf("%s  %s\n", word, results.UnfinishedSays)

@@ -148,6 +148,23 @@ func TestSummaryOfEntriesPerNode(t *testing.T) {
 	entries("600 to 606 (in trial 2, where they differ most)", 552, 552, 600, 606, 869, 870)
 	entries("5 to 7", 5, 7, 5, 7, 5, 7)
 	entries("5", 5, 5, 5, 5, 5, 5)
+	for i := range s.Rows {
+		s.Rows[i].Clients, s.Rows[i].WithoutEntry = figure.Count(32), figure.Count(31)
+	}
+	entries("0 to 1,175, and 31 of 32 clients got nothing", 0, 1175, 0, 1175, 0, 1175)
+}
+
+// A valid run whose clients never wanted anything at once says so beside its verdict.
+func TestSummaryOfARunThatIsNotContended(t *testing.T) {
+	s := threeTrials(t)
+	for i := range s.Verdicts {
+		s.Verdicts[i].Uncontended = "not contended"
+	}
+	wantSummary(t, s, "VALID (not contended)  in all 3 trials")
+	s.Verdicts[1].Uncontended = ""
+	wantSummary(t, s, "VALID (not contended in 2 of 3 trials)  in all 3 trials")
+	s.Verdicts[1].Outcome = check.Inconclusive
+	wantSummary(t, s, "INCONCLUSIVE  in 1 of 3 trials")
 }
 
 // The machine may not say what other programs used.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"turnstile/internal/figure"
+	"turnstile/judge/check"
 	"turnstile/results"
 )
 
@@ -141,4 +142,23 @@ func trials(n, of int) string {
 		return "the trial"
 	}
 	return fmt.Sprintf("all %d trials", n)
+}
+
+// uncontended says of trials that are all valid how far that shows little, since clients did not want at once
+// what they share.
+func uncontended(verdicts []check.Verdict) string {
+	first, such := "", 0
+	for i := range verdicts {
+		if says := verdicts[i].Uncontended; says != "" {
+			first = cmp.Or(first, says)
+			such++
+		}
+	}
+	switch such {
+	case 0:
+		return ""
+	case len(verdicts):
+		return " (" + first + ")"
+	}
+	return fmt.Sprintf(" (%s in %s)", first, trials(such, len(verdicts)))
 }

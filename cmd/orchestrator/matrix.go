@@ -205,8 +205,8 @@ func (a *app) matrix(ctx context.Context, c *matrixCall) error {
 	return nil
 }
 
-// printDiffering prints which cells are wrong, and how to repeat a run of each. A cell that no fault has hit is
-// counted apart. If no cell was hit, nothing is shown.
+// printDiffering prints which cells are wrong, and how to repeat a run of each. A cell that no fault has hit
+// is counted apart. If no cell was hit, nothing is shown.
 func (a *app) printDiffering(c *matrixCall, cells []*experiment.Cell) {
 	differ, show, missed := 0, 0, 0
 	for _, cell := range cells {

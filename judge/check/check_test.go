@@ -96,6 +96,45 @@ func TestSoundRunsAreValid(t *testing.T) {
 	}
 }
 
+// A valid run in which no two wanted a resource at once says so, since a lock that lets everybody in would
+// have been valid as well; of several resources, of how many that is so.
+func TestRunsThatAreNotContended(t *testing.T) {
+	contended := func() *world {
+		w := newWorld(2)
+		w.mark(history.Measuring)
+		for range 2 {
+			w.ask(0)
+			w.ask(1)
+			for id := range nodes.ID(2) {
+				w.permission(id)
+				w.enter(id)
+				w.exit(id)
+			}
+		}
+		w.end()
+		return w
+	}
+	for _, c := range []struct {
+		w         *world
+		resources int
+		want      string
+	}{
+		{sound(1), 1, "not contended"}, {sound(3), 1, "not contended"}, {contended(), 0, ""}, {contended(), 1, ""},
+		{contended(), 3, "2 of 3 resources not contended"}, {sound(2), 3, "not contended"},
+	} {
+		c.w.Resources = c.resources
+		v := c.w.judge()
+		if v.Outcome != Valid || v.Uncontended != c.want {
+			t.Errorf("%d resources: %v (%s), want %q", c.resources, v.Outcome, v.Uncontended, c.want)
+		}
+	}
+	w := contended()
+	w.together()
+	if v := w.judge(); v.Outcome != Violated || v.Uncontended != "" {
+		t.Errorf("two were inside: %v, %q", v.Outcome, v.Uncontended)
+	}
+}
+
 func TestVerdictCounts(t *testing.T) {
 	w := measuring()
 	w.together()

@@ -61,6 +61,26 @@ func exclusion(e *evidence) Finding {
 	return valid("%s in %s", kept, english.Count(e.sections.Entries, "entry", "entries"))
 }
 
+// uncontended says of how many resources a run shows little, in words that follow the verdict: no request for
+// them was made while others had or wanted what it takes, so who lets everybody in passes as well. A schedule
+// that is played asks for what it is about. Empty: it shows something of each.
+func (e *evidence) uncontended() string {
+	all := max(1, e.Resources)
+	idle := all
+	for r := range e.resources() {
+		if r.Contended > 0 {
+			idle--
+		}
+	}
+	switch {
+	case idle == 0, e.Replayed:
+		return ""
+	case idle == all:
+		return "not contended"
+	}
+	return fmt.Sprintf("%d of %d resources not contended", idle, all)
+}
+
 // err says how far apart stamps of one moment may be.
 func (e *evidence) err() string {
 	if e.sections.Jumped() {

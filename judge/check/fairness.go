@@ -243,13 +243,9 @@ func fairness(e *evidence) Finding {
 	case is && broken.Outcome != Valid:
 		return broken
 	case len(f.starved) > 0 && p.Chance:
-		w := f.starved[0]
-		return valid("%s had asked before the window and got nothing in it, while others entered %s: who enters "+
-			"next is a matter of chance here", name(w.Node), english.Count(w.times, "time", "times"))
+		return valid("%s: who enters next is a matter of chance here", f.starvedText())
 	case len(f.starved) > 0:
-		w := f.starved[0]
-		return inconclusive("%s had asked before the window and got nothing in it, while others entered %s",
-			name(w.Node), english.Count(w.times, "time", "times")).with(fewOf(f.starvedLines(), len(f.starved))...)
+		return inconclusive("%s", f.starvedText()).with(fewOf(f.starvedLines(), len(f.starved))...)
 	case is:
 		return broken
 	case f.judged == 0 && !p.Made:
@@ -342,6 +338,16 @@ func (p Promise) text() string {
 		return fmt.Sprintf("at most %d are promised (up to %d are tolerated)", p.Bypass, p.tolerated())
 	}
 	return fmt.Sprintf("at most %d are promised", p.Bypass)
+}
+
+// starvedText says how many requests waited for the whole window.
+func (f *fairFold) starvedText() string {
+	w, more := f.starved[0], ""
+	if others := len(f.starved) - 1; others > 0 {
+		more = fmt.Sprintf(" and %d more", others)
+	}
+	return fmt.Sprintf("%s%s had asked before the window and got nothing in it, while others entered %s",
+		name(w.Node), more, english.Count(w.times, "time", "times"))
 }
 
 func (f *fairFold) starvedLines() (lines []string) {

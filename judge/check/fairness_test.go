@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/judge/section"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
@@ -152,6 +153,18 @@ func TestWhatIsSaidWithoutAPromise(t *testing.T) {
 		}
 		if (v.PassedOver == nil) != (c.p.Known > 0) {
 			t.Errorf("%+v, passed over %d times: %+v", c.p, c.times, v.PassedOver)
+		}
+	}
+}
+
+// Of several clients that got nothing it says how many they are.
+func TestHowManyGotNothing(t *testing.T) {
+	f := &fairFold{}
+	for id := range nodes.ID(3) {
+		f.starved = append(f.starved, passedOver{section.Section{Node: id + 1}, 11})
+		want := []string{"node 1 had asked", "node 1 and 1 more had asked", "node 1 and 2 more had asked"}[id]
+		if says := f.starvedText(); !strings.HasPrefix(says, want) {
+			t.Errorf("%q, want %q", says, want)
 		}
 	}
 }

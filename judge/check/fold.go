@@ -99,6 +99,9 @@ func (f *Fold) Verdict() Verdict {
 	}
 	worst := v.Worst()
 	v.Outcome, v.Reason, v.OutsideModel = worst.Outcome, worst.Says, worst.OutsideModel
+	if v.Outcome == Valid && f.Problem.uncontended != nil {
+		v.Uncontended = f.Problem.uncontended(&f.evidence)
+	}
 	if v.Outcome == Valid && f.NeverHolds != 0 {
 		v.Reason += " (outside its model: its timeouts are too short for the delays of the run)"
 	}

@@ -216,8 +216,8 @@ func (m *model) killer(d *section.Death) int {
 }
 
 // forgot returns the death from which a node came up again without what it knew, the first until the end of a
-// span; nil: none did. That is on record as the node comes up, or right after. Of servers of somebody else that
-// are out of reach it is on record that they may be down as well.
+// span; nil: none did. That is on record as the node comes up, or right after. Of servers of somebody else
+// that are out of reach it is on record that they may be down as well.
 func (m *model) forgot(in span) (d *section.Death) {
 	const forgets = int64(nodes.NoAmnesia)
 	before := int64(0)

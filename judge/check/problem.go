@@ -25,6 +25,8 @@ type Problem struct {
 	unsound func(*evidence) string // why its evidence convicts nobody; empty: it does
 	// unserved returns who is not served at the end, and whether the run was Divided.
 	unserved func(*evidence) (starved []nodes.ID, divided bool)
+	// uncontended says that clients hardly ever wanted at once what they share; nil: they share nothing.
+	uncontended func(*evidence) string
 	// around says what was done while a fault that hit something lasted and after it, and why the fault shows
 	// nothing all the same; nil: nothing is judged by that.
 	around func(*evidence, *Fault, *section.Fault) (says, lacks string)
@@ -71,7 +73,7 @@ var Exclusion = &Problem{
 		return ""
 	},
 	unserved: func(e *evidence) ([]nodes.ID, bool) { return e.waitingAtEnd(), false },
-	around:   (*evidence).entriesAround,
+	around:   (*evidence).entriesAround, uncontended: (*evidence).uncontended,
 }
 
 // The checks of who leads at once, of which ShownInTerms leaves out the first.

@@ -104,6 +104,9 @@ type Verdict struct {
 
 	// OutsideModel says that an assumption that the algorithm rests on had been broken before.
 	OutsideModel bool `json:"outside_model,omitempty" yaml:"outside_model,omitempty"`
+	// Uncontended says of a valid run that no two ever wanted a resource at once, or of how many of several
+	// resources that is so; empty: each was contended.
+	Uncontended string `json:"uncontended,omitempty" yaml:"uncontended,omitempty"`
 	// Broken are the assumptions that the algorithm rests on which do not hold at the end of the run.
 	Broken nodes.Assumption `json:"-" yaml:"-"`
 	// Starved are the clients that wait at the end of the run, the longest wait first. Of a run about leaders

@@ -10,6 +10,7 @@ import (
 // OfGroup are the figures of a group of requests.
 type OfGroup struct {
 	Requests      number `csv:"requests"`                     // that went on at some moment of the window
+	Contended     number `csv:"contended"`                    // of the whole run: see Figures
 	Entries       number `csv:"entries_in_window"`            // entered while measuring
 	Unserved      number `csv:"unserved"`                     // of the whole run
 	Unissued      number `csv:"unissued"`                     // of the whole run: these fell due, and wait too
@@ -43,6 +44,7 @@ type group struct {
 	unserved  uint64
 	unissued  uint64
 	requests  uint64
+	contended uint64
 	overtaken uint64 // how often these were, in all
 	most      uint64 // how often one of them was at most
 	gaveUp    bool   // some of them were never served: they might have been overtaken more often
@@ -78,6 +80,9 @@ func (g *group) waited(s *section.Section, at int64, window section.Window) {
 
 // ended takes a section that has ended.
 func (g *group) ended(s *section.Section, window section.Window) {
+	if s.Contended() {
+		g.contended++
+	}
 	switch {
 	case s.State == section.Unissued:
 		g.unissued++
@@ -98,7 +103,7 @@ func (g *group) figures() OfGroup {
 		number = figure.AtLeast
 	}
 	of := OfGroup{
-		Requests: figure.Count(g.requests), Entries: figure.Count(g.entries),
+		Requests: figure.Count(g.requests), Contended: figure.Count(g.contended), Entries: figure.Count(g.entries),
 		Unserved: figure.Count(g.unserved), Unissued: figure.Count(g.unissued),
 		WaitUSP50: g.wait.MicrosAt(0.5), WaitUSP90: g.wait.MicrosAt(0.9), WaitUSP99: g.wait.MicrosAt(0.99),
 		WaitUSMax: g.wait.MicrosAt(1),

@@ -70,9 +70,13 @@ type Figures struct {
 	UtilisationPredicted number `csv:"utilisation_predicted" of:"exclusion"`
 	EntriesPerSPredicted number `csv:"entries_per_s_predicted" of:"exclusion"`
 
+	// Contended counts the requests of the whole run that were made while fewer units were free than they and
+	// those who waited took together: without any, no two ever wanted the resource at once.
+	Contended      number `csv:"contended" of:"exclusion"`
 	JainIndex      number `csv:"jain_index" of:"exclusion"`
 	EntriesNodeMin number `csv:"entries_node_min" of:"exclusion"`
 	EntriesNodeMax number `csv:"entries_node_max" of:"exclusion"`
+	WithoutEntry   number `csv:"clients_without_entry" of:"exclusion"` // that requested, in the window
 	OvertakenMax   number `csv:"overtaken_max" since:"passed_over_max,warmup_took_s" of:"exclusion"`
 	OvertakenMean  number `csv:"overtaken_mean" since:"passed_over_max,warmup_took_s" of:"exclusion"`
 

@@ -220,6 +220,7 @@ func (f *Fold) detect() {
 func (f *Fold) share() {
 	var clients, sum, squares float64
 	var least, most uint32
+	var none uint64
 	for _, c := range f.byNode() {
 		n := c.InWindow
 		if c.Asked+c.Entered+c.Unissued == 0 {
@@ -228,7 +229,9 @@ func (f *Fold) share() {
 		if clients == 0 {
 			least = n
 		}
-		least, most = min(least, n), max(most, n)
+		if least, most = min(least, n), max(most, n); n == 0 {
+			none++
+		}
 		clients++
 		sum += float64(n)
 		squares += float64(n) * float64(n)
@@ -237,6 +240,7 @@ func (f *Fold) share() {
 		m := &f.Measures
 		m.JainIndex = figure.Ratio(sum*sum, clients*squares)
 		m.EntriesNodeMin, m.EntriesNodeMax = figure.Count(uint64(least)), figure.Count(uint64(most))
+		m.WithoutEntry = figure.Count(none)
 	}
 }
 
@@ -262,19 +266,21 @@ func (f *Fold) byNode() (all []section.Client) {
 func (f *Fold) contend() {
 	m := &f.Measures
 	var busy, overlap int64
+	var contended uint64
 	asked := false
 	for _, r := range f.sections.Resources {
 		if r != nil {
 			asked = true
 			busy += r.Busy
 			overlap += r.Overlap
+			contended += r.Contended
 			m.divided.used(r)
 		}
 	}
 	if !asked {
 		return
 	}
-	m.OverlapUS = figure.Number(float64(overlap) / 1e3)
+	m.OverlapUS, m.Contended = figure.Number(float64(overlap)/1e3), figure.Count(contended)
 	if length := float64(m.Window.Length()); m.Window.Known() {
 		m.Utilisation = figure.Ratio(float64(f.sections.Busy()), length)
 		if named := f.sections.Named; named > 1 {

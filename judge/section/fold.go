@@ -223,7 +223,7 @@ func (f *Fold) ask(e *history.Event, r *Resource, c *Client) {
 	s := f.fresh()
 	*s = Section{Resource: r, Node: e.Node, Entry: e.Entry, Units: max(1, e.Count), State: waiting,
 		Due: e.Value, Asked: e.At, Alone: r.line.count+len(r.inside) == 0}
-	r.Requests++
+	r.ask(s, f.clocks.all)
 	c.open = s
 	r.line.join(s)
 	if f.Window.Has(s.Due) {
@@ -369,6 +369,7 @@ func (f *Fold) end(s *Section, at int64, state State) {
 	} else {
 		r.line.leave(s, false)
 	}
+	r.gaveBack(s, at, f.clocks.all)
 	for _, o := range f.observers {
 		o.Ended(s)
 	}

@@ -9,6 +9,7 @@ type line struct {
 	sums    []uint32   // sums[i-1] counts the marks from i-lowest(i)+1 to i
 	waiting []*Section // by place; nil: gone
 	count   int        // of waiting sections
+	units   uint64     // that the waiting sections take
 	entered uint64     // places marked
 }
 
@@ -21,6 +22,7 @@ func (l *line) join(s *Section) {
 		l.moveUp()
 	}
 	l.count++
+	l.units += uint64(s.Units)
 	l.waiting = append(l.waiting, s)
 	s.place = len(l.waiting)
 	sum := uint32(0)
@@ -35,6 +37,7 @@ func (l *line) leave(s *Section, enters bool) {
 	s.Overtaken += l.overtaken(s.place)
 	l.waiting[s.place-1] = nil
 	l.count--
+	l.units -= uint64(s.Units)
 	if enters {
 		l.entered++
 		for i := s.place; i <= len(l.sums); i += lowest(i) {

@@ -16,6 +16,9 @@ type Resource struct {
 	Instance uint16
 	Capacity uint32
 	Requests uint64
+	// Contended counts the requests made while fewer units were free than they and those who waited took
+	// together.
+	Contended uint64
 
 	Violations        uint64   // sections in certain overlaps
 	Overlap           int64    // total length of the certain overlaps
@@ -55,6 +58,7 @@ type Resource struct {
 	top      *Section   // a copy of who entered under the highest fence number; nil: nobody
 	refused  []*Section // copies of those refused, as nobody had entered by their stamp under a higher number
 	line     line
+	recent   []*Section // made while units were missing, so shortly before that these may have been free
 	inside   []*Section // in the order of their entries
 	held     uint64     // units held by those inside
 	current  Overlap    // the certain overlap that may go on, if it has a length
@@ -251,6 +255,50 @@ func (r *Resource) leave(s *Section, c *clocks, w Window) (certain *Overlap) {
 	}
 	r.busy.left(s, len(r.inside) == 0, w)
 	return certain
+}
+
+// ask counts a request, and whether units are missing for it.
+func (r *Resource) ask(s *Section, stampError int64) {
+	r.Requests++
+	if takes := r.held + r.line.units + uint64(s.Units); takes > uint64(r.Capacity) {
+		s.missing = takes - uint64(r.Capacity)
+		r.Contended++
+		r.forget(s.Asked, stampError)
+		r.recent = append(r.recent, s)
+	}
+}
+
+// gaveBack takes it that the units of a section that has ended are free. By the stamps, which may err, they
+// may have been before the latest requests were made; in a simulation both may have the same time. So these
+// were not contended.
+func (r *Resource) gaveBack(s *Section, at, stampError int64) {
+	r.forget(at, stampError)
+	r.recent = slices.DeleteFunc(r.recent, func(late *Section) bool {
+		if late == s {
+			return true
+		}
+		late.missing -= min(late.missing, uint64(s.Units))
+		if late.missing == 0 {
+			r.Contended--
+		}
+		return late.missing == 0
+	})
+}
+
+// longestDoubt is for how long a request is recent, however much stamps may err.
+const longestDoubt = 10_000_000
+
+// forget takes the requests as contended that were made longer ago than stamps may err.
+func (r *Resource) forget(now, stampError int64) {
+	if len(r.recent) == 0 {
+		return
+	}
+	since := now - min(stampError, longestDoubt)
+	first := slices.IndexFunc(r.recent, func(s *Section) bool { return s.Asked >= since })
+	if first < 0 {
+		first = len(r.recent)
+	}
+	r.recent = slices.Delete(r.recent, 0, first)
 }
 
 // overlap accounts for the overlap of s, which is leaving, with the other sections that are inside. It

@@ -54,11 +54,16 @@ type Section struct {
 	above    uint64    // the highest number of these
 	clock    nodeClock // of the stamp of its entry, where hosts have several
 	place    int       // in its line
+	missing  uint64    // units, when it was asked for: see Contended
 	orphaned uint32    // units of the dead that the register may have counted shortly before it entered
 }
 
 // Served reports whether the section was ever entered.
 func (s *Section) Served() bool { return s.State >= inside && s.State <= Unended }
+
+// Contended reports whether, when the section was asked for, fewer units were free than it and those who
+// waited take together. Units that were given back within the error of the stamps were free.
+func (s *Section) Contended() bool { return s.missing > 0 }
 
 // An Observer is told of every change of a section, and then of the event that caused it. The memory of a
 // section that has ended is used again.
