@@ -59,7 +59,7 @@ func trialsOf(folder *results.Folder) ([]compare.Trial, error) {
 	}
 	trials := make([]compare.Trial, len(rows))
 	for i := range rows {
-		trials[i] = compare.Trial{Row: rows[i], Machine: machine}
+		trials[i] = compare.Trial{Row: rows[i], Machine: machine, Started: record.Started}
 		trials[i].Run = folder.Name() // it may have been renamed
 	}
 	return trials, errors.Join(wrong, err)

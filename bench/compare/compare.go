@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"turnstile/internal/figure"
 	"turnstile/internal/stats"
@@ -16,6 +17,7 @@ import (
 type Trial struct {
 	results.Row
 	Machine string
+	Started time.Time // its run; zero: it is not known
 }
 
 // A Side is the trials that are compared, and what they are called.

@@ -24,6 +24,17 @@ func (g *Group) Median(metric string) (median, low, high figure.Figure, trials i
 	return median, low, high, len(s.x)
 }
 
+// Most returns the greatest value of a metric in the group's valid trials; unknown: none has measured it.
+func (g *Group) Most(metric string) (most figure.Figure) {
+	for _, f := range g.sample(metric).all {
+		x, _ := f.Value()
+		if y, known := most.Value(); !known || x > y || x == y && f.IsBound() {
+			most = f
+		}
+	}
+	return most
+}
+
 // A Place is that of a group in a ranking by one metric.
 type Place struct {
 	*Group

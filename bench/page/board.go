@@ -31,7 +31,9 @@ func (m *maker) boards() {
 		}
 		blocks = append([]block{{Text: "Neighbours have the same rank unless a test by Mann and Whitney, " +
 			"corrected by Holm for all neighbours of a table, tells them apart (p below 0.05). Medians, with their " +
-			"intervals."}}, blocks...)
+			"intervals. The longest wait is that of all trials. Overtaken: how many requests that came later entered " +
+			"before one, on average and at most. Jain: 1 where all clients enter as often; 1/N where one does."}},
+			blocks...)
 	}
 	m.add("Leaderboards", "no two algorithms ran under the same load at the same size, without faults", blocks)
 }
@@ -50,9 +52,9 @@ func (s *setting) board(n int, prices pipes) *table {
 	if len(groups) < 2 {
 		return nil
 	}
-	t := &table{Caption: s.titled(fmt.Sprintf("%d nodes", n)), Words: 2,
-		Head: []string{"Rank", "Algorithm", "Entries/s", "Wait p99", "Rank by it", "Messages/entry", "Trials", "p",
-			"Remark"}}
+	t := &table{Caption: s.titled(fmt.Sprintf("%d nodes", n)) + s.made(n), Words: 2,
+		Head: []string{"Rank", "Algorithm", "Entries/s", "Wait p50", "Wait p99", "Rank by it", "Longest wait",
+			"Overtaken", "Jain", "Messages/entry", "Trials", "p", "Remark"}}
 	bytes := func(g *compare.Group) figure.Figure { // of a service, which are counted with proxies alone
 		median, _, _, _ := g.Median("server_bytes_per_entry")
 		return median
@@ -72,12 +74,15 @@ func (s *setting) board(n int, prices pipes) *table {
 	for _, p := range compare.Rank("entries_per_s", groups) {
 		wait := waits[p.Group]
 		messages, _, _, _ := p.Group.Median("messages_per_entry")
+		typical, _, _, _ := p.Group.Median("wait_us_p50")
+		jain, _, _, _ := p.Group.Median("jain_index")
 		trials := strconv.Itoa(p.Valid)
 		if p.CPUBound > 0 {
 			trials += fmt.Sprintf(", %d CPU-bound", p.CPUBound)
 		}
-		t.Rows = append(t.Rows, []string{rank(p), p.Name, interval(p, format.Rate), interval(wait, format.Micros),
-			rank(wait), format.Hundredths(messages), trials, probability(p), remark(p, wait)})
+		t.Rows = append(t.Rows, []string{rank(p), p.Name, interval(p, format.Rate), format.Micros(typical),
+			interval(wait, format.Micros), rank(wait), format.Micros(p.Group.Most("wait_us_max")), overtaken(p.Group),
+			format.Hundredths(jain), format.Hundredths(messages), trials, probability(p), remark(p, wait)})
 		last := len(t.Rows) - 1
 		if counted {
 			t.Rows[last] = append(t.Rows[last], format.Hundredths(bytes(p.Group)))
@@ -87,6 +92,53 @@ func (s *setting) board(n int, prices pipes) *table {
 		}
 	}
 	return t
+}
+
+// made says for how long clients of a size stay inside, how many trials each row has, and when they were made.
+func (s *setting) made(n int) string {
+	var holds, days []string
+	var counts []int
+	for _, e := range s.all {
+		if e.nodes != n || e.Valid == 0 {
+			continue
+		}
+		counts = append(counts, e.Valid)
+		for i := range e.trials {
+			t := &e.trials[i]
+			if holds = append(holds, t.Hold); !t.Started.IsZero() {
+				days = append(days, t.Started.Format("2006-01-02"))
+			}
+		}
+	}
+	says := fmt.Sprintf("; hold %s; trials of each: %d", strings.Join(uniqueOf(holds), ", "), slices.Min(counts))
+	if most := slices.Max(counts); most > slices.Min(counts) {
+		says += fmt.Sprintf(" to %d", most)
+	}
+	switch days = uniqueOf(days); len(days) {
+	case 0:
+		return says
+	case 1:
+		return says + "; made " + days[0]
+	default:
+		return says + "; made " + days[0] + " to " + days[len(days)-1]
+	}
+}
+
+// uniqueOf returns words, each once, sorted.
+func uniqueOf(words []string) []string { return slices.Compact(slices.Sorted(slices.Values(words))) }
+
+// overtaken says how many later requests entered before one of the group, on average and at most.
+func overtaken(g *compare.Group) string {
+	mean, _, _, _ := g.Median("overtaken_mean")
+	most := g.Most("overtaken_max")
+	switch text := "at most " + format.Plain(most, 0); {
+	case !most.Known():
+		return format.Missing
+	case mean.Known():
+		return format.Hundredths(mean) + ", " + text
+	default:
+		return text
+	}
 }
 
 // rank prints a rank.
