@@ -122,7 +122,7 @@ func TestAllThatIsAskedForHasAColumn(t *testing.T) {
 	differs := map[string]bool{"Options.Trials": true, "Options.Seed": true, // columns of the trial
 		"Options.Workload.Campaigns": true, // which follow from how far they are apart
 		"Options.Trace":              true} // what is stored of the run, not what it does
-	for _, key := range []string{"Service", "Count", "Leads", "Promotes", "Peers", "NoClock"} {
+	for _, key := range []string{"Service", "Count", "Leads", "Promotes", "Peers", "NoClock", "Recovers"} {
 		differs["Options.Servers."+key] = true // which follow from the service and its options
 	}
 	for i := range 7 {

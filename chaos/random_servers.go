@@ -43,6 +43,11 @@ func ServerPlan(s *Scene, lease time.Duration, seed uint64) *Plan {
 // A plan of a minority begins at minorityAt, and lasts for so long after the servers have to serve again.
 const minorityAt, minorityBeyond = time.Second, 3 * time.Second
 
+// HasMinority reports whether a run may show what clients get while a minority of its servers does nothing.
+func (s *Scene) HasMinority() bool {
+	return s.Servers.Count >= 3 && s.Servers.Recovers > 0 && aroundServers[s.Spec.Kind].served
+}
+
 // MinorityRun is how long a run is measured that takes a plan of MinorityPlan: its last fifth is calm.
 func MinorityRun(of Servers) time.Duration {
 	return (minorityAt + of.Recovers + minorityBeyond) * 5 / 4
@@ -71,11 +76,15 @@ func resolves(all []Fault, s *Scene, seed uint64) bool {
 	return err == nil
 }
 
-// aroundServers has the words for clients of a service and for moments, as often as they are drawn.
-var aroundServers = map[nodes.Kind]struct{ clients, moments []string }{
+// aroundServers has the words for clients of a service and for moments, as often as they are drawn, and whether
+// clients are served, again and again.
+var aroundServers = map[nodes.Kind]struct {
+	clients, moments []string
+	served           bool
+}{
 	nodes.MutualExclusion: {[]string{"holder", "holder", "waiter"},
-		[]string{"enters", "enters", "requests", "exits"}},
-	nodes.Election: {[]string{"leader", "leader"}, []string{"leads"}},
+		[]string{"enters", "enters", "requests", "exits"}, true},
+	nodes.Election: {[]string{"leader", "leader"}, []string{"leads"}, false},
 }
 
 // A serverDraw draws faults of servers, as text.

@@ -10,7 +10,6 @@ import (
 	"turnstile/bench"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
-	"turnstile/nodes"
 )
 
 // A huntOption is an option of a service with the values that plans take of it. Each is as likely.
@@ -122,7 +121,7 @@ func (h *Hunt) draw(ctx context.Context, number int) (*ServiceLine, *bench.Job, 
 			scene := &chaos.Scene{Spec: subject.Spec, Config: subject.Config, Measured: l.Duration,
 				Servers: subject.Servers}
 			l.Demands = l.Demands && subject.Spec.Fenced
-			if d.below(6) == 0 && subject.Servers.Recovers > 0 && l.mayLackServer(scene) {
+			if d.below(6) == 0 && l.mayLackServer(scene) {
 				l.Faults = chaos.MinorityPlan(scene, d.bits()).Faults
 			} else {
 				l.Faults = chaos.ServerPlan(scene, s.leaseOf(words), d.bits()).Faults
@@ -143,7 +142,7 @@ func (h *Hunt) draw(ctx context.Context, number int) (*ServiceLine, *bench.Job, 
 // mayLackServer has the run go on for long enough to show whether clients enter while one of its servers does
 // nothing, if most are left then. It reports whether that is so.
 func (l *ServiceLine) mayLackServer(s *chaos.Scene) bool {
-	if s.Servers.Count < 3 || s.Spec.Kind != nodes.MutualExclusion {
+	if !s.HasMinority() {
 		return false
 	}
 	l.Hold, l.Think = 10*time.Millisecond, 0

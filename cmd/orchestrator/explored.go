@@ -122,14 +122,15 @@ type exploreWords struct {
 	entries   string // which transitions are counted
 	more      string // what else could be looked for
 	can, ask  string // what is the case if there is progress, and asks whether it is
+	waits     bool   // clients may wait for each other, and do if that is contended
 }
 
 // exploredWords are those of problems, by the name that they have for columns.
 var exploredWords = map[string]exploreWords{
 	"entries": {"entry", "entries", "of them entries", " (--check fairness looks for who is passed over)",
-		"whoever waits can still enter", "can whoever waits enter?"},
+		"whoever waits can still enter", "can whoever waits enter?", true},
 	"elections": {"campaign", "campaigns", "by which a node comes to lead", "",
-		"all that are to agree still can", "can all agree?"},
+		"all that are to agree still can", "can all agree?", false},
 }
 
 func (c *exploreCall) words() exploreWords { return exploredWords[check.ProblemOf(c.Spec).Columns] }
@@ -150,8 +151,8 @@ func (c *exploreCall) tasks() []string {
 	return words
 }
 
-// contended reports whether clients may wait for each other, if there are any.
-func (c *exploreCall) contended() bool { return c.Spec.Mutex == nil || c.Take.Contended(c.Config) }
+// contended reports whether clients wait for each other, if they may.
+func (c *exploreCall) contended() bool { return !c.words().waits || c.Take.Contended(c.Config) }
 
 // space describes what is explored.
 func (c *exploreCall) space() []string {
@@ -219,7 +220,7 @@ func (c *exploreCall) document(x *explore.Result, elapsed time.Duration) map[str
 	if c.Config.Capacity() > 1 {
 		d["take"], d["units_taken_max"] = c.Take, x.MostTaken
 	}
-	if c.Spec.Mutex != nil {
+	if c.words().waits {
 		d["contended"] = c.contended()
 	}
 	if c.Timing != nil {

@@ -22,7 +22,7 @@ func printCells(out io.Writer, cells []*experiment.Cell) {
 	var rows []*spec
 	of := map[*spec][]*experiment.Cell{}
 	for _, c := range cells {
-		if !c.Differs() || c.Shown() == 0 {
+		if c.Wrong() == nil || c.Shown() == 0 {
 			continue
 		}
 		if of[c.Spec] == nil {

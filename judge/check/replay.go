@@ -25,7 +25,7 @@ func SettingOfReplay(stack *row.Stack) Setting {
 	if s.Grace > 0 {
 		s.Grace = chance.Longest
 	}
-	if s.Overlap > 0 || s.Leads != nil && s.Leads.Terms {
+	if s.Overlap > 0 || s.Leads.InTerms() {
 		s.Overlap = math.MaxInt64 - s.Slack
 	}
 	return s

@@ -40,6 +40,9 @@ type Leadership struct {
 // all begin at once where every message takes the same time, and any at most.
 type ElectionCost struct{ AtOnce, Most int }
 
+// InTerms reports whether each leader is elected for a term. Of nothing that elects it says no.
+func (l *Leadership) InTerms() bool { return l != nil && l.Terms }
+
 // LapseOf returns within what time a leader without a majority knows it; 0: it may never know.
 func (l *Leadership) LapseOf(c nodes.Config) time.Duration {
 	if l.Lapse == nil {
