@@ -23,8 +23,8 @@ type contradictions struct {
 }
 
 // Contradictions returns where the files of a stored run contradict each other, each of which can be read:
-// the figures of runs.csv, histograms, messages, the tables of sizes, resources and intervals, and verdicts. It
-// needs no history. A file that this version would have written otherwise contradicts none for that.
+// the figures of runs.csv, histograms, messages, the tables of sizes, resources and intervals, and verdicts.
+// It needs no history. A file that this version would have written otherwise contradicts none for that.
 func (s *Summary) Contradictions() ([]results.Difference, error) {
 	if len(s.Rows) == 0 {
 		return nil, nil

@@ -76,8 +76,8 @@ func resolves(all []Fault, s *Scene, seed uint64) bool {
 	return err == nil
 }
 
-// aroundServers has the words for clients of a service and for moments, as often as they are drawn, and whether
-// clients are served, again and again.
+// aroundServers has the words for clients of a service and for moments, as often as they are drawn, and
+// whether clients are served, again and again.
 var aroundServers = map[nodes.Kind]struct {
 	clients, moments []string
 	served           bool

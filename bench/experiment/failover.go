@@ -69,7 +69,8 @@ const (
 
 	failoverWarmup = 100 * time.Millisecond
 	failoverSlack  = 500 * time.Millisecond // for an entry that takes longer than usual, or the end of a fault
-	// The server that leads is killed or cut off while a client is inside. The client stays inside until then. The other servers take some seconds to elect a leader, whatever the ttl is: NATS up to nine.
+	// The server that leads is killed or cut off while a client is inside. The client stays inside until then.
+	// The other servers take some seconds to elect a leader, whatever the ttl is: NATS up to nine.
 	serverHold  = 200 * time.Millisecond
 	serverAfter = 100 * time.Millisecond
 	serverWait  = 12 * time.Second

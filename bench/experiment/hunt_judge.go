@@ -68,9 +68,9 @@ func judgeHunt(r *bench.Run, made error, slept time.Duration) (class HuntClass, 
 	return HuntInconclusive, worst.Check, worst.Says
 }
 
-// worstInside returns what broke a promise though all held that it rests on, that nobody entered while a fault
-// lasted that leaves all of that, or that nobody entered again after all faults were over; nil: nothing did.
-// Data that was lost is no reason to let nobody in.
+// worstInside returns what broke a promise though all held that it rests on, that nobody entered while a
+// fault lasted that leaves all of that, or that nobody entered again after all faults were over; nil: nothing
+// did. Data that was lost is no reason to let nobody in.
 func worstInside(t *bench.Trial, faults bool) *check.Finding {
 	for i := range t.Verdict.Findings {
 		f := &t.Verdict.Findings[i]

@@ -94,7 +94,8 @@ func (s *setting) board(n int, prices pipes) *table {
 	return t
 }
 
-// made says for how long clients of a size stay inside, how many trials each row has, and when they were made.
+// made says for how long clients of a size stay inside, how many trials each row has, and when they were
+// made.
 func (s *setting) made(n int) string {
 	var holds, days []string
 	var counts []int

@@ -47,7 +47,8 @@ func (t Table) Call(args []string, in io.Reader, out, wrong io.Writer) int {
 	return 2
 }
 
-// list prints the services with their options, and which settings are no defaults, in columns as wide as the longest name.
+// list prints the services with their options, and which settings are no defaults, in columns as wide as the
+// longest name.
 func (t Table) list(out io.Writer) {
 	wide := 0
 	for _, s := range t.Services {

@@ -2,9 +2,9 @@
 //
 //	flaky FILE PACKAGE...
 //
-// It prints FLAKY, the name and the first output of each test that failed and then passed, and exits with 1 if
-// one of them may not pass the second time: a test outside of the packages, whose paths begin with PACKAGE,
-// or one that found what no load of a machine explains.
+// It prints FLAKY, the name and the first output of each test that failed and then passed, and exits with 1
+// if one of them may not pass the second time: a test outside of the packages, whose paths begin with
+// PACKAGE, or one that found what no load of a machine explains.
 package main
 
 import (

@@ -1,7 +1,7 @@
 // Selfbench compares what this tree costs with what an earlier commit did: the same commands are run with the
-// programs and benchmarks of either, in turn, and the least of each is printed. Instructions of user space are
-// counted by perf where it can count them, since they repeat within 1% on a machine whose cores are shared;
-// otherwise it is CPU time.
+// programs and benchmarks of either, in turn, and the least of each is printed. Instructions of user space
+// are counted by perf where it can count them, since they repeat within 1% on a machine whose cores are
+// shared; otherwise it is CPU time.
 //
 //	selfbench -base COMMIT [-rounds 3] [-only TEXT]
 package main

@@ -1,5 +1,5 @@
-// Unit measures how fast this machine is: the CPU time of a fixed unit of work. Times of tests are given beside
-// it, since a machine whose cores are shared takes more CPU time for the same work.
+// Unit measures how fast this machine is: the CPU time of a fixed unit of work. Times of tests are given
+// beside it, since a machine whose cores are shared takes more CPU time for the same work.
 //
 //	unit                  does 20 units and prints what one takes
 //	unit COMMAND ARG...   runs the command, does a unit each second beside it, and prints both times at its end

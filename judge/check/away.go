@@ -22,8 +22,8 @@ func awayBy(asked []Fault) away {
 	return away{asked, map[uint32]bool{}, map[uint32]bool{}, map[nodes.ID]bool{}, map[uint32]cutter{}}
 }
 
-// add takes an event, and reports whether that may have taken nodes away or brought them back: one of them, or
-// any if it is None.
+// add takes an event, and reports whether that may have taken nodes away or brought them back: one of them,
+// or any if it is None.
 func (a *away) add(e *history.Event) (one nodes.ID, changed bool) {
 	switch e.Kind {
 	case history.Paused:

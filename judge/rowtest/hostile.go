@@ -10,9 +10,9 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// Hostile returns two explorations of two clients of a row. In both, links reorder messages and one timer runs
-// out early; in the first a node crashes and comes up again, in the second a message arrives twice. What the
-// safety of the row rests on is left out.
+// Hostile returns two explorations of two clients of a row. In both, links reorder messages and one timer
+// runs out early; in the first a node crashes and comes up again, in the second a message arrives twice. What
+// the safety of the row rests on is left out.
 func Hostile(of *row.Row) []explore.Options {
 	c := of.Explicit(nodes.Config{N: 2})
 	stands := func(a nodes.Assumption) bool { return of.SafeIn(c)&a == 0 }
