@@ -81,6 +81,9 @@ func checked(faults []chaos.Fault) (all []check.Fault) {
 		if _, sets := f.Effect.(*effect.Clock); sets {
 			asked.Sets = f.HitsNode()
 		}
+		if _, stops := f.Effect.(*effect.Pause); stops {
+			asked.Stops = f.HitsNode()
+		}
 		if asked.Breaks&nodes.NoCrash != 0 {
 			asked.Kills = f.HitsNode()
 		}

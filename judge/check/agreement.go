@@ -21,6 +21,9 @@ func agreed(e *evidence) Finding {
 	if f, is := e.undecided(); is {
 		return f
 	}
+	if f, is := e.unreplaced(); is {
+		return f
+	}
 	switch {
 	case !e.seen(history.Stopped):
 		return inconclusive("the run was ended before its end")
@@ -151,7 +154,7 @@ func (s stretch) span() span { return span{min(s.From+1, s.To), s.To, 0} }
 
 // calms returns the stretches of the run in which nothing went wrong and nobody was told to campaign, in
 // order.
-func (e *elected) calms() []stretch { return e.stretches(e.troubles()) }
+func (e *elected) calms() []stretch { return e.stretches(e.troubles(nil)) }
 
 // stretches returns the stretches of the run outside troubles, in order.
 func (e *elected) stretches(troubles []leadership.Span) (all []stretch) {
@@ -186,9 +189,9 @@ func (e *elected) atOnce(asked *Fault, f *section.Fault) bool {
 }
 
 // troubles returns the times in which an assumption was broken, a node was told to campaign, or no node that
-// had been told to campaign was up.
-func (e *elected) troubles() []leadership.Span {
-	all := append(e.disturbances(), e.leaders.Unasked...)
+// had been told to campaign was up, but for an absence of the leader; nil: for none.
+func (e *elected) troubles(but *absence) []leadership.Span {
+	all := append(e.disturbances(but), e.leaders.Unasked...)
 	for _, c := range e.campaigns {
 		all = append(all, leadership.Span{From: c.at, To: c.at})
 	}
@@ -197,19 +200,23 @@ func (e *elected) troubles() []leadership.Span {
 
 // disturbances returns the times in which an assumption was broken. A fault without an end counts at its
 // beginning only.
-func (e *elected) disturbances() (all []leadership.Span) {
+func (e *elected) disturbances(but *absence) (all []leadership.Span) {
 	s := e.sections
 	add := func(from, to int64) { all = append(all, leadership.Span{From: from, To: to}) }
 	for i := range s.Faults {
 		f := &s.Faults[i]
-		if asked := e.asked(f); e.atOnce(asked, f) {
+		switch asked := e.asked(f); {
+		case but != nil && but.of(asked, f):
+		case e.atOnce(asked, f):
 			add(f.From, f.From)
-		} else {
+		default:
 			add(f.From, later(f.To, int64(asked.Leaves)))
 		}
 	}
 	for _, p := range s.Pauses {
-		add(p.From, p.To)
+		if but == nil || p.Process != uint32(but.leader) {
+			add(p.From, p.To)
+		}
 	}
 	for _, w := range s.Wrongs {
 		add(w.From, w.To)

@@ -130,7 +130,7 @@ func (e *elected) tooLong(o *leadership.Overlap) (leadership.Span, bool) {
 // nothing had gone wrong, and when: since the run began, or since the algorithm had its time to recover from
 // what went wrong last. A scheme whose progress rests on what is broken for good may never have one leader.
 func (e *elected) tooLongUndisturbed(o *leadership.Overlap) (longest leadership.Span, is bool) {
-	for _, calm := range e.stretches(e.disturbances()) {
+	for _, calm := range e.stretches(e.disturbances(nil)) {
 		from := calm.From
 		if from > e.leaders.Begun {
 			from = later(from, int64(e.Patience()))

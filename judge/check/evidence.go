@@ -17,6 +17,7 @@ type evidence struct {
 	records
 	elected
 	minority minorityEntries
+	gaps     gaps
 	fair     *fairFold
 
 	abandoned       uint64                               // sections whose node crashed before they were entered

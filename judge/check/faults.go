@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"turnstile/internal/english"
@@ -32,7 +31,10 @@ type Fault struct {
 	// Kills reports whether a fault that kills nodes kills one of them, if it hit such a victim; nil: any.
 	Kills func(id, victim nodes.ID) bool
 	// Sets reports whether a fault of clocks sets that of a node, if it hit such a victim; nil: it sets none.
-	Sets   func(id, victim nodes.ID) bool
+	Sets func(id, victim nodes.ID) bool
+	// Stops reports whether a fault that has processes stand still stops a node, if it hit such a victim; nil:
+	// it stops none.
+	Stops  func(id, victim nodes.ID) bool
 	Leaves time.Duration // for how long after it what it did may last: messages that come late, timers
 }
 
@@ -55,7 +57,7 @@ func faults(e *evidence) Finding {
 		if says := e.lacks(asked, f); says != "" {
 			wrong = append(wrong, says)
 		}
-		idle = idle || e.missedBy(asked, f) == "" && e.Problem.around != nil && e.idle(f)
+		idle = idle || e.missedBy(asked, f) == "" && e.Problem.around != nil && e.idle(f) > 0
 		told = append(told, e.faultText(asked, f))
 		if e.missedBy(asked, f) == "" {
 			lines = append(lines, e.faultText(asked, f))
@@ -204,9 +206,12 @@ func (e *evidence) entriesAround(asked *Fault, f *section.Fault) (says, lacks st
 		says += fmt.Sprintf(" while it lasted (%v), %s after it",
 			time.Duration(f.To-f.From).Round(time.Millisecond), english.Thousands(float64(f.After)))
 	}
-	switch {
+	switch idle := e.idle(f); {
+	case idle > 0 && f.Entries > 0:
+		lacks = fmt.Sprintf("nobody entered for %v while it lasted, though it leaves all that the algorithm "+
+			"rests on", time.Duration(idle).Round(time.Millisecond))
 	case f.Entries > 0 && (asked.ForGood || e.promises(f)):
-	case e.idle(f):
+	case idle > 0:
 		lacks = "nobody entered while it lasted, though it leaves all that the algorithm rests on"
 	case asked.ForGood && f.After == 0:
 		lacks = "nobody entered since it began"
@@ -227,37 +232,3 @@ func (e *evidence) promises(f *section.Fault) bool {
 // enoughEntries is how many entries a fault must last for, at the rate of before, for it to be expected that
 // somebody enters meanwhile.
 const enoughEntries = 20
-
-// idle reports whether nobody entered while a fault lasted, though the algorithm promises that somebody does.
-func (e *evidence) idle(f *section.Fault) bool { return f.Entries == 0 && e.lasts(e.asked(f), f) }
-
-// lasts reports whether a fault lasts long enough for the entries that the algorithm promises meanwhile: its
-// grace, and what the fault may delay a request and all that is behind it.
-func (e *evidence) lasts(asked *Fault, f *section.Fault) bool {
-	w := e.sections.Window
-	if !e.promises(f) || f.Before == 0 {
-		return false
-	}
-	takes, lasted := enoughEntries*((f.From-w.From)/int64(f.Before)), min(f.To, w.To)-f.From
-	if len(f.Servers) > 0 && e.Recovers > 0 { // no client has to recover
-		return lasted >= later(takes, int64(e.Recovers)) && e.alone(f)
-	}
-	hops := 2 * int64(e.Config.N)
-	if int64(asked.Leaves) > math.MaxInt64/hops {
-		return false
-	}
-	takes = later(later(takes, int64(e.Grace)), hops*int64(asked.Leaves))
-	return lasted >= takes
-}
-
-// alone reports whether nothing else was wrong while a fault lasted, nor had the clients anything else to
-// recover from.
-func (e *evidence) alone(f *section.Fault) bool {
-	in := span{f.From, min(f.To, e.sections.Window.To), int64(e.Grace)}
-	for i := range e.sections.Faults {
-		if other := &e.sections.Faults[i]; other != f && in.covers(other.From, other.To, e.asked(other).Leaves) {
-			return false
-		}
-	}
-	return e.brokenIn(in, e.Safe|e.Live) == 0
-}

@@ -29,7 +29,8 @@ func New(s *section.Fold, setting Setting) *Fold {
 	}
 	m := &model{Setting: setting, sections: s}
 	f := &Fold{evidence{model: m, records: records{model: m}, elected: elected{model: m},
-		minority: minorityEntries{sides: sides{model: m}}, fair: newFairFold(s, setting.Promise, setting.Faults)}}
+		minority: minorityEntries{sides: sides{model: m}}, gaps: gaps{model: m},
+		fair: newFairFold(s, setting.Promise, setting.Faults)}}
 	if setting.Exact != nil {
 		f.entryCost = setting.Exact(setting.Config, setting.Alone)
 	}
@@ -114,6 +115,7 @@ func (f *Fold) Asked(s *section.Section) { f.fair.asked(s) }
 // Entered implements section.Observer.
 func (f *Fold) Entered(s *section.Section) {
 	f.fair.entered(s)
+	f.gaps.entered(s)
 	f.minority.add(s)
 	if f.entryCost != nil && s.Node >= 0 && int(s.Node) < f.Config.N {
 		f.due += uint64(f.entryCost(s.Node))
@@ -123,6 +125,7 @@ func (f *Fold) Entered(s *section.Section) {
 // Ended implements section.Observer.
 func (f *Fold) Ended(s *section.Section) {
 	f.fair.ended(s)
+	f.gaps.ended(s)
 	if f.Renewals != nil && s.State == section.Exited {
 		of := f.Renewals(time.Duration(s.Ended - s.Entered))
 		f.renewals.Min, f.renewals.Max = f.renewals.Min+of.Min, f.renewals.Max+of.Max

@@ -102,7 +102,7 @@ func (e *elected) still() time.Duration {
 		return e.quiet()
 	}
 	since, unasked := l.Begun, l.Unasked[len(l.Unasked)-1]
-	for _, t := range e.troubles() {
+	for _, t := range e.troubles(nil) {
 		if t != unasked {
 			since = max(since, t.To)
 		}

@@ -270,6 +270,19 @@ func (t *tally) holds() bool {
 	return slices.ContainsFunc(t.led, func(x tenure) bool { return x.held })
 }
 
+// lacks reports whether a node that runs has no elected leader; of a majority, whether there is none.
+func (t *tally) lacks() bool {
+	if t.rule == row.MajorityReached {
+		return !t.holds()
+	}
+	for i := range t.by {
+		if t.f.voters[i].Runs() && !t.by[i].held {
+			return true
+		}
+	}
+	return false
+}
+
 // leaderCrashed notes that a leader is down: for nodes without a leader this becomes the cause.
 func (t *tally) leaderCrashed(crashed nodes.ID) {
 	why := Cause{LeaderCrashed, crashed}

@@ -62,6 +62,9 @@ type Fold struct {
 	Begun, End int64 // the run, from its first mark to when it was told to stop
 	Ending     Ending
 
+	// Forsaken is when a node that ran followed no elected leader that it reaches, by what the scheme says.
+	Forsaken []Span
+
 	Vacancies []Span // in which no node that ran led, in order
 
 	Leaderless, TwoLeaders, TwoStopped, TwoInTerm int64 // nanoseconds: see docs/measures.md
@@ -185,6 +188,7 @@ func (f *Fold) Add(e history.Event) {
 		f.follow(e.At)
 		f.votes.elect(&e)
 		f.unanimous.elect(&e)
+		f.forsake(e.At)
 		f.uncalled = f.uncalled && !f.unanimous.holds()
 		if lost && f.votes.lacksLeader(e.Node) {
 			f.Lost = append(f.Lost, Incident{e.Node, e.At})
@@ -220,6 +224,7 @@ func (f *Fold) stop(at int64) {
 	}
 	f.endVacancy(at)
 	f.endOverlap(at)
+	f.endForsaken(at)
 	f.Open, f.Apart, f.Ending = f.votes.unelected(), f.unanimous.unelected(), f.ending()
 }
 

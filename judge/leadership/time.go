@@ -95,6 +95,23 @@ func (f *Fold) endVacancy(now int64) {
 	}
 }
 
+// forsake follows the stretches in which some node that runs has no elected leader.
+func (f *Fold) forsake(now int64) {
+	open := len(f.Forsaken) > 0 && f.Forsaken[len(f.Forsaken)-1].To == math.MaxInt64
+	switch lacks := f.votes.lacks(); {
+	case lacks && !open:
+		f.Forsaken = append(f.Forsaken, Span{now, math.MaxInt64})
+	case !lacks:
+		f.endForsaken(now)
+	}
+}
+
+func (f *Fold) endForsaken(now int64) {
+	if last := len(f.Forsaken) - 1; last >= 0 && f.Forsaken[last].To == math.MaxInt64 {
+		f.Forsaken[last].To = now
+	}
+}
+
 func (f *Fold) endOverlap(now int64) {
 	if last := len(f.Overlaps) - 1; last >= 0 && f.Overlaps[last].To == math.MaxInt64 {
 		f.Overlaps[last].To = now
