@@ -126,7 +126,7 @@ type RateRow struct {
 
 	Interval   string        `csv:"interval"` // what low and high are
 	LimitedBy  string        `csv:"limited_by"`
-	Trials     int           `csv:"trials"` // that have found something
+	Trials     int           `csv:"trials"`      // that have found something
 	ServedNext string        `csv:"served_next"` // which of them serve the next rate too, with spaces between
 	Probes     int           `csv:"probes"`
 	WaitBoundS figure.Figure `csv:"wait_bound_s"`

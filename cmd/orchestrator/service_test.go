@@ -99,7 +99,7 @@ func TestServiceOutOfReach(t *testing.T) {
 	cmd := orchestrator(t, t.TempDir(), "bench", "--service", "nats-kv", "--endpoint", "127.0.0.1:1", "-n", "1",
 		"--no-progress")
 	out, _ := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != 64 ||
+	if cmd.ProcessState.ExitCode() != 69 ||
 		!strings.Contains(string(out), "the endpoint 127.0.0.1:1 is out of reach: ") {
 		t.Errorf("status %d:\n%s", cmd.ProcessState.ExitCode(), out)
 	}
