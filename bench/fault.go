@@ -71,7 +71,7 @@ func checked(faults []chaos.Fault) (all []check.Fault) {
 	for i := range faults {
 		f := &faults[i]
 		asked := check.Fault{Text: f.String(), OfLinks: f.OfMessages(), ForGood: f.ForGood(), Breaks: f.Breaks(),
-			Waits: !f.Timed(), Leaves: f.Leaves()}
+			Waits: !f.Timed(), ByChance: f.ByChance(), Leaves: f.Leaves()}
 		if cut := f.Parts(); cut != nil {
 			asked.Separates, asked.Part, asked.Blocks = cut.Parts, cut.Part, cut.Blocks
 		}

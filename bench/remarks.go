@@ -8,6 +8,7 @@ import (
 	"turnstile/internal/english"
 	"turnstile/nodes"
 	"turnstile/nodes/detector"
+	"turnstile/nodes/workload"
 )
 
 // fewHeartbeats is how many heartbeats a second leave a core with time for other things: the 80,640 of 64
@@ -66,6 +67,18 @@ func (j *Job) Remarks(cores int) (all []string) {
 		remark("%s listens to a failure detector, and none runs: it takes no notice of crashes", j.Spec.Name)
 	}
 	return all
+}
+
+// Lockstep says that the nodes of a run go in step, since each message and each hold takes the same time and
+// nobody thinks: no real ones do, and rates may be far from theirs. Empty: they do not.
+func (j *Job) Lockstep() string {
+	l := j.Latency.Mean()
+	if !j.Simulated || j.Config.N < 2 || j.Workload.Load != workload.Saturated ||
+		!j.Latency.IsConstant() || l == 0 || !j.Regions.None() || !j.Workload.Hold.IsConstant() {
+		return ""
+	}
+	return fmt.Sprintf("the nodes go in step, since every message takes %v: rates may be far from those with "+
+		"--latency uniform:%v,%v", l, l*9/10, l*11/10)
 }
 
 // outlasts returns how long a run is measured that leaves so much time after its last fault. Of a fault that

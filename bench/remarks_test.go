@@ -180,3 +180,35 @@ func TestRemarksOnShortRuns(t *testing.T) {
 		}
 	}
 }
+
+// Of a simulated run the summary says that nodes go in step, if they do.
+func TestNodesThatGoInStep(t *testing.T) {
+	saturated := Defaults()
+	saturated.Config.N, saturated.Latency = 9, chance.Constant(time.Millisecond)
+	with := func(change func(*Options)) Options {
+		o := saturated
+		change(&o)
+		return o
+	}
+	for name, c := range map[string]struct {
+		o         Options
+		simulated bool
+		says      bool
+	}{
+		"saturated":           {saturated, true, true},
+		"of real ones":        {saturated, false, false},
+		"alone":               {with(func(o *Options) { o.Config.N = 1 }), true, false},
+		"latencies by chance": {with(func(o *Options) { o.Latency = exponential(t, "1ms") }), true, false},
+		"holds by chance":     {with(func(o *Options) { o.Workload.Hold = exponential(t, "1ms") }), true, false},
+		"thinking":            {with(func(o *Options) { o.Workload.Load = workload.Closed }), true, false},
+	} {
+		row, err := catalog.Find("maekawa")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := drafted(t, row, c.o, c.simulated).Lockstep()
+		if says := strings.HasSuffix(got, "--latency uniform:900µs,1.1ms"); says != c.says || says != (got != "") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

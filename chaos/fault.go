@@ -115,6 +115,17 @@ func (f *Fault) OfLinks() bool {
 // once it is healed.
 func (f *Fault) OfMessages() bool { return f.OfLinks() || is[*effect.DropAnswer](f) }
 
+// ByChance reports whether chance decides which of the messages that the fault is for it hits.
+func (f *Fault) ByChance() bool {
+	switch e := f.Effect.(type) {
+	case *effect.Loss:
+		return e.Of.Rate < 1
+	case *effect.Duplicate:
+		return e.Of < 1
+	}
+	return false
+}
+
 // ForGood reports whether the fault is not healed: it leaves nodes down, sets a clock, closes connections
 // once, or hits one message.
 func (f *Fault) ForGood() bool { return f.For == 0 && f.Effect.ForGood() || f.Nth > 0 }

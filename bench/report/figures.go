@@ -31,7 +31,7 @@ func (p *Report) figures(s *bench.Summary) {
 
 // entries prints the figures of a run in which clients enter.
 func (p *Report) entries(s *bench.Summary, t table) {
-	p.throughput(t)
+	p.throughput(s, t)
 	p.units(s, t)
 	p.work(s, t)
 	p.told(t)
@@ -47,7 +47,7 @@ func (p *Report) entries(s *bench.Summary, t table) {
 	p.machine(s, t)
 }
 
-func (p *Report) throughput(t table) {
+func (p *Report) throughput(s *bench.Summary, t table) {
 	accepted := "accepted_in_window"
 	if !t.known(accepted) { // an older version made the run
 		accepted = "entries_in_window"
@@ -64,6 +64,9 @@ func (p *Report) throughput(t table) {
 			format.Percent(t.of("utilisation_predicted").median))
 	}
 	p.line("throughput", "%s", text)
+	if says := s.Job.Lockstep(); says != "" {
+		p.line("", "%s", says)
+	}
 	if refused, _ := t.sum("entries_refused").Value(); refused > 0 {
 		p.line("refused", "%s of %s entries of the whole run, which count in no rate", english.Thousands(refused),
 			format.Whole(t.sum("entries")))
@@ -77,8 +80,18 @@ func (p *Report) throughput(t table) {
 	case t.known("issued_share"):
 		p.line("issued", "%s of the requests due", t.of("issued_share").text(format.FinePercent))
 	case t[0].Load == string(workload.Open):
-		p.line("issued", "not known, since the run ended before: waits of requests not made are left out")
+		p.line("issued", "%s", unissued(s))
 	}
+}
+
+// unissued says why it is not known which share of the requests due was issued.
+func unissued(s *bench.Summary) string {
+	ended := slices.ContainsFunc(s.Stalls, func(report string) bool { return report != "" }) ||
+		slices.ContainsFunc(s.Record.Trials, func(t bench.TrialRecord) bool { return t.Trouble != "" })
+	if ended {
+		return "not known, since the run ended before: waits of requests not made are left out"
+	}
+	return "no request fell due while it was measured"
 }
 
 // window says how long the warm-up took, if the clients decided that, and whether what was measured shows

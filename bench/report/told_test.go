@@ -48,6 +48,11 @@ func TestSummaryOfLostLocks(t *testing.T) {
 	} {
 		wantSummary(t, s, says)
 	}
+	of := *r
+	r.EntriesTold, r.ToldStayed = figure.Count(0), figure.Count(0)
+	wantSummary(t, s, "overlapped  in 2 entries another client entered, and no client was told that it had lost "+
+		"the lock")
+	*r = of
 	r.ViolationsFenced = figure.AtLeast(2)
 	wantSummary(t, s, "fences      4 entries overlapped; a resource that demands fence numbers does not keep "+
 		"at least 2 of them apart")
@@ -55,4 +60,15 @@ func TestSummaryOfLostLocks(t *testing.T) {
 	if got := summaryOf(s); strings.Contains(got, "fences ") {
 		t.Errorf("what is not known is said: %s", got)
 	}
+}
+
+// Of an open load the summary says why it is not known which share of the requests was issued.
+func TestSummaryOfAnOpenLoadWithoutRequests(t *testing.T) {
+	s := threeTrials(t)
+	for i := range s.Rows {
+		s.Rows[i].Load = "open"
+	}
+	wantSummary(t, s, "issued      no request fell due while it was measured")
+	s.Record.Trials[1].Trouble = "interrupted"
+	wantSummary(t, s, "issued      not known, since the run ended before: waits of requests not made are left out")
 }

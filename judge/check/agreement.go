@@ -54,14 +54,15 @@ func agreed(e *evidence) Finding {
 		case slices.ContainsFunc(e.campaigns, func(c campaign) bool { return c.at == calm.From }):
 			after = "somebody campaigned again"
 		}
-		f := inconclusive(none+", %v after %s; it may take %v", had.Round(time.Millisecond), after, needs).excused()
+		f := inconclusive(none+", %v after %s; it may take %v", had.Round(time.Millisecond), after,
+			about(needs)).excused()
 		if !e.leadOn() && e.brokenIn(calm.span(), e.Live)&^nodes.Transient == 0 { // or waiting would change nothing
 			f.Says += ": let the run go on for longer"
 		}
 		if lasts := e.lasting(); lasts != "" {
 			f.Says = fmt.Sprintf(none+", and %s lasted until then; it may take %v after it: "+
 				"let it end sooner, or the run last longer",
-				lasts, needs)
+				lasts, about(needs))
 		}
 		return e.excuse(f.with(e.beliefs()...), span{calm.From, l.End, 0}, e.Live)
 	case e.brokenIn(calm.span(), e.Live) != 0:
@@ -72,6 +73,27 @@ func agreed(e *evidence) Finding {
 	}
 	return violated(none+", though nothing had gone wrong for %v", had.Round(time.Millisecond)).
 		with(e.beliefs()...)
+}
+
+// about rounds a time up for people: to milliseconds or, if it is shorter than a second, to microseconds.
+func about(d time.Duration) time.Duration {
+	unit := time.Microsecond
+	if d >= time.Second {
+		unit = time.Millisecond
+	}
+	return (d + unit - 1).Truncate(unit)
+}
+
+// undisturbed says that nothing had gone wrong until a time, or that it was over for long enough.
+func (e *elected) undisturbed(at int64) string {
+	s := e.sections
+	before := func(from int64) bool { return from < at }
+	if slices.ContainsFunc(s.Faults, func(f section.Fault) bool { return before(f.From) }) ||
+		slices.ContainsFunc(s.Deaths, func(d section.Death) bool { return before(d.At) }) ||
+		slices.ContainsFunc(s.Pauses, func(p section.Pause) bool { return before(p.From) }) {
+		return ", though the algorithm had had its time to recover from what had gone wrong"
+	}
+	return ", though nothing had gone wrong"
 }
 
 // lasting returns the first fault that lasted to the end of the run, except those that are done at once;
@@ -122,8 +144,8 @@ func (e *elected) undecided() (f Finding, is bool) {
 				e.brokenIn(had.span(), e.Live) != 0 {
 				continue
 			}
-			return violated("no leader that all agreed on from %v on for %v, though nothing had gone wrong",
-				e.since(had.From), time.Duration(had.Length()).Round(time.Millisecond)), true
+			return violated("no leader that all agreed on from %v on for %v%s", e.since(had.From),
+				time.Duration(had.Length()).Round(time.Millisecond), e.undisturbed(had.From)), true
 		}
 	}
 	return f, false

@@ -68,7 +68,7 @@ func leaders(e *evidence) Finding {
 			with(e.overlaps(0)...)
 	case worst == nil:
 		return valid("for %v there were two leaders, and never for longer than the %v that a take-over may take%s",
-			both, e.Overlap, e.lateBy())
+			both, about(e.Overlap), e.lateBy())
 	}
 	count := "two leaders"
 	if n := len(worst.Leaders); n > 2 {
@@ -80,7 +80,7 @@ func leaders(e *evidence) Finding {
 	case e.Replayed:
 		f = violated("%s at the same time, for too long", who(worst.Leaders, "leads", "lead"))
 	case e.Leads.Terms:
-		f.Says += ", though nothing had gone wrong"
+		f.Says += e.undisturbed(at.From)
 		return f.with(e.overlaps(e.Overlap)...)
 	}
 	return e.excuse(f.with(e.overlaps(e.Overlap)...), span{at.From, at.To, int64(e.Grace)}, e.Safe)
@@ -288,7 +288,7 @@ func elections(e *evidence) Finding {
 		}
 	}
 	if len(lines) > 0 {
-		why := fmt.Sprintf("it may take %v in which nothing else goes wrong", e.Patience())
+		why := fmt.Sprintf("it may take %v in which nothing else goes wrong", about(e.Patience()))
 		if same == len(lines) {
 			why = "all took the same one for the leader again when it was back: keep it down for longer"
 			if e.Config.N == 1 {

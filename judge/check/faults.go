@@ -15,7 +15,9 @@ type Fault struct {
 	OfLinks bool // it hits messages; otherwise it hits nodes, or servers of a service
 	ForGood bool // it is not healed
 	Waits   bool // it waits for a moment, or for whom it hits
-	Breaks  nodes.Assumption
+	// ByChance says that chance decides which of the messages that it is for it hits.
+	ByChance bool
+	Breaks   nodes.Assumption
 	// Separates reports whether it lets no message pass between two nodes, neither way, if it hit a victim that
 	// came out in the run, or None; nil: it cuts nothing.
 	Separates func(a, b, victim nodes.ID) bool
@@ -97,6 +99,8 @@ func (m *model) missedBy(asked *Fault, f *section.Fault) string {
 		return asked.Text + ": it hit nothing: " + of
 	}
 	switch {
+	case asked.Breaks != 0 && asked.OfLinks && f.Healed && f.Hits == 0 && asked.ByChance:
+		return asked.Text + ": it hit no message, since chance drew none of those that it is for, if any came"
 	case asked.Breaks != 0 && asked.OfLinks && f.Healed && f.Hits == 0:
 		return asked.Text + ": it hit no message, since none came that it is for"
 	case !asked.OfLinks && f.Nodes == 0 && len(f.Servers) == 0:
