@@ -38,7 +38,10 @@ const (
 	PipeFile       = "pipe.csv"        // of a set: a PipeRow per service
 	SumsFile       = "SHA256SUMS"      // of a published set: the digest of every other file
 	PublishedRuns  = "runs"            // of a published set: the folder of its runs
-	LatestLink     = "latest"          // in the folder of all sets: the newest run
+	ReadmeFile     = "README.md"       // of a published set
+	ReadmeBegins   = "\nRuns of Turnstile, "
+	ArchiveSuffix  = ".tar.gz" // behind the name of a published set
+	LatestLink     = "latest"  // in the folder of all sets: the newest run
 )
 
 // A Folder is the folder of one run.

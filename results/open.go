@@ -140,6 +140,24 @@ func IsPublished(path string) bool {
 	return exists(filepath.Join(path, SumsFile)) && exists(filepath.Join(path, PublishedRuns))
 }
 
+// CheckUnpublished returns an error if a set below root was published, so that a new run would change what
+// others refer to: its runs are one level below, or its archive lies beside it, as in a clone, or it has the
+// README.md that publish writes.
+func CheckUnpublished(root, set string) error {
+	path := filepath.Join(root, set)
+	readme, _ := os.ReadFile(filepath.Join(path, ReadmeFile))
+	if !IsPublished(path) && !exists(path+ArchiveSuffix) && !strings.Contains(string(readme), ReadmeBegins) {
+		return nil
+	}
+	other := ""
+	for i := 2; ; i++ {
+		if other = fmt.Sprintf("%s-%d", set, i); !exists(filepath.Join(root, other)) {
+			break
+		}
+	}
+	return fmt.Errorf("%s was published, and stays as it is: say --set %s", path, other)
+}
+
 // Runs returns all runs of all sets below root, the newest first.
 func Runs(root string) []*Folder {
 	var runs []*Folder

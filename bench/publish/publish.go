@@ -18,7 +18,7 @@ import (
 
 // The files of a published set beside those that package results names.
 const (
-	ReadmeFile   = "README.md"
+	ReadmeFile   = results.ReadmeFile
 	CitationFile = "CITATION.cff"
 	// HistorySums has the digests of histories that do not come along, as SHA256SUMS has them.
 	HistorySums = "HISTORIES.sha256"
@@ -77,7 +77,7 @@ type maker struct {
 // published set.
 func Make(ctx context.Context, set *results.Set, o Options) (*Published, error) {
 	o.To = filepath.Clean(o.To)
-	m := &maker{Published: &Published{Folder: o.To, Archive: o.To + ".tar.gz"}, Options: o, set: set,
+	m := &maker{Published: &Published{Folder: o.To, Archive: o.To + results.ArchiveSuffix}, Options: o, set: set,
 		tables: map[string]int{}, sums: sums{}, history: sums{}}
 	if err := m.read(); err != nil {
 		return m.Published, err
@@ -95,7 +95,7 @@ func Make(ctx context.Context, set *results.Set, o Options) (*Published, error) 
 	if err := m.fill(ctx); err != nil {
 		return m.Published, err
 	}
-	packed := filepath.Join(scratch, base+".tar.gz")
+	packed := filepath.Join(scratch, base+results.ArchiveSuffix)
 	files := slices.Collect(maps.Keys(m.sums))
 	m.Files = len(files)
 	err = writeTo(packed, func(w io.Writer) error {

@@ -56,8 +56,8 @@ func (m *maker) readme() string {
 	for _, verdict := range slices.Sorted(maps.Keys(verdicts)) {
 		found = append(found, fmt.Sprintf("%d %s", verdicts[verdict], verdict))
 	}
-	fmt.Fprintf(&b, "# %s\n\nRuns of Turnstile, a benchmark and fault-injection testbed for distributed mutual "+
-		"exclusion and leader election: %s with %s (%s), the last of %s.\n", m.Name,
+	fmt.Fprintf(&b, "# %s\n"+results.ReadmeBegins+"a benchmark and fault-injection testbed for distributed "+
+		"mutual exclusion and leader election: %s with %s (%s), the last of %s.\n", m.Name,
 		english.Count(len(m.runs), "run", "runs"), english.Count(trials, "trial", "trials"),
 		strings.Join(found, ", "), m.last.Format("2 January 2006"))
 	b.WriteString("\n## What is here\n\n| file | holds |\n|---|---|\n")

@@ -188,7 +188,7 @@ func longN(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 // resolve works out what the flags imply, and whether they contradict each other. Of two that do, the one of
 // the higher rank counts: the command line overrides the file.
 func (c *benchCall) resolve(s settings) error {
-	if err := c.required.parse(); err != nil {
+	if err := cmp.Or(c.required.parse(), checkSet(&c.setup, nil)); err != nil {
 		return err
 	}
 	row, err := c.row(s)

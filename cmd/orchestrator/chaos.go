@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,7 +106,7 @@ func (c *chaosCall) check(s settings) (err error) {
 			return fmt.Errorf("--%s is for plans about services: add --services, or leave it out", name)
 		}
 	}
-	if err := experiment.CheckReceive(c.Receive); err != nil {
+	if err := cmp.Or(experiment.CheckReceive(c.Receive), checkSet(&c.Setup, nil)); err != nil {
 		return err
 	}
 	c.Rows, err = rowsNamed(c.algorithms, findAlgorithm, catalog.All())

@@ -68,7 +68,7 @@ func (c *chaosCall) checkServices(s settings) error {
 	if !s.given("set") {
 		x.Setup.Set = huntSet
 	}
-	return results.CheckNames(x.Setup.Results, x.Setup.Set)
+	return checkSet(&x.Setup, nil)
 }
 
 // subjectNamed asks a service what it promises with some options.

@@ -15,6 +15,7 @@ import (
 	"turnstile/bench"
 	"turnstile/bench/experiment"
 	"turnstile/internal/terminal"
+	"turnstile/results"
 )
 
 // many returns a command that makes runs, and its flags, which are added in the order of its help. They are
@@ -52,6 +53,24 @@ func addSetup(f *pflag.FlagSet, s *bench.Setup, holds string) {
 	}
 	f.StringVar(&s.Node, "node-program", "",
 		"`path` of the program of a node (default node, beside this program)")
+}
+
+// checkSet returns an error unless runs may be stored in the set of a setup: it has a good name, and was not
+// published, unless --mixed is given. mixed is nil for a command that does not have that flag.
+func checkSet(s *bench.Setup, mixed *bool) error {
+	err := results.CheckNames(s.Results, s.Set)
+	if err != nil || mixed != nil && *mixed {
+		return err
+	}
+	if err = results.CheckUnpublished(s.Results, s.Set); err != nil && mixed != nil {
+		err = fmt.Errorf("%w, or --mixed to change it", err)
+	}
+	return err
+}
+
+// addMixed adds the flag that lets a command change a set that others refer to.
+func addMixed(f *pflag.FlagSet, mixed *bool, more string) {
+	f.BoolVar(mixed, "mixed", false, "change a set that was published"+more)
 }
 
 // equip completes a setup by the programs that serve runs of processes.

@@ -83,8 +83,8 @@ func (a *app) matrixCommand() *cobra.Command {
 		"how long services take until the next client enters after a fault, in the set "+failoverSet)
 	f.DurationSliceVar(&c.failover.ttls, "ttl", c.failover.ttls,
 		"with --failover: `times` to live that clients ask for, with commas between")
-	f.BoolVar(&c.mixed, "mixed", false, "with --services or --failover: go on with a set that another "+
-		"commit of Turnstile began")
+	addMixed(f, &c.mixed, ", or with --services or --failover: go on with one that another commit of "+
+		"Turnstile began")
 	f.IntVar(&c.failover.Parallel, "parallel", c.failover.Parallel,
 		"with --failover: how many runs are made at a time, which mostly sleep")
 	f.StringSliceVar(&c.algorithms, "algo", nil,
@@ -112,8 +112,6 @@ func (c *matrixCall) check(s settings) (err error) {
 	switch {
 	case c.failover.asked:
 		return c.checkFailover(s)
-	case c.mixed && !c.services.asked:
-		return errors.New("--mixed is about sets of --services and --failover: leave it out")
 	case s.rank("ttl") == byFlag || s.rank("parallel") == byFlag:
 		return errors.New("--ttl and --parallel are for failovers of services: add --failover, or leave them out")
 	case c.services.asked:
@@ -126,7 +124,7 @@ func (c *matrixCall) check(s settings) (err error) {
 		err = checkPlans(c.Faults)
 	}
 	if err == nil {
-		err = results.CheckNames(c.Setup.Results, c.Setup.Set)
+		err = checkSet(&c.Setup, &c.mixed)
 	}
 	if err == nil {
 		err = c.Check()

@@ -86,6 +86,9 @@ func (a *app) rerun(ctx context.Context, c *benchCall, s settings, folder *resul
 	if c.setup.Set == "" {
 		c.setup.Set = filepath.Base(filepath.Dir(folder.Path))
 	}
+	if err := checkSet(&c.setup, nil); err != nil {
+		return err
+	}
 	job, err := c.Resolve(row, record.Simulated)
 	if err != nil {
 		return err

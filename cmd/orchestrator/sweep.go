@@ -105,7 +105,7 @@ func (a *app) sweepCommand() *cobra.Command {
 	f.DurationVar(&c.WaitBound, "wait-bound", c.WaitBound,
 		"with --rate find: the longest 99th percentile of waits at a rate that is served")
 	noZero(f, "wait-bound", "is shorter than any wait: write a longer time, or leave it out")
-	f.BoolVar(&c.Mixed, "mixed", false, "go on with a set that another commit of Turnstile began")
+	addMixed(f, &c.Mixed, ", or go on with one that another commit of Turnstile began")
 	f.BoolVar(&c.anyLength, "any-length", false, "start even if it takes more than a day")
 	forOneCall(cmd, "simulated", "trials", "seed", "wait-bound", "mixed", "any-length")
 	addSetup(f, &c.Setup, "the runs")
@@ -148,7 +148,7 @@ func (a *app) resolveSweep(cmd *cobra.Command, c *sweepCall, s settings, args []
 	}
 	cells, err := g.cells()
 	if err == nil {
-		err = results.CheckNames(c.Setup.Results, c.Setup.Set)
+		err = checkSet(&c.Setup, &c.Mixed)
 	}
 	if err != nil {
 		return err

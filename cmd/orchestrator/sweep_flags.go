@@ -16,7 +16,6 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
-	"turnstile/results"
 )
 
 // A listFlag is a flag of runs that may have several values in a sweep.
@@ -127,7 +126,7 @@ func (c *sweepCall) own(flags *pflag.FlagSet, flag string, value *yaml.Node, s s
 	case flag == "wait-bound" && c.WaitBound <= 0:
 		return true, fmt.Errorf("%s: %v: write a time such as 100ms", where, c.WaitBound)
 	case flag == "set":
-		err = results.CheckNames(c.Setup.Results, c.Setup.Set)
+		err = checkSet(&c.Setup, &c.Mixed)
 	}
 	c.trialsInFile = c.trialsInFile || flag == "trials"
 	if err == nil && s.given(flag) { // the command line counts

@@ -23,8 +23,8 @@ var backoffRow = row.Row{
 	},
 	Aliases: []string{"random-backoff", "contention"}, Family: "permission",
 	Source: "after the medium access control of Ethernet (Metcalfe and Boggs, Ethernet: distributed packet " +
-		"switching for local computer networks, CACM 19(7), 1976; IEEE 802.3), which the lecture notes of Lozes and " +
-		"Henrio name as an example",
+		"switching for local computer networks, CACM 19(7), 1976; IEEE 802.3), which the lecture notes of Lozes " +
+		"and Henrio name as an example",
 	Summary: "A node tells every peer that it tries and enters when all have said that they do not; if two " +
 		"try at once both give up, and each tries again after a random time that doubles with every failure.",
 	Mutex: &row.Exclusion{
