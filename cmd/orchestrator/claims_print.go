@@ -18,7 +18,11 @@ func (a *app) printClaimed(c *claimsCall, m *claimed) {
 	colors := terminal.PaletteFor(a.stdout)
 	wrapped(a.stdout, colors.Paint(terminal.Bold, fmt.Sprintf("%-4s", m.ID)), m.Says)
 	wrapped(a.stdout, "  the text says  ", m.Text)
-	wrapped(a.stdout, "  verdict        ", paintVerdict(colors, m.Claim)+mendedBy(m.Claim))
+	if ran, _ := m.ran(); ran > 0 || len(m.calls) == 0 {
+		wrapped(a.stdout, "  verdict        ", paintVerdict(colors, m.Claim)+mendedBy(m.Claim))
+	} else {
+		wrapped(a.stdout, "  not shown here ", "no call could be made that shows it")
+	}
 	for _, call := range m.calls {
 		printCall(a.stdout, colors, c, &call)
 	}
@@ -26,7 +30,7 @@ func (a *app) printClaimed(c *claimsCall, m *claimed) {
 		wrapped(a.stdout, "  changed rule   ", fmt.Sprintf("%s: %s", rule.Changed, rule.Ends))
 	}
 	ran, wrong := m.ran()
-	if m.Seen != "" && !wrong {
+	if m.Seen != "" && !wrong && (ran > 0 || len(m.calls) == 0) {
 		label := "  seen           "
 		if c.real && ran > 0 {
 			label = "  seen simulated "
