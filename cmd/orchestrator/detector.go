@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +16,7 @@ import (
 
 // writeDetectors prints a line per failure detector.
 func writeDetectors(w io.Writer) error {
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	out := newFitted(w)
 	fmt.Fprintln(out, "\nDETECTOR\tSUSPECTS")
 	for _, row := range detector.Table {
 		for i, line := range english.Wrap(row.Summary, 85) {
@@ -42,7 +41,7 @@ func detectorNamed(name string) *spec {
 
 // writeDetector describes one failure detector.
 func writeDetector(w io.Writer, row *spec) {
-	line := func(name, text string) { fmt.Fprintf(w, "%-14s %s\n", name, text) }
+	line := func(name, text string) { writeField(w, name, text) }
 	line("name", row.Name)
 	line("aliases", strings.Join(row.Aliases, ", "))
 	line("is", "a failure detector, which --detector puts beside an algorithm")

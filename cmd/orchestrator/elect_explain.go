@@ -81,7 +81,7 @@ func (a *app) tellElection(s *replay.Schedule, before *replay.Played, title stri
 	}
 	fmt.Fprintf(a.stdout, "%s\n", title)
 	for i, line := range played.Story[told:] {
-		fmt.Fprintf(a.stdout, "%4d  %s\n", i+1, line)
+		writeWrapped(a.stdout, fmt.Sprintf("%4d  ", i+1), line)
 	}
 	var counts []string
 	for kind, n := range sent {

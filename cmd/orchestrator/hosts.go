@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -144,7 +143,7 @@ func (a *app) listHosts(conn *nats.Conn, found []agent.Description, json bool) e
 		fmt.Fprintln(a.stdout, "no host is there: start one with orchestrator host --join")
 		return nil
 	}
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	w := newFitted(a.stdout)
 	fmt.Fprintln(w, "host\taddress\tcores\tmemory\tfree\tload\tclock\tversion\truns")
 	for _, h := range all {
 		runs := strings.Join(h.Runs, "; ")

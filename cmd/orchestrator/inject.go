@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -312,7 +311,7 @@ func (a *app) listFaults(folder *results.Folder, r *control.Reply) error {
 		fmt.Fprintf(a.stdout, "%s has no faults\n", folder.Ref())
 		return nil
 	}
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	w := newFitted(a.stdout)
 	for i := range r.Faults {
 		p := &r.Faults[i]
 		fmt.Fprintf(w, "%d\t%s\t%s\n", p.Number, p.Fault, progressWords(p))

@@ -6,7 +6,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -98,6 +97,7 @@ func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown 
 			rowsOf("elections"), electsWhom)
 	case len(names) > 0:
 		described[check.ProblemOf(rows[0]).Columns](a.stdout, rows[0], c)
+		writeStory(a.stdout, rows[0], c)
 	default:
 		costs := func(row *spec) string {
 			cost := row.CostOf(row.Explicit(c))
@@ -126,7 +126,7 @@ var described = map[string]func(io.Writer, *spec, nodes.Config){
 
 // writeList prints a line per algorithm, with what is said of it.
 func writeList(w io.Writer, head string, rows []*spec, says func(*spec) string) error {
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	out := newFitted(w)
 	fmt.Fprintln(out, head)
 	for _, row := range rows {
 		fmt.Fprintf(out, "%s\t%s\t%s\n", row.Name, row.Family, says(row))
@@ -153,7 +153,7 @@ func writeBroken(w io.Writer, rows []*spec) error {
 func writeInfo(w io.Writer, row *spec) (line func(name, text string)) {
 	line = func(name, text string) {
 		if text != "" {
-			fmt.Fprintf(w, "%-14s %s\n", name, text)
+			writeField(w, name, text)
 		}
 	}
 	line("name", row.Name)
@@ -196,6 +196,7 @@ func writeSpec(w io.Writer, one *spec, c nodes.Config) {
 	if one.Circulates {
 		line("remark", "messages circulate even if nobody requests")
 	}
+	writePitfalls(one, line)
 	if one.Broadcasts(c) {
 		line("broadcasts", strings.Join(broadcasts(one, c), ", ")+": with --multicast one publish each")
 	}
@@ -216,7 +217,7 @@ func writeSpec(w io.Writer, one *spec, c nodes.Config) {
 	}{
 		{"sequential", cost.Sequential}, {"one", cost.One}, {"saturated", cost.Saturated}, {"any load", cost.Any},
 	} {
-		fmt.Fprintf(w, "  %-12s %s%s\n", f.name, f.value, meansOf(one, c, f.name, f.value))
+		writeWrapped(w, fmt.Sprintf("  %-12s ", f.name), fmt.Sprint(f.value, meansOf(one, c, f.name, f.value)))
 	}
 	hops := "hops"
 	if cost.Delay == row.Exactly(1) {

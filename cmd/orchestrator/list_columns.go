@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"turnstile/internal/suggest"
 	"turnstile/internal/terminal"
@@ -61,7 +60,7 @@ func (a *app) listColumns(names []string, asJSON, markdown bool) error {
 	case asJSON:
 		return terminal.PrintJSON(a.stdout, all)
 	}
-	out, file := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0), ""
+	out, file := newFitted(a.stdout), ""
 	for _, c := range all {
 		if c.File != file {
 			file = c.File

@@ -71,4 +71,5 @@ func writeElector(w io.Writer, row *spec, c nodes.Config) {
 		line("listens to", "the failure detector "+row.Detects+", unless --detector names another")
 	}
 	writeParts(line, row, c)
+	writePitfalls(row, line)
 }

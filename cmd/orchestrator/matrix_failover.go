@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"turnstile/bench/experiment"
@@ -63,7 +62,7 @@ func (c *matrixCall) checkFailover(s settings) error {
 	if !s.given("set") {
 		x.Setup.Set = failoverSet
 	}
-	if err := results.CheckNames(x.Setup.Results, x.Setup.Set); err != nil {
+	if err := checkSet(&x.Setup, &c.mixed); err != nil {
 		return err
 	}
 	lines := experiment.FailoverLines()
@@ -151,7 +150,7 @@ func describeFailovers(ctx context.Context, cases []*experiment.FailoverCase,
 func printFailovers(out io.Writer, rows []results.FailoverRow) {
 	for _, of := range setpage.FailoverTables(rows) {
 		fmt.Fprintln(out, of.Title)
-		w := tabwriter.NewWriter(out, 0, 0, columnGap, ' ', 0)
+		w := newFitted(out)
 		fmt.Fprintln(w, strings.ToUpper(strings.Join(setpage.FailoverHead, "\t")))
 		for _, cells := range of.Rows {
 			fmt.Fprintln(w, strings.Join(cells, "\t"))

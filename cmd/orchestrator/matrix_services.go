@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"turnstile/bench/experiment"
 	"turnstile/bench/service"
@@ -43,7 +42,7 @@ func (c *matrixCall) checkServices(s settings) error {
 	if !s.given("set") {
 		x.Setup.Set = servicesSet
 	}
-	if err := results.CheckNames(x.Setup.Results, x.Setup.Set); err != nil {
+	if err := checkSet(&x.Setup, &c.mixed); err != nil {
 		return err
 	}
 	var known []string
@@ -124,7 +123,7 @@ func (a *app) matrixOfServices(ctx context.Context, c *matrixCall) error {
 // printServices prints a table of all cases, and below it what happens in each and what the documentation
 // says.
 func printServices(out io.Writer, cases []*experiment.ServiceCase) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newFitted(out)
 	fmt.Fprintln(w, "line\tservice and options\tfault\tmay\tstrict\tfenced\ttold\tnobody for\trefused\tbytes\t")
 	for _, c := range cases {
 		l, faults := c.Line, c.Line.FaultTexts()

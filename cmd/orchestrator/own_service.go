@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"text/tabwriter"
 
 	"turnstile/bench/service"
 	"turnstile/internal/suggest"
@@ -71,7 +70,7 @@ func findAlgorithm(name string) (*spec, error) {
 
 // writeOwnServices lists the services that this program has itself, and says where the others are.
 func writeOwnServices(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := newFitted(w)
 	fmt.Fprintln(t, "\nSERVICE\tWHAT IT IS")
 	for _, s := range ownServices {
 		fmt.Fprintf(t, "%s\t%s\n", s.Name, s.Summary)
@@ -97,7 +96,7 @@ func (a *app) listService(s *service.Service, asJSON bool) error {
 		return terminal.PrintJSON(a.stdout, serviceEntry{s.Name, s.Summary, s.Promise, s.Link,
 			append([]string{}, s.Usage()...), append([]string{}, s.SettingLines()...)})
 	}
-	line := func(name, text string) { fmt.Fprintf(a.stdout, "%-14s %s\n", name, text) }
+	line := func(name, text string) { writeField(a.stdout, name, text) }
 	line("name", s.Name)
 	line("is", "a service, which bench --service "+s.Name+" runs")
 	line("summary", s.Summary)

@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -291,79 +289,55 @@ func (c *runsCall) nothing(all []*bench.Overview) string {
 // An overviewColumn is a column of the list of runs.
 type overviewColumn struct {
 	header string
-	drop   int // those of the highest number are left out first if the list is too wide; 0: it stays
 	of     func(*bench.Overview) string
 }
 
 var overviewColumns = []overviewColumn{
-	{"RUN", 0, func(o *bench.Overview) string { return o.Run }},
-	{"KIND", 2, func(o *bench.Overview) string { return cmp.Or(o.Kind, format.Missing) }},
-	{"N", 0, func(o *bench.Overview) string {
+	{"RUN", func(o *bench.Overview) string { return o.Run }},
+	{"KIND", func(o *bench.Overview) string { return cmp.Or(o.Kind, format.Missing) }},
+	{"N", func(o *bench.Overview) string {
 		if o.Nodes == 0 {
 			return format.Missing
 		}
 		return strconv.Itoa(o.Nodes)
 	}},
-	{"LOAD", 1, func(o *bench.Overview) string { return cmp.Or(o.Load, format.Missing) }},
-	{"TRIALS", 0, func(o *bench.Overview) string {
+	{"LOAD", func(o *bench.Overview) string { return cmp.Or(o.Load, format.Missing) }},
+	{"TRIALS", func(o *bench.Overview) string {
 		return format.OutOf(o.Trials, max(o.TrialsAsked, o.Trials))
 	}},
-	{"VERDICT", 0, func(o *bench.Overview) string {
+	{"VERDICT", func(o *bench.Overview) string {
 		if o.Problem != "" {
 			return strings.TrimPrefix(o.VerdictText()+", problem", ", ")
 		}
 		return o.VerdictText()
 	}},
-	{"ENTRIES/S", 0, func(o *bench.Overview) string { return format.Rate(o.EntriesPerS) }},
-	{"WAIT P50", 3, func(o *bench.Overview) string { return format.Micros(o.WaitUSP50) }},
-	{"WAIT P99", 0, func(o *bench.Overview) string { return format.Micros(o.WaitUSP99) }},
-	{"MSGS/ENTRY", 0, func(o *bench.Overview) string { return format.Plain(o.MessagesPerEntry, 2) }},
-	{"ELECTIONS", 0, func(o *bench.Overview) string { return format.Plain(o.Elections, 0) }},
-	{"ELECT P50", 0, func(o *bench.Overview) string { return format.Micros(o.ElectUSP50) }},
+	{"ENTRIES/S", func(o *bench.Overview) string { return format.Rate(o.EntriesPerS) }},
+	{"WAIT P50", func(o *bench.Overview) string { return format.Micros(o.WaitUSP50) }},
+	{"WAIT P99", func(o *bench.Overview) string { return format.Micros(o.WaitUSP99) }},
+	{"MSGS/ENTRY", func(o *bench.Overview) string { return format.Plain(o.MessagesPerEntry, 2) }},
+	{"ELECTIONS", func(o *bench.Overview) string { return format.Plain(o.Elections, 0) }},
+	{"ELECT P50", func(o *bench.Overview) string { return format.Micros(o.ElectUSP50) }},
 }
 
-// printOverviews prints a line per run, for people: in 100 columns, or as many as the terminal has. Columns
-// that no run has a figure in are left out.
+// printOverviews prints a line per run, for people. Columns that no run has a figure in are left out.
 func printOverviews(w io.Writer, all []*bench.Overview) error {
-	var columns [][]string // each below its header
-	var drops []int
+	lines := make([][]string, len(all)+1)
 	for _, c := range overviewColumns {
 		cells := []string{c.header}
 		for _, o := range all {
 			cells = append(cells, c.of(o))
 		}
 		if slices.ContainsFunc(cells[1:], func(cell string) bool { return cell != format.Missing }) {
-			columns, drops = append(columns, cells), append(drops, c.drop)
+			for i, cell := range cells {
+				lines[i] = append(lines[i], cell)
+			}
 		}
 	}
-	for slices.Max(drops) > 0 && widthOf(columns) > max(helpWidth, terminal.Width(w)) {
-		least := slices.Index(drops, slices.Max(drops))
-		columns, drops = slices.Delete(columns, least, least+1), slices.Delete(drops, least, least+1)
-	}
-	out := tabwriter.NewWriter(w, 0, 0, columnGap, ' ', 0)
-	for i := range len(all) + 1 {
-		var line []string
-		for _, cells := range columns {
-			line = append(line, cells[i])
-		}
-		fmt.Fprintln(out, strings.Join(line, "\t"))
+	out := newFitted(w, "WAIT P50", "KIND", "LOAD")
+	for _, cells := range lines {
+		fmt.Fprintln(out, strings.Join(cells, "\t"))
 	}
 	return out.Flush()
-}
-
-// columnGap is how many spaces stand between columns.
-const columnGap = 2
-
-// widthOf returns how wide a table is.
-func widthOf(columns [][]string) (sum int) {
-	for _, cells := range columns {
-		widest := 0
-		for _, cell := range cells {
-			widest = max(widest, utf8.RuneCountInString(cell))
-		}
-		sum += widest + columnGap
-	}
-	return sum - columnGap
 }
 
 // writeOverviews prints a line per run, for programs.

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -59,6 +58,7 @@ type splitBrainCall struct {
 	schemes, cuts         []string
 	options               nodes.Config // those of schemes
 	simulated, noProgress bool
+	mixed                 bool
 }
 
 func (a *app) splitBrainCommand() *cobra.Command {
@@ -89,6 +89,7 @@ func (a *app) splitBrainCommand() *cobra.Command {
 	addHosts(f, &c.Hosts, &c.Place)
 	addControl(f, &c.Setup.Control, &c.Setup.ControlKey)
 	addSetup(f, &c.Setup, "the table and the runs")
+	addMixed(f, &c.mixed, "")
 	addOptions(cmd, &c.options, election.Table)
 	addNoProgress(cmd, &c.noProgress)
 	completeWith(cmd, "scheme", namesOf(election.Table))
@@ -113,7 +114,7 @@ func (c *splitBrainCall) check(s settings) (err error) {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	return results.CheckNames(c.Setup.Results, c.Setup.Set)
+	return checkSet(&c.Setup, &c.mixed)
 }
 
 // show returns the command line that shows a run of the comparison.
@@ -244,13 +245,13 @@ func showsNothing(out io.Writer, rows []results.SplitBrainRow) (count int) {
 
 // writeSplitBrain prints a line for each scheme and partition, then what the words mean, and why.
 func writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newFitted(out, "RUN", "MESSAGES", "CHANGES", "IN ONE TERM", "ALL AGREED", "SIDES", "MINORITY LED")
 	fmt.Fprintln(w, "SCHEME\tCUT\tLEADER IN\tITS ROW SAYS\tSIDES\tLED, BY SIDE\tTWO LED\tIN ONE TERM\tCHANGES\t"+
 		"MINORITY LED\tALL AGREED\tMESSAGES\tRUN")
 	longer := false
 	for i := range rows {
 		r := &rows[i]
-		cuts := r.Cuts
+		cuts := shortCuts.Replace(r.Cuts)
 		if longer = longer || r.Lengthened; r.Lengthened {
 			cuts += fmt.Sprintf(" (for %s)", format.Seconds(r.CutS))
 		}
@@ -265,6 +266,11 @@ func writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
 	}
 	w.Flush()
 	fmt.Fprintln(out)
+	if len(w.left) > 0 {
+		writeWrapped(out, "", fmt.Sprintf("Left out, since the table would be too wide: %s. %s has them.",
+			strings.ToLower(strings.Join(w.left, ", ")), results.SplitBrainFile))
+		fmt.Fprintln(out)
+	}
 	if longer {
 		fmt.Fprintf(out, "(for ...): a cut of %v was too short for the scheme, so the run was made again with one "+
 			"that is longer.\n\n", experiment.Usual)
@@ -280,6 +286,10 @@ func writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
 	w.Flush()
 	fmt.Fprintf(out, "\n%s\n\n", strings.Join(report.TermsMakeHarmless, "\n"))
 }
+
+// shortCuts says in the table what was cut.
+var shortCuts = strings.NewReplacer("all between nodes", "nodes", "the first network", "first network",
+	"servers as well", "nodes, servers")
 
 // minorityLed says for how long somebody led without a majority.
 func minorityLed(r *results.SplitBrainRow) string {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"turnstile/bench/compare"
 	"turnstile/bench/experiment"
@@ -122,7 +121,7 @@ func (a *app) printRates(c *sweepCall, rows []results.RateRow) {
 			columns = append(columns, column)
 		}
 	}
-	w := tabwriter.NewWriter(a.stdout, 0, 0, columnGap, ' ', 0)
+	w := newFitted(a.stdout)
 	fmt.Fprintf(w, "%s\tPER NODE\tIN TOTAL\tINTERVAL\tLIMITED BY\n",
 		strings.ToUpper(strings.Join(columns, "\t")))
 	var notes []string

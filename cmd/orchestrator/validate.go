@@ -226,15 +226,27 @@ func (a *app) printTable(all []*experiment.Reproduced) (about int) {
 	fmt.Fprintf(a.stdout, "\n%-*s %4s %10s %10s %6s\n", names+variants+3, all[0].Figure,
 		"N", "published", "measured", "ratio")
 	for _, r := range all {
-		verdict := fmt.Sprintf("%-*s", verdicts, markOf(r))
+		verdict, source := fmt.Sprintf("%-*s", verdicts, markOf(r)), ""
+		before := fmt.Sprintf("  %-*s %-*s %4d %10s %10s %6s", names, r.Spec.Name, variants, variantOf(r),
+			r.Config.N, publishedOf(r), figureOf(r.Measured), ratioOf(r))
+		indent := utf8.RuneCountInString(before+verdict) + columnGap
+		width := len(r.Source) // a claim names its whole line
+		if terminal.Is(a.stdout) {
+			width = max(terminal.Columns(a.stdout)-indent, helpWidth/4)
+		}
+		for i, part := range english.Wrap(r.Source, width) {
+			if i > 0 {
+				source += "\n" + strings.Repeat(" ", indent)
+			}
+			source += part
+		}
 		switch {
 		case !r.Judged():
 			about++
 		case !r.Holds:
 			verdict = colors.Paint(terminal.Red, verdict)
 		}
-		fmt.Fprintf(a.stdout, "  %-*s %-*s %4d %10s %10s %6s%s  %s\n", names, r.Spec.Name, variants, variantOf(r),
-			r.Config.N, publishedOf(r), figureOf(r.Measured), ratioOf(r), verdict, r.Source)
+		fmt.Fprintf(a.stdout, "%s%s  %s\n", before, verdict, source)
 	}
 	return about
 }

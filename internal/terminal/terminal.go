@@ -16,6 +16,18 @@ func Is(w io.Writer) bool {
 	return is && term.IsTerminal(fd) && os.Getenv("TERM") != "dumb"
 }
 
+// Columns returns how wide a table on w may be: as the terminal is, or else 100 columns.
+func Columns(w io.Writer) int {
+	const usual = 100
+	if Is(w) {
+		fd, _ := descriptor(w)
+		if columns, _, err := term.GetSize(fd); err == nil && columns > 0 {
+			return columns
+		}
+	}
+	return usual
+}
+
 // Width returns how wide a picture on w may be: as the terminal is, within reason, or else 80 columns.
 func Width(w io.Writer) int {
 	const usual, narrowest, widest = 80, 40, 160
