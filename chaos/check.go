@@ -54,7 +54,7 @@ func (s *Scene) codec() *nodes.Codec {
 	if s.Stack != nil {
 		return s.Stack.Codec()
 	}
-	return s.Spec.Codec()
+	return s.Spec.CodecIn(s.Config)
 }
 
 // A Mistake is what is wrong with a fault.

@@ -39,6 +39,8 @@ func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
 		o.Duration = patient
 	}
 	o.Config.N = fewestNodes + d.below(mostNodes-fewestNodes+1)
+	turn := number / len(rows) / 2 // both kinds of plans have all of it
+	vary(&o, spec, turn, real)
 	o.Config.Fenced = spec.Fenced && d.below(2) == 0
 	o.Latency = d.one("1ms", "500us", "uniform:500us,2ms", "exponential:1ms")
 	stack, err := studyOf(spec).load(&d, &o, spec, real)
@@ -58,7 +60,7 @@ func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
 	plan := draw(scene, o.Seed)
 	o.Plan, o.Faults = plan.Name, plan.Faults
 	o.Config.Fenced = chaos.Fenced(spec, plan.Faults)
-	o.Workload.Work = workOf(spec, o.Config, number/len(rows)/2)
+	o.Workload.Work = workOf(spec, o.Config, turn)
 	j, err := o.Resolve(spec, !real)
 	if err != nil {
 		return none, fmt.Errorf("seed %d drew %s with %d nodes under %s, which is no run: %w", o.Seed, spec.Name,

@@ -10,6 +10,7 @@ import (
 	"turnstile/bench"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
+	"turnstile/nodes"
 	"turnstile/nodes/detector"
 	"turnstile/nodes/row"
 )
@@ -56,6 +57,9 @@ func writeDetector(w io.Writer, row *spec) {
 	}
 	line("messages", strings.Join(row.Codec().Names(), ", "))
 	line("accuracy", "rests on "+(row.Safe|row.Live).String())
+	const count = 5
+	line("tells", fmt.Sprintf("all of %d nodes of a crash within %v, and what messages take", count,
+		row.Detector.Tells(row.Explicit(nodes.Config{N: count}), 0, 1)))
 }
 
 // A detectorEntry is one failure detector as list --json prints it.

@@ -83,6 +83,14 @@ func register2(w *world) {
 }
 
 var mutants = []mutant{
+	{"a crash that nobody suspects", func() *world {
+		w := sound(3)
+		w.Bounded, w.Tells = true, func(time.Duration, int) time.Duration { return time.Nanosecond }
+		w.crash(2)
+		w.turn(0)
+		w.turn(1)
+		return w
+	}, "detection", Violated, Violated, "did not suspect node 2"},
 	{"two inside", made((*world).together),
 		"exclusion", Violated, Violated, "nodes 0 and 1 were inside together for 1.0 us"},
 	{"two inside, by the register", made((*world).together),

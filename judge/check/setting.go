@@ -10,23 +10,27 @@ import (
 
 // A Setting is what the checks must know of a run that its history does not say.
 type Setting struct {
-	Problem    *Problem // nil: Exclusion
-	Config     nodes.Config
-	Algorithm  string
-	Codec      *nodes.Codec // of the messages; nil: their kinds have no names
-	Cost       row.Range    // published messages per entry for this load, for the whole run
-	CostKnown  bool
-	Renewals   func(hold time.Duration) row.Range             // messages beside Cost of one hold; nil: none
-	Exact      func(c nodes.Config, alone bool) row.EntryCost // as in the algorithm's row
-	Alone      bool                                           // requests are made one at a time
-	Servers    int                                            // how many nodes have no client
-	Resources  int                                            // that clients ask for
-	Detects    bool                                           // a failure detector runs beside it
-	Unheard    bool                                           // it listens to one, and none runs
-	Timed      bool                                           // it acts when its timers run out
-	Replayed   bool                                           // a schedule was played
-	Real       bool                                           // processes run it: they wait for processors
-	Asked      bool                                           // they ask a process for the resource
+	Problem   *Problem // nil: Exclusion
+	Config    nodes.Config
+	Algorithm string
+	Codec     *nodes.Codec // of the messages; nil: their kinds have no names
+	Cost      row.Range    // published messages per entry for this load, for the whole run
+	CostKnown bool
+	Renewals  func(hold time.Duration) row.Range             // messages beside Cost of one hold; nil: none
+	Exact     func(c nodes.Config, alone bool) row.EntryCost // as in the algorithm's row
+	Alone     bool                                           // requests are made one at a time
+	Servers   int                                            // how many nodes have no client
+	Resources int                                            // that clients ask for
+	Detects   bool                                           // a failure detector runs beside it
+	// Tells is within what time that suspects who has crashed, where so many nodes are down at once at most, and
+	// what that rests on; nil: there is none.
+	Tells      func(message time.Duration, down int) time.Duration
+	TellsNeeds nodes.Assumption
+	Unheard    bool // it listens to one, and none runs
+	Timed      bool // it acts when its timers run out
+	Replayed   bool // a schedule was played
+	Real       bool // processes run it: they wait for processors
+	Asked      bool // they ask a process for the resource
 	Identities []row.Identity
 	Circulates bool
 	Safe, Live nodes.Assumption // what the algorithm's safety rests on, and what its progress, beside that
@@ -84,6 +88,13 @@ func SettingOf(stack *row.Stack) Setting {
 	}
 	if !alone { // what the other needs, the algorithm does
 		s.Live = stack.Live()
+	}
+	for _, in := range stack.Instances() {
+		if c := in.Config; in.Detector != nil {
+			c.N = stack.Total()
+			s.TellsNeeds = in.LiveIn(c) | nodes.NoPause | nodes.Timing // who stands still suspects nobody
+			s.Tells = func(message time.Duration, down int) time.Duration { return in.Detector.Tells(c, message, down) }
+		}
 	}
 	if elector := stack.Elector(); elector != nil {
 		s.Leads = elector.Elector

@@ -1,7 +1,9 @@
 package section
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -19,9 +21,20 @@ type Detection struct {
 	Undetected uint64 // those that were not when the history ended
 	Sum, Most  int64  // of the times of detection, in nanoseconds; what was not detected counts with its age
 
+	Crashes []Known // what became of each crash
+
 	suspected map[nodes.ID]nodes.Set // by node: whom it suspects
 	wrong     map[suspicion]bool     // those of nodes that were up, and are
 	crashes   map[nodes.ID]*crash    // of the nodes that are down
+}
+
+// A Known is a crash, and who knew of it until the node came up again or the history ended.
+type Known struct {
+	Node      nodes.ID
+	At, Until int64
+	By        nodes.Set // the nodes that have suspected it, or were down since
+	Last      int64     // when the last of them came to suspect it, if that was after the crash
+	Who       nodes.ID  // who that was
 }
 
 // A suspicion is of a node by another.
@@ -31,6 +44,13 @@ type suspicion struct{ by, of nodes.ID }
 type crash struct {
 	at    int64
 	knows nodes.Set // who has detected it, or was down since
+	last  int64     // when somebody detected it last
+	who   nodes.ID
+}
+
+// over notes what became of a crash by a time.
+func (d *Detection) over(of nodes.ID, c *crash, until int64) {
+	d.Crashes = append(d.Crashes, Known{of, c.at, until, c.knows.Clone(), c.last, c.who})
 }
 
 func newDetection() Detection {
@@ -60,6 +80,7 @@ func (d *Detection) suspect(e *history.Event, down bool) {
 	if c := d.crashes[of]; c != nil && e.Node >= 0 && c.knows.Add(e.Node) {
 		d.Detected++
 		d.took(e.At - c.at)
+		c.last, c.who = e.At, e.Node
 	}
 }
 
@@ -95,11 +116,18 @@ func (d *Detection) crash(e *history.Event) {
 	}
 }
 
-func (d *Detection) restart(e *history.Event) { delete(d.crashes, e.Node) }
+func (d *Detection) restart(e *history.Event) {
+	if c := d.crashes[e.Node]; c != nil {
+		d.over(e.Node, c, e.At)
+		delete(d.crashes, e.Node)
+	}
+}
 
 // close counts the crashes that some node has not detected, given which nodes are down.
 func (d *Detection) close(end int64, down map[nodes.ID]dead, logs []*history.NodeLog) {
-	for _, c := range d.crashes {
+	for _, of := range slices.Sorted(maps.Keys(d.crashes)) {
+		c := d.crashes[of]
+		d.over(of, c, end)
 		for _, l := range logs {
 			if _, isDown := down[l.Node]; l.Node < 0 || isDown || !c.knows.Add(l.Node) {
 				continue

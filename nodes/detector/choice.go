@@ -58,15 +58,4 @@ func Slower(in row.Instance, period time.Duration) string {
 
 // Within returns how long it takes an instance to suspect a crashed node, beside the latency of messages, as
 // long as it has extended no timeout.
-func Within(in row.Instance) time.Duration {
-	switch {
-	case in.Told != nil:
-		return in.Told(in.Config)
-	case in.Row == &swimRow:
-		return in.GraceOf(in.Config)
-	case in.Row == &phiRow:
-		return phiOf(in.Config).patience() + Period(in)
-	}
-	p := paceOf(in.Config)
-	return time.Duration(p.timeout+1) * p.period
-}
+func Within(in row.Instance) time.Duration { return in.Detector.Tells(in.Config, 0, 1) }

@@ -24,6 +24,9 @@ var perfectRow = row.Row{
 	Source: "Chandra and Toueg, Unreliable failure detectors for reliable distributed systems, JACM " +
 		"43(2), 1996: class P",
 	Summary: "The simulator tells every node of each crash and restart, and of nothing else.",
+	Detector: &row.Detection{Tells: func(c nodes.Config, _ time.Duration, _ int) time.Duration {
+		return c.Duration(delayOption)
+	}},
 }
 
 // perfect is the detector of class P: every crashed node is suspected by all, and no other is. No machine

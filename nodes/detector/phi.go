@@ -20,6 +20,11 @@ var phiRow = row.Row{
 	Aliases: []string{"phi-accrual", "accrual"}, Family: "push",
 	Source:  "Hayashibara, Defago, Yared and Katayama, The phi accrual failure detector, SRDS 2004",
 	Summary: "Every node sends all others heartbeats, and suspects by the distribution of their intervals.",
+	// Intervals differ by as much as a message may take, and their deviation is no more.
+	Detector: &row.Detection{Tells: func(c nodes.Config, message time.Duration, _ int) time.Duration {
+		return phiOf(c).patience() + c.Duration(periodOption) +
+			time.Duration((3+deviations(phiBound(c)))*float64(message))
+	}},
 }
 
 // phi is the detector of N. Hayashibara, X. Defago, R. Yared and T. Katayama, "The phi accrual failure

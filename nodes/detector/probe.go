@@ -21,7 +21,8 @@ var probeRow = row.Row{
 	Aliases: []string{"pull", "ping"}, Family: "pull",
 	Source: "folklore; as in Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), " +
 		"1982, and Chandra and Toueg, JACM 43(2), 1996",
-	Summary: "Every node asks all others each period, and suspects who has not answered in time.",
+	Summary:  "Every node asks all others each period, and suspects who has not answered in time.",
+	Detector: &row.Detection{Tells: tells},
 }
 
 // probe asks instead of waiting to be told, as the nodes of H. Garcia-Molina, "Elections in a distributed

@@ -30,7 +30,14 @@ var swimRow = row.Row{
 	Source: "Das, Gupta and Motivala, SWIM: scalable weakly-consistent infection-style process group " +
 		"membership protocol, DSN 2002; local health: Dadgar, Phillips and Currey, Lifeguard: local " +
 		"health awareness for more accurate failure detection, DSN-W 2018",
-	Summary:   "Every node pings one other each period, has k others ping who does not answer, and gossips.",
+	Summary: "Every node pings one other each period, has k others ping who does not answer, and gossips.",
+	// Of several that are down, those that are asked for help may be, and then periods become longer.
+	Detector: &row.Detection{Tells: func(c nodes.Config, message time.Duration, down int) time.Duration {
+		if down > 1 {
+			return time.Duration(1+count(c, swimHealthOption)) * swimDetects(c)
+		}
+		return swimDetects(c) + message
+	}},
 	Published: swimClaims,
 }
 

@@ -55,6 +55,12 @@ func detects(c nodes.Config) time.Duration {
 	return c.Duration(timeoutOption) + 2*c.Duration(periodOption)
 }
 
+// tells is the Tells of a detector by timeouts.
+func tells(c nodes.Config, message time.Duration, _ int) time.Duration {
+	p := paceOf(c)
+	return time.Duration(p.timeout+1)*p.period + message
+}
+
 // A pace says how often a detector acts, and how long it waits. It counts time in its own periods: a node
 // that stood still for some time has not counted that, and so suspects nobody because of it.
 type pace struct {

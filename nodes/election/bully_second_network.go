@@ -27,6 +27,12 @@ var bullySecondNetworkRow = row.Row{
 		Detects: bullyRow.Detects,
 		Safe:    nodes.Timing | nodes.NoPause | nodes.NoLoss,
 		Live:    bullyRow.Live,
+		Besides: func(c nodes.Config) (safe, live nodes.Assumption) {
+			if needsMajority(c) {
+				live = nodes.Majority
+			}
+			return safe, live
+		},
 		// Those of bully, each with two waits for answers over the second network; or those of bully-majority.
 		Grace: func(c nodes.Config) time.Duration { return 20*c.Duration(answerOption) + c.Duration(lapseOption) },
 	},

@@ -54,3 +54,13 @@ func TestExploredRowsAreSound(t *testing.T) {
 
 // Nothing is wrong with a sound row in the hostile explorations.
 func TestRowsAreExploredWithFaults(t *testing.T) { rowtest.ExploreHostile(t, Table) }
+
+// A leader that needs a majority is not owed to those who have none.
+func TestSecondNetworkNeedsTheMajorityItAsksFor(t *testing.T) {
+	for value, want := range map[string]bool{"on": true, "off": false} {
+		c := nodes.Config{N: 2}.With("majority", value)
+		if got := bullySecondNetworkRow.LiveIn(c)&nodes.Majority != 0; got != want {
+			t.Errorf("with --majority %s it needs a majority: %v", value, got)
+		}
+	}
+}

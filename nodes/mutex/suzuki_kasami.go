@@ -174,11 +174,17 @@ func (s *suzukiKasami) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 
 // hear notes the number of a request.
 func (s *suzukiKasami) hear(from nodes.ID, number uint64) {
-	if number > s.rn[from] && s.scan == scanArrival {
+	if number > s.rn[from] {
+		s.note(from, number)
+	}
+}
+
+// note notes the number of a request that is later than all of its sender before.
+func (s *suzukiKasami) note(from nodes.ID, number uint64) {
+	if s.rn[from] = number; s.scan == scanArrival {
 		s.heard = slices.DeleteFunc(s.heard, func(id nodes.ID) bool { return id == from })
 		s.heard = append(s.heard, from)
 	}
-	s.rn[from] = max(s.rn[from], number)
 }
 
 // leave notes that our latest request is served, queues those who have asked and sends the token on.

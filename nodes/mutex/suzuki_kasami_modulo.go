@@ -67,7 +67,7 @@ func (s *suzukiModulo) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
 	case suzukiRequest:
 		if s.later(m.Number, s.rn[from]) {
-			s.rn[from] = m.Number
+			s.note(from, m.Number)
 		}
 		if s.has && !s.wants && s.later(s.rn[from], s.token.LN[from]) {
 			s.send(env, from)

@@ -13,10 +13,13 @@ var suzukiModuloRow = variantOf(&suzukiKasamiRow, "suzuki-kasami-modulo",
 // Numbers that have begun anew hundreds of times serve everyone, at the same cost.
 func TestNumbersModuloEightAreEnough(t *testing.T) {
 	for _, c := range []nodes.Config{{N: 2}, {N: 3}, {N: 5}, {N: 9}} {
-		o := saturated(&suzukiModuloRow, c, 1)
-		o.Entries = 2000
-		if v := judge(t, o, suzukiKasamiRow.Mutex.Cost(c).Any); v.Outcome != check.Valid {
-			t.Errorf("%d nodes: %v: %s", c.N, v.Outcome, v.Reason)
+		for _, scan := range scanOption.Values {
+			c := c.With("scan", scan)
+			o := saturated(&suzukiModuloRow, c, 1)
+			o.Entries = 2000
+			if v := judge(t, o, suzukiKasamiRow.Mutex.Cost(c).Any); v.Outcome != check.Valid {
+				t.Errorf("%d nodes, scan %s: %v: %s", c.N, scan, v.Outcome, v.Reason)
+			}
 		}
 	}
 }

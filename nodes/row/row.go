@@ -20,7 +20,9 @@ type Row struct {
 
 	Mutex   *Exclusion  // of an algorithm of mutual exclusion; otherwise nil
 	Elector *Leadership // what an elector promises of its leaders; otherwise nil
-	Flaw    *Flaw       // of one that is known to be broken; otherwise nil
+
+	Detector *Detection // what a failure detector promises; otherwise nil
+	Flaw     *Flaw      // of one that is known to be broken; otherwise nil
 
 	Published []Claim     // figures for validate to reproduce, beyond its cost
 	Faults    []FaultCell // what becomes of it in the fault matrix
@@ -120,7 +122,7 @@ func (r *Row) Check() error {
 	}
 	need("Name", r.Name == "")
 	need("Kind", (kind == nodes.MutualExclusion) != (r.Mutex != nil) ||
-		(kind == nodes.Election) != (r.Elector != nil))
+		(kind == nodes.Election) != (r.Elector != nil) || (kind == nodes.Detection) != (r.Detector != nil))
 	need("Aliases", len(r.Aliases) == 0 && kind == nodes.MutualExclusion)
 	need("Family", r.Family == "")
 	need("Source", r.Source == "")

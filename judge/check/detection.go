@@ -1,0 +1,90 @@
+package check
+
+import (
+	"time"
+
+	"turnstile/internal/english"
+	"turnstile/judge/section"
+	"turnstile/nodes"
+)
+
+// detects reports whether a run is one in which a failure detector is to tell of crashes.
+func detects(e *evidence) bool { return e.Tells != nil && len(e.sections.Crashes) > 0 }
+
+// detection: every node that is up all the while suspects one that has crashed, within the time that the row
+// of the failure detector says. That rests on what the detector rests on, and is not judged after a wrong
+// suspicion, since a detector may learn from that to wait for longer.
+func detection(e *evidence) Finding {
+	if !e.Bounded {
+		return notJudged("how soon crashes are detected is not judged, since messages may take any time")
+	}
+	judged := 0
+	for i := range e.sections.Crashes {
+		c := &e.sections.Crashes[i]
+		who, took, known := e.slowest(c)
+		bound := e.tellsWithin(c)
+		if took <= bound {
+			judged++
+			continue
+		}
+		for _, w := range e.sections.Wrongs {
+			if w.From <= c.Until {
+				return notJudged("how soon crashes are detected is not judged after a wrong suspicion")
+			}
+		}
+		says := "%s did not suspect %s, which had crashed %v before; its failure detector is to within %v"
+		if known {
+			says = "%s suspected %s %v after it had crashed, and its failure detector is to within %v"
+		}
+		f := violated(says, name(who), name(c.Node), took.Round(time.Millisecond), bound)
+		if f = e.excuse(f, span{c.At, c.At + int64(took), int64(e.Grace)}, e.TellsNeeds); !f.OutsideModel {
+			return f
+		}
+	}
+	if judged == 0 {
+		return notJudged("what detectors rest on did not hold when nodes crashed")
+	}
+	return valid("%s detected in time", english.Count(judged, "crash was", "crashes were"))
+}
+
+// tellsWithin returns within what time a crash is to be known to all. Real processes wait for processors.
+func (e *evidence) tellsWithin(c *section.Known) time.Duration {
+	down := 0
+	for i := range e.sections.Deaths {
+		if d := &e.sections.Deaths[i]; d.From <= c.Until && d.Back >= c.At {
+			down++
+		}
+	}
+	bound := e.Tells(e.Delay, down)
+	if e.Real {
+		return realDetection*bound + e.Slack
+	}
+	return bound
+}
+
+// realDetection is how many times the promised time real processes are allowed, which wait for processors.
+const realDetection = 10
+
+// slowest returns who was the last to know of a crash or does not know of it, among those that were up all
+// the while, after what time, and whether it knows.
+func (e *evidence) slowest(c *section.Known) (who nodes.ID, took time.Duration, known bool) {
+	if c.Last > c.At && e.upFrom(c.Who, c) {
+		who, took, known = c.Who, time.Duration(c.Last-c.At), true
+	}
+	for id := range nodes.ID(e.Config.N + e.Servers) {
+		if !c.By.Has(id) && e.upFrom(id, c) {
+			return id, time.Duration(c.Until - c.At), false
+		}
+	}
+	return who, took, known
+}
+
+// upFrom reports whether a node was up from a crash until that was over.
+func (e *evidence) upFrom(id nodes.ID, c *section.Known) bool {
+	for i := range e.sections.Deaths {
+		if d := &e.sections.Deaths[i]; d.Node == id && d.From <= c.Until && d.Back >= c.At {
+			return false
+		}
+	}
+	return true
+}
