@@ -287,9 +287,8 @@ func (w *worker) client(node uint8, r int, p *part) {
 // try makes a move with each of its outcomes.
 func (w *worker) try(m move) {
 	outcomes := w.react(w.state[m.node], w.stimulus(m))
-	spent := int(w.state[w.total]>>16&0xff) >= w.o.Crashes
 	for i := range outcomes {
-		if outcomes[i].after > 0 && spent {
+		if outcomes[i].after > 0 && int(w.state[w.total]>>16&0xff) >= w.o.Crashes {
 			continue
 		}
 		m.outcome = uint16(i)
@@ -321,9 +320,9 @@ func (w *worker) put(m move, out *outcome) {
 	}
 	from := len(w.data)
 	w.data = w.successor(w.data, w.state, m, out)
-	if f := w.fails(w.data[from:], m, out); f.check != "" {
+	if check, waiter := w.fails(w.data[from:], m, out); check != "" {
 		w.data = w.data[:from]
-		w.findings = append(w.findings, f)
+		w.findings = append(w.findings, finding{check: check, move: m, waiter: waiter})
 		return
 	}
 	c := candidate{move: m, step: step, from: uint32(from), to: uint32(len(w.data)),
@@ -340,14 +339,14 @@ func (w *worker) put(m move, out *outcome) {
 }
 
 // fails returns which check a state fails, which has just come about by a move; empty: none.
-func (w *worker) fails(state []uint32, m move, out *outcome) finding {
+func (w *worker) fails(state []uint32, m move, out *outcome) (check string, waiter nodes.ID) {
 	if w.rules.Elects {
-		return finding{check: w.quarrel(state, m, out), move: m}
+		return w.quarrel(state, m, out), 0
 	}
 	if id := w.passed(state); id != nodes.None {
-		return finding{check: replay.CheckFairness, move: m, waiter: id}
+		return replay.CheckFairness, id
 	}
-	return finding{}
+	return "", 0
 }
 
 // overfull reports whether more units of a resource are taken than there are, now that a client of the node

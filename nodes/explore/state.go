@@ -46,12 +46,13 @@ func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
 			*faults += oneSuspicion
 		}
 	}
-	if crashed(m, out) {
+	crashes := crashed(m, out)
+	if crashes {
 		*faults += oneCrash
 	}
 	for i, word := range flights {
 		switch {
-		case crashed(m, out) && receiver(word) == uint32(m.node):
+		case crashes && receiver(word) == uint32(m.node):
 			continue // it is lost with its receiver
 		case i == at && m.what == replay.StepDuplicate:
 			b = append(b, word)
