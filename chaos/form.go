@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
 	"turnstile/chaos/effect"
 )
 
-// form is the struct that plans and orders to nodes have in place of a Fault: all keys of all effects beside
-// those that say when, in one list. index says where each key is in it.
-var form, index = makeForm()
+// forms returns the struct that plans and orders to nodes have in place of a Fault: all keys of all effects
+// beside those that say when, in one list; and where each key is in it.
+var forms = sync.OnceValues(makeForm)
 
 func makeForm() (reflect.Type, map[string]int) {
 	var fields []reflect.StructField
@@ -50,14 +51,29 @@ func makeForm() (reflect.Type, map[string]int) {
 	return reflect.StructOf(fields), index
 }
 
+// form returns the struct.
+func form() reflect.Type {
+	form, _ := forms()
+	return form
+}
+
+// places returns where each key is in it.
+func places() map[string]int {
+	_, index := forms()
+	return index
+}
+
+// index returns where a key is in a form.
+func index(key string) int { return places()[key] }
+
 // Form returns an empty value of what the fault is read from and written as, a pointer to a struct.
-func (*Fault) Form() any { return reflect.New(form).Interface() }
+func (*Fault) Form() any { return reflect.New(form()).Interface() }
 
 // toForm returns what the fault is written as, a struct.
 func (f *Fault) toForm() reflect.Value {
-	x := reflect.New(form).Elem()
+	x := reflect.New(form()).Elem()
 	set := func(key string, field reflect.Value) {
-		to := x.Field(index[key])
+		to := x.Field(index(key))
 		if to.Kind() == reflect.Pointer && field.Kind() != reflect.Pointer {
 			to.Set(reflect.New(field.Type()))
 			to = to.Elem()
@@ -76,7 +92,7 @@ func (f *Fault) fromForm(x reflect.Value) {
 	*f = Fault{}
 	taken := map[string]bool{}
 	get := func(key string, field reflect.Value) {
-		from := x.Field(index[key])
+		from := x.Field(index(key))
 		if from.Kind() == reflect.Pointer && field.Kind() != reflect.Pointer {
 			from = from.Elem()
 		}
@@ -86,7 +102,7 @@ func (f *Fault) fromForm(x reflect.Value) {
 	effect.Each(reflect.ValueOf(f).Elem(), get)
 	toServers(x)
 	for _, k := range effect.Kinds {
-		if x.Field(index[k.Key]).IsNil() {
+		if x.Field(index(k.Key)).IsNil() {
 			continue
 		}
 		if f.keys = append(f.keys, k.Key); len(f.keys) == 1 {
@@ -100,7 +116,7 @@ func (f *Fault) fromForm(x reflect.Value) {
 	}
 	f.keys = nil
 	for i := range x.NumField() {
-		key, _, _ := strings.Cut(form.Field(i).Tag.Get("yaml"), ",")
+		key, _, _ := strings.Cut(form().Field(i).Tag.Get("yaml"), ",")
 		if !taken[key] && !x.Field(i).IsZero() {
 			f.extra = append(f.extra, key)
 		}
@@ -116,7 +132,7 @@ var serverForms = [][2]string{{"cut", "cut-server"}, {"kill", "kill-server"}, {"
 // of servers.
 func toServers(x reflect.Value) {
 	for _, keys := range serverForms {
-		from, to := x.Field(index[keys[0]]), x.Field(index[keys[1]])
+		from, to := x.Field(index(keys[0])), x.Field(index(keys[1]))
 		if from.IsNil() || !to.IsNil() {
 			continue
 		}
@@ -140,13 +156,13 @@ func (f Fault) MarshalJSON() ([]byte, error) { return json.Marshal(f.toForm().In
 
 // UnmarshalYAML implements yaml.Unmarshaler.
 func (f *Fault) UnmarshalYAML(n *yaml.Node) error {
-	x := reflect.New(form)
+	x := reflect.New(form())
 	if err := n.Decode(x.Interface()); err != nil {
 		return err
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
-		if _, known := index[key.Value]; !known {
+		if _, known := places()[key.Value]; !known {
 			return fmt.Errorf("line %d: there is no key %s", key.Line, key.Value)
 		}
 	}
@@ -156,7 +172,7 @@ func (f *Fault) UnmarshalYAML(n *yaml.Node) error {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (f *Fault) UnmarshalJSON(text []byte) error {
-	x := reflect.New(form)
+	x := reflect.New(form())
 	if err := json.Unmarshal(text, x.Interface()); err != nil {
 		return err
 	}
@@ -169,9 +185,9 @@ type Keys struct{ form reflect.Value }
 
 // NewKeys returns keys without values.
 func NewKeys() Keys {
-	x := reflect.New(form).Elem()
+	x := reflect.New(form()).Elem()
 	for _, k := range effect.Kinds {
-		field := x.Field(index[k.Key])
+		field := x.Field(index(k.Key))
 		field.Set(reflect.New(field.Type().Elem()))
 	}
 	return Keys{x}
@@ -179,7 +195,7 @@ func NewKeys() Keys {
 
 // Value returns a pointer to the value of a key.
 func (k Keys) Value(key string) any {
-	field := k.form.Field(index[key])
+	field := k.form.Field(index(key))
 	if effect.Find(key) != nil {
 		return field.Interface()
 	}
@@ -188,8 +204,8 @@ func (k Keys) Value(key string) any {
 
 // Fault returns the fault of a kind that the keys make which it takes.
 func (k Keys) Fault(kind *effect.Kind) (f Fault) {
-	x := reflect.New(form).Elem()
-	take := func(key string, _ reflect.Value) { x.Field(index[key]).Set(k.form.Field(index[key])) }
+	x := reflect.New(form()).Elem()
+	take := func(key string, _ reflect.Value) { x.Field(index(key)).Set(k.form.Field(index(key))) }
 	for _, key := range append(kind.Takes(), kind.Key) {
 		take(key, reflect.Value{})
 	}

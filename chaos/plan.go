@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -170,11 +171,11 @@ func (p *Plan) noteLines() error {
 }
 
 // newKey is where another key of a fault begins, in one line.
-var newKey = regexp.MustCompile(`,\s*([a-z-]+:(\s|$))`)
+var newKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`,\s*([a-z-]+:(\s|$))`) })
 
 // ParseFault reads a fault as a plan has it, in one line: kill: 2, at: 1s.
 func ParseFault(text string) (f Fault, err error) {
-	lines := []byte(newKey.ReplaceAllString(text, "\n$1"))
+	lines := []byte(newKey().ReplaceAllString(text, "\n$1"))
 	err = yamlfile.Decode(lines, &f)
 	if err == io.EOF {
 		err = errors.New("it is empty")
@@ -185,13 +186,13 @@ func ParseFault(text string) (f Fault, err error) {
 	}
 	if err != nil {
 		return f, fmt.Errorf("%q is no fault: %s; write it as in 'kill: 2, at: 1s, for: 10ms'", text,
-			ofLine.ReplaceAllString(err.Error(), ""))
+			ofLine().ReplaceAllString(err.Error(), ""))
 	}
 	return f, f.checkKind()
 }
 
 // ofLine is what an error begins with that is about a line.
-var ofLine = regexp.MustCompile(`^(yaml: )?line \d+: `)
+var ofLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(yaml: )?line \d+: `) })
 
 // noteLines notes in which lines the keys of the fault are.
 func (f *Fault) noteLines(item *yaml.Node) {
@@ -244,7 +245,7 @@ func checkZero(key, value *yaml.Node) error {
 	if says == "" {
 		return nil
 	}
-	read := reflect.New(form.Field(index[key.Value]).Type)
+	read := reflect.New(form().Field(index(key.Value)).Type)
 	if err := value.Decode(read.Interface()); err == nil && read.Elem().IsZero() {
 		return fmt.Errorf("line %d: %s: %s %s", key.Line, key.Value, value.Value, says)
 	}

@@ -45,7 +45,7 @@ func ParseCut(text string) (Cut, error) {
 	fail := func(why string) (Cut, error) {
 		return Cut{}, fmt.Errorf("%q is no cut%s: write %s", text, why, cutForms)
 	}
-	if namesServers.MatchString(text) {
+	if namesServers().MatchString(text) {
 		of, err := parseServerCut(text)
 		return Cut{servers: &of}, err
 	}

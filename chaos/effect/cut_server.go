@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"turnstile/nodes"
@@ -91,7 +92,7 @@ type serverCut struct {
 }
 
 // namesServers finds out whether a cut is one of servers.
-var namesServers = regexp.MustCompile(`(^|/|>)\s*servers?\b`)
+var namesServers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|/|>)\s*servers?\b`) })
 
 // serverCutForms lists what parseServerCut takes, for its errors.
 const serverCutForms = "holder/servers, 0-2/server 1, 3/server leader (clients from servers), " +
@@ -109,7 +110,7 @@ func parseServerCut(text string) (c serverCut, err error) {
 	taken := map[nodes.ID]bool{}
 	for _, part := range parts {
 		part = strings.TrimSpace(part)
-		if !namesServers.MatchString(part) {
+		if !namesServers().MatchString(part) {
 			if !c.clients.IsZero() {
 				return fail("")
 			}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"turnstile/chaos/effect"
 	"turnstile/internal/english"
@@ -66,9 +67,9 @@ func Parse(text string, total, hosts int) (p Placement, err error) {
 }
 
 // IsName reports whether a host can have a name, which is a part of subjects and of file names.
-func IsName(text string) bool { return name.MatchString(text) }
+func IsName(text string) bool { return name().MatchString(text) }
 
-var name = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,30}$`)
+var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,30}$`) })
 
 // A listed is a list of nodes with their host.
 type listed struct {
@@ -87,7 +88,7 @@ func split(text string) (all []listed, err error) {
 		if group += item; !ends {
 			continue
 		}
-		if !name.MatchString(host) {
+		if !name().MatchString(host) {
 			return nil, fmt.Errorf("%q: %q is no host: its name has small letters, digits and -, at most 31", text,
 				host)
 		}

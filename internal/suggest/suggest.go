@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Nearest returns the known word that may have been meant by word, or nothing if none resembles it.
@@ -102,12 +103,12 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-var unitless = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
+var unitless = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`) })
 
 // Unit is an error about a length of time that lacks its unit, if that is what is wrong with a text. likely
 // is the unit that may have been meant.
 func Unit(text, likely string) error {
-	if text = strings.TrimSpace(text); !unitless.MatchString(text) {
+	if text = strings.TrimSpace(text); !unitless().MatchString(text) {
 		return nil
 	}
 	return fmt.Errorf("%s has no unit: did you mean %s%s?", text, text, likely)

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"turnstile/internal/suggest"
@@ -55,13 +56,13 @@ func (d *Declaration) silent() bool {
 	return same.kinds()+same.promises() == undeclared().promises()
 }
 
-var kindName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,40}$`)
+var kindName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,40}$`) })
 
 // add adds a kind of messages that was declared, with what it carries.
 func (d *Declaration) add(name string, carries []string) error {
 	kind := nodes.MessageKind{Name: name}
 	switch {
-	case !kindName.MatchString(name) || name == Other || name == onDisk:
+	case !kindName().MatchString(name) || name == Other || name == onDisk:
 		return fmt.Errorf("kinds: %q is no name of a kind: write the type of a body, of letters, digits, _, . "+
 			"and -, and neither %s nor %s", name, Other, onDisk)
 	case slices.ContainsFunc(d.Kinds, func(k nodes.MessageKind) bool { return k.Name == name }):

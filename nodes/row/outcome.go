@@ -67,7 +67,8 @@ func (r *Row) FaultCell(fault string) (FaultCell, bool) {
 
 // Under returns the cells of several faults under which the same may become of an algorithm, for the same
 // reason.
-func Under(may Outcome, why string, faults ...string) (cells []FaultCell) {
+func Under(may Outcome, why string, faults ...string) []FaultCell {
+	cells := make([]FaultCell, 0, len(faults)) // every program makes all of them as it starts
 	for _, fault := range faults {
 		cells = append(cells, FaultCell{Fault: fault, May: may, Why: why})
 	}
@@ -76,7 +77,11 @@ func Under(may Outcome, why string, faults ...string) (cells []FaultCell) {
 
 // Completed returns the cells of an algorithm, and those of others whose faults these leave out.
 func Completed(own, others []FaultCell) []FaultCell {
-	return append(own, slices.DeleteFunc(slices.Clone(others), func(c FaultCell) bool {
-		return slices.ContainsFunc(own, func(one FaultCell) bool { return one.Fault == c.Fault })
-	})...)
+	all := append(make([]FaultCell, 0, len(own)+len(others)), own...)
+	for _, c := range others {
+		if !slices.ContainsFunc(own, func(one FaultCell) bool { return one.Fault == c.Fault }) {
+			all = append(all, c)
+		}
+	}
+	return all
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"turnstile/nodes"
 )
@@ -16,7 +17,9 @@ type Wait struct{ From, To, By nodes.ID }
 const inCircle = "They wait in a circle: "
 
 // edges matches an edge, as wait.String writes it.
-var edges = regexp.MustCompile(`(?m)^  (\d+) -> (\d+)(?: \(which has the permission of (\d+)\))?$`)
+var edges = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^  (\d+) -> (\d+)(?: \(which has the permission of (\d+)\))?$`)
+})
 
 // Graph returns the wait-for graph that a report tells, the nodes of its circle, if there is one, the first
 // again at the end, and what the report says of the state of each node. The error says that it is no report.
@@ -30,7 +33,7 @@ func Graph(report string) (waits []Wait, circle []nodes.ID, states []string, err
 		return nil, nil, nil, fmt.Errorf("this is no report of a stall: the line %q is missing",
 			strings.TrimSpace(Waits))
 	}
-	for _, m := range edges.FindAllStringSubmatch(told, -1) {
+	for _, m := range edges().FindAllStringSubmatch(told, -1) {
 		w := Wait{number(m[1]), number(m[2]), nodes.None}
 		if m[3] != "" {
 			w.By = number(m[3])
