@@ -243,6 +243,7 @@ func TestFaultsOfOneServerHoldOneAtATime(t *testing.T) {
 
 // A fault of servers stays the same when it is written and read again, in a plan and by a node.
 func TestFaultsOfServersAreWritten(t *testing.T) {
+	const servers = nodes.ServersUp | nodes.ServerMajority // unless a majority is left
 	for text, want := range map[string]struct {
 		says   string
 		breaks nodes.Assumption
@@ -250,17 +251,17 @@ func TestFaultsOfServersAreWritten(t *testing.T) {
 		"cut: servers/holder": {"cut-server holder/servers", nodes.NoLoss | nodes.Timing},
 		"cut: 0-2/server 0,2, close: true": {
 			"cut-server 0-2/server 0,2 with connections closed", nodes.NoLoss | nodes.Timing},
-		"cut: server 0/server 1-2":     {"cut-server server 0/server 1-2", nodes.ServersUp | nodes.ServerMajority},
-		"kill-server: server 0-1":      {"kill-server 0-1", nodes.ServersUp | nodes.ServerMajority},
-		"kill-server: leader, for: 1s": {"kill-server leader", nodes.ServersUp | nodes.ServerMajority},
+		"cut: server 0/server 1-2":     {"cut-server server 0/server 1-2", servers},
+		"kill-server: server 0-1":      {"kill-server 0-1", servers},
+		"kill-server: leader, for: 1s": {"kill-server leader", servers},
 		"kill-server: 0, for: 1s, forget: true": {
-			"kill-server 0 with amnesia", nodes.ServersUp | nodes.ServerMajority | nodes.NoAmnesia},
+			"kill-server 0 with amnesia", servers | nodes.NoAmnesia},
 		"promote: 1":                    {"promote 1", nodes.NoAmnesia},
 		"drop-answer: holder, nth: 2":   {"drop-answer holder #2", nodes.NoLoss | nodes.Timing},
-		"pause-server: leader, for: 1s": {"pause-server leader", nodes.ServersUp | nodes.ServerMajority},
+		"pause-server: leader, for: 1s": {"pause-server leader", servers},
 		"drop-answer: 0, nth: 2, close: true": {
 			"drop-answer 0 #2 with the connection closed", nodes.NoLoss | nodes.Timing},
-		"cut-server: server leader/servers, at: 1s": {"cut-server server leader/servers", nodes.ServersUp | nodes.ServerMajority},
+		"cut-server: server leader/servers, at: 1s": {"cut-server server leader/servers", servers},
 	} {
 		f := read(t, text)[0]
 		if f.What() != want.says || f.Breaks() != want.breaks {

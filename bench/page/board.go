@@ -31,8 +31,9 @@ func (m *maker) boards() {
 		}
 		blocks = append([]block{{Text: "Neighbours have the same rank unless a test by Mann and Whitney, " +
 			"corrected by Holm for all neighbours of a table, tells them apart (p below 0.05). Medians, with their " +
-			"intervals. The longest wait is that of all trials. Overtaken: how many requests that came later entered " +
-			"before one, on average and at most. Jain: 1 where all clients enter as often; 1/N where one does."}},
+			"intervals. The longest wait is that of all trials. Overtaken: how many requests that came later " +
+			"entered before one, on average and at most. Jain: 1 where all clients enter as often, " +
+			"1/N where only one does."}},
 			blocks...)
 	}
 	m.add("Leaderboards", "no two algorithms ran under the same load at the same size, without faults", blocks)

@@ -17,8 +17,9 @@ type KillServer struct {
 var killServer = Kind{Key: "kill-server", Layer: OfServers,
 	Says: "servers of a service are killed (SIGKILL), and after the time that it lasts restarted with their " +
 		"data; it takes --service, as all faults of servers do",
-	Example: "kill-server: leader, for: 1s", Breaks: nodes.ServersUp | nodes.ServerMajority, Zero: new(KillServer),
-	Flag: "have `servers` of the service killed, as in 0, 0-1, leader or of holder, and restarted with --for"}
+	Example: "kill-server: leader, for: 1s", Zero: new(KillServer),
+	Breaks: nodes.ServersUp | nodes.ServerMajority,
+	Flag:   "have `servers` of the service killed, as in 0, 0-1, leader or of holder, and restarted with --for"}
 
 func (*KillServer) Leaves() time.Duration { return reconnecting }
 func (*KillServer) ForGood() bool         { return true }

@@ -36,7 +36,7 @@ type Setting struct {
 	Safe, Live nodes.Assumption // what the algorithm's safety rests on, and what its progress, beside that
 	Fair       nodes.Assumption // what the order of service rests on that it promises, beside both
 	NeverHolds nodes.Assumption // what never holds, since timeouts are too short for the delays of the run
-	Recovers   time.Duration    // within which the servers of a service serve while most are up and joined; 0: not known
+	Recovers   time.Duration    // within which servers of a service serve while most are joined; 0: not known
 	Grace      time.Duration    // within which it recovers once what breaks these for a time is over
 	// Of a run about leaders, or one that follows a leader: what they promise, within what time a leader gives
 	// way to the next and one that has no majority knows it, and what processes are allowed beside all these

@@ -50,7 +50,8 @@ var lease = service.Service{
 	Granted: func(v service.Values) time.Duration { return v.Duration(leaseOption) },
 	Check:   check,
 	Declare: func(v service.Values) service.Declaration {
-		return service.Declaration{Safe: []string{"no-pause", "timing", "no-amnesia"}, Live: []string{"server-majority"},
+		return service.Declaration{Safe: []string{"no-pause", "timing", "no-amnesia"},
+			Live:   []string{"server-majority"},
 			Elects: true, Terms: true, GraceMS: float64((2*v.Duration(leaseOption) + 2*v.Duration(retryOption) +
 				etcd.Recovers) / time.Millisecond)}
 	},

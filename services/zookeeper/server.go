@@ -96,7 +96,8 @@ var servers = service.Servers{Members: []int{1, 3}, Ports: 3, Program: "java", P
 		{Name: "zookeeper.forceSync=no with durable=off", Default: "yes, as with durable=on",
 			Why: "to tell what the disk costs"},
 		{Name: "maxClientCnxns=0", Default: "60", Why: "all clients have one address"},
-		{Name: "no admin server, log level warn", Default: "on port 8080, info", Why: "ports of a run are its own"}},
+		{Name: "no admin server, log level warn", Default: "on port 8080, info",
+			Why: "ports of a run are its own"}},
 	Limit: 40 * time.Second,
 }
 

@@ -103,7 +103,8 @@ func declare(v service.Values) service.Declaration {
 // locks, and that the server frees them after the session timeout. One that is told later than the others
 // loses that with its connection.
 func declaration(v service.Values) service.Declaration {
-	d := service.Declaration{Safe: []string{"no-pause", "timing", "no-amnesia"}, Live: []string{"server-majority"},
+	d := service.Declaration{Safe: []string{"no-pause", "timing", "no-amnesia"},
+		Live:    []string{"server-majority"},
 		GraceMS: float64((2*v.Duration("session") + recovers) / time.Millisecond)}
 	if v["lost"] == expired {
 		d.Safe = append(d.Safe, "no-loss")

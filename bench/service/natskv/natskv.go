@@ -54,7 +54,8 @@ var Service = service.Service{
 const recovers = 10 * time.Second
 
 // servers are one or three servers in processes of their own.
-var servers = service.Servers{Members: []int{1, 3}, Ports: 2, Run: run, NoClock: service.GoClock, Recovers: recovers,
+var servers = service.Servers{Members: []int{1, 3}, Ports: 2, Run: run,
+	NoClock: service.GoClock, Recovers: recovers,
 	Versioned: func() string { return server.VERSION },
 	Command: func(m *service.Member) (args, env []string) {
 		args = []string{"n" + strconv.Itoa(m.Number), m.Dir, m.Values["durable"]}
