@@ -43,7 +43,7 @@ func (o Options) Draft(spec *row.Row, simulated bool) (*Job, error) {
 	delays := o.delays()
 	o.Algorithm, o.Config = spec.Name, spec.Fitted(o.Config, delays)
 	if o.Resources == 1 {
-		o.Resources = 0 // as if it were left out
+		o.Resources, o.ResourceNames = 0, "" // as if it were left out
 	}
 	beside, err := o.resolveBeside(spec.Detects, delays)
 	j := &Job{Options: o, Spec: spec, Problem: check.ProblemOf(spec), Simulated: simulated}

@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"turnstile/chaos"
@@ -11,9 +13,12 @@ import (
 
 // Options is all that a run depends on. run.yaml stores it, so that the run can be repeated.
 type Options struct {
-	Algorithm string              `yaml:"algorithm"`
-	Config    nodes.Config        `yaml:"config"`
-	Resources int                 `yaml:"resources,omitempty"` // that clients name, each an instance; 0: one
+	Algorithm string       `yaml:"algorithm"`
+	Config    nodes.Config `yaml:"config"`
+	Resources int          `yaml:"resources,omitempty"` // that clients name, each an instance; 0: one
+	// ResourceNames are what they are called, with commas between; empty: by their numbers.
+	ResourceNames string `yaml:"resource_names,omitempty"`
+
 	Workload  workload.Workload   `yaml:"workload"`
 	Latency   chance.Distribution `yaml:"latency"`           // injected into every link, whose order is kept
 	Regions   chaos.Regions       `yaml:"regions,omitempty"` // instead of Latency; none: all links are alike
@@ -77,6 +82,14 @@ const MostResources = 256
 
 // resources returns how many resources clients ask for.
 func (o *Options) resources() int { return max(1, o.Resources) }
+
+// ResourceName returns what a resource is called.
+func (o *Options) ResourceName(i int) string {
+	if names := strings.Split(o.ResourceNames, ","); o.ResourceNames != "" && i < len(names) {
+		return names[i]
+	}
+	return strconv.Itoa(i)
+}
 
 // warmupLimit returns the limit of the warm-up if the clients decide how long it takes; else 0.
 func (o *Options) warmupLimit() time.Duration {

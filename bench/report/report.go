@@ -46,7 +46,11 @@ func (p *Report) Header(o *bench.Job, m results.Machine) {
 		words = append(words, english.Count(capacity, "unit", "units"))
 	}
 	if o.Resources > 1 {
-		words = append(words, english.Count(o.Resources, "resource", "resources"))
+		says := english.Count(o.Resources, "resource", "resources")
+		if o.ResourceNames != "" {
+			says += " (" + strings.ReplaceAll(o.ResourceNames, ",", ", ") + ")"
+		}
+		words = append(words, says)
 	}
 	words = append(words, o.Config.Given()...)
 	layout := layoutOf(o)

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 
 	"turnstile/bench"
@@ -44,7 +43,7 @@ func (p *Report) divided(s *bench.Summary, t table) {
 	resources := divided{by: "by resource", file: results.ResourcesFile}
 	for _, r := range s.Resources {
 		resources.rows = append(resources.rows,
-			dividedRow{r.Trial, fmt.Sprint(r.Resource), r.Utilisation, r.OfGroup})
+			dividedRow{r.Trial, s.Record.Options.ResourceName(r.Resource), r.Utilisation, r.OfGroup})
 	}
 	p.groups(sizes, t)
 	p.groups(resources, t)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,7 +47,7 @@ func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 		add("units", units)
 	}
 	if o.Resources > 1 {
-		add("resources", o.Resources)
+		add("resources", cmp.Or(o.ResourceNames, fmt.Sprint(o.Resources)))
 	}
 	demandOf(problem).words(add, &o.Workload)
 	if o.Regions.None() {

@@ -134,7 +134,6 @@ func TestServiceMatrix(t *testing.T) {
 		{"--failover --parallel 0", "--parallel: 0", 64},
 		{"--failover --algo ricart", "--algo is for the matrix of algorithms", 64},
 		{"--ttl 1s", "add --failover", 64},
-		{"--mixed", "--mixed is about sets of --services and --failover", 64},
 		{"--failover --only redis --ttl 1s", "can be run: redis: the program services, which has redis,", 64},
 	} {
 		cmd := orchestrator(t, t.TempDir(), append([]string{"matrix"}, strings.Fields(x.args)...)...)
