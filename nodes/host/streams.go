@@ -17,7 +17,7 @@ func severalNetworks(stack *nodes.Stack) int {
 }
 
 // net returns the network that carries a kind of messages.
-func (t *traffic) net(kind uint8) uint8 { return t.codec.Kind(int(kind)).Net }
+func (t *traffic) net(kind uint8) uint8 { return t.nets[kind] }
 
 // way returns the network by whose connection a kind of messages goes: the first, if there is no other
 // broker.

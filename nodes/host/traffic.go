@@ -20,6 +20,7 @@ type traffic struct {
 	everyone   string
 	buffer     []byte
 	codec      *nodes.Codec
+	nets       []uint8 // the network of each kind
 	decoder    *nodes.Decoder
 	circulates []bool       // of each instance
 	links      *nodes.Links // of what arrives; nil: each message is delivered at once
@@ -38,6 +39,9 @@ func newTraffic(h *host, s Subjects) traffic {
 	}
 	if h.config.Multicast && int(h.config.Node) < stack.N() {
 		t.heard[0] = append(t.heard[0], s.Everyone())
+	}
+	for kind := range t.codec.Kinds() {
+		t.nets = append(t.nets, t.codec.Kind(kind).Net)
 	}
 	for _, in := range stack.Instances() {
 		t.circulates = append(t.circulates, in.Spec.Circulates)
