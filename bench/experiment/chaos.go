@@ -85,7 +85,7 @@ func (r *Result) Class() Class {
 		return ViolatedOutside
 	case v.Outcome == check.Violated:
 		return ViolatedInside
-	case v.Worst().Expected, v.OutsideModel && v.Worst().About() == check.AboutFairness:
+	case v.Worst().Expected, v.Worst().About() == check.AboutFairness && (v.OutsideModel || r.givesUpOrder()):
 		return Expected
 	}
 	return Inconclusive

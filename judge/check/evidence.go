@@ -19,6 +19,7 @@ type evidence struct {
 	minority minorityEntries
 	gaps     gaps
 	fair     *fairFold
+	ranked   *rankFold // nil: requests come in another order than by how many there were
 
 	abandoned       uint64                               // sections whose node crashed before they were entered
 	waiting, inside []section.Section                    // that never ended, the oldest first

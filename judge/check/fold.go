@@ -34,6 +34,9 @@ func New(s *section.Fold, setting Setting) *Fold {
 	if setting.Exact != nil {
 		f.entryCost = setting.Exact(setting.Config, setting.Alone)
 	}
+	if setting.Fewest && setting.Resources < 2 {
+		f.ranked = newRankFold(setting.Delay)
+	}
 	s.Observe(f)
 	if setting.Leads != nil {
 		f.leaders = leadership.New(setting.Config, setting.Leads)
@@ -110,11 +113,19 @@ func (f *Fold) Verdict() Verdict {
 }
 
 // Asked implements section.Observer.
-func (f *Fold) Asked(s *section.Section) { f.fair.asked(s) }
+func (f *Fold) Asked(s *section.Section) {
+	f.fair.asked(s)
+	if f.ranked != nil {
+		f.ranked.ask(s)
+	}
+}
 
 // Entered implements section.Observer.
 func (f *Fold) Entered(s *section.Section) {
 	f.fair.entered(s)
+	if f.ranked != nil {
+		f.ranked.enter(s)
+	}
 	f.gaps.entered(s)
 	f.minority.add(s)
 	if f.entryCost != nil && s.Node >= 0 && int(s.Node) < f.Config.N {

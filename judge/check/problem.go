@@ -59,6 +59,7 @@ var Exclusion = &Problem{
 		{name: "detection", timed: true, about: aboutClaims, of: detects, judge: detection},
 		{name: "progress", about: aboutProgress, judge: progress},
 		{name: "fairness", timed: true, about: AboutFairness, leaves: recoveryInside, judge: fairness},
+		{name: "priority", timed: true, about: aboutClaims, of: prioritized, judge: priority},
 		{name: "loss", about: aboutBooks, leaves: everything, judge: loss},
 		{name: "accounting", about: aboutBooks, leaves: everything, judge: books},
 		{name: "identities", about: AboutIdentities, judge: identities},

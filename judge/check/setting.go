@@ -22,8 +22,8 @@ type Setting struct {
 	Servers   int                                            // how many nodes have no client
 	Resources int                                            // that clients ask for
 	Detects   bool                                           // a failure detector runs beside it
-	// Tells is within what time that suspects who has crashed, where so many nodes are down at once at most, and
-	// what that rests on; nil: there is none.
+	// Tells is within what time the detector suspects who has crashed, where so many nodes are down at once at
+	// most; TellsNeeds is what that rests on. Nil: there is none.
 	Tells      func(message time.Duration, down int) time.Duration
 	TellsNeeds nodes.Assumption
 	Unheard    bool // it listens to one, and none runs
@@ -59,6 +59,7 @@ type Setting struct {
 	// Fills says that the load demands all units of a resource that has several, at some time: clients always
 	// want more than there are, and keep them for longer than it takes to hand on those that are free.
 	Fills   bool
+	Fewest  bool    // who has made fewest requests comes first
 	Promise Promise // of the order in which it serves
 	Work    workload.Work
 	Open    bool // the schedule of requests was fixed before the run
@@ -81,6 +82,7 @@ func SettingOf(stack *row.Stack) Setting {
 		Safe: row.SafeIn(c), Live: row.LiveIn(c), Servers: stack.Total() - c.N, Resources: len(stack.Mutexes()),
 		Fair:  published.Fair,
 		Grace: stack.Grace(), Informs: row.Informs, Fenced: stack.Fenced(0)}
+	s.Fewest = published.Fewest != nil && published.Fewest(c)
 	if published.Cost != nil {
 		if cost := published.Cost(c); cost.Renewal > 0 {
 			s.Renewals = cost.Renewals
@@ -93,7 +95,9 @@ func SettingOf(stack *row.Stack) Setting {
 		if c := in.Config; in.Detector != nil {
 			c.N = stack.Total()
 			s.TellsNeeds = in.LiveIn(c) | nodes.NoPause | nodes.Timing // who stands still suspects nobody
-			s.Tells = func(message time.Duration, down int) time.Duration { return in.Detector.Tells(c, message, down) }
+			s.Tells = func(message time.Duration, down int) time.Duration {
+				return in.Detector.Tells(c, message, down)
+			}
 		}
 	}
 	if elector := stack.Elector(); elector != nil {

@@ -27,6 +27,8 @@ var ricartAgrawalaRow = row.Row{
 		Cost: ricartCost,
 		// A peer that has received a request stamps its own later ones higher, so it enters once before it at most.
 		Bypass: ofStamps,
+		// A peer that waits asks again whom it lets pass, and that one puts it off.
+		Fewest: func(c nodes.Config) bool { return priorityOf(c) == byFewest },
 		Identities: []row.Identity{
 			unranked(counts("request = (N-1) entries", peers), counts("request >= (N-1) entries", peers)),
 			where(repliesApart, unranked(counts("reply = request"), counts("reply <= request"))),

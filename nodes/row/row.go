@@ -35,6 +35,9 @@ type Exclusion struct {
 	Symbols []Symbol                                   // of its cost, beside N
 	Bypass  func(c nodes.Config) int                   // entries of others once a request is known; nil: any
 	Fair    nodes.Assumption                           // what Bypass rests on, beside Safe and Live
+	// Fewest says that a request that one message has told all of comes before those of clients that have made
+	// more, and before those of higher IDs that have made as many; nil: that is not promised.
+	Fewest func(c nodes.Config) bool
 	// Chance says that who enters next is a matter of chance, so that a client may get nothing for any time
 	// while others enter. That it does is no finding then.
 	Chance     bool

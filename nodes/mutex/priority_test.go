@@ -1,0 +1,72 @@
+package mutex
+
+import (
+	"testing"
+	"time"
+
+	"turnstile/internal/chance"
+	"turnstile/internal/soak"
+	"turnstile/judge/check"
+	"turnstile/judge/rowtest"
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+	"turnstile/nodes/sim"
+	"turnstile/nodes/workload"
+)
+
+// byClock numbers them by a clock.
+type byClock struct{ ricartRanked }
+
+func (b *byClock) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if q, is := m.(ricartRequest); is {
+		b.last = max(b.last, q.Clock>>rankedAgain)
+	}
+	b.ricartRanked.Receive(env, from, m)
+}
+
+// inPriority judges a run in which clients ask at times of their own, and some more often than others.
+func inPriority(t *testing.T, of *row.Row, n int, seed uint64) (f check.Finding) {
+	t.Helper()
+	c := of.Explicit(nodes.Config{N: n}.With("priority", "fewest"))
+	o := sim.Options{Stack: rowtest.StackOf(of, c), Seed: seed, Entries: uint64(40 * n),
+		Workload: workload.Workload{Load: workload.Closed, Think: rowtest.Drawn("exponential:6ms"),
+			Hold: chance.Constant(3 * time.Millisecond)}}
+	rowtest.Over(&o, rowtest.NetworkOf("uniform:0s,1ms"))
+	s := check.SettingOf(o.Stack)
+	s.Bounded, s.Delay = true, time.Millisecond
+	for _, f := range check.Judge(rowtest.History(t, o), s).Findings {
+		if f.Check == "priority" {
+			return f
+		}
+	}
+	t.Fatal("the priority is not judged")
+	return f
+}
+
+// Once a request is known to all, nobody enters before it who has made more.
+func TestFewestComeFirst(t *testing.T) {
+	for seed := range soak.Pick[uint64](5, 50, 5000) {
+		if f := inPriority(t, &ricartAgrawalaRow, 2+int(seed%6), seed); f.Outcome != check.Valid {
+			t.Errorf("seed %d: %s", seed, f.Says)
+		}
+	}
+}
+
+// Another order is found out.
+func TestAnotherOrderThanFewestIsFound(t *testing.T) {
+	for name, of := range map[string]*row.Row{
+		"by ID": rowtest.Rebuilt(&ricartAgrawalaRow, func(r ricartRanked) nodes.Machine {
+			r.by = byID
+			return &r
+		}),
+		"by clock": rowtest.Rebuilt(&ricartAgrawalaRow, func(r ricartRanked) nodes.Machine { return &byClock{r} }),
+	} {
+		violated := false
+		for seed := range uint64(5) {
+			violated = violated || inPriority(t, of, 5, seed).Outcome == check.Violated
+		}
+		if !violated {
+			t.Errorf("%s: not found", name)
+		}
+	}
+}
