@@ -133,7 +133,7 @@ func TestForeignLocksAreLost(t *testing.T) {
 		{"stays", "same", []string{"--fenced"}, 1, []string{"the resource accepted what node",
 			"a resource that demands fence numbers does not keep "}},
 		{"leaves", "rising", nil, 0, []string{"the client left as soon as it was told that the lock was lost\n"}},
-		{"silent", "rising", nil, 1, []string{together, "if it was told at all\n"}},
+		{"silent", "rising", nil, 1, []string{together, "no client was told that it had lost the lock\n"}},
 	} {
 		if len(x.args) > 0 && testing.Short() {
 			continue

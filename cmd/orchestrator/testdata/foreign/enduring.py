@@ -20,7 +20,7 @@ for line in sys.stdin:
     if kind == "init":
         life = body["options"]["incarnation"]
         say("c0", type="init_ok", in_reply_to=body["msg_id"])
-        say("c0", type="declare", live=[], grace_ms=500)
+        say("c0", type="declare", live=[], grace_ms=5000)
         say("disk", type="read", msg_id=1, key="lives")
     elif message["src"] == "disk" and kind != "write_ok":
         lives = body["value"] if kind == "read_ok" else 0
