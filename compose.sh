@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes one run over containers from docker-compose.yml, and takes all down again, whatever becomes of it:
+# Makes one run over containers from compose.hosts.yml, and takes all down again, whatever becomes of it:
 #   HOSTS=4 sh compose.sh bench --algo ricart -n 32
 # Variables: HOSTS, how many hosts (4); FAULTS, 1 for compose.faults.yml beside; IMAGE, KEYS, RESULTS, as that file
 # has them. The image is there already (make image).
@@ -34,7 +34,7 @@ mkdir -p "$RESULTS"
 mkdir -p -m 700 "$KEYS"
 KEYS=$(cd "$KEYS" && pwd)
 RESULTS=$(cd "$RESULTS" && pwd)
-compose="$compose -p ${PROJECT:-turnstile-$$} -f docker-compose.yml"
+compose="$compose -p ${PROJECT:-turnstile-$$} -f compose.hosts.yml"
 test "${FAULTS:-}" != 1 || compose="$compose -f compose.faults.yml"
 tty=-T
 test ! -t 0 || test ! -t 1 || tty=

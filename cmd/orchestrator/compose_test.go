@@ -80,10 +80,16 @@ func (c *composed) wants(args string, texts ...string) {
 			c.Errorf("make %s does not say %q:\n%s", args, text, says)
 		}
 	}
+	c.leavesNothing("make " + args)
+}
+
+// leavesNothing checks that no container, network or volume of the project is there.
+func (c *composed) leavesNothing(call string) {
+	c.Helper()
 	for _, list := range []string{"ps -aq", "network ls -q", "volume ls -q"} {
-		call := append(strings.Fields(list), "--filter", "label=com.docker.compose.project="+c.project)
-		if left, err := exec.Command("docker", call...).Output(); err != nil || len(left) > 0 {
-			c.Errorf("left behind by make %s, as docker %s says: %s, %v", args, list, left, err)
+		words := append(strings.Fields(list), "--filter", "label=com.docker.compose.project="+c.project)
+		if left, err := exec.Command("docker", words...).Output(); err != nil || len(left) > 0 {
+			c.Errorf("left behind by %s, as docker %s says: %s, %v", call, list, left, err)
 		}
 	}
 }
@@ -102,6 +108,40 @@ func TestCompose(t *testing.T) {
 		c.Errorf("more than two entries were made in a minority:\n%s", rows)
 	}
 	c.killed()
+}
+
+// up of the file for one container makes no run: it ends, says what to type, and leaves nothing in the clone.
+// A run in one container leaves neither a network nor a volume.
+func TestComposeOfOneContainer(t *testing.T) {
+	c := overContainers(t)
+	says, err := c.compose("up", "--scale", "host=4")
+	if err == nil || !strings.Contains(says, "type: make compose-bench ALGO=ricart N=32 HOSTS=4") {
+		t.Errorf("up: %v\n%s", err, says)
+	}
+	if _, err := os.Stat("../../- instead, type: make compose-bench ALGO=ricart N=32 HOSTS=4"); err == nil {
+		t.Error("Docker has made a folder")
+	}
+	if says, err := c.compose("down"); err != nil {
+		t.Errorf("down: %v\n%s", err, says)
+	}
+	says, err = c.compose("run", "--rm", "-T", "-v", c.results+":/work/results", "bench", "--algo", "ricart",
+		"-n", "3", "--entries", "30")
+	if err != nil || !strings.Contains(says, "VALID") {
+		t.Errorf("run: %v\n%s", err, says)
+	}
+	c.leavesNothing("run bench")
+}
+
+// compose calls Compose with the file for one container.
+func (c *composed) compose(args ...string) (string, error) {
+	words := append([]string{"docker-compose", "-p", c.project}, args...)
+	if exec.Command("docker", "compose", "version").Run() == nil {
+		words = append([]string{"docker", "compose", "-p", c.project}, args...)
+	}
+	cmd := exec.CommandContext(c.Context(), words[0], words[1:]...)
+	cmd.Dir, cmd.Env = "../..", append(cleanEnv(), "IMAGE="+c.project)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
 }
 
 // inMinority is what a row of runs.csv says where a minority of two nodes made an entry each at most.
