@@ -112,7 +112,8 @@ func TestServiceMatrix(t *testing.T) {
 		if status := cmd.ProcessState.ExitCode(); status != 2 || !strings.Contains(says, want) ||
 			!strings.HasPrefix(says, "not run postgres: the program services, which has postgres,") ||
 			!strings.Contains(says, "18 nats-kv members=3 none L L L L") ||
-			!strings.Contains(says, "4 lines: 0 differ from what is expected, 0 show nothing, 0 not hit, 2 not run.") {
+			!strings.Contains(says,
+				"4 lines: 0 differ from what is expected, 0 show nothing, 0 not hit, 2 not run.") {
 			t.Errorf("call %d: status %d\n%s", i+1, status, says)
 		}
 	}
