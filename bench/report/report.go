@@ -39,6 +39,15 @@ func (p *Report) line(name, format string, args ...any) {
 	p.printf("%-11s %s\n", name, fmt.Sprintf(format, args...))
 }
 
+// resourcesOf says how many resources there are, and their names.
+func resourcesOf(o *bench.Job) string {
+	says := english.Count(o.Resources, "resource", "resources")
+	if o.ResourceNames != "" {
+		says += " (" + strings.ReplaceAll(o.ResourceNames, ",", ", ") + ")"
+	}
+	return says
+}
+
 // Header says what is run, and on which machine.
 func (p *Report) Header(o *bench.Job, m results.Machine) {
 	words := []string{p.palette.Paint(terminal.Bold, o.Algorithm), english.Count(o.Config.N, "node", "nodes")}
@@ -46,11 +55,7 @@ func (p *Report) Header(o *bench.Job, m results.Machine) {
 		words = append(words, english.Count(capacity, "unit", "units"))
 	}
 	if o.Resources > 1 {
-		says := english.Count(o.Resources, "resource", "resources")
-		if o.ResourceNames != "" {
-			says += " (" + strings.ReplaceAll(o.ResourceNames, ",", ", ") + ")"
-		}
-		words = append(words, says)
+		words = append(words, resourcesOf(o))
 	}
 	words = append(words, o.Config.Given()...)
 	layout := layoutOf(o)

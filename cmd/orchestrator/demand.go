@@ -99,8 +99,8 @@ func (requests) addLoad(c *benchCall, f *pflag.FlagSet) {
 	f.Var(&c.Workload.Work, "work", "what a client does inside: "+workload.WorkForms+" (default account)")
 	f.Lookup("work").DefValue = ""
 	c.Resources = 1
-	f.Var(resourcesFlag{&c.Options}, "resources", "how many resources, or their `names` as in printer,plotter, each "+
-		"with an instance of the algorithm: a request names one of them at random")
+	f.Var(resourcesFlag{&c.Options}, "resources", "how many resources, or their `names` as in printer,plotter, "+
+		"each with an instance of the algorithm: a request names one of them at random")
 	noZero(f, "resources", "would leave nothing to ask for: write how many, or leave it out for one")
 	f.Float64Var(&c.Workload.Zipf, "zipf", 0, "exponent of Zipf's distribution, by which requests name "+
 		"resources (default 0, all alike)")
