@@ -23,9 +23,11 @@ func (p *Report) told(t table) {
 		format.Micros(t.of("told_inside_us_max").most))
 	say(of("entries_told")-stayed, "the client left as soon as it was told that the lock was lost")
 	if untold := of("overlapped_untold"); of("entries_told") > 0 {
-		say(untold, "another client entered before the client was told that the lock was lost, if it was told at all")
+		say(untold, "another client entered before the client was told that the lock was lost, "+
+			"if it was told at all")
 	} else if untold > 0 {
-		p.line("overlapped", "%s another client entered, and no client was told that it had lost the lock", in(untold))
+		p.line("overlapped", "%s another client entered, and no client was told that it had lost the lock",
+			in(untold))
 	}
 	say(of("told_for_nothing"), "the client went on after it was told that the lock was lost, and no other was "+
 		"inside while it was")
