@@ -83,28 +83,6 @@ func register2(w *world) {
 }
 
 var mutants = []mutant{
-	{"who has made more requests comes first", func() *world {
-		w := newWorld(2)
-		w.Bounded, w.Fewest = true, true
-		w.mark(history.Measuring)
-		w.turn(0)
-		w.ask(1)
-		w.ask(0)
-		w.enter(0)
-		w.exit(0)
-		w.enter(1)
-		w.exit(1)
-		w.end()
-		return w
-	}, "priority", Violated, Violated, "node 0 made its entry 2 while node 1, whose request 1 comes first"},
-	{"a crash that nobody suspects", func() *world {
-		w := sound(3)
-		w.Bounded, w.Tells = true, func(time.Duration, int) time.Duration { return time.Nanosecond }
-		w.crash(2)
-		w.turn(0)
-		w.turn(1)
-		return w
-	}, "detection", Violated, Violated, "did not suspect node 2"},
 	{"two inside", made((*world).together),
 		"exclusion", Violated, Violated, "nodes 0 and 1 were inside together for 1.0 us"},
 	{"two inside, by the register", made((*world).together),
@@ -306,7 +284,7 @@ var mutants = []mutant{
 func TestEveryMutantIsCaught(t *testing.T) {
 	caught := map[string]bool{}
 	for _, m := range slices.Concat(mutants, unfairMutants, minorityMutants, capacityMutants, workMutants,
-		programMutants) {
+		programMutants, promiseMutants) {
 		v := m.world().judge()
 		f := finding(t, v, m.fails)
 		all := strings.Join(append([]string{f.Says}, f.Witness...), "\n")

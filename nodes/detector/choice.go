@@ -58,4 +58,10 @@ func Slower(in row.Instance, period time.Duration) string {
 
 // Within returns how long it takes an instance to suspect a crashed node, beside the latency of messages, as
 // long as it has extended no timeout.
-func Within(in row.Instance) time.Duration { return in.Detector.Tells(in.Config, 0, 1) }
+// It is zero for what is no failure detector.
+func Within(in row.Instance) time.Duration {
+	if in.Detector == nil {
+		return 0
+	}
+	return in.Detector.Tells(in.Config, 0, 1)
+}
