@@ -39,15 +39,6 @@ func (p *Report) line(name, format string, args ...any) {
 	p.printf("%-11s %s\n", name, fmt.Sprintf(format, args...))
 }
 
-// resourcesOf says how many resources there are, and their names.
-func resourcesOf(o *bench.Job) string {
-	says := english.Count(o.Resources, "resource", "resources")
-	if o.ResourceNames != "" {
-		says += " (" + strings.ReplaceAll(o.ResourceNames, ",", ", ") + ")"
-	}
-	return says
-}
-
 // Header says what is run, and on which machine.
 func (p *Report) Header(o *bench.Job, m results.Machine) {
 	words := []string{p.palette.Paint(terminal.Bold, o.Algorithm), english.Count(o.Config.N, "node", "nodes")}
