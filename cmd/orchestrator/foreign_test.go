@@ -80,7 +80,8 @@ func TestForeignExamples(t *testing.T) {
 	}
 }
 
-// The templates of docs/foreign.md work as they stand there, and what they print beside their lines does no harm.
+// The templates of docs/foreign.md work as they stand there, and what they print beside their lines does no
+// harm.
 func TestForeignTemplates(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/foreign.md")

@@ -7,6 +7,7 @@ import (
 
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
+	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/replay"
 	"turnstile/nodes/row"
@@ -56,12 +57,25 @@ func writeStory(w io.Writer, of *spec, c nodes.Config) {
 
 // firstSteps returns what the clients or nodes of a small cluster do first.
 func firstSteps(of *spec, n int) (steps []replay.Step, says string) {
-	if of.Elector != nil {
+	return stories[check.ProblemOf(of).Columns].first(nodes.ID(n - 1))
+}
+
+// A storyKind is what a story has of its kind: the first steps where the last node is such a one, what they
+// do, and the words for what goes wrong.
+type storyKind struct {
+	first                   func(last nodes.ID) (steps []replay.Step, says string)
+	starves, blocks, breaks string
+}
+
+// stories are by the name that problems have for columns.
+var stories = map[string]storyKind{
+	"entries": {func(last nodes.ID) ([]replay.Step, string) {
+		return []replay.Step{{What: replay.StepRequest, Node: 0}, {What: replay.StepRequest, Node: last}},
+			fmt.Sprintf("nodes 0 and %d request", last)
+	}, "some wait for ever", "all wait for ever", "two are inside"},
+	"elections": {func(nodes.ID) ([]replay.Step, string) {
 		return []replay.Step{{What: replay.StepCampaign, Node: 0}}, "node 0 campaigns"
-	}
-	last := nodes.ID(n - 1)
-	return []replay.Step{{What: replay.StepRequest, Node: 0}, {What: replay.StepRequest, Node: last}},
-		fmt.Sprintf("nodes 0 and %d request", last)
+	}, "some never agree", "nobody leads", "two lead"},
 }
 
 // fieldIndent is how far the text of a field is indented.
@@ -84,13 +98,11 @@ func writeWrapped(w io.Writer, label, text string) {
 
 // writePitfalls says under which plans of faults what goes wrong, and why, as the row has it.
 func writePitfalls(of *spec, line func(name, text string)) {
+	kind := stories[check.ProblemOf(of).Columns]
 	words := []struct {
 		outcome row.Outcome
 		says    string
-	}{{row.Starves, "some wait for ever"}, {row.Blocks, "all wait for ever"}, {row.Breaks, "two are inside"}}
-	if of.Elector != nil {
-		words[0].says, words[1].says, words[2].says = "some never agree", "nobody leads", "two lead"
-	}
+	}{{row.Starves, kind.starves}, {row.Blocks, kind.blocks}, {row.Breaks, kind.breaks}}
 	var order []string
 	plans := map[string][]string{}
 	for _, cell := range of.Faults {
