@@ -50,7 +50,8 @@ func TestSummaryOfLostLocks(t *testing.T) {
 	}
 	of := *r
 	r.EntriesTold, r.ToldStayed = figure.Count(0), figure.Count(0)
-	wantSummary(t, s, "overlapped  in 2 entries another client entered, and no client was told that it had lost "+
+	wantSummary(t, s, "overlapped  in 2 entries another client entered, and no client was told that it had "+
+		"lost "+
 		"the lock")
 	*r = of
 	r.ViolationsFenced = figure.AtLeast(2)
@@ -70,5 +71,6 @@ func TestSummaryOfAnOpenLoadWithoutRequests(t *testing.T) {
 	}
 	wantSummary(t, s, "issued      no request fell due while it was measured")
 	s.Record.Trials[1].Trouble = "interrupted"
-	wantSummary(t, s, "issued      not known, since the run ended before: waits of requests not made are left out")
+	wantSummary(t, s, "issued      not known, since the run ended before: waits of requests not made are "+
+		"left out")
 }

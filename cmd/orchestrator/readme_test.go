@@ -47,13 +47,15 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	code := regexp.MustCompile("(?s)```.*?```")
 	link := regexp.MustCompile(`\]\(([^)#\s]+)(#[^)]*)?\)`)
 	for _, page := range append(pages, "../../README.md", "../../CHANGELOG.md") {
 		b, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, found := range link.FindAllStringSubmatch(string(b), -1) {
+		text := code.ReplaceAllString(string(b), "")
+		for _, found := range link.FindAllStringSubmatch(text, -1) {
 			if to := found[1]; !strings.Contains(to, "://") {
 				if _, err := os.Stat(filepath.Join(filepath.Dir(page), to)); err != nil {
 					t.Errorf("%s links to %s, which is not there", page, to)

@@ -154,8 +154,8 @@ func nextRate(rows []results.RateRow, columns []string) string {
 	if !slices.ContainsFunc(rows, func(r results.RateRow) bool { return r.Trials > 1 }) {
 		return fmt.Sprintf("The next rate, %.0f%% higher, is not served.", percent)
 	}
-	text := fmt.Sprintf("They are medians of the trials, each of which does not serve what is %.0f%% higher than "+
-		"its own.", percent)
+	text := fmt.Sprintf("They are medians of the trials, each of which does not serve what is %.0f%% higher "+
+		"than its own.", percent)
 	for i := range rows {
 		trials := strings.Fields(rows[i].ServedNext)
 		if len(trials) == 0 {

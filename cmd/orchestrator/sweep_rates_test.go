@@ -14,7 +14,8 @@ func TestTheNextRateIsSaidToBeServedWhereItIs(t *testing.T) {
 	}
 	row.Trials, row.ServedNext = 6, "2 5"
 	got := nextRate([]results.RateRow{row}, []string{"algorithm", "nodes"})
-	if !strings.HasSuffix(got, "\nA rate 5% higher is served in trials 2 and 5 of 6: algorithm central, nodes 4.") {
+	if !strings.HasSuffix(got, "\nA rate 5% higher is served in trials 2 and 5 of 6: "+
+		"algorithm central, nodes 4.") {
 		t.Error(got)
 	}
 }

@@ -9,7 +9,8 @@ import (
 func TestJudge(t *testing.T) {
 	failed := func(pkg, test, output string) string {
 		at := `"Package":"` + pkg + `","Test":"` + test + `"`
-		return `{"Action":"run",` + at + "}\n" + `{"Action":"output",` + at + `,"Output":"` + output + `\n"}` + "\n" +
+		return `{"Action":"run",` + at + "}\n" +
+			`{"Action":"output",` + at + `,"Output":"` + output + `\n"}` + "\n" +
 			`{"Action":"fail",` + at + "}\n" + `{"Action":"fail","Package":"` + pkg + `"}` + "\n"
 	}
 	for _, c := range []struct {

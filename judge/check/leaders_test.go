@@ -90,7 +90,8 @@ func overlappingInTerms() []electionRun {
 		{name: "of two terms, in its grace after a cut", setting: takes(few, 0), check: "leaders", as: Valid,
 			text: allElect(5, 4, 1) + cutOff + "250 0 elect 0 2\n600 1 heal\n705 4 elect 0 2"},
 		{name: "of two terms, later than that", setting: takes(few, 0), check: "leaders", as: Violated,
-			says: "node 0 and node 4 for 11ms, though the algorithm had had its time to recover from what had gone wrong",
+			says: "node 0 and node 4 for 11ms, though the algorithm had had its time to recover " +
+				"from what had gone wrong",
 			text: allElect(5, 4, 1) + cutOff + "250 0 elect 0 2\n600 1 heal\n711 4 elect 0 2"},
 		{name: "of two terms, beside one that stood still", setting: takes(few, 0), check: "leaders", as: Valid,
 			text: allElect(5, 4, 1) + "50 4 pause\n60 3 elect 3 2\n90 4 resume\n150 4 elect 3 2"},
