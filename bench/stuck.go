@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"runtime"
 	"strings"
@@ -25,8 +24,8 @@ const (
 type stuckError struct{ where string }
 
 func (e stuckError) Error() string {
-	return "a handler of the algorithm does not return" + e.where +
-		"; nothing of the trial is kept, and the same seed shows it again"
+	return "a handler of the algorithm does not return (it is at " + e.where +
+		"); nothing of the trial is kept, and the same seed shows it again"
 }
 
 // simulateWatched makes a simulated run, unless one of its handlers does not return within limit.
@@ -38,13 +37,14 @@ func simulateWatched(ctx context.Context, o sim.Options, limit time.Duration, fo
 	}
 	var beat atomic.Uint64
 	o.Beat = &beat
-	over, simulates := make(chan outcome, 1), make(chan string, 1)
+	over, started := make(chan outcome, 1), make(chan string, 1)
 	go func() {
-		simulates <- goroutine()
+		started <- goroutine()
 		result, err := sim.Run(o, folds...)
 		over <- outcome{result, err}
 	}()
 	interrupted := ctx.Done()
+	simulates := <-started
 	last, since := uint64(0), time.Now()
 	tick := time.NewTicker(limit / 30)
 	defer tick.Stop()
@@ -58,7 +58,10 @@ func simulateWatched(ctx context.Context, o sim.Options, limit time.Duration, fo
 			if now := beat.Load(); now != last {
 				last, since = now, time.Now()
 			} else if time.Since(since) > limit {
-				return nil, stuckError{whereStuck(<-simulates)}
+				if place := inHandler(simulates); place != "" {
+					return nil, stuckError{place}
+				}
+				since = time.Now() // on a busy machine it has not got as far
 			}
 		}
 	}
@@ -74,9 +77,9 @@ func goroutine() string {
 	return says
 }
 
-// whereStuck returns the place in the algorithm that the handler of a simulation has come to, as part of a
-// sentence, given the goroutine that simulates. Others may simulate beside it.
-func whereStuck(simulates string) string {
+// inHandler returns the place in the algorithm that the handler of a simulation has come to, given the goroutine
+// that simulates; others may simulate beside it. Empty: it is in no handler.
+func inHandler(simulates string) string {
 	stacks := make([]byte, 1<<20)
 	for _, stack := range strings.Split(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
 		if !strings.HasPrefix(stack, simulates+" [") {
@@ -85,11 +88,10 @@ func whereStuck(simulates string) string {
 		handler := ""
 		for _, place := range frame.FindAllStringSubmatch(stack, -1) { // the innermost call first
 			if strings.Contains(place[1], "/nodes/node.go:") {
-				break // it has called the handler
+				return handler // it has called the handler
 			}
 			handler = place[1]
 		}
-		return fmt.Sprintf(" (it is at %s)", handler)
 	}
 	return ""
 }

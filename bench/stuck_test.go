@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/mutex"
 	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 )
@@ -60,6 +63,34 @@ func TestStuckHandlersAreNoticed(t *testing.T) {
 	}
 	if says[0] == says[1] {
 		t.Errorf("of two handlers in two places it says %s", says[0])
+	}
+}
+
+// A sleeper is a fold that takes a while for the first event.
+type sleeper struct{ slept bool }
+
+func (s *sleeper) Add(history.Event) {
+	if !s.slept {
+		time.Sleep(300 * time.Millisecond)
+	}
+	s.slept = true
+}
+
+func (s *sleeper) Close([]*history.NodeLog) {}
+
+// A simulation that gets no further is not taken for a handler that does not return unless it is in one: on a
+// busy machine it may have to wait for a processor.
+func TestWhatIsInNoHandlerIsNotStuck(t *testing.T) {
+	t.Parallel()
+	central, err := mutex.Find("central")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Defaults()
+	o.Config.N, o.Duration, o.Workload.Hold = 2, 10*time.Millisecond, chance.Constant(time.Millisecond)
+	asked := simulated(t, o, central)
+	if _, err := simulateWatched(t.Context(), *asked, 90*time.Millisecond, &sleeper{}); err != nil {
+		t.Error(err)
 	}
 }
 
