@@ -121,6 +121,7 @@ func askedRecord(i int) (r *Record, paths []string, values []reflect.Value) {
 func TestAllThatIsAskedForHasAColumn(t *testing.T) {
 	differs := map[string]bool{"Options.Trials": true, "Options.Seed": true, // columns of the trial
 		"Options.Workload.Campaigns": true, // which follow from how far they are apart
+		"Options.ResourceNames":      true, // what resources are called, not what the run does
 		"Options.Trace":              true} // what is stored of the run, not what it does
 	for _, key := range []string{"Service", "Count", "Leads", "Promotes", "Peers", "NoClock", "Recovers"} {
 		differs["Options.Servers."+key] = true // which follow from the service and its options
