@@ -77,8 +77,8 @@ func goroutine() string {
 	return says
 }
 
-// inHandler returns the place in the algorithm that the handler of a simulation has come to, given the goroutine
-// that simulates; others may simulate beside it. Empty: it is in no handler.
+// inHandler returns the place in the algorithm that the handler of a simulation has come to, given the
+// goroutine that simulates; others may simulate beside it. Empty: it is in no handler.
 func inHandler(simulates string) string {
 	stacks := make([]byte, 1<<20)
 	for _, stack := range strings.Split(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
