@@ -177,8 +177,9 @@ func (f *Folder) ReadTrialLatencies() (map[int]map[string]*hdrhistogram.Histogra
 		if _, err := fmt.Sscanf(line, "#[Trial: %d]", &trial); err == nil {
 			all[trial] = map[string]*hdrhistogram.Histogram{}
 		}
-		tag, rest, tagged := strings.Cut(line, ",")
-		if tag, tagged = strings.CutPrefix(tag, "Tag="); !tagged || all[trial] == nil {
+		tag, rest, _ := strings.Cut(line, ",")
+		tag, tagged := strings.CutPrefix(tag, "Tag=")
+		if !tagged || all[trial] == nil {
 			continue
 		}
 		h, err := hdrhistogram.Decode([]byte(rest[strings.LastIndex(rest, ",")+1:]))
