@@ -18,10 +18,10 @@ type absence struct {
 }
 
 // absences returns those that count like a crash of the leader: of an algorithm that has a grace and rests on
-// neither crashes nor what the absence breaks.
+// neither crashes nor what the absence breaks, unless it hears of crashes alone.
 func (e *elected) absences() (all []absence) {
 	s, needs := e.sections, e.Safe|e.Live
-	if e.Grace == 0 || e.Replayed || needs&nodes.NoCrash != 0 {
+	if e.Grace == 0 || e.Replayed || e.Oracle || needs&nodes.NoCrash != 0 {
 		return nil
 	}
 	add := func(from, to int64, leader nodes.ID, a absence) {

@@ -13,6 +13,7 @@ func TestLeadersThatAreAbsent(t *testing.T) {
 	const replaced = "\n350 0 elect 3\n350 1 elect 3\n350 2 elect 3\n350 3 elect 3"
 	const back = "\n910 4 elect 3"
 	const paused = "\n300 1 fault\n300 4 pause%s\n900 4 resume\n900 1 heal"
+	const oracle = nodes.PerfectDetector // stands for one that the simulator speaks for
 	const cut = "\n300 1 fault 1%s\n900 1 heal"
 	stops := Fault{Text: "pause 4", Breaks: nodes.NoPause | nodes.Timing,
 		Stops: func(id, _ nodes.ID) bool { return id == 4 }}
@@ -27,6 +28,7 @@ func TestLeadersThatAreAbsent(t *testing.T) {
 		faults     []Fault
 		says       string // part of what the check of agreement says that it violates; empty: it does not
 	}{
+		{"is cut off, and its detector tells of crashes alone", cut, oracle, []Fault{cuts}, ""},
 		{"stands still", paused, 0, []Fault{stops}, "node 4 led and stood still from 300ms on, and for 600ms"},
 		{"is replaced", strings.ReplaceAll(paused, "%s", replaced) + back, 0, []Fault{stops}, ""},
 		{"stands still of one that needs that", paused, nodes.NoPause, []Fault{stops}, ""},
@@ -43,7 +45,7 @@ func TestLeadersThatAreAbsent(t *testing.T) {
 			[]Fault{stops, loses}, ""},
 	} {
 		run := electionRun{text: allElect(10, 4, 0) + strings.TrimSpace(strings.ReplaceAll(x.text, "%s", "")),
-			setting: func(s *Setting) { s.Live, s.Faults = x.live, x.faults }}
+			setting: func(s *Setting) { s.Live, s.Faults, s.Oracle = x.live&^oracle, x.faults, x.live&oracle != 0 }}
 		f := finding(t, run.verdict(t), "agreement")
 		if (f.Outcome == Violated) != (x.says != "") || !strings.Contains(f.Says, x.says) {
 			t.Errorf("%s: %v: %s", x.name, f.Outcome, f.Says)

@@ -86,7 +86,7 @@ func (e *evidence) idle(f *section.Fault) int64 {
 // as twenty took before it, its grace, and what the fault may delay a request and all that is behind it. It
 // reports false if none are promised.
 func (e *evidence) takes(f *section.Fault) (takes int64, promised bool) {
-	if !e.promises(f) || f.Before == 0 {
+	if !e.promises(f) || f.Before < 2 { // of one alone it is not known how long the next one takes
 		return 0, false
 	}
 	takes = enoughEntries * ((f.From - e.sections.Window.From) / int64(f.Before))

@@ -26,24 +26,34 @@ func TestTheLongestStretchWithoutAnEntry(t *testing.T) {
 		gap    time.Duration
 		paused bool // who waits
 		shows  bool
+		alone  bool // a single entry came before
 	}{
-		{"within the grace", []Fault{copies}, 0, grace, false, true},
-		{"beyond it", []Fault{copies}, 0, 2 * grace, false, false},
-		{"of one that rests on it", []Fault{copies}, nodes.NoDuplication, 2 * grace, false, true},
-		{"beside another fault", []Fault{copies, other}, 0, 2 * grace, false, true},
-		{"who waits stands still", []Fault{copies}, 0, 2 * grace, true, true},
-		{"who waits is cut off", []Fault{cut}, 0, 2 * grace, false, true},
+		{"after one entry", []Fault{copies}, 0, 2 * grace, false, true, true},
+		{"within the grace", []Fault{copies}, 0, grace, false, true, false},
+		{"beyond it", []Fault{copies}, 0, 2 * grace, false, false, false},
+		{"of one that rests on it", []Fault{copies}, nodes.NoDuplication, 2 * grace, false, true, false},
+		{"beside another fault", []Fault{copies, other}, 0, 2 * grace, false, true, false},
+		{"who waits stands still", []Fault{copies}, 0, 2 * grace, true, true, false},
+		{"who waits is cut off", []Fault{cut}, 0, 2 * grace, false, true, false},
 	} {
 		w := measuring()
 		w.Safe, w.Grace, w.Faults, w.CostKnown, w.Identities = x.safe, grace, x.faults, false, nil
-		for range 3 {
+		if x.alone {
+			w.ask(0)
+			w.permission(0)
+			w.enter(0)
+			w.exit(0)
+		}
+		for i := 0; i < 3 && !x.alone; i++ {
 			w.round()
 		}
 		for i, f := range x.faults {
 			w.add(nodes.None, history.FaultEvent(port.FaultBeginning{Number: i + 1, Breaks: f.Breaks,
 				Victim: nodes.None}))
 		}
-		w.round()
+		if !x.alone {
+			w.round()
+		}
 		w.ask(0)
 		w.permission(0)
 		if x.paused {

@@ -26,6 +26,7 @@ type Setting struct {
 	// most; TellsNeeds is what that rests on. Nil: there is none.
 	Tells      func(message time.Duration, down int) time.Duration
 	TellsNeeds nodes.Assumption
+	Oracle     bool // the simulator speaks for the detector, and tells of crashes alone
 	Unheard    bool // it listens to one, and none runs
 	Timed      bool // it acts when its timers run out
 	Replayed   bool // a schedule was played
@@ -95,6 +96,7 @@ func SettingOf(stack *row.Stack) Setting {
 		if c := in.Config; in.Detector != nil {
 			c.N = stack.Total()
 			s.TellsNeeds = in.LiveIn(c) | nodes.NoPause | nodes.Timing // who stands still suspects nobody
+			s.Oracle = in.Told != nil
 			s.Tells = func(message time.Duration, down int) time.Duration {
 				return in.Detector.Tells(c, message, down)
 			}
