@@ -6,6 +6,7 @@ import (
 	"turnstile/internal/english"
 	"turnstile/judge/section"
 	"turnstile/nodes"
+	"turnstile/nodes/history"
 )
 
 // detects reports whether a run is one in which a failure detector is to tell of crashes.
@@ -73,10 +74,19 @@ func (e *evidence) slowest(c *section.Known) (who nodes.ID, took time.Duration, 
 	}
 	for id := range nodes.ID(e.Config.N + e.Servers) {
 		if !c.By.Has(id) && e.upFrom(id, c) {
-			return id, time.Duration(c.Until - c.At), false
+			return id, time.Duration(max(0, e.watched(c)-c.At)), false
 		}
 	}
 	return who, took, known
+}
+
+// watched returns until when detectors were to tell of a crash: once no request is issued any more and nobody
+// is left to be served, they are told to rest.
+func (e *evidence) watched(c *section.Known) int64 {
+	if stopped := e.sections.Marks[history.Stopped]; stopped.Seen {
+		return min(c.Until, max(stopped.At, e.gaps.last))
+	}
+	return c.Until
 }
 
 // upFrom reports whether a node was up from a crash until that was over.
