@@ -22,9 +22,9 @@ type contradictions struct {
 	all     []results.Difference
 }
 
-// Contradictions returns where the files of a stored run contradict each other, each of which can be read:
-// the figures of runs.csv, histograms, messages, the tables of sizes, resources and intervals, and verdicts.
-// It needs no history. A file that this version would have written otherwise contradicts none for that.
+// Contradictions compares the files of a stored run with each other, and returns the differences: the figures
+// of runs.csv, histograms, messages, the tables of sizes, resources and intervals, and verdicts. It reads no
+// history, so it does not tell whether this version would write the same files.
 func (s *Summary) Contradictions() ([]results.Difference, error) {
 	if len(s.Rows) == 0 {
 		return nil, nil
@@ -114,7 +114,7 @@ func (c *contradictions) counts(i int, latencies map[string]*hdrhistogram.Histog
 	}
 }
 
-// messages compares the messages of a trial with those of its kinds.
+// messages compares the messages of a trial with the sums over the kinds of messages.
 func (c *contradictions) messages(i int) {
 	row := &c.Rows[i]
 	var sent, publishes, beats, perEntry float64
@@ -170,8 +170,8 @@ func (c *contradictions) groups(i int) {
 	c.timeline(i)
 }
 
-// timeline compares a trial with its intervals: those up to the end of the window have as many entries or
-// fewer, and the one in which it ends makes them as many or more.
+// timeline compares the entries of a trial with its intervals. The intervals before the one in which the
+// window ends have at most as many entries together, and with that one at least as many.
 func (c *contradictions) timeline(i int) {
 	row := &c.Rows[i]
 	length, known := row.DurationS.Value()
@@ -215,7 +215,7 @@ func (c *contradictions) resourcesOf(trial int) (all []measure.OfGroup) {
 	return all
 }
 
-// verdict compares a trial with its verdict. That the outcomes are those of run.yaml is known.
+// verdict compares a trial with its verdict. The outcome was compared with run.yaml before.
 func (c *contradictions) verdict(i int) {
 	row, v := &c.Rows[i], &c.Verdicts[i]
 	c.is(i, "entries", results.VerdictFile, float64(v.Entries))

@@ -64,9 +64,9 @@ type seenStep struct {
 	history.MessageRecord
 }
 
-// directInversions counts inversions by what each node knows of: the requests of which a message tells are
-// those that its sender knew of when it left. A request comes before the first message of the kind request
-// that leaves at its time.
+// directInversions counts inversions by keeping the set of requests that each node knows. A message carries
+// the set of its sender at the time it leaves. A request comes before the first message of the kind request
+// that leaves at the time of the request.
 func directInversions(h *history.History, stack *row.Stack) (count int) {
 	var steps []seenStep
 	for _, l := range h.Logs {

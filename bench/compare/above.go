@@ -10,9 +10,9 @@ import (
 	"turnstile/judge/check"
 )
 
-// Above says whether a group is worse than its baseline by more than a share, which text says, in any figure:
-// at the end of the interval that is best for it. A group that broke a promise fails, whatever its figures:
-// those of its other trials are no better for that. A baseline that broke one is nothing to be compared with.
+// Above says whether a group is worse than its baseline by more than a share in any figure, judged at the end
+// of the interval that is best for the group; text is the share as it was written. A group with a violated
+// trial fails, whatever it measured in other trials. A baseline with a violated trial makes it inconclusive.
 func (c *Comparison) Above(share float64, text string) (check.Outcome, string) {
 	broken, unknown := c.broken()
 	worse, unsaid := c.worse(share)
@@ -57,8 +57,8 @@ func (c *Comparison) broken() (broken, unknown []string) {
 	return broken, unknown
 }
 
-// worse names the figures in which a group is worse by more than a share, and those of which that cannot be
-// said.
+// worse names the figures in which a group is worse by more than a share. The figures unsaid are not known
+// well enough to tell.
 func (c *Comparison) worse(than float64) (worse, unsaid []string) {
 	for i := range c.Lines {
 		l := &c.Lines[i]

@@ -7,7 +7,7 @@ import (
 	"turnstile/judge/check"
 )
 
-// What broke a promise is no faster, whatever its other trials have measured.
+// A candidate with a violated trial fails, whatever it measured in other trials.
 func TestABrokenPromiseFails(t *testing.T) {
 	with := func(verdict string, first int) func(t *Trial) {
 		return func(t *Trial) {

@@ -104,9 +104,9 @@ func (g *Calm) Fewest() int {
 	return CalmForEach * len(rows)
 }
 
-// Run makes the runs of the cells of some numbers, from first to before last, of an order in which rows take
-// turns and which is drawn by the seed of the experiment: those from 0 to Cells are all. If ctx is done, it
-// returns what there is, with the error of ctx.
+// Run makes the runs of the cells from number first to before number last; 0 to Cells are all. The seed of
+// the experiment draws the order of the cells, in which rows take turns. If ctx is done, it returns the
+// results so far, with the error of ctx.
 func (g *Calm) Run(ctx context.Context, e *Experiment, first, last int) ([]*Result, error) {
 	order := g.order(e.Seed)[first:min(last, len(g.cells))]
 	return made(e.run(ctx, runtime.GOMAXPROCS(0), len(order), 0, len(order), func(number int) *Result {

@@ -92,7 +92,7 @@ func TestCalmIsSharedOut(t *testing.T) {
 	}
 }
 
-// Of a row whose messages depend on the hold, every cell is as published.
+// The messages of central-lease depend on the hold. Every cell of it is as published.
 func TestCalmCentralLease(t *testing.T) {
 	r, err := mutex.Find("central-lease")
 	if err != nil {

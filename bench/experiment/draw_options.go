@@ -37,8 +37,8 @@ func vary(o *bench.Options, spec *row.Row, turn int, real bool) {
 	}
 }
 
-// fitting returns a configuration with a value for an option. If it takes another number of nodes, or an
-// elector, it has those. If the value does not go with those of other options, it is left out.
+// fitting returns a configuration with a value for an option. If the value needs another number of nodes or
+// an elector, the configuration has these. A value that contradicts other options is left out.
 func fitting(spec *row.Row, c nodes.Config, name, value string) nodes.Config {
 	elects := []string{c.Elect}
 	if spec.Follows {

@@ -6,7 +6,7 @@ import (
 	"turnstile/internal/figure"
 )
 
-// Of several trials some serve more than their median: those that serve the next rate are named.
+// A summary of several trials names the trials that serve the next rate, too.
 func TestTrialsThatServeTheNextRateAreNamed(t *testing.T) {
 	found := func(power int) *rateSearch {
 		r := &rateSearch{over: true, said: map[int]*rateProbe{power: {answer: passes},

@@ -53,11 +53,11 @@ const (
 	many   = 200
 )
 
-// fewest is how many plans a campaign has at least where nobody says how many.
+// fewest is the least number of plans of a campaign, by default.
 const fewest = 2520
 
-// UsualPlans returns how many simulated plans a campaign of so many rows has where nobody says how many: of
-// each row so many that one must be caught which is known to be broken.
+// UsualPlans returns the default number of simulated plans for a campaign of so many rows: enough of each row
+// to demand that a row known to be broken is caught.
 func UsualPlans(rows int) int { return max(fewest, rows*rarely) }
 
 // enoughOf returns how many plans have to catch a row that is known to be broken.
