@@ -48,7 +48,7 @@ type test struct{ Package, Test string }
 
 // judge prints the tests that failed at first, and reports whether all of them may be flaky.
 func judge(events io.Reader, packages []string, out io.Writer) (excused bool, err error) {
-	output, said := map[test]string{}, map[test]string{}
+	output, said := map[test]*strings.Builder{}, map[test]string{}
 	var failed []test
 	lines := bufio.NewReader(events)
 	for {
@@ -67,11 +67,14 @@ func judge(events io.Reader, packages []string, out io.Writer) (excused bool, er
 		switch {
 		case e.Test == "":
 		case e.Action == "run":
-			output[t] = ""
-		case e.Action == "output":
-			output[t] += e.Output
+			output[t] = new(strings.Builder)
+		case e.Action == "output" && output[t] != nil:
+			output[t].WriteString(e.Output)
 		case e.Action == "fail" && !slices.Contains(failed, t):
-			failed, said[t] = append(failed, t), output[t]
+			failed = append(failed, t)
+			if output[t] != nil {
+				said[t] = output[t].String()
+			}
 		}
 	}
 	excused = true

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"strings"
 	"testing"
 )
@@ -29,6 +30,17 @@ func TestJudge(t *testing.T) {
 		excused, err := judge(strings.NewReader(c.events), []string{"m/bench", "m/cmd"}, &out)
 		if err != nil || excused != c.excused || !strings.Contains(out.String(), c.says) {
 			t.Errorf("%s: %v, %v, it says %q, want %v and %q", c.events, excused, err, out.String(), c.excused, c.says)
+		}
+	}
+}
+
+// A test may print a great deal: what is done for each line does not grow with what was printed before it.
+func BenchmarkJudge(b *testing.B) {
+	line := `{"Action":"output","Package":"m/a","Test":"TestA","Output":"` + strings.Repeat("x", 80) + `\n"}` + "\n"
+	events := `{"Action":"run","Package":"m/a","Test":"TestA"}` + "\n" + strings.Repeat(line, 100_000)
+	for b.Loop() {
+		if _, err := judge(strings.NewReader(events), nil, io.Discard); err != nil {
+			b.Fatal(err)
 		}
 	}
 }
