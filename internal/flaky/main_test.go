@@ -36,7 +36,8 @@ func TestJudge(t *testing.T) {
 
 // A test may print a great deal: what is done for each line does not grow with what was printed before it.
 func BenchmarkJudge(b *testing.B) {
-	line := `{"Action":"output","Package":"m/a","Test":"TestA","Output":"` + strings.Repeat("x", 80) + `\n"}` + "\n"
+	line := `{"Action":"output","Package":"m/a","Test":"TestA","Output":"` + strings.Repeat("x", 80) + `\n"}
+`
 	events := `{"Action":"run","Package":"m/a","Test":"TestA"}` + "\n" + strings.Repeat(line, 100_000)
 	for b.Loop() {
 		if _, err := judge(strings.NewReader(events), nil, io.Discard); err != nil {
