@@ -163,6 +163,11 @@ test: tools ## run the tests in their short form: each behaviour once, at the sm
 	@$(GOTEST) $(rerun) --packages './cmd/orchestrator ./...' -- -vet=off -short -timeout 10m
 	@$(if $(RERUN),$(flaky) $(PROCESSES))
 
+# WHY: the reason why rooms grew.
+.PHONY: size
+size: ## print the size of each room: make size; write .ci/size: make size UPDATE=1 [WHY='a row of its own']
+	@go run ./internal/size $(if $(UPDATE),-update) $(if $(WHY),-why $(call quote,$(WHY)))
+
 .PHONY: unit
 unit: ## print the CPU time of a unit of work, beside which times of tests are given
 	@go run ./internal/unit

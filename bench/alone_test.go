@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
@@ -25,7 +26,7 @@ func TestOneNodeIsToldToTakeMore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := Defaults()
+		o := option.Defaults()
 		o.Algorithm, o.Config, o.Faults = spec.Name, nodes.Config{N: 1}, []chaos.Fault{fault}
 		o.Workload, o.Warmup, o.WarmupLimit = workload.Workload{Load: workload.Campaign}, 0, 0
 		o.Duration = 3 * time.Second
@@ -49,7 +50,7 @@ func TestACutThatSparesTheLeaderSaysSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Defaults()
+	o := option.Defaults()
 	o.Algorithm, o.Config, o.Faults, o.Seed = spec.Name, nodes.Config{N: 3}, []chaos.Fault{fault}, 5
 	o.Workload, o.Warmup, o.WarmupLimit = workload.Workload{Load: workload.Campaign}, 0, 0
 	o.Latency, o.Duration = chance.Constant(5*time.Millisecond), 8*time.Second

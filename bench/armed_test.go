@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
@@ -18,7 +19,7 @@ import (
 // the time for requests is over nobody will.
 func TestARunEndsThoughAFaultIsStillArmed(t *testing.T) {
 	t.Parallel()
-	o := Defaults()
+	o := option.Defaults()
 	o.Algorithm, o.Config = "ricart-agrawala", nodes.Config{N: 3}
 	o.Workload = workload.Workload{Load: workload.Sequential, Hold: chance.Constant(100 * time.Microsecond)}
 	o.Warmup, o.WarmupLimit, o.Duration = 0, 0, 600*time.Millisecond

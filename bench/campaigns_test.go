@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
@@ -17,7 +18,7 @@ import (
 
 // campaigning are the options of a ring whose nodes campaign again and again.
 func campaigning(every time.Duration) Options {
-	o := Defaults()
+	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Duration, o.Warmup, o.WarmupLimit = "chang-roberts", 3, 2*time.Second, 0, 0
 	o.Latency = chance.Constant(time.Millisecond)
 	o.Workload = workload.Workload{Load: workload.Campaign, CampaignEvery: every}
@@ -37,7 +38,7 @@ func TestCampaignsAgainAndAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Faults = []chaos.Fault{f}
-	j, err := o.Resolve(spec, true)
+	j, err := Resolve(o, spec, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,7 @@ func TestCampaignsThatMakeNoSense(t *testing.T) {
 		}
 		o := campaigning(300 * time.Millisecond)
 		change(&o)
-		if _, err := o.Resolve(spec, true); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := Resolve(o, spec, true); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
 	}

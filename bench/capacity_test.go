@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/nodes"
@@ -31,11 +32,11 @@ func TestLoadsThatDemandAllUnits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := Defaults()
+		o := option.Defaults()
 		o.Algorithm, o.Config, o.Latency = spec.Name, nodes.Config{N: 5, Units: 3}, ms
 		o.Workload.Hold = chance.Constant(100 * time.Millisecond)
 		test.change(&o)
-		j, err := o.Resolve(spec, true)
+		j, err := Resolve(o, spec, true)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

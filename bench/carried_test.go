@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
@@ -18,7 +19,7 @@ import (
 // suffering returns the options of a short run of an algorithm with faults, as plans write them.
 func suffering(t *testing.T, algorithm string, brokers int, faults ...string) Options {
 	t.Helper()
-	o := Defaults()
+	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Workload.Load, o.Brokers = algorithm, 4, workload.Saturated, brokers
 	o.Warmup, o.Duration, o.Patience = 20*time.Millisecond, 400*time.Millisecond, impatience
 	for _, text := range faults {

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"turnstile/bench/cluster"
+	"turnstile/bench/option"
 	"turnstile/nodes"
 	"turnstile/nodes/host"
 	"turnstile/nodes/mutex"
@@ -25,7 +26,7 @@ func carried(t *testing.T, brokers int, proxies bool) *trial {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Defaults()
+	o := option.Defaults()
 	o.Config.N, o.Brokers, o.Proxies = 4, brokers, proxies
 	tr := &trial{Job: drafted(t, spec, o, false), transport: &transport{}}
 	s := setup(t)
@@ -224,10 +225,10 @@ func TestTransportIsValidated(t *testing.T) {
 		"leave out one of --proxies and --nats": func(o *Options) { o.Proxies, o.NATS = true, "nats://there" },
 		"":                                      func(o *Options) { o.Brokers, o.Proxies = 3, true },
 	} {
-		o := Defaults()
+		o := option.Defaults()
 		o.Algorithm = "central"
 		change(&o)
-		if _, err := o.Resolve(spec, false); (err == nil) != (says == "") ||
+		if _, err := Resolve(o, spec, false); (err == nil) != (says == "") ||
 			err != nil && !strings.Contains(err.Error(), says) {
 			t.Errorf("the error is %v, and should say %q", err, says)
 		}

@@ -161,7 +161,7 @@ func (c *Comparison) rows(trial int, first, again *results.Row, should func(colu
 func (j *Job) exactColumns() (columns []string) {
 	load := j.Workload.Load
 	laps := !j.Spec.Circulates || j.Entries == 0 || j.Entries >= uint64(j.Config.N) // as check.cost has it
-	alone := j.alone()
+	alone := j.Alone()
 	cost, renewals := j.published()
 	if j.Entries > 0 {
 		columns = append(columns, "entries")

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/internal/figure"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
@@ -38,7 +39,7 @@ func TestColumnsInWhichRealRunsAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := Defaults()
+		o := option.Defaults()
 		o.Config.N, o.Workload.Load, o.Entries = c.n, c.load, c.entries
 		if c.entries > 0 {
 			o.Duration = 0
@@ -54,9 +55,9 @@ func TestCompareRealRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := drafted(t, row, Defaults(), false)
+	job := drafted(t, row, option.Defaults(), false)
 	made := func(change func(s *Summary)) *Summary {
-		s := &Summary{Job: job, Record: Record{Options: Defaults(), Trials: make([]TrialRecord, 1)},
+		s := &Summary{Job: job, Record: Record{Options: option.Defaults(), Trials: make([]TrialRecord, 1)},
 			Rows: []results.Row{{Trial: 1, Figures: measure.Figures{MessagesPerEntry: figure.Number(14),
 				WaitUSP50: figure.Number(3)}}},
 			Verdicts: []check.Verdict{{Outcome: check.Valid}}}
@@ -103,7 +104,7 @@ func TestCompareSimulatedRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := Defaults()
+		o := option.Defaults()
 		o.Config.N, o.Duration, o.Warmup, o.Entries, o.Trials, o.Seed = 4, 0, 0, 50, 2, seed
 		if err := o.Latency.Set("uniform:1ms,2ms"); err != nil {
 			t.Fatal(err)

@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"turnstile/internal/chance"
-	"turnstile/internal/figure"
 	"turnstile/nodes"
 	"turnstile/nodes/workload"
-	"turnstile/results"
 )
 
 // A demand is what nodes are asked for in a run, by its load.
@@ -23,8 +21,6 @@ type demand interface {
 	// how long that should measure; otherwise nothing.
 	one() string
 	tooLong(j *Job) (takes, longer time.Duration)
-	// asked puts in what runs.csv says of the load.
-	asked(w *workload.Workload, a *results.Asked)
 }
 
 // demands are those of all loads.
@@ -43,16 +39,16 @@ func (requests) tidy(*Options) {}
 
 // checkWork completes the work of clients. It returns an error if the resource of the run cannot have that
 // work.
-func (o *Options) checkWork() error {
-	w, err := workload.ParseWork(o.Workload.Work.String())
-	o.Workload.Work = w
-	switch units := o.Config.Capacity(); {
+func (j *Job) checkWork() error {
+	w, err := workload.ParseWork(j.Workload.Work.String())
+	j.Workload.Work = w
+	switch units := j.Config.Capacity(); {
 	case err != nil || w == workload.Account:
 		return err
 	case units > 1:
 		return fmt.Errorf("work %v on a resource of %d units: several clients would spoil it together, so "+
 			"have it be of one, as in --units 1, or leave out --work", w, units)
-	case o.Config.Fenced && w.Steps() > 0:
+	case j.Config.Fenced && w.Steps() > 0:
 		return fmt.Errorf("work %v on a resource that demands fence numbers: it refuses updates of the account "+
 			"alone, so leave out --fenced, or take the work %v or %v", w, workload.Account, workload.Shares)
 	}
@@ -67,7 +63,7 @@ func (requests) check(j *Job) error {
 func (requests) one() string { return "an entry" }
 
 func (requests) tooLong(j *Job) (takes, longer time.Duration) {
-	d, hops := j.delays(), j.Spec.CostOf(j.Config).Delay.Max
+	d, hops := j.Delays(), j.Spec.CostOf(j.Config).Delay.Max
 	takes = d.Hold + time.Duration(min(hops, float64(j.Config.N))*float64(d.Message))
 	if takes <= j.Duration {
 		return 0, 0
@@ -75,20 +71,8 @@ func (requests) tooLong(j *Job) (takes, longer time.Duration) {
 	return takes, takes
 }
 
-func (requests) asked(w *workload.Workload, a *results.Asked) {
-	switch w.Load {
-	case workload.Closed:
-		a.Think = w.Think.String()
-	case workload.Open:
-		a.RatePerS, a.Arrivals = figure.Number(w.Rate), "poisson"
-		if w.Evenly {
-			a.Arrivals = "even"
-		}
-	}
-}
-
-func (o *Options) validateLoad() error {
-	w := &o.Workload
+func (j *Job) validateLoad() error {
+	w := &j.Workload
 	if _, err := workload.ParseLoad(string(w.Load)); err != nil {
 		return err
 	}
@@ -100,7 +84,7 @@ func (o *Options) validateLoad() error {
 		return err
 	}
 	if w.CampaignEvery != 0 {
-		return fmt.Errorf("campaigns %v apart: %s elects nobody", w.CampaignEvery, o.Algorithm)
+		return fmt.Errorf("campaigns %v apart: %s elects nobody", w.CampaignEvery, j.Algorithm)
 	}
 	if !w.Think.Zero() && w.Load != workload.Closed {
 		return fmt.Errorf("a time to think of %v under a load that is %s: only a closed load thinks",
@@ -128,9 +112,9 @@ func (campaigns) tooLong(j *Job) (takes, longer time.Duration) {
 	const laps = 8 // of messages one after the other: few elections of schemes without timeouts take more
 	switch takes = j.Stack.Grace(); {
 	case takes == 0:
-		takes = laps * time.Duration(j.Config.N) * j.delays().Message
+		takes = laps * time.Duration(j.Config.N) * j.Delays().Message
 	case takes > j.Duration:
-		plain, err := Options{Config: nodes.Config{N: j.Config.N}}.Draft(j.Spec, true)
+		plain, err := Draft(Options{Config: nodes.Config{N: j.Config.N}}, j.Spec, true)
 		if err == nil && takes <= plain.Stack.Grace() {
 			return 0, 0
 		}
@@ -140,14 +124,6 @@ func (campaigns) tooLong(j *Job) (takes, longer time.Duration) {
 	}
 	takes = j.AgreesWithin() // as the verdict has it
 	return takes, j.outlasts(takes)
-}
-
-func (campaigns) asked(w *workload.Workload, a *results.Asked) {
-	a.Initiators = cmp.Or(string(w.Initiators), string(workload.AllInitiate))
-	if w.CampaignEvery > 0 {
-		a.CampaignEveryS = figure.Number(w.CampaignEvery.Seconds())
-	}
-	a.Hold = ""
 }
 
 // validateElections checks what a run about leaders is to do.

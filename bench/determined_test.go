@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
@@ -24,7 +25,7 @@ import (
 // withPlan returns a simulated run of a row under the plan of a name.
 func withPlan(t *testing.T, spec *row.Row, plan string) (Options, error) {
 	t.Helper()
-	o := Defaults()
+	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Seed, o.Duration, o.Warmup = spec.Name, 5, 7, 2*time.Second, 0
 	o.Latency, o.Workload.Hold = chance.Constant(time.Millisecond), chance.Constant(time.Millisecond)
 	p, err := chaos.FindPlan(plan, drafted(t, spec, o, true).Scene())
@@ -35,7 +36,7 @@ func withPlan(t *testing.T, spec *row.Row, plan string) (Options, error) {
 	for _, f := range p.Faults { // ours are for three seconds
 		o.Duration = max(o.Duration, f.At+f.For+f.Every*time.Duration(max(0, f.Repeat-1))+time.Second)
 	}
-	_, err = o.Resolve(spec, true)
+	_, err = Resolve(o, spec, true)
 	return o, err
 }
 
@@ -113,7 +114,7 @@ func TestVictimsOfRealRunsAreThoseOfSimulatedOnes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Defaults()
+	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Duration, o.Warmup = spec.Name, 5, 400*time.Millisecond, 0
 	o.Latency = chance.Constant(time.Millisecond)
 	for _, text := range []string{"pause: random, at: 10ms, for: 5ms, every: 20ms, jitter: 8ms",
@@ -138,7 +139,7 @@ func TestVictimsOfRealRunsAreThoseOfSimulatedOnes(t *testing.T) {
 // processes.
 func TestLeaderThatIsHitLeads(t *testing.T) {
 	t.Parallel()
-	o := Defaults()
+	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Duration, o.Warmup = "bully", 5, 1500*time.Millisecond, 0
 	o.Latency, o.Workload = chance.Constant(time.Millisecond), workload.Workload{Load: workload.Campaign}
 	for _, text := range []string{"cut: 0-2/3-4, at: 50ms, for: 500ms", "kill: leader, at: 1200ms, for: 50ms"} {

@@ -27,7 +27,7 @@ func (j *Job) DiskSpace() results.DiskSpace {
 	case j.Entries > 0:
 		asked += fmt.Sprintf(" --entries %d", j.Entries)
 	case j.Workload.Load == workload.Open:
-		entries = j.Workload.Rate * (max(j.Warmup, j.warmupLimit()) +
+		entries = j.Workload.Rate * (max(j.Warmup, j.WarmsUpTo()) +
 			j.Duration).Seconds() * float64(j.Config.N)
 		asked += fmt.Sprintf(" --rate %v --duration %v", j.Workload.Rate, j.Duration)
 	}

@@ -3,6 +3,7 @@ package bench
 import (
 	"testing"
 
+	"turnstile/bench/option"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 )
@@ -32,7 +33,7 @@ func TestDiskSpaceGrowsWithTheRun(t *testing.T) {
 			j.Config.N, j.Entries, j.Simulated = 10000, 1<<20, true
 		}, 64 + 60, "-n 10000 --entries 1048576"},
 	} {
-		j := Job{Options: Defaults()}
+		j := Job{Options: option.Defaults()}
 		c.change(&j)
 		need := drafted(t, spec, j.Options, j.Simulated).DiskSpace()
 		if need.Bytes>>20 != c.mb || need.For != c.asked {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/nodes/history"
@@ -30,7 +31,7 @@ func TestRunsAreHeldToExactCosts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := Defaults()
+		o := option.Defaults()
 		o.Algorithm, o.Workload.Load, o.Entries, o.Duration = c.algorithm, c.load, 500, 0
 		o.Latency, o.Workload.Hold = chance.Constant(time.Millisecond), chance.Constant(time.Millisecond)
 		job := drafted(t, row, o, true)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
@@ -81,7 +82,7 @@ func judged(t *testing.T, o Options, row *row.Row) (virtual, real check.Finding)
 
 // loads returns runs of three seconds of virtual time.
 func loads() map[string]Options {
-	o := Defaults()
+	o := option.Defaults()
 	o.Config.N = 5
 	o.Latency, o.Workload.Hold = chance.Constant(time.Millisecond), chance.Constant(time.Millisecond)
 	closed := o
@@ -117,7 +118,7 @@ func TestNoRowIsCalledUnfair(t *testing.T) {
 	}
 	cases := loads()
 	change := func(name string, f func(o *Options)) {
-		o := Defaults()
+		o := option.Defaults()
 		o.Latency, o.Workload.Hold = chance.Constant(time.Millisecond), distribution("50us")
 		f(&o)
 		cases[name] = o

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -20,41 +18,6 @@ import (
 	"turnstile/nodes/host"
 	"turnstile/nodes/port"
 )
-
-// Again returns the options by which the run is made again. Its injected faults are then asked for, and their
-// times count from a warm-up of a fixed length.
-func (o Options) Again() Options {
-	if len(o.Injected) > 0 {
-		o.WarmupLimit = 0
-	}
-	return o
-}
-
-// FaultTexts says what faults were asked for, in words. Where some were injected, those of a trial are those
-// that came of all.
-func (o *Options) FaultTexts() []string {
-	if one := o.Injected[1]; one != nil && o.Trials == 1 {
-		return textsOf(one)
-	}
-	texts := textsOf(o.Faults)
-	for _, number := range slices.Sorted(maps.Keys(o.Injected)) {
-		for _, text := range textsOf(o.Injected[number]) {
-			texts = append(texts, fmt.Sprintf("in trial %d: %s", number, text))
-		}
-	}
-	return texts
-}
-
-// textsOf says faults in words.
-func textsOf(faults []chaos.Fault) (texts []string) {
-	for i := range faults {
-		texts = append(texts, faults[i].String())
-	}
-	return texts
-}
-
-// faulty reports whether faults were asked for, before the run or while it went on.
-func (o *Options) faulty() bool { return len(o.Faults)+len(o.Injected) > 0 }
 
 // faults returns the faults of a trial, by its number: those on record, or else those of the plan.
 func (r *Run) faults(number int) []chaos.Fault {
@@ -93,10 +56,10 @@ func checked(faults []chaos.Fault) (all []check.Fault) {
 }
 
 // checkPause returns an error if a fault that stops processes or connections does not suit the run.
-func (o *Options) checkPause(f *chaos.Fault) error {
-	if lasts := cmp.Or(f.For, o.Duration-f.At); effect.KindOf(f.Effect).Holds && lasts >= o.longestPause() {
+func (j *Job) checkPause(f *chaos.Fault) error {
+	if lasts := cmp.Or(f.For, j.Duration-f.At); effect.KindOf(f.Effect).Holds && lasts >= j.LongestPause() {
 		return fmt.Errorf("%v: a process may stand still for less than %v, and so may a connection: let it "+
-			"last for less, or allow for more by a --patience of %v", f, o.longestPause(), lasts/10)
+			"last for less, or allow for more by a --patience of %v", f, j.LongestPause(), lasts/10)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func (r *Run) measureFaults(t *Trial, f *measure.FaultFold) {
 // unknown unless the run injects a bounded latency and holds are bounded too. The time for which a message
 // waits for an application (--receive) counts as latency.
 func (j *Job) silence() figure.Figure {
-	latency, known := j.bound()
+	latency, known := j.Bound()
 	_, hold, over := j.Workload.Hold.Bounds()
 	if j.Spec.Exclusion().Silence.Of == nil || !known || !over || j.Latency.Zero() || !j.Regions.None() {
 		return figure.Figure{}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
@@ -23,11 +24,11 @@ func TestFencesMakeLeasesSafe(t *testing.T) {
 			want = check.Valid
 		}
 		if i > 1 {
-			resource = ResourceProcess
+			resource = option.ResourceProcess
 		}
 		t.Run(fmt.Sprintf("fenced %t %s", fenced, resource), func(t *testing.T) {
 			t.Parallel()
-			o := Defaults()
+			o := option.Defaults()
 			o.Algorithm, o.Config.N, o.Workload.Load = "central-lease", 3, workload.Saturated
 			o.Config = o.Config.With("lease", "50ms")
 			o.Config.Fenced, o.Resource = fenced, resource

@@ -71,7 +71,7 @@ func (s *Setup) muster(ctx context.Context, l *cluster.Launcher, j *Job, folder 
 		}
 		f.hosts = append(f.hosts, h)
 	}
-	f.attend(j.longestPause())
+	f.attend(j.LongestPause())
 	if err := f.readClocks(ctx); err != nil {
 		return nil, err
 	}

@@ -111,7 +111,7 @@ func (j *Job) checkApart(f *fleet) error {
 	if !f.apart() {
 		return nil
 	}
-	if !j.resourceProcess() && len(j.Stack.Mutexes()) > 0 {
+	if !j.AsksProcess() && len(j.Stack.Mutexes()) > 0 {
 		return errors.New("these hosts share no memory in which nodes could keep what witnesses exclusion: take " +
 			"--resource process")
 	}

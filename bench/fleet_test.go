@@ -13,6 +13,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/judge/check"
 	"turnstile/nodes/history"
@@ -21,7 +22,7 @@ import (
 
 // overHosts returns the options of a short run of an algorithm over hosts.
 func overHosts(algorithm string, n, hosts int) Options {
-	o := Defaults()
+	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Hosts = algorithm, n, hosts
 	o.Warmup, o.WarmupLimit, o.Duration, o.Patience = 0, 0, 200*time.Millisecond, impatience
 	return o
@@ -87,7 +88,7 @@ func TestRunsOverAgents(t *testing.T) {
 // Nodes ask a resource process over hosts, and all speak TLS.
 func TestHostsSpeakTLS(t *testing.T) {
 	o := overHosts("ricart-agrawala", 4, 2)
-	o.Resource = ResourceProcess
+	o.Resource = option.ResourceProcess
 	r := takeApart(t, o)
 	got, err := r.make(t.Context(), t)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"turnstile/bench/option"
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -56,7 +57,7 @@ func TestJudgingTakesBoundedMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer r.Close()
-		job := &Job{Options: Defaults()}
+		job := &Job{Options: option.Defaults()}
 		j := job.judgementOf(r.Header, check.Setting{Config: nodes.Config{N: 8}})
 		if err := r.Run(j); err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
@@ -18,7 +19,7 @@ import (
 // dealtOut returns options of a run over four hosts, with a fault as plans write it.
 func dealtOut(t *testing.T, fault string) Options {
 	t.Helper()
-	o := Defaults()
+	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Hosts, o.Seed = "ricart-agrawala", 8, 4, 1
 	o.Latency, o.Workload = chance.Constant(time.Millisecond), workload.Workload{Load: workload.Saturated}
 	if fault != "" {
@@ -48,8 +49,8 @@ func TestPlacesOfRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		row := r.Rows()[0]
-		if row.Hosts != 4 || row.Place != "blocks" {
-			t.Errorf("the row has %d hosts, %q", row.Hosts, row.Place)
+		if row.Text("hosts") != "4" || row.Text("place") != "blocks" {
+			t.Errorf("the row has %s hosts, %q", row.Text("hosts"), row.Text("place"))
 		}
 		stored, err := ReadRecord(r.Folder)
 		if err != nil {
@@ -75,8 +76,8 @@ func TestPlacesOfRuns(t *testing.T) {
 	o := dealtOut(t, "")
 	o.Hosts = 0
 	r, err := simulateRun(t, spec, o, Setup{Results: t.TempDir(), Set: "set"})
-	if err != nil || r.Rows()[0].Hosts != 1 || r.Record.Places != nil {
-		t.Errorf("a run on one machine has %d hosts, %v, %v", r.Rows()[0].Hosts, r.Record.Places, err)
+	if err != nil || r.Rows()[0].Asked.Cell("hosts") != "1" || r.Record.Places != nil {
+		t.Errorf("a run on one machine has %s hosts, %v, %v", r.Rows()[0].Asked.Cell("hosts"), r.Record.Places, err)
 	}
 }
 
@@ -118,11 +119,11 @@ func TestHostsAreValidated(t *testing.T) {
 	} {
 		o := dealtOut(t, "")
 		change(&o)
-		if _, err := o.Resolve(spec, true); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := Resolve(o, spec, true); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("the error is %v, and should say %q", err, says)
 		}
 	}
-	j, err := dealtOut(t, "").Resolve(spec, false)
+	j, err := Resolve(dealtOut(t, ""), spec, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +150,7 @@ func TestRegionsOfHostsInARun(t *testing.T) {
 		"regions: [host 0-1, host 2-3]\nlatency: [[1ms, 9ms], [9ms, 1ms]]")); err != nil {
 		t.Fatal(err)
 	}
-	j, err := o.Resolve(spec, true)
+	j, err := Resolve(o, spec, true)
 	if err != nil {
 		t.Fatal(err)
 	}

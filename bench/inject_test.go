@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"turnstile/bench/control"
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
@@ -24,7 +25,7 @@ func TestManyAskARun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Defaults()
+	o := option.Defaults()
 	o.Config, o.Workload = nodes.Config{N: 3}, workload.Workload{Load: workload.Closed,
 		Think: chance.Constant(2 * time.Millisecond)}
 	o.Warmup, o.Duration, o.WarmupLimit = 50*time.Millisecond, 500*time.Millisecond, 0
@@ -50,7 +51,7 @@ func TestManyAskARun(t *testing.T) {
 		t.Errorf("%d faults were injected, and %d are on record", injected, got)
 	}
 	again := r.Record.Options.Again()
-	if _, err := again.Resolve(spec, false); err != nil {
+	if _, err := Resolve(again, spec, false); err != nil {
 		t.Errorf("what was injected cannot be repeated: %v", err)
 	}
 }
@@ -89,7 +90,7 @@ func askForFaults(t *testing.T, folder string) (injected int) {
 // A fault of the leader that is injected hits who leads already, where nodes elect and where they follow an
 // elector.
 func TestInjectedFaultHitsWhoLeadsAlready(t *testing.T) {
-	elect, follow := Defaults(), Defaults()
+	elect, follow := option.Defaults(), option.Defaults()
 	elect.Algorithm, elect.Workload = "raft-election", workload.Workload{Load: workload.Campaign}
 	follow.Algorithm, follow.Config.Elect = "central-failover", "bully"
 	follow.Workload = workload.Workload{Load: workload.Closed, Think: chance.Constant(5 * time.Millisecond)}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/internal/figure"
 	"turnstile/nodes"
@@ -21,7 +22,7 @@ import (
 func TestInversionsAreThoseOfADirectCount(t *testing.T) {
 	known := []int{6, 4, 5, 5}
 	for seed := uint64(1); seed <= 12; seed++ {
-		o := Defaults()
+		o := option.Defaults()
 		o.Algorithm, o.Config = "ricart-agrawala", nodes.Config{N: 3}.With("priority", "id")
 		o.Duration, o.Entries, o.Trace, o.Seed = 0, 12, true, seed
 		o.Latency = exponential(t, "2ms")

@@ -19,7 +19,7 @@ func (t *trial) issue() (err error) {
 	// All nodes begin at one time, far enough ahead for the order to reach all of them.
 	begin := t.now() + int64(20*time.Millisecond) + int64(t.total())*int64(100*time.Microsecond)
 	order := host.Order{Do: host.Issue, Begin: begin}
-	if t.Entries == 0 && t.warmupLimit() == 0 {
+	if t.Entries == 0 && t.WarmsUpTo() == 0 {
 		order.End = begin + int64(t.Warmup+t.Duration)
 	}
 	t.orders.began, t.orders.end = begin, order.End
@@ -32,7 +32,7 @@ func (t *trial) issue() (err error) {
 	if err := t.Mark(begin, history.Began); err != nil {
 		return err
 	}
-	if t.warmupLimit() == 0 {
+	if t.WarmsUpTo() == 0 {
 		if err := t.faults.begin(begin + int64(t.Warmup)); err != nil {
 			return err
 		}
@@ -246,14 +246,14 @@ func (m *meter) warm(s sums, now int64) bool {
 	case now < m.warmAt():
 		return false
 	}
-	return now >= m.begin+int64(t.warmupLimit()) || !s.unknown && t.watch.cold() == 0
+	return now >= m.begin+int64(t.WarmsUpTo()) || !s.unknown && t.watch.cold() == 0
 }
 
 // measureFrom begins to measure, now that the warm-up is over. If it was not known before when that would be,
 // the nodes are told when to end.
 func (m *meter) measureFrom(now int64) error {
 	t, at := m.trial, max(m.begin, min(now, m.warmAt()))
-	if t.warmupLimit() > 0 {
+	if t.WarmsUpTo() > 0 {
 		at = now
 		m.end = at + int64(t.Duration)
 		t.orders.end = m.end

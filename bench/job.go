@@ -3,10 +3,10 @@ package bench
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/chaos/place"
 	"turnstile/judge/check"
@@ -29,27 +29,30 @@ type Job struct {
 	placed *place.Placement // on hosts whose names are known; nil: they are not
 }
 
+// Options are those of a run.
+type Options = option.Run
+
 // Resolve returns the job of a run of the algorithm spec. The error says what is wrong with the options, and
 // what would be right.
-func (o Options) Resolve(spec *row.Row, simulated bool) (*Job, error) {
-	j, _ := o.Draft(spec, simulated) // Check returns the error
+func Resolve(o Options, spec *row.Row, simulated bool) (*Job, error) {
+	j, _ := Draft(o, spec, simulated) // Check returns the error
 	return j, j.Check()
 }
 
 // Draft returns the job of options that may not be complete, such as those of a run whose faults are not
 // known yet. Its caller may change the faults, the duration and what carries the messages, and then calls
 // Check. The error says why the job has no stack.
-func (o Options) Draft(spec *row.Row, simulated bool) (*Job, error) {
-	delays := o.delays()
+func Draft(o Options, spec *row.Row, simulated bool) (*Job, error) {
+	delays := o.Delays()
 	o.Algorithm, o.Config = spec.Name, spec.Fitted(o.Config, delays)
 	if o.Resources == 1 {
 		o.Resources, o.ResourceNames = 0, "" // as if it were left out
 	}
-	beside, err := o.resolveBeside(spec.Detects, delays)
+	beside, err := resolveBeside(&o, spec.Detects, delays)
 	j := &Job{Options: o, Spec: spec, Problem: check.ProblemOf(spec), Simulated: simulated}
 	if err == nil {
 		first := row.Instance{Row: spec, Config: o.Config}
-		more := slices.Repeat([]row.Instance{first}, min(o.resources(), MostResources)-1)
+		more := slices.Repeat([]row.Instance{first}, min(o.ResourceCount(), option.MostResources)-1)
 		j.Stack, err = row.Assemble(first, append(more, beside...)...)
 	}
 	j.wrong = err
@@ -57,20 +60,14 @@ func (o Options) Draft(spec *row.Row, simulated bool) (*Job, error) {
 	return j, err
 }
 
-// NoDetector is the Options.Detector of a run without one, though its algorithm listens to one.
-const NoDetector = "none"
-
-// Detects reports whether a failure detector runs beside the algorithm.
-func (o *Options) Detects() bool { return o.Detector != "" && o.Detector != NoDetector }
-
 // resolveBeside returns the elector and the failure detector beside an algorithm, and makes their options
 // explicit. The algorithm listens to the detector own, unless another was asked for.
-func (o *Options) resolveBeside(own string, d nodes.Delays) (all []row.Instance, err error) {
+func resolveBeside(o *Options, own string, d nodes.Delays) (all []row.Instance, err error) {
 	asked := o.Detector != ""
 	if !asked {
 		o.Detector = own
 	}
-	if o.Detector == NoDetector && own == "" {
+	if o.Detector == option.NoDetector && own == "" {
 		o.Detector = ""
 	}
 	if o.Detects() {
@@ -98,7 +95,7 @@ func (j *Job) total() int { return j.Stack.Total() }
 
 // TooShort returns the timeouts of the run that do not cover its delays. They break what its algorithm rests
 // on, and Remarks says so.
-func (j *Job) TooShort() []nodes.ShortTimeout { return j.Stack.Short(j.delays()) }
+func (j *Job) TooShort() []nodes.ShortTimeout { return j.Stack.Short(j.Delays()) }
 
 // AgreesWithin returns within what time all nodes agree on a leader if nothing goes wrong.
 func (j *Job) AgreesWithin() time.Duration {
@@ -107,45 +104,8 @@ func (j *Job) AgreesWithin() time.Duration {
 }
 
 // Implied returns the configuration that the run has if no option of its algorithm is given.
-func (o *Options) Implied(spec *row.Row) nodes.Config {
-	return spec.Fitted(nodes.Config{N: o.Config.N}, o.delays())
-}
-
-// delays returns what takes time in the run, faults left aside. Times that nothing could cover are cut, so
-// that no formula overflows.
-func (o *Options) delays() nodes.Delays {
-	most := math.MaxInt64 / time.Duration(64*min(max(1, o.Config.N), mostNodes))
-	return nodes.Delays{Message: min(o.longest(), most), Waits: min(o.waits(), most),
-		Hold:  min(o.Workload.Hold.Longest(), most),
-		Alone: o.alone()}
-}
-
-// longest returns the longest time from the send of a message to its handling, without faults: of a million
-// messages fewer than one takes longer on its way, or waits longer for the application of its node.
-func (o *Options) longest() time.Duration {
-	network := o.latencies()
-	return network.Longest() + o.waits()
-}
-
-// waits returns the longest time for which a message waits for the application.
-func (o *Options) waits() time.Duration {
-	return o.Workload.Receive.Waits(o.Workload.Hold.Longest(), o.Workload.Think.Longest())
-}
-
-// bound returns an upper bound of the time from the send of a message to its handling, if there is one.
-func (o *Options) bound() (most time.Duration, bounded bool) {
-	network, w := o.latencies(), &o.Workload
-	most, bounded = network.Bound()
-	_, hold, holds := w.Hold.Bounds()
-	_, think, thinks := w.Think.Bounds()
-	waits := w.Receive.Waits(hold, think)
-	return most + waits, bounded && (waits == 0 || holds && thinks)
-}
-
-// even reports whether all messages take the same time until they are handled, faults left aside.
-func (o *Options) even() bool {
-	network := o.latencies()
-	return network.Constant() && o.Workload.Receive.IsZero()
+func Implied(o *Options, spec *row.Row) nodes.Config {
+	return spec.Fitted(nodes.Config{N: o.Config.N}, o.Delays())
 }
 
 // Placement returns which node is on which host; the zero Placement if the run is on one machine. Check says
@@ -192,7 +152,7 @@ func (j *Job) checkPlaces() error {
 
 // network returns what the links of the run do, faults left aside.
 func (j *Job) network() chaos.Network {
-	n, p := j.latencies(), j.Placement()
+	n, p := j.Network(), j.Placement()
 	n.RegionOf, _ = n.Regions.Of(&p) // Check returns the error
 	return n
 }
@@ -200,7 +160,7 @@ func (j *Job) network() chaos.Network {
 // Scene returns what faults must know of the run.
 func (j *Job) Scene() *chaos.Scene {
 	return &chaos.Scene{Spec: j.Spec, Config: j.Config, Stack: j.Stack, Measured: j.Duration,
-		Simulated: j.Simulated, Servers: j.Servers, Brokers: j.brokerCount(), Foreign: j.NATS != "",
+		Simulated: j.Simulated, Servers: j.Servers, Brokers: j.BrokerCount(), Foreign: j.NATS != "",
 		Placement: j.Placement(), Campaigns: j.Workload.CampaignEvery}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/mutex"
@@ -20,10 +21,10 @@ func TestOptionsAreResolvedOnce(t *testing.T) {
 	looks, counted := 0, *row
 	look := func(nodes.Config, string) error { looks++; return nil }
 	counted.Options = append(counted.Options, nodes.Option{Name: "looked-at", Default: "0", Check: look})
-	o := Defaults()
+	o := option.Defaults()
 	o.Config.N, o.Duration, o.Warmup, o.WarmupLimit, o.Trials = 3, 50*time.Millisecond, 0, 0, 2
 	o.Latency = chance.Constant(time.Millisecond)
-	j, err := o.Resolve(&counted, true)
+	j, err := Resolve(o, &counted, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func TestOptionsAreResolvedOnce(t *testing.T) {
 // resolved returns the job of a run of processes.
 func resolved(t testing.TB, spec *row.Row, o Options) *Job {
 	t.Helper()
-	j, err := o.Resolve(spec, false)
+	j, err := Resolve(o, spec, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func resolved(t testing.TB, spec *row.Row, o Options) *Job {
 // drafted returns the job of options that need not be complete.
 func drafted(t testing.TB, spec *row.Row, o Options, simulated bool) *Job {
 	t.Helper()
-	j, err := o.Draft(spec, simulated)
+	j, err := Draft(o, spec, simulated)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func drafted(t testing.TB, spec *row.Row, o Options, simulated bool) *Job {
 // simulateRun makes a simulated run.
 func simulateRun(t testing.TB, spec *row.Row, o Options, s Setup) (*Run, error) {
 	t.Helper()
-	j, err := o.Resolve(spec, true)
+	j, err := Resolve(o, spec, true)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +77,7 @@ func simulateRun(t testing.TB, spec *row.Row, o Options, s Setup) (*Run, error) 
 // tryRun makes a simulated run of which nothing is stored.
 func tryRun(t testing.TB, spec *row.Row, o Options) (*Tried, error) {
 	t.Helper()
-	j, err := o.Resolve(spec, true)
+	j, err := Resolve(o, spec, true)
 	if err != nil {
 		return nil, err
 	}

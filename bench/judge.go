@@ -34,7 +34,7 @@ func (j *Job) setting(faults []chaos.Fault) check.Setting {
 	cost, _ := j.published()
 	s := check.SettingOf(j.Stack)
 	s.Cost, s.CostKnown = cost, known(cost)
-	s.Real, s.Asked = !j.Simulated, j.resourceProcess()
+	s.Real, s.Asked = !j.Simulated, j.AsksProcess()
 	if s.Real {
 		s.Slack = unhurried + time.Duration(j.Config.N)*unhurriedPerNode
 	}
@@ -45,10 +45,10 @@ func (j *Job) setting(faults []chaos.Fault) check.Setting {
 			s.NeverHolds |= nodes.PerfectDetector | nodes.EventualDetector
 		}
 	}
-	s.Delay, s.Bounded = j.bound()
-	s.Even = j.Simulated && j.even()
+	s.Delay, s.Bounded = j.Bound()
+	s.Even = j.Simulated && j.Even()
 	s.Recovers = j.Servers.Recovers
-	s.Open, s.Alone = j.Workload.Load == workload.Open, j.alone()
+	s.Open, s.Alone = j.Workload.Load == workload.Open, j.Alone()
 	s.Fills, s.Work = j.fills(&s), j.Workload.Work
 	s.Expected, s.Faults, s.Promise = j.Entries, checked(faults), j.promise()
 	return s
@@ -63,16 +63,11 @@ func (j *Job) fills(s *check.Setting) bool {
 	w, capacity := &j.Workload, j.Config.Capacity()
 	shortest, _, known := w.Hold.Bounds()
 	sizes := w.Take.Sizes(capacity)
-	if capacity == 1 || j.resources() > 1 || len(sizes) > 1 || capacity%sizes[0] != 0 {
+	if capacity == 1 || j.ResourceCount() > 1 || len(sizes) > 1 || capacity%sizes[0] != 0 {
 		return false
 	}
 	gap := j.promise().Known + s.Slack + s.Delay
 	return w.Load == workload.Saturated && s.Bounded && known && shortest > time.Duration(j.Config.N)*gap
-}
-
-// alone reports whether requests are made one at a time.
-func (o *Options) alone() bool {
-	return o.Workload.Load == workload.Sequential || o.Workload.Load == workload.One
 }
 
 // Allowances for real processes in the check of fairness, since a process may wait for a processor.
@@ -86,11 +81,11 @@ const (
 // promise returns what a run is held to of the order in which its algorithm serves. It is exact where all
 // messages take the same time, and none waits for an application, which is so in simulations alone.
 func (j *Job) promise() check.Promise {
-	p := check.PromiseOf(j.Spec, j.Config, j.longest())
+	p := check.PromiseOf(j.Spec, j.Config, j.Longest())
 	switch {
 	case !j.Simulated:
 		p.Times, p.Slack = tolerance, unhurried+time.Duration(j.Config.N)*unhurriedPerNode
-	case !j.even() || j.faulty():
+	case !j.Even() || j.Faulty():
 		p.Times = tolerance
 	}
 	return p
@@ -110,7 +105,7 @@ func (j *Job) judgementOf(h history.Header, s check.Setting) judgement {
 	sections := check.Sections(h, s)
 	made := judgement{Fold: sections, measures: measure.New(sections, j.Workload.Load),
 		checks: check.New(sections, s)}
-	if j.resources() > 1 {
+	if j.ResourceCount() > 1 {
 		made.measures.ByResource()
 	}
 	if len(s.Faults) > 0 {

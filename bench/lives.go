@@ -216,8 +216,8 @@ func (n *nodeSet) kill(id nodes.ID) error {
 		return n.buried(id, true)
 	case <-n.ctx.Done():
 		return errInterrupted
-	case <-time.After(n.longestPause()):
-		return fmt.Errorf("%s has not ended %v after it was killed", l.node.Name(), n.longestPause())
+	case <-time.After(n.LongestPause()):
+		return fmt.Errorf("%s has not ended %v after it was killed", l.node.Name(), n.LongestPause())
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
@@ -31,7 +32,7 @@ type fate struct {
 }
 
 func (f *fate) options() Options {
-	o := Defaults()
+	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Workload.Load = f.algorithm, 4, workload.Saturated
 	o.Warmup, o.WarmupLimit, o.Duration, o.Patience = 0, 0, 300*time.Millisecond, impatience
 	if f.change != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"turnstile/bench/cluster"
+	"turnstile/bench/option"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
@@ -71,7 +72,7 @@ func played(t *testing.T, count int) (tr *trial, started func(int) *playedNode) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Defaults()
+	o := option.Defaults()
 	o.Config.N = count
 	tr = &trial{Job: drafted(t, spec, o, false), dir: t.TempDir(),
 		transport: &transport{server: "nats://there", site: &site{}}}

@@ -76,7 +76,7 @@ func (o *orders) quit() error {
 	if err := o.give(host.Order{Do: host.Quit}, n.up()...); err != nil {
 		return err
 	}
-	late := time.After(n.longestPause() + time.Duration(n.total())*10*time.Millisecond)
+	late := time.After(n.LongestPause() + time.Duration(n.total())*10*time.Millisecond)
 	for _, id := range n.up() {
 		p := n.lives[id].node
 		select {

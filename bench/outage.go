@@ -53,8 +53,8 @@ func (c *connections) follow(now int64) (err error) {
 			n.lives[cut].node.Name())
 	case o.back == 0:
 		return nil
-	case now-o.back > int64(n.longestPause()) && len(n.pauses.since) == 0:
-		return fmt.Errorf("%v after the broker was back, not all nodes are connected to it", n.longestPause())
+	case now-o.back > int64(n.LongestPause()) && len(n.pauses.since) == 0:
+		return fmt.Errorf("%v after the broker was back, not all nodes are connected to it", n.LongestPause())
 	case cut >= 0:
 		o.round = 0
 		return nil

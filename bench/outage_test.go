@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
@@ -73,7 +74,7 @@ func (k *brokerKiller) bringBack() {
 // killBrokers makes a run whose broker is ended as k says.
 func killBrokers(t *testing.T, algorithm string, change func(*Options), k brokerKiller) (*Trial, error) {
 	t.Helper()
-	o := Defaults()
+	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Workload.Load = algorithm, 4, workload.Saturated
 	o.Warmup, o.WarmupLimit, o.Duration, o.Patience = 0, 0, 400*time.Millisecond, impatience
 	if change != nil {

@@ -14,6 +14,7 @@ import (
 
 	"turnstile/bench/bare"
 	"turnstile/bench/cluster"
+	"turnstile/bench/option"
 	"turnstile/internal/broker"
 	"turnstile/internal/figure"
 	"turnstile/judge/check"
@@ -79,10 +80,10 @@ func (o OverheadOptions) testbed(algorithm string) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := Defaults()
+	options := option.Defaults()
 	options.Config.N, options.Seed = o.Nodes, o.Seed
 	options.Warmup, options.WarmupLimit, options.Duration = o.Warmup, o.WarmupLimit, o.Duration
-	return options.Resolve(spec, false)
+	return Resolve(options, spec, false)
 }
 
 // Overhead runs the same algorithm in the testbed, as users run it, and in a bare loop, in turn, and

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"turnstile/bench/cluster"
+	"turnstile/bench/option"
 	"turnstile/bench/service"
 	"turnstile/chaos"
 	"turnstile/nodes"
@@ -21,11 +22,11 @@ type OverheadService struct {
 
 // job returns the run of one client in the testbed.
 func (o OverheadOptions) job(of *OverheadService) (*Job, error) {
-	options := Defaults()
+	options := option.Defaults()
 	options.Config, options.Servers, options.Seed = of.Config, of.Servers, o.Seed
 	options.Config.N = 1
 	options.Warmup, options.WarmupLimit, options.Duration = o.Warmup, o.WarmupLimit, o.Duration
-	return options.Resolve(of.Row, false)
+	return Resolve(options, of.Row, false)
 }
 
 // ServiceOverhead measures the price of the pipe: one client of a service through a node process, its lines

@@ -9,9 +9,6 @@ import (
 	"turnstile/nodes/history"
 )
 
-// longestPause is how long a process may stand still, or not answer, before the run is ended.
-func (o *Options) longestPause() time.Duration { return max(10*time.Second, 20*o.Patience) }
-
 // oversleep is how much later than planned the orchestrator may wake up before that is put on record.
 const oversleep = time.Second
 

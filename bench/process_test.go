@@ -10,6 +10,7 @@ import (
 
 	"turnstile/bench/access"
 	"turnstile/bench/cluster"
+	"turnstile/bench/option"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/detector"
 	"turnstile/nodes/row"
@@ -87,7 +88,7 @@ func takeApart(t *testing.T, o Options) *takenApart {
 			t.Fatal(err)
 		}
 		t.Cleanup(carrier.site.fleet.close)
-		if o.Resource == ResourceProcess { // as across machines, where all speak TLS
+		if o.Resource == option.ResourceProcess { // as across machines, where all speak TLS
 			if carrier.site.authority, err = access.NewRunAuthority(); err != nil {
 				t.Fatal(err)
 			}

@@ -15,6 +15,7 @@ import (
 
 	"turnstile/bench/agent"
 	"turnstile/bench/cluster"
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
@@ -271,7 +272,7 @@ func TestEveryRunEnds(t *testing.T) {
 		for _, detector := range test.detectors {
 			t.Run(test.algorithm+" "+detector, func(t *testing.T) {
 				t.Parallel()
-				o := Defaults()
+				o := option.Defaults()
 				o.Algorithm, o.Config.N, o.Workload.Load = test.algorithm, 3, test.load
 				o.Detector = detector
 				o.Workload.Hold = chance.Constant(20 * time.Millisecond)
@@ -294,7 +295,7 @@ func TestEveryRunEnds(t *testing.T) {
 // Under a sequential load the next request does not wait for the heartbeats of a leader to cease, as in a
 // simulation.
 func TestSequentialLoadBesideALeaderWithHeartbeats(t *testing.T) {
-	o := Defaults()
+	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Config.Elect, o.Seed = "central-failover", 3, "bully-majority", 1
 	o.Latency, o.Workload.Load = chance.Constant(60*time.Millisecond), workload.Sequential
 	o.Duration, o.Warmup, o.WarmupLimit, o.Entries, o.Patience = 0, 0, 0, 4, 300*time.Millisecond

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/internal/english"
 	"turnstile/nodes"
 	"turnstile/nodes/detector"
@@ -37,10 +38,10 @@ func (j *Job) Remarks(cores int) (all []string) {
 			"virtual time", english.Thousands(float64(n)), english.Count(cores, "core", "cores"), n)
 	}
 	for _, in := range j.Stack.Instances() {
-		for _, short := range in.Core().Short(j.delays()) {
+		for _, short := range in.Core().Short(j.Delays()) {
 			remark("%s", tooShort(short))
 		}
-		for _, short := range in.Core().AsksAgain(j.delays()) {
+		for _, short := range in.Core().AsksAgain(j.Delays()) {
 			remark("%s of %s is %s, and an answer may take %s: messages will be sent again though none is lost, "+
 				"which costs; %s", short.Option.Name, short.Spec.Name, short.Config.Value(*short.Option), short.Covers,
 				instead(short))
@@ -63,7 +64,7 @@ func (j *Job) Remarks(cores int) (all []string) {
 		remark("a majority of %d is %d, one more than of %d, which outlast as many crashes: %d", n, n/2+1, n-1,
 			n/2-1)
 	}
-	if j.Detector == NoDetector {
+	if j.Detector == option.NoDetector {
 		remark("%s listens to a failure detector, and none runs: it takes no notice of crashes", j.Spec.Name)
 	}
 	return all
@@ -83,12 +84,12 @@ func (j *Job) Lockstep() string {
 
 // outlasts returns how long a run is measured that leaves so much time after its last fault. Of a fault that
 // begins after a third of the run, as is usual, it is taken that it does so however long the run is.
-func (o *Options) outlasts(by time.Duration) (longest time.Duration) {
+func (j *Job) outlasts(by time.Duration) (longest time.Duration) {
 	longest = by
-	for i := range o.Faults {
-		f := &o.Faults[i]
+	for i := range j.Faults {
+		f := &j.Faults[i]
 		longer := f.At + f.For + by
-		if f.At == o.Duration/3 {
+		if f.At == j.Duration/3 {
 			longer = (f.For + by) / 2 * 3
 		}
 		longest = max(longest, longer)

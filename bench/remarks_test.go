@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes/catalog"
@@ -60,7 +61,7 @@ func TestRemarksOnShortTimeouts(t *testing.T) {
 			latency: time.Millisecond, want: "retry of central-queued is 1s, and an answer may take 2T+hold, here " +
 				"1.002s: messages will be sent again though none is lost, which costs; leave it out, or take 1.3s"},
 	} {
-		o := Defaults()
+		o := option.Defaults()
 		o.Config.N, o.Latency, o.Detector = 3, chance.Constant(test.latency), test.detector
 		o.Workload.Hold, o.Config.Elect, o.Duration = chance.Constant(test.hold), test.elect, hour
 		row, err := catalog.Find(test.algorithm)
@@ -104,7 +105,7 @@ func TestRemarks(t *testing.T) {
 		{"heartbeat", 0, 2, "a majority of 2 is all"},
 		{"heartbeat", 0, 1, "a majority of 1 is all"},
 		{"heartbeat", 0, 4, "a majority of 4 is 3, one more than of 3, which outlast as many crashes: 1"},
-		{NoDetector, 0, 3, "none runs"},
+		{option.NoDetector, 0, 3, "none runs"},
 		{"swim", 0, 399, ""},
 		{"swim", 0, 401, "401 processes share 2 cores, and an entry may take minutes: simulate -n 401 makes"},
 		{"heartbeat:period=50ms,timeout=250ms", 0, 45, ""},
@@ -117,7 +118,7 @@ func TestRemarks(t *testing.T) {
 			"swim:period=10ms,timeout=3ms, or simulate"},
 		{"probe:period=50ms,timeout=250ms", 0, 33, "33 nodes send each other 42,240 heartbeats a second"},
 	} {
-		o := Defaults()
+		o := option.Defaults()
 		o.Detector, o.Config.N, o.Latency = test.detector, test.n, chance.Constant(test.latency)
 		j := drafted(t, majority, o, false)
 		got := strings.Join(j.Remarks(2), "; ")
@@ -136,7 +137,8 @@ func TestRunsAsLongAsAdvisedLeaveTime(t *testing.T) {
 		time.Second:     15 * time.Second, // a third of the run
 		2 * time.Second: 12 * time.Second,
 	} {
-		o := Options{Duration: 3 * time.Second, Faults: []chaos.Fault{{Schedule: chaos.Schedule{At: at}}}}
+		faults := []chaos.Fault{{Schedule: chaos.Schedule{At: at}}}
+		o := Job{Options: Options{Duration: 3 * time.Second, Faults: faults}}
 		if got := o.outlasts(10 * time.Second); got != want {
 			t.Errorf("a fault at %v: %v, not %v", at, got, want)
 		}
@@ -165,12 +167,12 @@ func TestRemarksOnShortRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := Defaults()
+		o := option.Defaults()
 		o.Config.N, o.Latency = test.n, chance.Constant(test.latency)
 		if row.Elector != nil {
 			o.Workload, o.Warmup = workload.Workload{Load: workload.Campaign}, 0
 		}
-		j, err := o.Resolve(row, true)
+		j, err := Resolve(o, row, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +185,7 @@ func TestRemarksOnShortRuns(t *testing.T) {
 
 // Of a simulated run the summary says that nodes go in step, if they do.
 func TestNodesThatGoInStep(t *testing.T) {
-	saturated := Defaults()
+	saturated := option.Defaults()
 	saturated.Config.N, saturated.Latency = 9, chance.Constant(time.Millisecond)
 	with := func(change func(*Options)) Options {
 		o := saturated

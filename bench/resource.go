@@ -7,32 +7,25 @@ import (
 	"time"
 
 	"turnstile/bench/cluster"
+	"turnstile/bench/option"
 	"turnstile/nodes"
 	"turnstile/nodes/host"
 	"turnstile/nodes/workload"
 )
 
-// Places of what the clients of a run share: see Options.Resource.
-const (
-	ResourceFile    = "file"    // that all processes map
-	ResourceProcess = "process" // that nodes ask
-)
-
-// resourceProcess reports whether the nodes of the run ask a resource process.
-func (o *Options) resourceProcess() bool { return o.Resource == ResourceProcess }
-
 // checkResource says what is wrong with where clients are to find what they share, and completes it: the
 // empty word stands for the file.
-func (o *Options) checkResource(simulated bool) error {
-	if o.Resource == ResourceFile {
-		o.Resource = ""
+func (j *Job) checkResource(simulated bool) error {
+	if j.Resource == option.ResourceFile {
+		j.Resource = ""
 	}
-	switch known := []string{"", ResourceProcess}; {
-	case !slices.Contains(known, o.Resource):
-		return fmt.Errorf("resource: there is none as %q: take %s or %s", o.Resource, ResourceFile, ResourceProcess)
-	case simulated && o.resourceProcess():
+	switch known := []string{"", option.ResourceProcess}; {
+	case !slices.Contains(known, j.Resource):
+		return fmt.Errorf("resource: there is none as %q: take %s or %s", j.Resource,
+			option.ResourceFile, option.ResourceProcess)
+	case simulated && j.AsksProcess():
 		return fmt.Errorf("resource: a simulation has no processes: take --resource %s, or a run of processes",
-			ResourceFile)
+			option.ResourceFile)
 	}
 	return nil
 }
@@ -49,7 +42,7 @@ type witnesses interface {
 
 // openResource makes what the clients of the trial share.
 func (t *trial) openResource() (err error) {
-	resources := t.resources()
+	resources := t.ResourceCount()
 	if kept := t.transport.resource; kept != nil {
 		t.nodes.resource = &keptResource{of: kept}
 		return kept.Keep(t.nodes.ctx, host.Share{Run: t.name, Nodes: t.Config.N,
@@ -130,9 +123,9 @@ func (k *keptResource) tickets(ctx context.Context) (host.Tickets, error) {
 
 // ticketsOfNodes returns how many requests the nodes of a run that ends by entries make together; 0: they are
 // asked for each, or it ends by time.
-func (o *Options) ticketsOfNodes() uint64 {
-	if o.Workload.Load == workload.Sequential {
+func (j *Job) ticketsOfNodes() uint64 {
+	if j.Workload.Load == workload.Sequential {
 		return 0
 	}
-	return o.Entries
+	return j.Entries
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
@@ -57,8 +58,8 @@ func TestRunsWithAResourceProcess(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := Defaults()
-			o.Algorithm, o.Config.N, o.Resource = test.algorithm, 5, ResourceProcess
+			o := option.Defaults()
+			o.Algorithm, o.Config.N, o.Resource = test.algorithm, 5, option.ResourceProcess
 			o.Warmup, o.Duration, o.Entries = 0, 0, 120
 			if test.change != nil {
 				test.change(&o)
@@ -71,8 +72,9 @@ func TestRunsWithAResourceProcess(t *testing.T) {
 				if per := got.Row.MessagesPerEntry.String(); test.messages != "" && per != test.messages {
 					t.Errorf("%s messages per entry, not %s", per, test.messages)
 				}
-				if trips := got.Row.ResourceRoundTripsPerEntry.String(); trips != "3" || got.Row.Resource != "process" {
-					t.Errorf("%s round trips to the %s per entry", trips, got.Row.Resource)
+				at := got.Row.Text("resource")
+				if trips := got.Row.ResourceRoundTripsPerEntry.String(); trips != "3" || at != "process" {
+					t.Errorf("%s round trips to the %s per entry", trips, at)
 				}
 				if us, known := got.Row.ResourceUSMean.Value(); !known || us <= 0 {
 					t.Errorf("a round trip takes %v us", us)
@@ -107,9 +109,10 @@ func TestFaultsDoNotTouchTheResourceProcess(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := Defaults()
-			o.Algorithm, o.Config.N, o.Config.Fenced, o.Resource = test.algorithm, 3, test.fenced, ResourceProcess
-			o.Warmup, o.WarmupLimit, o.Duration, o.Patience = 0, 0, 250*time.Millisecond, impatience
+			o := option.Defaults()
+			o.Algorithm, o.Config.N, o.Config.Fenced = test.algorithm, 3, test.fenced
+			o.Resource, o.Warmup, o.WarmupLimit, o.Duration, o.Patience = option.ResourceProcess, 0, 0,
+				250*time.Millisecond, impatience
 			o.Faults = []chaos.Fault{test.fault}
 			r, err := makeRun(t, o)
 			v := r.Trials[0].Verdict
@@ -131,8 +134,8 @@ func TestTheResourceProcessStandsStillOrEnds(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
-			o := Defaults()
-			o.Algorithm, o.Config.N, o.Resource = "ricart-agrawala", 3, ResourceProcess
+			o := option.Defaults()
+			o.Algorithm, o.Config.N, o.Resource = "ricart-agrawala", 3, option.ResourceProcess
 			o.Warmup, o.WarmupLimit, o.Duration, o.Patience = 0, 0, 300*time.Millisecond, impatience
 			r := takeApart(t, o)
 			process := r.trial.transport.resource.Process()
@@ -178,16 +181,16 @@ func TestResourcesThatAreRefused(t *testing.T) {
 		simulated bool
 	}{
 		"take file or process":        {"table", false},
-		"a simulation has no process": {ResourceProcess, true},
-		"":                            {ResourceFile, true},
+		"a simulation has no process": {option.ResourceProcess, true},
+		"":                            {option.ResourceFile, true},
 	} {
-		o := Defaults()
+		o := option.Defaults()
 		o.Workload.Hold, o.Resource = chance.Constant(time.Millisecond), test.resource
 		spec, err := rowOf(o.Algorithm)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = o.Resolve(spec, test.simulated)
+		_, err = Resolve(o, spec, test.simulated)
 		if (err == nil) != (says == "") || !strings.Contains(fmt.Sprint(err), says) {
 			t.Errorf("%q: %v", test.resource, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
@@ -35,7 +36,7 @@ func TestRestlessLeadersAreToldOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := Defaults()
+		o := option.Defaults()
 		o.Algorithm, o.Config, o.Seed = spec.Name, nodes.Config{N: 3}.With("pre-vote", test.preVote), 2
 		o.Workload = workload.Workload{Load: workload.Campaign, Initiators: "0"}
 		o.Warmup, o.WarmupLimit, o.Duration = 0, 0, 10*time.Second
@@ -74,7 +75,7 @@ func TestNodesWithoutALeaderAreToldOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := Defaults()
+		o := option.Defaults()
 		o.Algorithm, o.Config, o.Seed = spec.Name, nodes.Config{N: 3}.With("pre-vote", "on"), 1
 		o.Workload = workload.Workload{Load: workload.Campaign}
 		o.Warmup, o.WarmupLimit, o.Duration = 0, 0, 12*time.Second
@@ -99,7 +100,7 @@ func TestElectionsDuringACutAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Defaults()
+	o := option.Defaults()
 	o.Algorithm, o.Config, o.Seed, o.Faults = spec.Name, nodes.Config{N: 5}, 1, plan.Faults
 	o.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
 	o.Warmup, o.WarmupLimit, o.Duration, o.Latency = 0, 0, plan.Duration, chance.Constant(time.Millisecond)

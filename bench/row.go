@@ -1,11 +1,10 @@
 package bench
 
 import (
-	"cmp"
 	"math"
-	"strings"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/internal/figure"
 	"turnstile/nodes/row"
@@ -35,7 +34,7 @@ func (r *Run) row(t *Trial) results.Row {
 		}
 	}
 	clients := len(r.Stack.Mutexes()) > 0
-	if clients && (o.faulty() || t.Verdict.EntriesInMinority > 0) {
+	if clients && (o.Faulty() || t.Verdict.EntriesInMinority > 0) {
 		row.EntriesInMinority = figure.Count(t.Verdict.EntriesInMinority)
 	}
 	if lost := t.Verdict.LostWithBroker; lost > 0 {
@@ -44,7 +43,9 @@ func (r *Run) row(t *Trial) results.Row {
 	if lost := t.Verdict.LostToDeaths; lost > 0 {
 		row.LostToDeaths = figure.Count(lost)
 	}
-	if row.Faults = o.faultsOf(t.Number); row.Faults != "" {
+	faults := o.FaultsOf(t.Number)
+	row.Asked = row.With(option.FaultsColumn, faults)
+	if faults != "" {
 		row.FaultsMissed = figure.Count(uint64(len(t.Verdict.Misses)))
 	}
 	if o.Regions.None() {
@@ -64,79 +65,16 @@ func (r *Run) row(t *Trial) results.Row {
 	return row
 }
 
-// faultsOf says in words which faults were asked for in a trial.
-func (o *Options) faultsOf(number int) string {
-	if injected := o.Injected[number]; injected != nil {
-		return strings.Join(textsOf(injected), "; ")
-	}
-	return strings.Join(textsOf(o.Faults), "; ")
-}
-
 // asked returns what the run was asked to be, for runs.csv. A test checks that it has everything that makes
 // two runs differ.
 func (r *Record) asked() results.Asked {
 	o := &r.Options
-	w := &o.Workload
-	a := results.Asked{
-		Kind:      kindBench,
-		Algorithm: o.Algorithm,
-		Options:   o.Config.Options,
-		Nodes:     o.Config.N,
-		Hosts:     max(1, o.Hosts),
-		Place:     o.Place,
-		Units:     o.Config.Capacity(),
-		Resources: o.resources(),
-		Zipf:      zipf(w),
-		Load:      string(w.Load),
-		Whole:     figure.Number(w.Take.WholeShare(o.Config.Capacity())),
-		Hold:      w.Hold.String(),
-		Latency:   o.Latency.String(),
-		Multicast: o.Multicast,
-		Detector:  o.Detector,
-		Elect:     o.Config.Elect,
-		Fenced:    o.Config.Fenced,
-		NATS:      o.NATS,
-		Proxies:   o.Proxies,
-		WarmupS:   figure.Number(o.Warmup.Seconds()),
-	}
-	if !w.Take.IsZero() {
-		a.Take = w.Take.String()
-	}
-	a.Work = string(w.Work)
-	if !w.Receive.IsZero() {
-		a.Receive = w.Receive.String()
-	}
-	demandOf(w.Load).asked(w, &a)
-	if !o.Regions.None() {
-		a.Latency, a.Regions = "", o.Regions.Matrix()
-	}
-	if limit := o.warmupLimit(); limit > 0 {
-		a.WarmupLimitS = figure.Number(limit.Seconds())
-	}
-	if o.Entries > 0 {
-		a.EntriesAsked = figure.Count(o.Entries)
-	} else {
-		a.DurationAskedS = figure.Number(o.Duration.Seconds())
-	}
+	a := results.Asked{Kind: kindBench, Algorithm: o.Algorithm, Nodes: o.Config.N, Options: o.Config.Options,
+		Cells: o.Cells(!r.Simulated)}
 	if r.Simulated {
 		a.Kind = kindSimulate
-	} else {
-		if o.NATS == "" {
-			a.Brokers = figure.Count(uint64(o.brokerCount()))
-		}
-		a.PatienceS = figure.Number(o.Patience.Seconds())
-		a.Resource = cmp.Or(o.Resource, ResourceFile)
 	}
-	a.Plan, a.Faults = o.Plan, strings.Join(o.FaultTexts(), "; ")
 	return a
-}
-
-// zipf returns the exponent by which requests name resources; unknown: all are alike.
-func zipf(w *workload.Workload) (exponent figure.Figure) {
-	if w.Zipf > 0 {
-		exponent = figure.Number(w.Zipf)
-	}
-	return exponent
 }
 
 func meanUS(s chance.Distribution) figure.Figure {
@@ -148,9 +86,9 @@ func meanUS(s chance.Distribution) figure.Figure {
 // latency. They are unknown unless the number of hops is exact, the latency constant, and the unit one, and
 // no message waits for an application.
 func predict(o Options, delay row.Range) (utilisation, entriesPerS figure.Figure) {
-	several := o.Config.Capacity() > 1 || o.resources() > 1
+	several := o.Config.Capacity() > 1 || o.ResourceCount() > 1
 	if o.Workload.Load != workload.Saturated || o.Config.N < 2 || several || !delay.Exact() || delay.Min <= 0 ||
-		o.Latency.Zero() || !o.even() {
+		o.Latency.Zero() || !o.Even() {
 		return figure.Figure{}, figure.Figure{}
 	}
 	hold := o.Workload.Hold.Mean().Seconds()

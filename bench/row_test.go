@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
@@ -104,7 +105,7 @@ func change(t *testing.T, v reflect.Value) {
 
 // askedRecord returns one of several records, and what can be asked for in it.
 func askedRecord(i int) (r *Record, paths []string, values []reflect.Value) {
-	r = &Record{Options: Defaults()}
+	r = &Record{Options: option.Defaults()}
 	r.Options.Workload.Load = []workload.Load{workload.Closed, workload.Open}[i%2]
 	if i == 6 {
 		r.Options.Workload.Load = workload.Campaign

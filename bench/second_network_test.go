@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/judge/check"
 	"turnstile/nodes/workload"
 )
@@ -30,7 +31,7 @@ func TestEachNetworkHasABrokerOfItsOwn(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			o := suffering(t, "bully-second-network", 1, test.faults...)
-			o.Config.N, o.Workload.Load, o.Workload.Hold = 3, workload.Campaign, Defaults().Workload.Hold
+			o.Config.N, o.Workload.Load, o.Workload.Hold = 3, workload.Campaign, option.Defaults().Workload.Hold
 			o.Warmup, o.Duration = 0, 1500*time.Millisecond
 			v := complete(t, o).Trials[0].Verdict
 			for _, f := range v.Findings {

@@ -49,7 +49,7 @@ func keepsServers(t *testing.T, row, scheme *row.Row, real bool) {
 	last := nodes.ID(o.Config.N + scheme.ServerCount(nodes.Config{N: o.Config.N}) - 1)
 	o.Faults = []chaos.Fault{{Effect: &effect.Pause{Who: effect.Target{Nodes: effect.Group{last}}},
 		Schedule: chaos.Schedule{At: 200 * time.Millisecond, For: 20 * time.Millisecond}}}
-	j, err := o.Resolve(row, !real)
+	j, err := Resolve(o, row, !real)
 	if err != nil {
 		t.Fatal(err)
 	}

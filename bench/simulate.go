@@ -49,8 +49,8 @@ func (j *Job) simulation(number int, seed uint64) (*sim.Options, []chaos.Fault, 
 	s, err := network.Simulated(faults, j.Scene(), seed)
 	return &sim.Options{
 		Stack: j.Stack, Workload: j.Workload, Seed: seed,
-		Warmup: j.Warmup, WarmupLimit: j.warmupLimit(), Duration: j.Duration, Entries: j.Entries,
-		Multicast: j.Multicast, Counts: j.faulty(), Trace: j.Trace, Latency: s.Latency, Shaper: s.Shaper,
+		Warmup: j.Warmup, WarmupLimit: j.WarmsUpTo(), Duration: j.Duration, Entries: j.Entries,
+		Multicast: j.Multicast, Counts: j.Faulty(), Trace: j.Trace, Latency: s.Latency, Shaper: s.Shaper,
 		FaultDriver: s.FaultDriver,
 	}, faults, err
 }

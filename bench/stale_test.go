@@ -129,10 +129,10 @@ func TestHostsTakeAServerOfSomebodyElse(t *testing.T) {
 	o := overHosts("ricart-agrawala", 4, 2)
 	o.NATS = "nats://there"
 	job := Job{Options: o}
-	if err := o.checkTransport(); err != nil || job.Scene().Brokers > 1 {
+	if err := job.checkTransport(); err != nil || job.Scene().Brokers > 1 {
 		t.Errorf("%d brokers: %v", job.Scene().Brokers, err)
 	}
-	if o.NATS = ""; o.brokerCount() != 2 {
-		t.Errorf("%d brokers of the run's own", o.brokerCount())
+	if o.NATS = ""; o.BrokerCount() != 2 {
+		t.Errorf("%d brokers of the run's own", o.BrokerCount())
 	}
 }

@@ -58,7 +58,7 @@ type evidence interface {
 
 // newStallDetector returns a stallDetector, with a patience that what the run itself makes slow extends.
 func (t *trial) newStallDetector() *stallDetector {
-	v := &stallDetector{of: t, plenty: plentyFor(t.total(), t.Spec.Circulates), longest: t.longestPause(),
+	v := &stallDetector{of: t, plenty: plentyFor(t.total(), t.Spec.Circulates), longest: t.LongestPause(),
 		limit: t.stallLimit()}
 	v.restart(t.sums(), t.now())
 	return v
@@ -66,7 +66,7 @@ func (t *trial) newStallDetector() *stallDetector {
 
 // stallLimit returns for how long nothing may move before it is time to look why.
 func (j *Job) stallLimit() time.Duration {
-	limit := j.Patience + 10*j.longest()
+	limit := j.Patience + 10*j.Longest()
 	for _, in := range j.Stack.Instances()[1:] { // a suspicion to come may be what is waited for
 		limit += detector.Within(in)
 	}
@@ -233,7 +233,7 @@ func (t *trial) stalled(messages uint64) error {
 		return err
 	}
 	t.watch.hushed = true // with all the rest
-	latency := int64(t.longest())
+	latency := int64(t.Longest())
 	arrive := t.now() + int64(5*time.Second) + latency
 	// Of what was lost with connections nobody knows that it will not come.
 	quiet := t.now() + int64(10*tick) + latency

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/nodes"
 	"turnstile/nodes/foreign"
 )
@@ -154,9 +155,9 @@ func TestStallsOfServicesAreAwaited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Defaults()
+	o := option.Defaults()
 	o.Config, o.Duration = c, time.Second
-	j, err := o.Resolve(spec, false)
+	j, err := Resolve(o, spec, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -148,12 +148,12 @@ func (n *nodeSet) awaitReady(ids ...nodes.ID) (missing int, err error) {
 
 // traceLength returns how many of its latest messages each node keeps: some thousands, but fewer in large
 // clusters, so that all traces together stay small. If all are to be recorded, they may take 200 MB.
-func (o *Options) traceLength(total int) int {
+func (j *Job) traceLength(total int) int {
 	all := 1 << 23
-	if foreign.Speaks(o.Config) { // each message with its text
+	if foreign.Speaks(j.Config) { // each message with its text
 		all = 1 << 19
 	}
-	if o.Trace {
+	if j.Trace {
 		return min(1<<20-1, max(4096, all/total))
 	}
 	return min(4096, max(256, (1<<18)/total))

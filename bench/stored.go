@@ -20,7 +20,7 @@ func (r *Record) job(folder *results.Folder) (*Job, error) {
 	if err != nil {
 		return nil, r.lacking(err)
 	}
-	j, err := r.Options.Draft(spec, r.Simulated)
+	j, err := Draft(r.Options, spec, r.Simulated)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", folder.File(results.RunFile), r.lacking(err))
 	}
@@ -73,9 +73,9 @@ func (r *Run) tables(trials int) []results.Table {
 	sizes := results.TableOf(results.SizesFile, s.Sizes)
 	sizes.None = r.Config.Capacity() == 1
 	resources := results.TableOf(results.ResourcesFile, s.Resources)
-	resources.None = r.Record.Options.resources() == 1
+	resources.None = r.Record.Options.ResourceCount() == 1
 	for i := range faults {
-		faults[i].None = !r.Record.Options.faulty()
+		faults[i].None = !r.Record.Options.Faulty()
 	}
 	for i := range leaders {
 		leaders[i].None = !aboutLeaders[r.Problem.Sections]

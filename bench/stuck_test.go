@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -52,7 +53,7 @@ func TestStuckHandlersAreNoticed(t *testing.T) {
 	var says []string
 	for _, machine := range []nodes.Machine{&dawdling{}, &looping{}} {
 		row := rowOfStuck(func(nodes.Config) nodes.Machine { return machine })
-		o := Defaults()
+		o := option.Defaults()
 		o.Config.N, o.Duration = 2, 100*time.Millisecond
 		asked := simulated(t, o, row)
 		_, err := simulateWatched(t.Context(), *asked, time.Second)
@@ -86,7 +87,7 @@ func TestWhatIsInNoHandlerIsNotStuck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Defaults()
+	o := option.Defaults()
 	o.Config.N, o.Duration, o.Workload.Hold = 2, 10*time.Millisecond, chance.Constant(time.Millisecond)
 	asked := simulated(t, o, central)
 	if _, err := simulateWatched(t.Context(), *asked, 90*time.Millisecond, &sleeper{}); err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/nodes"
@@ -26,7 +27,7 @@ type calmRun struct {
 // try makes the run of a row, which is to be valid, or to say before that its timeouts are too short.
 func (r calmRun) try(t *testing.T, row *row.Row) (*Job, *Tried) {
 	t.Helper()
-	o := Defaults()
+	o := option.Defaults()
 	o.Config.N, o.Config.Elect, o.Detector = r.n, r.elect, r.detector
 	o.Latency, o.Workload.Hold = chance.Constant(r.latency), chance.Constant(r.hold)
 	o.Warmup, o.WarmupLimit, o.Duration, o.Entries = 0, 0, 0, max(r.entries, uint64(3*r.n))
@@ -41,7 +42,7 @@ func (r calmRun) try(t *testing.T, row *row.Row) (*Job, *Tried) {
 			o.Config = o.Config.With(name, value)
 		}
 	}
-	j, err := o.Resolve(row, true)
+	j, err := Resolve(o, row, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
@@ -49,7 +50,7 @@ func TestTolerantRowsStandAllScenarios(t *testing.T) {
 
 // crowded returns the options of runs of five clients that think and request, four seconds long.
 func crowded(t *testing.T, row string) Options {
-	o := Defaults()
+	o := option.Defaults()
 	think, err := chance.ParseDistribution("exponential:20ms")
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,41 +30,32 @@ type transport struct {
 	resource *cluster.Resource // the process that nodes ask; nil: they share a file
 }
 
-// brokerCount returns how many brokers of its own a run has, if it has any: one on each host, unless it was
-// told otherwise.
-func (o *Options) brokerCount() int {
-	if o.NATS != "" {
-		return max(1, o.Brokers)
-	}
-	return cmp.Or(o.Brokers, max(1, o.Hosts))
-}
-
 // carriers returns how many processes carry the messages of a run, or keep its resource.
 func (j *Job) carriers() int {
-	count := j.brokerCount()
+	count := j.BrokerCount()
 	if j.Proxies {
 		count++
 	}
 	if j.Stack.Codec().Networks() > 1 {
 		count++
 	}
-	if j.resourceProcess() {
+	if j.AsksProcess() {
 		count++
 	}
 	return count
 }
 
 // checkTransport says what is wrong with what is to carry the messages.
-func (o *Options) checkTransport() error {
+func (j *Job) checkTransport() error {
 	switch {
-	case o.Hosts > 0 && o.Brokers > o.Hosts:
-		return fmt.Errorf("%d brokers on %d hosts: a host has one at most", o.Brokers, o.Hosts)
-	case o.Hosts == 0 && o.Brokers != 0 && o.Brokers != 1 && o.Brokers != 3:
-		return fmt.Errorf("%d brokers: a run has 1 or 3", o.Brokers)
-	case o.NATS != "" && o.Brokers > 1:
+	case j.Hosts > 0 && j.Brokers > j.Hosts:
+		return fmt.Errorf("%d brokers on %d hosts: a host has one at most", j.Brokers, j.Hosts)
+	case j.Hosts == 0 && j.Brokers != 0 && j.Brokers != 1 && j.Brokers != 3:
+		return fmt.Errorf("%d brokers: a run has 1 or 3", j.Brokers)
+	case j.NATS != "" && j.Brokers > 1:
 		return fmt.Errorf("%d brokers of the run's own, and a NATS server: leave out one of --brokers and --nats",
-			o.Brokers)
-	case o.NATS != "" && o.Proxies:
+			j.Brokers)
+	case j.NATS != "" && j.Proxies:
 		return errors.New("proxies, which are for brokers of the run's own, and a NATS server: leave out one of " +
 			"--proxies and --nats")
 	}
@@ -77,12 +67,12 @@ func (t *transport) launch(ctx context.Context, j *Job) (err error) {
 	hosts, program := t.site.hosts, t.site.broker
 	t.brokerAt = make([]int, j.total())
 	for id := range t.brokerAt {
-		t.brokerAt[id] = id % j.brokerCount()
+		t.brokerAt[id] = id % j.BrokerCount()
 		if j.Hosts > 0 {
-			t.brokerAt[id] = j.hostOf(nodes.ID(id)) % j.brokerCount()
+			t.brokerAt[id] = j.hostOf(nodes.ID(id)) % j.BrokerCount()
 		}
 	}
-	if j.resourceProcess() {
+	if j.AsksProcess() {
 		if t.resource, err = cluster.LaunchResource(ctx, hosts[0], t.site.resource, t.site.secure()); err != nil {
 			return err
 		}
@@ -102,7 +92,7 @@ func (t *transport) launch(ctx context.Context, j *Job) (err error) {
 			return err
 		}
 	}
-	t.brokers, err = cluster.LaunchBrokers(ctx, hosts, program, "the broker", j.brokerCount(), t.proxies,
+	t.brokers, err = cluster.LaunchBrokers(ctx, hosts, program, "the broker", j.BrokerCount(), t.proxies,
 		t.site.secure())
 	if err != nil || t.proxies == nil {
 		return err

@@ -54,7 +54,7 @@ type trial struct {
 // wire makes the parts of a trial that has a journal, for as long as ctx lasts.
 func (t *trial) wire(ctx context.Context) {
 	at := t.transport.site
-	t.pauses = newPauses(t.journal, t.longestPause(), at.stops, t.transport.processes())
+	t.pauses = newPauses(t.journal, t.LongestPause(), at.stops, t.transport.processes())
 	t.watch = newWatch(t.Stack)
 	if at.fleet != nil {
 		t.watch.refresh = at.fleet.refresh

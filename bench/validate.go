@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/judge/check"
 	"turnstile/nodes"
@@ -16,9 +17,6 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// mostNodes is how many nodes a run takes.
-const mostNodes = 1 << 20
-
 // Check completes the job by what its options imply. The error says what is wrong with them, and what would
 // be right.
 func (j *Job) Check() error {
@@ -27,8 +25,8 @@ func (j *Job) Check() error {
 		return err
 	}
 	switch {
-	case o.Config.N > mostNodes:
-		return fmt.Errorf("%d nodes: a run takes at most %d", o.Config.N, mostNodes)
+	case o.Config.N > option.MostNodes:
+		return fmt.Errorf("%d nodes: a run takes at most %d", o.Config.N, option.MostNodes)
 	case o.Trials < 1:
 		return fmt.Errorf("%d trials: a run takes at least one", o.Trials)
 	case o.Patience > 24*time.Hour:
@@ -49,12 +47,12 @@ func (j *Job) Check() error {
 		}
 	}
 	o.Proxies = o.Proxies || !j.Simulated && chaos.NeedsProxies(o.Faults)
-	if err := cmp.Or(o.checkTransport(), o.checkResource(j.Simulated), j.wrong); err != nil {
+	if err := cmp.Or(j.checkTransport(), j.checkResource(j.Simulated), j.wrong); err != nil {
 		return err
 	}
-	o.WarmupLimit = o.warmupLimit()
+	o.WarmupLimit = o.WarmsUpTo()
 	if demandOf(o.Workload.Load) != demandOf(j.Problem.Load) {
-		return fmt.Errorf("%s %s", spec.Name, j.Problem.Misplaced)
+		return fmt.Errorf("%s %s: %s", spec.Name, j.Problem.Misplaced, j.Problem.Instead)
 	}
 	return demandOf(o.Workload.Load).check(j)
 }
@@ -94,12 +92,12 @@ func (j *Job) checkClients() error {
 // checkResources says what is wrong with the resources that clients name, if anything is.
 func (j *Job) checkResources() error {
 	switch {
-	case j.Resources < 0 || j.Resources > MostResources:
-		return fmt.Errorf("%d resources: a run has 1 to %d", j.Resources, MostResources)
+	case j.Resources < 0 || j.Resources > option.MostResources:
+		return fmt.Errorf("%d resources: a run has 1 to %d", j.Resources, option.MostResources)
 	case j.Resources > 1 && foreign.Is(j.Config):
 		return fmt.Errorf("%d resources: a foreign program or a service serves one", j.Resources)
 	}
-	return j.Workload.CheckZipf(j.resources())
+	return j.Workload.CheckZipf(j.ResourceCount())
 }
 
 // checkReceive returns an error if the run cannot have the given --receive.
@@ -108,7 +106,7 @@ func (j *Job) checkReceive() error {
 		return fmt.Errorf("receive %v: clients of a service send each other no messages that could wait: leave "+
 			"it out", r)
 	}
-	return j.Workload.CheckReceive(j.resources(), j.Duration)
+	return j.Workload.CheckReceive(j.ResourceCount(), j.Duration)
 }
 
 // checkRealDetector refuses a detector that real processes cannot have.
@@ -133,34 +131,34 @@ func broadcasters(kind *row.Row) (names []string) {
 }
 
 // validateEnd checks whether the run ends, and lasts long enough for somebody to enter.
-func (o *Options) validateEnd() error {
+func (j *Job) validateEnd() error {
 	switch {
-	case o.Duration < 0:
-		return fmt.Errorf("a duration of %v: it must be longer than nothing, such as 3s", o.Duration)
-	case o.Warmup < 0:
-		return fmt.Errorf("a warm-up of %v: it must be 0s or longer", o.Warmup)
-	case o.Duration > 0 && o.Entries > 0:
+	case j.Duration < 0:
+		return fmt.Errorf("a duration of %v: it must be longer than nothing, such as 3s", j.Duration)
+	case j.Warmup < 0:
+		return fmt.Errorf("a warm-up of %v: it must be 0s or longer", j.Warmup)
+	case j.Duration > 0 && j.Entries > 0:
 		return errors.New("both a duration and a number of entries: a run ends by one of them")
-	case o.Duration == 0 && o.Entries == 0:
+	case j.Duration == 0 && j.Entries == 0:
 		return errors.New("neither a duration nor a number of entries: the run would never end")
-	case o.Entries >= 1<<32:
-		return fmt.Errorf("%d entries: at most %d are counted", o.Entries, uint64(1<<32-1))
-	case o.Entries > 0 && o.Warmup > 0:
+	case j.Entries >= 1<<32:
+		return fmt.Errorf("%d entries: at most %d are counted", j.Entries, uint64(1<<32-1))
+	case j.Entries > 0 && j.Warmup > 0:
 		return fmt.Errorf("a warm-up of %v: a run that ends by entries is warmed up by its first %d per node",
-			o.Warmup, workload.SteadyEntries)
-	case o.Duration > 0 && o.Workload.Hold.Mean() > o.Duration:
+			j.Warmup, workload.SteadyEntries)
+	case j.Duration > 0 && j.Workload.Hold.Mean() > j.Duration:
 		return fmt.Errorf("a hold of %v is longer than the run of %v: nobody would be measured leaving; "+
-			"hold for less or run for longer", o.Workload.Hold, o.Duration)
-	case !o.Regions.None() && !o.Latency.Zero():
+			"hold for less or run for longer", j.Workload.Hold, j.Duration)
+	case !j.Regions.None() && !j.Latency.Zero():
 		return errors.New("both a latency and regions, which have latencies of their own: " +
 			"leave out one of them")
-	case o.Duration > 0 && o.Latency.Mean() > o.Duration:
+	case j.Duration > 0 && j.Latency.Mean() > j.Duration:
 		return fmt.Errorf("a latency of %v is longer than the run of %v: nobody would be measured entering; "+
-			"delay for less or run for longer", o.Latency, o.Duration)
-	case o.Duration > 24*time.Hour:
-		return fmt.Errorf("a duration of %v: at most 24h", o.Duration)
-	case o.Warmup > 24*time.Hour:
-		return fmt.Errorf("a warm-up of %v: at most 24h", o.Warmup)
+			"delay for less or run for longer", j.Latency, j.Duration)
+	case j.Duration > 24*time.Hour:
+		return fmt.Errorf("a duration of %v: at most 24h", j.Duration)
+	case j.Warmup > 24*time.Hour:
+		return fmt.Errorf("a warm-up of %v: at most 24h", j.Warmup)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
@@ -52,13 +53,13 @@ func TestValidate(t *testing.T) {
 		{"think", func(o *Options) { o.Workload.Think = chance.Constant(1) }, "only a closed load thinks"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o := Defaults()
+			o := option.Defaults()
 			test.change(&o)
 			spec, err := mutex.Find(o.Algorithm)
 			if err == nil {
 				before := o
 				var j *Job
-				if j, err = o.Resolve(spec, false); !reflect.DeepEqual(o, before) {
+				if j, err = Resolve(o, spec, false); !reflect.DeepEqual(o, before) {
 					t.Errorf("it changes %+v to %+v", before, o)
 				}
 				o = j.Options

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
@@ -72,7 +73,7 @@ func TestPlansBreakTheSameInBothWorlds(t *testing.T) {
 
 // underPlan returns the options of a run of five nodes under a plan that is carried out faster.
 func underPlan(spec *row.Row, plan *chaos.Plan) Options {
-	o := Defaults()
+	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Seed = spec.Name, 5, 1
 	o.Workload = workload.Workload{Load: workload.Closed, Hold: chance.Constant(time.Millisecond),
 		Think: chance.Constant(2 * time.Millisecond)}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"turnstile/bench/option"
 	"turnstile/internal/figure"
 	"turnstile/judge/measure"
 	"turnstile/nodes/workload"
@@ -30,7 +31,7 @@ type concerned interface{ concerns(audience string) bool }
 // concerns reports whether a row belongs to an audience: to that of its demand, and of clients that follow a
 // leader to that of leaders too. A run of a demand that this version does not know belongs to all.
 func (r *Row) concerns(audience string) bool {
-	of, known := demands()[r.Load]
+	of, known := demands()[r.Asked.Cell(option.LoadColumn)]
 	return !known || of == audience || audience == measure.OfLeaders && r.Elections.Known()
 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 func TestCellsOfColumns(t *testing.T) {
-	r := Row{Version: "v1", Asked: Asked{Nodes: 3, Fenced: true, Algorithm: "token-ring",
-		Options: map[string]string{"tree": "star"}},
+	r := Row{Version: "v1", Asked: Asked{Nodes: 3, Algorithm: "token-ring",
+		Cells: map[string]any{"fenced": true}, Options: map[string]string{"tree": "star"}},
 		Figures: measure.Figures{WaitUSP99: figure.Number(12.5), CPUBusy: figure.Number(0.91)}}
 	for column, want := range map[string]string{"version": "v1", "nodes": "3", "fenced": "true", "tree": "star",
 		"token_ring_tree": "star", "raymond_tree": "",

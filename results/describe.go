@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"turnstile/bench/option"
 	"turnstile/internal/yamlfile"
 )
 
@@ -49,9 +50,28 @@ var described = sync.OnceValue(func() map[string][]Description {
 			}
 			all[file] = append(all[file], d)
 		}
+		if file == RowsFile || file == RatesFile {
+			all[file] = withAsked(all[file])
+		}
 	}
 	return all
 })
+
+// withAsked returns descriptions with those of the options of runs behind that of nodes. One that is there
+// already is the right one.
+func withAsked(all []Description) []Description {
+	at := 1 + slices.IndexFunc(all, func(d Description) bool { return d.Name == "nodes" })
+	for _, c := range option.Columns() {
+		d := Description{c.Name, c.Unit, c.Is, c.Empty}
+		if i := slices.IndexFunc(all, func(d Description) bool { return d.Name == c.Name }); i >= 0 {
+			d = all[i]
+			all = slices.Delete(all, i, i+1)
+		}
+		all = slices.Insert(all, at, d)
+		at++
+	}
+	return all
+}
 
 // Tables names the files that have descriptions, in the order of docs/columns.md.
 func Tables() []string {

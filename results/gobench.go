@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"turnstile/bench/option"
 	"turnstile/internal/figure"
 )
 
@@ -49,7 +50,7 @@ func goName(r *Row) string {
 	for _, option := range slices.Sorted(maps.Keys(r.Options)) {
 		name += "/" + option + "=" + strings.NewReplacer(" ", "_", "/", "_").Replace(r.Options[option])
 	}
-	return fmt.Sprintf("%s/load=%s/nodes=%d", name, r.Load, r.Nodes)
+	return fmt.Sprintf("%s/load=%s/nodes=%d", name, r.Asked.Cell(option.LoadColumn), r.Nodes)
 }
 
 func goFigures(r *Row) string {

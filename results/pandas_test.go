@@ -53,7 +53,8 @@ func TestTablesLoadInPandas(t *testing.T) {
 	rows := someRowsOf("r")
 	leads := Row{Run: "elected", Trial: 1, Verdict: "valid", Figures: measure.Figures{
 		Entries: figure.Number(0), Elections: figure.Number(2), ElectUSMax: figure.AtLeast(7)},
-		Asked: Asked{Kind: "bench", Load: "campaign", Algorithm: "bully", Initiators: "all", Units: 1,
+		Asked: Asked{Kind: "bench", Algorithm: "bully",
+			Cells:   map[string]any{"load": "campaign", "initiators": "all", "units": figure.Number(1)},
 			Options: map[string]string{"notice": "lower"}}}
 	_, faults := olderFaults(t)
 	kinds := map[reflect.Kind]string{reflect.String: "words", reflect.Bool: "bool", reflect.Int: "number",

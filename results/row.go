@@ -34,45 +34,34 @@ type Asked struct {
 	Kind      string            `csv:"kind"` // bench or simulate
 	Algorithm string            `csv:"algorithm"`
 	Nodes     int               `csv:"nodes"` // clients
-	Options   map[string]string `csv:"*"`     // of the algorithm: a column each, behind the algorithm
-	Hosts     int               `csv:"hosts"`
-	Place     string            `csv:"place"`                // of the nodes on hosts
-	Units     int               `csv:"units" of:"exclusion"` // of each resource
-	Resources int               `csv:"resources" of:"exclusion"`
-	Zipf      figure.Figure     `csv:"zipf" of:"exclusion"` // by which requests name resources; empty: all alike
+	Options   map[string]string `csv:"*"`     // of the algorithm: a column each
+	Cells     map[string]any    `csv:"**"`    // of option.Table, by their columns
+}
 
-	Load string `csv:"load"`
-	// Initiators are who campaigns when a run about leaders begins.
-	Initiators string `csv:"initiators" of:"leaders"`
-	// CampaignEveryS is how long after each campaign they campaign again; empty: they do so once.
-	CampaignEveryS figure.Figure `csv:"campaign_every_s" of:"leaders"`
-	Work           string        `csv:"work" of:"exclusion"`  // that clients do inside; empty: the account alone
-	Take           string        `csv:"take" of:"exclusion"`  // units that a request takes; empty: one
-	Whole          figure.Figure `csv:"whole" of:"exclusion"` // share of requests for all units
-	Hold           string        `csv:"hold" of:"exclusion"`  // distributions, as in flags
-	Think          string        `csv:"think" of:"exclusion"`
-	RatePerS       figure.Figure `csv:"rate_per_s" of:"exclusion"` // of each node
-	Arrivals       string        `csv:"arrivals" of:"exclusion"`
-	Receive        string        `csv:"receive" of:"exclusion"` // how applications receive; empty: by an agent
+// Cell returns the cell of a column of option.Table as text.
+func (a *Asked) Cell(column string) string {
+	if v := a.Cells[column]; v != nil {
+		return cell(v)
+	}
+	return ""
+}
 
-	Latency   string        `csv:"latency"`
-	Regions   string        `csv:"regions"`
-	Multicast bool          `csv:"multicast"`
-	Plan      string        `csv:"plan"`                 // of the faults, by its name
-	Faults    string        `csv:"faults,outside"`       // in words
-	Detector  string        `csv:"detector"`             // beside the algorithm, with its options
-	Elect     string        `csv:"elect" of:"exclusion"` // beside the algorithm, whose leader it follows
-	Fenced    bool          `csv:"fenced"`               // the resource demands fence numbers
-	NATS      string        `csv:"nats"`
-	Brokers   figure.Figure `csv:"brokers"`                 // of the run's own
-	Proxies   bool          `csv:"proxies"`                 // messages run through them
-	Resource  string        `csv:"resource" of:"exclusion"` // where clients find what they share
+// Number returns the figure in the cell of a column of option.Table; none if it has none.
+func (a *Asked) Number(column string) figure.Figure {
+	f, _ := a.Cells[column].(figure.Figure)
+	return f
+}
 
-	WarmupS        figure.Figure `csv:"warmup_s"`
-	WarmupLimitS   figure.Figure `csv:"warmup_limit_s" of:"exclusion"`
-	DurationAskedS figure.Figure `csv:"duration_asked_s"`
-	EntriesAsked   figure.Figure `csv:"entries_asked" of:"exclusion"`
-	PatienceS      figure.Figure `csv:"patience_s"`
+// With returns what was asked with another cell in a column of option.Table.
+func (a Asked) With(column string, cell any) Asked {
+	cells := map[string]any{column: cell}
+	for of, was := range a.Cells {
+		if of != column {
+			cells[of] = was
+		}
+	}
+	a.Cells = cells
+	return a
 }
 
 // Medians returns a row of the medians of the rows' figures: of each among the rows that measured it. Its
@@ -88,7 +77,10 @@ func Medians(rows []Row) (medians Row) {
 				known = append(known, f)
 			}
 		}
-		c.in(reflect.ValueOf(&medians).Elem()).Set(reflect.ValueOf(figure.MedianOf(known)))
+		row := reflect.ValueOf(&medians).Elem()
+		v := c.in(row)
+		v.Set(reflect.ValueOf(figure.MedianOf(known)))
+		c.put(row, v)
 	}
 	return medians
 }

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"turnstile/bench/option"
 	"turnstile/internal/figure"
 	"turnstile/judge/measure"
 )
@@ -42,10 +43,12 @@ func (e *cellError) Error() string {
 type column struct {
 	header   string
 	field    []int
-	inner    []int // in that, its phase, and which figure of the phase
-	figures  bool  // it holds figures
-	options  bool  // the field holds options
-	owner    []int // of options: the field with the name of the algorithm that they belong to
+	inner    []int  // in that, its phase, and which figure of the phase
+	figures  bool   // it holds figures
+	options  bool   // the field holds options
+	key      string // of the cell in a field that holds those of option.Table; empty: it holds none
+	zero     any    // an empty cell of these
+	owner    []int  // of options: the field with the name of the algorithm that they belong to
 	audience string
 	outside  bool // no history holds it: a name, or words that another version may choose otherwise
 	since    []change
@@ -81,7 +84,8 @@ func withBounds(columns []column) []column {
 
 // columnsOf returns the columns of rows of type t, structs whose fields have their header as a csv tag, with
 // ",outside" behind it if they come from outside the histories, and the audience in a tag of, if they have
-// one; a field without the tag is no column. One with the tag * holds options: its column has no header yet.
+// one; a field without the tag is no column. One with the tag * holds options of algorithms: its column has
+// no header yet. One with the tag ** holds the cells of option.Table.
 // A measure.ByPhase becomes a column for each figure of each phase. The tag since is of figures that once
 // meant something else: the column that tells and, behind a comma, that of the figure which then is there and
 // not 0; of several such changes there are semicolons between.
@@ -95,6 +99,15 @@ func columnsOf(t reflect.Type) []column {
 		case f.Anonymous || header == "":
 		case f.Type.Kind() == reflect.Array:
 			all = append(all, byPhase(f, c)...)
+		case header == "**":
+			for o, of := range option.Columns() {
+				zero := of.Zero()
+				_, figures := zero.(figure.Figure)
+				all = append(all, column{header: of.Name, field: f.Index, key: of.Name, zero: zero, figures: figures})
+				if !of.All {
+					all[len(all)-1].audience = o.For
+				}
+			}
 		case header == "*":
 			owner, _ := t.FieldByName("Algorithm")
 			all = append(all, column{field: f.Index, options: true, owner: owner.Index})
@@ -127,9 +140,16 @@ func byPhase(f reflect.StructField, c column) (all []column) {
 	return all
 }
 
-// in returns where a row has the column.
+// in returns where a row has the column. What is changed there has to be put back, if it has a key.
 func (c *column) in(row reflect.Value) reflect.Value {
 	v := row.FieldByIndex(c.field)
+	if c.key != "" {
+		at := reflect.New(reflect.TypeOf(c.zero)).Elem()
+		if cell := v.MapIndex(reflect.ValueOf(c.key)); cell.IsValid() {
+			at.Set(cell.Elem())
+		}
+		return at
+	}
 	if len(c.inner) > 0 {
 		v = v.Index(c.inner[0])
 	}
@@ -137,6 +157,18 @@ func (c *column) in(row reflect.Value) reflect.Value {
 		v = v.Field(c.inner[1])
 	}
 	return v
+}
+
+// put puts what was changed at v back into a row.
+func (c *column) put(row, v reflect.Value) {
+	if c.key == "" || v.IsZero() {
+		return
+	}
+	cells := row.FieldByIndex(c.field)
+	if cells.IsNil() {
+		cells.Set(reflect.ValueOf(map[string]any{}))
+	}
+	cells.SetMapIndex(reflect.ValueOf(c.key), v)
 }
 
 // of returns what a row has in the column.
@@ -291,7 +323,9 @@ func readRow(row reflect.Value, columns []*column, record, options []string) (i 
 		if !is || !known {
 			return bounds, fmt.Errorf("%s has no number", name)
 		}
-		columns[i].in(row).Set(reflect.ValueOf(figure.AtLeast(x)))
+		v := columns[i].in(row)
+		v.Set(reflect.ValueOf(figure.AtLeast(x)))
+		columns[i].put(row, v)
 	}
 	return 0, nil
 }
@@ -342,6 +376,7 @@ func match(name string, header []string, columns []column) ([]*column, error) {
 // set gives a row its cell in the column.
 func (c *column) set(row reflect.Value, text string) error {
 	v := c.in(row)
+	defer c.put(row, v)
 	if to, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		return to.UnmarshalText([]byte(text))
 	}

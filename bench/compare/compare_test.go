@@ -28,7 +28,7 @@ func (m maker) trials(dice *rand.Rand) (all []Trial) {
 	for i := range cmp.Or(m.n, 8) {
 		t := Trial{Machine: "two cores", Row: results.Row{Run: m.algorithm, Trial: i + 1, Version: "v1",
 			Seed: dice.Uint64(), Asked: results.Asked{Kind: "bench", Algorithm: m.algorithm, Nodes: cmp.Or(m.nodes, 8),
-				Load: "saturated", Latency: "constant:1ms"},
+				Cells: map[string]any{"load": "saturated", "latency": "constant:1ms"}},
 			Figures: measure.Figures{WaitUSP99: figure.Number(math.Round(10*m.wait*(1+dice.Float64()/10)) / 10),
 				EntriesPerS: figure.Number(1e6 / m.wait * (1 + dice.Float64()/10)), MessagesPerEntry: figure.Number(14)},
 			Verdict: "valid"}}
@@ -268,7 +268,7 @@ func TestVersionsInOneSet(t *testing.T) {
 }
 
 func TestSides(t *testing.T) {
-	far := func(t *Trial) { t.Latency = "constant:9ms" }
+	far := func(t *Trial) { t.Cells["latency"] = "constant:9ms" }
 	newer := func(t *Trial) { t.Version, t.Nodes = "v2", 16 }
 	lan := sideOf("lan", maker{algorithm: "a", wait: 100}, maker{algorithm: "b", wait: 120},
 		maker{algorithm: "c", wait: 1})
@@ -310,7 +310,7 @@ func TestSides(t *testing.T) {
 
 func TestDefaultsOfLeaders(t *testing.T) {
 	elect := func(t *Trial) {
-		t.Load = "campaign"
+		t.Cells["load"] = "campaign"
 		t.Figures = measure.Figures{ElectUSP50: t.WaitUSP99, ElectUSMax: t.WaitUSP99, Messages: t.EntriesPerS}
 	}
 	c, err := Groups(sideOf("set", maker{algorithm: "a", wait: 100, change: elect},

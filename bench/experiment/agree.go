@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/english"
@@ -68,7 +69,7 @@ func (c *Campaign) compare(ctx context.Context, r *Result, number uint64) error 
 	if err != nil {
 		return err
 	}
-	o := bench.Defaults()
+	o := option.Defaults()
 	o.Config.N, o.Seed = 4, c.Seed+number
 	o.Workload = workload.Workload{Load: workload.Sequential, Hold: chance.Constant(time.Millisecond)}
 	o.Workload.Receive = c.Receive
@@ -76,10 +77,10 @@ func (c *Campaign) compare(ctx context.Context, r *Result, number uint64) error 
 	o.Duration, o.Warmup, o.WarmupLimit, o.Entries = 0, 0, 0, 30
 	o.Patience = 300 * time.Millisecond
 	spec := r.Spec
-	if r.Job, err = o.Resolve(spec, false); err != nil {
+	if r.Job, err = bench.Resolve(o, spec, false); err != nil {
 		return err
 	}
-	virtual, err := o.Resolve(spec, true)
+	virtual, err := bench.Resolve(o, spec, true)
 	if err != nil {
 		return err
 	}

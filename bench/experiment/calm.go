@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/nodes"
@@ -153,7 +154,7 @@ func (r *Result) expectCalm() {
 
 // job returns the run of a cell.
 func (c *cell) job(e *Experiment) (*bench.Job, error) {
-	o := bench.Defaults()
+	o := option.Defaults()
 	o.Seed, o.Workload, o.Warmup, o.WarmupLimit = e.Seed, c.load, 0, 0
 	o.Workload.Receive = e.Receive
 	o.Config = nodes.Config{N: c.n, Elect: c.elect}
@@ -169,7 +170,7 @@ func (c *cell) job(e *Experiment) (*bench.Job, error) {
 	case workload.Open:
 		o.Workload.Rate = 1 / (turn + c.hold/1000).Seconds()
 	}
-	j, err := o.Draft(c.spec, true)
+	j, err := bench.Draft(o, c.spec, true)
 	if err == nil && j.Entries == 0 {
 		takes := j.Stack.Grace()
 		if takes == 0 {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
@@ -30,7 +31,7 @@ const patient = 5 * time.Second
 // a plan that leaves its model whole, the others have any. With an error comes a job without options.
 func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
 	d := drawn{dice: chance.Dice(e.Seed).Of(chance.ForCampaign, number+1)}
-	o, rows := bench.Defaults(), e.Rows
+	o, rows := option.Defaults(), e.Rows
 	spec := rows[number%len(rows)]
 	none := &bench.Job{Spec: spec, Simulated: !real}
 	o.Algorithm, o.Seed = spec.Name, d.bits()>>32 // short enough to read out
@@ -61,7 +62,7 @@ func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
 	o.Plan, o.Faults = plan.Name, plan.Faults
 	o.Config.Fenced = chaos.Fenced(spec, plan.Faults)
 	o.Workload.Work = workOf(spec, o.Config, turn)
-	j, err := o.Resolve(spec, !real)
+	j, err := bench.Resolve(o, spec, !real)
 	if err != nil {
 		return none, fmt.Errorf("seed %d drew %s with %d nodes under %s, which is no run: %w", o.Seed, spec.Name,
 			o.Config.N, o.Plan, err)
@@ -108,7 +109,7 @@ func (d *drawn) last(o *bench.Options, spec *row.Row, real bool) (*row.Stack, er
 	}
 	plain := *o
 	plain.Config = spec.Explicit(o.Config) // the times of a case do not grow with what is drawn of delays
-	draft, err := plain.Draft(spec, !real)
+	draft, err := bench.Draft(plain, spec, !real)
 	if err != nil {
 		return nil, err
 	}

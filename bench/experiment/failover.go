@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes/workload"
@@ -114,13 +115,13 @@ func (c *FailoverCase) spread() time.Duration {
 
 // Job returns the run of the case. Its fault has the latest of the moments that runs draw.
 func (c *FailoverCase) Job(seed uint64) (*bench.Job, error) {
-	o := bench.Defaults()
+	o := option.Defaults()
 	o.Config, o.Servers = c.Subject.Config, c.Subject.Servers
 	o.Seed = seed
 	if err := studyOf(c.Subject.Spec).failover(c, &o); err != nil {
 		return nil, err
 	}
-	return o.Resolve(c.Subject.Spec, false)
+	return bench.Resolve(o, c.Subject.Spec, false)
 }
 
 // entries sets the options of a run about a lock: clients always request, and the fault hits the second

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
@@ -70,7 +71,7 @@ func (c *Cell) Options(seed uint64) bench.Options {
 	if err != nil {
 		panic(err) // a slip of the pen above
 	}
-	o := bench.Defaults()
+	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Seed = c.Spec.Name, cellNodes, seed
 	o.Workload = workload.Workload{Load: workload.Closed, Hold: chance.Constant(hold), Think: thinks}
 	o.Latency, o.Patience = chance.Constant(latency), patience
@@ -127,7 +128,7 @@ func (m *Matrix) Make(ctx context.Context) ([]*Cell, error) {
 	}
 	results := m.run(ctx, workers, all, 0, all, func(number int) *Result {
 		c := cells[number/m.Runs]
-		j, err := c.Options(m.Seed+uint64(number%m.Runs)).Resolve(c.Spec, !m.Real)
+		j, err := bench.Resolve(c.Options(m.Seed+uint64(number%m.Runs)), c.Spec, !m.Real)
 		return m.make(ctx, &planned{Job: j, Err: err, Expect: c.expect, Again: true})
 	})
 	for number, r := range results {

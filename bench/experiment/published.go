@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/nodes"
@@ -83,7 +84,7 @@ func (r *Reproduced) reproduceEntries(ctx context.Context, seed uint64) error {
 	r.Published, r.Load = c.Value(config), workload.Load(cmp.Or(c.Load, string(workload.Saturated)))
 	o := bench.Options{Config: spec.Explicit(config), Entries: r.entries(), Seed: seed,
 		Multicast: c.Multicast, Latency: chance.Constant(row.Hop),
-		Detector: bench.NoDetector, Workload: workload.Workload{Load: r.Load, Think: chance.Constant(c.Think),
+		Detector: option.NoDetector, Workload: workload.Workload{Load: r.Load, Think: chance.Constant(c.Think),
 			Hold: chance.Constant(max(c.Hold, least))}}
 	if c.Take != "" {
 		if err := o.Workload.Take.Set(c.Take); err != nil {
@@ -126,7 +127,7 @@ func (r *Reproduced) reproduceEntries(ctx context.Context, seed uint64) error {
 
 // tried makes the simulated run that options describe, which need not be complete for one that is stored.
 func tried(ctx context.Context, o bench.Options, row *row.Row, folds ...history.Fold) (*bench.Tried, error) {
-	j, err := o.Draft(row, true)
+	j, err := bench.Draft(o, row, true)
 	if err != nil {
 		return nil, err
 	}

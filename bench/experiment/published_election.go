@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
@@ -75,7 +76,7 @@ func (r *Reproduced) trial(run int, seed uint64) (bench.Options, error) {
 		trial.Vary(&config, run)
 	}
 	o := bench.Options{Config: config, Seed: seed,
-		Detector: cmp.Or(trial.Detector, bench.NoDetector),
+		Detector: cmp.Or(trial.Detector, option.NoDetector),
 		Duration: cmp.Or(trial.Lasts, 10*time.Second), Latency: chance.Constant(row.Hop),
 		Workload: workload.Workload{Load: workload.Campaign, Initiators: workload.Initiators(trial.Initiators)}}
 	if trial.Campaigns != nil {

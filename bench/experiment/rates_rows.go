@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"turnstile/bench/option"
 	"turnstile/internal/figure"
 	"turnstile/internal/stats"
 	"turnstile/results"
@@ -23,7 +24,7 @@ func (s *RateSweep) Rates() (rows []results.RateRow) {
 	for cell, searches := range s.searches {
 		if row := s.rateRow(searches); row != nil {
 			clients := float64(s.Cells[cell].Config.N)
-			row.TotalPerS, row.TotalLowPerS, row.TotalHighPerS = times(row.RatePerS, clients),
+			row.TotalPerS, row.TotalLowPerS, row.TotalHighPerS = times(row.Number(option.RateColumn), clients),
 				times(row.LowPerS, clients), times(row.HighPerS, clients)
 			row.WaitBoundS = figure.Number(s.WaitBound.Seconds())
 			rows = append(rows, *row)
@@ -63,7 +64,8 @@ func (s *RateSweep) rateRow(searches []*rateSearch) *results.RateRow {
 		limits[limit]++
 		reasons[limit] = cmp.Or(reasons[limit], reason)
 		if r.stopped { // a violation: what others have found counts for nothing
-			row.RatePerS, row.LimitedBy, row.Reason = figure.Figure{}, limit, reason
+			row.Asked = row.With(option.RateColumn, figure.Figure{})
+			row.LimitedBy, row.Reason = limit, reason
 			return row
 		}
 		rates, trials = append(rates, r.rate()), append(trials, i+1)
@@ -77,9 +79,10 @@ func (s *RateSweep) rateRow(searches []*rateSearch) *results.RateRow {
 		row.LimitedBy = LimitCPU // so it is no rate of the algorithm alone
 	}
 	row.Reason = reasons[row.LimitedBy]
-	row.RatePerS = positive(figure.MedianOf(rates))
+	rate := positive(figure.MedianOf(rates))
+	row.Asked = row.With(option.RateColumn, rate)
 	row.LowPerS, row.HighPerS, row.Interval = medianInterval(rates)
-	row.ServedNext = servedNext(row.RatePerS, rates, trials)
+	row.ServedNext = servedNext(rate, rates, trials)
 	return row
 }
 

@@ -3,6 +3,7 @@ package experiment
 import (
 	"testing"
 
+	"turnstile/bench/option"
 	"turnstile/internal/figure"
 )
 
@@ -32,7 +33,7 @@ func TestTrialsThatServeTheNextRateAreNamed(t *testing.T) {
 		row := new(RateSweep).rateRow(searches)
 		if row.ServedNext != c.want || row.Trials != len(c.powers) {
 			t.Errorf("%v: trials %q of %d serve more than %v, not %q", c.powers, row.ServedNext, row.Trials,
-				row.RatePerS, c.want)
+				row.Number(option.RateColumn), c.want)
 		}
 	}
 	if got := servedNext(figure.Figure{}, []figure.Figure{figure.Number(1)}, []int{1}); got != "" {

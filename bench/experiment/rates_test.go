@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/internal/figure"
 	"turnstile/nodes/catalog"
@@ -34,11 +35,11 @@ func ratesOf(t *testing.T, trials int) *RateSweep {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := bench.Defaults()
+	o := option.Defaults()
 	o.Config.N, o.Duration, o.Warmup, o.WarmupLimit = 4, 2*time.Second, 200*time.Millisecond, 0
 	o.Latency = chance.Constant(lockDelay)
 	o.Workload = workload.Workload{Load: workload.Open, Rate: 1, Hold: chance.Constant(lockHold)}
-	j, err := o.Resolve(spec, true)
+	j, err := bench.Resolve(o, spec, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +198,8 @@ func TestRowsOfRates(t *testing.T) {
 			">1.103", LimitShare},
 	} {
 		row := s.rateRow(c.searches)
-		got := [4]string{row.RatePerS.String(), row.LowPerS.String(), row.HighPerS.String(), row.LimitedBy}
+		got := [4]string{row.Number(option.RateColumn).String(), row.LowPerS.String(), row.HighPerS.String(),
+			row.LimitedBy}
 		if got != [4]string{c.rate, c.low, c.high, c.says} {
 			t.Errorf("%s: %q", name, got)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/yamlfile"
@@ -129,11 +130,11 @@ type ServiceSubject struct {
 
 // Job returns the run that shows the line, given what the service says of itself.
 func (l *ServiceLine) Job(of *ServiceSubject, seed uint64) (*bench.Job, error) {
-	o := bench.Defaults()
+	o := option.Defaults()
 	o.Config, o.Servers, o.Faults, o.Proxies = of.Config, of.Servers, l.Faults, l.Proxies
 	o.Seed, o.Duration = seed, l.Duration
 	studyOf(of.Spec).line(l, &o)
-	return o.Resolve(of.Spec, false)
+	return bench.Resolve(o, of.Spec, false)
 }
 
 // entries sets the options of a run about a lock: clients request again at once, or after the line's pause.

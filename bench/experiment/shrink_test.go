@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
@@ -43,7 +44,7 @@ func TestShrinkFindsTheFaultThatMatters(t *testing.T) {
 // job returns the job of a simulated run.
 func job(t *testing.T, spec *row.Row, o bench.Options) *bench.Job {
 	t.Helper()
-	j, err := o.Resolve(spec, true)
+	j, err := bench.Resolve(o, spec, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ func TestShrinkLeavesNothingOver(t *testing.T) {
 
 // options are those of a run of a second.
 func options(algorithm string, n int) bench.Options {
-	o := bench.Defaults()
+	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Duration, o.Warmup = algorithm, n, measured, measured/10
 	o.Latency, o.Workload.Hold = chance.Constant(time.Millisecond), chance.Constant(100*time.Microsecond)
 	return o

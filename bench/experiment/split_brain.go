@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
@@ -123,7 +124,7 @@ func (c *SplitBrain) checkCuts() error {
 
 // options returns those of the run of a case.
 func (c *SplitBrain) options(x *partition) bench.Options {
-	o := bench.Defaults()
+	o := option.Defaults()
 	o.Algorithm, o.Config, o.Seed = x.spec.Name, x.config, c.Seed
 	o.Workload = workload.Workload{Load: workload.Campaign, Initiators: x.initiators()}
 	o.Warmup, o.WarmupLimit, o.Faults = 0, 0, x.faults()
@@ -184,7 +185,7 @@ func (c *SplitBrain) once(ctx context.Context, x *partition) *Result {
 	o := c.options(x)
 	x.left = o.Duration - x.begins - x.lasts
 	var run *bench.Run
-	j, err := o.Resolve(x.spec, !c.Real)
+	j, err := bench.Resolve(o, x.spec, !c.Real)
 	if err == nil {
 		run, err = bench.Make(ctx, j, c.Setup)
 	}

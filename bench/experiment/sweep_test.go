@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/nodes/catalog"
 	"turnstile/results"
@@ -28,10 +29,10 @@ func sweepOf(t *testing.T, trials int, algorithms ...string) *Sweep {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o := bench.Defaults()
+			o := option.Defaults()
 			o.Config.N, o.Duration, o.Warmup, o.Entries = n, 0, 0, 50
 			o.Latency = chance.Constant(time.Millisecond)
-			j, err := o.Resolve(spec, true)
+			j, err := bench.Resolve(o, spec, true)
 			if err != nil {
 				t.Fatal(err)
 			}

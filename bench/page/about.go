@@ -10,6 +10,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/compare"
+	"turnstile/bench/option"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/nodes/foreign"
@@ -104,15 +105,16 @@ func (m *maker) asked() *table {
 				}
 			}
 			first := &its[0].trials[0]
-			latency := first.Latency
-			if first.Regions != "" {
+			latency := first.Text(option.LatencyColumn)
+			if first.Text(option.RegionsColumn) != "" {
 				latency = "regions"
 			}
 			var rest []string
 			for _, verdict := range slices.Sorted(maps.Keys(others)) {
 				rest = append(rest, fmt.Sprintf("%d %s", others[verdict], verdict))
 			}
-			t.Rows = append(t.Rows, []string{its[0].series, strings.Join(sizes, ", "), first.Load, first.Hold,
+			t.Rows = append(t.Rows, []string{its[0].series, strings.Join(sizes, ", "), first.Text(option.LoadColumn),
+				first.Text(option.HoldColumn),
 				latency, s.faults(), s.also, strconv.Itoa(valid), strings.Join(rest, ", ")})
 		}
 	}

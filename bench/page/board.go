@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"turnstile/bench/compare"
+	"turnstile/bench/option"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
 )
@@ -107,7 +108,7 @@ func (s *setting) made(n int) string {
 		counts = append(counts, e.Valid)
 		for i := range e.trials {
 			t := &e.trials[i]
-			if holds = append(holds, t.Hold); !t.Started.IsZero() {
+			if holds = append(holds, t.Text(option.HoldColumn)); !t.Started.IsZero() {
 				days = append(days, t.Started.Format("2006-01-02"))
 			}
 		}

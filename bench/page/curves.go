@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"turnstile/bench/option"
 	"turnstile/internal/chart"
 	"turnstile/internal/figure"
 	"turnstile/results"
@@ -275,8 +276,9 @@ func (m *maker) bars(c curve, caption string, all []sampled) block {
 // rowsOf returns the data of a picture.
 func rowsOf(c curve, all []sampled) (rows []curveRow) {
 	for _, s := range all {
-		r := curveRow{Algorithm: s.series, Nodes: s.nodes, RatePerS: s.experiment.trials[0].RatePerS,
-			ThinkUS: s.experiment.trials[0].ThinkUS, Metric: c.metric, CPUBound: s.CPUBound}
+		r := curveRow{Algorithm: s.series, Nodes: s.nodes,
+			RatePerS: s.experiment.trials[0].Figure(option.RateColumn),
+			ThinkUS:  s.experiment.trials[0].ThinkUS, Metric: c.metric, CPUBound: s.CPUBound}
 		r.Median, r.Low, r.High, r.Trials = s.Median(c.metric)
 		if c.published {
 			r.PublishedMin, r.PublishedMax = published(s)

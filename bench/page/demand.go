@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"turnstile/bench/option"
 )
 
 // A demand is a column that says how much clients demand, against which figures are drawn.
@@ -14,8 +16,8 @@ type demand struct {
 }
 
 var demands = []demand{
-	{"rate_per_s", "requests per second of all nodes", func(e *experiment) float64 {
-		rate, _ := e.trials[0].RatePerS.Value()
+	{option.RateColumn, "requests per second of all nodes", func(e *experiment) float64 {
+		rate, _ := e.trials[0].Figure(option.RateColumn).Value()
 		return rate * float64(e.nodes)
 	}},
 	{"think", "mean time from a release to the next request (ms)", func(e *experiment) float64 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"turnstile/bench/compare"
+	"turnstile/bench/option"
 	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
 )
@@ -58,7 +59,8 @@ func (m *maker) group(trials []compare.Trial) {
 		key := strings.Join(values, "\x00")
 		s := bySetting[key]
 		if s == nil {
-			s = &setting{asked: about, values: values, faulty: t.Plan != "" || t.Faults != "",
+			s = &setting{asked: about, values: values,
+				faulty:  t.Text(option.PlanColumn) != "" || t.Text(option.FaultsColumn) != "",
 				columns: columnsOf(t.Algorithm)}
 			bySetting[key] = s
 			m.settings = append(m.settings, s)
@@ -128,14 +130,14 @@ func (m *maker) label(about []string) {
 func joined(words, more string) string { return strings.TrimPrefix(words+", "+more, ", ") }
 
 // plan returns the name of the plan of faults, if there is one.
-func (s *setting) plan() string { return s.all[0].trials[0].Plan }
+func (s *setting) plan() string { return s.all[0].trials[0].Text(option.PlanColumn) }
 
 // faults says in a few words what faults there are; nothing: there are none.
 func (s *setting) faults() string {
 	if plan := s.plan(); plan != "" {
 		return "plan " + plan
 	}
-	return s.all[0].trials[0].Faults
+	return s.all[0].trials[0].Text(option.FaultsColumn)
 }
 
 // textsOf returns what a trial has in columns. The machine of a simulated trial does not matter.

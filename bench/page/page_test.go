@@ -20,8 +20,8 @@ func n(x float64) figure.Figure { return figure.Number(x) }
 // rowOf is a trial of a run of processes, with figures that follow from its sizes.
 func rowOf(algorithm string, nodes, trial int, speed float64) results.Row {
 	r := results.Row{Trial: trial, Version: "v1", Seed: uint64(trial), Verdict: "valid"}
-	r.Kind, r.Algorithm, r.Nodes, r.Load = "bench", algorithm, nodes, "saturated"
-	r.Latency, r.Hold = "1ms", "100µs"
+	r.Kind, r.Algorithm, r.Nodes = "bench", algorithm, nodes
+	r.Cells = map[string]any{"load": "saturated", "latency": "1ms", "hold": "100µs"}
 	at := speed * (1 + float64(trial)/1000)
 	r.EntriesPerS, r.Entries = n(at), n(at)
 	r.MessagesPerEntry, r.PublishedMin = n(2*float64(nodes-1)), n(float64(nodes))
@@ -69,7 +69,7 @@ func fabricated(t *testing.T) *Page {
 	set := filepath.Join(t.TempDir(), "made-up")
 	sizes(t, set)
 	faulty := rowOf("ricart-agrawala", 5, 1, 300)
-	faulty.Plan, faulty.Faults = "split-brain", "cut 0,1 at 1s for 1s"
+	faulty.Cells["plan"], faulty.Cells["faults"] = "split-brain", "cut 0,1 at 1s for 1s"
 	fault := results.FaultRow{Trial: 1, OfFault: measure.OfFault{Number: 1, Fault: "cut 0,1/2-4", FromS: n(1),
 		ToS: n(2), Healed: true}}
 	var line []results.IntervalRow
@@ -80,7 +80,8 @@ func fabricated(t *testing.T) *Page {
 	store(t, set, "faulty", results.TableOf(results.RowsFile, []results.Row{faulty}),
 		results.TableOf(results.FaultsFile, []results.FaultRow{fault}), results.TableOf(results.TimelineFile, line))
 	elected := results.Row{Trial: 1, Version: "v1", Verdict: "valid"}
-	elected.Kind, elected.Algorithm, elected.Nodes, elected.Load = "bench", "bully", 3, "campaign"
+	elected.Kind, elected.Algorithm, elected.Nodes = "bench", "bully", 3
+	elected.Cells = map[string]any{"load": "campaign"}
 	elected.Elections, elected.ElectUSP50, elected.MessagesPerElection = n(1), n(1000), n(6)
 	var beliefs []results.BeliefRow
 	for node := range 3 {
@@ -95,7 +96,7 @@ func fabricated(t *testing.T) *Page {
 		results.TableOf(results.BeliefsFile, beliefs))
 	for _, rate := range []float64{1, 2, 4, 8} {
 		r := rowOf("ricart-agrawala", 8, 1, 8*rate)
-		r.Load, r.RatePerS = "open", n(rate)
+		r.Cells["load"], r.Cells["rate_per_s"] = "open", n(rate)
 		store(t, set, fmt.Sprint("open", rate), results.TableOf(results.RowsFile, []results.Row{r}))
 	}
 	matrix := []results.MatrixRow{{Algorithm: "ricart-agrawala", Fault: "lost-request", Shown: "B"},

@@ -18,6 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/yamlfile"
@@ -40,11 +41,11 @@ func stored(t *testing.T) *results.Set {
 		t.Fatal(err)
 	}
 	for i, all := range [][]chaos.Fault{nil, faults.Faults} {
-		o := bench.Defaults()
+		o := option.Defaults()
 		o.Algorithm, o.Config, o.Duration, o.Warmup = row.Name, nodes.Config{N: 3}, 100*time.Millisecond, 0
 		o.WarmupLimit, o.Latency = 0, chance.Constant(time.Millisecond)
 		o.Workload, o.Faults = workload.Workload{Load: workload.Saturated}, all
-		j, err := o.Resolve(row, true)
+		j, err := bench.Resolve(o, row, true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
@@ -56,7 +57,7 @@ func (p *Report) throughput(s *bench.Summary, t table) {
 		t.of("entries_per_s").text(format.Rate), format.Whole(t.sum(accepted)), format.Seconds(t.sum("duration_s")),
 		t.of("utilisation").text(format.Percent))
 	if t.known("utilisation_mean") {
-		text += fmt.Sprintf(", each of %d resources taken for %s on average", t[0].Resources,
+		text += fmt.Sprintf(", each of %s resources taken for %s on average", t[0].Text(option.ResourcesColumn),
 			t.of("utilisation_mean").text(format.FinePercent))
 	}
 	if t.known("utilisation_predicted") {
@@ -79,7 +80,7 @@ func (p *Report) throughput(s *bench.Summary, t table) {
 	switch {
 	case t.known("issued_share"):
 		p.line("issued", "%s of the requests due", t.of("issued_share").text(format.FinePercent))
-	case t[0].Load == string(workload.Open):
+	case t[0].Text(option.LoadColumn) == string(workload.Open):
 		p.line("issued", "%s", unissued(s))
 	}
 }
@@ -101,7 +102,7 @@ func (p *Report) window(t table) {
 		text := "took " + t.of("warmup_took_s").text(format.Seconds)
 		if late := t.where(func(row *results.Row) bool {
 			took, _ := row.WarmupTookS.Value()
-			limit, _ := row.WarmupLimitS.Value()
+			limit, _ := row.Figure(option.LimitColumn).Value()
 			return took >= limit
 		}); late > 0 {
 			text += ": its limit, by when some clients still waited for their first or second entry"
@@ -114,7 +115,7 @@ func (p *Report) window(t table) {
 		had, measured := row.EntriesInWindow.Value()
 		n, _ := row.Clients.Value()
 		length, _ := row.DurationS.Value()
-		if row.EntriesAsked.Known() || !measured || had >= each*n {
+		if row.Figure(option.EntriesColumn).Known() || !measured || had >= each*n {
 			return false
 		}
 		wouldDo, clients = max(wouldDo, math.Ceil(length*each*n/max(had, 1))), max(clients, n)
@@ -386,10 +387,10 @@ func (p *Report) pauses(s *bench.Summary, trial int) {
 		text = fmt.Sprintf("trial %d: %s", row.Trial, text)
 	}
 	const much = 1.1
-	asked, _ := row.DurationAskedS.Value()
+	asked, _ := row.Figure(option.DurationColumn).Value()
 	if took, _ := row.DurationS.Value(); asked > 0 && took > much*asked {
 		text += fmt.Sprintf("; the window is %s long, and %s were asked for", format.Seconds(row.DurationS),
-			format.Seconds(row.DurationAskedS))
+			format.Seconds(row.Figure(option.DurationColumn)))
 	}
 	p.warn("%s", text)
 }

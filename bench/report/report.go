@@ -3,13 +3,13 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
@@ -42,49 +42,12 @@ func (p *Report) line(name, format string, args ...any) {
 // Header says what is run, and on which machine.
 func (p *Report) Header(o *bench.Job, m results.Machine) {
 	words := []string{p.palette.Paint(terminal.Bold, o.Algorithm), english.Count(o.Config.N, "node", "nodes")}
-	if capacity := o.Config.Capacity(); capacity > 1 {
-		words = append(words, english.Count(capacity, "unit", "units"))
-	}
-	if o.Resources > 1 {
-		words = append(words, resourcesOf(o))
-	}
-	words = append(words, o.Config.Given()...)
-	layout := layoutOf(o)
-	words = append(words, layout.load(&o.Workload), "no injected latency")
-	if !o.Regions.None() {
-		words[len(words)-1] = o.Regions.String()
-	}
-	if !o.Latency.Zero() {
-		words[len(words)-1] = "latency " + o.Latency.String()
-	}
-	if o.Multicast {
-		words = append(words, "multicast")
-	}
-	if o.Config.Fenced {
-		words = append(words, "fenced")
-	}
-	for _, beside := range [][2]string{{"elect", o.Config.Elect}, {"detector", o.Detector}} {
-		if beside[1] != "" {
-			words = append(words, beside[0]+" "+beside[1])
-		}
-	}
-	if o.Hosts > 0 {
-		words = append(words, english.Count(o.Hosts, "host", "hosts"))
-	}
-	if o.Brokers > 1 && (!o.Simulated || o.Hosts == 0) {
-		words = append(words, english.Count(o.Brokers, "broker", "brokers"))
-	}
-	if o.Proxies {
-		words = append(words, "proxies")
-	}
-	if o.Resource == bench.ResourceProcess {
-		words = append(words, "resource process")
-	}
-	words = append(words, o.FaultTexts()...)
+	implied := option.Implied(bench.Implied(&o.Options, o.Spec))
+	words = append(append(words, o.Config.Given()...), o.Says(&implied, !o.Simulated)...)
 	if o.Entries > 0 {
 		words = append(words, english.Count(o.Entries, "entry", "entries"))
 	} else {
-		words = append(words, format.Duration(o.Duration)+layout.warmup(o.Warmup))
+		words = append(words, format.Duration(o.Duration)+layoutOf(o).warmup(o.Warmup))
 		if o.WarmupLimit > 0 {
 			words[len(words)-1] += " or more"
 		}
@@ -110,57 +73,19 @@ func (p *Report) Header(o *bench.Job, m results.Machine) {
 
 // A layout is how a run is printed.
 type layout struct {
-	load    func(*workload.Workload) string // what its nodes do
 	warmup  func(time.Duration) string
 	figures func(*Report, *bench.Summary, table)
 }
 
 // layouts has the layouts by what a check.Problem calls its sections.
 var layouts = map[string]layout{
-	"entries": {entryLoad, func(d time.Duration) string {
+	"entries": {func(d time.Duration) string {
 		return fmt.Sprintf(" after %s of warm-up", format.Duration(d))
 	}, (*Report).entries},
-	"elections": {campaigns, func(time.Duration) string { return "" }, (*Report).leaders},
+	"elections": {func(time.Duration) string { return "" }, (*Report).leaders},
 }
 
 func layoutOf(j *bench.Job) layout { return layouts[check.ProblemOf(j.Spec).Sections] }
-
-// campaigns says who campaigns.
-func campaigns(w *workload.Workload) string {
-	text := fmt.Sprintf("initiators %s", cmp.Or(w.Initiators, workload.AllInitiate))
-	if w.CampaignEvery > 0 {
-		text += fmt.Sprintf(" every %v", w.CampaignEvery)
-	}
-	return text
-}
-
-// entryLoad says when clients request, and how long they stay inside.
-func entryLoad(w *workload.Workload) string {
-	text := string(w.Load) + " load"
-	if w.Zipf > 0 {
-		text += fmt.Sprintf(", resources named by zipf %v", w.Zipf)
-	}
-	switch w.Load {
-	case workload.Closed:
-		text += fmt.Sprintf(", think %v", w.Think)
-	case workload.Open:
-		text += fmt.Sprintf(", %v requests/s and node", w.Rate)
-		if w.Evenly {
-			text += " evenly"
-		}
-	}
-	text += ", hold " + w.Hold.String()
-	if !w.Take.IsZero() {
-		text += ", take " + w.Take.String()
-	}
-	if w.Work != workload.Account {
-		text += ", work " + w.Work.String()
-	}
-	if !w.Receive.IsZero() {
-		text += ", receive " + w.Receive.String()
-	}
-	return text
-}
 
 const trialFormat = "%5s  %-12s %12s %12s %12s %15s\n"
 
@@ -181,7 +106,7 @@ var loadColumns = map[workload.Load][4]trialColumn{workload.Campaign: {
 
 // trialColumns returns the figures in a line about a trial.
 func trialColumns(row *results.Row) [4]trialColumn {
-	if columns, has := loadColumns[workload.Load(row.Load)]; has {
+	if columns, has := loadColumns[workload.Load(row.Text(option.LoadColumn))]; has {
 		return columns
 	}
 	return entryColumns

@@ -8,6 +8,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
 	"turnstile/judge/check"
@@ -24,7 +25,7 @@ func threeTrials(t *testing.T) *bench.Summary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job, err := bench.Options{Config: nodes.Config{N: 3}, Trials: 3}.Draft(spec, false)
+	job, err := bench.Draft(bench.Options{Config: nodes.Config{N: 3}, Trials: 3}, spec, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +182,8 @@ func TestSummaryOfAMachineThatDoesNotSay(t *testing.T) {
 func TestSummaryOfPauses(t *testing.T) {
 	s := threeTrials(t)
 	s.Verdicts[1].Pauses = "the orchestrator stood still for 2s, and there was 1 shorter pause"
-	s.Rows[1].DurationS, s.Rows[1].DurationAskedS = figure.Number(3), figure.Number(1)
+	s.Rows[1].DurationS = figure.Number(3)
+	s.Rows[1].Asked = s.Rows[1].With(option.DurationColumn, figure.Number(1))
 	s.Rows[2].PauseSMax = figure.Number(2) // as of an older Turnstile
 	const pad = "            "
 	wantSummary(t, s, pad+"trial 2: "+s.Verdicts[1].Pauses+"; "+

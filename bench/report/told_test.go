@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/internal/figure"
 )
 
@@ -67,7 +68,7 @@ func TestSummaryOfLostLocks(t *testing.T) {
 func TestSummaryOfAnOpenLoadWithoutRequests(t *testing.T) {
 	s := threeTrials(t)
 	for i := range s.Rows {
-		s.Rows[i].Load = "open"
+		s.Rows[i].Asked = s.Rows[i].With(option.LoadColumn, "open")
 	}
 	wantSummary(t, s, "issued      no request fell due while it was measured")
 	s.Record.Trials[1].Trouble = "interrupted"

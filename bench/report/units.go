@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"strings"
 
 	"turnstile/bench"
 	"turnstile/internal/english"
@@ -31,15 +30,6 @@ type dividedRow struct {
 	name  string
 	taken figure.Figure // share of the window; of resources
 	measure.OfGroup
-}
-
-// resourcesOf says how many resources there are, and their names.
-func resourcesOf(o *bench.Job) string {
-	says := english.Count(o.Resources, "resource", "resources")
-	if o.ResourceNames != "" {
-		says += " (" + strings.ReplaceAll(o.ResourceNames, ",", ", ") + ")"
-	}
-	return says
 }
 
 // divided prints, for each number of units that requests took and for each of several resources, how often

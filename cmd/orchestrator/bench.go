@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/chaos"
-	"turnstile/chaos/place"
 	"turnstile/internal/chance"
 	"turnstile/internal/input"
 	"turnstile/internal/terminal"
@@ -56,17 +56,15 @@ const benchExample = `  orchestrator bench --algo ricart -n 32
 type benchCall struct {
 	runCommand
 	bench.Job
-	load, arrivals string
-	regions        string // the file of them
-	initiators     string
-	faults         faultFlags
-	foreign        foreignFlags
-	service        serviceFlags
-	setup          bench.Setup
-	required       required
-	control        controlFlags
-	json           bool
-	noProgress     bool
+	regions    string // the file of them
+	faults     faultFlags
+	foreign    foreignFlags
+	service    serviceFlags
+	setup      bench.Setup
+	required   required
+	control    controlFlags
+	json       bool
+	noProgress bool
 }
 
 func (a *app) benchCommand() *cobra.Command {
@@ -80,101 +78,73 @@ func (a *app) benchCommand() *cobra.Command {
 		_, err := a.bench(ctx, &c)
 		return err
 	})
-	c.addFlags(cmd)
+	c.addFlags(cmd.Flags())
+	forOneCall(cmd, "require")
 	completeFlags(cmd)
 	return cmd
 }
 
-func (c *benchCall) addFlags(cmd *cobra.Command) {
-	c.addRunFlags(cmd)
-	f := cmd.Flags()
+// addFlags adds the flags of real runs.
+func (c *benchCall) addFlags(f *pflag.FlagSet) {
+	c.addRunFlags(f)
 	c.foreign.add(f)
 	c.service.add(f, &c.setup)
-	group(f, systemFlags)
-	f.DurationVar(&c.Patience, "patience", c.Patience,
-		"how long nothing may move while somebody waits, before the run is looked at for a stall")
-	group(f, runFlags)
-	f.StringVar(&c.NATS, "nats", "", "`URL` of a NATS server to use (default one of the run's own)")
+	group(f, option.System)
+	c.addOptions(f, true)
 	c.control.add(f)
 	f.BoolVar(&c.setup.PlainData, "plain-data", false,
 		"have the brokers on hosts speak no TLS, though the control plane does")
-	f.BoolVar(&c.Proxies, "proxies", false,
-		"run the connections of nodes and brokers through TCP proxies, even if no fault needs that")
-	group(f, networkFlags)
-	if slices.Contains(c.demands(), demand(requests{})) {
-		f.StringVar(&c.Resource, "resource", bench.ResourceFile,
-			"`place` of what clients share: file, which all map, or process, which they ask")
-	}
+	group(f, option.Network)
 	f.StringVar(&c.setup.Node, "node-program", "",
 		"`path` of the program of a node (default node, beside this program)")
-	group(f, runFlags)
+	group(f, option.Running)
 }
 
 // addRunFlags adds the flags of real and simulated runs. A flag whose variable has a value already has that
 // as its default.
-func (c *benchCall) addRunFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	c.Patience = 3 * time.Second
+func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
+	c.Patience, c.Config.N, c.Resources, c.Brokers, c.Trials = 3*time.Second, c.nodes, 1, 1, 1
+	c.Duration, c.Workload.Hold = 3*time.Second, chance.Constant(100*time.Microsecond)
 	f.SortFlags = false
 	f.SetNormalizeFunc(longN)
 	f.StringVar(&c.Algorithm, c.naming, c.algorithm, "the "+c.one+", by `name` or alias (see list)")
-	f.IntVarP(&c.Config.N, "nodes", "n", c.nodes, "how many nodes "+c.nodesDo)
-	group(f, systemFlags)
-	for _, d := range c.demands() {
-		d.addLoad(c, f)
-	}
-	f.Var(&c.Latency, "latency", "latency of every link, injected if the links are real")
-	f.StringVar(&c.regions, "regions", "",
-		"`file` of the latencies between regions, instead of --latency (see docs/running.md)")
-	group(f, networkFlags)
-	addHosts(f, &c.Hosts, &c.Place)
-	group(f, hostFlags)
-	c.faults.add(f)
-	group(f, faultGroup)
-	f.IntVar(&c.Brokers, "brokers", 1,
-		"how many NATS servers of the run's own: 1 or 3, with the nodes spread over them")
-	noZero(f, "brokers", "would leave no server to talk over: write 1 or 3, or leave it out")
-	group(f, networkFlags)
-	f.StringVar(&c.Detector, "detector", "",
-		"failure `detector` beside the algorithm, as in heartbeat or probe:period=50ms,timeout=200ms, or none "+
-			"(default the one that the algorithm listens to, if any; see list)")
-	for _, d := range c.demands() {
-		d.addSystem(c, f)
-	}
-	group(f, systemFlags)
-	f.BoolVar(&c.Multicast, "multicast", false, "send each broadcast as one publish, not one per peer")
-	group(f, networkFlags)
-	addOptions(cmd, &c.Config, c.table())
-	f.DurationVar(&c.Duration, "duration", 3*time.Second, "how long to measure")
-	for _, d := range c.demands() {
-		d.addEnd(c, f)
-	}
-	f.IntVar(&c.Trials, "trials", 1, "how many times to run, each with a seed and nodes of its own")
-	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default a fresh one)")
-	f.BoolVar(&c.Trace, "trace", false,
-		"record all messages, not only the latest, for diagram and export (docs/diagrams.md has what it costs)")
-	group(f, runFlags)
+	group(f, option.System)
+	c.addOptions(f, false)
+	addAlgorithmOptions(f, &c.Config, c.table())
 	f.StringVar(&c.setup.Results, "results", "results", "`folder` of all result sets")
 	f.StringVar(&c.setup.Set, "set", cmp.Or(c.setup.Set, "bench"),
 		"`name` of the result set that the run belongs to")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead of the summary")
-	c.required.add(cmd)
-	addNoProgress(cmd, &c.noProgress)
+	c.required.add(f)
+	addNoProgress(f, &c.noProgress)
 	group(f, outputFlags)
 }
 
-// addHosts adds the flags that say over how many hosts nodes are spread, and how.
-func addHosts(f *pflag.FlagSet, hosts *int, places *string) {
-	f.IntVar(hosts, "hosts", 0, "over how many hosts the nodes are spread (default none: this machine)")
-	noZero(f, "hosts", "would be nowhere: write how many, or leave it out for this machine alone")
-	f.StringVar(places, "place", "",
-		"which `nodes` are on which host: "+place.Forms+" (default "+place.Turns+": node i is on host i mod "+
-			"their number)")
+// addOptions adds the flags of the options that the runs of the command may have: those for real runs alone,
+// or all others.
+func (c *benchCall) addOptions(f *pflag.FlagSet, real bool) {
+	for _, o := range option.Table {
+		switch {
+		case o.Real != real || !c.mayHave(o):
+		case o.Name == "plan":
+			c.faults.add(f)
+			group(f, faultGroup)
+		case o.Name == "regions":
+			addOption(f, o, &c.regions)
+		case !o.Elsewhere:
+			addOption(f, o, o.Of(&c.Options))
+		}
+	}
+}
+
+// mayHave reports whether some run of the command may have an option.
+func (c *runCommand) mayHave(o *option.Option) bool {
+	return slices.ContainsFunc(c.problems, func(p *check.Problem) bool { return o.Is(p.Load) })
 }
 
 // addNoProgress adds the flag of all commands that show progress.
-func addNoProgress(cmd *cobra.Command, off *bool) {
-	cmd.Flags().BoolVar(off, "no-progress", false, "show no progress, even on a terminal")
+func addNoProgress(f *pflag.FlagSet, off *bool) {
+	f.BoolVar(off, "no-progress", false, "show no progress, even on a terminal")
 }
 
 // longN lets --n stand for --nodes, as -n does.
@@ -197,13 +167,16 @@ func (c *benchCall) resolve(s settings) error {
 	}
 	c.Spec, c.Problem = row, check.ProblemOf(row)
 	if !slices.Contains(c.problems, c.Problem) {
-		return s.blame(fmt.Errorf("%s %s", row.Name, c.Problem.Misplaced), c.naming)
+		return s.blame(fmt.Errorf("%s %s: %s", row.Name, c.Problem.Misplaced, c.Problem.Instead), c.naming)
 	}
-	if err := demandOf(c.Problem).resolve(c, s); err != nil {
+	if err := c.resolveDemand(s); err != nil {
 		return s.blame(err, "load", "think", "rate", "arrivals")
 	}
 	c.resolveEnd(s)
-	if err := errors.Join(c.checkControl(s), c.resolveRegions(s)); err != nil {
+	if err := c.checkControl(s); err != nil {
+		return err
+	}
+	if err := c.resolveRegions(s); err != nil {
 		return err
 	}
 	if !s.given("seed") {
@@ -215,7 +188,7 @@ func (c *benchCall) resolve(s settings) error {
 	if c.Hosts > 0 && c.NATS == "" && !s.given("brokers") {
 		c.Brokers = c.Hosts // one on each
 	}
-	job, _ := c.Draft(c.Spec, c.Simulated) // Check returns the error
+	job, _ := bench.Draft(c.Options, c.Spec, c.Simulated) // Check returns the error
 	c.Job = *job
 	scene := c.Scene()
 	if c.Plan, c.Faults, err = c.faults.resolve(s, scene); err != nil {
@@ -290,8 +263,8 @@ func (c *benchCall) resolveEnd(s settings) {
 	if c.Entries > 0 && s.rank("warmup") < s.rank("entries") {
 		c.Warmup = 0
 	}
-	if c.Entries == 0 && !s.given("warmup") {
-		demandOf(c.Problem).warm(&c.Options)
+	if c.Entries == 0 && !s.given("warmup") && option.Find("warmup").Is(c.Problem.Load) {
+		c.Warmup, c.WarmupLimit = min(c.Duration/10, time.Second), option.WarmupLimit
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/experiment"
+	"turnstile/bench/option"
 	"turnstile/internal/english"
 	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
@@ -77,7 +78,7 @@ func (a *app) chaosCommand() *cobra.Command {
 	f.IntVar(&c.compared, "compare", c.compared,
 		"how many real runs are compared with simulated ones: each has one fault, and requests come one at a time")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "that plans, loads and latencies are drawn by")
-	addReceive(f, &c.Receive)
+	addOption(f, option.Find("receive"), &c.Receive)
 	c.services.Plans, c.services.Workers, c.services.Tries = 100, 1, 40
 	f.BoolVar(&c.services.asked, "services", false,
 		"services such as etcd and redis instead, in the set "+huntSet)
@@ -91,7 +92,7 @@ func (a *app) chaosCommand() *cobra.Command {
 	f.IntVar(&c.services.Tries, "shrink", c.services.Tries,
 		"with --services: how many runs it may take to shrink a finding; 0: none is shrunk")
 	addSetup(f, &c.Setup, "the real runs")
-	addNoProgress(cmd, &c.noProgress)
+	addNoProgress(f, &c.noProgress)
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 	return cmd
 }

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes"
@@ -32,55 +32,24 @@ func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 	if !foreign.Is(o.Config) {
 		add(naming, row.Name)
 	}
-	add("nodes", o.Config.N)
+	implied := option.Implied(bench.Implied(o, row))
 	if foreign.Is(o.Config) {
 		programWords(addText, o.Config)
 	} else {
-		implied := o.Implied(row)
 		for _, option := range row.Options {
-			if value := o.Config.Value(option); value != implied.Value(option) {
+			if value := o.Config.Value(option); value != implied.Config.Value(option) {
 				add(option.Name, value)
 			}
 		}
 	}
-	if units := o.Config.Units; units > 0 && units != row.Explicit(nodes.Config{N: o.Config.N}).Units {
-		add("units", units)
-	}
-	if o.Resources > 1 {
-		add("resources", cmp.Or(o.ResourceNames, fmt.Sprint(o.Resources)))
-	}
-	demandOf(problem).words(add, &o.Workload)
-	if o.Regions.None() {
-		add("latency", o.Latency)
-	} else {
-		add("regions", "FILE") // it is not on record where they were read from
-	}
-	addText("detector", o.Detector)
-	if o.Brokers > 1 {
-		add("brokers", o.Brokers)
-	}
-	if o.Hosts > 0 {
-		add("hosts", o.Hosts)
-	}
-	addText("place", o.Place)
-	if real {
-		addText("resource", o.Resource)
-	}
-	if o.Multicast {
-		words = append(words, "--multicast")
-	}
-	addText("elect", o.Config.Elect)
-	if o.Config.Fenced {
-		words = append(words, "--fenced")
-	}
-	demandOf(problem).warmWords(add, o)
-	if o.Entries > 0 {
-		add("entries", o.Entries)
-	} else {
-		add("duration", o.Duration)
+	for given, value := range o.Given(&implied, real) {
+		if value == "true" {
+			words = append(words, "--"+given.Name)
+		} else {
+			add(given.Name, value)
+		}
 	}
 	addText("plan", plan)
-	add("seed", o.Seed)
 	return strings.Join(words, " ")
 }
 

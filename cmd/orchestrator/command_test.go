@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/internal/terminal"
 	"turnstile/nodes"
@@ -32,7 +33,7 @@ func TestCommandOfRun(t *testing.T) {
 		{Load: workload.Open, Rate: 20, Evenly: true}, {Load: workload.Saturated, Zipf: 1.1},
 		{Load: workload.Saturated, Receive: workload.Receive{By: workload.Poll, Period: time.Millisecond}},
 	} {
-		o := bench.Defaults()
+		o := option.Defaults()
 		o.Algorithm, o.Config.N, o.Workload, o.Seed = row.Name, 5, w, 77
 		o.Latency, o.Duration, o.Warmup = chance.Constant(time.Millisecond), time.Second, time.Second/10
 		if w.Zipf > 0 {
@@ -43,7 +44,7 @@ func TestCommandOfRun(t *testing.T) {
 			o.Config = o.Config.With(row.Options[0].Name, row.Options[0].Values[1])
 		}
 		o.Plan, o.Detector, o.Hosts, o.Place = "random:77", "heartbeat", 2, "blocks"
-		j, err := o.Resolve(row, false)
+		j, err := bench.Resolve(o, row, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +63,7 @@ func TestCommandOfRun(t *testing.T) {
 			got = c.Options
 			return err
 		}}
-		c.addFlags(own)
+		c.addFlags(own.Flags())
 		own.SetArgs(rest)
 		if err := own.Execute(); err != nil {
 			t.Fatalf("%q: %v", words, err)
@@ -111,7 +112,7 @@ func TestCommandOfPrograms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := bench.Defaults()
+		o := option.Defaults()
 		o.Algorithm, o.Config = row.Name, c
 		command := strings.Replace(commandOf(row, &o, true, ""), terminal.Invoked()+" ", "", 1)
 		for _, part := range strings.SplitAfter(want, " --") {

@@ -45,6 +45,8 @@ func completeFlags(cmd *cobra.Command) {
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 	cmd.RegisterFlagCompletionFunc("detector", completeDetector)
 	cmd.RegisterFlagCompletionFunc("elect", completeScheme)
+	completeWith(cmd, "require", results.FigureColumns())
+	completeOptions(cmd)
 	completeFaults(cmd)
 }
 
@@ -67,6 +69,15 @@ func completeFaults(cmd *cobra.Command) {
 // completeWith makes shells complete a flag with one of the values.
 func completeWith(cmd *cobra.Command, flag string, values []string) {
 	cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// completeOptions makes shells complete the options of algorithms.
+func completeOptions(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if isOption(f) {
+			cmd.RegisterFlagCompletionFunc(f.Name, completeOption(f.Name))
+		}
+	})
 }
 
 // completeOption completes the value of an option of the algorithm that the command line names.

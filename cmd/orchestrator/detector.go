@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/nodes"
@@ -64,21 +64,21 @@ func writeDetector(w io.Writer, row *spec) {
 
 // A detectorEntry is one failure detector as list --json prints it.
 type detectorEntry struct {
-	Name      string   `json:"name"`
-	Aliases   []string `json:"aliases"`
-	Source    string   `json:"source"`
-	Summary   string   `json:"summary"`
-	Live      []string `json:"accuracy_rests_on"`
-	Messages  []string `json:"messages"`
-	Options   []option `json:"options"`
-	Simulated bool     `json:"simulated_only"`
+	Name      string    `json:"name"`
+	Aliases   []string  `json:"aliases"`
+	Source    string    `json:"source"`
+	Summary   string    `json:"summary"`
+	Live      []string  `json:"accuracy_rests_on"`
+	Messages  []string  `json:"messages"`
+	Options   []setting `json:"options"`
+	Simulated bool      `json:"simulated_only"`
 }
 
 func detectorEntryOf(row *spec) detectorEntry {
 	e := detectorEntry{Name: row.Name, Aliases: row.Aliases, Source: row.Source, Summary: row.Summary,
 		Live: needs(row.Safe | row.Live), Messages: row.Codec().Names(), Simulated: row.Told != nil}
 	for _, o := range row.Options {
-		e.Options = append(e.Options, option{o.Name, o.Usage, o.Values, o.Default})
+		e.Options = append(e.Options, setting{o.Name, o.Usage, o.Values, o.Default})
 	}
 	return e
 }
@@ -95,5 +95,5 @@ func (a *app) listDetector(row *spec, asJSON bool) error {
 // completeDetector completes the name of a failure detector.
 func completeDetector(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	names, how := completeRows(detector.Table, nil)
-	return append(names, cobra.CompletionWithDesc(bench.NoDetector, "none, even if the algorithm listens")), how
+	return append(names, cobra.CompletionWithDesc(option.NoDetector, "none, even if the algorithm listens")), how
 }

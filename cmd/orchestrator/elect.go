@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/spf13/cobra"
+
+	"turnstile/bench/option"
 )
 
 const electHelp = `Have nodes elect leaders, in a process each, and judge who led and when.
@@ -42,11 +44,11 @@ func (a *app) electCommand() *cobra.Command {
 		_, err := a.bench(ctx, &c)
 		return err
 	})
-	c.addFlags(cmd)
+	c.addFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&explain, "explain", false,
 		"start nothing, and tell one election message by message, and another after a crash of the leader")
-	group(cmd.Flags(), runFlags)
-	forOneCall(cmd, "explain")
+	group(cmd.Flags(), option.Running)
+	forOneCall(cmd, "explain", "require")
 	completeFlags(cmd)
 	return cmd
 }

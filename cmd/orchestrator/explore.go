@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"turnstile/bench/option"
 	"turnstile/internal/english"
 	"turnstile/internal/input"
 	"turnstile/internal/terminal"
@@ -133,13 +134,14 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 		"how many equal messages one link holds, of an algorithm with timers (default 1 if it stands losses)")
 	f.IntVar(&c.Timeouts, "timeouts", 0, "how often timers may run out, in all (default any number)")
 	f.BoolVar(&c.Demand, "demand", false, "let faults excuse nothing")
-	addUnits(f, &c.Config)
+	addOption(f, option.Find("units"), &c.Config.Units)
 	f.Var(&c.Take, "take", "`units` of the resource that a request may take, all of which are tried: "+
 		workload.TakeForms)
 	f.Lookup("take").DefValue = "" // otherwise the help would say 1 of electors
 	f.BoolVar(&c.Config.Fenced, "fenced", false,
 		"have the resource demand fence numbers, and refuse what is written under a lower one than the highest")
-	addOptions(cmd, &c.Config, catalog.All())
+	addAlgorithmOptions(f, &c.Config, catalog.All())
+	completeOptions(cmd)
 	f.IntVar(&c.Depth, "depth", 0, "how many steps to go (default to the end)")
 	f.Uint64Var(&c.States, "states", 0, "how many states to see (default all)")
 	f.Var(&c.memory, "memory", "how much memory to take")
@@ -147,7 +149,7 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 	f.StringVar(&c.save, "save", "", "`file` for the schedule of what is found wrong")
 	f.StringVar(&c.picture, "diagram", "", "`file` for a picture of what is found wrong, as SVG")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
-	addNoProgress(cmd, &c.noProgress)
+	addNoProgress(f, &c.noProgress)
 	f.SetNormalizeFunc(longN)
 	noZero(f, "campaigns", "would let nobody campaign: leave it out for as many as --entries allows")
 	noZero(f, "copies", "would lose every message: leave it out for the default")

@@ -77,24 +77,13 @@ func (c *faultFlags) addKeys(f *pflag.FlagSet, keys []effect.Key) {
 	for i := range keys {
 		k := &keys[i]
 		name := k.FlagName()
-		switch v := c.keys.Value(k.Name).(type) {
-		case pflag.Value:
-			f.Var(v, name, k.Says)
-		case *string:
-			f.StringVar(v, name, "", k.Says)
-		case *bool:
-			f.BoolVar(v, name, false, k.Says)
-		case *int:
-			f.IntVar(v, name, 0, k.Says)
-		case *uint64:
-			f.Uint64Var(v, name, 0, k.Says)
-		case *float64:
-			f.Float64Var(v, name, 0, k.Says)
-		case *time.Duration:
-			f.DurationVar(v, name, 0, k.Says)
-		default:
-			f.Var(&textFlag{v.(textValue), k}, name, k.Says)
+		value := c.keys.Value(k.Name)
+		if _, is := value.(pflag.Value); !is {
+			if text, is := value.(textValue); is {
+				value = &textFlag{text, k}
+			}
 		}
+		addValue(f, value, name, "", k.Says)
 		if k.NoZeroFlag != "" {
 			noZero(f, name, k.NoZeroFlag)
 		}

@@ -13,16 +13,11 @@ import (
 	"turnstile/nodes/row"
 )
 
-// The groups in which help lists the flags of a run.
+// The groups in which help lists the flags of a run, beside those of package option.
 const (
-	systemFlags  = "What runs"
-	loadFlags    = "Load"
-	networkFlags = "Network"
-	hostFlags    = "Hosts"
-	faultGroup   = "Faults"
-	runFlags     = "Run"
-	outputFlags  = "Output"
-	optionFlags  = "Options" // of algorithms
+	faultGroup  = "Faults"
+	outputFlags = "Output"
+	optionFlags = "Options" // of algorithms
 )
 
 // helpWidth is how many columns the help of flags takes.

@@ -25,6 +25,7 @@ var layers = [][]string{
 	{"bench/cluster", "bench/bare", "bench/control", "bench/compare", "bench/netcut"},
 	{"bench/access"},
 	{"results"},
+	{"bench/option"},
 	{forTests}, // imports chaos and all of nodes but the tables, whose tests use it
 	{"judge/measure", "judge/check", "judge/spacetime"},
 	{"judge/section", "judge/leadership"},
@@ -46,7 +47,7 @@ var layers = [][]string{
 		"internal/terminal",
 		"internal/flaky", "internal/heap", "internal/input", "internal/jsonseq", "internal/offset",
 		"internal/plainjson",
-		"internal/quickpipe", "internal/selfbench", "internal/skew",
+		"internal/quickpipe", "internal/selfbench", "internal/size", "internal/skew",
 		"docs", "internal/mailbox", "internal/shared",
 		"internal/soak", "internal/stats", "internal/suggest", "internal/svg", "internal/times",
 		"internal/unavailable", "internal/unit"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"turnstile/bench/option"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
@@ -48,8 +49,9 @@ func (a *app) listCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVarP(&c.N, "nodes", "n", 8, "for how many nodes to print the cost")
-	addUnits(cmd.Flags(), &c)
-	addOptions(cmd, &c, catalog.All())
+	addOption(cmd.Flags(), option.Find("units"), &c.Units)
+	addAlgorithmOptions(cmd.Flags(), &c, catalog.All())
+	completeOptions(cmd)
 	cmd.Flags().BoolVar(&columns, "columns", false, "list the columns of result files, or those of a name")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead")
 	cmd.Flags().BoolVar(&markdown, "markdown", false, "print a table for a Markdown document instead")
@@ -333,7 +335,7 @@ type entry struct {
 	Effective  []string          `json:"fenced_safety_rests_on"`
 	Detector   string            `json:"failure_detector"`
 	Messages   []string          `json:"messages"`
-	Options    []option          `json:"options"`
+	Options    []setting         `json:"options"`
 	Servers    int               `json:"servers"`
 	Circulates bool              `json:"circulates"`
 	Broadcasts bool              `json:"broadcasts"`
@@ -346,8 +348,8 @@ type entry struct {
 	Identities []string          `json:"identities"`
 }
 
-// An option is a setting of an algorithm, as list --json prints it.
-type option struct {
+// A setting is an option of an algorithm, as list --json prints it.
+type setting struct {
 	Name    string   `json:"name"`
 	Usage   string   `json:"usage"`
 	Values  []string `json:"values"` // null: any that it does not refuse
@@ -367,7 +369,7 @@ func entryOf(row *spec, c nodes.Config) entry {
 		Nodes: c.N, Formula: cost.Formula,
 		Cost: map[string]limits{"sequential": limitsOf(cost.Sequential), "one": limitsOf(cost.One),
 			"saturated": limitsOf(cost.Saturated), "any": limitsOf(cost.Any)},
-		Delay: limitsOf(cost.Delay), Identities: []string{}, Options: []option{}, Symbols: map[string]int{},
+		Delay: limitsOf(cost.Delay), Identities: []string{}, Options: []setting{}, Symbols: map[string]int{},
 		Broadcasts: row.Broadcasts(c),
 	}
 	for _, s := range row.Exclusion().Symbols {
@@ -377,7 +379,7 @@ func entryOf(row *spec, c nodes.Config) entry {
 		e.Bypass = &bypass
 	}
 	for _, o := range row.Options {
-		e.Options = append(e.Options, option{o.Name, o.Usage, o.Values, o.Default})
+		e.Options = append(e.Options, setting{o.Name, o.Usage, o.Values, o.Default})
 	}
 	for _, i := range row.Exclusion().IdentitiesIn(c) {
 		e.Identities = append(e.Identities, i.Says)

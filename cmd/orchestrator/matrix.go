@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/bench/experiment"
+	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/english"
 	"turnstile/judge/check"
@@ -95,10 +96,11 @@ func (a *app) matrixCommand() *cobra.Command {
 		"simulated %d, of failovers %d)", runsSimulated, failoverRuns))
 	noZero(f, "runs", "would make no run: write a number from 1, or leave it out")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "of the first run of each cell")
-	addHosts(f, &c.Hosts, &c.Place)
+	addOption(f, option.Find("hosts"), &c.Hosts)
+	addOption(f, option.Find("place"), &c.Place)
 	addControl(f, &c.Setup.Control, &c.Setup.ControlKey)
 	addSetup(f, &c.Setup, "the table and the real runs")
-	addNoProgress(cmd, &c.noProgress)
+	addNoProgress(f, &c.noProgress)
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 	completeWith(cmd, "faults", planNames())
 	return cmd

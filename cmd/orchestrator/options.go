@@ -2,19 +2,58 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"turnstile/bench/option"
 	"turnstile/nodes"
 	"turnstile/nodes/foreign"
 	"turnstile/nodes/row"
 )
 
-// addOptions adds a flag to cmd for each option that an algorithm of a table has.
-func addOptions(cmd *cobra.Command, c *nodes.Config, table []*spec) {
+// addOption adds the flag of an option of runs, which sets a value: a pointer, as option.Option.Of has it.
+// Its default is what is there.
+func addOption(f *pflag.FlagSet, o *option.Option, value any) {
+	addValue(f, value, o.Name, o.Short, o.Usage)
+	flag := f.Lookup(o.Name)
+	if _, ours := value.(option.Value); ours && flag.Value.Type() != "distribution" {
+		flag.DefValue = "" // which the usage says, if need be
+	}
+	if o.NoZero != "" {
+		noZero(f, o.Name, o.NoZero)
+	}
+	group(f, o.Group)
+}
+
+// addValue adds a flag that sets a value, given a pointer to it.
+func addValue(f *pflag.FlagSet, value any, name, short, usage string) {
+	switch v := value.(type) {
+	case pflag.Value:
+		f.VarP(v, name, short, usage)
+	case *string:
+		f.StringVarP(v, name, short, *v, usage)
+	case *bool:
+		f.BoolVarP(v, name, short, *v, usage)
+	case *int:
+		f.IntVarP(v, name, short, *v, usage)
+	case *uint64:
+		f.Uint64VarP(v, name, short, *v, usage)
+	case *float64:
+		f.Float64VarP(v, name, short, *v, usage)
+	case *time.Duration:
+		f.DurationVarP(v, name, short, *v, usage)
+	default:
+		panic(fmt.Sprintf("a flag %s of type %T", name, v))
+	}
+}
+
+// addAlgorithmOptions adds a flag for each option that an algorithm of a table has.
+func addAlgorithmOptions(f *pflag.FlagSet, c *nodes.Config, table []*spec) {
 	for _, o := range row.Options(table) {
 		var rows []string
 		for _, row := range table {
@@ -22,15 +61,14 @@ func addOptions(cmd *cobra.Command, c *nodes.Config, table []*spec) {
 				rows = append(rows, row.Name)
 			}
 		}
-		cmd.Flags().Func(o.Name, o.String()+"; of "+strings.Join(rows, ", "), func(value string) error {
+		f.Func(o.Name, o.String()+"; of "+strings.Join(rows, ", "), func(value string) error {
 			if value == "" {
 				return errors.New("it has no value: write one, or leave it out")
 			}
 			*c = c.With(o.Name, value)
 			return nil
 		})
-		cmd.Flags().SetAnnotation(o.Name, groupKey, []string{optionFlags})
-		cmd.RegisterFlagCompletionFunc(o.Name, completeOption(o.Name))
+		f.SetAnnotation(o.Name, groupKey, []string{optionFlags})
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/bare"
+	"turnstile/bench/option"
 	"turnstile/bench/service"
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
@@ -84,7 +85,7 @@ func (a *app) overheadCommand() *cobra.Command {
 // check completes the call, and says what is wrong with it, if anything is.
 func (c *overheadCall) check(s settings) error {
 	if !s.given("warmup") {
-		c.WarmupLimit = bench.WarmupLimit
+		c.WarmupLimit = option.WarmupLimit
 	}
 	switch {
 	case c.names != nil && s.given("nodes"):
@@ -115,7 +116,7 @@ func (c *overheadCall) describeServices() error {
 			return err
 		}
 		program := service.Program{Command: command, Name: name, Server: c.setup.ServerProgram}
-		config := bench.Defaults().Config
+		config := option.Defaults().Config
 		config.N = 1
 		of, d, err := subjectOf(context.Background(), &program, config)
 		switch {

@@ -20,7 +20,7 @@ func resolved(t *testing.T, c *benchCall, args ...string) (*benchCall, error) {
 		_, err := settle(cmd, c.resolve)
 		return err
 	}}
-	c.addRunFlags(cmd)
+	c.addRunFlags(cmd.Flags())
 	cmd.SetArgs(args)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	return c, cmd.Execute()

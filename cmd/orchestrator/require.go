@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"turnstile/bench"
 	"turnstile/bench/compare"
@@ -20,11 +20,9 @@ type required struct {
 }
 
 // add adds the flag.
-func (r *required) add(cmd *cobra.Command) {
-	cmd.Flags().StringArrayVar(&r.texts, "require", nil, "a `condition` on a figure of every trial, such as "+
+func (r *required) add(f *pflag.FlagSet) {
+	f.StringArrayVar(&r.texts, "require", nil, "a `condition` on a figure of every trial, such as "+
 		"'wait_us_p99<50ms'; if one does not hold, the exit status is 1; several times for several")
-	forOneCall(cmd, "require")
-	completeWith(cmd, "require", results.FigureColumns())
 }
 
 // parse reads what the flag was given.

@@ -89,7 +89,7 @@ func (a *app) rerun(ctx context.Context, c *benchCall, s settings, folder *resul
 	if err := checkSet(&c.setup, nil); err != nil {
 		return err
 	}
-	job, err := c.Resolve(row, record.Simulated)
+	job, err := bench.Resolve(c.Options, row, record.Simulated)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	setpage "turnstile/bench/page"
 	"turnstile/bench/report"
 	"turnstile/internal/format"
@@ -301,7 +302,7 @@ var overviewColumns = []overviewColumn{
 		}
 		return strconv.Itoa(o.Nodes)
 	}},
-	{"LOAD", func(o *bench.Overview) string { return cmp.Or(o.Load, format.Missing) }},
+	{"LOAD", func(o *bench.Overview) string { return cmp.Or(o.Text(option.LoadColumn), format.Missing) }},
 	{"TRIALS", func(o *bench.Overview) string {
 		return format.OutOf(o.Trials, max(o.TrialsAsked, o.Trials))
 	}},

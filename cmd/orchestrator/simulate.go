@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 )
@@ -60,14 +61,14 @@ func (a *app) simulateCommand() *cobra.Command {
 		}
 		return a.simulate(ctx, &c)
 	})
-	c.addRunFlags(cmd)
 	f := cmd.Flags()
+	c.addRunFlags(f)
 	f.StringVar(&c.schedule, "replay", "",
 		"play the schedule in a `file`, as explore --save writes it; takes no other flags but --algo and --json")
 	f.BoolVar(&c.shrink, "shrink", false,
 		"if the run is not valid, print the fewest of its faults with which it still fails so, as a plan")
-	group(f, runFlags)
-	forOneCall(cmd, "shrink")
+	group(f, option.Running)
+	forOneCall(cmd, "shrink", "require")
 	completeFlags(cmd)
 	return cmd
 }

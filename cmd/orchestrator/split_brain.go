@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/bench/experiment"
+	"turnstile/bench/option"
 	"turnstile/bench/report"
 	"turnstile/chaos/effect"
 	"turnstile/internal/english"
@@ -86,12 +87,14 @@ func (a *app) splitBrainCommand() *cobra.Command {
 	noZero(f, "duration", "would be no run at all: leave it out for as long as each scheme needs")
 	f.BoolVar(&c.simulated, "simulated", false, "on virtual time")
 	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default a fresh one)")
-	addHosts(f, &c.Hosts, &c.Place)
+	addOption(f, option.Find("hosts"), &c.Hosts)
+	addOption(f, option.Find("place"), &c.Place)
 	addControl(f, &c.Setup.Control, &c.Setup.ControlKey)
 	addSetup(f, &c.Setup, "the table and the runs")
 	addMixed(f, &c.mixed, "")
-	addOptions(cmd, &c.options, election.Table)
-	addNoProgress(cmd, &c.noProgress)
+	addAlgorithmOptions(f, &c.options, election.Table)
+	completeOptions(cmd)
+	addNoProgress(f, &c.noProgress)
 	completeWith(cmd, "scheme", namesOf(election.Table))
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"turnstile/bench"
+	"turnstile/bench/option"
 	"turnstile/bench/report"
 	"turnstile/internal/terminal"
 	"turnstile/nodes/election"
@@ -83,9 +84,9 @@ func TestJudgingIsInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := bench.Defaults()
+	o := option.Defaults()
 	o.Config.N, o.Entries, o.Duration, o.Warmup = 2, 60, 0, 0
-	job, err := o.Resolve(spec, false)
+	job, err := bench.Resolve(o, spec, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,8 +109,8 @@ func (a *app) sweepCommand() *cobra.Command {
 	f.BoolVar(&c.anyLength, "any-length", false, "start even if it takes more than a day")
 	forOneCall(cmd, "simulated", "trials", "seed", "wait-bound", "mixed", "any-length")
 	addSetup(f, &c.Setup, "the runs")
-	addNoProgress(cmd, &c.noProgress)
-	c.addLists(a, cmd)
+	addNoProgress(f, &c.noProgress)
+	c.addLists(cmd)
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 	return cmd
 }
@@ -156,7 +156,7 @@ func (a *app) resolveSweep(cmd *cobra.Command, c *sweepCall, s settings, args []
 	c.refused = map[string][]string{}
 	made := map[string]bool{}
 	for _, cell := range cells {
-		j, err := a.resolveCell(cmd.Root(), cell, c)
+		j, err := resolveCell(cell, c)
 		switch {
 		case errors.As(err, new(valueProblem)):
 			return err

@@ -85,21 +85,21 @@ var notOfSweeps = []string{"trials", "seed", "set", "results", "json", "no-progr
 	"scheme", "explain", "replay", "shrink", "require", "help"}
 
 // addLists adds the flags of runs, as lists.
-func (c *sweepCall) addLists(a *app, cmd *cobra.Command) {
+func (c *sweepCall) addLists(cmd *cobra.Command) {
 	c.lists = map[string]*listFlag{}
-	for _, of := range []*cobra.Command{a.benchCommand(), a.electCommand(), a.simulateCommand()} {
-		of.Flags().VisitAll(func(f *pflag.Flag) {
-			if f.Hidden || c.lists[f.Name] != nil || slices.Contains(notOfSweeps, f.Name) {
-				return
-			}
-			l := &listFlag{of: f}
-			c.lists[f.Name] = l
-			added := cmd.Flags().VarPF(l, f.Name, f.Shorthand, f.Usage)
-			added.Annotations = maps.Clone(f.Annotations)
-			added.NoOptDefVal = f.NoOptDefVal
-			forOneCall(cmd, f.Name)
-		})
-	}
+	of := pflag.NewFlagSet("", pflag.ContinueOnError)
+	(&benchCall{runCommand: simulateRuns}).addFlags(of)
+	of.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || slices.Contains(notOfSweeps, f.Name) {
+			return
+		}
+		l := &listFlag{of: f}
+		c.lists[f.Name] = l
+		added := cmd.Flags().VarPF(l, f.Name, f.Shorthand, f.Usage)
+		added.Annotations = maps.Clone(f.Annotations)
+		added.NoOptDefVal = f.NoOptDefVal
+		forOneCall(cmd, f.Name)
+	})
 }
 
 // listNames returns the names of the flags that may be lists.
@@ -139,13 +139,17 @@ func (c *sweepCall) own(flags *pflag.FlagSet, flag string, value *yaml.Node, s s
 type valueProblem struct{ error }
 
 // resolveCell returns the job of a configuration, as bench, elect or simulate would run it.
-func (a *app) resolveCell(root *cobra.Command, cell map[string]string, of *sweepCall) (*bench.Job, error) {
-	c, cmd, err := a.callFor(cell["algo"], of.simulated)
+func resolveCell(cell map[string]string, of *sweepCall) (*bench.Job, error) {
+	c, command, err := callFor(cell["algo"], of.simulated)
 	if err != nil {
 		return nil, err
 	}
-	root.AddCommand(cmd) // so that the settings of all commands are known
-	defer root.RemoveCommand(cmd)
+	flags := pflag.NewFlagSet(command, pflag.ContinueOnError)
+	if c.Simulated {
+		c.addRunFlags(flags)
+	} else {
+		c.addFlags(flags)
+	}
 	for flag, value := range cell {
 		if flag == "algo" {
 			flag = c.naming
@@ -153,18 +157,23 @@ func (a *app) resolveCell(root *cobra.Command, cell map[string]string, of *sweep
 		if flag == "rate" && of.find {
 			value = "1" // each probe has its own
 		}
-		f := cmd.Flags().Lookup(flag)
+		f := flags.Lookup(flag)
 		if f == nil {
-			return nil, fmt.Errorf("%s does not take --%s", cmd.Name(), flag)
+			return nil, fmt.Errorf("%s does not take --%s", command, flag)
 		}
-		if err := cmd.Flags().Set(flag, value); err != nil {
+		if err := flags.Set(flag, value); err != nil {
 			return nil, valueProblem{valueError("--"+flag, f, value, errors.Unwrap(err))}
 		}
 	}
-	if err := cmd.Flags().Set("seed", fmt.Sprint(of.Seed)); err != nil {
+	if err := flags.Set("seed", fmt.Sprint(of.Seed)); err != nil {
 		return nil, err
 	}
-	if _, err := settle(cmd, c.resolve); err != nil {
+	s := settings{}
+	flags.Visit(func(f *pflag.Flag) { s[f.Name] = source{rank: byFlag} })
+	if err := s.checkZeros(flags); err != nil {
+		return nil, err
+	}
+	if err := c.resolve(s); err != nil {
 		return nil, err
 	}
 	j := c.Job
@@ -172,23 +181,19 @@ func (a *app) resolveCell(root *cobra.Command, cell map[string]string, of *sweep
 	return &j, nil
 }
 
-// callFor returns a call that runs an algorithm, and its command.
-func (a *app) callFor(algorithm string, simulated bool) (*benchCall, *cobra.Command, error) {
-	cmd := &cobra.Command{Use: "simulate", Hidden: true}
-	c := &benchCall{runCommand: simulateRuns}
-	c.Simulated = simulated
-	switch row, err := catalog.Find(cmp.Or(algorithm, simulateRuns.algorithm)); {
-	case err != nil:
-		return nil, nil, valueProblem{fmt.Errorf("--algo: %w", err)}
-	case simulated:
-		c.Latency = simulatedLatency
-		c.addRunFlags(cmd)
-	default:
-		cmd.Use = check.ProblemOf(row).Command
-		c.runCommand = *runCommands[cmd.Use]
-		c.addFlags(cmd)
+// callFor returns a call that runs an algorithm, and the command that it is one of.
+func callFor(algorithm string, simulated bool) (*benchCall, string, error) {
+	row, err := catalog.Find(cmp.Or(algorithm, simulateRuns.algorithm))
+	if err != nil {
+		return nil, "", valueProblem{fmt.Errorf("--algo: %w", err)}
 	}
-	return c, cmd, nil
+	if simulated {
+		c := &benchCall{runCommand: simulateRuns}
+		c.Simulated, c.Latency = true, simulatedLatency
+		return c, "simulate", nil
+	}
+	command := check.ProblemOf(row).Command
+	return &benchCall{runCommand: *runCommands[command]}, command, nil
 }
 
 // jobText tells jobs apart.

@@ -11,6 +11,7 @@ import (
 
 	"turnstile/bench/compare"
 	"turnstile/bench/experiment"
+	"turnstile/bench/option"
 	"turnstile/internal/english"
 	"turnstile/internal/format"
 	"turnstile/judge/check"
@@ -82,7 +83,7 @@ func (a *app) tellRates(c *sweepCall, runs []*experiment.Result, err error) erro
 		switch {
 		case rows[i].LimitedBy == experiment.LimitViolation:
 			a.status = check.Violated.ExitCode()
-		case !rows[i].RatePerS.Known() && a.status == 0:
+		case !rows[i].Number(option.RateColumn).Known() && a.status == 0:
 			a.status = check.Inconclusive.ExitCode()
 		}
 	}
@@ -117,7 +118,7 @@ func (a *app) printRates(c *sweepCall, rows []results.RateRow) {
 		differs := slices.ContainsFunc(asked, func(r results.Row) bool {
 			return r.Text(column) != asked[0].Text(column)
 		})
-		if differs && column != "rate_per_s" && !slices.Contains(columns, column) {
+		if differs && column != option.RateColumn && !slices.Contains(columns, column) {
 			columns = append(columns, column)
 		}
 	}
@@ -133,7 +134,8 @@ func (a *app) printRates(c *sweepCall, rows []results.RateRow) {
 		if r.LowPerS.Known() {
 			interval = format.Rate(r.TotalLowPerS) + " to " + format.Rate(r.TotalHighPerS)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", format.Rate(r.RatePerS), format.Rate(r.TotalPerS), interval, r.LimitedBy)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", format.Rate(r.Number(option.RateColumn)), format.Rate(r.TotalPerS),
+			interval, r.LimitedBy)
 		for _, note := range []string{intervalNote(&r), rateNote(&r)} {
 			if note != "" && !slices.Contains(notes, note) {
 				notes = append(notes, note)
@@ -200,7 +202,7 @@ func rateNote(r *results.RateRow) string {
 		return fmt.Sprintf("violation: %s broke a promise, so it has no rate: verify names where", r.Algorithm)
 	case r.LimitedBy == experiment.LimitUnknown:
 		return "unknown: the run at the next rate shows nothing, so the rate may be higher: " + r.Reason
-	case !r.RatePerS.Known():
+	case !r.Number(option.RateColumn).Known():
 		return "No rate: not even the least that is probed is served, 20 requests in the window: " +
 			"try a longer --duration."
 	case r.LimitedBy == experiment.LimitCPU:

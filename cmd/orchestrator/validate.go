@@ -67,7 +67,7 @@ func (a *app) validateCommand() *cobra.Command {
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "of all that is drawn at random")
 	f.StringVar(&c.csv, "csv", "", "write the figures to a `file` as well; - writes them here instead")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
-	addNoProgress(cmd, &c.noProgress)
+	addNoProgress(f, &c.noProgress)
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 	return cmd
 }

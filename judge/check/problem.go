@@ -16,7 +16,8 @@ type Problem struct {
 	One, Many string        // what it is about, as a noun: an entry, entries
 	Victim    string        // whom a fault may hit, as an example
 	Load      workload.Load // of a run, unless it names another
-	Misplaced string        // what is wrong with its algorithms where a run is about another problem
+	// Misplaced says what is wrong with its algorithms where a run is about another problem, Instead what to do.
+	Misplaced, Instead string
 	// checks are made in this order. Of two equal outcomes, the first gives the reason of the verdict.
 	checks []check
 	// Columns of the line of a trial, Sections of a summary and Plans of the matrix have tables by these names.
@@ -44,8 +45,8 @@ var Problems = []*Problem{Exclusion, Election}
 var Exclusion = &Problem{
 	Name: "exclusion", Kind: nodes.MutualExclusion, Command: "bench",
 	One: "entry", Many: "entries", Victim: "holder", Load: workload.Saturated,
-	Misplaced: "elects nobody: use bench or simulate, or take a scheme such as bully (see list)",
-	Columns:   "entries", Sections: "entries", Plans: "exclusion",
+	Misplaced: "elects nobody", Instead: "use bench or simulate, or take a scheme such as bully (see list)",
+	Columns: "entries", Sections: "entries", Plans: "exclusion",
 	checks: []check{
 		{name: "exclusion", about: aboutSafety, leaves: everything, judge: exclusion},
 		{name: "grants", about: aboutSafety, leaves: everything, of: misgrants, judge: grants},
@@ -85,8 +86,8 @@ const leadersCheck, termsCheck = "leaders", "terms"
 var Election = &Problem{
 	Name: "election", Kind: nodes.Election, Command: "elect",
 	One: "election", Many: "elections", Victim: "leader", Load: workload.Campaign,
-	Misplaced: "elects leaders, and has no critical section to request: use elect",
-	Columns:   "elections", Sections: "elections", Plans: "election",
+	Misplaced: "elects leaders, and has no critical section to request", Instead: "use elect",
+	Columns: "elections", Sections: "elections", Plans: "election",
 	checks: []check{
 		{name: "agreement", timed: true, about: aboutProgress, judge: agreed},
 		{name: "exit", about: aboutProgress, leaves: everything, of: ends, judge: exit},

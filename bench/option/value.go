@@ -1,0 +1,221 @@
+package option
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"turnstile/internal/figure"
+	"turnstile/nodes/workload"
+)
+
+// Find returns the option of a name; nil: there is none.
+func Find(name string) *Option {
+	i := slices.IndexFunc(Table, func(o *Option) bool { return o.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return Table[i]
+}
+
+// Is reports whether the option is for runs under a load.
+func (o *Option) Is(l workload.Load) bool {
+	return o.For == "" || (l == workload.Campaign) == (o.For == Leaders)
+}
+
+// Reset gives a run the value that means that the option is not given.
+func (o *Option) Reset(r *Run) {
+	switch v := o.Of(r).(type) {
+	case resources:
+		*v.count, *v.names = 0, ""
+	default:
+		reflect.ValueOf(v).Elem().SetZero()
+	}
+}
+
+// text returns the value that a run has, as its flag takes it.
+func (o *Option) text(r *Run) string {
+	switch v := o.Of(r).(type) {
+	case *int:
+		return strconv.Itoa(*v)
+	case *uint64:
+		return strconv.FormatUint(*v, 10)
+	case *float64:
+		return strconv.FormatFloat(*v, 'g', -1, 64)
+	case *bool:
+		return strconv.FormatBool(*v)
+	case *string:
+		return *v
+	case *time.Duration:
+		return v.String()
+	case Value:
+		return v.String()
+	default:
+		panic(fmt.Sprintf("the option %s has a value of type %T", o.Name, v))
+	}
+}
+
+// words returns what stands behind the flag of the option in a command that makes the run. Implied is a run
+// for which nothing is given.
+func (o *Option) words(r, implied *Run) string {
+	switch {
+	case o.Words != nil:
+		return o.Words(r)
+	case o.Always || o.text(r) != o.text(implied):
+		return o.text(r)
+	}
+	return ""
+}
+
+// Given iterates over the options that a command has to give for it to make the run, with what stands behind
+// their flags. Implied is a run for which nothing is given. Options for runs of processes alone are among
+// them if real says so.
+func (r *Run) Given(implied *Run, real bool) iter.Seq2[*Option, string] {
+	return func(yield func(*Option, string) bool) {
+		for _, o := range Table {
+			if !o.Is(r.Workload.Load) || o.Real && !real {
+				continue
+			}
+			if words := o.words(r, implied); words != "" && !yield(o, words) {
+				return
+			}
+		}
+	}
+}
+
+// Says returns what the first line of a summary says of the options of a run.
+func (r *Run) Says(implied *Run, real bool) (all []string) {
+	for _, o := range Table {
+		if !o.Is(r.Workload.Load) || o.Real && !real {
+			continue
+		}
+		says := ""
+		if o.Says != nil {
+			says = o.Says(r)
+		} else if says = o.words(r, implied); says == "true" {
+			says = o.Name
+		} else if says != "" {
+			says = o.Name + " " + says
+		}
+		if says != "" {
+			all = append(all, says)
+		}
+	}
+	return all
+}
+
+// Columns iterates over the columns of all options.
+func Columns() iter.Seq2[*Option, *Column] {
+	return func(yield func(*Option, *Column) bool) {
+		for _, o := range Table {
+			for i := range o.Columns {
+				if !yield(o, &o.Columns[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Zero returns an empty cell of the column: a string, a bool or a figure.Figure.
+func (c *Column) Zero() any {
+	if c.Cell != nil {
+		switch c.Cell(&Run{}, false).(type) {
+		case bool:
+			return false
+		case figure.Figure:
+			return figure.Figure{}
+		}
+	}
+	return ""
+}
+
+// Cells returns the cells of a run, made of processes if real says so, by their columns.
+func (r *Run) Cells(real bool) map[string]any {
+	cells := map[string]any{}
+	for o, c := range Columns() {
+		switch {
+		case !o.Is(r.Workload.Load) && !c.All:
+			cells[c.Name] = c.Zero()
+		case c.Cell != nil:
+			cells[c.Name] = c.Cell(r, real)
+		default:
+			cells[c.Name] = o.text(r)
+		}
+	}
+	return cells
+}
+
+// A loadValue is the name of a load.
+type loadValue workload.Load
+
+// Set implements Value. Whether there is such a load is looked at when all options are known.
+func (l *loadValue) Set(text string) error { *l = loadValue(text); return nil }
+func (l *loadValue) String() string        { return string(*l) }
+func (l *loadValue) Type() string          { return "string" }
+
+// Arrivals are even, or else at random.
+type arrivals bool
+
+// Set implements Value.
+func (a *arrivals) Set(text string) error {
+	*a = text == "even"
+	if text != "even" && text != "poisson" {
+		return fmt.Errorf("there is no %q: take poisson or even", text)
+	}
+	return nil
+}
+
+func (a *arrivals) String() string {
+	if *a {
+		return "even"
+	}
+	return "poisson"
+}
+
+// Type implements Value.
+func (*arrivals) Type() string { return "string" }
+
+// Resources are a number or names.
+type resources struct {
+	count *int
+	names *string // with commas between
+}
+
+func resourcesOf(r *Run) resources { return resources{&r.Resources, &r.ResourceNames} }
+
+func (r resources) String() string {
+	if *r.names != "" {
+		return *r.names
+	}
+	return strconv.Itoa(*r.count)
+}
+
+// Type implements Value.
+func (resources) Type() string { return "resources" }
+
+// Set implements Value.
+func (r resources) Set(text string) error {
+	if n, err := strconv.Atoi(text); err == nil {
+		*r.count, *r.names = n, ""
+		return nil
+	}
+	names := strings.Split(text, ",")
+	for i, name := range names {
+		names[i] = strings.TrimSpace(name)
+		_, err := strconv.ParseFloat(names[i], 64)
+		switch {
+		case names[i] == "" || err == nil:
+			return errors.New("write how many, or names with commas between, as in printer,plotter")
+		case slices.Contains(names[:i], names[i]):
+			return errors.New("two resources are called " + names[i] + ": name one of them otherwise")
+		}
+	}
+	*r.count, *r.names = len(names), strings.Join(names, ",")
+	return nil
+}
