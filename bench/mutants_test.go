@@ -103,7 +103,7 @@ var testbedMutants = []testbedMutant{
 		tests: "^TestEveryMutantIsCaught$", was: "if spoilt > 0 {", is: "if false {"},
 	{name: "the second network is the first", file: "bench/transport.go",
 		tests: "^TestEachNetworkHasABrokerOfItsOwn$",
-		was:   "return &host.Broker{URL: t.url(id, 1), Token: t.second.Token(), CA: t.site.certificate()}",
+		was:   "return &host.Broker{URL: t.url(id, 1), Token: t.second.Token(), Pin: t.site.pin()}",
 		is:    "return nil"},
 	{name: "the simulator counts a publish of a multicast twice", file: "nodes/sim/host.go",
 		of: "bench/experiment", tests: "^TestRowsReproduceWhatIsPublished$/^ricart-agrawala$",

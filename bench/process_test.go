@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/access"
 	"turnstile/bench/cluster"
+	"turnstile/internal/certs"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/detector"
 	"turnstile/nodes/row"
@@ -88,7 +88,7 @@ func takeApart(t *testing.T, o Options) *takenApart {
 		}
 		t.Cleanup(carrier.site.fleet.close)
 		if o.Resource == ResourceProcess { // as across machines, where all speak TLS
-			if carrier.site.authority, err = access.NewRunAuthority(); err != nil {
+			if carrier.site.tls, err = certs.New("run"); err != nil {
 				t.Fatal(err)
 			}
 		}
