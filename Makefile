@@ -257,7 +257,7 @@ fuzz: ## fuzz each target for FUZZTIME (5s)
 
 .PHONY: readme
 readme: ## bring the tables of docs that are made from rows up to date
-	@go test ./cmd/orchestrator -run 'TestReadme|TestFaultTable' -update-readme
+	@go test ./cmd/orchestrator -run 'TestReadme|TestFaultTable|TestCoverage' -update-readme
 
 .PHONY: clean
 clean: ## remove what was built, and no results

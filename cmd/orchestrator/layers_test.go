@@ -17,7 +17,7 @@ import (
 // layers are the packages, the highest layer first: a package imports only packages of lower layers.
 var layers = [][]string{
 	{"cmd/node", "cmd/orchestrator"},
-	{"bench/experiment", "bench/report", "bench/publish", "bench/diagram", "bench/export", "bench/claims"},
+	{"bench/experiment", "bench/report", "bench/publish", "bench/diagram", "bench/export"},
 	{"bench/page"},
 	{"bench"},
 	{"bench/service/local", "bench/service/natskv"},
