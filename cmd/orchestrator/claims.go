@@ -125,6 +125,9 @@ func (l *lectures) choose(names []string, source string, all bool) (chosen []*cl
 		return nil, fmt.Errorf("--source: there is no text %q; there are: %s", source,
 			strings.Join(slices.Sorted(maps.Keys(l.Sources)), ", "))
 	}
+	if all && len(names) > 0 {
+		return nil, fmt.Errorf("--all runs all claims, and %s names some: leave out one of the two", names[0])
+	}
 	known := suggest.List{By: "claims"}
 	for _, c := range l.Claims {
 		known.Names = append(known.Names, c.ID)
@@ -151,8 +154,7 @@ func (a *app) listClaims(l *lectures) {
 		says := strings.TrimSuffix(c.Says+"; not shown: "+c.Lacks, "; not shown: ")
 		fmt.Fprint(a.stdout, labelled(fmt.Sprintf("%-4s %-18s", c.ID, word), says))
 	}
-	fmt.Fprintf(a.stdout, "\n%s NAME runs one, --source those of a text, --all all.\n",
-		terminal.Invoked()+" claims")
+	fmt.Fprintf(a.stdout, "\n%s claims NAME runs one, --source a text, --all all.\n", terminal.Invoked())
 }
 
 // runClaims makes the runs of claims, of as many claims at a time as there are processors. It prints each
@@ -203,13 +205,13 @@ func (a *app) runClaims(ctx context.Context, chosen []*claim) error {
 func (c *claim) run(ctx context.Context, folder string) (outcome check.Outcome, text string) {
 	calls, verdict, seen := "", c.Verdict, c.Seen
 	outcome = check.Inconclusive
-	for _, r := range c.Runs {
-		of, lines := r.run(ctx, folder)
+	for i := 0; i < len(c.Runs) && ctx.Err() == nil; i++ {
+		of, lines := c.Runs[i].run(ctx, folder)
 		if outcome != check.Violated && of != check.Inconclusive {
 			outcome = of
 		}
 		calls += fmt.Sprintf("  $ %s%s\n      %s\n", terminal.Invoked(),
-			strings.TrimPrefix(r.Command, "orchestrator"), strings.Join(lines, "\n      "))
+			strings.TrimPrefix(c.Runs[i].Command, "orchestrator"), strings.Join(lines, "\n      "))
 	}
 	switch {
 	case outcome == check.Violated:
@@ -241,11 +243,9 @@ func labelled(label, text string) (lines string) {
 	return lines
 }
 
-var shellWord = regexp.MustCompile(`'[^']*'|"[^"]*"|[^\s'"]+`)
-
 // shellWords splits a command at its spaces. What stands in quotes of either sort is one word.
 func shellWords(command string) (words []string) {
-	for _, word := range shellWord.FindAllString(command, -1) {
+	for _, word := range regexp.MustCompile(`'[^']*'|"[^"]*"|[^\s'"]+`).FindAllString(command, -1) {
 		if word[0] == '\'' || word[0] == '"' {
 			word = word[1 : len(word)-1]
 		}
