@@ -171,6 +171,7 @@ func claimTables(l *lectures) string {
 
 // What claims say is so: in the short form, of every eighth claim.
 func TestClaimsAreAsSaid(t *testing.T) {
+	t.Parallel()
 	l, err := readClaims()
 	if err != nil {
 		t.Fatal(err)
