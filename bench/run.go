@@ -226,6 +226,10 @@ func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {
 	if err := r.Record.checkFormat(folder); err != nil {
 		return nil, err
 	}
+	var err error
+	if r.Job, err = r.Record.job(folder); err != nil {
+		return nil, err
+	}
 	count := len(folder.Histories())
 	simulated := r.Record.Simulated
 	switch {
@@ -239,10 +243,6 @@ func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {
 	if count < len(r.Record.Trials) {
 		return nil, fmt.Errorf("%s lists a trial whose history is missing: %s",
 			folder.File(results.RunFile), folder.HistoryFile(count+1))
-	}
-	var err error
-	if r.Job, err = r.Record.job(folder); err != nil {
-		return nil, err
 	}
 	if err := r.checkKinds(); err != nil {
 		return nil, err

@@ -77,13 +77,8 @@ func AddMaking(root, set string, m Making) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return unwritable(filepath.Dir(path), err)
 	}
-	return WriteMakings(path, append(made, m))
-}
-
-// WriteMakings writes a file that says by which commands the runs of a set were made.
-func WriteMakings(path string, made []Making) error {
 	return writeFile(path, func(w io.Writer) error {
-		return writeSealed(w, setRecord{Format: setFormat, Made: made})
+		return writeSealed(w, setRecord{Format: setFormat, Made: append(made, m)})
 	})
 }
 

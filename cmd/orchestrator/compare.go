@@ -188,7 +188,7 @@ func nameSides(sides []compare.Side) {
 // side reads the trials of a run or a set. What cannot be read is named, and the rest is read all the same.
 func (a *app) side(c *compareCall, ref string) (side compare.Side, path string, err error) {
 	side.Name = ref
-	v, err := openVerifiable(c.root, ref)
+	v, err := openRunOrSet(c.root, ref)
 	if table := results.OpenTable(c.root, ref); err != nil && table != nil {
 		side.Trials, err = bench.TableTrials(table)
 		return side, table.Path, err
