@@ -41,14 +41,15 @@ var layers = [][]string{
 	{"nodes/detector", "nodes/register", "nodes/foreign/program"},
 	{"nodes/row", "nodes/port"},
 	{"nodes"},
-	{"internal/broker", "internal/chance", "internal/chart", "internal/yamlfile", "internal/format"},
+	{"internal/broker", "internal/chance", "internal/chart", "internal/yamlfile", "internal/format",
+		"internal/stats"},
 	{"internal/certs", "internal/cgroup", "internal/ddmin", "internal/english", "internal/figure",
 		"internal/terminal",
 		"internal/flaky", "internal/heap", "internal/input", "internal/jsonseq", "internal/offset",
 		"internal/plainjson",
-		"internal/quickpipe", "internal/selfbench", "internal/skew",
+		"internal/quickpipe", "internal/relay", "internal/selfbench", "internal/skew",
 		"docs", "internal/mailbox", "internal/shared",
-		"internal/soak", "internal/stats", "internal/suggest", "internal/svg", "internal/times",
+		"internal/soak", "internal/suggest", "internal/svg", "internal/times",
 		"internal/unavailable", "internal/unit"},
 }
 
