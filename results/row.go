@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"turnstile/internal/figure"
+	"turnstile/internal/stats"
 	"turnstile/judge/leadership"
 	"turnstile/judge/measure"
 )
@@ -88,7 +89,7 @@ func Medians(rows []Row) (medians Row) {
 				known = append(known, f)
 			}
 		}
-		c.in(reflect.ValueOf(&medians).Elem()).Set(reflect.ValueOf(figure.MedianOf(known)))
+		c.in(reflect.ValueOf(&medians).Elem()).Set(reflect.ValueOf(stats.MedianOf(known)))
 	}
 	return medians
 }

@@ -77,7 +77,7 @@ func (s *RateSweep) rateRow(searches []*rateSearch) *results.RateRow {
 		row.LimitedBy = LimitCPU // so it is no rate of the algorithm alone
 	}
 	row.Reason = reasons[row.LimitedBy]
-	row.RatePerS = positive(figure.MedianOf(rates))
+	row.RatePerS = positive(stats.MedianOf(rates))
 	row.LowPerS, row.HighPerS, row.Interval = medianInterval(rates)
 	row.ServedNext = servedNext(row.RatePerS, rates, trials)
 	return row

@@ -83,7 +83,7 @@ func (s *setting) board(n int, prices pipes) *table {
 		}
 		t.Rows = append(t.Rows, []string{rank(p), p.Name, interval(p, format.Rate), format.Micros(typical),
 			interval(wait, format.Micros), rank(wait), format.Micros(p.Group.Most("wait_us_max")), overtaken(p.Group),
-			format.Hundredths(jain), format.Hundredths(messages), trials, probability(p), remark(p, wait)})
+			format.Hundredths(jain), format.Hundredths(messages), trials, format.Probability(p.P), remark(p, wait)})
 		last := len(t.Rows) - 1
 		if counted {
 			t.Rows[last] = append(t.Rows[last], format.Hundredths(bytes(p.Group)))
@@ -157,18 +157,6 @@ func interval(p compare.Place, text func(figure.Figure) string) string {
 		return text(p.Median)
 	}
 	return fmt.Sprintf("%s (%s to %s)", text(p.Median), text(p.Low), text(p.High))
-}
-
-// probability prints that of a difference in throughput from the row above, if there is one.
-func probability(p compare.Place) string {
-	switch x, known := p.P.Value(); {
-	case !known:
-		return ""
-	case x < 0.0001:
-		return "<0.0001"
-	default:
-		return strconv.FormatFloat(x, 'f', 4, 64)
-	}
 }
 
 // remark says why a rank is missing, or could not be told from the one above.

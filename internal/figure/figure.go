@@ -4,7 +4,6 @@ package figure
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -56,36 +55,6 @@ func (f Figure) IsBound() bool { return f.state == atLeast }
 
 // Value returns the number, and whether there is one.
 func (f Figure) Value() (x float64, known bool) { return f.value, f.Known() }
-
-// Median returns the middle one of some numbers. Of two it is their mean.
-func Median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	return (x[len(x)/2] + x[(len(x)-1)/2]) / 2
-}
-
-// MedianOf returns the median of figures, all of which must be known. It is a bound if one of those up to
-// it is.
-func MedianOf(figures []Figure) Figure {
-	values := make([]float64, len(figures))
-	for i, f := range figures {
-		if !f.Known() {
-			return Figure{}
-		}
-		values[i] = f.value
-	}
-	if len(values) == 0 {
-		return Figure{}
-	}
-	values = slices.Sorted(slices.Values(values))
-	upper := values[len(values)/2]
-	state := exact
-	for _, f := range figures {
-		if f.value <= upper {
-			state = max(state, f.state)
-		}
-	}
-	return figure(Median(values), state)
-}
 
 // Equal reports whether f and g say the same.
 func (f Figure) Equal(g Figure) bool { return f == g }

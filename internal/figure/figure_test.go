@@ -25,22 +25,3 @@ func TestFigures(t *testing.T) {
 		}
 	}
 }
-
-func TestMedian(t *testing.T) {
-	n := Number
-	for _, c := range []struct {
-		of   []Figure
-		want Figure
-	}{
-		{nil, Figure{}},
-		{[]Figure{n(3), n(1), n(2)}, n(2)},
-		{[]Figure{n(4), n(1), n(2), n(3)}, n(2.5)},
-		{[]Figure{n(3), {}, n(2)}, Figure{}},
-		{[]Figure{n(3), AtLeast(5), n(2)}, n(3)},
-		{[]Figure{n(3), AtLeast(2), n(4)}, AtLeast(3)},
-	} {
-		if got := MedianOf(c.of); got != c.want {
-			t.Errorf("median(%v) = %v, want %v", c.of, got, c.want)
-		}
-	}
-}

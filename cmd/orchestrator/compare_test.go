@@ -60,9 +60,4 @@ func TestNumbersOfComparisons(t *testing.T) {
 			t.Errorf("%v is printed as %s, not %s", test.x, got, test.want)
 		}
 	}
-	for p, want := range map[float64]string{0.00004: "<0.0001", 0.0301: "0.0301", 1: "1.0000"} {
-		if got := probability(figure.Number(p)); got != want {
-			t.Errorf("the probability %v is printed as %s, not %s", p, got, want)
-		}
-	}
 }
