@@ -11,6 +11,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/row"
+	"turnstile/report/draw"
 	"turnstile/results"
 )
 
@@ -69,7 +70,7 @@ func (r *Run) tables(trials int) []results.Table {
 	faults := []results.Table{results.FaultsTable(s.Faults),
 		results.TableOf(results.TimelineFile, s.Timeline)}
 	leaders := []results.Table{results.TableOf(results.BeliefsFile, s.Beliefs),
-		results.TextTable(results.LedgerFile, results.LedgerPicture(r.Folder.Ref(), s.Ledgers()))}
+		results.TextTable(results.LedgerFile, draw.Ledger(r.Folder.Ref(), s.Ledgers()).File())}
 	sizes := results.TableOf(results.SizesFile, s.Sizes)
 	sizes.None = r.Config.Capacity() == 1
 	resources := results.TableOf(results.ResourcesFile, s.Resources)

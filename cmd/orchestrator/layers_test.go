@@ -24,6 +24,7 @@ var layers = [][]string{
 	{"bench/agent", "bench/service"},
 	{"bench/cluster", "bench/bare", "bench/control", "bench/compare", "bench/netcut"},
 	{"bench/access"},
+	{"report/draw"},
 	{"results"},
 	{forTests}, // imports chaos and all of nodes but the tables, whose tests use it
 	{"judge/measure", "judge/check", "judge/spacetime"},
@@ -41,15 +42,14 @@ var layers = [][]string{
 	{"nodes/detector", "nodes/register", "nodes/foreign/program"},
 	{"nodes/row", "nodes/port"},
 	{"nodes"},
-	{"internal/broker", "internal/chance", "internal/chart", "internal/yamlfile", "internal/format",
-		"internal/stats"},
+	{"internal/broker", "internal/chance", "internal/yamlfile", "internal/format", "internal/stats"},
 	{"internal/certs", "internal/cgroup", "internal/ddmin", "internal/english", "internal/figure",
 		"internal/terminal",
 		"internal/flaky", "internal/heap", "internal/input", "internal/jsonseq", "internal/offset",
 		"internal/plainjson",
 		"internal/quickpipe", "internal/relay", "internal/selfbench", "internal/skew",
 		"docs", "internal/mailbox", "internal/shared",
-		"internal/soak", "internal/suggest", "internal/svg", "internal/times",
+		"internal/soak", "internal/suggest", "internal/times",
 		"internal/unavailable", "internal/unit"},
 }
 
