@@ -2,10 +2,9 @@
 // shapes of a [Picture]. They share axes, legends, names of bands, places of labels, a palette and the
 // measure of texts.
 //
-// A picture is static and holds no script; it is well-formed XML whatever its texts are, and equal input
-// gives equal bytes. Its colors are attributes, which every program knows. A style sheet replaces them by dark
-// ones on the screens of readers who prefer these; print is light. Series differ in color, in dashes and in
-// marker.
+// A picture is static and holds no script. It is well-formed XML whatever its texts are, and equal input
+// gives equal bytes. Colors are attributes, which every program knows; on the screens of readers who prefer
+// dark ones a style sheet replaces them, and print is light. Series differ in color, dashes and marker.
 package draw
 
 import (
