@@ -187,9 +187,9 @@ func TestAnImpostorLearnsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
 	heard := make(chan string, 1)
 	go func() {
+		defer close(heard)
 		plain, err := l.Accept()
 		if err != nil {
 			return
@@ -207,6 +207,7 @@ func TestAnImpostorLearnsNothing(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "or somebody else answers there") {
 		t.Errorf("it is taken for the control plane: %v", err)
 	}
+	l.Close()
 	if said := <-heard; said != "" {
 		t.Errorf("it hears %q", said)
 	}
