@@ -29,8 +29,8 @@ const (
 // simulated is the kind of runs that take place on virtual time, where no machine matters.
 const simulated = "simulate"
 
-// text returns what a trial has in a column.
-func (t *Trial) text(column string) string {
+// Text returns what a trial has in a column; in that of the machine nothing if it is simulated.
+func (t *Trial) Text(column string) string {
 	switch {
 	case column != machineColumn:
 		return t.Row.Text(column)
@@ -83,7 +83,7 @@ func checkColumns(names []string, trials []*Trial) error {
 		case results.IsColumn(name):
 			return fmt.Errorf("%s is not what a run was asked to be, but came of it: take a column such as "+
 				"algorithm, nodes or latency", name)
-		case !slices.ContainsFunc(trials, func(t *Trial) bool { return t.text(name) != "" }):
+		case !slices.ContainsFunc(trials, func(t *Trial) bool { return t.Text(name) != "" }):
 			return fmt.Errorf("there is no column %q%s", name,
 				suggest.List{Names: known, By: "docs/columns.md"}.Hint(name))
 		}
@@ -171,7 +171,7 @@ func (r *Request) filter(trials []*Trial) (f *benchproc.Filter, columns []string
 func (t *Trial) result(columns []string) *benchfmt.Result {
 	r := &benchfmt.Result{}
 	for _, column := range columns {
-		r.Config = append(r.Config, benchfmt.Config{Key: column, Value: []byte(t.text(column))})
+		r.Config = append(r.Config, benchfmt.Config{Key: column, Value: []byte(t.Text(column))})
 	}
 	return r
 }
@@ -223,7 +223,7 @@ func (s *selection) regroup(r *Request, keys []benchproc.Key) error {
 func (s *selection) values(column string) (each [][]string, all []string) {
 	each = make([][]string, len(s.names))
 	for i, t := range s.trials {
-		text, group := t.text(column), &each[s.group[i]]
+		text, group := t.Text(column), &each[s.group[i]]
 		if !slices.Contains(*group, text) {
 			*group = append(*group, text)
 		}

@@ -206,7 +206,7 @@ func (c *Comparison) pair(s *selection, apart []string) error {
 func (t *Trial) where(columns []string) string {
 	var words []string
 	for _, column := range columns {
-		if text := t.text(column); text != "" || !ofAlgorithm(column) {
+		if text := t.Text(column); text != "" || !ofAlgorithm(column) {
 			words = append(words, column+"="+shown(text))
 		}
 	}

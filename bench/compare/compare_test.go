@@ -63,23 +63,6 @@ func saysOf(c *Comparison) (all []string) {
 	return all
 }
 
-func BenchmarkTenThousandRows(b *testing.B) {
-	for _, size := range []struct{ groups, trials int }{{2, 5000}, {100, 100}, {400, 25}, {1250, 8}} {
-		var makers []maker
-		for i := range size.groups {
-			makers = append(makers, maker{algorithm: fmt.Sprint("a", i), n: size.trials, wait: 100 + float64(i)})
-		}
-		set := sideOf("set", makers...)
-		b.Run(fmt.Sprintf("%d groups of %d", size.groups, size.trials), func(b *testing.B) {
-			for b.Loop() {
-				if _, err := Compare(Request{By: "algorithm"}, set); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 func TestGroupsByAlgorithm(t *testing.T) {
 	tree := func(t *Trial) { t.Options = map[string]string{"tree": "star"} }
 	set := sideOf("lan", maker{algorithm: "ricart-agrawala", wait: 100},

@@ -104,16 +104,11 @@ func (a *app) compareCommand() *cobra.Command {
 // check says what is wrong with the call, if anything is.
 func (c *compareCall) check(args []string) (err error) {
 	switch {
-	case len(args) == 0:
+	case len(args) == 0 || len(args) == 1 && c.By == "":
 		return errors.New("name two runs or sets to compare, or one and --by and a column, such as algorithm")
-	case len(args) == 1 && c.By == "":
-		return fmt.Errorf("%s alone can be compared --by a column, such as algorithm; or name a second run or set",
-			args[0])
-	case len(args) == 2 && c.By != "":
-		return errors.New("--by groups the trials of one set, and there are two: leave out one of the two, or --by")
-	case len(args) == 2 && c.Against != "":
-		return fmt.Errorf("--against names a group --by a column; of two, the first is the baseline, here %s",
-			args[0])
+	case len(args) == 2 && c.By+c.Against != "":
+		return errors.New("--by and --against are for the groups of one set, and there are two: leave out one of " +
+			"the two, or these")
 	case len(args) > 2:
 		return fmt.Errorf("two are compared, and there are %d; put runs into one set to compare them --by run",
 			len(args))
@@ -446,19 +441,19 @@ func (u unit) interval(signed bool, f ...figure.Figure) string {
 // number prints a number with three significant digits, or as a whole one if it is large.
 func (u unit) number(x float64, signed bool) string {
 	x /= u.of
-	sign := ""
+	size := math.Abs(x)
+	text := strings.TrimSuffix(fmt.Sprintf("%#.3g", size), ".")
+	switch {
+	case x == 0:
+		return "0"
+	case size >= 999.5:
+		text = english.Thousands(size)
+	}
 	switch {
 	case x < 0:
-		sign, x = "-", -x
-	case signed && x > 0:
-		sign = "+"
+		return "-" + text
+	case signed:
+		return "+" + text
 	}
-	if x >= 999.5 {
-		return sign + english.Thousands(x)
-	}
-	places := 0
-	if x > 0 {
-		places = min(6, max(0, 2-int(math.Floor(math.Log10(x*1.0005)))))
-	}
-	return sign + strconv.FormatFloat(x, 'f', places, 64)
+	return text
 }

@@ -240,28 +240,21 @@ func TestMannWhitneyAtItsLimits(t *testing.T) {
 }
 
 // Typical sizes are those of 6 to 200 trials, most of them without ties.
-func BenchmarkMannWhitney(b *testing.B) {
+func BenchmarkSizes(b *testing.B) {
 	dice := rand.New(rand.NewPCG(7, 8))
 	for _, n := range []int{6, 12, 25, 50, 200} {
 		for _, distinct := range []int{0, n / 2, 4 * n} {
 			x, y := sample(dice, n, distinct), sample(dice, n, distinct)
-			b.Run(fmt.Sprintf("%d of %d", n, distinct), func(b *testing.B) {
+			b.Run(fmt.Sprintf("MannWhitney/%d of %d", n, distinct), func(b *testing.B) {
 				for b.Loop() {
 					MannWhitney(x, y)
 				}
 			})
+			b.Run(fmt.Sprintf("Shift/%d of %d", n, distinct), func(b *testing.B) {
+				for b.Loop() {
+					Shift(x, y)
+				}
+			})
 		}
-	}
-}
-
-func BenchmarkShift(b *testing.B) {
-	dice := rand.New(rand.NewPCG(7, 8))
-	for _, n := range []int{6, 12, 25, 50, 200, 5000} {
-		x, y := sample(dice, n, 0), sample(dice, n, 0)
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			for b.Loop() {
-				Shift(x, y)
-			}
-		})
 	}
 }
