@@ -159,11 +159,6 @@ func (r *OverheadResult) testbed(ctx context.Context, o OverheadOptions, s Setup
 	if err != nil {
 		return 0, err
 	}
-	return r.inTestbed(ctx, j, s)
-}
-
-// inTestbed makes a run, and returns its entries per second.
-func (r *OverheadResult) inTestbed(ctx context.Context, j *Job, s Setup) (float64, error) {
 	run, err := Make(ctx, j, s)
 	if err != nil {
 		return 0, err

@@ -17,7 +17,7 @@ var SetTables = []string{RowsFile, MessagesFile, SizesFile, ResourcesFile, Fault
 	BeliefsFile}
 
 // StudyTables are the tables of a set that studies write: of none of its runs.
-var StudyTables = []string{MatrixFile, SplitBrainFile, RatesFile, FailoverFile, PipeFile}
+var StudyTables = []string{MatrixFile, SplitBrainFile, RatesFile, FailoverFile}
 
 // A grid is a table as its file has it: a line of headers, and lines of as many cells.
 type grid struct {
