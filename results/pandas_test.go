@@ -55,7 +55,7 @@ func TestTablesLoadInPandas(t *testing.T) {
 		Entries: figure.Number(0), Elections: figure.Number(2), ElectUSMax: figure.AtLeast(7)},
 		Asked: Asked{Kind: "bench", Load: "campaign", Algorithm: "bully", Initiators: "all", Units: 1,
 			Options: map[string]string{"notice": "lower"}}}
-	_, faults := olderFaults(t)
+	_, faults := someFaults(t)
 	kinds := map[reflect.Kind]string{reflect.String: "words", reflect.Bool: "bool", reflect.Int: "number",
 		reflect.Uint64: "number", reflect.Map: "words"}
 	f := &Folder{t.TempDir()}

@@ -91,17 +91,16 @@ func Makings(root, set string) ([]Making, error) {
 	}
 	var record setRecord
 	if err == nil {
+		err = checkFormat(b, setFormat)
+	}
+	if err == nil {
 		b, err = unsealed(b)
 	}
 	if err == nil {
 		err = yamlfile.Decode(b, &record)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w; restore it, or remove it to have a new one begun", path, err)
-	case record.Format != setFormat:
-		return nil, fmt.Errorf("%s is of format %d, and this Turnstile reads format %d", path, record.Format,
-			setFormat)
 	}
 	return record.Made, nil
 }

@@ -83,20 +83,17 @@ func (f Figure) Text() string {
 // MarshalText writes the figure as String prints it.
 func (f Figure) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
 
-// UnmarshalText reads a cell: a number, or nothing. Older versions wrote lower bounds as >12.5.
+// UnmarshalText reads a cell: a number, or nothing.
 func (f *Figure) UnmarshalText(text []byte) error {
 	*f = Figure{}
 	cell := strings.TrimSpace(string(text))
 	if cell == "" {
 		return nil
 	}
-	number, bound := strings.CutPrefix(cell, ">")
-	x, err := strconv.ParseFloat(number, 64)
+	x, err := strconv.ParseFloat(cell, 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
 		return fmt.Errorf("%q is no number", cell)
 	}
-	if *f = Number(x); bound {
-		*f = AtLeast(x)
-	}
+	*f = Number(x)
 	return nil
 }

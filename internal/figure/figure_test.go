@@ -20,8 +20,8 @@ func TestFigures(t *testing.T) {
 			t.Errorf("%#v prints as %q, not %q", c.f, c.f, c.want)
 		}
 		var back Figure
-		if err := back.UnmarshalText([]byte(c.want)); err != nil || back.String() != c.want {
-			t.Errorf("%q reads as %v, %v", c.want, back, err)
+		if err := back.UnmarshalText([]byte(c.f.Text())); err != nil || back.Text() != c.f.Text() {
+			t.Errorf("%q reads as %v, %v", c.f.Text(), back, err)
 		}
 	}
 }
