@@ -78,9 +78,9 @@ func (s *Setup) begin(j Job) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	record := Record{Format: results.RunFormat, Status: statusRunning, Options: j.Options, Simulated: j.Simulated,
-		Started: started.Round(time.Millisecond).UTC(), Versions: s.Versions, Machine: results.ThisMachine(),
-		Kinds: j.Stack.Codec().Names()}
+	record := Record{Format: results.RunFormat, Status: statusRunning, Options: j.Options,
+		Simulated: j.Simulated, Started: started.Round(time.Millisecond).UTC(), Versions: s.Versions,
+		Machine: results.ThisMachine(), Kinds: j.Stack.Codec().Names()}
 	p := j.Placement()
 	record.Places = p.All()
 	if !j.Simulated {

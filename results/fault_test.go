@@ -44,7 +44,9 @@ func TestFaultsByPhase(t *testing.T) {
 func TestChangedFaultsDiffer(t *testing.T) {
 	text, faults := someFaults(t)
 	table := FaultsTable(faults)
-	differ := func(text []byte, changed bool) int { return len(table.compare(text, comparison{changed: changed})) }
+	differ := func(text []byte, changed bool) int {
+		return len(table.compare(text, comparison{changed: changed}))
+	}
 	if n := differ(text, false) + differ(text, true); n > 0 {
 		t.Fatalf("it differs in %d places before it was changed", n)
 	}

@@ -200,8 +200,8 @@ func (f *Folder) WriteText(name, text string) error {
 	})
 }
 
-// Rows reads runs.csv. The options are those that published sets may have in columns without the name of their
-// algorithm.
+// Rows reads runs.csv. The options are those that published sets may have in columns without the name of
+// their algorithm.
 func (f *Folder) Rows(options ...string) ([]Row, error) {
 	return readRows[Row](f.File(RowsFile), options...)
 }

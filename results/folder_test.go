@@ -220,7 +220,7 @@ func TestOtherFormatsAreRefused(t *testing.T) {
 	f := mustCreate(t, t.TempDir(), "set", "run")
 	for text, reads := range map[string]string{
 		"format: 4\nversions: {turnstile: v1, revision: 'abc123, changed'}\n": "commit abc123 reads it",
-		"format: 4\nkey: [of, old]\nversions: {turnstile: v1}\n":             "Turnstile v1 reads it",
+		"format: 4\nkey: [of, old]\nversions: {turnstile: v1}\n":              "Turnstile v1 reads it",
 	} {
 		if err := f.WriteText(RunFile, text); err != nil {
 			t.Fatal(err)

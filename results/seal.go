@@ -13,8 +13,8 @@ import (
 // RunFormat is the format of run.yaml and of the files beside it.
 const RunFormat = 5
 
-// checkFormat returns an error if the text of a run.yaml or set.yaml is of another format. The error says what
-// reads it: the commit that wrote it.
+// checkFormat returns an error if the text of a run.yaml or set.yaml is of another format. The error says
+// what reads it: the commit that wrote it.
 func checkFormat(text []byte, format int) error {
 	type making struct {
 		Format   int               `yaml:"format"`

@@ -202,8 +202,8 @@ func cell(v any) string {
 }
 
 // readTable reads what WriteTable wrote: cells are found by their header, columns that neither T nor the
-// options know are ignored, and those that are missing are left empty. The options are as of Folder.Rows. name
-// is what errors call the file.
+// options know are ignored, and those that are missing are left empty. The options are as of Folder.Rows.
+// name is what errors call the file.
 func readTable[T any](name string, r io.Reader, options ...string) ([]T, error) {
 	in := csv.NewReader(r)
 	header, err := in.Read()

@@ -14,8 +14,8 @@ var all = append(slices.Concat(table, local.Services), &natskv.Service)
 
 func TestMain(m *testing.M) { servicetest.Main(m, all...) }
 
-// BenchmarkDirect has one client of each lock take it and give it back, without a node, lines or records. What
-// these cost is the ratio to the entries per second of bench --service NAME -n 1: see docs/services.md.
+// BenchmarkDirect has one client of each lock take it and give it back, without a node, lines or records.
+// What these cost is the ratio to the entries per second of bench --service NAME -n 1: see docs/services.md.
 func BenchmarkDirect(b *testing.B) {
 	for _, s := range all {
 		if s.Open == nil { // it elects

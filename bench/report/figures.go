@@ -63,8 +63,8 @@ func (p *Report) work(s *bench.Summary, t table) {
 
 func (p *Report) throughput(s *bench.Summary, t table) {
 	text := fmt.Sprintf("%s entries/s: %s in %s; somebody inside for %s of it",
-		t.of("entries_per_s").text(format.Rate), format.Whole(t.sum("accepted_in_window")), format.Seconds(t.sum("duration_s")),
-		t.of("utilisation").text(format.Percent))
+		t.of("entries_per_s").text(format.Rate), format.Whole(t.sum("accepted_in_window")),
+		format.Seconds(t.sum("duration_s")), t.of("utilisation").text(format.Percent))
 	if t.known("utilisation_mean") {
 		text += fmt.Sprintf(", each of %d resources taken for %s on average", t[0].Resources,
 			t.of("utilisation_mean").text(format.FinePercent))

@@ -43,8 +43,8 @@ type Resource struct {
 	Early   *Misread
 	Clients []Client // by node; there may be fewer
 	busy
-	// What clients have done inside (see workload.Work): steps, how many of these others have spoilt, and updates
-	// of the account by nodes that died before their client asked again.
+	// What clients have done inside (see workload.Work): steps, how many of these others have spoilt, and
+	// updates of the account by nodes that died before their client asked again.
 	steps, spoilt, undone uint64
 
 	Unfenced uint64           // entries without a fence number

@@ -78,8 +78,8 @@ func (w Work) Steps() int {
 	return 0
 }
 
-// Words are what clients share beside the account: who wrote each block of a file; of a printer the first alone,
-// who printed the last line.
+// Words are what clients share beside the account: who wrote each block of a file; of a printer the first
+// alone, who printed the last line.
 type Words [Steps]int64
 
 // A Stint is the work of a client in one critical section, step by step. Each step swaps one of the Words. It
