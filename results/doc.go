@@ -11,6 +11,6 @@
 //
 // A [Ledger] is who believed whom to lead in a trial; an [EventWriter] prints histories.
 //
-// It knows no algorithm: rows bring the names of their options, and callers those that older versions wrote
-// by their names alone. It measures and judges nothing, and does not know what is in run.yaml.
+// It knows no algorithm: rows bring the names of their options, and callers those that published sets have
+// by their names alone. It measures and judges nothing, and knows of run.yaml its format and who made it.
 package results
