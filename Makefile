@@ -88,9 +88,9 @@ overhead: ## measure what the testbed itself costs
 plans: ## list the plans of faults: make plans ALGO=raft
 inject: ## inject a fault into a run that is on: make inject KILL=holder ARGS=latest
 broker: ## run a broker alone
-keys: ## make keys of a control plane: make keys ARGS=keys CONTROL=localhost HOST=host-a,host-b
-host: ## serve this machine as a host of runs: make host JOIN=tls://control:4222 KEY=host-a.nk
-hosts: ## list the hosts of a control plane: make hosts CONTROL=tls://control:4222 KEY=me.nk
+keys: ## make the key of a lab, for its control plane, hosts and users: make keys ARGS=keys
+host: ## serve this machine as a host of runs: make host JOIN=tls://control:4222 KEY=keys/lab.key
+hosts: ## list the hosts of a control plane: make hosts CONTROL=tls://control:4222 KEY=keys/lab.key
 control: ## serve the control plane of hosts: make control KEYS=keys
 version: ## print the versions of the program and of what it is made with
 $(COMMANDS): build
@@ -262,7 +262,7 @@ fuzz: ## fuzz each target for FUZZTIME (5s)
 
 .PHONY: readme
 readme: ## bring the tables of docs that are made from rows up to date
-	@go test ./cmd/orchestrator -run 'TestReadme|TestFaultTable' -update-readme
+	@go test ./cmd/orchestrator -run 'TestReadme|TestFaultTable|TestCoverage' -update-readme
 
 .PHONY: clean
 clean: ## remove what was built, and no results

@@ -22,14 +22,20 @@ type contradictions struct {
 	all     []results.Difference
 }
 
-// Contradictions compares the files of a stored run with each other, and returns the differences: the figures
-// of runs.csv, histograms, messages, the tables of sizes, resources and intervals, and verdicts. It reads no
-// history, so it does not tell whether this version would write the same files.
+// Contradictions compares the files of a stored run with their digests and with each other, and returns the
+// differences: the figures of runs.csv, histograms, messages, the tables of sizes, resources and intervals,
+// and verdicts. It reads no history, so it does not tell whether this version would write the same files.
 func (s *Summary) Contradictions() ([]results.Difference, error) {
-	if len(s.Rows) == 0 {
-		return nil, nil
-	}
 	c := &contradictions{Summary: s}
+	for _, name := range s.Changed {
+		c.add(name, 0, "it was changed after the run, or is missing")
+	}
+	if s.Record.Unfinished() {
+		c.add(results.RunFile, 0, "the run is "+results.UnfinishedSays)
+	}
+	if len(s.Rows) == 0 {
+		return c.all, nil
+	}
 	var err error
 	if c.columns, err = s.Folder.Header(results.RowsFile); err != nil {
 		return nil, err

@@ -37,27 +37,10 @@ type requests struct{}
 
 func (requests) tidy(*Options) {}
 
-// checkWork completes the work of clients. It returns an error if the resource of the run cannot have that
-// work.
-func (j *Job) checkWork() error {
-	w, err := workload.ParseWork(j.Workload.Work.String())
-	j.Workload.Work = w
-	switch units := j.Config.Capacity(); {
-	case err != nil || w == workload.Account:
-		return err
-	case units > 1:
-		return fmt.Errorf("work %v on a resource of %d units: several clients would spoil it together, so "+
-			"have it be of one, as in --units 1, or leave out --work", w, units)
-	case j.Config.Fenced && w.Steps() > 0:
-		return fmt.Errorf("work %v on a resource that demands fence numbers: it refuses updates of the account "+
-			"alone, so leave out --fenced, or take the work %v or %v", w, workload.Account, workload.Shares)
-	}
-	return nil
-}
-
 func (requests) check(j *Job) error {
 	return cmp.Or(j.validateEnd(), j.checkResources(), j.checkReceive(), j.resolvable(), j.validateLoad(),
-		j.Workload.Take.Check(&j.Spec.Spec, j.Config), j.checkWork(), j.checkRealDetector())
+		j.Workload.Take.Check(&j.Spec.Spec, j.Config), j.Workload.Work.Check(j.Config.Capacity(), j.Config.Fenced),
+		j.checkRealDetector())
 }
 
 func (requests) one() string { return "an entry" }

@@ -17,7 +17,7 @@ func (r *Run) measureFaults(t *Trial, f *measure.FaultFold) {
 	}
 	t.Faults, t.Timeline = nil, nil
 	for _, x := range f.Rows(faultIn(r.faults(t.Number)), t.Measures.Leaders) {
-		x.SilenceTextbookS, x.Lost = r.silence(), t.Row.Lost
+		x.SilenceTextbookS = r.silence()
 		t.Faults = append(t.Faults, results.FaultRow{Run: r.Folder.Name(), Trial: t.Number, OfFault: x})
 	}
 	if len(r.Stack.Mutexes()) > 0 { // or there are no entries

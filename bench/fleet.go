@@ -14,11 +14,11 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"turnstile/bench/access"
 	"turnstile/bench/agent"
 	"turnstile/bench/cluster"
 	"turnstile/chaos"
 	"turnstile/internal/broker"
+	"turnstile/internal/certs"
 	"turnstile/internal/jsonseq"
 	"turnstile/nodes"
 	"turnstile/nodes/host"
@@ -81,7 +81,7 @@ func (s *Setup) muster(ctx context.Context, l *cluster.Launcher, j *Job, folder 
 		at.node = append(at.node, s.Node)
 	}
 	if s.ControlKey != "" && !s.PlainData {
-		if at.authority, err = access.NewRunAuthority(); err != nil {
+		if at.tls, err = certs.New("Turnstile run"); err != nil {
 			return nil, err
 		}
 	}

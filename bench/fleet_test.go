@@ -100,7 +100,7 @@ func TestHostsSpeakTLS(t *testing.T) {
 	url := r.trial.transport.url(0, 0)
 	if conn, err := nats.Connect(url, nats.Token(r.trial.transport.token())); err == nil {
 		conn.Close()
-		t.Errorf("%s lets a client in that does not know its authority", url)
+		t.Errorf("%s lets a client in that does not know its certificate", url)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"turnstile/bench/cluster"
 	"turnstile/bench/option"
 	"turnstile/internal/broker"
-	"turnstile/internal/figure"
+	"turnstile/internal/stats"
 	"turnstile/judge/check"
 	"turnstile/nodes/host"
 	"turnstile/nodes/mutex"
@@ -143,29 +143,15 @@ func (r *OverheadResult) conclude() {
 		ratios = append(ratios, p.Ratio())
 	}
 	if len(r.others) > 0 {
-		r.Others = figure.Median(r.others)
+		r.Others = stats.Median(r.others).Value
 	}
-	r.Testbed, r.Bare, r.Ratio = figure.Median(testbed), figure.Median(plain), figure.Median(ratios)
-	slices.Sort(ratios)
-	n := len(ratios)
-	// The median lies outside of the k-th ratio from both ends if fewer than k pairs fall on one side of it;
-	// both sides are equally likely.
-	outside := func(k int) (p float64) {
-		ways := 1.0
-		for i := range k {
-			p += ways
-			ways = ways * float64(n-i) / float64(i+1)
-		}
-		for range n {
-			p /= 2
-		}
-		return 2 * p
+	e := stats.Median(ratios)
+	r.Testbed, r.Bare, r.Ratio = stats.Median(testbed).Value, stats.Median(plain).Value, e.Value
+	r.Low, r.High, r.Coverage = e.Low, e.High, e.Coverage
+	if !e.Bounded() {
+		// The median lies outside of all ratios if all pairs fall on one side of it.
+		r.Low, r.High, r.Coverage = slices.Min(ratios), slices.Max(ratios), 1-math.Exp2(1-float64(len(ratios)))
 	}
-	k := 1
-	for k < n/2 && outside(k+1) <= 0.05 {
-		k++
-	}
-	r.Low, r.High, r.Coverage = ratios[k-1], ratios[n-k], 1-outside(k)
 }
 
 // testbed measures the testbed, with all of its records and checks.
@@ -174,11 +160,6 @@ func (r *OverheadResult) testbed(ctx context.Context, o OverheadOptions, s Setup
 	if err != nil {
 		return 0, err
 	}
-	return r.inTestbed(ctx, j, s)
-}
-
-// inTestbed makes a run, and returns its entries per second.
-func (r *OverheadResult) inTestbed(ctx context.Context, j *Job, s Setup) (float64, error) {
 	run, err := Make(ctx, j, s)
 	if err != nil {
 		return 0, err

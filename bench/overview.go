@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
-	"os"
 	"time"
 
 	"turnstile/internal/figure"
 	"turnstile/judge/check"
-	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
 
@@ -28,7 +26,7 @@ type Overview struct {
 // ReadOverview reads what the folder of a run says of it. Whatever is damaged is named as the problem, and
 // the rest is read all the same.
 func ReadOverview(folder *results.Folder) *Overview {
-	rows, wrongRows := folder.Rows(catalog.OptionNames()...)
+	rows, wrongRows := folder.Rows()
 	o := &Overview{Run: folder.Ref(), Row: results.Medians(rows)}
 	if len(rows) == 1 {
 		o.Trial = figure.Count(1)
@@ -36,16 +34,10 @@ func ReadOverview(folder *results.Folder) *Overview {
 	var record Record
 	wrong := folder.ReadYAML(&record)
 	if wrong == nil {
-		wrong = record.checkFormat(folder)
-	}
-	switch {
-	case wrong == nil:
 		o.describe(&record)
 		if errors.Is(wrongRows, fs.ErrNotExist) && len(record.Trials) == 0 {
 			wrongRows = nil // it has not come so far
 		}
-	case len(rows) > 0:
-		o.describeAs(rows, folder)
 	}
 	switch err := cmp.Or(wrong, wrongRows); {
 	case err != nil:
@@ -70,33 +62,13 @@ func (o *Overview) describe(r *Record) {
 		worst = check.Inconclusive
 	}
 	for _, t := range r.Trials {
-		worst = o.worse(worst, t.Verdict, t.Reason)
+		outcome := outcomeOf(t.Verdict)
+		if outcome > worst || outcome == worst && o.Reason == "" {
+			o.Reason = t.Reason
+		}
+		worst = max(worst, outcome)
 	}
 	o.Verdict = worst.String()
-}
-
-// describeAs fills in what the rows of a run say whose run.yaml cannot be read: that of an older Turnstile.
-func (o *Overview) describeAs(rows []results.Row, folder *results.Folder) {
-	first := &rows[0]
-	if info, err := os.Stat(folder.File(results.RowsFile)); err == nil {
-		o.Started = info.ModTime().UTC().Format(time.RFC3339)
-	}
-	o.Asked, o.Version, o.Seed, o.Trials = first.Asked, first.Version, first.Seed, len(rows)
-	worst := check.Valid
-	for i := range rows {
-		worst = o.worse(worst, rows[i].Verdict, rows[i].Reason)
-	}
-	o.Verdict = worst.String()
-}
-
-// worse returns the worse of an outcome and the verdict of a trial, whose reason it keeps if that is the
-// verdict.
-func (o *Overview) worse(worst check.Outcome, verdict, reason string) check.Outcome {
-	outcome := outcomeOf(verdict)
-	if outcome > worst || outcome == worst && o.Reason == "" {
-		o.Reason = reason
-	}
-	return max(worst, outcome)
 }
 
 // outcomeOf reads the verdict of a trial; one that is missing or unknown is inconclusive.

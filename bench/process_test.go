@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/access"
 	"turnstile/bench/cluster"
 	"turnstile/bench/option"
+	"turnstile/internal/certs"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/detector"
 	"turnstile/nodes/row"
@@ -89,7 +89,7 @@ func takeApart(t *testing.T, o Options) *takenApart {
 		}
 		t.Cleanup(carrier.site.fleet.close)
 		if o.Resource == option.ResourceProcess { // as across machines, where all speak TLS
-			if carrier.site.authority, err = access.NewRunAuthority(); err != nil {
+			if carrier.site.tls, err = certs.New("run"); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 
 // A Record is what run.yaml holds: all that is needed to repeat the run, and what came of it.
 type Record struct {
-	Format    int               `yaml:"format"` // of result sets: see recordFormat
+	Format    int               `yaml:"format"` // results.RunFormat
 	ID        string            `yaml:"id"`     // tells the histories of this run from those of others
 	Started   time.Time         `yaml:"started"`
 	Status    string            `yaml:"status"` // running, or over
@@ -30,9 +30,6 @@ type Record struct {
 
 // Program is what the program is called in commands that are put on record.
 const Program = "orchestrator"
-
-// recordFormat is the format of result sets.
-const recordFormat = 4
 
 // Unfinished reports whether the run goes on, or its orchestrator was killed.
 func (r *Record) Unfinished() bool { return r.Status != statusOver }

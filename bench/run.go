@@ -78,9 +78,9 @@ func (s *Setup) begin(j Job) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	record := Record{Format: recordFormat, Status: statusRunning, Options: j.Options, Simulated: j.Simulated,
-		Started: started.Round(time.Millisecond).UTC(), Versions: s.Versions, Machine: results.ThisMachine(),
-		Kinds: j.Stack.Codec().Names()}
+	record := Record{Format: results.RunFormat, Status: statusRunning, Options: j.Options,
+		Simulated: j.Simulated, Started: started.Round(time.Millisecond).UTC(), Versions: s.Versions,
+		Machine: results.ThisMachine(), Kinds: j.Stack.Codec().Names()}
 	p := j.Placement()
 	record.Places = p.All()
 	if !j.Simulated {
@@ -223,7 +223,8 @@ func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {
 	if err := folder.ReadYAML(&r.Record); err != nil {
 		return nil, err
 	}
-	if err := r.Record.checkFormat(folder); err != nil {
+	var err error
+	if r.Job, err = r.Record.job(folder); err != nil {
 		return nil, err
 	}
 	count := len(folder.Histories())
@@ -239,10 +240,6 @@ func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {
 	if count < len(r.Record.Trials) {
 		return nil, fmt.Errorf("%s lists a trial whose history is missing: %s",
 			folder.File(results.RunFile), folder.HistoryFile(count+1))
-	}
-	var err error
-	if r.Job, err = r.Record.job(folder); err != nil {
-		return nil, err
 	}
 	if err := r.checkKinds(); err != nil {
 		return nil, err
@@ -267,15 +264,6 @@ func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {
 		return nil, errors.Join(lost...)
 	}
 	return r, nil
-}
-
-// checkFormat checks whether this program can read the folder that the record was read from.
-func (r *Record) checkFormat(folder *results.Folder) error {
-	if r.Format == recordFormat {
-		return nil
-	}
-	return fmt.Errorf("%s is of format %d, and this Turnstile reads format %d",
-		folder.File(results.RunFile), r.Format, recordFormat)
 }
 
 // checkKinds checks whether the numbers of kinds in the histories still mean the same.

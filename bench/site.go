@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"turnstile/bench/access"
 	"turnstile/bench/cluster"
+	"turnstile/internal/certs"
 	"turnstile/internal/offset"
 	"turnstile/nodes"
 )
@@ -15,25 +15,16 @@ type site struct {
 	hosts               []cluster.Host
 	node, broker, proxy []string // the programs, as these hosts know them
 	resource            []string
-	fleet               *fleet // nil: this machine alone
-	// authority signs the certificates of the brokers; nil: they do not speak TLS.
-	authority *access.RunAuthority
+	fleet               *fleet      // nil: this machine alone
+	tls                 *certs.Pair // the certificate of the brokers; nil: they do not speak TLS
 }
 
-// secure returns by what the brokers of the run speak TLS; nil: they do not.
-func (s *site) secure() cluster.Secure {
-	if s.authority == nil {
-		return nil
-	}
-	return s.authority.Broker
-}
-
-// certificate returns the certificate that nodes check brokers against; empty: brokers do not use TLS.
-func (s *site) certificate() string {
-	if s.authority == nil {
+// pin returns by what nodes know the brokers; empty: these do not speak TLS.
+func (s *site) pin() string {
+	if s.tls == nil {
 		return ""
 	}
-	return s.authority.Certificate()
+	return s.tls.Pin
 }
 
 // here returns this machine as the site of a run.

@@ -176,7 +176,7 @@ func (t *trial) sharedDir() string {
 func (t *trial) input(id nodes.ID) ([]byte, error) {
 	life := &t.nodes.lives[id]
 	c := host.Config{
-		Run: t.name, URL: t.transport.url(id, 0), Token: t.transport.token(), CA: t.transport.site.certificate(),
+		Run: t.name, URL: t.transport.url(id, 0), Token: t.transport.token(), Pin: t.transport.site.pin(),
 		Second: t.transport.secondOf(id), Node: id, Zero: t.transport.site.zeroOf(t.Job, t.zero, id),
 		Workload: t.Workload, Entries: t.ticketsOfNodes(), Multicast: t.Multicast,
 		Reconnect: t.connections.reconnects,

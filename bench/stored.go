@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/row"
+	"turnstile/report/draw"
 	"turnstile/results"
 )
 
@@ -45,11 +45,7 @@ func (r *Record) lacking(err error) error {
 	if !errors.As(err, new(*row.UnknownError)) && !errors.As(err, new(*nodes.OptionError)) {
 		return err
 	}
-	has := "Turnstile " + r.Versions["turnstile"]
-	if commit, _, _ := strings.Cut(r.Versions["revision"], ","); commit != "" {
-		has = "commit " + commit
-	}
-	return LackError{err, has}
+	return LackError{err, results.Maker(r.Versions)}
 }
 
 // aboutLeaders says which runs have the tables about leaders, by the name that their problem has for
@@ -69,7 +65,7 @@ func (r *Run) tables(trials int) []results.Table {
 	faults := []results.Table{results.FaultsTable(s.Faults),
 		results.TableOf(results.TimelineFile, s.Timeline)}
 	leaders := []results.Table{results.TableOf(results.BeliefsFile, s.Beliefs),
-		results.TextTable(results.LedgerFile, results.LedgerPicture(r.Folder.Ref(), s.Ledgers()))}
+		results.TextTable(results.LedgerFile, draw.Ledger(r.Folder.Ref(), s.Ledgers()).File())}
 	sizes := results.TableOf(results.SizesFile, s.Sizes)
 	sizes.None = r.Config.Capacity() == 1
 	resources := results.TableOf(results.ResourcesFile, s.Resources)
@@ -80,7 +76,7 @@ func (r *Run) tables(trials int) []results.Table {
 	for i := range leaders {
 		leaders[i].None = !aboutLeaders[r.Problem.Sections]
 	}
-	rows := results.TableOf(results.RowsFile, s.Rows, catalog.OptionNames()...)
+	rows := results.TableOf(results.RowsFile, s.Rows)
 	messages := results.TableOf(results.MessagesFile, s.Messages)
 	return slices.Concat([]results.Table{rows, messages, sizes, resources}, faults, leaders,
 		results.LatencyTables(first.intervals()),
@@ -143,7 +139,7 @@ func (r *Record) Changed(folder *results.Folder) []string {
 		func(name string) bool { return !r.hasChanged(folder, name) })
 }
 
-// hasChanged reports whether a file is not as the run wrote it. Of a run without digests that is unknown.
+// hasChanged reports whether a file is not as the run wrote it. That is unknown until the run is over.
 func (r *Record) hasChanged(folder *results.Folder, name string) bool {
 	digest, err := folder.Digest(name)
 	return len(r.Digests) > 0 && (err != nil || digest != r.Digests[name])
@@ -197,11 +193,6 @@ func (r *Run) Audit(stored *Record) *Audit {
 		if remark != "" {
 			a.remark("%s", remark)
 		}
-	}
-	if len(stored.Digests) == 0 {
-		a.remark("names, words, pictures and reports of stalls are not in the histories, and cannot be compared: " +
-			"an older Turnstile stored the run, without digests")
-		return a
 	}
 	for _, name := range stored.Changed(r.Folder) {
 		if !tables[name] {

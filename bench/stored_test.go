@@ -3,7 +3,6 @@ package bench
 import (
 	"maps"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,9 +11,7 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/internal/figure"
-	"turnstile/judge/check"
 	"turnstile/nodes"
-	"turnstile/nodes/catalog"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 	"turnstile/results"
@@ -56,7 +53,7 @@ func stalledRun(t *testing.T) *Run {
 // rewrite replaces runs.csv and, if it has other digests, run.yaml.
 func rewrite(t *testing.T, folder *results.Folder, rows []results.Row, record *Record) {
 	t.Helper()
-	digest, err := folder.Write(results.TableOf(results.RowsFile, rows, catalog.OptionNames()...))
+	digest, err := folder.Write(results.TableOf(results.RowsFile, rows))
 	if err == nil && record != nil {
 		changed := *record
 		changed.Digests = maps.Clone(record.Digests)
@@ -90,8 +87,8 @@ func TestAuditOfOtherVersions(t *testing.T) {
 	}
 }
 
-// Files and cells from outside the histories are compared with digests, if there are any. Their change is a
-// remark, and no difference.
+// Files and cells from outside the histories are compared with digests. Their change is a remark, and no
+// difference.
 func TestAuditRemarks(t *testing.T) {
 	r := stalledRun(t)
 	folder := r.Folder
@@ -121,41 +118,10 @@ func TestAuditRemarks(t *testing.T) {
 	}
 	folder = renamed
 	want("stall-1.txt")
-	for status, remark := range map[string]string{
-		statusOver:    "cannot be compared: an older Turnstile stored the run",
-		statusRunning: "the run is unfinished",
-	} {
-		record := r.Record
-		record.Status, record.Digests = status, nil
-		if err := folder.WriteYAML(record); err != nil {
-			t.Fatal(err)
-		}
-		want(remark)
-	}
-}
-
-// The check of the witnesses was called agreement once. What was stored then is read by the name of today,
-// and is no difference.
-func TestVerdictsOfAnOlderVersionNameTheirChecksAsOfToday(t *testing.T) {
-	r := stalledRun(t)
-	s := r.Summary()
-	at := slices.IndexFunc(s.Verdicts[0].Findings, func(f check.Finding) bool { return f.Check == "witnesses" })
-	s.Verdicts[0].Findings[at].Check = "agreement"
-	digest, err := r.Folder.Write(results.VerdictsTable(s.Verdicts))
-	if err != nil {
-		t.Fatal(err)
-	}
 	record := r.Record
-	record.Digests = maps.Clone(record.Digests)
-	record.Digests[results.VerdictFile] = digest
-	if err := r.Folder.WriteYAML(record); err != nil {
+	record.Status, record.Digests = statusRunning, nil
+	if err := folder.WriteYAML(record); err != nil {
 		t.Fatal(err)
 	}
-	read, err := ReadSummary(r.Folder)
-	if err != nil || read.Verdicts[0].Findings[at].Check != "witnesses" {
-		t.Errorf("it is read as %+v: %v", read, err)
-	}
-	if a := audited(t, r.Folder); len(a.Differences) > 0 {
-		t.Errorf("it differs: %v", a.Differences)
-	}
+	want("the run is unfinished")
 }

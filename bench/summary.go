@@ -14,7 +14,6 @@ import (
 	"turnstile/internal/figure"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
-	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
 
@@ -66,7 +65,7 @@ func ReadRecord(folder *results.Folder) (*Record, error) {
 	if err := folder.ReadYAML(&r); err != nil {
 		return nil, err
 	}
-	return &r, r.checkFormat(folder)
+	return &r, nil
 }
 
 // ReadSummary reads the summary of a stored run. It judges nothing.
@@ -74,9 +73,6 @@ func ReadSummary(folder *results.Folder) (*Summary, error) {
 	s := &Summary{Folder: folder}
 	err := folder.ReadYAML(&s.Record)
 	if err != nil {
-		return nil, err
-	}
-	if err := s.Record.checkFormat(folder); err != nil {
 		return nil, err
 	}
 	if s.Job, err = s.Record.job(folder); err != nil {
@@ -97,7 +93,7 @@ func (e TablesError) Unwrap() error { return e.error }
 // readTables reads what lies beside the record.
 func (s *Summary) readTables() (err error) {
 	folder := s.Folder
-	s.Rows, err = folder.Rows(catalog.OptionNames()...)
+	s.Rows, err = folder.Rows()
 	if errors.Is(err, fs.ErrNotExist) && len(s.Record.Trials) == 0 && s.Record.Digests[results.RowsFile] == "" {
 		return nil // it ended before its first trial did
 	}
@@ -124,9 +120,6 @@ func (s *Summary) readTables() (err error) {
 	}
 	if err := folder.ReadVerdicts(&s.Verdicts); err != nil && len(s.Rows) > 0 {
 		return err
-	}
-	for i := range s.Verdicts {
-		check.ProblemOf(s.Spec).Rename(&s.Verdicts[i])
 	}
 	if err := s.agree(); err != nil {
 		return err

@@ -73,13 +73,13 @@ func (t *transport) launch(ctx context.Context, j *Job) (err error) {
 		}
 	}
 	if j.AsksProcess() {
-		if t.resource, err = cluster.LaunchResource(ctx, hosts[0], t.site.resource, t.site.secure()); err != nil {
+		if t.resource, err = cluster.LaunchResource(ctx, hosts[0], t.site.resource, t.site.tls); err != nil {
 			return err
 		}
 	}
 	if j.Stack.Codec().Networks() > 1 {
 		t.second, err = cluster.LaunchBrokers(ctx, hosts, program, "the broker of the second network", 1, nil,
-			t.site.secure())
+			t.site.tls)
 		if err != nil {
 			return err
 		}
@@ -93,7 +93,7 @@ func (t *transport) launch(ctx context.Context, j *Job) (err error) {
 		}
 	}
 	t.brokers, err = cluster.LaunchBrokers(ctx, hosts, program, "the broker", j.BrokerCount(), t.proxies,
-		t.site.secure())
+		t.site.tls)
 	if err != nil || t.proxies == nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (t *transport) secondOf(id nodes.ID) *host.Broker {
 	if t.second == nil {
 		return nil
 	}
-	return &host.Broker{URL: t.url(id, 1), Token: t.second.Token(), CA: t.site.certificate()}
+	return &host.Broker{URL: t.url(id, 1), Token: t.second.Token(), Pin: t.site.pin()}
 }
 
 func (t *transport) token() string {

@@ -43,9 +43,6 @@ func StoredTrials(folders []*results.Folder, damaged func(*results.Folder, error
 func trialsOf(folder *results.Folder) ([]compare.Trial, error) {
 	var record Record
 	wrong := folder.ReadYAML(&record)
-	if wrong == nil {
-		wrong = record.checkFormat(folder)
-	}
 	machine := ""
 	if wrong == nil {
 		machine = MachineText(record.Machine)
@@ -53,7 +50,7 @@ func trialsOf(folder *results.Folder) ([]compare.Trial, error) {
 			return nil, err
 		}
 	}
-	rows, err := folder.Rows(catalog.OptionNames()...)
+	rows, err := folder.Rows()
 	if wrong == nil && record.Unfinished() && errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New(results.UnfinishedSays)
 	}

@@ -1,11 +1,9 @@
-// Package docs holds the pages that the program reads. They are written for people, and what the program
-// does with them is held to what they say.
+// Package docs holds the data that pages are made from and that the program reads.
 package docs
 
 import _ "embed"
 
-// Coverage is the page with what five lecture texts claim, and what shows each claim: package claims reads
-// it.
+// Claims is a file of YAML: what five lecture texts claim, and what shows each claim. Its head has its keys.
 //
-//go:embed coverage.md
-var Coverage string
+//go:embed claims.yaml
+var Claims []byte

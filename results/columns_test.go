@@ -2,9 +2,7 @@ package results
 
 import (
 	"fmt"
-	"os"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -19,7 +17,7 @@ var rowTypes = map[string]reflect.Type{
 	FaultsFile:    reflect.TypeFor[PhaseRow](), TimelineFile: reflect.TypeFor[IntervalRow](),
 	BeliefsFile: reflect.TypeFor[BeliefRow](), MatrixFile: reflect.TypeFor[MatrixRow](),
 	SplitBrainFile: reflect.TypeFor[SplitBrainRow](), RatesFile: reflect.TypeFor[RateRow](),
-	FailoverFile: reflect.TypeFor[FailoverRow](), PipeFile: reflect.TypeFor[PipeRow](),
+	FailoverFile: reflect.TypeFor[FailoverRow](),
 }
 
 // Each column of each table has one description, in the order of the table, and no others are described.
@@ -60,28 +58,5 @@ func TestColumnsAreDescribed(t *testing.T) {
 	goldenFile(t, "../docs/columns.md", b.String())
 	if len(rowTypes) != len(described()) || len(rowTypes) != len(Tables()) {
 		t.Errorf("there are %d tables, and %d are described", len(rowTypes), len(described()))
-	}
-}
-
-// The columns of a stored file are described, options among them.
-func TestDescribe(t *testing.T) {
-	text, err := os.ReadFile("testdata/runs.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	header := Header(text)
-	all, err := Describe(RowsFile, header)
-	if err != nil || len(all) != len(header) {
-		t.Fatal(len(all), err)
-	}
-	at := slices.Index(header, "raymond_tree")
-	if d := all[at]; d.Name != "raymond_tree" || !strings.HasPrefix(d.Is, "option of the algorithm") {
-		t.Errorf("%+v", d)
-	}
-	if d := all[slices.Index(header, "entries")]; d.Empty != notMeasured || d.Unit != "entries" {
-		t.Errorf("%+v", d)
-	}
-	if _, err := Describe(FaultsFile, []string{"colour"}); err == nil {
-		t.Error("a column that is none is described")
 	}
 }

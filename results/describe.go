@@ -2,7 +2,6 @@ package results
 
 import (
 	"embed"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -80,26 +79,3 @@ func Tables() []string {
 
 // Descriptions returns what there is to know of the columns of a table, given the name of its file.
 func Descriptions(file string) []Description { return slices.Clone(described()[file]) }
-
-// Describe returns what there is to know of the columns of a table with such a header, as a stored file has
-// it. Any column of runs.csv that is no other has an option of an algorithm.
-func Describe(file string, header []string) ([]Description, error) {
-	var all []Description
-	for _, name := range header {
-		known := described()[file]
-		at := slices.IndexFunc(known, func(d Description) bool { return d.Name == name })
-		switch {
-		case at >= 0:
-			all = append(all, known[at])
-		case file == RowsFile || file == RatesFile:
-			all = append(all, Description{name, "as in the flag", "option of the algorithm that its name begins with",
-				"a run of another algorithm"})
-		default:
-			return nil, fmt.Errorf("%s has no column %s", file, name)
-		}
-	}
-	return all, nil
-}
-
-// Header returns the names of the columns of a stored table, given its text.
-func Header(text []byte) []string { return headerOf(text) }

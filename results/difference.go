@@ -81,7 +81,7 @@ func (d *differing) list() []Difference {
 
 // A stored is a table as its file has it: the cells below the headers, and the rows that they say.
 type stored[T any] struct {
-	columns []*column // by header; nil: of no column that this version knows
+	columns []*column // by header; nil: of none that there is
 	headers []string
 	cells   [][]string
 	lines   []int // where they are in the file, from 1
@@ -89,8 +89,8 @@ type stored[T any] struct {
 }
 
 // readStored reads a stored table. Trials that could not be judged are left out.
-func readStored[T any](file string, text []byte, options []string, unjudged []int) (*stored[T], error) {
-	rows, err := readTable[T](file, bytes.NewReader(text), options...)
+func readStored[T any](file string, text []byte, unjudged []int) (*stored[T], error) {
+	rows, err := readTable[T](file, bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
@@ -122,11 +122,10 @@ func (s *stored[T]) cell(row int, header string) string {
 
 // compareRows compares a stored table with the rows that the histories give, cell by cell. Unless the file
 // was changed after it was written, it leaves out columns that the file lacks or has beside those of this
-// version, since another version wrote it, columns that come from outside the histories, and figures that
-// meant something else in that version.
-func compareRows[T any](file string, text []byte, rows []T, how comparison, options []string) []Difference {
+// program, since another commit wrote it, and columns that come from outside the histories.
+func compareRows[T any](file string, text []byte, rows []T, how comparison) []Difference {
 	d := &differing{file: file}
-	was, err := readStored[T](file, text, options, how.unjudged)
+	was, err := readStored[T](file, text, how.unjudged)
 	if cell := (*cellError)(nil); errors.As(err, &cell) {
 		says := strings.TrimPrefix(cell.Header+": "+cell.What, ": ")
 		return []Difference{{File: file, Line: cell.Line, What: says}}
@@ -137,48 +136,35 @@ func compareRows[T any](file string, text []byte, rows []T, how comparison, opti
 	if len(was.rows) != len(rows) {
 		d.add(Difference{What: fmt.Sprintf("it has %d rows, and the histories give %d", len(was.rows), len(rows))})
 	}
-	if how.as == changed {
-		was.foreign(d, options)
-		was.missing(d, rows, options)
+	if how.changed {
+		was.foreign(d)
+		was.missing(d, columnsFor(rows))
 	}
 	columns := slices.DeleteFunc(slices.Clone(was.columns), func(c *column) bool {
-		return c == nil || c.header == BoundsColumn || how.as != changed && c.outside
+		return c == nil || c.header == BoundsColumn || !how.changed && c.outside
 	})
 	for i := range min(len(was.rows), len(rows)) {
-		row := reflect.ValueOf(&rows[i]).Elem()
-		same := slices.DeleteFunc(slices.Clone(columns), func(c *column) bool {
-			return how.as != changed && c.anew(was.headers, row)
-		})
-		was.compareRow(d, i, row, same, options)
+		was.compareRow(d, i, reflect.ValueOf(&rows[i]).Elem(), columns)
 	}
 	return d.list()
 }
 
-// missing adds the columns that a table of rows has and the file lacks, options by either of their names.
-func (s *stored[T]) missing(d *differing, rows []T, options []string) {
-	for _, c := range columnsFor(rows) {
-		has := slices.Contains(s.headers, c.header)
-		if c.options && !has {
-			has = !slices.ContainsFunc(rows, func(r T) bool {
-				row := reflect.ValueOf(&r).Elem()
-				option := c.option(row, nil)
-				_, asked := c.in(row).Interface().(map[string]string)[option]
-				return asked && !slices.Contains(s.headers, OptionColumn(option))
-			})
-		}
-		if !has && c.header != BoundsColumn {
+// missing adds the columns that a table has and the file lacks.
+func (s *stored[T]) missing(d *differing, columns []column) {
+	for _, c := range columns {
+		if c.header != BoundsColumn && !slices.Contains(s.headers, c.header) {
 			d.add(Difference{Line: 1, What: "the column " + c.header + " is missing"})
 		}
 	}
 }
 
-// foreign adds the columns that this version does not make, if they have a cell that is filled, and lower
-// bounds of columns that the file lacks.
-func (s *stored[T]) foreign(d *differing, options []string) {
+// foreign adds the columns that no table has, if they have a cell that is filled, and lower bounds of columns
+// that the file lacks.
+func (s *stored[T]) foreign(d *differing) {
 	for at, header := range s.headers {
 		made := func(i int) bool { // or it is of no row's algorithm
 			c := s.columns[at]
-			return c != nil && (!c.options || c.option(reflect.ValueOf(&s.rows[i]).Elem(), options) != "")
+			return c != nil && (!c.options || c.option(reflect.ValueOf(&s.rows[i]).Elem(), nil) != "")
 		}
 		for i, cells := range s.cells {
 			if cells[at] != "" && !made(i) {
@@ -197,20 +183,16 @@ func (s *stored[T]) foreign(d *differing, options []string) {
 }
 
 // compareRow compares a row in some of its columns, and last in those that it says are lower bounds.
-func (s *stored[T]) compareRow(d *differing, i int, has reflect.Value, columns []*column,
-	options []string) {
-	had, bounds := reflect.ValueOf(&s.rows[i]).Elem(), slices.Contains(s.headers, BoundsColumn)
+func (s *stored[T]) compareRow(d *differing, i int, has reflect.Value, columns []*column) {
+	had := reflect.ValueOf(&s.rows[i]).Elem()
 	one := Difference{Line: s.lines[i], Trial: trialOf(has)}
 	var was, is []string
 	for _, c := range columns {
-		stored, made := c.value(had, options), c.value(has, options)
-		text := cell
-		if f, isFigure := made.(figure.Figure); isFigure && bounds {
+		stored, made := c.of(had), c.of(has)
+		if f, isFigure := made.(figure.Figure); isFigure {
 			was, is = appendBound(was, c.header, stored.(figure.Figure)), appendBound(is, c.header, f)
-		} else { // an older version wrote a lower bound as >12.5
-			text = func(v any) string { return oneLine.Replace(fmt.Sprint(v)) }
 		}
-		if one.Made = text(made); text(stored) != one.Made {
+		if one.Made = cell(made); cell(stored) != one.Made {
 			one.Column, one.Stored = c.header, oneLine.Replace(s.cell(i, c.header))
 			d.add(one)
 		}
@@ -232,50 +214,6 @@ func appendBound(names []string, header string, f figure.Figure) []string {
 func headerOf(stored []byte) []string {
 	header, _ := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(stored, []byte("\ufeff")))).Read()
 	return header
-}
-
-// anew reports whether the figure of a row means something else than it did to the version that wrote a table
-// with such a header.
-func (c *column) anew(header []string, row reflect.Value) bool {
-	return slices.ContainsFunc(c.since, func(since change) bool {
-		return !slices.Contains(header, since.column) && since.concerns(row)
-	})
-}
-
-// concerns reports whether a change is one of the figures of a row.
-func (c change) concerns(row reflect.Value) bool {
-	for _, f := range reflect.VisibleFields(row.Type()) {
-		if name, _, _ := strings.Cut(f.Tag.Get("csv"), ","); name == cmp.Or(c.where, c.column) {
-			v, known := row.FieldByIndex(f.Index).Interface().(figure.Figure).Value()
-			return v != 0 || !known && c.where != ""
-		}
-	}
-	return true
-}
-
-// anewIn says which figures that rows have mean something else than they did to the version that wrote the
-// stored table; nothing, if none do.
-func anewIn[T any](file string, stored []byte, rows []T) string {
-	var names []string
-	header := headerOf(stored)
-	for _, c := range columnsOf(reflect.TypeFor[T]()) {
-		if c.options {
-			continue
-		}
-		anew := func(row T) bool {
-			has := reflect.ValueOf(row)
-			f, is := c.of(has).(figure.Figure)
-			return c.anew(header, has) && is && f.Known()
-		}
-		if slices.Contains(header, c.header) && slices.ContainsFunc(rows, anew) {
-			names = append(names, c.header)
-		}
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s was written by an older version, which measured these otherwise, so they are not "+
-		"compared: %s", file, strings.Join(names, ", "))
 }
 
 // A lineComparison says where two lines differ, and whether they do.

@@ -9,8 +9,8 @@
 // the columns that concern any of its rows, by the tag of. A [Table] is a file that can be made again from
 // the histories of a run: Folder.Write stores one, and Folder.Compare says where the stored file differs.
 //
-// A [Ledger] is who believed whom to lead in a trial, with its picture; an [EventWriter] prints histories.
+// A [Ledger] is who believed whom to lead in a trial; an [EventWriter] prints histories.
 //
-// It knows no algorithm: rows bring the names of their options, and callers those that older versions wrote
-// by their names alone. It measures and judges nothing, and does not know what is in run.yaml.
+// It knows no algorithm: rows bring the names of their options, and callers those that published sets have
+// by their names alone. It measures and judges nothing, and knows of run.yaml its format and who made it.
 package results

@@ -1,14 +1,13 @@
 package results
 
 import (
-	"bytes"
 	"slices"
 
 	"turnstile/judge/measure"
 )
 
 // A FaultRow is one fault in one trial: what happened before it began, while it lasted and after it was
-// healed. Older versions wrote faults.csv with such rows; since, it has a PhaseRow for each phase.
+// healed. Its tags name its figures in reports; faults.csv has a PhaseRow for each phase.
 type FaultRow struct {
 	Run   string `csv:"run,outside"`
 	Trial int    `csv:"trial"`
@@ -52,43 +51,8 @@ func faultRows(rows []PhaseRow) (faults []FaultRow) {
 	return faults
 }
 
-// FaultsAsStored returns faults as they are read back when they have been written. They keep the figures of
-// the whole run, which only files of older versions have.
-func FaultsAsStored(faults []FaultRow) []FaultRow {
-	stored := faultRows(AsStored(PhaseRows(faults)))
-	for i := range stored {
-		stored[i].EntriesRefused, stored[i].Lost = faults[i].EntriesRefused, faults[i].Lost
-	}
-	return stored
-}
+// FaultsAsStored returns faults as they are read back when they have been written.
+func FaultsAsStored(faults []FaultRow) []FaultRow { return faultRows(AsStored(PhaseRows(faults))) }
 
-// FaultsTable is faults.csv. A stored one is compared in its own form: by phase or, if an older version wrote
-// it, by fault.
-func FaultsTable(faults []FaultRow) Table {
-	long, wide := TableOf(FaultsFile, PhaseRows(faults)), TableOf(FaultsFile, faults)
-	byPhase, byFault := long, wide
-	form := func(stored []byte) *Table {
-		if isWide(stored) {
-			return &byFault
-		}
-		return &byPhase
-	}
-	long.compare = func(stored []byte, how comparison) []Difference { return form(stored).compare(stored, how) }
-	long.anew = func(stored []byte) string { return form(stored).anew(stored) }
-	return long
-}
-
-// isWide reports whether a table has faults as older versions wrote them.
-func isWide(stored []byte) bool {
-	header := headerOf(stored)
-	return slices.Contains(header, "number") && !slices.Contains(header, "phase")
-}
-
-// readFaults reads faults.csv, of this version or an older one.
-func readFaults(name string, text []byte) ([]FaultRow, error) {
-	if isWide(text) {
-		return readTable[FaultRow](name, bytes.NewReader(text))
-	}
-	rows, err := readTable[PhaseRow](name, bytes.NewReader(text))
-	return faultRows(rows), err
-}
+// FaultsTable is faults.csv.
+func FaultsTable(faults []FaultRow) Table { return TableOf(FaultsFile, PhaseRows(faults)) }

@@ -35,7 +35,6 @@ const (
 	SplitBrainFile = "split-brain.csv" // of a set: a SplitBrainRow per scheme and partition
 	RatesFile      = "rates.csv"       // of a set: a RateRow per configuration
 	FailoverFile   = "failover.csv"    // of a set: a FailoverRow per service, ttl and fault
-	PipeFile       = "pipe.csv"        // of a set: a PipeRow per service
 	SumsFile       = "SHA256SUMS"      // of a published set: the digest of every other file
 	PublishedRuns  = "runs"            // of a published set: the folder of its runs
 	ReadmeFile     = "README.md"       // of a published set
@@ -201,7 +200,8 @@ func (f *Folder) WriteText(name, text string) error {
 	})
 }
 
-// Rows reads runs.csv, with the columns of the options.
+// Rows reads runs.csv. The options are those that published sets may have in columns without the name of
+// their algorithm.
 func (f *Folder) Rows(options ...string) ([]Row, error) {
 	return readRows[Row](f.File(RowsFile), options...)
 }
@@ -239,15 +239,12 @@ func (f *Folder) Faults() (faults []FaultRow, timeline []IntervalRow, err error)
 	if !exists(f.File(FaultsFile)) && !exists(f.File(TimelineFile)) {
 		return nil, nil, nil
 	}
-	text, err := os.ReadFile(f.File(FaultsFile))
+	phases, err := readRows[PhaseRow](f.File(FaultsFile))
 	if err != nil {
-		return nil, nil, fmt.Errorf("reading results: %w", err)
-	}
-	if faults, err = readFaults(f.File(FaultsFile), text); err != nil {
 		return nil, nil, err
 	}
 	timeline, err = readRows[IntervalRow](f.File(TimelineFile))
-	return faults, timeline, err
+	return faultRows(phases), timeline, err
 }
 
 // Beliefs reads beliefs.csv. It is empty if the run has none.
@@ -297,7 +294,13 @@ func (f *Folder) readYAML(name string, v any) error {
 	if err != nil {
 		return fmt.Errorf("reading results: %w", err)
 	}
-	if b, err = unsealed(b); err == nil {
+	if name == RunFile {
+		err = checkFormat(b, RunFormat)
+	}
+	if err == nil {
+		b, err = unsealed(b)
+	}
+	if err == nil {
 		err = yamlfile.Decode(b, v)
 	}
 	if err == io.EOF {

@@ -212,7 +212,29 @@ func TestYAMLIsNotReadOnceItWasChanged(t *testing.T) {
 	if err := f.WriteText(RunFile, "nodes: 3\n"); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, f.ReadYAML(&got), RunFile, "an older Turnstile wrote it")
+	wantError(t, f.ReadYAML(&got), RunFile, "does not end with its checksum: it was cut off")
+}
+
+// A run or a set of another format is refused with one sentence, which says what reads it.
+func TestOtherFormatsAreRefused(t *testing.T) {
+	f := mustCreate(t, t.TempDir(), "set", "run")
+	for text, reads := range map[string]string{
+		"format: 4\nversions: {turnstile: v1, revision: 'abc123, changed'}\n": "commit abc123 reads it",
+		"format: 4\nkey: [of, old]\nversions: {turnstile: v1}\n":              "Turnstile v1 reads it",
+	} {
+		if err := f.WriteText(RunFile, text); err != nil {
+			t.Fatal(err)
+		}
+		var got map[string]int
+		wantError(t, f.ReadYAML(&got), RunFile+": it is of format 4, and this Turnstile reads format 5: "+reads)
+	}
+	root := filepath.Dir(filepath.Dir(f.Path))
+	const set = "format: 7\nmade: [{versions: {revision: abc123}}]\n"
+	if err := os.WriteFile(filepath.Join(root, "set", SetFile), []byte(set), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Makings(root, "set")
+	wantError(t, err, "it is of format 7, and this Turnstile reads format 1: commit abc123 reads it")
 }
 
 func TestFilesAreWholeOrNot(t *testing.T) {

@@ -17,7 +17,7 @@ var SetTables = []string{RowsFile, MessagesFile, SizesFile, ResourcesFile, Fault
 	BeliefsFile}
 
 // StudyTables are the tables of a set that studies write: of none of its runs.
-var StudyTables = []string{MatrixFile, SplitBrainFile, RatesFile, FailoverFile, PipeFile}
+var StudyTables = []string{MatrixFile, SplitBrainFile, RatesFile, FailoverFile}
 
 // A grid is a table as its file has it: a line of headers, and lines of as many cells.
 type grid struct {
@@ -46,22 +46,15 @@ func readGrid(f *Folder, name string) (*grid, error) {
 	return &grid{f, lines}, nil
 }
 
-// CheckTable says why a table of a run cannot be joined with those of others, if it has one.
-func (f *Folder) CheckTable(name string) error {
-	_, err := readGrid(f, name)
-	return err
-}
-
 // Joined returns a table of several runs as one: their rows one after the other, cells as they are, and the
-// column run by the names of the folders. Its columns are those that any of them has. rows is 0 if none has
-// such a table.
-func Joined(name string, runs []*Folder) (text []byte, rows int, err error) {
+// column run by the names of the folders. Its columns are those that any of them has. Without rows it is nil.
+func Joined(name string, runs []*Folder) ([]byte, error) {
 	var all []*grid
 	var headers []string
 	for _, f := range runs {
 		g, err := readGrid(f, name)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		if g != nil {
 			all, headers = append(all, g), united(headers, g.lines[0])
@@ -70,6 +63,7 @@ func Joined(name string, runs []*Folder) (text []byte, rows int, err error) {
 	if at := slices.Index(headers, BoundsColumn); at >= 0 { // the last, as in the tables of runs
 		headers = append(slices.Delete(headers, at, at+1), BoundsColumn)
 	}
+	rows := 0
 	var b bytes.Buffer
 	out := csv.NewWriter(&b)
 	out.Write(headers) // out keeps the first error, and memory takes all
@@ -86,8 +80,10 @@ func Joined(name string, runs []*Folder) (text []byte, rows int, err error) {
 			rows++
 		}
 	}
-	out.Flush()
-	return b.Bytes(), rows, out.Error()
+	if out.Flush(); rows == 0 {
+		return nil, nil
+	}
+	return b.Bytes(), out.Error()
 }
 
 // united adds headers to others, each behind the one that it follows.

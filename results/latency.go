@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,10 +22,6 @@ type Interval struct {
 	Latencies []measure.Tagged
 }
 
-// electTags begin the tags under which an older version has how long it took until all agreed, in a log that
-// lacks the tag of that.
-var electTags = []string{measure.ElectTag, measure.TakeoverTag}
-
 // LatencyTables are latency.hlog, a line per trial and tag, and latency.hgrm, in microseconds, of the waits
 // of all trials. Histograms are merged and never their percentiles averaged: the mean of several 99th
 // percentiles is no percentile of anything.
@@ -35,19 +30,9 @@ func LatencyTables(intervals []Interval) []Table {
 	log := func(w io.Writer) error { return writeLog(w, intervals) }
 	return []Table{
 		{Name: LatencyLog, write: log, compare: func(stored []byte, how comparison) []Difference {
-			made := made(log)
-			if how.as != changed && electsAnew(stored, made) {
-				stored, made = withoutElections(stored), withoutElections(made)
-			}
-			return compareLines(LatencyLog, stored, made, func(was, is string) (Difference, bool) {
-				return compareLogLines(was, is, how.as)
+			return compareLines(LatencyLog, stored, made(log), func(was, is string) (Difference, bool) {
+				return compareLogLines(was, is, how.changed)
 			})
-		}, anew: func(stored []byte) string {
-			if !electsAnew(stored, made(log)) {
-				return ""
-			}
-			return LatencyLog + " was written by an older version, which counted an election until all agreed: " +
-				"its elections are not compared"
 		}},
 		profileOf(waits),
 	}
@@ -66,28 +51,10 @@ func profileOf(waits *hdrhistogram.Histogram) Table {
 		}}
 }
 
-// electsAnew reports whether an older version wrote a log, which counted elections until all agreed.
-func electsAnew(stored, made []byte) bool {
-	tag := []byte("Tag=" + measure.AllAgreedTag)
-	return bytes.Contains(made, tag) && !bytes.Contains(stored, tag)
-}
-
-// withoutElections leaves the lines of a log out that are about elections.
-func withoutElections(log []byte) []byte {
-	var kept []byte
-	for line := range bytes.Lines(log) {
-		about := func(tag string) bool { return bytes.HasPrefix(line, []byte("Tag="+tag)) }
-		if !slices.ContainsFunc(electTags, about) && !about(measure.AllAgreedTag) {
-			kept = append(kept, line...)
-		}
-	}
-	return kept
-}
-
 // compareLogLines compares two lines of latency.hlog, cell by cell. Histograms are decoded first, since
-// versions compress them differently. Comments count only if the file was changed after it was written.
-func compareLogLines(was, is string, as origin) (Difference, bool) {
-	if strings.HasPrefix(was, "#") && strings.HasPrefix(is, "#") && as != changed {
+// versions of Go compress them differently. Comments count only if the file was changed after it was written.
+func compareLogLines(was, is string, changed bool) (Difference, bool) {
+	if strings.HasPrefix(was, "#") && strings.HasPrefix(is, "#") && !changed {
 		return Difference{}, false
 	}
 	stored, made := strings.Split(was, ","), strings.Split(is, ",")

@@ -16,6 +16,7 @@ type Ledger struct {
 	End    float64 // in seconds from the beginning of the window
 	// Leaders are the nodes that led at any time, in the order in which they first did.
 	Leaders []int
+	Terms   bool // leaders have terms
 	// TwoLead are the stretches with two nodes that lead or more, in order.
 	TwoLead []Together
 }
@@ -52,7 +53,7 @@ func LedgerOf(beliefs []BeliefRow, faults []FaultRow, trial int) *Ledger {
 		l.Lanes[b.Node] = append(l.Lanes[b.Node], b)
 		l.End = max(l.End, b.Span().To)
 		if b.State == leadership.Leads {
-			led = append(led, b)
+			led, l.Terms = append(led, b), l.Terms || b.Term.Known()
 		}
 	}
 	for _, f := range faults {
@@ -70,45 +71,35 @@ func LedgerOf(beliefs []BeliefRow, faults []FaultRow, trial int) *Ledger {
 	return l
 }
 
-// HasTerms reports whether the leaders have terms.
-func (l *Ledger) HasTerms() bool {
-	return slices.ContainsFunc(l.Lanes, func(lane []BeliefRow) bool {
-		return slices.ContainsFunc(lane, func(b BeliefRow) bool {
-			return b.State == leadership.Leads && b.Term.Known()
-		})
-	})
-}
-
-// overlaps returns when two or more of some stretches go on, and whether their terms tell them apart.
+// overlaps returns when two or more of some stretches go on, which are in the order of their beginnings, and
+// whether their terms tell them apart.
 func overlaps(led []BeliefRow) (all []Together) {
-	type turn struct {
-		at   float64
-		by   int // how many more go on
-		term figure.Figure
-	}
-	var turns []turn
+	var times []float64
 	for i := range led {
-		s := led[i].Span()
-		turns = append(turns, turn{s.From, 1, led[i].Term}, turn{s.To, -1, led[i].Term})
+		times = append(times, led[i].Span().From, led[i].Span().To)
 	}
-	slices.SortStableFunc(turns, func(a, b turn) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by))
-	})
-	count, terms, shared := 0, map[figure.Figure]int{}, 0 // shared: leaders beyond one a term
-	for i, t := range turns {
-		count += t.by
-		if terms[t.term] += t.by; t.by > 0 && terms[t.term] > 1 || t.by < 0 && terms[t.term] > 0 {
-			shared += t.by
+	slices.Sort(times)
+	times = slices.Compact(times)
+	var now []BeliefRow
+	for i := 1; i < len(times); i++ {
+		s := Span{times[i-1], times[i]}
+		for len(led) > 0 && led[0].Span().From <= s.From {
+			now, led = append(now, led[0]), led[1:]
 		}
-		if i+1 == len(turns) || turns[i+1].at == t.at || count < 2 {
+		now = slices.DeleteFunc(now, func(b BeliefRow) bool { return b.Span().To <= s.From })
+		if len(now) < 2 {
 			continue
 		}
-		next := Together{Span{t.at, turns[i+1].at}, shared == 0 && terms[figure.Figure{}] == 0}
-		if last := len(all) - 1; last >= 0 && all[last].To == next.From && all[last].Apart == next.Apart {
-			all[last].To = next.To
+		terms, apart := map[figure.Figure]bool{}, true
+		for _, b := range now {
+			apart = apart && b.Term.Known() && !terms[b.Term]
+			terms[b.Term] = true
+		}
+		if last := len(all) - 1; last >= 0 && all[last].To == s.From && all[last].Apart == apart {
+			all[last].To = s.To
 			continue
 		}
-		all = append(all, next)
+		all = append(all, Together{s, apart})
 	}
 	return all
 }
@@ -131,14 +122,10 @@ func (l *Ledger) Shown(most int) (ids []int) {
 // Unled returns which nodes ran and followed nobody for longer than so many seconds while another led, and
 // the longest such stretch of any, in seconds.
 func (l *Ledger) Unled(longer float64) (ids []int, longest float64) {
-	var led []Span
-	for _, lane := range l.Lanes {
-		led = append(led, spansOf(lane, leadership.Leads)...)
-	}
-	led = joined(led)
+	led := spansOf(leadership.Leads, l.Lanes...)
 	for id, lane := range l.Lanes {
 		most := 0.0
-		for _, s := range spansOf(lane, leadership.KnowsNone) {
+		for _, s := range spansOf(leadership.KnowsNone, lane) {
 			for _, other := range led {
 				most = max(most, min(s.To, other.To)-max(s.From, other.From))
 			}
@@ -150,25 +137,19 @@ func (l *Ledger) Unled(longer float64) (ids []int, longest float64) {
 	return ids, longest
 }
 
-// spansOf returns when a node was in a state.
-func spansOf(lane []BeliefRow, state leadership.State) (all []Span) {
-	for i := range lane {
-		if lane[i].State == state {
-			all = append(all, lane[i].Span())
-		}
-	}
-	return joined(all)
-}
-
-// joined returns the union of some stretches, in order.
-func joined(spans []Span) (all []Span) {
-	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.From, b.From) })
-	for _, s := range spans {
-		if last := len(all) - 1; last >= 0 && s.From <= all[last].To {
+// spansOf returns when one of some nodes or more were in a state, in order.
+func spansOf(state leadership.State, lanes ...[]BeliefRow) (all []Span) {
+	rows := slices.Concat(lanes...)
+	slices.SortFunc(rows, func(a, b BeliefRow) int { return cmp.Compare(a.Span().From, b.Span().From) })
+	for i := range rows {
+		s, last := rows[i].Span(), len(all)-1
+		switch {
+		case rows[i].State != state:
+		case last >= 0 && s.From <= all[last].To:
 			all[last].To = max(all[last].To, s.To)
-			continue
+		default:
+			all = append(all, s)
 		}
-		all = append(all, s)
 	}
 	return all
 }

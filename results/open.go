@@ -137,7 +137,8 @@ func isRun(path string) bool {
 
 // IsPublished reports whether path is the folder of a set that was published: its runs are one level below.
 func IsPublished(path string) bool {
-	return exists(filepath.Join(path, SumsFile)) && exists(filepath.Join(path, PublishedRuns))
+	return exists(filepath.Join(path, PublishedRuns)) &&
+		(exists(filepath.Join(path, SumsFile)) || exists(filepath.Join(path, ReadmeFile)))
 }
 
 // CheckUnpublished returns an error if a set below root was published, so that a new run would change what

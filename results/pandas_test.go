@@ -56,7 +56,7 @@ func TestTablesLoadInPandas(t *testing.T) {
 		Asked: Asked{Kind: "bench", Algorithm: "bully",
 			Cells:   map[string]any{"load": "campaign", "initiators": "all", "units": figure.Number(1)},
 			Options: map[string]string{"notice": "lower"}}}
-	_, faults := olderFaults(t)
+	_, faults := someFaults(t)
 	kinds := map[reflect.Kind]string{reflect.String: "words", reflect.Bool: "bool", reflect.Int: "number",
 		reflect.Uint64: "number", reflect.Map: "words"}
 	f := &Folder{t.TempDir()}

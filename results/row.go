@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"turnstile/internal/figure"
+	"turnstile/internal/stats"
 	"turnstile/judge/leadership"
 	"turnstile/judge/measure"
 )
@@ -79,7 +80,7 @@ func Medians(rows []Row) (medians Row) {
 		}
 		row := reflect.ValueOf(&medians).Elem()
 		v := c.in(row)
-		v.Set(reflect.ValueOf(figure.MedianOf(known)))
+		v.Set(reflect.ValueOf(stats.MedianOf(known)))
 		c.put(row, v)
 	}
 	return medians

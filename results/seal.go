@@ -5,7 +5,42 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
+
+// RunFormat is the format of run.yaml and of the files beside it.
+const RunFormat = 5
+
+// checkFormat returns an error if the text of a run.yaml or set.yaml is of another format. The error says
+// what reads it: the commit that wrote it.
+func checkFormat(text []byte, format int) error {
+	type making struct {
+		Format   int               `yaml:"format"`
+		Versions map[string]string `yaml:"versions"`
+	}
+	var file struct {
+		making `yaml:",inline"`
+		Made   []making `yaml:"made"`
+	}
+	if yaml.Unmarshal(text, &file) != nil || file.Format == 0 || file.Format == format {
+		return nil // whoever reads it finds what else is wrong
+	}
+	for _, m := range file.Made {
+		file.Versions = m.Versions
+	}
+	return fmt.Errorf("it is of format %d, and this Turnstile reads format %d: %s reads it", file.Format, format,
+		Maker(file.Versions))
+}
+
+// Maker names the program that made something, given the versions on record: its commit, if that is known.
+func Maker(versions map[string]string) string {
+	if commit, _, _ := strings.Cut(versions["revision"], ","); commit != "" {
+		return "commit " + commit
+	}
+	return "Turnstile " + versions["turnstile"]
+}
 
 // sealKey begins the last line of a file that has a checksum.
 const sealKey = "checksum: "
@@ -24,8 +59,7 @@ func unsealed(b []byte) ([]byte, error) {
 	case len(b) == 0:
 		return b, nil // that it is empty says more
 	case at == 0:
-		return nil, errors.New("it does not end with its checksum: it was cut off, or an older Turnstile " +
-			"wrote it, whose result sets this one does not read")
+		return nil, errors.New("it does not end with its checksum: it was cut off")
 	case !bytes.Equal(b, Sealed(text)):
 		return nil, errors.New("its checksum is another: it was changed after it was written")
 	default:

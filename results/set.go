@@ -77,13 +77,8 @@ func AddMaking(root, set string, m Making) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return unwritable(filepath.Dir(path), err)
 	}
-	return WriteMakings(path, append(made, m))
-}
-
-// WriteMakings writes a file that says by which commands the runs of a set were made.
-func WriteMakings(path string, made []Making) error {
 	return writeFile(path, func(w io.Writer) error {
-		return writeSealed(w, setRecord{Format: setFormat, Made: made})
+		return writeSealed(w, setRecord{Format: setFormat, Made: append(made, m)})
 	})
 }
 
@@ -96,17 +91,16 @@ func Makings(root, set string) ([]Making, error) {
 	}
 	var record setRecord
 	if err == nil {
+		err = checkFormat(b, setFormat)
+	}
+	if err == nil {
 		b, err = unsealed(b)
 	}
 	if err == nil {
 		err = yamlfile.Decode(b, &record)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w; restore it, or remove it to have a new one begun", path, err)
-	case record.Format != setFormat:
-		return nil, fmt.Errorf("%s is of format %d, and this Turnstile reads format %d", path, record.Format,
-			setFormat)
 	}
 	return record.Made, nil
 }

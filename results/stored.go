@@ -17,42 +17,30 @@ type Table struct {
 	byTrial bool // each row is about one trial
 	write   func(w io.Writer) error
 	compare func(stored []byte, how comparison) []Difference
-	anew    func(stored []byte) string // which of its figures an older version measured otherwise; nil: none
 }
 
 // A comparison says how a stored file is compared.
 type comparison struct {
-	as       origin
+	changed  bool  // the file is not as the run wrote it
 	unjudged []int // trials that the table lacks, since they could not be judged
 }
 
-// An origin says whether a stored file is as the run wrote it.
-type origin int
-
-const (
-	unknown origin = iota // an older version wrote it, and kept no digest
-	asWritten
-	changed
-)
-
-// TableOf is a table with a row for each of something in a trial, such as [RowsFile]. The options are those
-// that older versions wrote by their names alone.
-func TableOf[T any](name string, rows []T, options ...string) Table {
+// TableOf is a table with a row for each of something in a trial, such as [RowsFile].
+func TableOf[T any](name string, rows []T) Table {
 	return Table{Name: name, byTrial: true,
 		write: func(w io.Writer) error { return WriteTable(w, rows) },
 		compare: func(stored []byte, how comparison) []Difference {
-			return compareRows(name, stored, rows, how, options)
-		},
-		anew: func(stored []byte) string { return anewIn(name, stored, rows) }}
+			return compareRows(name, stored, rows, how)
+		}}
 }
 
-// TextTable is a text for people, or a picture. Another version may word or draw it otherwise, so it differs
+// TextTable is a text for people, or a picture. Another commit may word or draw it otherwise, so it differs
 // only if it was changed after it was written.
 func TextTable(name, text string) Table {
 	return Table{Name: name,
 		write: func(w io.Writer) error { _, err := io.WriteString(w, text); return err },
 		compare: func(stored []byte, how comparison) []Difference {
-			if how.as != changed {
+			if !how.changed {
 				return nil
 			}
 			return compareLines(name, stored, []byte(text), nil)
@@ -60,16 +48,9 @@ func TextTable(name, text string) Table {
 }
 
 // VerdictsTable is verdict.yaml, a list with an element for each trial, which ends with a checksum as
-// run.yaml does. It is compared like a text; without a digest, the checksum tells whether it was changed.
+// run.yaml does. It is compared like a text.
 func VerdictsTable(v any) Table {
-	return Table{Name: VerdictFile,
-		write: func(w io.Writer) error { return writeSealed(w, v) },
-		compare: func(stored []byte, how comparison) []Difference {
-			if _, err := unsealed(stored); err == nil && len(stored) > 0 && how.as != changed {
-				return nil
-			}
-			return compareLines(VerdictFile, stored, made(func(w io.Writer) error { return writeSealed(w, v) }), nil)
-		}}
+	return TextTable(VerdictFile, string(made(func(w io.Writer) error { return writeSealed(w, v) })))
 }
 
 // made returns what write writes.
@@ -108,10 +89,9 @@ func (f *Folder) Digest(name string) (string, error) {
 	return digestOf(b), nil
 }
 
-// Compare compares the stored file of a table with the table. digest is that of the file when it was written;
-// empty: unknown. unjudged are trials that the table lacks, since they could not be judged. The remark, if
-// there is one, says that the file was changed and has the same content, that it is not compared, or which
-// figures an older version measured otherwise.
+// Compare compares the stored file of a table with the table. digest is that of the file when it was written.
+// unjudged are trials that the table lacks, since they could not be judged. The remark, if there is one, says
+// that the file was changed and has the same content, or that it is not compared.
 func (f *Folder) Compare(t Table, digest string, unjudged []int) (differences []Difference, remark string) {
 	whole := func(what string) []Difference { return []Difference{{File: t.Name, What: what}} }
 	stored, err := os.ReadFile(f.File(t.Name))
@@ -125,27 +105,17 @@ func (f *Folder) Compare(t Table, digest string, unjudged []int) (differences []
 	case err != nil:
 		return whole("it cannot be read: " + err.Error()), ""
 	}
-	as := asWritten
-	switch digest {
-	case "":
-		as = unknown
-	case digestOf(stored):
-	default:
-		as = changed
-	}
+	changed := digest != digestOf(stored)
 	if len(unjudged) > 0 && !t.byTrial {
 		remark = t.Name + " is about all trials, and is not compared"
-		if as == changed {
+		if changed {
 			remark += "; it was changed after it was written"
 		}
 		return nil, remark
 	}
-	differences = t.compare(stored, comparison{as, unjudged})
-	if as == changed && len(differences) == 0 && len(unjudged) == 0 {
+	differences = t.compare(stored, comparison{changed, unjudged})
+	if changed && len(differences) == 0 && len(unjudged) == 0 {
 		remark = t.Name + " was changed after it was written, and has the same content"
-	}
-	if as != changed && t.anew != nil {
-		remark = t.anew(stored)
 	}
 	return differences, remark
 }

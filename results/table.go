@@ -50,24 +50,7 @@ type column struct {
 	zero     any    // an empty cell of these
 	owner    []int  // of options: the field with the name of the algorithm that they belong to
 	audience string
-	outside  bool // no history holds it: a name, or words that another version may choose otherwise
-	since    []change
-}
-
-// A change is one of what figures of a column mean.
-type change struct {
-	column string // they do since there is a column of this name
-	where  string // in rows in which this figure is not 0 or, if it is that of the column (empty), is known too
-}
-
-// changesOf reads the tag since of a field.
-func changesOf(tag string) (all []change) {
-	for text := range strings.SplitSeq(tag, ";") {
-		if column, where, _ := strings.Cut(text, ","); column != "" {
-			all = append(all, change{column, where})
-		}
-	}
-	return all
+	outside  bool // no history holds it: a name, or words that another commit may choose otherwise
 }
 
 // BoundsColumn ends every table that has figures: it names the columns of the row whose figure is a lower
@@ -86,15 +69,13 @@ func withBounds(columns []column) []column {
 // ",outside" behind it if they come from outside the histories, and the audience in a tag of, if they have
 // one; a field without the tag is no column. One with the tag * holds options of algorithms: its column has
 // no header yet. One with the tag ** holds the cells of option.Table.
-// A measure.ByPhase becomes a column for each figure of each phase. The tag since is of figures that once
-// meant something else: the column that tells and, behind a comma, that of the figure which then is there and
-// not 0; of several such changes there are semicolons between.
+// A measure.ByPhase becomes a column for each figure of each phase.
 func columnsOf(t reflect.Type) []column {
 	var all []column
 	for _, f := range reflect.VisibleFields(t) {
 		header, outside, _ := strings.Cut(f.Tag.Get("csv"), ",")
 		c := column{header: header, field: f.Index, audience: f.Tag.Get("of"), outside: outside == "outside",
-			figures: f.Type == reflect.TypeFor[figure.Figure](), since: changesOf(f.Tag.Get("since"))}
+			figures: f.Type == reflect.TypeFor[figure.Figure]()}
 		switch {
 		case f.Anonymous || header == "":
 		case f.Type.Kind() == reflect.Array:
@@ -172,13 +153,10 @@ func (c *column) put(row, v reflect.Value) {
 }
 
 // of returns what a row has in the column.
-func (c *column) of(row reflect.Value) any { return c.value(row, nil) }
-
-// value returns the same of a column that may name one of the plain options without its algorithm.
-func (c *column) value(row reflect.Value, plain []string) any {
+func (c *column) of(row reflect.Value) any {
 	v := c.in(row).Interface()
 	if c.options {
-		return v.(map[string]string)[c.option(row, plain)]
+		return v.(map[string]string)[c.option(row, nil)]
 	}
 	return v
 }
@@ -255,9 +233,9 @@ func cell(v any) string {
 	return oneLine.Replace(fmt.Sprint(v))
 }
 
-// readTable reads what WriteTable wrote, now or long ago: cells are found by their header, columns that
-// neither T nor the options know are ignored, and those that are missing are left empty. The options are
-// those that older versions wrote by their names alone. name is what errors call the file.
+// readTable reads what WriteTable wrote: cells are found by their header, columns that neither T nor the
+// options know are ignored, and those that are missing are left empty. The options are as of Folder.Rows.
+// name is what errors call the file.
 func readTable[T any](name string, r io.Reader, options ...string) ([]T, error) {
 	in := csv.NewReader(r)
 	header, err := in.Read()
@@ -310,7 +288,7 @@ func readRow(row reflect.Value, columns []*column, record, options []string) (i 
 			c.setOption(row, record[i], options)
 		}
 	}
-	if bounds < 0 { // an older version wrote it
+	if bounds < 0 {
 		return 0, nil
 	}
 	for _, name := range strings.Fields(record[bounds]) {

@@ -1,3 +1,17 @@
+// Package agent runs processes of a run on other hosts. An [Agent] serves one host: it starts node programs
+// and brokers through package cluster, as an orchestrator does on its own machine, says what becomes of
+// them, and reads their counters. A [Host] is what an orchestrator has of an agent: a
+// [turnstile/bench/cluster.Host], so a run does not know where a process is.
+//
+// # The control plane
+//
+// Orders go to one subject of each agent (ts.host.NAME.order), so they arrive in the order in which they
+// were given. Each says the run, which start of the agent it is meant for, and a number that rises: one
+// that was seen before is refused. What happens to processes comes as events, numbered, on a subject of the
+// run and the host (ts.run.RUN.NAME). Orchestrators find an agent as a micro service of NATS.
+//
+// An agent asks the orchestrator of each run for a sign of life (ts.run.RUN.alive). If nobody listens there
+// any more, it ends the processes of the run at once; if nobody answers, after a time.
 package agent
 
 import (
@@ -11,15 +25,19 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
+	"golang.org/x/sys/unix"
 
-	"turnstile/bench/access"
 	"turnstile/bench/cluster"
+	"turnstile/chaos/place"
 	"turnstile/internal/broker"
+	"turnstile/internal/cgroup"
 	"turnstile/internal/offset"
 	"turnstile/results"
 )
@@ -81,7 +99,7 @@ func Serve(ctx context.Context, conn *nats.Conn, o Options, ready func()) error 
 	if err := a.prepare(); err != nil {
 		return err
 	}
-	service, err := micro.AddService(conn, micro.Config{Name: access.Service, Version: "1.0.0",
+	service, err := micro.AddService(conn, micro.Config{Name: serviceName, Version: "1.0.0",
 		Description: "a host that runs processes of Turnstile", QueueGroupDisabled: true,
 		Metadata: map[string]string{"host": o.Name, "version": o.Version}})
 	if err != nil {
@@ -134,7 +152,7 @@ const (
 
 // prepare checks that the agent can serve its host under its name.
 func (a *Agent) prepare() error {
-	if err := access.CheckName(a.Name); err != nil {
+	if err := CheckName(a.Name); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(a.Folder, 0o755); err != nil {
@@ -157,13 +175,25 @@ func (a *Agent) prepare() error {
 	case err == nil:
 		var d Description
 		json.Unmarshal(other.Data, &d)
-		return fmt.Errorf("there is a host %s already, since %s: take another --name, or another key", a.Name,
-			d.Since)
+		return fmt.Errorf("there is a host %s already, since %s: take another --name", a.Name, d.Since)
 	case !errors.Is(err, nats.ErrNoResponders):
 		return fmt.Errorf("asking for another host %s: %w", a.Name, err)
 	}
 	a.clean()
 	a.clearCuts()
+	return nil
+}
+
+// CheckName returns an error unless a host can have that name, which is a part of subjects and of file
+// names.
+func CheckName(name string) error {
+	if !place.IsName(name) {
+		return fmt.Errorf("%q is no name of a host: take 1 to 31 lower-case letters, digits and -, and begin "+
+			"with a letter or a digit", name)
+	}
+	if name == "alive" {
+		return fmt.Errorf("%q cannot be the name of a host: the subject %s has it", name, aliveSubject("RUN"))
+	}
 	return nil
 }
 
@@ -385,4 +415,53 @@ func (a *Agent) onClock(r micro.Request) {
 type Reading struct {
 	Taken int64 `json:"taken"`
 	Given int64 `json:"given"`
+}
+
+// Monotonic returns what CLOCK_MONOTONIC shows, in nanoseconds.
+func Monotonic() int64 {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {
+		return 0 // every supported kernel has it
+	}
+	return t.Nano()
+}
+
+// freeMB returns how much memory is free for processes, in megabytes; 0: that is not known.
+func freeMB() int {
+	b, _ := os.ReadFile("/proc/meminfo")
+	kb := 0
+	for line := range strings.Lines(string(b)) {
+		if rest, found := strings.CutPrefix(line, "MemAvailable:"); found {
+			kb, _ = strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")))
+		}
+	}
+	if limit := cgroup.Read(os.DirFS("/")).Memory; limit > 0 && (kb == 0 || int(limit/1024) < kb) {
+		kb = int(limit / 1024)
+	}
+	return kb / 1024
+}
+
+// aliveFile is a file in the folder of an agent that it touches as long as it can be found.
+const aliveFile = "alive"
+
+// beat says in a file that the agent can be found, once a second.
+func (a *Agent) beat(now time.Time) {
+	if a.Local || now.Sub(a.beaten) < time.Second || !a.conn.IsConnected() {
+		return
+	}
+	a.beaten = now
+	os.WriteFile(filepath.Join(a.Folder, aliveFile), []byte(a.Name+"\n"), 0o644)
+}
+
+// Healthy says what is wrong with the agent that has a folder, if anything is: it has not been there for
+// some seconds.
+func Healthy(folder string) error {
+	info, err := os.Stat(filepath.Join(folder, aliveFile))
+	if err != nil {
+		return fmt.Errorf("no agent has been there: %w", err)
+	}
+	if ago := time.Since(info.ModTime()); ago > 5*time.Second {
+		return fmt.Errorf("the agent was last there %v ago", ago.Round(time.Second))
+	}
+	return nil
 }

@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go"
+	"golang.org/x/sys/unix"
 
 	"turnstile/bench/cluster"
 	"turnstile/nodes/history"
@@ -189,5 +193,356 @@ func TestLateCountsChangeNothing(t *testing.T) {
 	rest, err := p.count(append(old, "rest"...), false)
 	if got := p.counts.Load().Instances[0].Entries.Load(); got != 4 || string(rest) != "rest" || err != nil {
 		t.Errorf("it has counted %d; left is %q, %v", got, rest, err)
+	}
+}
+
+// give gives an order as anybody might who can publish it, and returns the answer.
+func (p *played) give(o order) reply {
+	p.Helper()
+	var r reply
+	b, err := json.Marshal(o)
+	if err != nil {
+		p.Fatal(err)
+	}
+	m, err := p.conn.Request(orderSubject("a"), b, 20*time.Second)
+	if err == nil {
+		err = json.Unmarshal(m.Data, &r)
+	}
+	if err != nil {
+		p.Fatal(err)
+	}
+	return r
+}
+
+// refused wants an order to be refused, and that to be in the agent's log.
+func (p *played) refused(s *served, what string, o order, says string) {
+	p.Helper()
+	before := len(s.log.String())
+	got := p.give(o).Error
+	if !strings.Contains(got, says) {
+		p.Errorf("%s: the answer is %q, not %q", what, got, says)
+	}
+	if log := s.log.String()[before:]; !strings.Contains(log, says) {
+		p.Errorf("%s: the agent's log says %q", what, log)
+	}
+}
+
+// An order is carried out once, in its turn, by the agent and for the run that it is meant for.
+func TestOrdersAreNotReplayed(t *testing.T) {
+	url := controlPlane(t)
+	s := serve(t, url, nil)
+	p := joined(t, url, "a")
+	o := order{Run: p.Name, Boot: p.host.Boot, Number: 100, Do: doAnswer}
+	if got := p.give(o); got.Error != "" {
+		t.Fatalf("refused: %s", got.Error)
+	}
+	p.refused(s, "the same again", o, "number 100 of the run "+p.Name+" was given before")
+	o.Number = 99
+	p.refused(s, "an older one", o, "number 99 of the run "+p.Name+" was given before")
+	o.Number, o.Boot = 101, "yesterday"
+	p.refused(s, "to another start", o, "another start of this agent")
+	o.Boot, o.Run = p.host.Boot, "another"
+	p.refused(s, "of another run", o, "it does not serve the run another")
+	o.Run = "../../etc"
+	p.refused(s, "of no run", o, `"../../etc" is no name of a run`)
+	o.Run, o.Do = p.Name, "format"
+	p.refused(s, "unknown", o, `there is no order "format"`)
+	o.Number, o.Do = 102, doJoin
+	p.refused(s, "joining again", o, `there is no order "join"`)
+	o.Run, o.Number = "fresh", 1
+	p.refused(s, "joining for nothing", o, "it says nothing of the run")
+	o.Join = &Join{Protocol: Protocol, Version: "8"}
+	p.refused(s, "another version", o, "it is Turnstile 7 (protocol 1), and the orchestrator is 8 "+
+		"(protocol 1): install the same on both")
+	o.Join = &Join{Protocol: 99, Version: "7"}
+	p.refused(s, "another protocol", o, "the orchestrator is 7 (protocol 99)")
+	if err := p.host.Begin(t.Context(), "next"); err == nil {
+		t.Error("the run goes on, whose numbers somebody else has used")
+	}
+}
+
+// An agent refuses each order of a run that has ended, also if the orders come again from the first one.
+func TestRunsThatAreOverAreNotReplayed(t *testing.T) {
+	url := controlPlane(t)
+	s := serve(t, url, nil)
+	p := joined(t, url, "a")
+	if err := p.host.End(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	o := order{Run: p.Name, Boot: p.host.Boot, Number: 1, Do: doJoin,
+		Join: &Join{Protocol: Protocol, Version: "7"}}
+	p.refused(s, "joining again", o, "the run "+p.Name+" is over")
+	o.Number, o.Do = 2, doAnswer
+	p.refused(s, "going on", o, "the run "+p.Name+" is over")
+}
+
+// No name leads out of the folders of an agent.
+func TestNamesAreCheckedBeforeTheyTouchAPath(t *testing.T) {
+	url := controlPlane(t)
+	s := serve(t, url, nil)
+	p := joined(t, url, "a")
+	secret := filepath.Join(s.Folder, "secret.log")
+	if err := os.WriteFile(secret, []byte("secret"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	number := uint64(100)
+	give := func(what string, o order, says string) {
+		t.Helper()
+		number++
+		o.Run, o.Boot, o.Number = p.Name, p.host.Boot, number
+		p.refused(s, what, o, says)
+	}
+	for _, name := range []string{"", ".", "..", "../x", "a/b", "/etc", "a\x00b", ".hidden", "a b", "é",
+		strings.Repeat("a", 200)} {
+		give("a folder "+name, order{Do: doTrial, File: name}, "is no name of a folder")
+		give("a log "+name, order{Do: doPiece, File: name + ".log", Length: 10}, "is no log")
+		give("a digest "+name, order{Do: doDigest, File: name}, "is no log")
+		give("another run "+name, order{Do: doSignal, Process: 0, Signal: 15, File: name}, "")
+		e := order{Do: doStart, Process: 7, Start: &command{Program: NodeProgram, LogFile: name + "\n"}}
+		e.Run, e.Boot = p.Name, p.host.Boot
+		number++
+		e.Number = number
+		before := len(s.log.String())
+		if p.give(e); !strings.Contains(s.log.String()[before:], "is no name of a log") {
+			t.Errorf("a node may have a log %q", name)
+		}
+	}
+	for _, path := range []string{"/etc/passwd", "probe", SharedMemory + "/probe", SharedMemory + "/other/probe",
+		SharedMemory + "/" + p.Name + "/x", SharedMemory + "/" + p.Name + "/../" + p.Name + "/probe",
+		SharedMemory + "/" + p.Name + "/probe\x00"} {
+		give("a probe of "+path, order{Do: doProbe, File: path}, "is no file of the run")
+	}
+	// The last of these goes on.
+	for _, run := range []string{"..", "../x", "nothing", "secret.log", p.Name + "-trial-1"} {
+		give("adopting "+run, order{}, "there is no order")
+		o := order{Run: "fresh", Boot: p.host.Boot, Number: 1, Do: doJoin, Join: &Join{Protocol: Protocol,
+			Version: "7", Adopt: run}}
+		p.refused(s, "adopting "+run, o, "it has no files of a run")
+	}
+}
+
+// A host takes no more than it has.
+func TestAHostSaysWhatItHasNot(t *testing.T) {
+	url := controlPlane(t)
+	serve(t, url, nil)
+	p := joined(t, url, "a")
+	for says, j := range map[string]Join{
+		"of memory, and ":        {Version: "7", Nodes: 1 << 30},
+		"and the disk of ":       {Version: "7", Disk: 1 << 60},
+		"install the same on bo": {Version: "6"},
+	} {
+		run, err := NewRun(p.conn, "fresh")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := run.Join(t.Context(), p.host.Description, j); err == nil ||
+			!strings.Contains(err.Error(), "host a") || !strings.Contains(err.Error(), says) {
+			t.Errorf("%+v: %v", j, err)
+		}
+		run.Close()
+	}
+}
+
+// gone wants a host to be gone for a reason, and a node of it to have crashed with it.
+func (p *played) gone(n *heardNode, says string) {
+	p.Helper()
+	await(p.T, "the host is gone", p.host.Lost)
+	if why := p.host.Gone().Error(); !strings.Contains(why, says) {
+		p.Errorf("it is gone since %s, not %s", why, says)
+	}
+	if f := n.ends(); !f.Gone || !f.Killed || f.Dismissed || f.Heard.IsZero() {
+		p.Errorf("its node ended as %+v", f)
+	}
+	if _, err := n.LastSeen(); err == nil {
+		p.Error("it is known when the node was last seen")
+	}
+}
+
+// With an agent that ends, whatever the way, its host is gone.
+func TestAnAgentThatEndsIsNoticed(t *testing.T) {
+	url := controlPlane(t)
+	s := serve(t, url, nil)
+	p := joined(t, url, "a")
+	n := p.node("node-0.log")
+	pid := n.says().PID
+	s.stop()
+	p.gone(n, "the agent has ended")
+	if !gone(pid) {
+		t.Error("the node is not")
+	}
+
+	serve(t, url, nil)
+	p = joined(t, url, "a")
+	n = p.node("node-0.log")
+	p.host.Boot = "another" // as if the agent had been started again
+	p.host.Answers(t.Context(), time.Second)
+	p.gone(n, "another start")
+
+	killed := agentProcess(t, url, "k")
+	p = joined(t, url, "k")
+	n = p.node("node-0.log")
+	pid = n.says().PID
+	killed.Process.Kill()
+	killed.Wait()
+	until(t, "the node ends with the agent", func() bool { return gone(pid) })
+	until(t, "the control plane knows that", func() bool {
+		return !p.host.Answers(t.Context(), 100*time.Millisecond) && p.host.Gone() != nil
+	})
+	p.gone(n, "its agent has ended")
+	if err := n.Signal(syscall.SIGKILL); err == nil {
+		t.Error("a signal finds its way")
+	}
+	if err := n.Tell([]byte("x\n")); err == nil || !strings.Contains(err.Error(), "host k is gone") {
+		t.Errorf("it was told: %v", err)
+	}
+}
+
+// A host whose agent stands still is unknown, and goes on with it.
+func TestAnAgentThatStandsStillGoesOn(t *testing.T) {
+	url := controlPlane(t)
+	stopped := agentProcess(t, url, "s")
+	p := joined(t, url, "s")
+	n := p.node("node-0.log")
+	n.says()
+	stopped.Process.Signal(syscall.SIGSTOP)
+	if _, err := unix.Wait4(stopped.Process.Pid, nil, unix.WUNTRACED, nil); err != nil {
+		t.Fatal(err)
+	}
+	n.tell("word")
+	if p.host.Refresh(t.Context(), 50*time.Millisecond) || p.host.Answers(t.Context(), 50*time.Millisecond) {
+		t.Error("it answers")
+	}
+	if silent := time.Since(p.host.Heard()); p.host.Gone() != nil || silent < 100*time.Millisecond {
+		t.Errorf("gone: %v; silent for %v", p.host.Gone(), silent)
+	}
+	stopped.Process.Signal(syscall.SIGCONT)
+	if n.says().Heard != "word" || !p.host.Refresh(t.Context(), time.Second) || n.entries() != 1 {
+		t.Error("what it was told meanwhile is lost")
+	}
+}
+
+// Of a host of which something that it said was lost, too little is known.
+func TestAnEventThatIsLostLosesTheHost(t *testing.T) {
+	url := controlPlane(t)
+	serve(t, url, nil)
+	p := joined(t, url, "a")
+	n := p.node("node-0.log")
+	n.says()
+	forge := func(e event) {
+		b, err := json.Marshal(e)
+		if err == nil {
+			err = p.conn.Publish(eventSubject(p.Name, "a"), b)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	forge(event{Number: 9, Boot: "another"})
+	n.tell("word")
+	n.says()
+	if p.host.Gone() != nil {
+		t.Fatal("an event of nobody loses the host")
+	}
+	forge(event{Number: 4, Boot: p.host.Boot})
+	p.gone(n, "what it said was lost (4 after 2)")
+}
+
+// With the connection of the orchestrator to the control plane, all hosts are gone for it.
+func TestNothingIsOrderedWithoutAControlPlane(t *testing.T) {
+	url := controlPlane(t)
+	serve(t, url, nil)
+	p := joined(t, url, "a")
+	n := p.node("node-0.log")
+	n.says()
+	p.conn.Close()
+	if err := n.Signal(syscall.SIGKILL); err == nil {
+		t.Error("a signal finds its way")
+	}
+	p.gone(n, "the connection to the control plane is closed")
+}
+
+// The processes of a run end within a second after its orchestrator has, and its ports are free.
+func TestARunEndsWithItsOrchestrator(t *testing.T) {
+	url := controlPlane(t)
+	s := serve(t, url, nil)
+	p := joined(t, url, "a")
+	pid := p.node("node-0.log").says().PID
+	port, err := p.host.HoldPort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if isFree(t, port.Number) {
+		t.Error("the port is not kept")
+	}
+	p.Run.Close()
+	if took := until(t, "the node ends", func() bool { return gone(pid) }); took > time.Second {
+		t.Errorf("it took %v", took)
+	}
+	until(t, "the port is free", func() bool { return isFree(t, port.Number) })
+	until(t, "the log says so", func() bool {
+		return strings.Contains(s.log.String(), "is over: its orchestrator has ended\n")
+	})
+}
+
+// isFree reports whether nobody has a port of the loopback address.
+func isFree(t *testing.T, port int) bool {
+	t.Helper()
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	return unix.Bind(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}) == nil
+}
+
+// An orchestrator may be silent for a time. One that is so for longer learns, once it goes on, what its
+// agents did.
+func TestASilentOrchestratorIsGoneAfterATime(t *testing.T) {
+	url := controlPlane(t)
+	s := serve(t, url, func(o *Options) { o.OrphanAfter = 900 * time.Millisecond })
+	p := joined(t, url, "a")
+	n := p.node("node-0.log")
+	pid := n.says().PID
+	p.alive.Unsubscribe()
+	if _, err := p.conn.Subscribe(aliveSubject(p.Name), func(*nats.Msg) {}); err != nil {
+		t.Fatal(err)
+	}
+	silent := time.Now()
+	p.gone(n, "its agent has ended the run: its orchestrator has not answered for ")
+	if took := time.Since(silent); took < 500*time.Millisecond {
+		t.Errorf("it was over after %v", took)
+	}
+	until(t, "the node ends", func() bool { return gone(pid) })
+	until(t, "the log says so", func() bool { return strings.Contains(s.log.String(), "has not answered for ") })
+}
+
+// A process that starts while the run ends does not outlive the run.
+func TestWhatIsStartedTooLateIsEnded(t *testing.T) {
+	url := controlPlane(t)
+	serve(t, url, nil)
+	p := joined(t, url, "a")
+	late := &session{run: "late", agent: &Agent{Options: Options{Name: "a", Address: "127.0.0.1",
+		Programs: map[string][]string{NodeProgram: playedProgram("node")}}, conn: p.conn, past: map[string]bool{}},
+		processes: map[int]*process{}, over: make(chan struct{})}
+	late.agent.launcher = cluster.NewLauncher()
+	ends, err := p.conn.SubscribeSync(eventSubject("late", "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	late.end("it has ended", false)
+	late.start(&order{Process: 1, Start: &command{Name: "x", Program: NodeProgram, Input: []byte("{}\n")}})
+	for {
+		m, err := ends.NextMsg(20 * time.Second)
+		if err != nil {
+			t.Fatalf("what is started does not end: %v", err)
+		}
+		var e event
+		if json.Unmarshal(m.Data, &e) == nil && e.Ended != nil {
+			break
+		}
+	}
+	port, err := late.hold()
+	if err != nil || !isFree(t, port.Port) {
+		t.Errorf("port %d is kept: %v", port.Port, err)
 	}
 }

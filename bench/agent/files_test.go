@@ -35,13 +35,14 @@ func leftBy(t *testing.T, url, name, folder string, size int) (h *played, log []
 	var d Description
 	until(t, "the files are left", func() (is bool) {
 		d, _ = Describe(p.conn, name, time.Second)
-		return len(d.Left) == 1 && len(d.Runs) == 0
+		if len(d.Left) != 1 || len(d.Runs) > 0 {
+			return false
+		}
+		text, _ := os.ReadFile(filepath.Join(folder, d.Left[0], leftMark))
+		return strings.Contains(string(text), " of me ended: its orchestrator has ended")
 	})
-	text, err := os.ReadFile(filepath.Join(folder, d.Left[0], leftMark))
-	if err != nil || !strings.Contains(string(text), " of me ended: its orchestrator has ended") {
-		t.Errorf("beside them is %q, %v", text, err)
-	}
 	h = &played{T: t}
+	var err error
 	if h.Run, err = NewRun(connect(t, url), "adopting"); err != nil {
 		t.Fatal(err)
 	}

@@ -2,12 +2,14 @@ package agent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -16,9 +18,86 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"turnstile/bench/access"
 	"turnstile/bench/cluster"
 )
+
+// A Run is a run at the control plane: it answers the agents that ask whether its orchestrator is there.
+type Run struct {
+	Name  string
+	Stops atomic.Uint64 // see Host
+	conn  *nats.Conn
+	alive *nats.Subscription
+}
+
+// NewRun begins to answer for a run.
+func NewRun(conn *nats.Conn, name string) (*Run, error) {
+	r := &Run{Name: name, conn: conn}
+	var err error
+	r.alive, err = conn.Subscribe(aliveSubject(name), func(m *nats.Msg) { m.Respond(nil) })
+	if err == nil {
+		err = conn.FlushTimeout(answerLimit)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reaching the control plane: %w", err)
+	}
+	return r, nil
+}
+
+// Close says that the orchestrator of the run is gone: its hosts end what is left.
+func (r *Run) Close() { r.alive.Unsubscribe() }
+
+// Clock asks the host for the reading of its clock.
+func Clock(conn *nats.Conn, host string, within time.Duration) (r Reading, err error) {
+	m, err := conn.Request(clockSubject(host), nil, within)
+	if err == nil {
+		err = json.Unmarshal(m.Data, &r)
+	}
+	return r, err
+}
+
+// Find returns the hosts that can be found within a time, by name.
+func Find(conn *nats.Conn, within time.Duration) ([]Description, error) {
+	inbox := conn.NewInbox()
+	sub, err := conn.SubscribeSync(inbox)
+	if err != nil {
+		return nil, fmt.Errorf("looking for hosts: %w", err)
+	}
+	defer sub.Unsubscribe()
+	if err := conn.PublishRequest("$SRV.INFO."+serviceName, inbox, nil); err != nil {
+		return nil, fmt.Errorf("looking for hosts: %w", err)
+	}
+	found := map[string]Description{}
+	const quiet = 150 * time.Millisecond // after which no more are waited for
+	for late, next := time.Now().Add(within), within; ; next = min(quiet, time.Until(late)) {
+		m, err := sub.NextMsg(next)
+		switch {
+		case errors.Is(err, nats.ErrTimeout), errors.Is(err, nats.ErrNoResponders):
+			return slices.SortedFunc(maps.Values(found), func(a, b Description) int {
+				return cmp.Compare(a.Name, b.Name)
+			}), nil
+		case err != nil:
+			return nil, fmt.Errorf("looking for hosts: %w", err)
+		}
+		var info struct {
+			Metadata map[string]string `json:"metadata"`
+		}
+		if json.Unmarshal(m.Data, &info) != nil || CheckName(info.Metadata["host"]) != nil {
+			continue
+		}
+		if d, err := Describe(conn, info.Metadata["host"], time.Until(late)+time.Second); err == nil {
+			found[d.Name] = d
+		}
+	}
+}
+
+// Describe asks a host what it is like.
+func Describe(conn *nats.Conn, host string, within time.Duration) (d Description, err error) {
+	m, err := conn.Request(describeSubject(host), nil, within)
+	if err == nil {
+		err = json.Unmarshal(m.Data, &d)
+	}
+	return d, err
+}
 
 // A Host is what an orchestrator has of a host that serves its run: a cluster.Host.
 type Host struct {
@@ -55,9 +134,6 @@ var ErrLate = errors.New("it does not answer")
 
 // Join has a host serve the run.
 func (r *Run) Join(ctx context.Context, d Description, j Join) (*Host, error) {
-	r.mu.Lock()
-	r.clients = append(r.clients, access.Identity{Role: access.Host, Name: d.Name}, access.Identity{})
-	r.mu.Unlock()
 	h := &Host{Description: d, conn: r.conn, run: r.Name, inbox: r.conn.NewInbox(), stops: &r.Stops,
 		pending: map[uint64]chan reply{}, processes: map[int]*remote{}, heard: time.Now(),
 		Lost: make(chan struct{})}
@@ -365,3 +441,83 @@ func (h *Host) Sees(ctx context.Context, path, text string) bool {
 const ProbeFile = probeFile
 
 var _ cluster.Host = (*Host)(nil)
+
+// patience is how long a host may stand still while its files are fetched.
+const patience = 30 * time.Second
+
+// Fetch copies the logs of the run from the host into a folder, those left out that are there already. It
+// takes each in pieces, the next after the last has come, goes on where an earlier call has stopped, and
+// checks what has come by its digest.
+func (h *Host) Fetch(ctx context.Context, folder string) error {
+	a, err := h.askAgain(ctx, order{Do: doFiles})
+	if err != nil {
+		return fmt.Errorf("listing the logs on host %s: %w", h.Name, err)
+	}
+	for _, f := range a.Files {
+		if !isLog(f.Name) {
+			return fmt.Errorf("host %s calls a log %.40q, which is no name of one", h.Name, f.Name)
+		}
+		if err := h.fetch(ctx, folder, f); err != nil {
+			return fmt.Errorf("fetching %s from host %s: %w", f.Name, h.Name, err)
+		}
+	}
+	return nil
+}
+
+// fetch copies one file.
+func (h *Host) fetch(ctx context.Context, folder string, f File) error {
+	path := filepath.Join(folder, f.Name)
+	if _, err := os.Stat(path); err == nil {
+		return nil
+	}
+	begun := path + ".part"
+	file, err := os.OpenFile(begun, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	for at := info.Size(); at < f.Bytes; {
+		a, err := h.askAgain(ctx, order{Do: doPiece, File: f.Name, Offset: at, Length: h.pieceLen()})
+		switch {
+		case err != nil:
+			return err
+		case len(a.Piece) == 0:
+			return fmt.Errorf("it ends after %d of %d bytes", at, f.Bytes)
+		}
+		if _, err := file.WriteAt(a.Piece, at); err != nil {
+			return err
+		}
+		at += int64(len(a.Piece))
+	}
+	a, err := h.askAgain(ctx, order{Do: doDigest, File: f.Name})
+	if err != nil {
+		return err
+	}
+	switch got, err := digest(folder, filepath.Base(begun)); {
+	case err != nil:
+		return err
+	case len(a.Files) != 1 || got.Bytes != a.Files[0].Bytes || got.SHA256 != a.Files[0].SHA256:
+		return errors.Join(errors.New("its digest is another: it was changed on its way, or since"),
+			os.Remove(begun))
+	}
+	return os.Rename(begun, path)
+}
+
+// pieceLen returns how much of a file fits into a message of the control server.
+func (h *Host) pieceLen() int {
+	return int(min(longestPiece, max(1024, h.conn.MaxPayload()-4096)))
+}
+
+// askAgain is ask, again and again while the host stands still, for up to patience.
+func (h *Host) askAgain(ctx context.Context, o order) (a reply, err error) {
+	for late := time.Now().Add(patience); ; {
+		a, err = h.ask(ctx, answerLimit, o)
+		if !errors.Is(err, ErrLate) || time.Now().After(late) {
+			return a, err
+		}
+	}
+}

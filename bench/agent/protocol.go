@@ -11,6 +11,9 @@ import (
 // Protocol is the version of what agents and orchestrators say to each other.
 const Protocol = 1
 
+// serviceName is the name of the NATS micro service that each agent is.
+const serviceName = "turnstile-host"
+
 // The subjects of the control plane.
 func orderSubject(host string) string      { return "ts.host." + host + ".order" }
 func describeSubject(host string) string   { return "ts.host." + host + ".describe" }
@@ -95,23 +98,20 @@ type Description struct {
 	Boot     string          `json:"boot"` // of the agent: another one after each start
 	Protocol int             `json:"protocol"`
 	Version  string          `json:"version"`
-	Address  string          `json:"address"`             // where other hosts reach its processes
-	Kernel   offset.Identity `json:"kernel"`              //
-	Cores    int             `json:"cores"`               //
-	MemoryMB int             `json:"memory_mb"`           //
-	FreeMB   int             `json:"free_mb"`             // of the memory
-	Load     float64         `json:"load"`                // over the last minute
-	Runs     []string        `json:"runs"`                // that it serves, in words
-	Left     []string        `json:"left,omitempty"`      // runs whose files can be fetched
-	NetCut   string          `json:"net_cut,omitempty"`   // why the kernel cannot cut it off; empty: it can
-	Network  string          `json:"network,omitempty"`   // the network namespace, on whatever machine
-	Programs bool            `json:"programs,omitempty"`  // it starts node programs that are not its own
-	Since    string          `json:"since,omitempty"`     //
-	Folder   string          `json:"folder,omitempty"`    // of the agent
-	ClockNS  int64           `json:"clock_ns,omitempty"`  // CLOCK_MONOTONIC, when it answered
-	PID      int             `json:"pid,omitempty"`       //
-	Busy     uint64          `json:"busy_ticks,omitzero"` // of its processors since it was booted, and all
-	Ticks    uint64          `json:"all_ticks,omitzero"`  //
+	Address  string          `json:"address"`            // where other hosts reach its processes
+	Kernel   offset.Identity `json:"kernel"`             //
+	Cores    int             `json:"cores"`              //
+	MemoryMB int             `json:"memory_mb"`          //
+	FreeMB   int             `json:"free_mb"`            // of the memory
+	Load     float64         `json:"load"`               // over the last minute
+	Runs     []string        `json:"runs"`               // that it serves, in words
+	Left     []string        `json:"left,omitempty"`     // runs whose files can be fetched
+	NetCut   string          `json:"net_cut,omitempty"`  // why the kernel cannot cut it off; empty: it can
+	Network  string          `json:"network,omitempty"`  // the network namespace, on whatever machine
+	Programs bool            `json:"programs,omitempty"` // it starts node programs that are not its own
+	Since    string          `json:"since,omitempty"`    //
+	Folder   string          `json:"folder,omitempty"`   // of the agent
+	PID      int             `json:"pid,omitempty"`      //
 }
 
 // A reply is what an agent answers to an order.
@@ -161,8 +161,7 @@ type event struct {
 // An ending is how a process has ended.
 type ending struct {
 	cluster.Fate
-	Started bool   `json:"started"` // it had begun
-	Seen    int64  `json:"seen"`    // as cluster.Node.LastSeen
+	Seen    int64  `json:"seen"` // as cluster.Node.LastSeen
 	NotSeen string `json:"not_seen,omitempty"`
 	Uses    uses   `json:"uses"`
 }

@@ -3,11 +3,9 @@ package agent
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // An Account is a user and a group by their numbers, as whom an agent starts processes.
@@ -48,29 +46,4 @@ func (a *Agent) open(path string, mode os.FileMode) error {
 		return nil
 	}
 	return os.Chmod(path, mode)
-}
-
-// aliveFile is a file in the folder of an agent that it touches as long as it can be found.
-const aliveFile = "alive"
-
-// beat says in a file that the agent can be found, once a second.
-func (a *Agent) beat(now time.Time) {
-	if a.Local || now.Sub(a.beaten) < time.Second || !a.conn.IsConnected() {
-		return
-	}
-	a.beaten = now
-	os.WriteFile(filepath.Join(a.Folder, aliveFile), []byte(a.Name+"\n"), 0o644)
-}
-
-// Healthy says what is wrong with the agent that has a folder, if anything is: it has not been there for some
-// seconds.
-func Healthy(folder string) error {
-	info, err := os.Stat(filepath.Join(folder, aliveFile))
-	if err != nil {
-		return fmt.Errorf("no agent has been there: %w", err)
-	}
-	if ago := time.Since(info.ModTime()); ago > 5*time.Second {
-		return fmt.Errorf("the agent was last there %v ago", ago.Round(time.Second))
-	}
-	return nil
 }

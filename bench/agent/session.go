@@ -1,18 +1,26 @@
 package agent
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"turnstile/bench/cluster"
+	"turnstile/bench/netcut"
 	"turnstile/chaos"
 	"turnstile/internal/jsonseq"
 	"turnstile/nodes/history"
@@ -275,7 +283,7 @@ func (s *session) said(p *process, said json.RawMessage) {
 // see tells how a process has ended.
 func (s *session) see(p *process) {
 	<-p.Ended()
-	e := ending{Fate: p.Fate(), Started: true, Uses: useOf(p)}
+	e := ending{Fate: p.Fate(), Uses: useOf(p)}
 	var counts []byte
 	s.mu.Lock()
 	if p.watched != nil {
@@ -392,3 +400,213 @@ const SharedMemory = "/dev/shm/turnstile"
 
 // probeFile is how an orchestrator finds out whether an agent sees a folder.
 const probeFile = "probe"
+
+// aliveEvery is how often an agent makes sure that the orchestrator of a run is there.
+const aliveEvery = 400 * time.Millisecond
+
+// attend ends the session when its orchestrator is gone.
+func (s *session) attend() {
+	answered := time.Now()
+	for {
+		select {
+		case <-s.over:
+			return
+		case <-time.After(aliveEvery):
+		}
+		_, err := s.agent.conn.Request(aliveSubject(s.run), nil, aliveEvery)
+		silent := time.Since(answered)
+		switch {
+		case err == nil:
+			answered = time.Now()
+		case errors.Is(err, nats.ErrNoResponders):
+			s.end("its orchestrator has ended", true)
+			return
+		case silent > s.agent.OrphanAfter:
+			s.end(fmt.Sprintf("its orchestrator has not answered for %v", silent.Round(100*time.Millisecond)), true)
+			return
+		}
+	}
+}
+
+// end ends all processes of the run, and the session. Files that were not removed can be fetched later.
+func (s *session) end(why string, unplanned bool) {
+	s.once.Do(func() {
+		a := s.agent
+		a.mu.Lock()
+		delete(a.runs, s.run)
+		a.past[s.run] = true
+		a.mu.Unlock()
+		if unplanned { // before the ends of processes, which are nobody's orders
+			s.tell(event{Over: why})
+		}
+		s.mu.Lock()
+		close(s.over)
+		processes, ports := s.processes, s.ports
+		s.processes, s.ports = map[int]*process{}, nil
+		s.mu.Unlock()
+		s.healAll()
+		for _, p := range processes {
+			p.Dismiss()
+		}
+		for _, p := range processes {
+			<-p.Ended()
+		}
+		for _, p := range ports {
+			p.Release()
+		}
+		if unplanned {
+			a.RunAs.Files(func() error { // nobody else will
+				return os.RemoveAll(filepath.Join(SharedMemory, s.run))
+			})
+		}
+		s.keep(s.trial(), "ended: "+why)
+		a.say("the run %s is over: %s", s.run, why)
+	})
+}
+
+// keep marks the folder of a trial as one whose files are to be fetched, and says why they are there. A
+// name of nothing is no folder.
+func (s *session) keep(folder, why string) {
+	if folder == "" || s.agent.Local || s.join.Adopt != "" {
+		return
+	}
+	text := fmt.Sprintf("%s: the run %s of %s %s\n", time.Now().Format(time.RFC3339), s.run, s.join.User, why)
+	if err := os.WriteFile(filepath.Join(folder, leftMark), []byte(text), 0o644); err != nil {
+		s.agent.say("%s is not marked: %v", folder, err)
+	}
+}
+
+// cut has the kernel drop the packets of the run's ports that come from other hosts or go there. Orders come
+// by other ports.
+func (s *session) cut(o *order) error {
+	s.cutting.Lock()
+	defer s.cutting.Unlock()
+	select {
+	case <-s.over:
+		return fmt.Errorf("host %s: the run %s is over", s.agent.Name, s.run)
+	default:
+	}
+	table, err := netcut.For(s.agent.Name)
+	if err == nil {
+		err = table.Cut(s.cutID(o.Cut), o.Ports)
+	}
+	if err != nil {
+		return fmt.Errorf("host %s: %w", s.agent.Name, err)
+	}
+	if s.cuts == nil {
+		s.cuts = map[int]bool{}
+	}
+	s.cuts[o.Cut] = true
+	s.agent.say("the run %s cuts the network off", s.run)
+	return nil
+}
+
+// healAll has all packets of the run pass again, which is over.
+func (s *session) healAll() {
+	s.cutting.Lock()
+	all := slices.Collect(maps.Keys(s.cuts))
+	s.cutting.Unlock()
+	for _, number := range all {
+		if err := s.heal(number); err != nil {
+			s.agent.say("a cut of the network is left: %v", err)
+		}
+	}
+}
+
+// heal has them pass again.
+func (s *session) heal(number int) error {
+	s.cutting.Lock()
+	defer s.cutting.Unlock()
+	if !s.cuts[number] {
+		return nil
+	}
+	table, err := netcut.For(s.agent.Name)
+	if err == nil {
+		err = table.Heal(s.cutID(number))
+	}
+	if err != nil {
+		return fmt.Errorf("host %s: %w", s.agent.Name, err)
+	}
+	delete(s.cuts, number)
+	s.agent.say("the run %s has the network back", s.run)
+	return nil
+}
+
+// cutID names a cut of the run.
+func (s *session) cutID(number int) string { return fmt.Sprintf("%s-%d", s.run, number) }
+
+// clearCuts heals what an earlier agent of this name has left, which may have been killed, and finds out
+// whether the kernel can cut this host off.
+func (a *Agent) clearCuts() {
+	a.network, _ = netcut.Namespace()
+	if err := netcut.Check(); err != nil {
+		a.netCut = err.Error()
+		return
+	}
+	table, err := netcut.For(a.Name)
+	if err == nil {
+		err = table.Clear()
+	}
+	if err != nil {
+		a.netCut = err.Error()
+	}
+}
+
+// isLog reports whether a file in the folder of a run is a log.
+func isLog(name string) bool { return fileName.MatchString(name) && strings.HasSuffix(name, ".log") }
+
+// filesIn lists the logs in a folder, without their digests, which take time.
+func filesIn(folder string) (files []File, err error) {
+	entries, err := os.ReadDir(folder)
+	for i := 0; i < len(entries) && err == nil; i++ {
+		if name := entries[i].Name(); isLog(name) && entries[i].Type().IsRegular() {
+			var info os.FileInfo
+			if info, err = entries[i].Info(); err == nil {
+				files = append(files, File{Name: name, Bytes: info.Size()})
+			}
+		}
+	}
+	return files, err
+}
+
+// digest describes a file.
+func digest(folder, name string) (File, error) {
+	file, err := os.Open(filepath.Join(folder, name))
+	if err != nil {
+		return File{}, err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, file)
+	return File{name, n, hex.EncodeToString(sum.Sum(nil))}, err
+}
+
+// digest returns the digest of a log of the run.
+func (s *session) digest(o *order) (reply, error) {
+	if !isLog(o.File) {
+		return reply{}, s.agent.refuse(o, "%.40q is no log", o.File)
+	}
+	f, err := digest(s.trial(), o.File)
+	return reply{Files: []File{f}}, err
+}
+
+// piece returns a piece of a log of the run.
+func (s *session) piece(o *order) (reply, error) {
+	if !isLog(o.File) {
+		return reply{}, s.agent.refuse(o, "%.40q is no log", o.File)
+	}
+	file, err := os.Open(filepath.Join(s.trial(), o.File))
+	if err != nil {
+		return reply{}, err
+	}
+	defer file.Close()
+	b := make([]byte, min(max(0, o.Length), longestPiece))
+	n, err := file.ReadAt(b, o.Offset)
+	if err != nil && err != io.EOF {
+		return reply{}, fmt.Errorf("reading %s: %w", o.File, err)
+	}
+	return reply{Piece: b[:n]}, nil
+}
+
+// longestPiece is how much of a file goes into one message.
+const longestPiece = 512 << 10

@@ -3,8 +3,6 @@ package cluster
 import (
 	"sync/atomic"
 	"time"
-
-	"github.com/Shopify/toxiproxy/v2/stream"
 )
 
 // An AnswerFault has the nth answer to each client get lost, counted over all of the client's proxies from
@@ -63,16 +61,16 @@ func (f *AnswerFault) lost() (count int) {
 var begun = time.Now()
 
 // note counts what has come. It counts an answer, and loses it if it is to be lost.
-func (l *line) note(c *stream.StreamChunk, r *rule, f *flow) {
-	if c == nil || len(c.Data) == 0 {
+func (l *line) note(c chunk, r *rule, f *flow) {
+	if len(c.data) == 0 {
 		return
 	}
-	l.bytes.Add(uint64(len(c.Data)))
+	l.bytes.Add(uint64(len(c.data)))
 	if !l.answers {
 		l.asked.Store(true)
 		return
 	}
-	l.last.Store(int64(time.Since(begun)))
+	l.answered.Store(int64(time.Since(begun)))
 	if len(r.answers) == 0 || !l.asked.Swap(false) {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"turnstile/internal/broker"
+	"turnstile/internal/certs"
 )
 
 // Brokers are NATS servers, each in a process of its own, that pass each other's messages on.
@@ -18,7 +19,7 @@ type Brokers struct {
 	token   string
 	all     []*brokerProcess
 	proxies *Proxies      // that the routes run through; nil: none
-	secure  Secure        // nil: they do not speak TLS
+	tls     *certs.Pair   // their certificate; nil: they do not speak TLS
 	nowhere *Port         // see broker.Routes
 	cuts    map[int][]int // by the number of a cut: the group of each broker; -1: none
 }
@@ -35,12 +36,12 @@ type brokerProcess struct {
 // LaunchBrokers starts brokers on hosts, in turn, each in a process of its own, by running a program and
 // its arguments, which must call ServeBroker, and ends them if not all can be. The name is that of the only
 // one. When it returns, each has a route to every other. The routes run through proxies, unless these are
-// nil: then they cannot be cut. They speak TLS, unless secure is nil.
+// nil: then they cannot be cut. They speak TLS by one certificate,
+// unless that is nil.
 func LaunchBrokers(ctx context.Context, hosts []Host, program []string, name string, count int,
-	proxies *Proxies, secure Secure) (*Brokers, error) {
-	b := &Brokers{hosts: hosts, secure: secure, program: program, name: name, token: broker.NewToken(),
-		proxies: proxies,
-		cuts:    map[int][]int{}}
+	proxies *Proxies, tls *certs.Pair) (*Brokers, error) {
+	b := &Brokers{hosts: hosts, tls: tls, program: program, name: name, token: broker.NewToken(),
+		proxies: proxies, cuts: map[int][]int{}}
 	err := b.prepare(ctx, count)
 	for i := 0; i < count && err == nil; i++ {
 		err = b.start(ctx, i)
@@ -55,21 +56,13 @@ func LaunchBrokers(ctx context.Context, hosts []Host, program []string, name str
 	return b, nil
 }
 
-// Secure returns what a broker that is reached at these hosts needs to speak TLS.
-type Secure func(hosts ...string) (*broker.TLS, error)
-
 // prepare takes the ports of all brokers, and makes the proxies of the routes. Of two brokers the later one
 // opens the route.
 func (b *Brokers) prepare(ctx context.Context, count int) (err error) {
 	for i := range count {
 		br := &brokerProcess{host: b.hosts[i%len(b.hosts)],
-			config: broker.Config{Token: b.token, Name: fmt.Sprintf("turnstile-%d", i)}}
+			config: broker.Config{Token: b.token, Name: fmt.Sprintf("turnstile-%d", i), TLS: b.tls}}
 		br.config.Listen = br.host.Address()
-		if b.secure != nil {
-			if br.config.TLS, err = b.secure(br.config.Listen); err != nil {
-				return err
-			}
-		}
 		b.all = append(b.all, br)
 		if br.config.Port, err = br.takePort(); err != nil {
 			return err

@@ -1,28 +1,43 @@
 package cluster
 
 import (
+	"context"
+	"errors"
+	"io"
+	"net"
 	"slices"
-	"sync/atomic"
+	"sync"
 	"time"
-
-	"github.com/Shopify/toxiproxy/v2/stream"
-	"github.com/Shopify/toxiproxy/v2/toxics"
 )
 
-// A line is the one toxic of the proxies: all that can be wrong with a connection, for as long as its rule
-// says so. Toxiproxy's own are not used, since a stream must come through whole, however many faults come and
-// go: to take one of those out while the receiver stands still drops data, a timeout drops what it holds up,
-// and a latency turns into a limit of some thousand writes on their way.
+// A line is one direction of a connection through a proxy, with all that can be wrong with it, for as long as
+// the rule of the proxy says so.
 type line struct {
-	rule    *atomic.Pointer[rule]
-	asked   *atomic.Bool // of its proxy
-	bytes   *atomic.Uint64
-	last    *atomic.Int64 // when something came of the server last
-	answers bool          // it passes on what the server says
+	*proxy
+	answers bool // it passes on what the server says
 }
 
-// lineType is the name of lines as a kind of toxic in toxiproxy.
-const lineType = "line"
+// A chunk is what was read at once.
+type chunk struct {
+	data []byte
+	came time.Time
+	err  error // nothing more comes; io.EOF: since that end has closed its side
+}
+
+// read sends what comes from a connection, until it ends.
+func read(ctx context.Context, from net.Conn, chunks chan<- chunk) {
+	for b := make([]byte, 32<<10); ; {
+		n, err := from.Read(b)
+		select {
+		case chunks <- chunk{slices.Clone(b[:n]), time.Now(), err}:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
 
 // A rule is what holds for all connections of one proxy, in both directions.
 type rule struct {
@@ -31,7 +46,6 @@ type rule struct {
 	stall     bool
 	drop      bool          // what comes is lost
 	answers   []*answerLoss // one of these is lost
-	resets    int           // how often connections have been reset
 	changed   chan struct{} // closed when another rule is in force
 }
 
@@ -42,37 +56,64 @@ const inTransit = 16 << 20
 // slack is by how much of its time a stream may have fallen behind its bandwidth and still catch up.
 const slack = 100 * time.Millisecond
 
-// Pipe passes data on until the connection ends. It is not interrupted, since no toxic is added or removed
-// while there are connections.
-func (l *line) Pipe(stub *toxics.ToxicStub) {
+// errCut is why a connection is closed that the proxy has kept data from.
+var errCut = errors.New("the proxy has lost what came")
+
+// pass passes on what comes from one end, until it ends or the connection is to be closed.
+func (l *line) pass(ctx context.Context, to, from net.Conn) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	chunks, pieces := make(chan chunk), make(chan []byte)
+	var ends sync.WaitGroup
+	ends.Go(func() { read(ctx, from, chunks) })
+	ends.Go(func() {
+		for b := range pieces {
+			if _, err := to.Write(b); err != nil {
+				stop()
+				return
+			}
+		}
+	})
+	err := l.pump(ctx, chunks, pieces)
+	if err != nil {
+		stop()
+		from.Close()
+		to.Close()
+	}
+	close(pieces)
+	ends.Wait()
+	return err
+}
+
+// pump turns chunks into pieces as the rule of the proxy says.
+func (l *line) pump(ctx context.Context, chunks <-chan chunk, pieces chan<- []byte) error {
 	var f flow
-	resets := l.rule.Load().resets
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
 		r := l.rule.Load()
-		if r.resets != resets || f.closed || f.lost && !f.drops(r) || f.ended && len(f.waiting) == 0 {
-			stub.Close()
-			if !f.ended {
-				for range stub.Input { // until the source is closed too
-				}
-			}
-			return
-		}
 		f.lose(r)
-		var input <-chan *stream.StreamChunk
-		if !f.ended && f.bytes < inTransit {
-			input = stub.Input
+		switch {
+		case f.closed || f.lost && (f.ended != nil || !f.drops(r)):
+			return errCut
+		case f.ended == io.EOF && len(f.waiting) == 0:
+			return nil
+		case f.ended != nil && len(f.waiting) == 0:
+			return f.ended
 		}
-		var output chan<- *stream.StreamChunk
-		var next *stream.StreamChunk
+		var input <-chan chunk
+		if f.ended == nil && f.bytes < inTransit {
+			input = chunks
+		}
+		var output chan<- []byte
+		var next []byte
 		var due <-chan time.Time
 		if len(f.waiting) > 0 && !r.stall {
 			if wait := f.wait(r); wait > 0 {
 				timer.Reset(wait)
 				due = timer.C
 			} else {
-				output, next = stub.Output, f.piece(r)
+				output, next = pieces, f.piece(r)
 			}
 		}
 		select {
@@ -80,20 +121,22 @@ func (l *line) Pipe(stub *toxics.ToxicStub) {
 			f.take(c)
 			l.note(c, r, &f)
 		case output <- next:
-			f.passed(next, r)
+			f.passed(len(next), r)
 		case <-due:
 		case <-r.changed:
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 }
 
 // A flow is what is on its way in one direction of a connection, in order.
 type flow struct {
-	waiting []*stream.StreamChunk
+	waiting []chunk
 	bytes   int
-	ended   bool // nothing more comes
-	lost    bool // some of it was dropped
-	closed  bool // in place of an answer
+	ended   error // why nothing more comes; nil: more may come
+	lost    bool  // some of it was dropped
+	closed  bool  // in place of an answer
 
 	deaf *answerLoss // that has the client hear nothing any more
 	free time.Time   // when the bandwidth lets the next piece pass
@@ -111,16 +154,13 @@ func (f *flow) lose(r *rule) {
 	}
 }
 
-// take takes in what has come; nil: that was all.
-func (f *flow) take(c *stream.StreamChunk) {
-	if c == nil {
-		f.ended = true
-		return
-	}
-	if len(c.Data) > 0 {
+// take takes in what has come.
+func (f *flow) take(c chunk) {
+	if len(c.data) > 0 {
 		f.waiting = append(f.waiting, c)
-		f.bytes += len(c.Data)
+		f.bytes += len(c.data)
 	}
+	f.ended = c.err
 }
 
 // wait returns how long the first chunk still has to wait.
@@ -128,7 +168,7 @@ func (f *flow) wait(r *rule) time.Duration {
 	if r.latency == 0 && r.bandwidth == 0 {
 		return 0
 	}
-	due := f.waiting[0].Timestamp.Add(r.latency)
+	due := f.waiting[0].came.Add(r.latency)
 	if r.bandwidth > 0 && f.free.After(due) {
 		due = f.free
 	}
@@ -136,22 +176,21 @@ func (f *flow) wait(r *rule) time.Duration {
 }
 
 // piece returns what passes next: the first chunk, or as much of it as takes a twentieth of a second.
-func (f *flow) piece(r *rule) *stream.StreamChunk {
-	c := f.waiting[0]
-	if most := max(1, r.bandwidth/20); r.bandwidth > 0 && int64(len(c.Data)) > most {
-		return &stream.StreamChunk{Data: c.Data[:most], Timestamp: c.Timestamp}
+func (f *flow) piece(r *rule) []byte {
+	b := f.waiting[0].data
+	if most := max(1, r.bandwidth/20); r.bandwidth > 0 && int64(len(b)) > most {
+		b = b[:most]
 	}
-	return c
+	return b
 }
 
 // passed takes out what has passed.
-func (f *flow) passed(c *stream.StreamChunk, r *rule) {
-	n := len(c.Data)
+func (f *flow) passed(n int, r *rule) {
 	f.bytes -= n
-	if first := f.waiting[0]; n < len(first.Data) {
-		first.Data = first.Data[n:]
+	if first := &f.waiting[0]; n < len(first.data) {
+		first.data = first.data[n:]
 	} else {
-		f.waiting[0] = nil
+		*first = chunk{}
 		f.waiting = f.waiting[1:]
 	}
 	if r.bandwidth > 0 {

@@ -1,21 +1,20 @@
 package cluster
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	toxiproxy "github.com/Shopify/toxiproxy/v2"
-	"github.com/Shopify/toxiproxy/v2/toxics"
-	"github.com/rs/zerolog"
-
 	"turnstile/internal/broker"
+	"turnstile/internal/relay"
 )
 
 // A ConnectionFault is what is wrong with connections that run through proxies, until it is healed. Of
@@ -83,23 +82,19 @@ type proxyReport struct {
 // ServeProxies runs TCP proxies on the loopback address, as a process that a Launcher started (see
 // LaunchProxies). It returns when in ends.
 func ServeProxies(in io.Reader, out io.Writer) error {
-	toxics.Register(lineType, &line{})
-	quiet := zerolog.Nop()
-	s := proxyServer{api: &toxiproxy.ApiServer{Metrics: toxiproxy.NewMetricsContainer(nil), Logger: &quiet},
-		proxies: map[string]*proxy{}, faults: map[int]ConnectionFault{}}
+	s := proxyServer{proxies: map[string]*proxy{}, faults: map[int]ConnectionFault{}}
 	return ServeOrders(in, out, s.obey)
 }
 
 // A proxyServer has the proxies of a process.
 type proxyServer struct {
-	api     *toxiproxy.ApiServer // of whom proxies want to know where to log; it does not run
 	proxies map[string]*proxy
 	faults  map[int]ConnectionFault
 }
 
 // A proxy passes connections on to one address.
 type proxy struct {
-	*toxiproxy.Proxy
+	relay.Relay
 	port *Port
 	rule atomic.Pointer[rule] // of its lines
 	// asked says that the client has said something since the server answered last.
@@ -146,23 +141,17 @@ func (s *proxyServer) add(name, upstream string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p := &proxy{Proxy: toxiproxy.NewProxy(s.api, name, broker.Address(held.Number), upstream), port: held}
-	p.rule.Store(&rule{changed: make(chan struct{})})
-	for _, direction := range []string{"upstream", "downstream"} {
-		toxic, err := p.Toxics.AddToxicJson(strings.NewReader(
-			fmt.Sprintf(`{"type": %q, "name": %q, "stream": %[2]q}`, lineType, direction)))
-		if err != nil {
-			return "", fmt.Errorf("making the proxy %s: %w", name, err)
-		}
-		*toxic.Toxic.(*line) = line{rule: &p.rule, asked: &p.asked, bytes: &p.bytes, last: &p.answered,
-			answers: direction == "downstream"}
+	p := &proxy{Relay: relay.Relay{Address: broker.Address(held.Number), Dial: relay.To(upstream)}, port: held}
+	p.Pass = func(ctx context.Context, to, from net.Conn, up bool) error {
+		return (&line{p, !up}).pass(ctx, to, from)
 	}
+	p.rule.Store(&rule{changed: make(chan struct{})})
 	if err := p.Start(); err != nil {
 		held.Release()
 		return "", fmt.Errorf("starting the proxy %s: %w", name, err)
 	}
 	s.proxies[name] = p
-	return p.Listen, nil
+	return p.Address, nil
 }
 
 // begin puts a fault in force: at all of its proxies, or at none.
@@ -198,8 +187,7 @@ func (s *proxyServer) apply(names []string) error {
 	var errs []error
 	for _, name := range names {
 		p, reset := s.proxies[name], false
-		last := p.rule.Load()
-		next := &rule{resets: last.resets, changed: make(chan struct{})}
+		next := &rule{changed: make(chan struct{})}
 		for _, f := range s.faults {
 			if slices.Contains(f.Names, name) {
 				reset = reset || f.Reset
@@ -207,12 +195,10 @@ func (s *proxyServer) apply(names []string) error {
 				next.answers = append(next.answers, f.Answer.of(name)...)
 			}
 		}
-		p.rule.Store(next)
-		close(last.changed)
-		switch {
-		case reset && p.Enabled:
-			p.reset()
-		case !reset && !p.Enabled:
+		close(p.rule.Swap(next).changed)
+		if reset {
+			p.Stop()
+		} else {
 			errs = append(errs, p.Start())
 		}
 	}
@@ -226,18 +212,6 @@ func (r *rule) add(f ConnectionFault) {
 		r.bandwidth = f.Bandwidth
 	}
 	r.stall, r.drop = r.stall || f.Stall, r.drop || f.Drop
-}
-
-// reset closes the connections of the proxy, with all that is on its way, and has it refuse new ones until it
-// is started.
-func (p *proxy) reset() {
-	last := p.rule.Load()
-	next := *last
-	next.resets++
-	next.changed = make(chan struct{})
-	p.rule.Store(&next)
-	close(last.changed)
-	p.Stop()
 }
 
 // bytes returns how many bytes came to the proxies whose names have a text in them.
@@ -254,7 +228,7 @@ func (s *proxyServer) bytes(about string) (sum uint64) {
 func (s *proxyServer) report() proxyReport {
 	r := proxyReport{Faults: slices.Sorted(maps.Keys(s.faults))}
 	for name, p := range s.proxies {
-		if at := p.rule.Load(); at.latency > 0 || at.bandwidth > 0 || at.stall || at.drop || !p.Enabled {
+		if at := p.rule.Load(); at.latency > 0 || at.bandwidth > 0 || at.stall || at.drop || !p.Open() {
 			r.Hit = append(r.Hit, name)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"turnstile/internal/broker"
+	"turnstile/internal/certs"
 	"turnstile/nodes"
 	"turnstile/nodes/host"
 )
@@ -37,16 +38,13 @@ type takenOut struct {
 }
 
 // LaunchResource starts a resource process on a host, by running a program and its arguments, which must call
-// ServeResource. It keeps nothing yet. Its broker speaks TLS, unless secure is nil.
-func LaunchResource(ctx context.Context, on Host, program []string, secure Secure) (*Resource, error) {
+// ServeResource. It keeps nothing yet. Its broker speaks TLS by a certificate,
+// unless that is nil.
+func LaunchResource(ctx context.Context, on Host, program []string, tls *certs.Pair) (*Resource, error) {
 	r := &Resource{at: host.Broker{Token: broker.NewToken()}}
-	c := broker.Config{Name: "turnstile-resource", Token: r.at.Token, Listen: on.Address()}
-	if secure != nil {
-		var err error
-		if c.TLS, err = secure(c.Listen); err != nil {
-			return nil, err
-		}
-		r.at.CA = c.TLS.CA
+	c := broker.Config{Name: "turnstile-resource", Token: r.at.Token, Listen: on.Address(), TLS: tls}
+	if tls != nil {
+		r.at.Pin = tls.Pin
 	}
 	s, err := StartWorker(on, "the resource process", program)
 	if err != nil {

@@ -32,7 +32,7 @@ var goUnits = map[string]struct {
 func TestBenchstatSaysTheSame(t *testing.T) {
 	set := sideOf("lan", maker{algorithm: "ricart-agrawala", wait: 100}, maker{algorithm: "raymond", wait: 150},
 		maker{algorithm: "suzuki-kasami", wait: 103, n: 7}, maker{algorithm: "maekawa", wait: 103, n: 3})
-	c, err := Groups(set, Request{By: "algorithm"})
+	c, err := Compare(Request{By: "algorithm"}, set)
 	if err != nil {
 		t.Fatal(err)
 	}

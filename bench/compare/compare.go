@@ -3,13 +3,13 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
-	"turnstile/internal/figure"
-	"turnstile/internal/stats"
 	"turnstile/results"
 )
 
@@ -28,26 +28,28 @@ type Side struct {
 
 // A Request names the groups of a comparison and its figures.
 type Request struct {
-	By      string // a column; trials with one value in it form a group. Empty: two sides are compared
-	Against string // the group that the others are compared with, by its value in that column; empty: the first
-	Where   []Condition
-	Metrics []string // columns of runs.csv; none: each of Defaults that some trial has measured
+	// By is a projection of golang.org/x/perf/benchproc, such as algorithm or nodes@num: trials with one value
+	// of it form a group. Empty: two sides are compared.
+	By      string
+	Against string   // the group that the others are compared with, by its value; empty: the first
+	Where   []string // filters of benchproc, such as nodes:8; trials that match all of them are compared
+	Metrics []string // columns of runs.csv; none: each of defaults that some trial has measured
 	Unlike  bool     // compare what differs in more than is compared
 }
 
-// A Comparison is what came of a Request.
+// A Comparison is the result of a Request.
 type Comparison struct {
-	By     string
-	Sides  []string     // what the two are called, if there are two; the first is the baseline
-	Agree  []Cell       // the columns that have one value in all trials, with that value
-	Differ []Difference // the columns, other than By, that have several
-	Groups []*Group     // the first is the baseline, or that of the first pair
-	Alone  []string     // experiments of one side that the other has not
-	Lines  []Line       // by metric, and then by group
+	By     string       `json:"by,omitempty"`
+	Sides  []string     `json:"-"` // what the two are called, if there are two; the first is the baseline
+	Agree  []Cell       `json:"-"` // the columns that have one value in all trials, with that value
+	Differ []Difference `json:"-"` // the columns, other than By, that have several
+	Groups []*Group     `json:"groups"`
+	Alone  []string     `json:"alone"` // experiments of one side that the other has not
+	Lines  []Line       `json:"-"`     // by metric, and then by group
 	// Unmeasured are metrics that were asked for and no trial has measured.
-	Unmeasured []string
+	Unmeasured []string `json:"unmeasured"`
 
-	compared []pair
+	pairs []pair
 }
 
 // A Cell is what trials have in one column, as text.
@@ -61,75 +63,193 @@ type Difference struct {
 
 // A Group is trials of one experiment. Only those with a valid verdict are compared.
 type Group struct {
-	Name     string
-	Where    string // which of several experiments of its side
-	Valid    int
-	CPUBound int            // of these
-	Others   map[string]int // how many have another verdict, by the verdict
-	Repeated int            // simulated trials that are left out, since one of the same seed is among these
+	Name     string         `json:"name"`
+	Where    string         `json:"where,omitempty"` // which of several experiments of its side
+	Valid    int            `json:"valid"`
+	CPUBound int            `json:"cpu_bound"` // of these
+	Others   map[string]int `json:"others"`    // how many have another verdict, by the verdict
+	Repeated int            `json:"repeated"`  // simulated trials of a seed that another has: they are left out
 
-	Interrupted int // of the others, which the user ended
+	Interrupted int `json:"-"` // of the others, which the user ended
 
 	trials []*Trial
 	same   bool // they are simulated, and have measured the same in everything
 }
 
-// A Line compares one metric of a group with that of the baseline. A difference is the group's value
-// minus the baseline's, in the unit of the metric and in percent of the baseline's median.
-type Line struct {
-	Metric   string `csv:"metric"`
-	Where    string `csv:"where"` // which of several experiments; empty: there is one
-	Baseline string `csv:"baseline"`
-	Group    string `csv:"group"`
-
-	BaselineTrials int           `csv:"baseline_trials"` // that have measured it
-	Trials         int           `csv:"trials"`
-	BaselineMedian figure.Figure `csv:"baseline_median"`
-	BaselineLow    figure.Figure `csv:"baseline_low"` // ends of intervals are empty if trials are too few
-	BaselineHigh   figure.Figure `csv:"baseline_high"`
-	Median         figure.Figure `csv:"median"`
-	Low            figure.Figure `csv:"low"`
-	High           figure.Figure `csv:"high"`
-
-	Difference     figure.Figure `csv:"difference"`
-	DifferenceLow  figure.Figure `csv:"difference_low"`
-	DifferenceHigh figure.Figure `csv:"difference_high"`
-	Percent        figure.Figure `csv:"difference_percent"`
-	PercentLow     figure.Figure `csv:"difference_percent_low"`
-	PercentHigh    figure.Figure `csv:"difference_percent_high"`
-
-	P           figure.Figure `csv:"p"`
-	PHolm       figure.Figure `csv:"p_holm"`
-	Comparisons int           `csv:"comparisons"` // that PHolm is corrected for
-	Verdict     string        `csv:"verdict"`     // better, worse, lower, higher or ~: nothing can be said
-	Reason      string        `csv:"reason"`      // of ~
-}
-
-// The verdicts. The first two are of metrics of which more or less is better.
-const (
-	isBetter = "better"
-	isWorse  = "worse"
-	isLower  = "lower"
-	isHigher = "higher"
-	unshown  = "~"
-)
-
 // A pair is two groups that are compared.
 type pair struct {
-	where           string
+	where           string // which of several experiments
 	baseline, other *Group
 }
 
-// compare fills in the lines of the pairs.
-func (c *Comparison) compare(pairs []pair, metrics []string) {
-	c.compared = pairs
-	for _, p := range pairs {
-		for _, g := range []*Group{p.baseline, p.other} {
-			if !slices.Contains(c.Groups, g) {
-				c.Groups = append(c.Groups, g)
+// Compare compares two sides, or the groups of one. What is compared are the columns in which each group has
+// one value, and not all groups the same. Experiments of two sides that agree in all other columns are pairs.
+// The groups of one side must agree in all other columns, but for what belongs to the algorithm if they are
+// grouped by that: its options and its failure detector.
+func Compare(r Request, sides ...Side) (*Comparison, error) {
+	s, err := r.choose(sides)
+	if err != nil {
+		return nil, err
+	}
+	c := &Comparison{By: r.By, Alone: []string{}, Unmeasured: []string{}}
+	if r.By == "" {
+		c.Sides = s.names
+	}
+	var apart, refused []string // columns in which experiments of one side differ; those that must not differ
+	for _, column := range s.columns {
+		each, all := s.values(column)
+		one := !slices.ContainsFunc(each, func(values []string) bool { return len(values) > 1 })
+		switch {
+		case len(all) == 1:
+			c.Agree = append(c.Agree, Cell{column, all[0]})
+		case r.By == "" && !one:
+			apart = append(apart, column)
+		case one && (r.Unlike || s.follows(column)),
+			r.Unlike && (column == versionColumn || column == machineColumn):
+			d := Difference{Column: column}
+			for _, values := range each {
+				d.Values = append(d.Values, listed(values))
 			}
+			c.Differ = append(c.Differ, d)
+		default:
+			refused = append(refused, column)
 		}
 	}
+	if refused != nil {
+		return nil, r.refuse(s, refused)
+	}
+	if err := c.pair(s, apart); err != nil {
+		return nil, err
+	}
+	c.compare(r.Metrics)
+	return c, nil
+}
+
+// alike has the columns in which two sides must agree: whose work it is, and how much of it. Other columns,
+// such as the algorithm or the latency, are what is compared if they differ.
+var alike = []string{versionColumn, machineColumn, "kind", "nodes", "hosts", "units", "resources", "zipf",
+	"load", "initiators", "campaign_every_s", "work", "take", "whole", "hold", "think", "rate_per_s", "arrivals",
+	"receive"}
+
+// follows reports whether a column may differ between groups because of what they are grouped by.
+func (s *selection) follows(column string) bool {
+	return s.by == nil && !slices.Contains(alike, column) ||
+		slices.ContainsFunc(s.by, func(by string) bool {
+			return ofAlgorithm(column) && (by == "algorithm" || strings.HasSuffix(by, "_"+column))
+		})
+}
+
+// refuse says in which columns groups differ that must not, and what to do.
+func (r *Request) refuse(s *selection, columns []string) error {
+	if r.By == "" {
+		return errors.New(s.apart(columns) + "\n--unlike compares them all the same")
+	}
+	lines := []string{"these trials differ in more than " + r.By + ":"}
+	for _, column := range columns {
+		_, all := s.values(column)
+		lines = append(lines, "  "+column+": "+listed(all))
+	}
+	_, first := s.values(columns[0])
+	return fmt.Errorf("%s\nchoose some, as by --where '%s:%q'; --unlike compares groups that differ in more, "+
+		"but have one value each", strings.Join(lines, "\n"), columns[0], first[0])
+}
+
+// apart says in which columns two sides differ.
+func (s *selection) apart(columns []string) string {
+	lines := []string{"the two differ in what has to be the same:"}
+	for _, column := range columns {
+		each, _ := s.values(column)
+		lines = append(lines, fmt.Sprintf("  %s: %s and %s", column, listed(each[0]), listed(each[1])))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// pair finds the groups that are compared: of one side the first with each other one, of two sides those that
+// agree in the columns apart.
+func (c *Comparison) pair(s *selection, apart []string) error {
+	var order []string
+	rows := map[string][][]*Trial{} // by experiment and group
+	for i, t := range s.trials {
+		where := t.where(apart)
+		if rows[where] == nil {
+			order = append(order, where)
+			rows[where] = make([][]*Trial, len(s.names))
+		}
+		rows[where][s.group[i]] = append(rows[where][s.group[i]], t)
+	}
+	for _, where := range order {
+		row := rows[where]
+		if i := slices.IndexFunc(row, func(trials []*Trial) bool { return trials == nil }); i >= 0 {
+			c.Alone = append(c.Alone, s.names[1-i]+": "+where)
+			continue
+		}
+		baseline := groupOf(s.names[0], where, row[0])
+		c.Groups = append(c.Groups, baseline)
+		for i, trials := range row[1:] {
+			g := groupOf(s.names[i+1], where, trials)
+			c.Groups = append(c.Groups, g)
+			c.pairs = append(c.pairs, pair{where, baseline, g})
+		}
+	}
+	if c.pairs != nil {
+		return nil
+	}
+	return fmt.Errorf("no experiment of %s agrees with one of %s: %s\nchoose one of each by --where, or "+
+		"compare the trials of one set with --by", s.names[0], s.names[1],
+		s.apart(slices.DeleteFunc(apart, func(column string) bool {
+			each, _ := s.values(column)
+			return slices.Equal(slices.Sorted(slices.Values(each[0])), slices.Sorted(slices.Values(each[1])))
+		})))
+}
+
+// where says what a trial has in some columns.
+func (t *Trial) where(columns []string) string {
+	var words []string
+	for _, column := range columns {
+		if text := t.Text(column); text != "" || !ofAlgorithm(column) {
+			words = append(words, column+"="+shown(text))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// GroupOf returns the group of some trials, which were all asked for the same.
+func GroupOf(name string, trials []Trial) *Group { return groupOf(name, "", pointers(trials)) }
+
+func groupOf(name, where string, trials []*Trial) *Group {
+	type draw struct {
+		version string
+		seed    uint64
+	}
+	g := &Group{Name: name, Where: where, Others: map[string]int{}}
+	drawn := map[draw]bool{}
+	for _, t := range trials {
+		d := draw{t.Version, t.Seed}
+		switch {
+		case t.Verdict != "valid":
+			if g.Others[t.Verdict]++; t.Reason == results.Interrupted {
+				g.Interrupted++
+			}
+			continue
+		case t.Kind == simulated && drawn[d]:
+			g.Repeated++
+			continue
+		}
+		drawn[d] = true
+		g.trials = append(g.trials, t)
+		if t.CPUBound() {
+			g.CPUBound++
+		}
+	}
+	g.Valid = len(g.trials)
+	g.same = g.Valid > 1 && !slices.ContainsFunc(g.trials, func(t *Trial) bool {
+		return t.Kind != simulated || t.Figures != g.trials[0].Figures
+	})
+	return g
+}
+
+// compare fills in the lines of the pairs.
+func (c *Comparison) compare(metrics []string) {
 	asked := len(metrics) > 0
 	if !asked {
 		metrics = c.defaults()
@@ -139,7 +259,7 @@ func (c *Comparison) compare(pairs []pair, metrics []string) {
 	for i, metric := range metrics {
 		switch {
 		case c.measured(metric):
-			group.Go(func() { lines[i] = linesOf(metric, pairs) })
+			group.Go(func() { lines[i] = linesOf(metric, c.pairs) })
 		case asked:
 			c.Unmeasured = append(c.Unmeasured, metric)
 		}
@@ -148,67 +268,9 @@ func (c *Comparison) compare(pairs []pair, metrics []string) {
 	c.Lines = slices.Concat(lines...)
 }
 
-// linesOf compares the pairs by one metric.
-func linesOf(metric string, pairs []pair) []Line {
-	lines := make([]Line, len(pairs))
-	for i, p := range pairs {
-		lines[i] = p.line(metric)
-	}
-	correct(lines)
-	return lines
-}
-
 // measured reports whether any valid trial has measured a metric.
 func (c *Comparison) measured(metric string) bool {
 	return slices.ContainsFunc(c.Groups, func(g *Group) bool {
 		return slices.ContainsFunc(g.trials, func(t *Trial) bool { return t.Figure(metric).Known() })
 	})
-}
-
-// correct corrects the probabilities of the lines of one metric for being several, and gives each its
-// verdict.
-func correct(lines []Line) {
-	var tested []int
-	var p []float64
-	for i := range lines {
-		if x, known := lines[i].P.Value(); known {
-			tested, p = append(tested, i), append(p, x)
-		}
-	}
-	for at, corrected := range stats.Holm(p) {
-		l := &lines[tested[at]]
-		l.PHolm, l.Comparisons = figure.Number(corrected), len(p)
-		switch {
-		case corrected < stats.Level && l.Difference != figure.Number(0):
-			l.Verdict = verdictOf(l.Metric, l.Difference)
-		case stats.LeastP(l.BaselineTrials, l.Trials)*float64(len(p)) >= stats.Level:
-			l.Reason = tooFew(l.BaselineTrials, l.Trials, len(p))
-		case l.Difference == figure.Number(0) && l.DifferenceLow == l.DifferenceHigh:
-			l.Reason = "all trials have the same figure"
-		default:
-			l.Reason = "no difference is shown"
-		}
-	}
-}
-
-// tooFew says how many trials it would take to show a difference.
-func tooFew(m, n, comparisons int) string {
-	what := fmt.Sprintf("%d comparisons", comparisons)
-	if comparisons == 1 {
-		what = "a comparison"
-	}
-	return fmt.Sprintf("too few trials: %d and %d; %d of each would do for %s", m, n, stats.Enough(comparisons),
-		what)
-}
-
-// WorseBy returns the share of the baseline's median by which the group is worse at least, that is by the end
-// of the interval that is best for it; negative if it is better. It is not known where trials are too few,
-// cannot be ranked, or of a metric of which neither direction is better.
-func (l *Line) WorseBy() (share float64, known bool) {
-	end, sign := l.PercentLow, 1.0
-	if betterOf(l.Metric) > 0 {
-		end, sign = l.PercentHigh, -1
-	}
-	percent, known := end.Value()
-	return sign * percent / 100, known && betterOf(l.Metric) != 0
 }

@@ -12,6 +12,7 @@ import (
 	"turnstile/internal/figure"
 	"turnstile/internal/stats"
 	"turnstile/judge/measure"
+	"turnstile/nodes/foreign"
 	"turnstile/results"
 )
 
@@ -62,29 +63,12 @@ func saysOf(c *Comparison) (all []string) {
 	return all
 }
 
-func BenchmarkTenThousandRows(b *testing.B) {
-	for _, size := range []struct{ groups, trials int }{{2, 5000}, {100, 100}, {400, 25}, {1250, 8}} {
-		var makers []maker
-		for i := range size.groups {
-			makers = append(makers, maker{algorithm: fmt.Sprint("a", i), n: size.trials, wait: 100 + float64(i)})
-		}
-		set := sideOf("set", makers...)
-		b.Run(fmt.Sprintf("%d groups of %d", size.groups, size.trials), func(b *testing.B) {
-			for b.Loop() {
-				if _, err := Groups(set, Request{By: "algorithm"}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 func TestGroupsByAlgorithm(t *testing.T) {
 	tree := func(t *Trial) { t.Options = map[string]string{"tree": "star"} }
 	set := sideOf("lan", maker{algorithm: "ricart-agrawala", wait: 100},
 		maker{algorithm: "raymond", wait: 150, change: tree},
 		maker{algorithm: "suzuki-kasami", wait: 70}, maker{algorithm: "maekawa", wait: 100})
-	c, err := Groups(set, Request{By: "algorithm", Against: "ricart"})
+	c, err := Compare(Request{By: "algorithm", Against: "ricart"}, set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,12 +94,12 @@ func TestGroupsByAlgorithm(t *testing.T) {
 	if l.Baseline != "ricart-agrawala" || l.BaselineTrials != 8 {
 		t.Errorf("the baseline is %s, with %d trials", l.Baseline, l.BaselineTrials)
 	}
-	if c, err = Groups(set, Request{By: "algorithm", Against: "raymond"}); err != nil ||
+	if c, err = Compare(Request{By: "algorithm", Against: "raymond"}, set); err != nil ||
 		!slices.Equal(c.Differ[0].Values, []string{"star", "(none)", "(none)", "(none)"}) {
 		t.Errorf("the values are not in the order of the groups, the baseline first: %v, %v", c.Differ, err)
 	}
 	set.Trials = set.Trials[8:] // the first is the baseline
-	if c, err = Groups(set, Request{By: "algorithm"}); err != nil || c.Lines[0].Baseline != "raymond" {
+	if c, err = Compare(Request{By: "algorithm"}, set); err != nil || c.Lines[0].Baseline != "raymond" {
 		t.Errorf("against %s: %v", c.Lines[0].Baseline, err)
 	}
 }
@@ -129,7 +113,7 @@ func TestReasons(t *testing.T) {
 	simulate := func(t *Trial) { t.Kind, t.Machine = "simulate", "" }
 	bound := func(t *Trial) { t.WaitUSP99 = figure.AtLeast(500) }
 	for want, change := range map[string]func(t *Trial){
-		"too few trials: 3 and 3; 4 of each would do for a comparison": func(t *Trial) {
+		"too few trials: 3 and 3; 4 of each would do for 1 comparison": func(t *Trial) {
 			if t.Trial > 3 {
 				t.Verdict = "inconclusive"
 			}
@@ -152,7 +136,7 @@ func TestReasons(t *testing.T) {
 				change(t)
 			}
 		}}, maker{algorithm: "b", wait: 200, change: change})
-		c, err := Groups(set, Request{By: "algorithm", Metrics: []string{"wait_us_p99"}})
+		c, err := Compare(Request{By: "algorithm", Metrics: []string{"wait_us_p99"}}, set)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +154,7 @@ func TestReasons(t *testing.T) {
 func TestThroughputIsRankedWhereDelaysAreNot(t *testing.T) {
 	set := sideOf("set", maker{algorithm: "a", wait: 100, change: busy},
 		maker{algorithm: "b", wait: 200, change: busy})
-	c, err := Groups(set, Request{By: "algorithm"})
+	c, err := Compare(Request{By: "algorithm"}, set)
 	if err != nil || c.Lines[0].Verdict != isWorse || c.Groups[0].CPUBound != 8 {
 		t.Errorf("%v: %+v", err, c)
 	}
@@ -185,7 +169,7 @@ func TestOnlyValidTrialsAndEachSeedOnce(t *testing.T) {
 		}
 	}
 	set := sideOf("set", maker{algorithm: "a", wait: 100}, maker{algorithm: "b", wait: 200, change: repeats})
-	c, err := Groups(set, Request{By: "algorithm", Unlike: true})
+	c, err := Compare(Request{By: "algorithm", Unlike: true}, set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,36 +186,50 @@ func fits(err error, want string) bool {
 func TestWhatCannotBeGrouped(t *testing.T) {
 	set := sideOf("lan", maker{algorithm: "a", wait: 100}, maker{algorithm: "b", wait: 100},
 		maker{algorithm: "b", nodes: 16, wait: 100})
-	nodes := "  nodes: 8, 16\n"
 	for _, test := range []struct {
 		r    Request
 		want string // contained in the error; empty: there is none
 	}{
 		{Request{By: "algorithm"},
-			"differ in more than algorithm:\n" + nodes + "choose some, as by --where nodes=8, several times"},
-		{Request{By: "algorithm", Where: []Condition{{"nodes", "8"}}}, ""},
-		{Request{By: "algorithm", Where: []Condition{{"nodes", "16"}}}, "all trials of lan have algorithm=b"},
-		{Request{By: "algorithm", Where: []Condition{{"nodes", "9"}}},
-			"no trial of lan has nodes=9; there are: 8, 16"},
-		{Request{By: "algorithm", Unlike: true}, "even --unlike compares only groups that have one value each"},
-		{Request{By: "nodes"},
-			"differ in more than nodes:\n  algorithm: a, b\nchoose some, as by --where algorithm=a, several times"},
-		{Request{By: "nodes", Where: []Condition{{"algorithm", "b"}}}, ""},
-		{Request{By: "nodes", Where: []Condition{{"algorithm", "b"}}, Against: "18"},
+			"differ in more than algorithm:\n  nodes: 8, 16\nchoose some, as by --where 'nodes:\"8\"'"},
+		{Request{By: "algorithm", Where: []string{`nodes:"8"`}}, ""},
+		{Request{By: "algorithm", Where: []string{"nodes:16"}}, "all trials of lan have algorithm=b"},
+		{Request{By: "algorithm", Where: []string{"nodes:9"}},
+			"no trial of lan matches; there are:\n  algorithm: a, b\n  nodes: 8, 16"},
+		{Request{By: "algorithm", Unlike: true}, "compares groups that differ in more, but have one value each"},
+		{Request{By: "nodes"}, "differ in more than nodes:\n  algorithm: a, b\n"},
+		{Request{By: "nodes", Where: []string{"algorithm:b -latency:/^u/"}}, ""},
+		{Request{By: "nodes", Where: []string{"algorithm:b"}, Against: "18"},
 			"--against: no trial has nodes=18: did you mean 16?"},
-		{Request{By: "raymond_tree"}, "all trials of lan have raymond_tree=(none)"},
+		{Request{By: "nodes@(16 32)"}, "all trials of lan have nodes@(16 32)=16"},
+		{Request{By: "algorithm nodes", Where: []string{"algorithm:a OR nodes:16"}}, ""},
 		{Request{By: "tree"}, "all trials of lan have tree=(none)"},
-		{Request{By: "run", Where: []Condition{{"nodes", "8"}}},
-			"  algorithm: a, b\nchoose some, as by --where algorithm=a, several times for several columns; " +
-				"or add --unlike"},
+		{Request{By: "run", Where: []string{"nodes:8"}}, "  algorithm: a, b\nchoose some"},
+		{Request{By: "run", Where: []string{"nodes:8"}, Unlike: true}, ""},
+		{Request{By: "algorithm", Where: []string{"nods:8"}},
+			"--where: there is no column \"nods\": did you mean nodes"},
+		{Request{By: "algorithm", Where: []string{"nodes=8"}}, "--where: syntax error: expected key:value"},
+		{Request{By: "algorithm", Where: []string{`latency:"a:1" wait_us_p99:5`}},
+			"wait_us_p99 is not what a run was asked to be"},
+		{Request{By: "replicas"}, "--by: there is no column"},
+		{Request{By: "nodes@size"}, "--by: syntax error: unknown order"},
 	} {
-		_, err := Groups(set, test.r)
-		if !fits(err, test.want) {
+		if _, err := Compare(test.r, set); !fits(err, test.want) {
 			t.Errorf("%+v: %v", test.r, err)
 		}
 	}
-	if _, err := Groups(Side{Name: "lan"}, Request{By: "nodes"}); !fits(err, "lan has no trials") {
+	if _, err := Compare(Request{By: "nodes"}, Side{Name: "lan"}); !fits(err, "lan has no trials") {
 		t.Errorf("of no trials: %v", err)
+	}
+}
+
+// Groups come in the order in which their trials do, or sorted as is asked for.
+func TestOrderOfGroups(t *testing.T) {
+	set := sideOf("set", maker{algorithm: "a", nodes: 16, wait: 1}, maker{algorithm: "a", nodes: 8, wait: 1})
+	for by, want := range map[string]string{"nodes": "16", "nodes@num": "8", "nodes@(16 8)": "16"} {
+		if c, err := Compare(Request{By: by}, set); err != nil || c.Groups[0].Name != want {
+			t.Errorf("by %s: %+v, %v", by, c, err)
+		}
 	}
 }
 
@@ -243,13 +241,9 @@ func TestGroupsByOption(t *testing.T) {
 	set := sideOf("lan", maker{algorithm: "raymond", wait: 100, change: tree("line")},
 		maker{algorithm: "raymond", wait: 200, change: tree("star")})
 	for _, by := range []string{"tree", "raymond_tree"} {
-		c, err := Groups(set, Request{By: by, Where: []Condition{{"algorithm", "raymond"}}})
+		c, err := Compare(Request{By: by, Where: []string{by + ":(star OR line)"}}, set)
 		if err != nil || len(c.Groups) != 2 || c.Groups[0].Name != "line" {
 			t.Errorf("by %s: %+v, %v", by, c, err)
-		}
-		chosen, err := set.choose([]Condition{{by, "star"}})
-		if err != nil || len(chosen) != 8 {
-			t.Errorf("where %s=star: %d, %v", by, len(chosen), err)
 		}
 	}
 }
@@ -258,10 +252,10 @@ func TestVersionsInOneSet(t *testing.T) {
 	newer := func(t *Trial) { t.Version = "v2" }
 	set := sideOf("lan", maker{algorithm: "a", wait: 100}, maker{algorithm: "b", wait: 200},
 		maker{algorithm: "b", wait: 200, change: newer})
-	if _, err := Groups(set, Request{By: "algorithm"}); !fits(err, "  version: v1, v2\n") {
+	if _, err := Compare(Request{By: "algorithm"}, set); !fits(err, "  version: v1, v2\n") {
 		t.Errorf("versions are mixed: %v", err)
 	}
-	c, err := Groups(set, Request{By: "algorithm", Unlike: true})
+	c, err := Compare(Request{By: "algorithm", Unlike: true}, set)
 	if err != nil || c.Groups[1].Valid != 16 || c.Differ[0].Column != "version" {
 		t.Errorf("%v: %+v", err, c)
 	}
@@ -274,7 +268,7 @@ func TestSides(t *testing.T) {
 		maker{algorithm: "c", wait: 1})
 	wan := sideOf("wan", maker{algorithm: "b", wait: 240, change: far},
 		maker{algorithm: "a", wait: 200, change: far})
-	c, err := Sides(lan, wan, Request{Metrics: []string{"wait_us_p99", "elect_us_p50"}})
+	c, err := Compare(Request{Metrics: []string{"wait_us_p99", "elect_us_p50"}}, lan, wan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +295,7 @@ func TestSides(t *testing.T) {
 			""},
 		{lan, Side{Name: "nothing"}, Request{}, "nothing has no trials"},
 	} {
-		_, err := Sides(test.a, test.b, test.r)
+		_, err := Compare(test.r, test.a, test.b)
 		if !fits(err, test.want) {
 			t.Errorf("%s and %s: %v", test.a.Name, test.b.Name, err)
 		}
@@ -313,8 +307,8 @@ func TestDefaultsOfLeaders(t *testing.T) {
 		t.Cells["load"] = "campaign"
 		t.Figures = measure.Figures{ElectUSP50: t.WaitUSP99, ElectUSMax: t.WaitUSP99, Messages: t.EntriesPerS}
 	}
-	c, err := Groups(sideOf("set", maker{algorithm: "a", wait: 100, change: elect},
-		maker{algorithm: "b", wait: 200, change: elect}), Request{By: "algorithm"})
+	c, err := Compare(Request{By: "algorithm"}, sideOf("set", maker{algorithm: "a", wait: 100, change: elect},
+		maker{algorithm: "b", wait: 200, change: elect}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +334,7 @@ func TestWorseBy(t *testing.T) {
 	}
 }
 
-func TestNamesOfMetricsAndColumns(t *testing.T) {
+func TestNamesOfMetrics(t *testing.T) {
 	for name, want := range map[string]string{
 		"wait_us_p99": "", "wait_us_p98": "did you mean wait_us_p90, wait_us_p99",
 		"algorithm": "there is no figure",
@@ -352,23 +346,6 @@ func TestNamesOfMetricsAndColumns(t *testing.T) {
 	if err := CheckMetrics([]string{"messages", "messages"}); err == nil {
 		t.Error("a metric may be named twice")
 	}
-	for text, want := range map[string]string{
-		"nodes=8": "", "tree=star": "", "raymond_tree=star": "", "machine=": "", "nodes": "write column=value",
-		"nods=8":        "did you mean nodes",
-		"wait_us_p99=5": "wait_us_p99 is not what a run was asked to be",
-		"members=3":     "", "nats_kv_members=3": "", "replicas=3": "there is no column",
-	} {
-		c, err := ParseCondition(text)
-		if err == nil {
-			err = (&Request{Where: []Condition{c}}).checkColumns(sideOf("all", ofService("1", "on")))
-		}
-		if !fits(err, want) {
-			t.Errorf("condition %s: %v", text, err)
-		}
-	}
-	if c, err := ParseCondition("algorithm=ricart"); err != nil || c.Value != "ricart-agrawala" {
-		t.Errorf("%v, %v", c, err)
-	}
 	for _, m := range append(slices.Concat(defaults...), moreIsBetter...) {
 		if err := CheckMetrics([]string{m}); err != nil {
 			t.Error(err)
@@ -379,5 +356,97 @@ func TestNamesOfMetricsAndColumns(t *testing.T) {
 		if !slices.ContainsFunc(results.FigureColumns(), begins) {
 			t.Errorf("no metric begins with %s", begin)
 		}
+	}
+}
+
+// ofService makes trials of a service with so many servers.
+func ofService(members, durable string) maker {
+	return maker{algorithm: "nats-kv", wait: 100, change: func(t *Trial) {
+		t.Options = map[string]string{foreign.ServiceOption: "nats-kv", "members": members, "durable": durable,
+			"server-version": "2.15.2", foreign.PromisesOption: "safe=no-pause+" + members, foreign.KindsOption: ""}
+	}}
+}
+
+// Two trials of a service with different options belong to different experiments. So do trials of two foreign
+// programs.
+func TestOptionsOfServicesTellTrialsApart(t *testing.T) {
+	one, three, durable := ofService("1", "off"), ofService("3", "off"), ofService("1", "on")
+	program := func(command string) maker {
+		return maker{algorithm: foreign.Name, wait: 100, change: func(t *Trial) {
+			t.Options = map[string]string{foreign.CommandOption: command, foreign.PromisesOption: "safe=" + command}
+		}}
+	}
+	for _, c := range []struct {
+		side Side
+		r    Request
+		want string // of the error
+	}{
+		{sideOf("members", one, three), Request{By: "members"}, ""},
+		{sideOf("members", one, three), Request{By: "nats_kv_members"}, ""},
+		{sideOf("both", one, three, durable), Request{By: "members"}, "durable: off, on"},
+		{sideOf("both", one, three, durable),
+			Request{By: "members", Where: []string{"durable:off"}}, ""},
+		{sideOf("alone", one, maker{algorithm: "maekawa", wait: 200}), Request{By: "algorithm"}, ""},
+		{sideOf("mixed", one, three, maker{algorithm: "maekawa", wait: 200}), Request{By: "algorithm"},
+			"members: 1, 3"},
+		{sideOf("programs", program("./a"), program("./b")), Request{By: "foreign", Unlike: true}, ""},
+		{sideOf("programs", program("./a"), program("./b")), Request{By: "foreign"}, "promises"},
+	} {
+		made, err := Compare(c.r, c.side)
+		if !fits(err, c.want) {
+			t.Errorf("%s by %s: %v", c.side.Name, c.r.By, err)
+		}
+		if err == nil && (len(made.Groups) != 2 || made.Groups[0].Valid != 8) {
+			t.Errorf("%s by %s: %d groups", c.side.Name, c.r.By, len(made.Groups))
+		}
+	}
+	made, err := Compare(Request{}, sideOf("a", one, three), sideOf("b", one, three))
+	if err != nil || len(made.Groups) != 4 {
+		t.Errorf("two experiments of each side: %+v, %v", made, err)
+	}
+}
+
+// trialsAt are valid trials of processes with such throughputs.
+func trialsAt(rates ...float64) (all []Trial) {
+	for i, r := range rates {
+		t := Trial{Row: results.Row{Seed: uint64(i), Verdict: "valid"}}
+		t.Kind, t.EntriesPerS, t.WaitUSP99 = "bench", figure.Number(r), figure.Number(1e6/r)
+		all = append(all, t)
+	}
+	return all
+}
+
+// Neighbours tie unless they differ; what cannot be ranked comes last.
+func TestRank(t *testing.T) {
+	fast := trialsAt(110, 111, 112, 113, 114, 115)
+	same := trialsAt(109, 110.5, 111.5, 112.5, 113.5, 114.5)
+	slow := trialsAt(50, 51, 52, 53, 54, 55)
+	bound := trialsAt(200, 201, 202, 203, 204, 205)
+	for i := range bound {
+		bound[i].CPUBusy = figure.Number(0.99)
+	}
+	broken := trialsAt(900)
+	broken[0].Verdict = "violated"
+	groups := []*Group{GroupOf("slow", slow), GroupOf("broken", broken), GroupOf("same", same),
+		GroupOf("fast", fast), GroupOf("bound", bound)}
+	for metric, want := range map[string]string{
+		"entries_per_s": "[bound 1] [fast 2] [same 2] [slow 4] [broken 0]",
+		"wait_us_p99":   "[fast 1] [same 1] [slow 3] [bound 0] [broken 0]",
+	} {
+		got := ""
+		for _, p := range Rank(metric, groups) {
+			got += fmt.Sprintf(" [%s %d]", p.Name, p.Rank)
+		}
+		if got[1:] != want {
+			t.Errorf("by %s: %s, want %s", metric, got[1:], want)
+		}
+	}
+}
+
+// A group says how many trials its median is of.
+func TestGroupMedian(t *testing.T) {
+	median, low, high, trials := GroupOf("g", trialsAt(1, 2, 3, 4, 5, 6)).Median("entries_per_s")
+	if median != figure.Number(3.5) || low != figure.Number(1) || high != figure.Number(6) || trials != 6 {
+		t.Errorf("%v (%v to %v) of %d", median, low, high, trials)
 	}
 }

@@ -2,9 +2,54 @@ package compare
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
+	"turnstile/internal/english"
 	"turnstile/internal/figure"
 	"turnstile/internal/stats"
+	"turnstile/internal/suggest"
+	"turnstile/results"
+)
+
+// A Line compares one metric of a group with that of the baseline. A difference is the group's value
+// minus the baseline's, in the unit of the metric and in percent of the baseline's median.
+type Line struct {
+	Metric   string `csv:"metric"`
+	Where    string `csv:"where"` // which of several experiments; empty: there is one
+	Baseline string `csv:"baseline"`
+	Group    string `csv:"group"`
+
+	BaselineTrials int           `csv:"baseline_trials"` // that have measured it
+	Trials         int           `csv:"trials"`
+	BaselineMedian figure.Figure `csv:"baseline_median"`
+	BaselineLow    figure.Figure `csv:"baseline_low"` // ends of intervals are empty if trials are too few
+	BaselineHigh   figure.Figure `csv:"baseline_high"`
+	Median         figure.Figure `csv:"median"`
+	Low            figure.Figure `csv:"low"`
+	High           figure.Figure `csv:"high"`
+
+	Difference     figure.Figure `csv:"difference"`
+	DifferenceLow  figure.Figure `csv:"difference_low"`
+	DifferenceHigh figure.Figure `csv:"difference_high"`
+	Percent        figure.Figure `csv:"difference_percent"`
+	PercentLow     figure.Figure `csv:"difference_percent_low"`
+	PercentHigh    figure.Figure `csv:"difference_percent_high"`
+
+	P           figure.Figure `csv:"p"`
+	PHolm       figure.Figure `csv:"p_holm"`
+	Comparisons int           `csv:"comparisons"` // that PHolm is corrected for
+	Verdict     string        `csv:"verdict"`     // better, worse, lower, higher or ~: nothing can be said
+	Reason      string        `csv:"reason"`      // of ~
+}
+
+// The verdicts. The first two are of metrics of which more or less is better.
+const (
+	isBetter = "better"
+	isWorse  = "worse"
+	isLower  = "lower"
+	isHigher = "higher"
+	unshown  = "~"
 )
 
 // A sample is the figures of one metric that the trials of a group have measured.
@@ -38,13 +83,10 @@ func (s *sample) median() (median, low, high figure.Figure) {
 		return
 	}
 	if s.bounds > 0 {
-		return figure.MedianOf(s.all), low, high
+		return stats.MedianOf(s.all), low, high
 	}
 	e := stats.Median(s.x)
-	if e.Bounded() {
-		low, high = figure.Number(e.Low), figure.Number(e.High)
-	}
-	return figure.Number(e.Value), low, high
+	return figure.Number(e.Value), figure.Number(e.Low), figure.Number(e.High)
 }
 
 // unranked says why the figures of a group cannot be compared with others; nothing: they can.
@@ -85,23 +127,134 @@ func (p *pair) line(metric string) Line {
 	if from.group.same && to.group.same { // as exact as a difference can be
 		shift.Low, shift.High = shift.Value, shift.Value
 	}
-	l.Difference = figure.Number(shift.Value)
-	if shift.Bounded() {
-		l.DifferenceLow, l.DifferenceHigh = figure.Number(shift.Low), figure.Number(shift.High)
-	}
+	n := figure.Number // unknown of ends that are infinite
+	l.Difference, l.DifferenceLow, l.DifferenceHigh = n(shift.Value), n(shift.Low), n(shift.High)
 	if median, _ := l.BaselineMedian.Value(); median > 0 {
-		percent := func(f figure.Figure) figure.Figure {
-			x, known := f.Value()
-			if !known {
-				return f
-			}
-			return figure.Number(100 * x / median)
-		}
-		l.Percent = percent(l.Difference)
-		l.PercentLow, l.PercentHigh = percent(l.DifferenceLow), percent(l.DifferenceHigh)
+		percent := func(x float64) figure.Figure { return n(100 * x / median) }
+		l.Percent, l.PercentLow, l.PercentHigh = percent(shift.Value), percent(shift.Low), percent(shift.High)
 	}
 	if l.Reason == "" {
 		l.P = figure.Number(stats.MannWhitney(from.x, to.x))
 	}
 	return l
+}
+
+// linesOf compares the pairs by one metric, and corrects their probabilities for being several.
+func linesOf(metric string, pairs []pair) []Line {
+	lines := make([]Line, len(pairs))
+	var tested []*Line
+	var p []float64
+	for i, pair := range pairs {
+		lines[i] = pair.line(metric)
+		if x, known := lines[i].P.Value(); known {
+			tested, p = append(tested, &lines[i]), append(p, x)
+		}
+	}
+	for i, corrected := range stats.Holm(p) {
+		l := tested[i]
+		l.PHolm, l.Comparisons = figure.Number(corrected), len(p)
+		switch {
+		case corrected < stats.Level && l.Difference != figure.Number(0):
+			l.Verdict = verdictOf(l.Metric, l.Difference)
+		case stats.LeastP(l.BaselineTrials, l.Trials)*float64(len(p)) >= stats.Level:
+			l.Reason = fmt.Sprintf("too few trials: %d and %d; %d of each would do for %s", l.BaselineTrials, l.Trials,
+				stats.Enough(len(p)), english.Count(len(p), "comparison", "comparisons"))
+		case l.Difference == figure.Number(0) && l.DifferenceLow == l.DifferenceHigh:
+			l.Reason = "all trials have the same figure"
+		default:
+			l.Reason = "no difference is shown"
+		}
+	}
+	return lines
+}
+
+// WorseBy returns the share of the baseline's median by which the group is worse at least, that is by the end
+// of the interval that is best for it; negative if it is better. It is not known where trials are too few,
+// cannot be ranked, or of a metric of which neither direction is better.
+func (l *Line) WorseBy() (share float64, known bool) {
+	end, sign := l.PercentLow, 1.0
+	if betterOf(l.Metric) > 0 {
+		end, sign = l.PercentHigh, -1
+	}
+	percent, known := end.Value()
+	return sign * percent / 100, known && betterOf(l.Metric) != 0
+}
+
+// defaults are the metrics of a comparison that names none: of these lists, the first of which anything was
+// measured. Runs about leaders have no entries.
+var defaults = [][]string{
+	{"entries_per_s", "messages_per_entry", "wait_us_p50", "wait_us_p99", "sync_delay_us_p50"},
+	{"elect_us_p50", "elect_us_max", "messages", "messages_per_election", "leaderless_us"},
+}
+
+// defaults returns the metrics of a comparison that names none.
+func (c *Comparison) defaults() []string {
+	for _, metrics := range defaults {
+		if slices.ContainsFunc(metrics, c.measured) {
+			return metrics
+		}
+	}
+	return defaults[0]
+}
+
+// CheckMetrics says which of some metrics is no figure of runs.csv, and what may have been meant.
+func CheckMetrics(metrics []string) error {
+	known := results.FigureColumns()
+	for i, m := range metrics {
+		switch {
+		case slices.Contains(metrics[:i], m):
+			return fmt.Errorf("%s is named twice: leave out one of the two", m)
+		case !slices.Contains(known, m):
+			return fmt.Errorf("there is no figure %q%s", m, suggest.List{Names: known, By: "docs/columns.md"}.Hint(m))
+		}
+	}
+	return nil
+}
+
+// Of these metrics more is better, and of those with such beginnings less. Of all others neither is.
+var (
+	moreIsBetter = []string{"entries_per_s", "utilisation", "jain_index", "entries_node_min", "issued_share",
+		"served_share"}
+	lessIsBetter = []string{"messages_per_", "publishes_per_", "bytes_per_", "one_entry_messages_", "wait_us_",
+		"queue_us_", "protocol_us_", "client_delay_us_", "uncontended_us_", "sync_delay_us_",
+		"overtaken_", "passed_over_",
+		"suspicions_wrong", "detection_us_", "elect_", "takeover_us_", "all_agreed_us_", "leader_changes_per_s",
+		"leaderless_us", "two_leaders_", "flaps", "terms_backwards", "violations", "overlap_us",
+		"told_inside_us", "overlapped_untold", "told_for_nothing", "refused_tries", "refused_free", "unfinished",
+		"lost_", "timer_late_us_", "node_rss_mb_max", "ready_ms"}
+)
+
+// betterOf is above zero if more of a metric is better, below if less is, and zero if neither is.
+func betterOf(metric string) int {
+	switch {
+	case slices.Contains(moreIsBetter, metric):
+		return 1
+	case slices.ContainsFunc(lessIsBetter, func(begin string) bool { return strings.HasPrefix(metric, begin) }):
+		return -1
+	}
+	return 0
+}
+
+// BetterOf says in words whether more or less of a metric is better; nothing if neither is.
+func BetterOf(metric string) string {
+	return [...]string{"less is better", "", "more is better"}[betterOf(metric)+1]
+}
+
+// isDelay reports whether a metric is a time that processors without time to spare make longer.
+func isDelay(metric string) bool {
+	return results.TimeUnit(metric) > 0 && (betterOf(metric) < 0 || strings.HasPrefix(metric, "hold_us_"))
+}
+
+// verdictOf says what a difference of a metric means.
+func verdictOf(metric string, difference figure.Figure) string {
+	x, _ := difference.Value()
+	switch better := betterOf(metric); {
+	case better == 0 && x > 0:
+		return isHigher
+	case better == 0:
+		return isLower
+	case (better > 0) == (x > 0):
+		return isBetter
+	}
+	return isWorse
 }

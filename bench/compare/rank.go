@@ -7,15 +7,6 @@ import (
 	"turnstile/internal/figure"
 )
 
-// GroupOf returns the group of some trials, which were all asked for the same.
-func GroupOf(name string, trials []Trial) *Group {
-	e := &experiment{}
-	for i := range trials {
-		e.trials = append(e.trials, &trials[i])
-	}
-	return groupOf(name, []*experiment{e})
-}
-
 // Median returns the median of a metric of the group's valid trials with its interval, whose ends are unknown
 // if the trials are too few, and how many trials have measured it.
 func (g *Group) Median(metric string) (median, low, high figure.Figure, trials int) {
@@ -51,7 +42,6 @@ type Place struct {
 // has the same rank unless they differ. Groups that cannot be ranked come last.
 func Rank(metric string, groups []*Group) []Place {
 	places := make([]Place, len(groups))
-	var ranked []*Place
 	for i, g := range groups {
 		s := g.sample(metric)
 		p := &places[i]
@@ -64,17 +54,17 @@ func Rank(metric string, groups []*Group) []Place {
 		better := float64(betterOf(metric))
 		return cmp.Or(last(a)-last(b), cmp.Compare(y*better, x*better))
 	})
+	var ranked []*Place
 	for i := range places {
 		if places[i].Reason == "" {
 			ranked = append(ranked, &places[i])
 		}
 	}
-	var lines []Line
+	var pairs []pair
 	for i := 1; i < len(ranked); i++ {
-		p := pair{baseline: ranked[i-1].Group, other: ranked[i].Group}
-		lines = append(lines, p.line(metric))
+		pairs = append(pairs, pair{baseline: ranked[i-1].Group, other: ranked[i].Group})
 	}
-	correct(lines)
+	lines := linesOf(metric, pairs)
 	for i, p := range ranked {
 		switch p.Rank = i + 1; {
 		case i == 0:

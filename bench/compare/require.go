@@ -1,12 +1,15 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"turnstile/internal/english"
 	"turnstile/internal/suggest"
 	"turnstile/judge/check"
 	"turnstile/results"
@@ -18,29 +21,33 @@ type Requirement struct {
 	value                  float64 // in the unit of the metric
 }
 
-// operators are those of requirements. One that another begins with comes behind it.
-var operators = []string{"<=", ">=", "<", ">", "="}
+var (
+	requirement = regexp.MustCompile(`^\s*([^\s<>=]+)\s*(<=|>=|<|>|=)\s*(.*?)\s*$`)
+	operators   = map[string]func(x, value float64) bool{
+		"<":  func(x, value float64) bool { return x < value },
+		"<=": func(x, value float64) bool { return x <= value },
+		">":  func(x, value float64) bool { return x > value },
+		">=": func(x, value float64) bool { return x >= value },
+		"=":  func(x, value float64) bool { return x == value },
+	}
+)
 
 // ParseRequirement reads a requirement: a figure of runs.csv, <, <=, >, >= or =, and a value: of times a
 // length of time, as in wait_us_p99<50ms, of others a number or a percentage, as in issued_share>=95%.
-func ParseRequirement(text string) (Requirement, error) {
-	r := Requirement{text: text}
-	at := strings.IndexAny(text, "<>=")
-	if at < 0 {
-		return r, fmt.Errorf("%q is no condition: write a figure, one of %s, and a value, as in wait_us_p99<50ms",
-			text, strings.Join(operators, " "))
+func ParseRequirement(text string) (r Requirement, err error) {
+	found := requirement.FindStringSubmatch(text)
+	if found == nil {
+		return r, fmt.Errorf("%q is no condition: write a figure, one of <= >= < > =, and a value, as in "+
+			"wait_us_p99<50ms", text)
 	}
-	i := slices.IndexFunc(operators, func(o string) bool { return strings.HasPrefix(text[at:], o) })
-	r.metric, r.operator = strings.TrimSpace(text[:at]), operators[i]
+	r = Requirement{text: text, metric: found[1], operator: found[2]}
 	if err := CheckMetrics([]string{r.metric}); err != nil {
 		return r, err
 	}
-	value := strings.TrimSpace(text[at+len(r.operator):])
-	var err error
 	if unit := results.TimeUnit(r.metric); unit > 0 {
-		r.value, err = lengthOf(value, unit)
+		r.value, err = lengthOf(found[3], unit)
 	} else {
-		r.value, err = numberOf(value)
+		r.value, err = numberOf(found[3])
 	}
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", text, err)
@@ -87,20 +94,18 @@ func (r *Requirement) Judge(rows []results.Row) (outcome check.Outcome, says str
 	var unmet, unknown []string
 	for i := range rows {
 		f := rows[i].Figure(r.metric)
-		of := fmt.Sprintf("%s%s in trial %d", f, unitNames[results.TimeUnit(r.metric)], rows[i].Trial)
 		x, known := f.Value()
-		switch holds := r.holds(x); {
+		holds := operators[r.operator](x, r.value)
+		// The figure is x or more if it is a bound.
+		sure := !f.IsBound() || r.operator != "=" && holds == (r.operator[0] == '>')
+		says := fmt.Sprintf("%s%s in trial %d", f, unitNames[results.TimeUnit(r.metric)], rows[i].Trial)
+		switch {
 		case !known:
 			unknown = append(unknown, fmt.Sprintf("not measured in trial %d", rows[i].Trial))
-		case f.IsBound() && holds == (r.operator[0] == '>') && r.operator != "=":
-			// whatever above x it is, that is so
-			if !holds {
-				unmet = append(unmet, of)
-			}
-		case f.IsBound():
-			unknown = append(unknown, of)
+		case !sure:
+			unknown = append(unknown, says)
 		case !holds:
-			unmet = append(unmet, of)
+			unmet = append(unmet, says)
 		}
 	}
 	switch {
@@ -112,17 +117,62 @@ func (r *Requirement) Judge(rows []results.Row) (outcome check.Outcome, says str
 	return check.Valid, r.text + " is required, and so it is"
 }
 
-// holds reports whether the condition holds for a number.
-func (r *Requirement) holds(x float64) bool {
-	switch r.operator {
-	case "<":
-		return x < r.value
-	case "<=":
-		return x <= r.value
-	case ">":
-		return x > r.value
-	case ">=":
-		return x >= r.value
+// Above says whether a group is worse than its baseline by more than a share in any figure, judged at the end
+// of the interval that is best for the group; text is the share as it was written. A group with a violated
+// trial fails, whatever it measured in other trials. A baseline with a violated trial makes it inconclusive.
+func (c *Comparison) Above(share float64, text string) (check.Outcome, string) {
+	broken, unknown := c.broken()
+	worse, unsaid := c.worse(share)
+	if worse != nil {
+		broken = append(broken, fmt.Sprintf("worse by more than %s: %s", text, strings.Join(worse, "; ")))
 	}
-	return x == r.value
+	if unsaid = append(unsaid, c.Unmeasured...); len(unsaid) > 0 || len(c.Lines) == 0 {
+		unknown = append(unknown, fmt.Sprintf("whether it is worse by more than %s cannot be said of %s", text,
+			cmp.Or(strings.Join(unsaid, "; "), "anything")))
+	}
+	switch {
+	case broken != nil:
+		return check.Violated, "FAILED: " + strings.Join(broken, "; ")
+	case unknown != nil:
+		return check.Inconclusive, "INCONCLUSIVE: " + strings.Join(unknown, "; ")
+	}
+	return check.Valid, "PASSED: no figure is shown to be worse by more than " + text
+}
+
+// broken names the groups that broke a promise, and why others cannot be compared.
+func (c *Comparison) broken() (broken, unknown []string) {
+	for _, g := range c.Groups {
+		name := strings.TrimPrefix(g.Where+": ", ": ") + g.Name
+		n := g.Others[check.Violated.String()]
+		baseline := slices.ContainsFunc(c.pairs, func(p pair) bool { return p.baseline == g })
+		says := fmt.Sprintf("of %s, %s violated", name, english.Count(n, "trial is", "trials are"))
+		switch {
+		case n > 0 && !baseline:
+			broken = append(broken, says)
+		case n > 0:
+			unknown = append(unknown, says)
+		case g.Valid == 0:
+			unknown = append(unknown, "no trial of "+name+" is valid")
+		}
+	}
+	return broken, unknown
+}
+
+// worse names the figures in which a group is worse by more than a share. The figures unsaid are not known
+// well enough to tell.
+func (c *Comparison) worse(than float64) (worse, unsaid []string) {
+	for i := range c.Lines {
+		l := &c.Lines[i]
+		if BetterOf(l.Metric) == "" {
+			continue
+		}
+		of := fmt.Sprintf("%s of %s", l.Metric, cmp.Or(l.Where, l.Group))
+		switch share, known := l.WorseBy(); {
+		case !known:
+			unsaid = append(unsaid, of)
+		case share > than:
+			worse = append(worse, fmt.Sprintf("%s by %.1f%% or more", of, 100*share))
+		}
+	}
+	return worse, unsaid
 }

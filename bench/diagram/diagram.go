@@ -5,17 +5,19 @@
 package diagram
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"turnstile/internal/english"
-	"turnstile/internal/svg"
 	"turnstile/judge/section"
 	"turnstile/judge/spacetime"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/report/draw"
 )
 
 // Options say how an extract is drawn.
@@ -33,6 +35,7 @@ type Options struct {
 const (
 	mostArrows = 400
 	mostNodes  = 60
+	mostNamed  = 120 // arrows with names; of more, the legend tells their kinds
 )
 
 // The measures of a picture, in pixels.
@@ -41,30 +44,51 @@ const (
 	nodesLeft = 70.0 // of the lines of the nodes
 	leastWide = 640.0
 	mostWide  = 2400.0
-	textLine  = 18.0
-	small     = 11.0 // font
 )
+
+// Around returns the window in which to look for what led to something: from when the first of the nodes
+// asked, but with no more messages than can be read well, to a little after its end.
+func Around(x *spacetime.Extract, what spacetime.Together) section.Window {
+	w := section.Window{From: what.Since, To: what.To}
+	var before []int64 // when messages were sent until then
+	for i := range x.Messages {
+		if m := &x.Messages[i]; m.Sent != spacetime.Unknown && m.Sent <= what.To {
+			before = append(before, m.Sent)
+		}
+	}
+	const well = mostArrows / 4
+	least, around := 12, (w.To-w.From)/20
+	if what.What == spacetime.Stalled { // it was long before that anything happened
+		least = 40
+	}
+	if len(before) > 0 {
+		w.From = min(w.From, before[max(0, len(before)-least)])
+		w.From = max(w.From, before[max(0, len(before)-well)])
+	}
+	w.From = min(w.From, what.From)
+	if len(before) > 0 {
+		around = (before[len(before)-1] - w.From) / 20
+	}
+	return section.Window{From: max(0, w.From-around), To: w.To + max(1, around)}
+}
 
 // A drawing is one picture while it is drawn.
 type drawing struct {
 	*spacetime.Extract
 	Options
-	p        *svg.Picture
+	*draw.Picture
+	draw.Labels
 	messages []spacetime.Message // that are drawn
 	kinds    []uint8             // of these, in their order
 	scale    *scale
 	top, row float64 // of the first line; from one to the next
-	width    float64
-	titles   []string // lines
-	bands    []band
+	bands    []draw.Band
 	hidden   int // heartbeats
-	remarked int // lines of remarks
-	labels
 }
 
 // Draw returns the picture of an extract. The error says why it would be too large, and which part would not.
 func Draw(x *spacetime.Extract, o Options) (string, error) {
-	d := &drawing{Extract: x, Options: o}
+	d := &drawing{Extract: x, Options: o, Picture: &draw.Picture{Title: o.Title}}
 	if d.Nodes == nil {
 		for id := range nodes.ID(x.Stack.Total()) {
 			d.Nodes = append(d.Nodes, id)
@@ -72,7 +96,7 @@ func Draw(x *spacetime.Extract, o Options) (string, error) {
 	}
 	for _, m := range x.Messages {
 		switch {
-		case d.row0(m.From) < 0 || d.row0(m.To) < 0:
+		case d.line(m.From) < 0 || d.line(m.To) < 0:
 		case !d.Heartbeats && d.beats(&m):
 			d.hidden++
 		default:
@@ -82,14 +106,8 @@ func Draw(x *spacetime.Extract, o Options) (string, error) {
 	if err := d.check(); err != nil {
 		return "", err
 	}
-	d.layout()
-	banded := d.labels
-	d.draw() // only then it is known which labels are left out, and so how much there is to remark
-	remarks := len(d.remarks())
-	d.labels = banded
-	d.remarked = remarks
 	d.draw()
-	return d.p.String(), nil
+	return d.File(), nil
 }
 
 // beats reports whether a message is one of a failure detector, or only says that its sender is up.
@@ -98,8 +116,8 @@ func (d *drawing) beats(m *spacetime.Message) bool {
 		d.Stack.Instances()[m.Instance].Kind == nodes.Detection && m.Instance > 0
 }
 
-// row0 returns which line is that of a node; -1: it has none.
-func (d *drawing) row0(id nodes.ID) int { return slices.Index(d.Nodes, id) }
+// line returns which line is that of a node; -1: it has none.
+func (d *drawing) line(id nodes.ID) int { return slices.Index(d.Nodes, id) }
 
 // check refuses what nobody could read.
 func (d *drawing) check() error {
@@ -169,115 +187,100 @@ func (d *drawing) drawable(from, to int64) bool {
 	return messages <= mostArrows && sections <= 2*mostArrows
 }
 
-// in returns a time, or the end of the window that is nearest to it.
-func (d *drawing) in(at int64) int64 { return max(d.Window.From, min(d.Window.To, at)) }
-
-// layout works out where all goes.
-func (d *drawing) layout() {
-	times := []int64{d.Window.From, d.Window.To}
-	add := func(all ...int64) {
-		for _, at := range all {
-			times = append(times, d.in(at))
-		}
-	}
+// times returns the times of the window at which something happens.
+func (d *drawing) times() []int64 {
+	all := []int64{d.Window.From, d.Window.To}
 	for _, m := range d.messages {
 		if m.Sent != spacetime.Unknown {
-			add(m.Sent)
+			all = append(all, m.Sent)
 		}
 		if m.Fate != spacetime.Pending {
-			add(m.Over)
+			all = append(all, m.Over)
 		}
+	}
+	for i := range d.Sections {
+		if s := &d.Sections[i]; d.line(s.Node) >= 0 {
+			if all = append(all, s.Asked, s.Ended); s.Served() {
+				all = append(all, s.Entered)
+			}
+		}
+	}
+	for _, r := range d.Reigns {
+		all = append(all, r.From, r.To)
+	}
+	for _, x := range d.Deaths {
+		all = append(all, x.At, x.Back)
+	}
+	for at := d.Window.From / stepTime * stepTime; d.Played && at < d.Window.To; at += stepTime {
+		all = append(all, at) // so that all steps have the same length
+	}
+	for _, e := range d.Events {
+		if said(&e) != "" {
+			all = append(all, e.At)
+		}
+	}
+	for _, t := range d.Together {
+		all = append(all, t.From, t.To)
+	}
+	for _, f := range d.Faults {
+		all = append(all, f.From, f.To)
+	}
+	for i, at := range all {
+		all[i] = max(d.Window.From, min(d.Window.To, at))
+	}
+	return all
+}
+
+// draw draws all, from the back to the front.
+func (d *drawing) draw() {
+	for _, m := range d.messages {
 		if !slices.Contains(d.kinds, m.Kind) {
 			d.kinds = append(d.kinds, m.Kind)
 		}
 	}
 	slices.Sort(d.kinds)
-	for i := range d.Sections {
-		if s := &d.Sections[i]; d.row0(s.Node) >= 0 {
-			add(s.Asked, s.Ended)
-			if s.Served() {
-				add(s.Entered)
-			}
-		}
-	}
-	for _, r := range d.Reigns {
-		add(r.From, r.To)
-	}
-	for _, x := range d.Deaths {
-		add(x.At, x.Back)
-	}
-	for at := d.Window.From / stepTime * stepTime; d.Played && at < d.Window.To; at += stepTime {
-		add(at) // so that all steps have the same length
-	}
-	for _, e := range d.Events {
-		if e.Kind == history.Suspected || e.Kind == history.Trusted || e.Kind == history.Campaigned {
-			add(e.At)
-		}
-	}
-	for _, t := range d.Together {
-		add(t.From, t.To)
-	}
-	for _, f := range d.Faults {
-		add(f.From, f.To)
-	}
-	d.scale = newScale(times, nodesLeft+14, leastWide, mostWide)
-	d.width = d.scale.right() + margin + 10
-	d.titles = wrapped(d.Title, d.width-2*margin)
+	d.scale = newScale(d.times(), nodesLeft+14, leastWide, mostWide)
+	d.Width = math.Ceil(d.scale.right() + margin + 10)
 	d.row = max(24, min(84, 420/float64(len(d.Nodes))))
+	head := d.Heading(margin, margin-6, d.Options.Title) + draw.Row
+	d.Description = d.subtitle()
+	d.Text(margin, head-5, d.Description, "fill="+draw.Dim)
 	d.findBands()
-	d.top = d.headEnd() + float64(d.bandLines())*textLine + d.row/2
-	d.within = box{nodesLeft, d.top - d.row/2, d.scale.right() + margin, d.y(len(d.Nodes)-1) + d.row/2}
-}
-
-// headEnd is where the title and what stands below it end.
-func (d *drawing) headEnd() float64 { return margin + float64(len(d.titles)+1)*textLine }
-
-// y returns where the line of a row is.
-func (d *drawing) y(row int) float64 { return d.top + float64(row)*d.row }
-
-// bottom is where the lines end and the axis begins.
-func (d *drawing) bottom() float64 { return d.y(len(d.Nodes)-1) + d.row/2 }
-
-// bar is half the height of the bar of a section.
-func (d *drawing) bar() float64 { return max(5, min(9, d.row/5)) }
-
-// draw draws all.
-func (d *drawing) draw() {
-	height := d.bottom() + 2*textLine + 8 + float64(d.legendLines()+d.remarked)*textLine
-	d.p = svg.New(math.Ceil(d.width), math.Ceil(height))
-	d.p.Style(rules())
-	for row := range d.Nodes { // no label lies on the line of a node
-		d.take(box{nodesLeft, d.y(row) - 3, d.width, d.y(row) + 3})
+	lines := draw.PlaceBands(d.bands, nodesLeft, d.scale.right()+margin)
+	for i := range d.bands {
+		if d.bands[i].Nameless() {
+			d.Missing++
+		}
 	}
-	d.p.Hatch("stopped", "#888888", 5, 1.5)
-	for i, line := range d.titles {
-		d.p.Text(margin, margin+13+float64(i)*textLine, line, "font-weight", "bold", "font-size", "14")
-	}
-	d.p.Text(margin, d.headEnd()-textLine+13, d.subtitle(), "class", "dim")
-	d.drawBands()
-	d.drawLines()
-	d.drawReigns()
-	for i := range d.Sections {
-		d.drawSection(&d.Sections[i])
-	}
-	d.drawTogether()
-	d.nameBars()
+	d.top = head + float64(lines)*draw.Row + d.row/2
+	bottom := d.y(len(d.Nodes)-1) + d.row/2
+	d.Within = draw.Box{Left: nodesLeft, Top: d.top - d.row/2, Right: d.scale.right() + margin, Bottom: bottom}
+	d.Bands(d.bands, head, bottom)
+	d.lines()
+	d.bars()
 	var arrows []arrow
 	for i := range d.messages {
-		arrows = append(arrows, d.drawMessage(&d.messages[i], d.before(i)))
+		arrows = append(arrows, d.message(&d.messages[i], d.before(i)))
 	}
-	d.drawMarks()
+	d.marks()
 	d.nameArrows(arrows)
-	d.axis()
-	d.legend()
+	d.axis(bottom)
+	end := d.Legend(margin, bottom+2*draw.Row, d.keys())
+	d.Height = math.Ceil(d.Remarks(margin, end, d.remarks()) + margin - 4)
 }
+
+// y returns where the nth line is.
+func (d *drawing) y(line int) float64 { return d.top + float64(line)*d.row }
+
+// half is half the height of the bar of a section.
+func (d *drawing) half() float64 { return max(5, min(9, d.row/5)) }
 
 // subtitle says what is in the picture.
 func (d *drawing) subtitle() string {
 	what := english.Count(len(d.messages), "message", "messages")
 	served := 0
 	for i := range d.Sections {
-		if d.Sections[i].Served() && d.row0(d.Sections[i].Node) >= 0 {
+		if d.Sections[i].Served() && d.line(d.Sections[i].Node) >= 0 {
 			served++
 		}
 	}
@@ -288,90 +291,419 @@ func (d *drawing) subtitle() string {
 		}
 	}
 	if d.Played {
-		return fmt.Sprintf("steps %d to %d: %s", d.Window.From/int64(time.Millisecond),
-			d.Window.To/int64(time.Millisecond), what)
+		return fmt.Sprintf("steps %d to %d: %s", d.Window.From/stepTime, d.Window.To/stepTime, what)
 	}
 	return fmt.Sprintf("%s to %s: %s", says(d.Window.From), says(d.Window.To), what)
-}
-
-// drawSection draws a request as a thin bar, and the critical section as a thick one.
-func (d *drawing) drawSection(s *section.Section) {
-	row := d.row0(s.Node)
-	if row < 0 {
-		return
-	}
-	y, entered := d.y(row), s.Ended
-	if s.Served() {
-		entered = s.Entered
-	}
-	tip := fmt.Sprintf("node %d, entry %d: asked at %s", s.Node, s.Entry, d.time(s.Asked))
-	if s.Served() {
-		tip += fmt.Sprintf(", inside from %s to %s", d.time(s.Entered), d.time(s.Ended))
-	}
-	from, at, to := d.scale.x(s.Asked), d.scale.x(entered), d.scale.x(s.Ended)
-	if at > from && s.Asked < d.Window.To {
-		d.p.Rect(from, y-2.5, at-from, 5, tip, "class", "wait")
-	}
-	if !s.Served() || s.Entered > d.Window.To || s.Ended < d.Window.From {
-		return
-	}
-	half := d.bar()
-	d.p.Rect(at, y-half, max(1.5, to-at), 2*half, tip, "class", "in", "stroke-width", "0.7")
-	d.take(box{at, y - half, max(at+1.5, to), y + half})
-}
-
-// nameBars writes the numbers of entries, and the terms of leaders, on their bars, where these are long
-// enough.
-func (d *drawing) nameBars() {
-	name := func(id nodes.ID, from, to float64, texts ...string) {
-		for _, text := range texts {
-			if widthOf(text, small)+6 <= to-from {
-				d.p.Text((from+to)/2, d.y(d.row0(id))+4, text, "font-size", fmt.Sprint(small), "text-anchor", "middle")
-				return
-			}
-		}
-	}
-	for i := range d.Sections {
-		if s := &d.Sections[i]; s.Served() && d.row0(s.Node) >= 0 {
-			name(s.Node, d.scale.x(s.Entered), d.scale.x(s.Ended), fmt.Sprintf("entry %d", s.Entry),
-				fmt.Sprint(s.Entry))
-		}
-	}
-	for _, r := range d.Reigns {
-		switch {
-		case d.row0(r.Node) < 0:
-		case r.Term == 0:
-			name(r.Node, d.scale.x(r.From), d.scale.x(r.To), "leads")
-		default:
-			name(r.Node, d.scale.x(r.From), d.scale.x(r.To), fmt.Sprintf("leads, term %d", r.Term),
-				fmt.Sprintf("term %d", r.Term), fmt.Sprint(r.Term))
-		}
-	}
 }
 
 // time prints a time as the axis does, with its unit.
 func (d *drawing) time(at int64) string {
 	if d.Played {
-		return fmt.Sprintf("step %d", at/int64(time.Millisecond))
+		return fmt.Sprintf("step %d", at/stepTime)
 	}
 	return says(at)
 }
 
-// drawReigns draws when nodes led.
-func (d *drawing) drawReigns() {
+// findBands finds the times that are named above the lines: of faults, and of what should not be.
+func (d *drawing) findBands() {
+	add := func(from, to int64, name, color string) {
+		if from <= d.Window.To && to >= d.Window.From {
+			d.bands = append(d.bands, draw.Band{From: d.scale.x(from), To: d.scale.x(to), Names: []string{name},
+				Color: color, Strong: color != draw.Fault})
+		}
+	}
+	for i := range d.Faults {
+		f := &d.Faults[i]
+		name := fmt.Sprintf("fault %d", f.Number)
+		if d.Fault != nil {
+			name += " " + d.Fault(f.Number)
+		}
+		add(f.From, f.To, name, draw.Fault)
+	}
+	all := d.Together
+	if first := d.First; first != nil && first.What >= spacetime.Stalled {
+		all = append(slices.Clip(all), *first)
+	}
+	for _, t := range all {
+		name := map[spacetime.What]string{spacetime.Inside: "inside together", spacetime.Leading: "lead together",
+			spacetime.Stalled: "nothing moves any more", spacetime.Observed: "something is wrong"}[t.What]
+		if ids := slices.Sorted(slices.Values(t.Nodes)); t.What <= spacetime.Leading {
+			name += ": nodes " + listed(ids)
+		} else if len(ids) > 0 {
+			name += ": node " + listed(ids)
+		}
+		if t.May {
+			name += " (which is allowed)"
+		}
+		add(t.From, t.To, name, colorOf(&t))
+	}
+}
+
+func listed(ids []nodes.ID) string {
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(ids), "[]"), " ", ", ")
+}
+
+// colorOf returns the color of what should not be, or of what may be.
+func colorOf(t *spacetime.Together) string {
+	if t.May {
+		return draw.Looks[1].Color
+	}
+	return draw.Wrong
+}
+
+// lines draws the line of each node: solid while it runs, hatched while it stands still, dotted while it is
+// down. No label lies on one.
+func (d *drawing) lines() {
+	from, to := d.scale.places[0], d.scale.right()
+	for row, id := range d.Nodes {
+		y := d.y(row)
+		d.Take(draw.Box{Left: nodesLeft, Top: y - 3, Right: d.Width, Bottom: y + 3})
+		name := "node"
+		if int(id) >= d.Stack.N() {
+			name = "server"
+		}
+		d.Text(nodesLeft, y+4, fmt.Sprintf("%s %d", name, id), "text-anchor=end")
+		at := from
+		for _, x := range d.Deaths {
+			if x.Node != id || x.At > d.Window.To || x.Back < d.Window.From {
+				continue
+			}
+			down, back := d.scale.x(x.At), d.scale.x(x.Back)
+			d.Line(at, y, down, y, "stroke="+draw.Dim)
+			d.Line(down, y, back, y, "stroke="+draw.Dim, dotted)
+			at = back
+		}
+		d.Line(at, y, to, y, "stroke="+draw.Dim)
+		for _, p := range d.Pauses {
+			if p.Process == uint32(id) && p.From <= d.Window.To && p.To >= d.Window.From {
+				x := d.scale.x(p.From)
+				d.Rect(x, y-d.half(), max(2, d.scale.x(p.To)-x), 2*d.half(), "it stands still", d.Hatch(draw.Dim))
+			}
+		}
+	}
+}
+
+const dotted = "stroke-dasharray=1 5"
+
+// How bars look.
+var (
+	waits  = []string{"fill=" + draw.Dim}
+	inside = []string{"fill=" + draw.Bad[1], "stroke=" + draw.Ink, "stroke-width=0.7"}
+	leads  = []string{"fill=" + draw.Bad[2], "stroke=" + draw.Ink, "stroke-dasharray=4 2", "rx=3"}
+)
+
+// bar draws a bar on the line of a node, of which half is so high, with the first of some names that it is
+// long enough for.
+func (d *drawing) bar(id nodes.ID, from, to int64, half float64, attrs []string, tip string,
+	names ...string) {
+	y, x, end := d.y(d.line(id)), d.scale.x(from), max(d.scale.x(from)+1.5, d.scale.x(to))
+	d.Rect(x, y-half, end-x, 2*half, tip, attrs...)
+	d.Take(draw.Box{Left: x, Top: y - half, Right: end, Bottom: y + half})
+	for _, name := range names {
+		if draw.TextWidth(name, draw.TextSize)+6 <= end-x {
+			d.Text((x+end)/2, y+4, name, "text-anchor=middle")
+			return
+		}
+	}
+}
+
+// bars draws leadership and critical sections as thick bars, requests as thin ones. Those of nodes that did
+// what only one may have a rim.
+func (d *drawing) bars() {
+	for i := range d.Together {
+		d.together(&d.Together[i])
+	}
 	for _, r := range d.Reigns {
-		row := d.row0(r.Node)
-		if row < 0 {
+		if d.line(r.Node) < 0 {
 			continue
 		}
-		y, half := d.y(row), d.bar()+2
-		from, to := d.scale.x(r.From), d.scale.x(r.To)
 		tip := fmt.Sprintf("node %d leads from %s to %s", r.Node, d.time(r.From), d.time(r.To))
+		names := []string{"leads"}
 		if r.Term > 0 {
 			tip += fmt.Sprintf(" in term %d", r.Term)
+			names = []string{fmt.Sprintf("leads, term %d", r.Term), fmt.Sprintf("term %d", r.Term), fmt.Sprint(r.Term)}
 		}
-		d.p.Rect(from, y-half, max(1.5, to-from), 2*half, tip, "class", "lead", "stroke-width", "1",
-			"stroke-dasharray", "4 2", "rx", "3")
-		d.take(box{from, y - half, max(from+1.5, to), y + half})
+		d.bar(r.Node, r.From, r.To, d.half()+2, leads, tip, names...)
 	}
+	for i := range d.Sections {
+		s := &d.Sections[i]
+		if d.line(s.Node) < 0 {
+			continue
+		}
+		tip, entered := fmt.Sprintf("node %d, entry %d: asked at %s", s.Node, s.Entry, d.time(s.Asked)), s.Ended
+		if s.Served() {
+			entered = s.Entered
+			tip += fmt.Sprintf(", inside from %s to %s", d.time(s.Entered), d.time(s.Ended))
+		}
+		if from, to := d.scale.x(s.Asked), d.scale.x(entered); to > from && s.Asked < d.Window.To {
+			d.Rect(from, d.y(d.line(s.Node))-2.5, to-from, 5, tip, waits...)
+		}
+		if s.Served() && s.Entered <= d.Window.To && s.Ended >= d.Window.From {
+			d.bar(s.Node, s.Entered, s.Ended, d.half(), inside, tip, fmt.Sprintf("entry %d", s.Entry),
+				fmt.Sprint(s.Entry))
+		}
+	}
+}
+
+// together marks the times on lines in which nodes did what only one may.
+func (d *drawing) together(t *spacetime.Together) {
+	among := func(id nodes.ID, from, to int64) {
+		from, to = max(from, t.From, d.Window.From), min(to, t.To, d.Window.To)
+		if d.line(id) < 0 || from > to || !slices.Contains(t.Nodes, id) || from == to && t.From < t.To {
+			return
+		}
+		x, y, half := d.scale.x(from), d.y(d.line(id)), d.half()+5.5
+		d.Rect(x, y-half, max(3, d.scale.x(to)-x), 2*half, "", "fill="+colorOf(t))
+	}
+	for i := range d.Sections {
+		if s := &d.Sections[i]; t.What == spacetime.Inside && s.Served() {
+			among(s.Node, s.Entered, s.Ended)
+		}
+	}
+	for _, r := range d.Reigns {
+		if t.What == spacetime.Leading {
+			among(r.Node, r.From, r.To)
+		}
+	}
+}
+
+// said says in words what a node says of itself or of another; empty: no such event.
+func said(e *history.Event) string {
+	switch e.Kind {
+	case history.Suspected:
+		return fmt.Sprintf("suspects %d", e.Count)
+	case history.Trusted:
+		return fmt.Sprintf("trusts %d", e.Count)
+	case history.Campaigned:
+		return "campaigns"
+	}
+	return ""
+}
+
+// marks marks crashes, restarts, and what nodes say.
+func (d *drawing) marks() {
+	for _, x := range d.Deaths {
+		d.mark(x.Node, x.At, "crash", "m-6-6l12 12m-12 0l12-12")
+		if x.Back < math.MaxInt64 {
+			d.mark(x.Node, x.Back, "restart", "m-4-6l10 6l-10 6z")
+		}
+	}
+	for i := range d.Events {
+		if e := &d.Events[i]; said(e) != "" {
+			d.mark(e.Node, e.At, said(e), "m0-7v14")
+		}
+	}
+}
+
+// mark marks a moment of a node, by a path from there.
+func (d *drawing) mark(id nodes.ID, at int64, text, path string) {
+	line := d.line(id)
+	if line < 0 || at < d.Window.From || at > d.Window.To {
+		return
+	}
+	x, y := d.scale.x(at), d.y(line)
+	d.Path(draw.Points("M", x, y)+path, text, "fill=none", "stroke="+draw.Ink, "stroke-width=2.5")
+	d.Take(draw.Box{Left: x - 7, Top: y - 7, Right: x + 7, Bottom: y + 7})
+	wide := draw.TextWidth(text, draw.TextSize)/2 + 5
+	if x, y, found := d.Put(text, draw.TextSize, [2]float64{x + wide, y - 14}, [2]float64{x + wide, y + 14},
+		[2]float64{x - wide, y - 14}, [2]float64{x - wide, y + 14}, [2]float64{x, y - 18},
+		[2]float64{x, y + 18}); found {
+		d.Text(x, y+4, text, draw.Halo...)
+	}
+}
+
+// An arrow is a message as it is drawn.
+type arrow struct {
+	x1, y1, x2, y2 float64
+	kind           string
+}
+
+// message draws a message: an arrow if it was handled, one that ends in a cross if it was lost, or in a ring
+// if it is not known to have come. It goes beside so many others that would lie below it.
+func (d *drawing) message(m *spacetime.Message, beside int) arrow {
+	a := arrow{kind: d.Name(m), y1: d.y(d.line(m.From)), y2: d.y(d.line(m.To))}
+	stub, down := min(30, d.row*0.6), a.y2-a.y1
+	switch {
+	case m.Sent == spacetime.Unknown:
+		a.x2 = d.scale.x(m.Over)
+		a.x1, a.y1 = a.x2-stub, a.y2-math.Copysign(min(stub, math.Abs(down)), down)
+	case m.Fate == spacetime.Pending, m.Fate == spacetime.Lost && m.Over <= m.Sent:
+		a.x1 = d.scale.x(m.Sent)
+		a.x2, a.y2 = a.x1+stub, a.y1+down*0.45
+	default: // it may go beyond the window
+		a.x1, a.x2 = d.scale.x(m.Sent), d.scale.x(m.Over)
+		share := func(at int64) float64 { return float64(at-m.Sent) / float64(max(1, m.Over-m.Sent)) }
+		if m.Over > d.Window.To {
+			a.y2 = a.y1 + down*share(d.Window.To)
+		}
+		if m.Sent < d.Window.From {
+			a.y1 += down * share(d.Window.From)
+		}
+	}
+	a.x1, a.x2 = a.x1+5*float64(beside), a.x2+5*float64(beside)
+	look := d.look(m.Kind)
+	d.Path(draw.Points("M", a.x1, a.y1, "L", a.x2, a.y2), d.told(m), "fill=none", "stroke="+look.Color,
+		"stroke-width=1.5", "stroke-dasharray="+look.Dash)
+	switch {
+	case m.Fate == spacetime.Lost && m.Over <= d.Window.To:
+		d.Path(draw.Points("M", a.x2, a.y2)+cross, "", "stroke="+look.Color, "stroke-width=2.2")
+		d.Take(draw.Box{Left: a.x2 - 6, Top: a.y2 - 6, Right: a.x2 + 6, Bottom: a.y2 + 6})
+	case m.Fate == spacetime.Pending:
+		d.Circle(a.x2, a.y2, 3.5, "", "fill=none", "stroke="+look.Color, "stroke-width=1.5")
+	case m.Over <= d.Window.To:
+		arrowhead(d.Picture, a.x2, a.y2, a.x2-a.x1, a.y2-a.y1, 9, look.Color)
+	}
+	return a
+}
+
+const cross = "m-5-5l10 10m-10 0l10-10"
+
+// arrowhead draws the head of an arrow that comes to x, y in a direction.
+func arrowhead(p *draw.Picture, x, y, dx, dy, size float64, color string) {
+	long := max(1e-9, math.Hypot(dx, dy))
+	dx, dy = dx/long, dy/long
+	x1, y1, half := x-size*dx, y-size*dy, 0.42*size
+	p.Path(draw.Points("M", x, y, "L", x1-half*dy, y1+half*dx, "L", x1+half*dy, y1-half*dx, "Z"), "",
+		"fill="+color)
+}
+
+// told says in words what became of a message.
+func (d *drawing) told(m *spacetime.Message) string {
+	text := fmt.Sprintf("%s from node %d to node %d", d.Name(m), m.From, m.To)
+	if m.Sent != spacetime.Unknown {
+		text += ", sent at " + d.time(m.Sent)
+	}
+	switch m.Fate {
+	case spacetime.Handled:
+		text += ", handled at " + d.time(m.Over)
+	case spacetime.Lost:
+		text += ", lost"
+	default:
+		text += ", not seen to come"
+	}
+	if body := d.Body(m); body != "" {
+		text += ": " + body
+	}
+	return text
+}
+
+// look returns that of a kind of message: all late kinds have one together.
+func (d *drawing) look(kind uint8) draw.Look {
+	return draw.Looks[min(slices.Index(d.kinds, kind), len(draw.Looks)-1)]
+}
+
+// before returns how many messages before one of the picture went the same way at the same time.
+func (d *drawing) before(i int) (count int) {
+	m := &d.messages[i]
+	for j := i - 1; j >= 0 && d.messages[j].Sent == m.Sent; j-- {
+		other := &d.messages[j]
+		same := m.Fate == other.Fate && (m.Over == other.Over || m.Fate == spacetime.Pending)
+		if same && m.From == other.From && m.To == other.To {
+			count++
+		}
+	}
+	return count
+}
+
+// nameArrows writes the kinds of messages beside their arrows, where there is room.
+func (d *drawing) nameArrows(arrows []arrow) {
+	if len(arrows) > mostNamed || d.row < 28 {
+		return
+	}
+	slices.SortStableFunc(arrows, func(a, b arrow) int { // those first that have the least choice
+		return cmp.Compare(math.Abs(a.y2-a.y1), math.Abs(b.y2-b.y1))
+	})
+	for _, a := range arrows {
+		var places [][2]float64
+		half := draw.TextWidth(a.kind, 10)/2 + 5
+		for _, share := range []float64{0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78} {
+			x, y := a.x1+share*(a.x2-a.x1), a.y1+share*(a.y2-a.y1)
+			places = append(places, [2]float64{x + half, y}, [2]float64{x - half, y})
+		}
+		if x, y, found := d.Put(a.kind, 10, places...); found {
+			d.Text(x, y+3.5, a.kind, append(draw.Halo, "font-size=10")...)
+		}
+	}
+}
+
+const stepTime = int64(time.Millisecond)
+
+// axis draws the axis of time.
+func (d *drawing) axis(y float64) {
+	name, unit := d.scale.unit()
+	least := 1 / float64(unit)
+	if d.Played {
+		name, unit, least = "step", stepTime, 1
+	}
+	d.XAxis(d.scale.places[0], d.scale.right(), y, d.scale.ticks(float64(unit), least))
+	d.Text(margin, y+16, name, "fill="+draw.Dim)
+	for _, i := range d.scale.cuts {
+		x := (d.scale.places[i] + d.scale.places[i+1]) / 2
+		d.Path(draw.Points("M", x, y)+"m-5 5l4-10m2 10l4-10", "", "stroke="+draw.Ink)
+	}
+}
+
+// keys are those of the legend, for what is in the picture.
+func (d *drawing) keys() (all []draw.Key) {
+	for i, kind := range d.kinds[:min(len(d.kinds), len(draw.Looks))] {
+		name, look := d.Stack.Codec().Name(int(kind)), d.look(kind)
+		if i == len(draw.Looks)-1 && len(d.kinds) > len(draw.Looks) {
+			name = "other messages"
+		}
+		all = append(all, draw.Key{Text: name, Sample: func(x, y float64) {
+			d.Line(x, y, x+24, y, "stroke="+look.Color, "stroke-width=2", "stroke-dasharray="+look.Dash)
+		}})
+	}
+	add := func(is bool, text string, sample func(x, y float64)) {
+		if is {
+			all = append(all, draw.Key{Text: text, Sample: sample})
+		}
+	}
+	has := func(fate spacetime.Fate) bool {
+		return slices.ContainsFunc(d.messages, func(m spacetime.Message) bool { return m.Fate == fate })
+	}
+	add(has(spacetime.Lost), "lost", func(x, y float64) {
+		d.Path(draw.Points("M", x+12, y)+cross, "", "stroke="+draw.Ink, "stroke-width=2")
+	})
+	add(has(spacetime.Pending), "not seen to come", func(x, y float64) {
+		d.Circle(x+12, y, 3.5, "", "fill=none", "stroke="+draw.Ink, "stroke-width=1.5")
+	})
+	add(len(d.Sections) > 0, "waits", d.Swatch(2.5, waits...))
+	add(slices.ContainsFunc(d.Sections, func(s section.Section) bool { return s.Served() }), "inside",
+		d.Swatch(6, inside...))
+	add(len(d.Reigns) > 0, "leads", d.Swatch(6, leads...))
+	add(slices.ContainsFunc(d.Together, func(t spacetime.Together) bool { return !t.May }), "what should not be",
+		d.Swatch(6, "fill="+draw.Wrong))
+	add(len(d.Deaths) > 0, "down", func(x, y float64) { d.Line(x, y, x+24, y, "stroke="+draw.Dim, dotted) })
+	add(len(d.Pauses) > 0, "stands still", d.Swatch(6, d.Hatch(draw.Dim)))
+	add(len(d.Faults) > 0, "a fault", d.Swatch(6, "fill="+draw.Fault))
+	return all
+}
+
+// remarks says what a reader of the picture must know.
+func (d *drawing) remarks() (lines []string) {
+	if n := len(d.scale.cuts); n > 0 {
+		lines = append(lines, fmt.Sprintf("Time is not to scale: %s shorter than the others, marked //.",
+			english.Count(n, "stretch is drawn", "stretches are drawn")))
+	}
+	if d.Complete > d.Window.From {
+		lines = append(lines, fmt.Sprintf("Messages before %s are not all known: bench --trace keeps them.",
+			says(d.Complete)))
+	}
+	if d.Until < d.Window.To {
+		lines = append(lines, fmt.Sprintf("Messages after %s are not all known: bench --trace keeps them.",
+			says(d.Until)))
+	}
+	if n := d.Stack.Total() - len(d.Nodes); n > 0 {
+		lines = append(lines, fmt.Sprintf("%s and the messages from and to them are left out.",
+			english.Count(n, "node", "nodes")))
+	}
+	if d.hidden > 0 {
+		lines = append(lines, fmt.Sprintf("%s left out (--heartbeats draws them).",
+			english.Count(d.hidden, "message of failure detectors is", "messages of failure detectors are")))
+	}
+	if d.Missing > 0 {
+		lines = append(lines, english.Count(d.Missing, "label", "labels")+" left out, for want of room.")
+	}
+	return lines
 }

@@ -1,11 +1,12 @@
 package diagram
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"time"
+
+	"turnstile/report/draw"
 )
 
 // A scale maps the times of a window to places between left and right. Between two times of interest it is
@@ -30,38 +31,31 @@ func newScale(times []int64, left, least, most float64) *scale {
 	s := &scale{times: slices.Compact(times)}
 	gaps := len(s.times) - 1
 	want := min(most, max(least, pixelsPerTime*float64(gaps)))
-	cap := max(longestGap, 1.3*want/float64(max(1, gaps)))
-	low, high := 0.0, cap
+	longest := max(longestGap, 1.3*want/float64(max(1, gaps)))
+	gap := func(i int) float64 {
+		return max(shortestGap, min(float64(s.times[i]-s.times[i-1])*s.per, longest))
+	}
+	low, high := 0.0, longest
 	for range 100 { // the width grows with the pixels per nanosecond
 		s.per = (low + high) / 2
-		if s.width(cap) > want {
+		width := 0.0
+		for i := 1; i <= gaps; i++ {
+			width += gap(i)
+		}
+		if width > want {
 			high = s.per
 		} else {
 			low = s.per
 		}
 	}
-	x := left
-	for i, at := range s.times {
-		if i > 0 {
-			x += s.gap(at-s.times[i-1], cap)
-			if float64(at-s.times[i-1])*s.per > 1.05*cap {
-				s.cuts = append(s.cuts, i-1)
-			}
+	s.places = []float64{left}
+	for i := 1; i <= gaps; i++ {
+		if float64(s.times[i]-s.times[i-1])*s.per > 1.05*longest {
+			s.cuts = append(s.cuts, i-1)
 		}
-		s.places = append(s.places, x)
+		s.places = append(s.places, s.places[i-1]+gap(i))
 	}
 	return s
-}
-
-func (s *scale) gap(ns int64, cap float64) float64 {
-	return max(shortestGap, min(float64(ns)*s.per, cap))
-}
-
-func (s *scale) width(cap float64) (sum float64) {
-	for i := 1; i < len(s.times); i++ {
-		sum += s.gap(s.times[i]-s.times[i-1], cap)
-	}
-	return sum
 }
 
 // x returns the place of a time; of one outside the window, its end.
@@ -82,26 +76,28 @@ func (s *scale) x(at int64) float64 {
 // right is the place of the end.
 func (s *scale) right() float64 { return s.places[len(s.places)-1] }
 
-// ticks returns the times that the axis names: round ones or, if the scale is shortened somewhere, those at
-// which something happens. They are at least so far apart, and one step.
-func (s *scale) ticks(apart float64, step int64) (at []int64) {
+// ticks returns the labels of the axis in a unit of so many nanoseconds, where they stand: at round times or,
+// if the scale is shortened somewhere, at those at which something happens.
+func (s *scale) ticks(unit, least float64) (all []draw.Tick) {
+	const apart = 62
 	first, last := s.times[0], s.times[len(s.times)-1]
-	if len(s.cuts) > 0 {
-		end := math.Inf(-1)
-		for i, t := range s.times {
-			if s.places[i]-end >= apart && (t == last || s.right()-s.places[i] >= apart) {
-				at, end = append(at, t), s.places[i]
-			}
+	if len(s.cuts) == 0 {
+		about := int((s.right() - s.places[0]) / apart)
+		for _, t := range draw.RoundTicks(float64(first)/unit, float64(last)/unit, about, least) {
+			all = append(all, draw.Tick{At: s.x(int64(math.Round(t.At * unit))), Label: t.Label})
 		}
-		return at
+		return all
 	}
-	for i := 0; float64(step)*s.per < apart && step < math.MaxInt64/10; i++ {
-		step = []int64{2, 5, 10}[i%3] * (step / []int64{1, 2, 5}[i%3])
+	digits := max(0, min(3, math.Ceil(math.Log10(unit*s.per/8)))) // to what can be seen
+	end := math.Inf(-1)
+	for i, t := range s.times {
+		if s.places[i]-end >= apart && (t == last || s.right()-s.places[i] >= apart) {
+			shown := math.Round(float64(t)/unit*math.Pow(10, digits)) / math.Pow(10, digits)
+			all = append(all, draw.Tick{At: s.places[i], Label: strconv.FormatFloat(shown, 'f', -1, 64)})
+			end = s.places[i]
+		}
 	}
-	for t := (first + step - 1) / step * step; t <= last; t += step {
-		at = append(at, t)
-	}
-	return at
+	return all
 }
 
 // unit returns the unit in which the axis is written, and how many nanoseconds it has: one for times that are
@@ -120,28 +116,6 @@ func (s *scale) unit() (name string, ns int64) {
 	return "us", int64(time.Microsecond)
 }
 
-// places prints a time in a unit, to a hundredth or so of what is drawn.
-func (s *scale) print(at, unit int64) string {
-	digits := 0
-	for size := float64(unit); size*s.per > 8 && digits < 3; size /= 10 {
-		digits++
-	}
-	text := strconv.FormatFloat(float64(at)/float64(unit), 'f', digits, 64)
-	if digits > 0 {
-		for text[len(text)-1] == '0' {
-			text = text[:len(text)-1]
-		}
-	}
-	return trimDot(text)
-}
-
-func trimDot(text string) string {
-	if text[len(text)-1] == '.' {
-		return text[:len(text)-1]
-	}
-	return text
-}
-
 // says prints a time for people.
 func says(ns int64) string {
 	d := time.Duration(ns)
@@ -151,5 +125,5 @@ func says(ns int64) string {
 	case d > time.Second:
 		return d.Round(time.Microsecond).String()
 	}
-	return fmt.Sprint(d.Round(10 * time.Nanosecond))
+	return d.Round(10 * time.Nanosecond).String()
 }

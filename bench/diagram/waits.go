@@ -6,11 +6,23 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
-	"turnstile/internal/svg"
 	"turnstile/nodes"
 	"turnstile/nodes/stall"
+	"turnstile/report/draw"
 )
+
+// A graph is a picture of nodes in a ring.
+type graph struct {
+	*draw.Picture
+	draw.Labels
+	ids    []nodes.ID
+	circle []nodes.ID
+	radius float64
+}
+
+const diskRadius = 15.0
 
 // Waits returns the picture of who waits for whom, as the report of a stall tells it: an arrow from who waits
 // to whom it waits for, those of a circle in red. A dashed one says that what it waits for is the permission
@@ -20,6 +32,11 @@ func Waits(report, title string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	waits = slices.Clone(waits) // of several permissions that one node has lent to another, one is drawn
+	slices.SortFunc(waits, func(a, b stall.Wait) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.By, b.By))
+	})
+	waits = slices.CompactFunc(waits, func(a, b stall.Wait) bool { return a.From == b.From && a.To == b.To })
 	var ids []nodes.ID
 	for _, w := range waits {
 		ids = append(ids, w.From, w.To)
@@ -32,77 +49,61 @@ func Waits(report, title string) (string, error) {
 	case len(ids) > mostNodes:
 		return "", fmt.Errorf("a picture of %d nodes could not be read: it holds %d", len(ids), mostNodes)
 	}
-	g := newGraph(ids, title)
-	g.circle = circle
-	waits = g.joined(waits)
-	for _, again := range []bool{false, true} { // what is in the circle lies above the rest
-		for _, w := range waits {
-			if g.inCircle(w) == again {
-				g.edge(w)
-			}
-		}
-	}
-	for i, id := range g.ids {
-		says := ""
-		if int(id) < len(states) {
-			says = fmt.Sprintf("node %d: %s", id, states[id])
-		}
-		x, y := g.at(i)
-		g.disk(x, y, says)
-		g.p.Text(x, y+4.5, fmt.Sprint(id), "text-anchor", "middle", "font-weight", "bold")
-	}
-	g.nameEdges()
-	g.legend(waits)
-	return g.p.String(), nil
-}
-
-// A graph is a picture of nodes in a ring.
-type graph struct {
-	labels
-	p              *svg.Picture
-	ids            []nodes.ID
-	circle         []nodes.ID
-	middle, radius float64
-	height         float64
-	names          []edgeName
-}
-
-// An edgeName is the text of an edge, and the places where it may stand.
-type edgeName struct {
-	text   string
-	places [][2]float64
-}
-
-const diskRadius = 15.0
-
-func newGraph(ids []nodes.ID, title string) *graph {
-	g := &graph{ids: ids, radius: max(95, 20*float64(len(ids)))}
-	width := max(2*g.radius+200, boldWidth*widthOf(title, 14)+2*margin)
-	g.middle, g.height = width/2, 2*g.radius+180
-	g.p = svg.New(math.Ceil(width), math.Ceil(g.height))
-	g.p.Style(rules())
-	g.p.Text(margin, margin+13, title, "font-weight", "bold", "font-size", "14")
-	g.within = box{2, margin + textLine, width - 2, g.height - 4*textLine}
+	g := &graph{ids: ids, circle: circle, radius: max(95, 20*float64(len(ids)))}
+	g.Picture = &draw.Picture{Width: max(2*g.radius+200, 440), Title: title}
+	g.Heading(margin, margin-6, title)
+	bottom := 2*g.radius + 100
+	g.Within = draw.Box{Left: 2, Top: 2 * draw.Row, Right: g.Width - 2, Bottom: bottom}
 	for i := range ids {
 		x, y := g.at(i)
-		g.take(box{x - diskRadius, y - diskRadius, x + diskRadius, y + diskRadius})
+		g.Take(draw.Box{Left: x - diskRadius, Top: y - diskRadius, Right: x + diskRadius, Bottom: y + diskRadius})
 	}
-	return g
+	g.draw(waits, states)
+	g.Height = math.Ceil(g.Remarks(margin, bottom, g.remarks(waits)) + margin)
+	return g.File(), nil
 }
 
 // at returns where the nth node is.
 func (g *graph) at(i int) (x, y float64) {
-	angle := 2*math.Pi*float64(i)/float64(len(g.ids)) - math.Pi/2
-	return g.middle + g.radius*math.Cos(angle), 85 + g.radius + g.radius*math.Sin(angle) - 20
+	sin, cos := math.Sincos(2*math.Pi*float64(i)/float64(len(g.ids)) - math.Pi/2)
+	return g.Width/2 + g.radius*cos, 65 + g.radius + g.radius*sin
 }
 
-// joined returns an edge for each two nodes: of several permissions that are lent, the lowest.
-func (g *graph) joined(waits []stall.Wait) []stall.Wait {
-	waits = slices.Clone(waits)
-	slices.SortFunc(waits, func(a, b stall.Wait) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.By, b.By))
-	})
-	return slices.CompactFunc(waits, func(a, b stall.Wait) bool { return a.From == b.From && a.To == b.To })
+// draw draws edges, those of the circle above the rest, then nodes, and then the names of edges.
+func (g *graph) draw(waits []stall.Wait, states []string) {
+	var says []string
+	for _, red := range []bool{false, true} {
+		for _, w := range waits {
+			if g.inCircle(w) == red {
+				g.edge(w, red)
+				says = append(says, told(w))
+			}
+		}
+	}
+	g.Description = strings.Join(says, "; ")
+	for i, id := range g.ids {
+		tip := ""
+		if int(id) < len(states) {
+			tip = fmt.Sprintf("node %d: %s", id, states[id])
+		}
+		x, y := g.at(i)
+		g.Circle(x, y, diskRadius, tip, "fill="+draw.Ground, "stroke="+draw.Ink, "stroke-width=1.5")
+		g.Text(x, y+4.5, fmt.Sprint(id), "text-anchor=middle", "font-weight=bold", "font-size=12")
+	}
+	for _, w := range waits {
+		if w.By == nodes.None || w.By == w.To {
+			continue
+		}
+		x1, y1, x2, y2, cx, cy := g.curve(w)
+		var places [][2]float64
+		for _, along := range []float64{0, 0.12, -0.12, 0.22, -0.22} {
+			places = append(places, [2]float64{(x1+x2+2*cx)/4 + along*(x2-x1), (y1+y2+2*cy)/4 + along*(y2-y1)})
+		}
+		text := fmt.Sprintf("has %d's", w.By)
+		if x, y, found := g.Put(text, draw.TextSize, places...); found {
+			g.Text(x, y+4, text, draw.Halo...)
+		}
+	}
 }
 
 // inCircle reports whether an edge is one of the circle.
@@ -115,69 +116,48 @@ func (g *graph) inCircle(w stall.Wait) bool {
 	return false
 }
 
-// edge draws who waits for whom, a little bent, so that two ways are told apart.
-func (g *graph) edge(w stall.Wait) {
-	x1, y1 := g.at(slices.Index(g.ids, w.From))
-	x2, y2 := g.at(slices.Index(g.ids, w.To))
-	long := math.Hypot(x2-x1, y2-y1)
-	dx, dy := (x2-x1)/long, (y2-y1)/long
-	bend := 0.13 * long
-	cx, cy := (x1+x2)/2-bend*dy, (y1+y2)/2+bend*dx
-	// From edge to edge of the disks, along the curve's ends.
-	sx, sy := towards(x1, y1, cx, cy, diskRadius)
-	ex, ey := towards(x2, y2, cx, cy, diskRadius+1)
-	line, head, thick := "k0", "h0", "1.5"
-	if g.inCircle(w) {
-		line, head, thick = "wrongline", "wrong", "3"
-	}
-	tip, dash := fmt.Sprintf("node %d waits for node %d", w.From, w.To), ""
+// told says in words who waits for whom.
+func told(w stall.Wait) string {
+	text := fmt.Sprintf("node %d waits for node %d", w.From, w.To)
 	if w.By != nodes.None {
-		tip += fmt.Sprintf(", which has the permission of node %d", w.By)
-		dash = "6 3"
-		if w.By != w.To {
-			mx, my := (x1+x2)/2-bend/2*dy, (y1+y2)/2+bend/2*dx
-			var places [][2]float64
-			for _, along := range []float64{0, 0.12, -0.12, 0.22, -0.22} {
-				places = append(places, [2]float64{mx + along*(x2-x1), my + along*(y2-y1)})
-			}
-			g.names = append(g.names, edgeName{fmt.Sprintf("has %d's", w.By), places})
-		}
+		text += fmt.Sprintf(", which has the permission of node %d", w.By)
 	}
-	g.p.Path(svg.Points("M", sx, sy, "Q", cx, cy, ex, ey), tip, "class", line, "stroke-width", thick,
-		"stroke-dasharray", dash)
-	hx, hy := unit(cx-x2, cy-y2)
-	bx, by := ex+11*hx, ey+11*hy
-	g.p.Path(svg.Points("M", ex, ey, "L", bx-5*hy, by+5*hx, "L", bx+5*hy, by-5*hx, "Z"), "", "class", head,
-		"style", "fill-opacity:1")
+	return text
 }
 
-func unit(x, y float64) (float64, float64) {
-	long := max(1e-9, math.Hypot(x, y))
-	return x / long, y / long
+// curve returns the ends of an edge, and to where it bends, so that two ways are told apart.
+func (g *graph) curve(w stall.Wait) (x1, y1, x2, y2, cx, cy float64) {
+	x1, y1 = g.at(slices.Index(g.ids, w.From))
+	x2, y2 = g.at(slices.Index(g.ids, w.To))
+	const bend = 0.13
+	return x1, y1, x2, y2, (x1+x2)/2 - bend*(y2-y1), (y1+y2)/2 + bend*(x2-x1)
+}
+
+// edge draws who waits for whom, from the edge of a disk to that of the other.
+func (g *graph) edge(w stall.Wait, red bool) {
+	x1, y1, x2, y2, cx, cy := g.curve(w)
+	color, thick, dash := draw.Looks[0].Color, "1.5", ""
+	if red {
+		color, thick = draw.Wrong, "3"
+	}
+	if w.By != nodes.None {
+		dash = "6 3"
+	}
+	sx, sy := towards(x1, y1, cx, cy, diskRadius)
+	ex, ey := towards(x2, y2, cx, cy, diskRadius+1)
+	g.Path(draw.Points("M", sx, sy, "Q", cx, cy, ex, ey), told(w), "fill=none", "stroke="+color,
+		"stroke-width="+thick, "stroke-dasharray="+dash)
+	arrowhead(g.Picture, ex, ey, x2-cx, y2-cy, 11, color)
 }
 
 // towards returns the place that is so far from one on the way to another.
 func towards(x, y, toX, toY, far float64) (float64, float64) {
-	dx, dy := unit(toX-x, toY-y)
-	return x + far*dx, y + far*dy
+	far /= max(1e-9, math.Hypot(toX-x, toY-y))
+	return x + far*(toX-x), y + far*(toY-y)
 }
 
-// disk draws a node.
-func (g *graph) disk(x, y float64, tip string) {
-	g.p.Path(svg.Points("M", x-diskRadius, y, "A", diskRadius, diskRadius, 0, 1, 1, x+diskRadius, y, "A",
-		diskRadius, diskRadius, 0, 1, 1, x-diskRadius, y, "Z"), tip, "class", "node", "stroke-width", "1.5")
-}
-
-func (g *graph) nameEdges() {
-	for _, n := range g.names {
-		if x, y, ok := g.put(n.text, small, n.places...); ok {
-			g.p.Text(x, y+4, n.text, "font-size", fmt.Sprint(small), "text-anchor", "middle", "class", "halo")
-		}
-	}
-}
-
-// legend says below the picture what its arrows are.
-func (g *graph) legend(waits []stall.Wait) {
+// remarks says below the picture what its arrows are.
+func (g *graph) remarks(waits []stall.Wait) []string {
 	lines := []string{"An arrow points to whom a node waits for."}
 	if slices.ContainsFunc(waits, func(w stall.Wait) bool { return w.By != nodes.None }) {
 		lines = append(lines, "Dashed: to who has the permission it lacks.")
@@ -185,11 +165,8 @@ func (g *graph) legend(waits []stall.Wait) {
 	if len(g.circle) > 0 {
 		lines = append(lines, "Red: they wait in a circle.")
 	}
-	if g.leftOut > 0 {
-		lines = append(lines, fmt.Sprintf("Labels for which there was no room: %d.", g.leftOut))
+	if g.Missing > 0 {
+		lines = append(lines, fmt.Sprintf("Labels for which there was no room: %d.", g.Missing))
 	}
-	for i, line := range lines {
-		g.p.Text(margin, g.height-margin-textLine*float64(len(lines)-1-i), line, "font-size", fmt.Sprint(small),
-			"class", "dim")
-	}
+	return lines
 }

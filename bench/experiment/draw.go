@@ -8,7 +8,6 @@ import (
 	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
-	"turnstile/nodes"
 	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
@@ -61,24 +60,17 @@ func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
 	plan := draw(scene, o.Seed)
 	o.Plan, o.Faults = plan.Name, plan.Faults
 	o.Config.Fenced = chaos.Fenced(spec, plan.Faults)
-	o.Workload.Work = workOf(spec, o.Config, turn)
+	works := studyOf(spec).works // in turn, as far as the resource can have them
+	o.Workload.Work = works[turn%len(works)]
+	if o.Workload.Work.Check(o.Config.Capacity(), o.Config.Fenced) != nil {
+		o.Workload.Work = workload.Account
+	}
 	j, err := bench.Resolve(o, spec, !real)
 	if err != nil {
 		return none, fmt.Errorf("seed %d drew %s with %d nodes under %s, which is no run: %w", o.Seed, spec.Name,
 			o.Config.N, o.Plan, err)
 	}
 	return j, nil
-}
-
-// workOf returns the work of the clients of a run. The cases of a row take the works in turn; a resource that
-// cannot have the work gets the account.
-func workOf(spec *row.Row, c nodes.Config, turn int) workload.Work {
-	works := studyOf(spec).works
-	w := works[turn%len(works)]
-	if c.Capacity() > 1 || c.Fenced && w.Steps() > 0 {
-		return workload.Account
-	}
-	return w
 }
 
 // CheckReceive returns an error if the runs of a campaign cannot have a way to receive messages.

@@ -13,6 +13,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/internal/figure"
+	"turnstile/internal/stats"
 	"turnstile/results"
 )
 
@@ -71,7 +72,7 @@ func (c *FailoverCase) TableRow() results.FailoverRow {
 	if out.Reason = c.reason(); len(times) == 0 {
 		return out
 	}
-	out.MedianS = figure.MedianOf(times)
+	out.MedianS = stats.MedianOf(times)
 	out.LowS, out.HighS, out.Interval = medianInterval(times)
 	longest := slices.MaxFunc(c.Runs, func(a, b *FailoverRun) int { return compareTimes(a.NextS, b.NextS) })
 	out.LeastS, out.MostS, out.Run = slices.MinFunc(times, compareTimes), longest.NextS, longest.Folder

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"turnstile/internal/figure"
+	"turnstile/internal/stats"
 	"turnstile/judge/measure"
 	"turnstile/nodes/row"
 	"turnstile/results"
@@ -62,7 +63,7 @@ func (c *Cell) count(shown row.Outcome) (count int) {
 
 // median returns the median of a figure of the runs that recovered and have it.
 func (c *Cell) median(of func(*Result) figure.Figure) figure.Figure {
-	return figure.MedianOf(c.known(of))
+	return stats.MedianOf(c.known(of))
 }
 
 // known returns a figure of those runs that recovered and have it.

@@ -79,7 +79,7 @@ func (s *RateSweep) rateRow(searches []*rateSearch) *results.RateRow {
 		row.LimitedBy = LimitCPU // so it is no rate of the algorithm alone
 	}
 	row.Reason = reasons[row.LimitedBy]
-	rate := positive(figure.MedianOf(rates))
+	rate := positive(stats.MedianOf(rates))
 	row.Asked = row.With(option.RateColumn, rate)
 	row.LowPerS, row.HighPerS, row.Interval = medianInterval(rates)
 	row.ServedNext = servedNext(rate, rates, trials)

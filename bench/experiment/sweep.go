@@ -19,7 +19,6 @@ import (
 
 	"turnstile/bench"
 	"turnstile/internal/chance"
-	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
 
@@ -158,7 +157,7 @@ func (s *Sweep) readSet() error {
 			s.changed[name[1]] = fmt.Errorf("%s: %w", folder.Ref(), err)
 			continue
 		}
-		rows, err := folder.Rows(catalog.OptionNames()...)
+		rows, err := folder.Rows()
 		if err != nil {
 			return UnreadableError{err}
 		}

@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,20 +15,14 @@ import (
 // boards ranks the algorithms of each setting and size.
 func (m *maker) boards() {
 	var blocks []block
-	prices := m.readPipes()
 	for _, s := range m.calm(entries) {
 		for _, n := range s.sizes() {
-			if t := s.board(n, prices); t != nil {
+			if t := s.board(n); t != nil {
 				blocks = append(blocks, block{Table: t})
 			}
 		}
 	}
 	if len(blocks) > 0 {
-		if len(prices) > 0 {
-			blocks = append([]block{{Text: "Pipe: entries per second of one client of a service through its node, " +
-				"its lines and its records, divided by those of the same client called directly, with the interval " +
-				"of the median."}}, blocks...)
-		}
 		blocks = append([]block{{Text: "Neighbours have the same rank unless a test by Mann and Whitney, " +
 			"corrected by Holm for all neighbours of a table, tells them apart (p below 0.05). Medians, with their " +
 			"intervals. The longest wait is that of all trials. Overtaken: how many requests that came later " +
@@ -40,15 +33,12 @@ func (m *maker) boards() {
 	m.add("Leaderboards", "no two algorithms ran under the same load at the same size, without faults", blocks)
 }
 
-// board ranks the algorithms of a size; nil: there are no two. Services have the price of their pipe beside
-// them, if that is known.
-func (s *setting) board(n int, prices pipes) *table {
+// board ranks the algorithms of a size; nil: there are no two.
+func (s *setting) board(n int) *table {
 	var groups []*compare.Group
-	algorithms := map[*compare.Group]string{}
 	for _, e := range s.all {
 		if e.nodes == n && e.Valid > 0 {
 			groups = append(groups, e.Group)
-			algorithms[e.Group] = e.trials[0].Row.Algorithm
 		}
 	}
 	if len(groups) < 2 {
@@ -65,10 +55,6 @@ func (s *setting) board(n int, prices pipes) *table {
 	if counted {
 		t.Head = append(t.Head, "Bytes/entry")
 	}
-	priced := prices.concern(slices.Collect(maps.Values(algorithms)))
-	if priced {
-		t.Head = append(t.Head, "Pipe")
-	}
 	waits := map[*compare.Group]compare.Place{}
 	for _, p := range compare.Rank("wait_us_p99", groups) {
 		waits[p.Group] = p
@@ -82,16 +68,13 @@ func (s *setting) board(n int, prices pipes) *table {
 		if p.CPUBound > 0 {
 			trials += fmt.Sprintf(", %d CPU-bound", p.CPUBound)
 		}
-		t.Rows = append(t.Rows, []string{rank(p), p.Name, interval(p, format.Rate), format.Micros(typical),
+		row := []string{rank(p), p.Name, interval(p, format.Rate), format.Micros(typical),
 			interval(wait, format.Micros), rank(wait), format.Micros(p.Group.Most("wait_us_max")), overtaken(p.Group),
-			format.Hundredths(jain), format.Hundredths(messages), trials, probability(p), remark(p, wait)})
-		last := len(t.Rows) - 1
+			format.Hundredths(jain), format.Hundredths(messages), trials, format.Probability(p.P), remark(p, wait)}
 		if counted {
-			t.Rows[last] = append(t.Rows[last], format.Hundredths(bytes(p.Group)))
+			row = append(row, format.Hundredths(bytes(p.Group)))
 		}
-		if priced {
-			t.Rows[last] = append(t.Rows[last], prices.price(algorithms[p.Group]))
-		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }
@@ -158,18 +141,6 @@ func interval(p compare.Place, text func(figure.Figure) string) string {
 		return text(p.Median)
 	}
 	return fmt.Sprintf("%s (%s to %s)", text(p.Median), text(p.Low), text(p.High))
-}
-
-// probability prints that of a difference in throughput from the row above, if there is one.
-func probability(p compare.Place) string {
-	switch x, known := p.P.Value(); {
-	case !known:
-		return ""
-	case x < 0.0001:
-		return "<0.0001"
-	default:
-		return strconv.FormatFloat(x, 'f', 4, 64)
-	}
 }
 
 // remark says why a rank is missing, or could not be told from the one above.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"turnstile/bench/option"
-	"turnstile/internal/chart"
 	"turnstile/internal/figure"
+	"turnstile/report/draw"
 	"turnstile/results"
 )
 
@@ -123,7 +123,7 @@ func (m *maker) draw(c curve, caption, xLabel string, all []sampled) (blocks []b
 	y, of := c.axis(all) // that of all parts
 	var parts [][]sampled
 	for at, part := 0, -1; at < len(all); at++ {
-		if in := m.names[all[at].series] / chart.MostSeries; in != part {
+		if in := m.names[all[at].series] / draw.MostSeries; in != part {
 			parts, part = append(parts, nil), in
 		}
 		parts[len(parts)-1] = append(parts[len(parts)-1], all[at])
@@ -136,11 +136,11 @@ func (m *maker) draw(c curve, caption, xLabel string, all []sampled) (blocks []b
 		title += hollow(c, part)
 		l := m.lines(c, part, of)
 		l.Y = y
-		l.X = chart.Axis{Label: xLabel, Log: xs[0] > 0 && xs[len(xs)-1] >= 4*xs[0]}
+		l.X = draw.Axis{Label: xLabel, Log: xs[0] > 0 && xs[len(xs)-1] >= 4*xs[0]}
 		for _, x := range xs {
-			l.X.At = append(l.X.At, chart.Tick{At: x, Label: number(x)})
+			l.X.At = append(l.X.At, draw.Tick{At: x, Label: number(x)})
 		}
-		l.Alt = title
+		l.Title = title
 		blocks = append(blocks, figureBlock(m, c.files, title, l.Draw(), rowsOf(c, part)))
 	}
 	return blocks
@@ -164,19 +164,19 @@ func hollow(c curve, all []sampled) string {
 	return "; hollow: " + strings.Join(words, ", or ")
 }
 
-func number(x float64) string { return chart.Number(x) }
+func number(x float64) string { return draw.Number(x) }
 
 // lines returns the chart of some experiments, but for its axes. Its unit is so many of that of the column.
-func (m *maker) lines(c curve, all []sampled, of float64) *chart.Line {
-	l := &chart.Line{}
+func (m *maker) lines(c curve, all []sampled, of float64) *draw.Curves {
+	l := &draw.Curves{}
 	for _, s := range all {
 		if len(l.Series) == 0 || l.Series[len(l.Series)-1].Name != s.series {
-			l.Series = append(l.Series, chart.Series{Name: s.series, Look: m.names[s.series]})
+			l.Series = append(l.Series, draw.Series{Name: s.series, Look: m.names[s.series]})
 		}
 		in := &l.Series[len(l.Series)-1]
 		in.Points = append(in.Points, pointOf(c.metric, s, of))
 		if low, high := published(s); c.published && low.Known() {
-			p := chart.Point{X: s.x, High: math.NaN()}
+			p := draw.Point{X: s.x, High: math.NaN()}
 			p.Low, _ = low.Value()
 			if x, known := high.Value(); known {
 				p.High = x
@@ -188,7 +188,7 @@ func (m *maker) lines(c curve, all []sampled, of float64) *chart.Line {
 }
 
 // axis returns the y axis of some experiments, and how many of the unit of the column its unit is.
-func (c curve) axis(all []sampled) (axis chart.Axis, of float64) {
+func (c curve) axis(all []sampled) (axis draw.Axis, of float64) {
 	axis.Label, of = c.scale(all)
 	least, most := math.Inf(1), 0.0
 	for _, s := range all {
@@ -216,10 +216,10 @@ func (c curve) axis(all []sampled) (axis chart.Axis, of float64) {
 }
 
 // pointOf returns the point of an experiment, in a unit that is so many of that of the metric.
-func pointOf(metric string, s sampled, of float64) chart.Point {
+func pointOf(metric string, s sampled, of float64) draw.Point {
 	median, low, high, _ := s.Median(metric)
 	value := func(f figure.Figure) float64 { x, _ := f.Value(); return x / of }
-	p := chart.Point{X: s.x, Y: value(median), Hollow: s.CPUBound > 0 || median.IsBound()}
+	p := draw.Point{X: s.x, Y: value(median), Hollow: s.CPUBound > 0 || median.IsBound()}
 	if low.Known() {
 		p.Low, p.High = value(low), value(high)
 	}
@@ -265,10 +265,10 @@ func inUnit(label string, most, in float64) (string, float64) {
 // bars draws a figure of experiments at one place.
 func (m *maker) bars(c curve, caption string, all []sampled) block {
 	unit, of := c.scale(all)
-	b := &chart.Bars{Alt: caption, Unit: chart.Axis{Label: unit}}
+	b := &draw.Bars{Title: caption, Unit: unit}
 	for _, s := range all {
 		p := pointOf(c.metric, s, of)
-		b.Bars = append(b.Bars, chart.Bar{Name: s.series, Value: p.Y, Low: p.Low, High: p.High, Hollow: p.Hollow})
+		b.Bars = append(b.Bars, draw.Bar{Name: s.series, Value: p.Y, Low: p.Low, High: p.High, Hollow: p.Hollow})
 	}
 	return figureBlock(m, c.files, caption, b.Draw(), rowsOf(c, all))
 }

@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"strings"
 
-	"turnstile/internal/chart"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
 	"turnstile/judge/measure"
+	"turnstile/report/draw"
 	"turnstile/results"
 )
 
@@ -128,8 +128,8 @@ const mostSteps = 96
 
 // timeline draws the entries per second of a trial, with its faults shaded.
 func (m *maker) timeline(caption string, intervals []results.IntervalRow, faults []results.FaultRow) block {
-	l := &chart.Line{Alt: caption, Steps: true, X: chart.Axis{Label: "time since measuring began (s)"},
-		Y: chart.Axis{Label: "entries per second"}, Series: []chart.Series{{}}}
+	l := &draw.Curves{Title: caption, Steps: true, X: draw.Axis{Label: "time since measuring began (s)"},
+		Y: draw.Axis{Label: "entries per second"}, Series: []draw.Series{{}}}
 	end, _ := intervals[len(intervals)-1].ToS.Value()
 	for i := range faults {
 		f := &faults[i]
@@ -141,7 +141,7 @@ func (m *maker) timeline(caption string, intervals []results.IntervalRow, faults
 		if !healed {
 			to = end
 		}
-		l.Windows = append(l.Windows, chart.Window{From: from, To: max(from, to), Label: strconv.Itoa(f.Number)})
+		l.Windows = append(l.Windows, draw.Window{From: from, To: max(from, to), Label: strconv.Itoa(f.Number)})
 	}
 	var rows []rateRow
 	together := (len(intervals) + mostSteps - 1) / mostSteps
@@ -157,7 +157,7 @@ func (m *maker) timeline(caption string, intervals []results.IntervalRow, faults
 		to, _ := intervals[last].ToS.Value()
 		rate := figure.Ratio(sum, to-from)
 		y, _ := rate.Value()
-		*points = append(*points, chart.Point{X: from, Y: y}, chart.Point{X: to, Y: y})
+		*points = append(*points, draw.Point{X: from, Y: y}, draw.Point{X: to, Y: y})
 		var in []string
 		for _, w := range l.Windows {
 			if w.From < to && w.To > from {

@@ -140,14 +140,10 @@ func (s *setting) faults() string {
 	return s.all[0].trials[0].Text(option.FaultsColumn)
 }
 
-// textsOf returns what a trial has in columns. The machine of a simulated trial does not matter.
+// textsOf returns what a trial has in columns.
 func textsOf(t *compare.Trial, columns []string) (texts []string) {
 	for _, c := range columns {
-		text := t.Text(c)
-		if c == "machine" && t.Kind != "simulate" {
-			text = t.Machine
-		}
-		texts = append(texts, text)
+		texts = append(texts, t.Text(c))
 	}
 	return texts
 }

@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 
-	"turnstile/internal/chart"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
+	"turnstile/report/draw"
 	"turnstile/results"
 )
 
@@ -55,26 +54,11 @@ func (m *maker) ledgers() {
 		if len(ledger.Lanes) == 0 {
 			continue
 		}
-		f := m.named("ledger", e.caption)
-		f.Wide, f.File = true, results.LedgerPicture(e.folder.Name(), []*results.Ledger{ledger})
-		f.Inline = inlined(f.File, f.Name, f.Caption)
+		picture := draw.Ledger(e.folder.Name(), []*results.Ledger{ledger})
 		its := ofTrial(beliefs, e.trial, func(b *results.BeliefRow) int { return b.Trial })
-		f.CSV = tableText(its)
-		blocks = append(blocks, block{Figure: f})
+		blocks = append(blocks, figureBlock(m, "ledger", e.caption, picture, its))
 	}
 	m.add("Who led", "no run about leaders", append(blocks, more...))
-}
-
-var (
-	idOf  = regexp.MustCompile(`( id="|url\(#)`)
-	sized = regexp.MustCompile(`^<svg ([^>]*?)width="[^"]*" height="[^"]*"`)
-)
-
-// inlined returns a picture as an element of a page in which its names stand for nothing else.
-func inlined(file, name, alt string) string {
-	file = file[strings.Index(file, "<svg"):]
-	file = idOf.ReplaceAllString(file, "${1}"+name+"-")
-	return sized.ReplaceAllString(file, `<svg class="wide" role="img" aria-label="`+escaped(alt)+`" ${1}`)
 }
 
 // matrix shows the fault matrix, if the set has one.
@@ -118,8 +102,8 @@ var outcomes = []struct {
 }
 
 // heatOf draws a matrix, a row for each fault.
-func heatOf(caption, columns string, rows []results.MatrixRow) chart.Picture {
-	h := &chart.Heat{Alt: caption}
+func heatOf(caption, columns string, rows []results.MatrixRow) *draw.Picture {
+	h := &draw.Heat{Title: caption}
 	for _, r := range rows {
 		if !slices.Contains(h.Columns, r.Algorithm) {
 			h.Columns = append(h.Columns, r.Algorithm)
@@ -129,7 +113,7 @@ func heatOf(caption, columns string, rows []results.MatrixRow) chart.Picture {
 		}
 	}
 	for range h.Rows {
-		h.Cells = append(h.Cells, make([]chart.Cell, len(h.Columns)))
+		h.Cells = append(h.Cells, make([]draw.Cell, len(h.Columns)))
 	}
 	for _, r := range rows {
 		c := cellOf(r.Shown)
@@ -143,8 +127,8 @@ func heatOf(caption, columns string, rows []results.MatrixRow) chart.Picture {
 }
 
 // heatOfLines draws known failures of services, a row for each: what their runs show strict and fenced.
-func heatOfLines(caption string, rows []results.MatrixRow) chart.Picture {
-	h := &chart.Heat{Alt: caption, Columns: []string{"strict", "fenced"}}
+func heatOfLines(caption string, rows []results.MatrixRow) *draw.Picture {
+	h := &draw.Heat{Title: caption, Columns: []string{"strict", "fenced"}}
 	for _, r := range rows {
 		name := fmt.Sprintf("%s %s: %s", r.Line, r.Algorithm, r.Fault)
 		if runes := []rune(name); len(runes) > longestLine {
@@ -156,9 +140,9 @@ func heatOfLines(caption string, rows []results.MatrixRow) chart.Picture {
 		h.Rows = append(h.Rows, name)
 		fenced := cellOf(r.Fenced)
 		if r.Fenced == "-" {
-			fenced = chart.Cell{Text: "no fences"}
+			fenced = draw.Cell{Text: "no fences"}
 		}
-		h.Cells = append(h.Cells, []chart.Cell{cellOf(r.Shown), fenced})
+		h.Cells = append(h.Cells, []draw.Cell{cellOf(r.Shown), fenced})
 	}
 	h.Legend = legendOf(entries, "differs from what is expected")
 	return h.Draw()
@@ -168,8 +152,8 @@ func heatOfLines(caption string, rows []results.MatrixRow) chart.Picture {
 const longestLine = 60
 
 // cellOf returns the cell of some outcomes.
-func cellOf(shown string) chart.Cell {
-	c := chart.Cell{Text: shown}
+func cellOf(shown string) draw.Cell {
+	c := draw.Cell{Text: shown}
 	for _, o := range outcomes {
 		if strings.Contains(shown, o.letter) {
 			c.Bad = max(c.Bad, o.bad)
@@ -179,13 +163,13 @@ func cellOf(shown string) chart.Cell {
 }
 
 // legendOf says what letters mean, and what the exclamation mark does.
-func legendOf(columns, differs string) (all []chart.Cell) {
+func legendOf(columns, differs string) (all []draw.Cell) {
 	for _, o := range outcomes {
 		says := o.entries
 		if columns == elections {
 			says = o.leader
 		}
-		all = append(all, chart.Cell{Text: o.letter, Bad: o.bad, Says: says})
+		all = append(all, draw.Cell{Text: o.letter, Bad: o.bad, Says: says})
 	}
-	return append(all, chart.Cell{Text: "!", Says: differs})
+	return append(all, draw.Cell{Text: "!", Says: differs})
 }

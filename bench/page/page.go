@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"turnstile/bench"
-	"turnstile/internal/chart"
+	"turnstile/report/draw"
 	"turnstile/results"
 )
 
@@ -118,11 +118,16 @@ func (m *maker) add(title, lacks string, blocks []block) {
 	m.Sections = append(m.Sections, section{title, blocks})
 }
 
+// widest is how wide a picture is at most that can be read on a phone, in pixels.
+const widest = 500
+
 // figureBlock returns a figure whose files begin with a word, with its data.
-func figureBlock[T any](m *maker, begin, caption string, p chart.Picture, data []T) block {
-	f := m.named(begin, caption)
-	f.Inline, f.File = p.Inline(), p.File()
-	f.CSV = tableText(data)
+func figureBlock[T any](m *maker, begin, caption string, p *draw.Picture, data []T) block {
+	m.figures[begin]++
+	f := &figureOf{Name: fmt.Sprintf("%s-%d", begin, m.figures[begin]), Caption: caption, File: p.File(),
+		Wide: p.Width > widest, CSV: tableText(data)}
+	class := map[bool]string{true: "wide", false: "chart"}[f.Wide]
+	f.Inline = p.Inline(class, f.Name)
 	return block{Figure: f}
 }
 
@@ -133,12 +138,6 @@ func tableText[T any](rows []T) string {
 		panic(err) // memory takes all
 	}
 	return b.String()
-}
-
-// named returns an empty figure with the next name that begins with a word.
-func (m *maker) named(begin, caption string) *figureOf {
-	m.figures[begin]++
-	return &figureOf{Name: fmt.Sprintf("%s-%d", begin, m.figures[begin]), Caption: caption}
 }
 
 // figures returns the pictures of the page, in order.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"turnstile/internal/chart"
 	"turnstile/internal/figure"
 	"turnstile/judge/measure"
+	"turnstile/report/draw"
 	"turnstile/results"
 )
 
@@ -44,7 +44,7 @@ func (m *maker) percentiles() {
 
 // nines draws the waits of some experiments, in as many pictures as it takes.
 func (m *maker) nines(caption string, its []*experiment) (blocks []block) {
-	parts := map[int]*chart.Line{}
+	parts := map[int]*draw.Curves{}
 	rows := map[int][]quantileRow{}
 	most := 0
 	for _, e := range its {
@@ -52,13 +52,13 @@ func (m *maker) nines(caption string, its []*experiment) (blocks []block) {
 		if len(points) == 0 {
 			continue
 		}
-		part := m.names[e.series] / chart.MostSeries
+		part := m.names[e.series] / draw.MostSeries
 		if parts[part] == nil {
-			parts[part] = &chart.Line{Plain: true}
+			parts[part] = &draw.Curves{Plain: true}
 			most = max(most, part)
 		}
 		l := parts[part]
-		l.Series = append(l.Series, chart.Series{Name: e.series, Look: m.names[e.series], Points: points})
+		l.Series = append(l.Series, draw.Series{Name: e.series, Look: m.names[e.series], Points: points})
 		rows[part] = append(rows[part], data...)
 	}
 	for part := 0; part <= most; part++ {
@@ -71,8 +71,8 @@ func (m *maker) nines(caption string, its []*experiment) (blocks []block) {
 			title += fmt.Sprintf(", part %d of %d", part+1, most+1)
 		}
 		title += bound(l, its)
-		l.Alt = title
-		l.X = chart.Axis{Label: "share of waits that are as long at most", At: []chart.Tick{{At: 0, Label: "0%"},
+		l.Title = title
+		l.X = draw.Axis{Label: "share of waits that are as long at most", At: []draw.Tick{{At: 0, Label: "0%"},
 			{At: 1, Label: "90%"}, {At: 2, Label: "99%"}, {At: 3, Label: "99.9%"}, {At: 4, Label: "99.99%"},
 			{At: 5, Label: "99.999%"}}}
 		scaleWaits(l)
@@ -82,7 +82,7 @@ func (m *maker) nines(caption string, its []*experiment) (blocks []block) {
 }
 
 // bound names those series of a chart that are bound by the processors.
-func bound(l *chart.Line, its []*experiment) string {
+func bound(l *draw.Curves, its []*experiment) string {
 	var names []string
 	for _, s := range l.Series {
 		if slices.ContainsFunc(its, func(e *experiment) bool { return e.series == s.Name && e.CPUBound > 0 }) {
@@ -96,7 +96,7 @@ func bound(l *chart.Line, its []*experiment) string {
 }
 
 // scaleWaits gives a chart of waits in microseconds their unit, and a scale.
-func scaleWaits(l *chart.Line) {
+func scaleWaits(l *draw.Curves) {
 	least, most := math.Inf(1), 0.0
 	for _, s := range l.Series {
 		for _, p := range s.Points {
@@ -109,14 +109,14 @@ func scaleWaits(l *chart.Line) {
 			s.Points[i].Y /= of
 		}
 	}
-	l.Y = chart.Axis{Label: unit, Log: least > 0 && most >= 20*least}
+	l.Y = draw.Axis{Label: unit, Log: least > 0 && most >= 20*least}
 }
 
 // quantiles returns the waits of an experiment, of the histograms of its runs if all their trials are valid,
 // and otherwise of the medians of its trials.
-func (m *maker) quantiles(e *experiment) (points []chart.Point, rows []quantileRow) {
+func (m *maker) quantiles(e *experiment) (points []draw.Point, rows []quantileRow) {
 	add := func(q, us float64) {
-		points = append(points, chart.Point{X: -math.Log10(1 - q), Y: us})
+		points = append(points, draw.Point{X: -math.Log10(1 - q), Y: us})
 		rows = append(rows, quantileRow{e.series, e.nodes, figure.Number(q), figure.Number(us)})
 	}
 	if h := m.waits(e); h != nil {

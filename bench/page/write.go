@@ -13,7 +13,7 @@ import (
 	"regexp"
 	"strings"
 
-	"turnstile/internal/chart"
+	"turnstile/report/draw"
 	"turnstile/results"
 )
 
@@ -28,9 +28,6 @@ const (
 var pageText string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
-
-// escaped returns a text as it stands in HTML.
-func escaped(text string) string { return template.HTMLEscapeString(text) }
 
 // Picture returns the picture as an element of an HTML page.
 func (f *figureOf) Picture() template.HTML { return template.HTML(f.Inline) }
@@ -57,8 +54,8 @@ func (t *table) Class(column int, cell string) string {
 // Headed reports whether the table has headers.
 func (t *table) Headed() bool { return strings.Join(t.Head, "") != "" }
 
-// Style returns the colors of all pictures.
-func (p *Page) Style() template.CSS { return template.CSS(chart.Style(":root")) }
+// Style returns the colors of the page and of all pictures.
+func (p *Page) Style() template.CSS { return template.CSS(draw.Variables() + "\n" + draw.Dark()) }
 
 // Missing lists the sections that are left out.
 func (p *Page) Missing() string { return strings.Join(p.LeftOut, "; ") }

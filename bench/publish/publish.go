@@ -1,381 +1,229 @@
+// Package publish gives result sets away: [Make] makes a folder of a set, with the digests of its files, and
+// an archive of it; [Check] says whether such a folder is whole and agrees with itself.
 package publish
 
 import (
+	"archive/tar"
+	"cmp"
+	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
-	"time"
+	"strings"
 
 	"turnstile/bench"
-	"turnstile/bench/page"
+	"turnstile/internal/input"
 	"turnstile/results"
 )
 
-// The files of a published set beside those that package results names.
-const (
-	ReadmeFile   = results.ReadmeFile
-	CitationFile = "CITATION.cff"
-	// HistorySums has the digests of histories that do not come along, as SHA256SUMS has them.
-	HistorySums = "HISTORIES.sha256"
-	PlansDir    = "plans"
-)
+const readme = "# %s\n" + results.ReadmeBegins + `a benchmark and fault-injection testbed for distributed
+mutual exclusion and leader election: %d of them in runs/, and their tables, joined. docs/publishing.md and
+docs/columns.md explain the files. At the commit that each run.yaml names, Turnstile makes the runs again.
 
-// Options say what is published where.
-type Options struct {
-	Name      string // of the set
-	To        string // the folder to be made; the archive is beside it
-	Histories bool   // they come along
-	Force     bool   // a published set that is there is replaced
-}
+	sha256sum -c SHA256SUMS
+	orchestrator verify .
+	for run in runs/*; do orchestrator rerun "$run" --results ../again; done
 
-// A Published is what was made.
-type Published struct {
-	Folder, Archive string
-	Runs            int
-	Files           int
-	Bytes           int64 // of the archive
-	Same            bool  // it was there, with the same content
-	// LeftOut is what could not be read, and so is missing.
-	LeftOut []string
-	// Warnings name what should perhaps not be given away, and what the set does not say.
-	Warnings []string
-}
+License: Apache-2.0, as Turnstile, https://www.apache.org/licenses/LICENSE-2.0
+`
 
-// elsewhere keeps the published folder as it is when a run in it is made again.
-const elsewhere = " --results ../again"
+// private matches a credential in a URL, and a command with a path from the root of a machine.
+var private = regexp.MustCompile(`://[^\s/]*@|\b(command|foreign): (.*[\s"'=])?/`)
 
-// ErrNothing says that no run of a set can be published.
-var ErrNothing = errors.New("none of its runs can be read, so there is nothing to publish")
-
-// A TakenError says that something is where the folder or the archive should be, and is not replaced.
-type TakenError struct{ error }
-
-// taken returns such an error.
-func taken(format string, args ...any) error { return TakenError{fmt.Errorf(format, args...)} }
-
-// A maker makes the folder.
-type maker struct {
-	*Published
-	Options
-	set     *results.Set
-	runs    []*source
-	made    []results.Making
-	folder  string // where it is made
-	tables  map[string]int
-	sums    sums
-	history sums
-	last    time.Time // when the newest run began
-}
-
-// Make publishes a set, or those of its runs that the set lists: the folder o.To and its archive. Both get
-// their names when they are whole. What is there already is replaced only if o.Force says so, and if it is a
-// published set.
-func Make(ctx context.Context, set *results.Set, o Options) (*Published, error) {
-	o.To = filepath.Clean(o.To)
-	m := &maker{Published: &Published{Folder: o.To, Archive: o.To + results.ArchiveSuffix}, Options: o, set: set,
-		tables: map[string]int{}, sums: sums{}, history: sums{}}
-	if err := m.read(); err != nil {
-		return m.Published, err
-	}
-	parent, base := filepath.Split(o.To)
-	if err := os.MkdirAll(filepath.Join(parent, "."), 0o755); err != nil {
-		return m.Published, err
-	}
-	scratch, err := os.MkdirTemp(filepath.Join(parent, "."), "."+base+"-")
-	if err != nil {
-		return m.Published, err
-	}
-	defer os.RemoveAll(scratch)
-	m.folder = filepath.Join(scratch, base)
-	if err := m.fill(ctx); err != nil {
-		return m.Published, err
-	}
-	packed := filepath.Join(scratch, base+results.ArchiveSuffix)
-	files := slices.Collect(maps.Keys(m.sums))
-	m.Files = len(files)
-	err = writeTo(packed, func(w io.Writer) error {
-		return archive(ctx, w, m.folder, base, append(files, results.SumsFile), m.last)
-	})
-	if err != nil {
-		return m.Published, err
-	}
-	return m.Published, m.place(ctx, scratch, packed)
-}
-
-// read reads the runs, and by what they were made.
-func (m *maker) read() error {
-	for _, folder := range m.set.Runs {
-		s, problems, err := sourceOf(folder)
-		if err != nil {
-			m.LeftOut = append(m.LeftOut, folder.Name()+": "+inside(m.set.Path, err.Error()))
-			continue
-		}
-		if s.lacks != "" {
-			problems = append(problems, s.lacks)
-		}
-		for _, problem := range problems {
-			m.LeftOut = append(m.LeftOut, folder.Name()+": "+inside(m.set.Path, problem))
-		}
-		m.runs = append(m.runs, s)
-		if s.record.Started.After(m.last) {
-			m.last = s.record.Started
-		}
-	}
-	if len(having(m.runs, results.RowsFile)) == 0 {
-		return ErrNothing
-	}
-	m.Runs = len(m.runs)
-	if _, err := os.Lstat(filepath.Join(m.set.Path, results.SetFile)); err != nil {
-		return nil
-	}
-	var err error
-	m.made, err = results.Makings(filepath.Dir(m.set.Path), filepath.Base(m.set.Path))
-	if err != nil {
-		m.LeftOut = append(m.LeftOut, inside(m.set.Path, err.Error()))
-	}
-	return nil
-}
-
-// fill writes the files into the folder.
-func (m *maker) fill(ctx context.Context) error {
-	if err := os.MkdirAll(filepath.Join(m.folder, results.PublishedRuns), 0o755); err != nil {
+// Make publishes a set as the folder to, which must not be there, and as an archive beside it. It is an error
+// if a file is private, or if [Check] finds a difference.
+func Make(ctx context.Context, set *results.Set, to string, histories bool) error {
+	if err := cmp.Or(os.MkdirAll(filepath.Dir(to), 0o755), os.Mkdir(to, 0o755)); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{m.copyRuns, m.joinTables, m.describeSet, m.writePlans,
-		m.report} {
-		if err := step(ctx); err != nil {
-			return err
-		}
-	}
-	if len(m.history) > 0 {
-		if err := m.write(HistorySums, m.history.text()); err != nil {
-			return err
-		}
-	}
-	err := errors.Join(m.write(CitationFile, m.citation()), m.write(ReadmeFile, m.readme()))
-	if err != nil {
-		return err
-	}
-	files, _, err := walk(m.folder)
-	if err != nil {
-		return err
-	}
-	m.Warnings = append(m.Warnings, privateIn(m.folder, files)...)
-	for _, file := range files {
-		if m.sums[file], err = digest(ctx, filepath.Join(m.folder, filepath.FromSlash(file))); err != nil {
-			return err
-		}
-	}
-	return m.write(results.SumsFile, m.sums.text())
-}
-
-// copyRuns copies the files of the runs, and notes the digests of histories that do not come along.
-func (m *maker) copyRuns(ctx context.Context) error {
-	for _, s := range m.runs {
-		below := filepath.Join(m.folder, results.PublishedRuns, s.folder.Name())
-		if err := os.Mkdir(below, 0o755); err != nil {
-			return err
-		}
-		names := s.files()
-		if m.Histories {
-			names = append(names, s.histories...)
-		} else {
-			for _, name := range s.histories {
-				sum, err := digest(ctx, s.folder.File(name))
-				if err != nil {
-					return err
-				}
-				m.history[results.PublishedRuns+"/"+s.folder.Name()+"/"+name] = sum
-			}
-		}
-		for _, name := range names {
-			if err := copyFile(ctx, s.folder.File(name), filepath.Join(below, name)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// joinTables writes the tables of the set.
-func (m *maker) joinTables(ctx context.Context) error {
-	for _, name := range results.SetTables {
-		text, rows, err := results.Joined(name, having(m.runs, name))
-		if err == nil && rows > 0 {
-			m.tables[name] = rows
-			err = m.write(name, string(text))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for _, name := range results.StudyTables {
-		if from := filepath.Join(m.set.Path, name); isFile(from) {
-			if err := copyFile(ctx, from, filepath.Join(m.folder, name)); err != nil {
-				return err
-			}
-		}
-	}
-	return ctx.Err()
-}
-
-// describeSet writes by which commands the set was made, and the files that these name.
-func (m *maker) describeSet(context.Context) error {
-	for i := range m.made {
-		grid := ""
-		if m.made[i].Grid != "" {
-			grid = "sweep.yaml"
-			if i > 0 {
-				grid = fmt.Sprintf("sweep-%d.yaml", i+1)
-			}
-			if err := m.write(grid, m.made[i].Grid); err != nil {
-				return err
-			}
-		}
-		m.made[i] = anonymous(m.made[i], grid)
-	}
-	if len(m.made) == 0 {
-		return nil
-	}
-	return results.WriteMakings(filepath.Join(m.folder, results.SetFile), m.made)
-}
-
-// report writes the page of the set. Its commands are those of a reader who is in the folder.
-func (m *maker) report(context.Context) error {
-	set := &results.Set{Path: m.folder}
-	for _, s := range m.runs {
-		set.Runs = append(set.Runs,
-			&results.Folder{Path: filepath.Join(m.folder, results.PublishedRuns, s.folder.Name())})
-	}
-	p, err := page.Make(set, m.Name, page.Calls{Command: bench.Program + " report . --out FOLDER",
-		OnePicture: bench.Program + " report . --out FILE.svg --picture",
-		Program:    bench.Program, Runs: results.PublishedRuns, Flags: elsewhere})
-	if errors.Is(err, page.ErrNoTrials) {
-		m.LeftOut = append(m.LeftOut, "the report: "+err.Error())
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return p.Write(m.folder)
-}
-
-// place gives the folder and the archive their names.
-func (m *maker) place(ctx context.Context, scratch, packed string) error {
-	same, err := m.sameFolder(ctx)
-	if err != nil {
-		return err
-	}
-	packedToo, err := sameFile(ctx, m.Archive, packed)
-	if err != nil {
-		return err
-	}
-	if exists(m.Archive) && !packedToo && !m.Force {
-		return taken("%s is there, with other content: name another folder with --to, or replace it with --force",
-			m.Archive)
-	}
-	if m.Same = same && packedToo; !same {
-		if exists(m.Folder) {
-			if err := os.Rename(m.Folder, filepath.Join(scratch, "before")); err != nil {
-				return err
-			}
-		}
-		if err := os.Rename(m.folder, m.Folder); err != nil {
-			return errors.Join(err, os.Rename(filepath.Join(scratch, "before"), m.Folder)) // if there was one
-		}
-	}
-	if !packedToo {
-		if err := os.Rename(packed, m.Archive); err != nil {
-			return err
-		}
-	}
-	info, err := os.Stat(m.Archive)
+	archive := to + results.ArchiveSuffix
+	err := results.WriteFile(archive, func(w io.Writer) error { return fill(ctx, w, set, to, histories) })
 	if err == nil {
-		m.Bytes = info.Size()
+		var a *Audit
+		if a, err = Check(ctx, to); err == nil && len(a.Differences) > 0 {
+			err = fmt.Errorf("the set cannot be published: %v", a.Differences[0])
+		}
+	}
+	if err != nil {
+		err = errors.Join(err, os.RemoveAll(to), os.RemoveAll(archive))
 	}
 	return err
 }
 
-// sameFolder reports whether the folder is there with the same content. It is an error if it is there with
-// other content, and may not be replaced.
-func (m *maker) sameFolder(ctx context.Context) (bool, error) {
-	switch info, err := os.Lstat(m.Folder); {
-	case errors.Is(err, os.ErrNotExist):
-		return false, nil
-	case err != nil:
-		return false, err
-	case !info.IsDir():
-		return false, taken("%s is in the way: name another folder with --to", m.Folder)
-	case !IsFolder(m.Folder):
-		return false, taken("%s is there, and is no published set, so it is not replaced: name another folder "+
-			"with --to", m.Folder)
-	}
-	same, err := sameFile(ctx, filepath.Join(m.Folder, results.SumsFile),
-		filepath.Join(m.folder, results.SumsFile))
-	if err != nil {
-		return false, err
-	}
-	if same {
-		differences, err := checkSums(ctx, m.Folder)
-		if err != nil || len(differences) == 0 {
-			return err == nil, err
+// fill writes the files of a set into a folder and, as an archive, to w.
+func fill(ctx context.Context, w io.Writer, set *results.Set, to string, histories bool) (failed error) {
+	packed := gzip.NewWriter(w)
+	out, sums := tar.NewWriter(packed), ""
+	add := func(name string, text []byte, err error) {
+		if failed = cmp.Or(failed, err, ctx.Err()); failed != nil || text == nil {
+			return
+		}
+		sums += fmt.Sprintf("%x  %s\n", sha256.Sum256(text), name)
+		header := &tar.Header{Name: filepath.Base(to) + "/" + name, Size: int64(len(text)), Mode: 0o644}
+		if failed = cmp.Or(write(filepath.Join(to, name), text), out.WriteHeader(header)); failed == nil {
+			_, failed = out.Write(text)
 		}
 	}
-	if !m.Force {
-		return false, taken("%s is there, with other content: name another folder with --to, or replace it with "+
-			"--force", m.Folder)
+	addAll := func(from, below string, patterns ...string) {
+		for _, pattern := range patterns {
+			names, _ := fs.Glob(os.DirFS(from), pattern) // all patterns are well-formed
+			for _, name := range names {
+				text, err := os.ReadFile(filepath.Join(from, name))
+				if filepath.Ext(name) == ".yaml" && private.Match(text) {
+					err = fmt.Errorf("%s has a credential, or a command with a path of this machine", below+name)
+				}
+				add(below+name, text, err)
+			}
+		}
 	}
-	return false, nil
+	for _, run := range set.Runs {
+		below := results.PublishedRuns + "/" + run.Name() + "/"
+		addAll(run.Path, below, "*.yaml", "*.csv", "*.svg", "*.txt", "latency.*")
+		if histories {
+			addAll(run.Path, below, "history-*.zst")
+		}
+	}
+	for _, table := range results.SetTables {
+		text, _ := results.Joined(table, set.Runs) // Check names the run whose table cannot be read
+		add(table, text, nil)
+	}
+	addAll(set.Path, "", append(results.StudyTables, results.SetFile, "report.*", "report/*")...)
+	add(results.ReadmeFile, fmt.Appendf(nil, readme, filepath.Base(to), len(set.Runs)), nil)
+	add(results.SumsFile, []byte(sums), nil)
+	return cmp.Or(failed, out.Close(), packed.Close())
 }
 
-// write writes a text to a file of the folder.
-func (m *maker) write(name, text string) error {
-	return writeTo(filepath.Join(m.folder, filepath.FromSlash(name)), func(w io.Writer) error {
-		_, err := io.WriteString(w, text)
+// write makes a file, and the folders above it.
+func write(path string, text []byte) error {
+	return cmp.Or(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, text, 0o644))
+}
+
+// An Audit says where a published set is not as it was published, or contradicts itself.
+type Audit struct {
+	Differences []results.Difference `json:"differences"`
+	Judgeable   []*results.Folder    `json:"-"` // runs with histories, or of algorithms that are lacking
+	Without     int                  `json:"-"` // how many other runs there are
+}
+
+func (a *Audit) differ(file, what string) {
+	a.Differences = append(a.Differences, results.Difference{File: file, What: what})
+}
+
+// Check compares the files of a published set with their digests. If all agree, it compares the tables of the
+// set with those of its runs, and the files of each run with each other. It judges nothing. An error says
+// that it could not go on.
+func Check(ctx context.Context, folder string) (*Audit, error) {
+	a := &Audit{Differences: []results.Difference{}}
+	if err := a.sums(ctx, folder); err != nil || len(a.Differences) > 0 {
+		return a, err
+	}
+	set := cmp.Or(results.OpenSet(folder, "."), &results.Set{})
+	for _, run := range set.Runs {
+		var all []results.Difference
+		s, err := bench.ReadSummary(run)
+		if err == nil {
+			all, err = s.Contradictions()
+		}
+		lacks := errors.As(err, new(bench.LackError))
+		if lacks || len(run.Histories()) > 0 {
+			a.Judgeable = append(a.Judgeable, run)
+		} else {
+			a.Without++
+		}
+		below := results.PublishedRuns + "/" + run.Name()
+		if err != nil && !lacks {
+			a.differ(below, err.Error())
+		}
+		for _, d := range all {
+			d.File = below + "/" + d.File
+			a.Differences = append(a.Differences, d)
+		}
+	}
+	for _, name := range results.SetTables {
+		stored, _ := os.ReadFile(filepath.Join(folder, name)) // most sets lack some
+		made, err := results.Joined(name, set.Runs)
+		if err != nil {
+			a.differ(name, err.Error())
+		}
+		a.Differences = append(a.Differences, results.CompareJoined(name, stored, made)...)
+	}
+	return a, ctx.Err()
+}
+
+// sums compares the files below a folder with SHA256SUMS.
+func (a *Audit) sums(ctx context.Context, folder string) error {
+	files, want := os.DirFS(folder), map[string]string{}
+	list, err := input.Read(filepath.Join(folder, results.SumsFile))
+	if err != nil {
+		a.differ(results.SumsFile, err.Error())
+		return nil
+	}
+	for line := range strings.Lines(string(list)) {
+		sum, file, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+		want[file] = sum
+	}
+	err = fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || path == results.SumsFile {
+			return cmp.Or(err, ctx.Err())
+		}
+		if !d.Type().IsRegular() {
+			a.differ(path, "it is neither a file nor a folder")
+			return nil
+		}
+		text, err := fs.ReadFile(files, path)
+		if want[path] != fmt.Sprintf("%x", sha256.Sum256(text)) {
+			a.differ(path, "it was changed or added: "+results.SumsFile+" has no such digest")
+		}
+		delete(want, path)
 		return err
 	})
-}
-
-// writeTo makes a file, which is on the disk when writeTo returns.
-func writeTo(path string, write func(io.Writer) error) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
+	for _, file := range slices.Sorted(maps.Keys(want)) {
+		a.differ(file, "it is missing")
 	}
-	return results.WriteFile(path, write)
+	return err
 }
 
-// copyFile copies a file.
-func copyFile(ctx context.Context, from, to string) error {
-	in, err := os.Open(from)
+// Unpack unpacks the set in an archive into an empty folder. It refuses a path that leads out, a link, and
+// more than the disk holds.
+func Unpack(ctx context.Context, archive, to string) error {
+	file, err := input.Open(archive)
 	if err != nil {
 		return err
 	}
-	defer in.Close()
-	return writeTo(to, func(w io.Writer) error {
-		_, err := io.Copy(w, until{ctx, in})
-		return err
-	})
-}
-
-// sameFile reports whether two files have the same content; not if the first is missing.
-func sameFile(ctx context.Context, a, b string) (bool, error) {
-	if !exists(a) {
-		return false, nil
-	}
-	was, err := digest(ctx, a)
+	defer file.Close()
+	packed, err := gzip.NewReader(file)
 	if err != nil {
-		return false, err
+		return fmt.Errorf("it is no .tar.gz: %w", err)
 	}
-	is, err := digest(ctx, b)
-	return was == is, err
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
+	free, known := results.FreeBytes(to)
+	for in := tar.NewReader(packed); ; {
+		h, err := in.Next()
+		switch {
+		case err == io.EOF:
+			_, err = io.Copy(io.Discard, packed) // until its checksum
+			return err
+		case err != nil:
+			return err
+		case h.Typeflag == tar.TypeDir:
+			continue
+		case h.Typeflag != tar.TypeReg || !filepath.IsLocal(h.Name):
+			return fmt.Errorf("%q is no file inside its folder: such an archive is not unpacked", h.Name)
+		case h.Size > 1<<30 || known && uint64(h.Size) > free:
+			return fmt.Errorf("%q has %d bytes, more than is unpacked here: unpack it by hand", h.Name, h.Size)
+		}
+		free -= uint64(h.Size)
+		_, below, _ := strings.Cut(filepath.Clean(h.Name), "/") // the archive has one folder
+		text, err := io.ReadAll(in)
+		if err := cmp.Or(err, ctx.Err(), write(filepath.Join(to, below), text)); err != nil {
+			return err
+		}
+	}
 }

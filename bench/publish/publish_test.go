@@ -5,9 +5,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"errors"
+	"crypto/sha256"
+	"encoding/csv"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,13 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"turnstile/bench"
 	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
-	"turnstile/internal/yamlfile"
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/workload"
@@ -58,248 +56,302 @@ func stored(t *testing.T) *results.Set {
 	return results.OpenSet(root, "lan")
 }
 
-func made(t *testing.T, set *results.Set, o Options) *Published {
+// published returns the folder of a published set.
+func published(t *testing.T, histories bool) string {
 	t.Helper()
-	o.Name = "lan"
-	p, err := Make(t.Context(), set, o)
-	if err != nil {
+	folder := filepath.Join(t.TempDir(), "lan")
+	if err := Make(t.Context(), stored(t), folder, histories); err != nil {
 		t.Fatal(err)
 	}
-	return p
+	return folder
 }
 
-func read(t *testing.T, path ...string) []byte {
+func read(t *testing.T, path ...string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(path...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b
+	return string(b)
 }
 
-func write(t *testing.T, text []byte, path ...string) {
+func put(t *testing.T, text string, path ...string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(path...), text, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(path...), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func differing(t *testing.T, folder string) (files []string) {
+// resum writes SHA256SUMS of a folder anew.
+func resum(t *testing.T, folder string) {
+	t.Helper()
+	var sums strings.Builder
+	for _, file := range files(t, folder) {
+		if file != results.SumsFile {
+			fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256([]byte(read(t, folder, file))), file)
+		}
+	}
+	put(t, sums.String(), folder, results.SumsFile)
+}
+
+func files(t *testing.T, folder string) (names []string) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS(folder), ".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			names = append(names, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// differences returns what Check finds, in a line each.
+func differences(t *testing.T, folder string) (all []string) {
 	t.Helper()
 	a, err := Check(t.Context(), folder)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range a.Differences {
-		files = append(files, d.File)
+		all = append(all, d.String())
 	}
-	return files
+	return all
 }
 
-// A byte that is changed in any file is found, and so are a file that is missing, one that was added, a link,
-// and tables that were changed together with their digests.
-func TestEveryChangeIsFound(t *testing.T) {
-	folder := filepath.Join(t.TempDir(), "lan")
-	made(t, stored(t), Options{To: folder, Histories: true})
-	if files := differing(t, folder); len(files) > 0 {
-		t.Fatalf("%q differ from the beginning", files)
-	}
-	files, _, err := walk(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		text := read(t, folder, file)
-		changed := bytes.Clone(text)
-		changed[len(changed)/2] ^= 1
-		write(t, changed, folder, file)
-		found, err := checkSums(t.Context(), folder)
-		is := func(d results.Difference) bool { return d.File == file || file == results.SumsFile }
-		if err != nil || !slices.ContainsFunc(found, is) {
-			t.Errorf("a byte of %s was changed, and these differ: %v, %v", file, found, err)
-		}
-		write(t, text, folder, file)
-	}
-	write(t, nil, folder, "extra.csv")
-	if got := differing(t, folder); !slices.Equal(got, []string{"extra.csv"}) {
-		t.Errorf("a file was added, and %q differ", got)
-	}
-	os.Remove(filepath.Join(folder, "extra.csv"))
-	table := read(t, folder, results.RowsFile)
-	os.Remove(filepath.Join(folder, results.RowsFile))
-	if got := differing(t, folder); !slices.Contains(got, results.RowsFile) {
-		t.Errorf("a file is missing, and %q differ", got)
-	}
-	if err := os.Symlink("/dev/zero", filepath.Join(folder, results.RowsFile)); err != nil {
-		t.Fatal(err)
-	}
-	if got := differing(t, folder); !slices.Equal(got, []string{results.RowsFile}) {
-		t.Errorf("a file became a link, and %q differ", got)
-	}
-	os.Remove(filepath.Join(folder, results.RowsFile))
-	was, is := string(table), strings.Replace(string(table), ",valid,", ",violated,", 1)
-	write(t, []byte(is), folder, results.RowsFile)
-	resum(t, folder, results.RowsFile)
-	a, err := Check(t.Context(), folder)
-	if err != nil || len(a.Differences) != 1 || was == is || !strings.Contains(a.Differences[0].String(),
-		"runs.csv, line 2: verdict: it says violated, and its run valid") {
-		t.Errorf("a table of the set was changed, with its digest: %v, %v", a, err)
-	}
-	write(t, table, folder, results.RowsFile)
-	resum(t, folder, results.RowsFile)
-	run := results.PublishedRuns + "/run-0/" + results.MessagesFile
-	write(t, append(read(t, folder, run), '\n'), folder, run)
-	resum(t, folder, run)
-	if got := differing(t, folder); !slices.Contains(got, results.PublishedRuns+"/run-0") {
-		t.Errorf("a table of a run was changed, with its digest, and %q differ", got)
-	}
-}
-
-// resum writes the digest of a file anew.
-func resum(t *testing.T, folder, file string) {
+// replaced returns a text with another for the first of its kind, and with its seal if it has one.
+func replaced(t *testing.T, text, was, is string) string {
 	t.Helper()
-	path := filepath.Join(folder, results.SumsFile)
-	known, err := readSums(path)
-	if err == nil {
-		known[file], err = digest(t.Context(), filepath.Join(folder, file))
+	if !strings.Contains(text, was) {
+		t.Fatalf("no %q in %s", was, text)
 	}
+	text = strings.Replace(text, was, is, 1)
+	if body, _, sealed := strings.Cut(text, "checksum: "); sealed {
+		text = string(results.Sealed([]byte(body)))
+	}
+	return text
+}
+
+// withCell returns a table in which the first row has something else in a column.
+func withCell(t *testing.T, table, column, is string) string {
+	t.Helper()
+	lines, err := csv.NewReader(strings.NewReader(table)).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, []byte(known.text()), path)
+	lines[1][slices.Index(lines[0], column)] = is
+	var b strings.Builder
+	if err := csv.NewWriter(&b).WriteAll(lines); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
-// An interrupted publication leaves nothing, and the plans and the citation can be read by others.
-func TestPublishedFilesAreWholeAndReadable(t *testing.T) {
-	set, parent := stored(t), t.TempDir()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := Make(ctx, set, Options{Name: "lan", To: filepath.Join(parent, "lan")})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("it was interrupted: %v", err)
+// A byte that is changed in any file is found, and so are a file that is missing, one that was added, and a
+// link.
+func TestEveryChangeIsFound(t *testing.T) {
+	folder := published(t, true)
+	if all := differences(t, folder); len(all) > 0 {
+		t.Fatalf("it differs from the beginning: %q", all)
 	}
-	if left, _ := os.ReadDir(parent); len(left) > 0 {
-		t.Errorf("an interrupted publication leaves %v", left)
+	for _, file := range files(t, folder) {
+		text := read(t, folder, file)
+		changed := []byte(text)
+		changed[len(changed)/2] ^= 1
+		put(t, string(changed), folder, file)
+		all := differences(t, folder)
+		if len(all) == 0 || file != results.SumsFile && !strings.HasPrefix(all[0], file+": it was changed") {
+			t.Errorf("a byte of %s was changed: %q", file, all)
+		}
+		put(t, text, folder, file)
 	}
-	folder := filepath.Join(parent, "lan")
-	p := made(t, set, Options{To: folder})
-	if p.Runs != 2 || len(p.LeftOut) > 0 {
-		t.Errorf("published: %+v", p)
+	path := filepath.Join(folder, "extra.csv")
+	put(t, "x", path)
+	if all := differences(t, folder); len(all) != 1 || !strings.HasPrefix(all[0], "extra.csv: it was ") {
+		t.Errorf("a file was added: %q", all)
 	}
-	plan, err := chaos.ReadPlan("faults", read(t, folder, PlansDir, "faults.yaml"))
-	if err != nil || len(plan.Faults) != 1 {
-		t.Errorf("the plan: %v, %v", plan, err)
+	os.Remove(path)
+	table := filepath.Join(folder, results.RowsFile)
+	os.Remove(table)
+	if all := differences(t, folder); !slices.Equal(all, []string{"runs.csv: it is missing"}) {
+		t.Errorf("a file is missing: %q", all)
 	}
-	var c citation
-	err = yamlfile.Decode(read(t, folder, CitationFile), &c)
-	if err != nil || c.Format != "1.2.0" || c.Type != "dataset" || len(c.Authors) != 1 ||
-		c.References[0].Commit != "abc" || c.License != "Apache-2.0" {
-		t.Errorf("the citation: %+v, %v", c, err)
+	if err := os.Symlink("/dev/zero", table); err != nil {
+		t.Fatal(err)
 	}
-	if text := read(t, folder, ReadmeFile); !bytes.Contains(text, []byte("Apache License 2.0 (Apache-2.0)")) {
-		t.Errorf("%s names no license:\n%s", ReadmeFile, text)
-	}
-	if _, err := time.Parse(time.DateOnly, c.Released); err != nil {
-		t.Error(err)
-	}
-	if err := yaml.Unmarshal(read(t, folder, CitationFile), new(map[string]any)); err != nil {
-		t.Error(err)
-	}
-	os.Remove(p.Archive)
-	if again := made(t, set, Options{To: folder}); again.Same || !exists(p.Archive) {
-		t.Error("an archive that was missing is not made again")
+	if all := differences(t, folder); len(all) == 0 ||
+		all[0] != "runs.csv: it is neither a file nor a folder" {
+		t.Errorf("a file became a link: %q", all)
 	}
 }
 
-// Archives that Make does not write are refused before anything is written.
-func TestHostileArchivesAreRefused(t *testing.T) {
-	file := func(name string, size int64) tar.Header {
-		return tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o644}
+// A set whose digests were all made anew is found to contradict itself.
+func TestNewDigestsHideNoContradiction(t *testing.T) {
+	run := results.PublishedRuns + "/run-0/"
+	for says, change := range map[string]func(folder string){
+		"runs.csv, line 2: verdict: it says violated, and its run valid": func(folder string) {
+			put(t, withCell(t, read(t, folder, results.RowsFile), "verdict", "violated"), folder, results.RowsFile)
+		},
+		"messages.csv: it has 0 lines": func(folder string) {
+			os.Remove(filepath.Join(folder, results.MessagesFile))
+		},
+		run + "verdict.txt: it was changed after the run, or is missing": func(folder string) {
+			put(t, read(t, folder, run, "verdict.txt")+"\n", folder, run, "verdict.txt")
+		},
+		run + "run.yaml: the run is unfinished": func(folder string) {
+			put(t, replaced(t, read(t, folder, run, results.RunFile), "status: over", "status: running"), folder, run,
+				results.RunFile)
+		},
+		run + "runs.csv, trial 1: wait_us_p99 is 1234.5, and by latency.hlog it is ": func(folder string) {
+			of := &results.Folder{Path: filepath.Join(folder, run)}
+			was, _ := of.Digest(results.RowsFile)
+			for _, below := range []string{"", run} {
+				put(t, withCell(t, read(t, folder, below, results.RowsFile), "wait_us_p99", "1234.5"), folder, below,
+					results.RowsFile)
+			}
+			is, _ := of.Digest(results.RowsFile)
+			put(t, replaced(t, read(t, folder, run, results.RunFile), was, is), folder, run, results.RunFile)
+		},
+	} {
+		folder := published(t, false)
+		change(folder)
+		resum(t, folder)
+		if all := differences(t, folder); len(all) == 0 || !strings.HasPrefix(all[0], says) {
+			t.Errorf("%q, and nothing begins with %q", all, says)
+		}
 	}
-	link := tar.Header{Typeflag: tar.TypeSymlink, Name: "a/b", Linkname: "/etc/passwd"}
-	hard := tar.Header{Typeflag: tar.TypeLink, Name: "a/b", Linkname: "a/c"}
-	device := tar.Header{Typeflag: tar.TypeChar, Name: "a/b"}
-	for name, test := range map[string]struct {
-		entries []tar.Header
-		says    string
+}
+
+// The cells and lines of a run whose digests were made anew are compared with each other.
+func TestFilesThatContradictEachOther(t *testing.T) {
+	folder := filepath.Join(published(t, false), results.PublishedRuns, "run-1")
+	for _, c := range []struct {
+		file, column string // of the first row; empty: a text is replaced
+		was, is      string
+		says         string
 	}{
-		"above":      {[]tar.Header{file("a/../../b", 1)}, "leads out of its folder"},
-		"absolute":   {[]tar.Header{file("/tmp/b", 1)}, "leads out of its folder"},
-		"backslash":  {[]tar.Header{file(`a/..\b`, 1)}, "leads out of its folder"},
-		"link":       {[]tar.Header{link}, "neither a file nor a folder"},
-		"hard link":  {[]tar.Header{hard}, "neither a file nor a folder"},
-		"device":     {[]tar.Header{device}, "neither a file nor a folder"},
-		"twice":      {[]tar.Header{file("a/b", 1), file("a/b", 1)}, "is in it twice"},
-		"two roots":  {[]tar.Header{file("a/b", 1), file("b/b", 1)}, "not in one folder"},
-		"no root":    {[]tar.Header{file("b", 1)}, "not in one folder"},
-		"huge":       {[]tar.Header{file("a/b", 1<<60)}, "unpack it by hand"},
-		"nothing":    {nil, "it is empty"},
-		"below file": {[]tar.Header{file("a/b", 1), file("a/b/c", 1)}, "a/b"},
+		{results.RowsFile, "wait_us_p99", "", "1234.5", "wait_us_p99 is 1234.5, and by latency.hlog it is "},
+		{results.RowsFile, "hold_us_p50", "", "", "hold_us_p50 is empty, and by latency.hlog it is "},
+		{results.RowsFile, "messages", "", "7", "messages is 7, and by messages.csv it is "},
+		{results.RowsFile, "messages_per_entry", "", "7", "messages_per_entry is 7, and by messages.csv it is 3"},
+		{results.RowsFile, "entries", "", "7", "entries is 7, and by verdict.yaml it is "},
+		{results.RowsFile, "entries_in_window", "", "7", "entries_in_window is 7, and by timeline.csv it is from "},
+		{results.RowsFile, "entries_per_s", "", "7", "entries_per_s is 7, and by accepted_in_window and "},
+		{results.RowsFile, "violations", "", "7", "violations is 7, and by verdict.yaml it is 0"},
+		{results.RowsFile, "reason", "", "all is well", `reason is "all is well", and by verdict.yaml it is `},
+		{results.MessagesFile, "sent", "", "7", "and by messages.csv it is "},
+		{results.TimelineFile, "entries", "", "77", "and by timeline.csv it is "},
+		{"verdict.txt", "", "trial 1: valid", "trial 1: violated", "it lacks the line that verdict.yaml gives"},
+		{results.LatencyProfile, "", "#[Mean", "#[mean", "latency.hgrm, line "},
+		{results.VerdictFile, "", "- check: progress\n      outcome: valid",
+			"- check: progress\n      outcome: violated",
+			"the outcome is valid, and that of the check progress is violated"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Setenv("TMPDIR", t.TempDir())
-			path := filepath.Join(t.TempDir(), "x.tar.gz")
-			var b bytes.Buffer
-			packed := gzip.NewWriter(&b)
-			out := tar.NewWriter(packed)
-			for _, h := range test.entries {
-				if err := out.WriteHeader(&h); err != nil {
-					t.Fatal(err)
-				}
-				io.CopyN(out, zeros{}, min(h.Size, 1))
-			}
-			out.Flush()
-			if test.entries == nil {
-				out.Close()
-			}
-			packed.Close()
-			write(t, b.Bytes(), path)
-			_, _, err := Unpack(t.Context(), path)
-			if err == nil || !strings.Contains(err.Error(), test.says) {
-				t.Errorf("it is taken, or not as it should be: %v", err)
-			}
-			if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
-				t.Errorf("it leaves %v", left)
-			}
-		})
+		text := read(t, folder, c.file)
+		if c.column != "" {
+			put(t, withCell(t, text, c.column, c.is), folder, c.file)
+		} else {
+			put(t, replaced(t, text, c.was, c.is), folder, c.file)
+		}
+		s, err := bench.ReadSummary(&results.Folder{Path: folder})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := s.Contradictions()
+		if err != nil || !slices.ContainsFunc(all, func(d results.Difference) bool {
+			return strings.Contains(d.String(), c.says)
+		}) {
+			t.Errorf("%s %s: %v, %v; nothing says %q", c.file, c.column, all, err, c.says)
+		}
+		put(t, text, folder, c.file)
 	}
 }
 
-type zeros struct{}
+// A run whose algorithm or option this Turnstile lacks is no difference, and is left to be judged: that says
+// which commit has it.
+func TestARunOfALaterAlgorithmIsNoDifference(t *testing.T) {
+	for was, is := range map[string]string{
+		"\n  algorithm: central\n": "\n  algorithm: later\n",
+		"\n    options:\n":         "\n    options:\n      later: 1\n",
+	} {
+		folder := published(t, false)
+		run := &results.Folder{Path: filepath.Join(folder, results.PublishedRuns, "run-0")}
+		put(t, replaced(t, read(t, run.File(results.RunFile)), was, is), run.File(results.RunFile))
+		resum(t, folder)
+		a, err := Check(t.Context(), folder)
+		if err != nil || len(a.Differences) > 0 || len(a.Judgeable) != 1 || a.Without != 1 {
+			t.Errorf("%q: %+v, %v", is, a, err)
+		}
+		_, err = bench.Reopen(t.Context(), run)
+		if err == nil || !strings.Contains(err.Error(), "commit abc, which made the run, has it") {
+			t.Errorf("%q: %v", is, err)
+		}
+	}
+}
 
-func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+// What is interrupted, private or damaged leaves nothing.
+func TestWhatIsNotPublished(t *testing.T) {
+	set, to := stored(t), filepath.Join(t.TempDir(), "lan")
+	refused := func(ctx context.Context, says string) {
+		t.Helper()
+		err := Make(ctx, set, to, false)
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, and nothing says %q", err, says)
+		}
+		if left, _ := os.ReadDir(filepath.Dir(to)); len(left) > 0 {
+			t.Errorf("it leaves %v", left)
+		}
+	}
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	refused(interrupted, "context canceled")
+	for _, text := range []string{"nats: nats://me:secret@host", "command: orchestrator sweep /home/me/lan.yaml",
+		"command: /bin/orchestrator sweep", "  foreign: python3 '/home/me/x.py'"} {
+		put(t, text, set.Path, results.SetFile)
+		refused(t.Context(), "set.yaml has a credential, or a command with a path of this machine")
+	}
+	put(t, "command: bin/orchestrator sweep lan.yaml --nats=nats://host:4222", set.Path, results.SetFile)
+	put(t, "x", set.Runs[1].File(results.MessagesFile))
+	refused(t.Context(), "run-1")
+}
 
-// A flipped byte of an archive is an error, or is found in what it holds.
-func TestChangedArchivesAreFound(t *testing.T) {
-	folder := filepath.Join(t.TempDir(), "lan")
-	p := made(t, stored(t), Options{To: folder})
-	text := read(t, p.Archive)
+// An archive that leads out of its folder or would fill the disk is refused, and a changed one is found.
+func TestArchives(t *testing.T) {
+	for name, test := range map[string]struct {
+		entry tar.Header
+		says  string
+	}{
+		"above":     {tar.Header{Typeflag: tar.TypeReg, Name: "a/../../b"}, "no file inside its folder"},
+		"absolute":  {tar.Header{Typeflag: tar.TypeReg, Name: "/tmp/b"}, "no file inside its folder"},
+		"link":      {tar.Header{Typeflag: tar.TypeSymlink, Name: "a/b", Linkname: "/etc"}, "no file inside"},
+		"hard link": {tar.Header{Typeflag: tar.TypeLink, Name: "a/b", Linkname: "a/c"}, "no file inside"},
+		"device":    {tar.Header{Typeflag: tar.TypeChar, Name: "a/b"}, "no file inside its folder"},
+		"no folder": {tar.Header{Typeflag: tar.TypeReg, Name: "b"}, "is a directory"},
+		"huge":      {tar.Header{Typeflag: tar.TypeReg, Name: "a/b", Size: 1 << 60}, "unpack it by hand"},
+		"cut off":   {tar.Header{Typeflag: tar.TypeReg, Name: "a/b", Size: 9}, "unexpected EOF"},
+	} {
+		var b bytes.Buffer
+		packed := gzip.NewWriter(&b)
+		if err := tar.NewWriter(packed).WriteHeader(&test.entry); err != nil {
+			t.Fatal(err)
+		}
+		packed.Close()
+		path, to := filepath.Join(t.TempDir(), "x.tar.gz"), t.TempDir()
+		put(t, b.String(), path)
+		if err := Unpack(t.Context(), path, to); err == nil || !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s: it is taken, or not as it should be: %v", name, err)
+		}
+	}
+	archive := published(t, false) + results.ArchiveSuffix
+	text := read(t, archive)
 	for _, at := range []int{len(text) / 3, len(text) / 2, len(text) - 6} {
-		changed := bytes.Clone(text)
+		changed, to := []byte(text), t.TempDir()
 		changed[at] ^= 0x10
-		write(t, changed, p.Archive)
-		_, done, err := Unpack(t.Context(), p.Archive)
-		if err == nil {
+		put(t, string(changed), archive)
+		if err := Unpack(t.Context(), archive, to); err == nil && len(differences(t, to)) == 0 {
 			t.Errorf("byte %d was changed, and nothing is said", at)
-			done()
 		}
-	}
-}
-
-// Names of the machine are seen, and those of commands go.
-func TestPrivateNames(t *testing.T) {
-	for text, want := range map[string]string{
-		"opened /home/me/x.yaml: no": "the path /home/me/x.yaml",
-		"nats://me:pw@host:4222":     "the credential of a server, in a URL",
-		"nats://host:4222, 1/2/3":    "",
-		"see results/lan/run.yaml":   "",
-	} {
-		if got := strings.Join(private(text), ", "); got != want {
-			t.Errorf("%q has %q, not %q", text, got, want)
-		}
-	}
-	m := results.Making{Command: "/home/me/bin/orchestrator sweep /tmp/lan.yaml --nats=nats://a:b@c"}
-	if got := anonymous(m, "sweep.yaml").Command; got != "orchestrator sweep sweep.yaml --nats=nats://c" {
-		t.Errorf("the command is %q", got)
 	}
 }

@@ -15,7 +15,7 @@ func (p *Report) epochs(s *bench.Summary, faults []faultTable) {
 	for _, rows := range faults[:min(listedFaults, len(faults))] {
 		count := rows.of("epochs_new")
 		if count.known == 0 {
-			continue // the algorithm has no epochs, or an older Turnstile made the run
+			continue // the algorithm has no epochs
 		}
 		text := fmt.Sprintf("new %ss: %s", s.Spec.Exclusion().Epochs.One, count.text(format.Whole))
 		if first := &rows[0]; len(rows) == 1 {

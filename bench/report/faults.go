@@ -26,7 +26,7 @@ const (
 func (p *Report) faults(s *bench.Summary) {
 	p.faultWords(s)
 	if len(s.Faults) == 0 {
-		return // none began, or an older Turnstile made the run
+		return // none began
 	}
 	p.printf("\n")
 	for i := range s.Rows[:min(drawnTrials, len(s.Rows))] {

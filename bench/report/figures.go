@@ -48,14 +48,24 @@ func (p *Report) entries(s *bench.Summary, t table) {
 	p.machine(s, t)
 }
 
-func (p *Report) throughput(s *bench.Summary, t table) {
-	accepted := "accepted_in_window"
-	if !t.known(accepted) { // an older version made the run
-		accepted = "entries_in_window"
+// work prints the work that clients did inside. It prints nothing if they wrote the account alone.
+func (p *Report) work(s *bench.Summary, t table) {
+	w := s.Record.Options.Workload.Work
+	if w == workload.Account || !t.known("work_done") {
+		return
 	}
+	sum := func(column string) uint64 { n, _ := t.sum(column).Value(); return uint64(n) }
+	says := w.Says(sum("work_done"), sum("work_spoilt"))
+	if undone := sum("shares_undone"); undone > 0 {
+		says += ", and " + english.Count(undone, "share", "shares") + " never done, since a node died first"
+	}
+	p.line("work", "%s", says)
+}
+
+func (p *Report) throughput(s *bench.Summary, t table) {
 	text := fmt.Sprintf("%s entries/s: %s in %s; somebody inside for %s of it",
-		t.of("entries_per_s").text(format.Rate), format.Whole(t.sum(accepted)), format.Seconds(t.sum("duration_s")),
-		t.of("utilisation").text(format.Percent))
+		t.of("entries_per_s").text(format.Rate), format.Whole(t.sum("accepted_in_window")),
+		format.Seconds(t.sum("duration_s")), t.of("utilisation").text(format.Percent))
 	if t.known("utilisation_mean") {
 		text += fmt.Sprintf(", each of %s resources taken for %s on average", t[0].Text(option.ResourcesColumn),
 			t.of("utilisation_mean").text(format.FinePercent))
@@ -376,12 +386,8 @@ func (p *Report) machine(s *bench.Summary, t table) {
 // pauses warns of processes that stood still in a trial.
 func (p *Report) pauses(s *bench.Summary, trial int) {
 	row, text := &s.Rows[trial], s.Verdicts[trial].Pauses
-	longest, _ := row.PauseSMax.Value()
-	switch {
-	case text == "" && longest == 0:
+	if text == "" {
 		return
-	case text == "": // an older Turnstile made the run
-		text = fmt.Sprintf("a process stood still for %s; verify says which", format.Seconds(row.PauseSMax))
 	}
 	if len(s.Rows) > 1 {
 		text = fmt.Sprintf("trial %d: %s", row.Trial, text)

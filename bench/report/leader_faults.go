@@ -48,7 +48,7 @@ const leaderFaultFormat = "%-15s %-6s %7s %8s %8s %9s %8s %5s %8s\n"
 func (p *Report) leaderFaults(s *bench.Summary) {
 	faults := alikeFaults(s.Faults)
 	if !faultTable(s.Faults).known("elections_during") {
-		return // nobody was to lead, none began, or an older Turnstile made the run
+		return // nobody was to lead, or none began
 	}
 	p.printf("%-22s %25s\n", "", "time to elect")
 	p.printf(leaderFaultFormat, "fault", "phase", "elected", "p50", "max", "no leader", "two lead", "flaps",

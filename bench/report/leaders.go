@@ -74,10 +74,8 @@ func (p *Report) elections(s *bench.Summary, t table) {
 
 // follow says who has to follow a leader for it to be elected.
 func follow(s *bench.Summary) string {
-	if s.Stack != nil { // else an older Turnstile made the run, with options that are none any more
-		if elector := s.Stack.Elector(); elector != nil {
-			return elector.Row.Elector.Follow.String()
-		}
+	if elector := s.Stack.Elector(); elector != nil {
+		return elector.Row.Elector.Follow.String()
 	}
 	return "those follow the next who have to"
 }

@@ -193,7 +193,7 @@ func (p *ledgerPicture) legend() []string {
 	say(noneMark, "knows of no leader")
 	say(stoppedMark, "stands still")
 	say(downMark, "down")
-	if p.HasTerms() {
+	if p.Terms {
 		say(twoMark, "two lead in one term")
 		say(apartMark, "two lead in different terms")
 	}

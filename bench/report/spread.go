@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"turnstile/internal/figure"
+	"turnstile/internal/stats"
 	"turnstile/judge/check"
 	"turnstile/results"
 )
@@ -82,7 +83,7 @@ func spreadOf(figures []figure.Figure) spread {
 		y, _ := g.Value()
 		return cmp.Or(cmp.Compare(x, y), b2i(f.IsBound())-b2i(g.IsBound()))
 	})
-	s.least, s.median, s.most = known[0], figure.MedianOf(known), known[len(known)-1]
+	s.least, s.median, s.most = known[0], stats.MedianOf(known), known[len(known)-1]
 	return s
 }
 

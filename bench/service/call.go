@@ -30,8 +30,7 @@ type Table struct {
 }
 
 // Call is a program of services: describe NAME, client NAME, up NAME and list, each followed by options such
-// as ttl=2s, and by --server-program PATH; direct NAME --endpoint ADDRESSES --for 2s, which measures a client
-// without the testbed. It returns the exit status: 64 for a wrong call or a missing
+// as ttl=2s, and by --server-program PATH. It returns the exit status: 64 for a wrong call or a missing
 // program, 2 if something fails.
 func (t Table) Call(args []string, in io.Reader, out, wrong io.Writer) int {
 	err := t.call(args, in, out)
@@ -70,9 +69,8 @@ func (t Table) call(args []string, in io.Reader, out io.Writer) error {
 		t.list(out)
 		return nil
 	}
-	if len(args) < 2 || !slices.Contains([]string{"describe", "client", "up", "server", "direct"}, args[0]) {
-		return wrongCall{errors.New("write list, or describe, client, up or direct with a NAME and options such " +
-			"as ttl=2s")}
+	if len(args) < 2 || !slices.Contains([]string{"describe", "client", "up", "server"}, args[0]) {
+		return wrongCall{errors.New("write list, or describe, client or up with a NAME and options such as ttl=2s")}
 	}
 	s, err := t.find(args[1])
 	if err != nil {
@@ -84,7 +82,6 @@ func (t Table) call(args []string, in io.Reader, out io.Writer) error {
 	flags := pflag.NewFlagSet(args[0], pflag.ContinueOnError)
 	program := flags.String("server-program", "", "path of the server's program")
 	endpoint := flags.String("endpoint", "", "addresses of servers that run already")
-	length := flags.Duration("for", time.Second, "how long direct takes the lock and gives it back")
 	if err := flags.Parse(args[2:]); err != nil {
 		return wrongCall{err}
 	}
@@ -108,8 +105,6 @@ func (t Table) call(args []string, in io.Reader, out io.Writer) error {
 			out = p
 		}
 		return s.client(v, in, out)
-	case "direct":
-		return s.direct(v, *endpoint, *length, out)
 	}
 	if s.Servers == nil {
 		return wrongCall{fmt.Errorf("%s has no servers", s.Name)}

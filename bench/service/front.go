@@ -1,15 +1,17 @@
 package service
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/netip"
 	"slices"
 	"sync"
 	"time"
+
+	"turnstile/internal/relay"
 )
 
 // A PeerLink is how one server reaches a port of another.
@@ -49,10 +51,9 @@ func (g *group) links() (all []PeerLink) {
 // connects to it: the one that has the socket at the other end. It passes the connection on to the address of
 // the link between the two. All other connections are closed.
 type fronts struct {
-	group     *group
-	links     map[PeerLink]string // addresses, by links without them
-	listeners []net.Listener
-	running   sync.WaitGroup
+	group  *group
+	links  map[PeerLink]string // addresses, by links without them
+	relays []*relay.Relay
 
 	mu   sync.Mutex
 	pids map[*Member]int // the process of each
@@ -68,14 +69,15 @@ func newFronts(g *group, links []PeerLink) (*fronts, error) {
 	}
 	for _, m := range g.members {
 		for port := 1; port < len(m.Ports); port++ {
-			listener, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
+			r := &relay.Relay{Address: "127.0.0.1:0", Dial: func(ctx context.Context, c net.Conn) (net.Conn, error) {
+				return f.dial(ctx, c, m, port)
+			}}
+			if err := r.Start(); err != nil {
 				f.close()
 				return nil, err
 			}
-			f.listeners = append(f.listeners, listener)
-			m.fronts = append(m.fronts, listener.Addr().String())
-			f.running.Go(func() { f.accept(listener, m, port) })
+			f.relays = append(f.relays, r)
+			m.fronts = append(m.fronts, r.Address)
 		}
 	}
 	return f, nil
@@ -88,50 +90,18 @@ func (f *fronts) took(m *Member, pid int) {
 	f.pids[m] = pid
 }
 
-// accept passes on the connections to a port of a member, until its listener is closed.
-func (f *fronts) accept(l net.Listener, to *Member, port int) {
-	for {
-		conn, err := l.Accept()
-		switch {
-		case errors.Is(err, net.ErrClosed):
-			return
-		case err != nil: // no file is free, say
-			time.Sleep(10 * time.Millisecond)
-			continue
-		}
-		f.running.Go(func() {
-			defer conn.Close()
-			f.pass(conn, to, port)
-		})
-	}
-}
-
-// frontLimit is how long a front may take to reach a proxy on this machine.
-const frontLimit = 2 * time.Second
-
-// pass passes a connection on, until one of the two ends is closed.
-func (f *fronts) pass(conn net.Conn, to *Member, port int) {
+// dial reaches the address of the link between the member that has opened a connection and the one that it
+// connects to.
+func (f *fronts) dial(ctx context.Context, conn net.Conn, to *Member, port int) (net.Conn, error) {
 	from, err := f.whose(conn)
 	if err != nil {
-		return
+		return nil, err
 	}
 	address, is := f.links[PeerLink{From: from, To: to.Number, Port: port}]
 	if !is { // it connects to itself
 		address = to.Address(port)
 	}
-	on, err := net.DialTimeout("tcp", address, frontLimit)
-	if err != nil {
-		return
-	}
-	var both sync.WaitGroup
-	copies := func(to, from net.Conn) {
-		io.Copy(to, from)
-		to.Close()
-		from.Close()
-	}
-	both.Go(func() { copies(on, conn) })
-	copies(conn, on)
-	both.Wait()
+	return relay.To(address)(ctx, conn)
 }
 
 // errStranger is said of a connection of nobody among the members.
@@ -172,8 +142,7 @@ func addrPort(a net.Addr) netip.AddrPort { return a.(*net.TCPAddr).AddrPort() }
 
 // close ends the fronts. The members have ended, and with them their connections.
 func (f *fronts) close() {
-	for _, l := range f.listeners {
-		l.Close()
+	for _, r := range f.relays {
+		r.Stop()
 	}
-	f.running.Wait()
 }

@@ -60,7 +60,7 @@ func (p *Program) args(subcommand string) []string {
 	if subcommand == "describe" && p.Endpoint != "" {
 		args = append(args, "--endpoint", p.Endpoint)
 	}
-	if p.Server != "" && subcommand != "client" && subcommand != "direct" {
+	if p.Server != "" && subcommand != "client" {
 		args = append(args, "--server-program", p.Server)
 	}
 	return args

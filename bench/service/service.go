@@ -1,6 +1,7 @@
 package service
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -65,6 +66,26 @@ func (s *Service) SettingLines() (lines []string) {
 	}
 	add("client", s.Settings)
 	return lines
+}
+
+// An Opener opens the client of one node.
+type Opener[L program.Lock] func(context.Context, program.Setting, Values) (L, error)
+
+// Opens returns a function that opens locks of some type as one that opens a [program.Lock].
+func Opens[L program.Lock](open Opener[L]) Opener[program.Lock] {
+	return func(ctx context.Context, s program.Setting, v Values) (program.Lock, error) {
+		return open(ctx, s, v)
+	}
+}
+
+// client is the foreign program of one node.
+func (s *Service) client(v Values, in io.Reader, out io.Writer) error {
+	if s.Open == nil {
+		return s.Client(v, s.Declare(v), in, out)
+	}
+	obeys := s.Obeys == nil || s.Obeys(v)
+	return program.ServeLock(in, out, s.Declare(v), obeys,
+		func(ctx context.Context, set program.Setting) (program.Lock, error) { return s.Open(ctx, set, v) })
 }
 
 // A Declaration is what clients promise. The keys are those of the body declare.

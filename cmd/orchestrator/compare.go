@@ -1,16 +1,27 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"turnstile/bench"
 	"turnstile/bench/compare"
+	"turnstile/bench/report"
+	"turnstile/internal/english"
+	"turnstile/internal/figure"
+	"turnstile/internal/format"
+	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/results"
 )
@@ -34,7 +45,7 @@ baseline that is violated, 2 no trials could be read or it could not be said whe
 usage or groups that cannot be compared, 74 if the output could not be written.`
 
 const compareExample = `  orchestrator compare lan --by algorithm --against ricart-agrawala
-  orchestrator compare lan --by nodes --where algorithm=maekawa --metric messages_per_entry,wait_us_p99
+  orchestrator compare lan --by nodes --where algorithm:maekawa --metric messages_per_entry,wait_us_p99
   orchestrator compare before after --fail-above 5% --unlike
   orchestrator compare lan wan --csv >lan-wan.csv`
 
@@ -42,7 +53,6 @@ const compareExample = `  orchestrator compare lan --by algorithm --against rica
 type compareCall struct {
 	compare.Request
 	root      string
-	where     []string
 	failAbove string
 	above     float64 // a share; negative: nothing fails
 	json, csv bool
@@ -72,10 +82,11 @@ func (a *app) compareCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringVar(&c.By, "by", "", "group the trials of one set by this `column`, such as algorithm, nodes or run")
+	f.StringVar(&c.By, "by", "", "group the trials of one set by this `column`, such as algorithm, run or "+
+		"nodes@num, which sorts the groups")
 	f.StringVar(&c.Against, "against", "", "the `group` that the others are compared with (default the first)")
-	f.StringArrayVar(&c.where, "where", nil,
-		"only trials with `column=value`; several times for several columns")
+	f.StringArrayVar(&c.Where, "where", nil, "only trials that match a `filter`, such as nodes:8 or "+
+		"'algorithm:(maekawa OR raymond) -load:saturated'; of several, all")
 	f.StringSliceVar(&c.Metrics, "metric", nil, "`figures` to compare, columns of runs.csv with commas between "+
 		"(default throughput, messages and delays, or those of elections)")
 	f.BoolVar(&c.Unlike, "unlike", false, "compare what differs in nodes, load, machine or version too")
@@ -93,31 +104,14 @@ func (a *app) compareCommand() *cobra.Command {
 // check says what is wrong with the call, if anything is.
 func (c *compareCall) check(args []string) (err error) {
 	switch {
-	case len(args) == 0:
+	case len(args) == 0 || len(args) == 1 && c.By == "":
 		return errors.New("name two runs or sets to compare, or one and --by and a column, such as algorithm")
-	case len(args) == 1 && c.By == "":
-		return fmt.Errorf("%s alone can be compared --by a column, such as algorithm; or name a second run or set",
-			args[0])
-	case len(args) == 2 && c.By != "":
-		return errors.New("--by groups the trials of one set, and there are two: leave out one of the two, or --by")
-	case len(args) == 2 && c.Against != "":
-		return fmt.Errorf("--against names a group --by a column; of two, the first is the baseline, here %s",
-			args[0])
+	case len(args) == 2 && c.By+c.Against != "":
+		return errors.New("--by and --against are for the groups of one set, and there are two: leave out one of " +
+			"the two, or these")
 	case len(args) > 2:
 		return fmt.Errorf("two are compared, and there are %d; put runs into one set to compare them --by run",
 			len(args))
-	}
-	for _, text := range c.where {
-		condition, err := compare.ParseCondition(text)
-		if err != nil {
-			return fmt.Errorf("--where: %w", err)
-		}
-		if slices.ContainsFunc(c.Where, func(other compare.Condition) bool {
-			return other.Column == condition.Column
-		}) {
-			return fmt.Errorf("--where: %s is given twice: leave out one of the two", condition.Column)
-		}
-		c.Where = append(c.Where, condition)
 	}
 	if err := compare.CheckMetrics(c.Metrics); err != nil {
 		return fmt.Errorf("--metric: %w", err)
@@ -161,14 +155,10 @@ func (a *app) compare(c *compareCall, args []string) error {
 		}
 		sides, paths = append(sides, side), append(paths, path)
 	}
-	var made *compare.Comparison
-	var err error
-	if len(sides) == 1 {
-		made, err = compare.Groups(sides[0], c.Request)
-	} else {
-		nameSides(sides)
-		made, err = compare.Sides(sides[0], sides[1], c.Request)
+	if len(sides) == 2 && max(len(sides[0].Name), len(sides[1].Name)) > longestName {
+		sides[0].Name, sides[1].Name = "A", "B"
 	}
+	made, err := compare.Compare(c.Request, sides...)
 	if err != nil {
 		return err
 	}
@@ -178,17 +168,10 @@ func (a *app) compare(c *compareCall, args []string) error {
 // longestName is how long the name of a side may be to be printed in each of its lines.
 const longestName = 20
 
-// nameSides gives two sides short names, if theirs are long.
-func nameSides(sides []compare.Side) {
-	if max(len(sides[0].Name), len(sides[1].Name)) > longestName {
-		sides[0].Name, sides[1].Name = "A", "B"
-	}
-}
-
 // side reads the trials of a run or a set. What cannot be read is named, and the rest is read all the same.
 func (a *app) side(c *compareCall, ref string) (side compare.Side, path string, err error) {
 	side.Name = ref
-	v, err := openVerifiable(c.root, ref)
+	v, err := openRunOrSet(c.root, ref)
 	if table := results.OpenTable(c.root, ref); err != nil && table != nil {
 		side.Trials, err = bench.TableTrials(table)
 		return side, table.Path, err
@@ -211,16 +194,6 @@ func (a *app) side(c *compareCall, ref string) (side compare.Side, path string, 
 	return side, path, nil
 }
 
-// judgeAbove says whether a group is worse than --fail-above allows, and sets the exit status.
-func (a *app) judgeAbove(c *compareCall, made *compare.Comparison) string {
-	if c.above < 0 {
-		return ""
-	}
-	outcome, says := made.Above(c.above, c.failAbove)
-	a.status = outcome.ExitCode()
-	return says
-}
-
 // completeRunsOrSets completes both arguments as completeRunOrSet does one.
 func completeRunsOrSets(cmd *cobra.Command, args []string, begun string) (refs []string,
 	how cobra.ShellCompDirective) {
@@ -228,4 +201,259 @@ func completeRunsOrSets(cmd *cobra.Command, args []string, begun string) (refs [
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return completeRunOrSet(cmd, nil, begun)
+}
+
+// comparisonWidth is how many columns a comparison takes.
+const comparisonWidth = 100
+
+// printComparison prints what came of a comparison. It sets the exit status to what --fail-above says of it.
+func (a *app) printComparison(c *compareCall, args []string, made *compare.Comparison) (err error) {
+	out := a.stderr
+	switch {
+	case c.json:
+		err = terminal.PrintJSON(a.stdout, documentOf(args, made))
+	case c.csv:
+		err = results.WriteTable(a.stdout, made.Lines)
+	default:
+		out = a.stdout
+		lines := bufio.NewWriter(out)
+		printComparison(lines, args, made)
+		err = lines.Flush()
+	}
+	if c.above >= 0 {
+		outcome, says := made.Above(c.above, c.failAbove)
+		a.status = outcome.ExitCode()
+		printWrapped(out, "", says)
+	}
+	return err
+}
+
+// A comparisonDocument is what --json prints.
+type comparisonDocument struct {
+	Compared []string `json:"compared"` // as it was named
+	*compare.Comparison
+	Alike  map[string]string   `json:"alike"`  // the columns in which all trials agree
+	Differ map[string][]string `json:"differ"` // other columns, with the value of each group or side
+	Lines  []report.Object     `json:"lines"`  // as in CSV
+}
+
+func documentOf(args []string, made *compare.Comparison) comparisonDocument {
+	d := comparisonDocument{args, made, map[string]string{}, map[string][]string{}, []report.Object{}}
+	for _, cell := range made.Agree {
+		d.Alike[cell.Column] = cell.Text
+	}
+	for _, differ := range made.Differ {
+		d.Differ[differ.Column] = differ.Values
+	}
+	for _, l := range results.AsStored(made.Lines) {
+		d.Lines = append(d.Lines, report.ObjectOf(l))
+	}
+	return d
+}
+
+// printWrapped prints a text in lines of which all but the first are indented.
+func printWrapped(w io.Writer, first, text string) {
+	indent := strings.Repeat(" ", utf8.RuneCountInString(first))
+	for _, line := range english.Wrap(text, comparisonWidth-len(indent)) {
+		fmt.Fprintln(w, strings.TrimRight(first+line, " "))
+		first = indent
+	}
+}
+
+// printComparison prints a comparison for people.
+func printComparison(w io.Writer, args []string, made *compare.Comparison) {
+	if made.By != "" {
+		fmt.Fprintf(w, "%s by %s\n", args[0], made.By)
+	}
+	for i, name := range made.Sides {
+		width := max(len(made.Sides[0]), len(made.Sides[1]))
+		fmt.Fprintf(w, "%-*s  %s\n", width, name, [...]string{"the baseline", "compared with it"}[i])
+		if name != args[i] {
+			fmt.Fprintf(w, "   %s\n", args[i])
+		}
+	}
+	var alike []string
+	for _, cell := range made.Agree {
+		if cell.Text != "" && cell.Text != "false" {
+			alike = append(alike, cell.Column+" "+cell.Text)
+		}
+	}
+	printWrapped(w, "alike   ", strings.Join(alike, ", "))
+	for _, d := range made.Differ {
+		printWrapped(w, "differ  ", d.Column+": "+strings.Join(d.Values, " | "))
+	}
+	for _, g := range made.Groups {
+		printWrapped(w, "trials  ", strings.TrimPrefix(g.Where+": ", ": ")+g.Name+": "+trialsOf(g))
+	}
+	for _, alone := range made.Alone {
+		printWrapped(w, "alone   ", alone)
+	}
+	for _, metric := range made.Unmeasured {
+		printWrapped(w, "", metric+": no valid trial has measured it")
+	}
+	from := 0 // the first line of a metric
+	for i, l := range made.Lines {
+		if i+1 == len(made.Lines) || made.Lines[i+1].Metric != l.Metric {
+			printMetric(w, made.Lines[from:i+1])
+			from = i + 1
+		}
+	}
+	if from > 0 {
+		fmt.Fprintln(w)
+	}
+}
+
+// trialsOf says how many trials a group has.
+func trialsOf(g *compare.Group) string {
+	words := []string{fmt.Sprintf("%d valid", g.Valid)}
+	if g.CPUBound > 0 {
+		words[0] += fmt.Sprintf(" (%d of them CPU-bound)", g.CPUBound)
+	}
+	for _, verdict := range slices.Sorted(maps.Keys(g.Others)) {
+		words = append(words, fmt.Sprintf("%d %s", g.Others[verdict], verdict))
+	}
+	if g.Interrupted > 0 {
+		words[len(words)-1] += fmt.Sprintf(" (%d %s)", g.Interrupted, results.Interrupted)
+	}
+	if g.Repeated > 0 {
+		words = append(words, fmt.Sprintf("%d left out, of a seed that another has", g.Repeated))
+	}
+	return strings.Join(words, ", ")
+}
+
+// A comparisonRow is a row of the table of one metric, or a text between two.
+type comparisonRow struct {
+	name, median, difference, rest string
+	first, text                    string // the text, and what stands before its first line
+}
+
+// printMetric prints the lines of one metric: a row for each baseline and each group.
+func printMetric(w io.Writer, lines []compare.Line) {
+	var rows []comparisonRow
+	baseline, where := "", ""
+	for i := range lines {
+		l, u := &lines[i], unitOf(&lines[i])
+		if l.Where != where {
+			rows = append(rows, comparisonRow{first: " ", text: l.Where})
+		}
+		if l.Baseline != baseline || l.Where != where {
+			rows = append(rows, comparisonRow{name: l.Baseline, difference: "baseline",
+				median: u.interval(false, l.BaselineMedian, l.BaselineLow, l.BaselineHigh)})
+		}
+		baseline, where = l.Baseline, l.Where
+		row := comparisonRow{name: l.Group, median: u.interval(false, l.Median, l.Low, l.High)}
+		switch {
+		case l.P.Known():
+			row.difference = u.interval(true, l.Difference, l.DifferenceLow, l.DifferenceHigh)
+			row.rest = fmt.Sprintf("p %s, Holm %s", format.Probability(l.P), format.Probability(l.PHolm))
+		case l.Difference.Known(): // it is exact, or it is not known how exact
+			row.difference = u.interval(true, l.Difference)
+		}
+		rows = append(rows, row)
+		if l.Percent.Known() {
+			percents := []figure.Figure{l.Percent, l.PercentLow, l.PercentHigh}
+			if !l.P.Known() {
+				percents = percents[:1]
+			}
+			rows = append(rows, comparisonRow{difference: unit{1, "%"}.interval(true, percents...), rest: l.Verdict})
+		}
+		if l.Reason != "" {
+			rows = append(rows, comparisonRow{first: "    ~ ", text: l.Reason})
+		}
+	}
+	title := lines[0].Metric
+	if better := compare.BetterOf(title); better != "" {
+		title += ", " + better
+	}
+	fmt.Fprintf(w, "\n%s\n", title)
+	printRows(w, rows)
+}
+
+// printRows prints the rows of a metric. Names have lines of their own if they do not fit.
+func printRows(w io.Writer, rows []comparisonRow) {
+	var name, median, difference, rest int // widths
+	for _, r := range rows {
+		name, median = max(name, len(r.name)), max(median, utf8.RuneCountInString(r.median))
+		difference, rest = max(difference, utf8.RuneCountInString(r.difference)), max(rest, len(r.rest))
+	}
+	apart := name+median+difference+rest+8 > comparisonWidth
+	if apart {
+		name = 2
+	}
+	for _, r := range rows {
+		if r.text != "" {
+			printWrapped(w, r.first, r.text)
+			continue
+		}
+		if apart && r.name != "" {
+			fmt.Fprintf(w, "  %s\n", r.name)
+			r.name = ""
+		}
+		line := fmt.Sprintf("  %-*s  %-*s  %-*s  %s", name, r.name, median, r.median, difference, r.difference,
+			r.rest)
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+}
+
+// A unit is how many of a figure make one of what is printed, and its name.
+type unit struct {
+	of   float64
+	name string
+}
+
+// unitOf returns the unit in which a metric is printed: of times, that which suits the baseline.
+func unitOf(l *compare.Line) unit {
+	in := results.TimeUnit(l.Metric)
+	if in == 0 {
+		return unit{1, ""}
+	}
+	median, known := l.BaselineMedian.Value()
+	if !known {
+		median, _ = l.Median.Value()
+	}
+	switch ns := median * float64(in); {
+	case ns >= 0.9995e9:
+		return unit{float64(time.Second) / float64(in), " s"}
+	case ns >= 0.9995e6:
+		return unit{float64(time.Millisecond) / float64(in), " ms"}
+	}
+	return unit{float64(time.Microsecond) / float64(in), " µs"}
+}
+
+// interval prints a figure, with its interval if both ends are given and known. signed is for differences.
+func (u unit) interval(signed bool, f ...figure.Figure) string {
+	x, known := f[0].Value()
+	if !known {
+		return format.Missing
+	}
+	text := u.number(x, signed) + u.name
+	if f[0].IsBound() {
+		text = ">" + text
+	}
+	if len(f) < 3 || !f[1].Known() {
+		return text
+	}
+	low, _ := f[1].Value()
+	high, _ := f[2].Value()
+	return fmt.Sprintf("%s (%s to %s)", text, u.number(low, signed), u.number(high, signed))
+}
+
+// number prints a number with three significant digits, or as a whole one if it is large.
+func (u unit) number(x float64, signed bool) string {
+	x /= u.of
+	size := math.Abs(x)
+	text := strings.TrimSuffix(fmt.Sprintf("%#.3g", size), ".")
+	switch {
+	case x == 0:
+		return "0"
+	case size >= 999.5:
+		text = english.Thousands(size)
+	}
+	switch {
+	case x < 0:
+		return "-" + text
+	case signed:
+		return "+" + text
+	}
+	return text
 }

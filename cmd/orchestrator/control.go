@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"turnstile/bench/access"
 )
@@ -12,9 +15,8 @@ import (
 const controlHelp = `Serve the control plane, by which users order the agents of hosts, in the foreground. It
 prints its URL once it listens. End it with Ctrl-C or SIGTERM; it leaves nothing behind.
 
-With --keys it speaks TLS, and serves those who have a key of that folder (see orchestrator keys), each on the
-subjects of its role and name: a host cannot order another. It looks for changes of the keys each second, so
-new keys and a renewed certificate need no restart and no signal. What it refuses goes to standard error.
+With --keys it speaks TLS, and serves whoever has the key of that folder (see orchestrator keys). What it
+refuses goes to standard error.
 
 Without --keys it listens on a loopback address alone, and whoever has the URL that it prints may do
 everything: the credential is part of it, and is another after each start.`
@@ -55,10 +57,34 @@ func (a *app) serveControl(ctx context.Context, c access.ServerConfig) error {
 	if _, err := fmt.Fprintln(a.stdout, s.URL()); err != nil {
 		return err // nobody could use it
 	}
-	fmt.Fprintf(a.stderr, "orchestrator: listening on %s; %s\n", s.Addr(), s.Who())
-	if err := s.Warning(); err != nil {
-		fmt.Fprintf(a.stderr, "orchestrator: warning: %v\n", err)
+	who := "the URL"
+	if c.Keys != "" {
+		who = "the key of the lab"
 	}
-	s.Run(ctx, access.RefreshPause)
+	fmt.Fprintf(a.stderr, "orchestrator: listening on %s; whoever has %s may connect\n", s.Addr(), who)
+	<-ctx.Done()
 	return nil
+}
+
+// controlFlags say how the control plane is reached.
+type controlFlags struct {
+	url, key string
+}
+
+// add adds the flags.
+func (c *controlFlags) add(f *pflag.FlagSet) { addControl(f, &c.url, &c.key) }
+
+// addControl adds the flags that say how the control plane is reached.
+func addControl(f *pflag.FlagSet, url, key *string) {
+	f.StringVar(url, "control", "", "`URL` of the control plane, as orchestrator control prints it")
+	f.StringVar(key, "key", "", "`file` with the key of the lab, as orchestrator keys makes it")
+}
+
+// connect connects to the control plane, by a name that people see there.
+func (c *controlFlags) connect(name string) (*nats.Conn, error) {
+	conn, err := access.Connect(c.url, c.key, nats.Name(name), nats.Timeout(5*time.Second))
+	if err != nil {
+		return nil, fmt.Errorf("--control: %w", err)
+	}
+	return conn, nil
 }

@@ -3,270 +3,215 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
-	"turnstile/bench/claims"
-	"turnstile/bench/service"
+	"github.com/spf13/cobra"
+
 	"turnstile/internal/soak"
+	"turnstile/judge/check"
 )
 
-const (
-	coveragePage = "../../docs/coverage.md"
-	rootOfClone  = "../.."
-)
-
-// coveredTexts are the texts that the page is about: their letters, and how many claims each makes.
-var coveredTexts = []struct {
-	letter string
-	claims int
-}{{"J", 40}, {"T", 23}, {"L", 27}, {"K", 17}, {"G", 20}}
-
-// The module of services is one of its own: go test is called in its folder.
-var testCall = regexp.MustCompile(`^(?:cd (services) && )?go test \./(\S+) -run (Test\w+)(?:/(\S+))?$`)
-
-// countClaims returns an error unless the page has each claim of each text once, in order, and says at its
-// top how many of them are shown.
-func countClaims(text string, all []*claims.Claim) error {
-	at, yes, part := 0, 0, 0
-	for _, text := range coveredTexts {
-		for n := 1; n <= text.claims; n++ {
-			if want := fmt.Sprint(text.letter, n); at >= len(all) || all[at].ID != want {
-				return fmt.Errorf("claim %d of the page is not %s", at+1, want)
-			}
-			at++
+// Claims of the five texts are numbered, have a verdict and what was seen, and runs and tests show them.
+func TestCoverage(t *testing.T) {
+	l, err := readClaims()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, text := range []struct {
+		letter string
+		claims int
+	}{{"J", 40}, {"T", 23}, {"L", 27}, {"K", 17}, {"G", 20}} {
+		for n := range text.claims {
+			ids = append(ids, fmt.Sprint(text.letter, n+1))
 		}
 	}
-	if at != len(all) {
-		return fmt.Errorf("the page has %d claims more than there are", len(all)-at)
-	}
-	for _, c := range all {
-		switch {
-		case c.Shown == claims.Yes:
-			yes++
-		case c.Shown == claims.Part:
-			part++
+	var have []string
+	root := (&app{stdout: io.Discard, stderr: io.Discard}).root()
+	for _, c := range l.Claims {
+		have = append(have, c.ID)
+		for _, err := range checkClaim(c, root) {
+			t.Errorf("%s: %v", c.ID, err)
 		}
 	}
-	counts := fmt.Sprintf("\nOf %d claims %d are shown, %d in part, and %d are not.\n", at, yes, part,
-		at-yes-part)
-	if !strings.Contains(text, counts) {
-		return fmt.Errorf("the page does not say: %s", strings.TrimSpace(counts))
+	if !slices.Equal(have, ids) {
+		t.Errorf("the claims are %q, and not %q", have, ids)
 	}
-	return nil
+	wantTable(t, "../../docs/coverage.md", "claims", claimTables(l))
 }
 
-// outcomes makes each call of the page once.
-type outcomes struct {
-	results string // folder of result sets
-	mu      sync.Mutex
-	made    map[string]func() (status int, printed string)
-}
+var verdictForm = regexp.MustCompile(`^(holds|holds in part: .+|wrong as printed: .+)$`)
 
-// usesOwnService reports whether a call runs a service of this program, whose clients are this program, too:
-// not that of the test.
-func usesOwnService(args []string) bool {
-	return slices.ContainsFunc(ownServices, func(s *service.Service) bool {
-		return slices.Contains(args, s.Name)
-	})
-}
-
-// callBuilt makes a call of the program as it is built.
-func callBuilt(t *testing.T, args []string) (status int, printed string) {
-	cmd := orchestrator(t, t.TempDir(), args...)
-	out, _ := cmd.CombinedOutput()
-	return cmd.ProcessState.ExitCode(), string(out)
-}
-
-// of returns the exit status of a call, and what it prints.
-func (o *outcomes) of(t *testing.T, call *claims.Call) (status int, printed string) {
-	o.mu.Lock()
-	made, found := o.made[call.Command]
-	if !found {
-		made = sync.OnceValues(func() (int, string) {
-			if usesOwnService(call.Args) {
-				return callBuilt(t, call.Args)
-			}
-			return callAlone(t.Context(), call.Args, o.results)
-		})
-		o.made[call.Command] = made
+// checkClaim returns what is wrong with a claim. It makes no run.
+func checkClaim(c *claim, root *cobra.Command) (wrong []error) {
+	say := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
+	if c.Says == "" || c.Text == "" || c.Seen == "" || !verdictForm.MatchString(c.Verdict) {
+		say("it is not said what it says, how the text has it, what was seen, or what the verdict is")
 	}
-	o.mu.Unlock()
-	return made()
-}
-
-// check returns what is wrong with a claim: nothing shows it, or something does not show what it is to show.
-// Servers of services are not asked.
-func (o *outcomes) check(t *testing.T, c *claims.Claim) (wrong []error) {
-	wrong = c.Check()
-	for _, call := range c.Calls {
-		if call.Needs != "" {
+	if (len(c.Runs) == 0) != (c.NoRun != "") || len(c.Runs)+len(c.Tests) == 0 {
+		say("it has no run and no reason for that, or both, or nothing that shows it")
+	}
+	evidence := strings.Join([]string{c.Says, c.Text, c.Verdict, c.Lacks}, " ")
+	for _, r := range c.Runs {
+		evidence += " " + r.Command + " " + r.Prints
+		args := shellWords(r.Command)
+		cmd, _, err := root.Find(args[1:])
+		if args[0] != "orchestrator" || err != nil || strings.TrimSpace(r.Prints) == "" {
+			say("%s: it is no call of the orchestrator, or it is not said what it prints", r.Command)
 			continue
 		}
-		if _, err := call.Shows(o.of(t, &call)); err != nil {
-			wrong = append(wrong, err)
+		for _, arg := range args {
+			flag, _, _ := strings.Cut(arg, "=")
+			if name, is := strings.CutPrefix(flag, "--"); is && cmd.Flags().Lookup(name) == nil {
+				say("%s: there is no flag %s", r.Command, arg)
+			}
 		}
 	}
-	for _, cell := range c.Held {
-		if err := checkHeld(cell); err != nil {
-			wrong = append(wrong, err)
+	for _, test := range c.Tests {
+		evidence += " " + test.Test + " " + test.If
+		if err := checkTest(test); err != nil {
+			say("%s: %v", test.Test, err)
+		}
+	}
+	for _, n := range figuresIn(c.Seen) {
+		if !slices.Contains(figuresIn(evidence), n) {
+			say("%s was seen, and stands neither in a call of it nor in what a call prints", n)
 		}
 	}
 	return wrong
 }
 
-// checkHeld returns an error unless the test of a cell is in the package that the cell names. If it is about
-// a changed rule, there must be a story in which a form with that rule ends so; the test has it played.
-func checkHeld(cell string) error {
-	words := claims.Spans(cell)
-	if len(words) != 1 && len(words) != 3 {
-		return fmt.Errorf("%q is no call of go test, with a rule and what becomes of it or without", cell)
+// A figure is no part of a formula or of a name, as those in N-1, 2(N-1), 2√N and K5 are.
+var figureForm = regexp.MustCompile(`(?:^|[^\w.,-])([0-9]+(?:[.,][0-9]+)*)([(√N]?)`)
+
+// figuresIn returns the numbers in a text. 9 and 9.0000 are the same.
+func figuresIn(text string) (all []string) {
+	for _, m := range figureForm.FindAllStringSubmatch(text, -1) {
+		if strings.Contains(m[1], ".") {
+			m[1] = strings.TrimRight(strings.TrimRight(m[1], "0"), ".")
+		}
+		if m[2] == "" {
+			all = append(all, m[1])
+		}
 	}
-	m := testCall.FindStringSubmatch(words[0])
+	return all
+}
+
+// Services are a module of their own: go test is called in its folder.
+var testForm = regexp.MustCompile(`^(?:cd (services) && )?go test \./(\S+) -run (Test\w+)(?:/(\S+))?$`)
+
+// checkTest returns an error unless a test is in its package. If it is about a changed rule, a form of its
+// story has to have that rule, and end so. The test itself plays it.
+func checkTest(test claimTest) error {
+	m := testForm.FindStringSubmatch(test.Test)
 	if m == nil {
-		return fmt.Errorf("%q is no call of go test", words[0])
+		return fmt.Errorf("it is no call of go test")
 	}
-	module, in, test, story := m[1], m[2], m[3], m[4]
-	folder := filepath.Join(rootOfClone, module, in)
+	folder := filepath.Join("../..", m[1], m[2])
 	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
 	if err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(files, func(file string) bool {
 		b, err := os.ReadFile(file)
-		return err == nil && bytes.Contains(b, []byte("\nfunc "+test+"(t *testing.T) {"))
+		return err == nil && bytes.Contains(b, []byte("\nfunc "+m[3]+"(t *testing.T) {"))
 	}) {
-		return fmt.Errorf("there is no %s in %s", test, filepath.Join(module, in))
+		return fmt.Errorf("there is no such test")
 	}
-	if len(words) == 1 {
+	if test.If == "" {
 		return nil
 	}
-	b, err := os.ReadFile(filepath.Join(folder, "testdata", story+".txt"))
-	if err != nil {
-		return err
+	story, err := os.ReadFile(filepath.Join(folder, "testdata", m[4]+".txt"))
+	_, form, _ := strings.Cut(string(story), "\n---- "+test.If+"\n")
+	form, _, _ = strings.Cut(form, "\n----")
+	if err == nil && !strings.Contains("\n"+form+"\n", "\n"+test.Then+"\n") {
+		err = fmt.Errorf("if %s, its story does not end with %q", test.If, test.Then)
 	}
-	if end := endOf(string(b), words[1]); end != words[2] {
-		return fmt.Errorf("%s: if %s, it ends with %q, and not %q", words[0], words[1], end, words[2])
-	}
-	return nil
+	return err
 }
 
-// endOf returns what comes of the form of a title in a story.
-func endOf(story, title string) string {
-	_, told, _ := strings.Cut(story, "\n---- "+title+"\n")
-	for line := range strings.Lines(told) {
-		if line = strings.TrimSpace(line); line == "nothing is broken" || strings.HasPrefix(line, "broken: ") {
-			return line
-		}
-		if strings.HasPrefix(line, "----") {
-			break
+// claimTables returns the tables of the page: a line for each claim.
+func claimTables(l *lectures) string {
+	var text strings.Builder
+	parts := 0
+	for _, c := range l.Claims {
+		if c.Lacks != "" {
+			parts++
 		}
 	}
-	return ""
+	all := len(l.Claims)
+	fmt.Fprintf(&text, "Of %d claims %d are shown, and %d in part.\n", all, all-parts, parts)
+	for _, c := range l.Claims {
+		if letter := c.ID[:1]; c.ID == letter+"1" {
+			fmt.Fprintf(&text, "\n## %s: %s\n\n%s\n|---|---|---|---|---|---|\n", letter, l.Sources[letter],
+				"| claim | says | the text has it so | verdict | what was seen | shown by |")
+		}
+		var by []string
+		for _, r := range c.Runs {
+			by = append(by, "`"+r.Command+"`")
+		}
+		for _, test := range c.Tests {
+			by = append(by, "`"+test.Test+"`")
+			if test.If != "" {
+				by[len(by)-1] += ": if `" + test.If + "`, `" + test.Then + "`"
+			}
+		}
+		verdict := strings.TrimSuffix(c.Verdict+"; not shown: "+c.Lacks, "; not shown: ")
+		cells := []string{c.ID, c.Says, c.Text, verdict, c.Seen, strings.Join(by, "<br>")}
+		fmt.Fprintf(&text, "| %s |\n", strings.Join(cells, " | "))
+	}
+	return text.String()
 }
 
-// Every claim of the texts that the project grew from has its rows, and what they say shows it does.
-func TestCoverage(t *testing.T) {
-	text := page(t, coveragePage)
-	all, err := claims.Read(text)
+// What claims say is so: in the short form, of every eighth claim.
+func TestClaimsAreAsSaid(t *testing.T) {
+	t.Parallel()
+	l, err := readClaims()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := countClaims(text, all); err != nil {
-		t.Error(err)
+	args := []string{"claims"}
+	for _, c := range soak.Few(l.Claims) {
+		args = append(args, c.ID)
 	}
-	o := &outcomes{results: t.TempDir(), made: map[string]func() (int, string){}}
-	for _, c := range soak.Few(all) {
-		t.Run(c.ID, func(t *testing.T) {
-			t.Parallel()
-			for _, err := range o.check(t, c) {
-				t.Error(err)
+	if out, err := orchestrator(t, t.TempDir(), args...).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// A claim is as said, or it is not, or it cannot be shown here.
+func TestOutcomesOfClaims(t *testing.T) {
+	const lists = "orchestrator list lamport"
+	const promises = "safety rests on FIFO links, no amnesia\nprogress rests on..."
+	for _, test := range []struct {
+		name    string
+		run     claimRun
+		outcome check.Outcome
+		prints  string
+	}{
+		{"as said", claimRun{Command: lists, Prints: promises}, check.Valid, "verdict        holds\n"},
+		{"another status", claimRun{Command: lists, Status: 1, Prints: promises}, check.Violated,
+			"NOT AS SAID: it ends with status 0, and not 1"},
+		{"no such line", claimRun{Command: lists, Prints: "safety rests on"}, check.Violated,
+			`NOT AS SAID: it does not print the line "safety rests on"`},
+		{"another order", claimRun{Command: lists, Prints: "progress rests on...\nsafety rests on..."},
+			check.Violated, `NOT AS SAID: it does not print the line "safety rests on..."`},
+		{"no server", claimRun{Command: "orchestrator bench --service etcd", Needs: "etcd", Prints: "VALID..."},
+			check.Inconclusive, "verdict        not shown here"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := claim{ID: "J1", Verdict: "holds", Seen: "it was so", Runs: []claimRun{test.run}}
+			outcome, text := c.run(t.Context(), t.TempDir())
+			if outcome != test.outcome || !strings.Contains(text, test.prints) ||
+				strings.Contains(text, "it was so") != (outcome == check.Valid) {
+				t.Errorf("%v, want %v and %q:\n%s", outcome, test.outcome, test.prints, text)
 			}
 		})
 	}
-}
-
-// A page that claims what is not so is refused.
-func TestCoverageIsChecked(t *testing.T) {
-	text := page(t, coveragePage)
-	o := &outcomes{results: t.TempDir(), made: map[string]func() (int, string){}}
-	for _, test := range []struct{ id, old, new, want string }{
-		{"J3", "published 3 per entry (3): confirmed", "published 4 per entry (3): confirmed",
-			`does not print the line "published 4 per entry`},
-		{"J3", "published 3 per entry (3): confirmed", "published 3 per entry", "does not print the line"},
-		{"J3", "| 0 |", "| 1 |", `ends with status 0, and not 1`},
-		{"J9", "with 5 requests unserved", "with 3 requests unserved", "does not print the line"},
-		{"T1", "VALID no two were inside together in 3 entries", "VIOLATED", `does not print the line "VIOLATED"`},
-		{"T1", "`node 2 asks and sends request to server 3`<br>", "", ""}, // less is claimed
-		{"T1", "`node 0 asks and sends request to server 3`", "`node 1 enters`", "or not in this order"},
-		{"T1", "central/order.txt", "central/disorder.txt", "ends with status 64"},
-		{"T9", "`broken: exclusion`", "`nothing is broken`", `it ends with "broken: exclusion", and not`},
-		{"T9", "the clock falls back", "the clock stands still", `it ends with "", and not`},
-		{"T9", "clock-held`: if", "cloak-held`: if", "no such file"},
-		{"T8", "TestDetectorsChangeNothingBeside", "TestDetectorsChangeAll", "there is no TestDetectorsChangeAll"},
-		{"T8", "./nodes/sim", "./nodes/mutex", "there is no TestDetectorsChangeNothingBeside in nodes/mutex"},
-		{"L11", "`go test ./nodes/mutex -run TestAcknowledgementsCloseTheQueue`", "", "nothing shows"},
-		{"T8", "go test", "go vet", "is no call of go test"},
-		{"G4", "TestOneWaiterIsWoken", "TestAllAreWoken", "there is no TestAllAreWoken in services/"},
-		{"G4", "cd services && ", "", "there is no TestOneWaiterIsWoken in etcd"},
-		{"T8", "| yes |", "| no |", "is not shown, yet has"},
-		{"T8", "| yes |", "| almost |", "is neither shown"},
-		{"T8", "| yes |", "| in part |", "is neither shown"},
-	} {
-		mutated := changeClaim(t, text, test.id, test.old, test.new)
-		all, err := claims.Read(mutated)
-		if err != nil {
-			t.Fatal(err)
-		}
-		at := slices.IndexFunc(all, func(c *claims.Claim) bool { return c.ID == test.id })
-		wrong := fmt.Sprint(o.check(t, all[at]))
-		if test.want == "" && wrong != "[]" || !strings.Contains(wrong, test.want) {
-			t.Errorf("%s with %q for %q: %s, want %q", test.id, test.new, test.old, wrong, test.want)
-		}
-	}
-	for _, test := range []struct{ id, old, new, want string }{
-		{"T8", "| yes |", "| no |", "the page does not say: Of 127 claims"},
-		{"J1", "| J1 |", "| J2 |", "J1 has a row of what was seen, and none of what shows it"},
-		{"J1", "| J1 |", "| J1 | all |", "it has 8 cells"},
-		{"J3", "| 0 |", "| zero |", `"zero" is no exit status`},
-		{"G20", "| G20 |", "| G19 |", "G20 has a row of what was seen"},
-	} {
-		mutated := changeClaim(t, text, test.id, test.old, test.new)
-		all, err := claims.Read(mutated)
-		if err == nil {
-			err = countClaims(mutated, all)
-		}
-		if err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s with %q for %q: %v, want %q", test.id, test.new, test.old, err, test.want)
-		}
-	}
-}
-
-// changeClaim returns the page with something else in the rows of a claim.
-func changeClaim(t *testing.T, text, id, old, other string) string {
-	t.Helper()
-	seen, rest, _ := strings.Cut(text, "\n## "+id[:1]+": ")
-	first, rest, _ := strings.Cut(rest, "\n| claim | says |")
-	before, rows, _ := strings.Cut(rest, "\n| "+id+" |")
-	before = seen + "\n## " + id[:1] + ": " + first + "\n| claim | says |" + before
-	rows, after, _ := strings.Cut("\n| "+id+" |"+rows, "\n| "+next(id)+" |")
-	if !strings.Contains(rows, old) {
-		t.Fatalf("%q is not in the rows of %s", old, id)
-	}
-	if after != "" {
-		after = "\n| " + next(id) + " |" + after
-	}
-	return before + strings.Replace(rows, old, other, 1) + after
-}
-
-// next returns the claim after another of its text.
-func next(id string) string {
-	n, _ := strconv.Atoi(id[1:])
-	return fmt.Sprint(id[:1], n+1)
 }

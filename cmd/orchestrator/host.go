@@ -10,7 +10,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"turnstile/bench/access"
 	"turnstile/bench/agent"
@@ -24,7 +23,8 @@ is over, or when its orchestrator is gone. End it with Ctrl-C.
 A host needs no flag but --join: its name is that of the machine. Files of runs are in --folder until the run
 has fetched them, or for 24 hours.`
 
-const hostExample = `  orchestrator host --join nats://TOKEN@127.0.0.1:4222 --name host-a`
+const hostExample = `  orchestrator host --join nats://TOKEN@127.0.0.1:4222 --name host-a
+  orchestrator host --join tls://control:4222 --key lab.key`
 
 // agentArgs make this program the agent of a host of a run that has started it.
 var agentArgs = []string{"host", "--piped"}
@@ -67,9 +67,7 @@ func (a *app) hostCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.join, "join", "", "`URL` of the control plane")
-	f.StringVar(&c.key, "key", "",
-		"`file` with the key of the host, which is bound to its name, or a folder of such files, of which it "+
-			"takes the first that no other on this machine has")
+	f.StringVar(&c.key, "key", "", "`file` with the key of the lab, as orchestrator keys makes it")
 	f.StringVar(&c.Name, "name", "", "`name` of the host (default that of the machine)")
 	f.StringVar(&c.Folder, "folder", "",
 		"`folder` for the files of runs (default one of its own in the temporary folder)")
@@ -119,7 +117,8 @@ func (a *app) serveHost(cmd *cobra.Command, c *hostCall) error {
 	c.Programs[agent.NodeProgram] = []string{c.node}
 	var conn *nats.Conn
 	err := c.RunAs.Files(func() (err error) {
-		conn, _, err = access.Connect(c.join, c.key, nats.Timeout(5*time.Second), nats.MaxReconnects(-1))
+		conn, err = access.Connect(c.join, c.key, nats.Name("host "+c.Name), nats.Timeout(5*time.Second),
+			nats.MaxReconnects(-1))
 		return err
 	})
 	if err != nil {
@@ -135,7 +134,7 @@ func (a *app) serveHost(cmd *cobra.Command, c *hostCall) error {
 	return nil
 }
 
-// identify works out as whom the host starts processes, which key it has, and its name.
+// identify works out as whom the host starts processes, and its name.
 func (c *hostCall) identify() error {
 	if c.runAs != "" {
 		as, err := agent.ParseAccount(c.runAs)
@@ -144,61 +143,15 @@ func (c *hostCall) identify() error {
 		}
 		c.RunAs = as
 	}
-	if c.key != "" {
-		if err := c.RunAs.Files(c.takeKey); err != nil {
-			return fmt.Errorf("--key: %w", err)
-		}
-	}
 	if c.Name == "" {
 		name, _ := os.Hostname()
 		c.Name = strings.ToLower(strings.Map(nameRune, name))
 	}
-	if err := access.CheckName(c.Name); err != nil {
+	if err := agent.CheckName(c.Name); err != nil {
 		return fmt.Errorf("--name: %w", err)
 	}
 	return nil
 }
-
-// takeKey takes the key of the host, and the name that it is bound to. Of a folder it takes the first that it
-// can lock, until this process ends.
-func (c *hostCall) takeKey() error {
-	files := []string{c.key}
-	if info, err := os.Stat(c.key); err == nil && info.IsDir() {
-		if files, err = filepath.Glob(filepath.Join(c.key, "*.nk")); err != nil || len(files) == 0 {
-			return fmt.Errorf("%s holds no keys: make some with orchestrator keys", c.key)
-		}
-	}
-	for _, path := range files {
-		_, who, err := access.Options(c.join, path)
-		switch {
-		case err != nil && len(files) == 1:
-			return err
-		case err == nil && who.Role != access.Host && len(files) == 1:
-			return fmt.Errorf("%s is the key of %v, and an agent takes that of a host", path, who)
-		case err != nil || who.Role != access.Host || len(files) > 1 && !lockFile(path):
-			continue
-		case c.Name != "" && c.Name != who.Name:
-			return fmt.Errorf("%s is the key of %v: leave out --name, or write it so", path, who)
-		}
-		c.key, c.Name = path, who.Name
-		return nil
-	}
-	return fmt.Errorf("%s holds no key of a host that no other agent has: make more with orchestrator keys",
-		c.key)
-}
-
-// lockFile locks a file until this process ends, unless another one has locked it.
-func lockFile(path string) bool {
-	file, err := os.Open(path)
-	if err != nil || unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
-		return false
-	}
-	locked = append(locked, file) // which is open as long as this process
-	return true
-}
-
-// locked are the files that this process has locked.
-var locked []*os.File
 
 // nameRune returns what stands for a character of a machine's name in that of a host.
 func nameRune(r rune) rune {

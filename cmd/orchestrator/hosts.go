@@ -23,7 +23,7 @@ their clocks are known, what they run, and what runs have left there whose orche
 left of all.`
 
 const hostsExample = `  orchestrator hosts --control nats://TOKEN@127.0.0.1:4222
-  orchestrator hosts --control tls://control:4222 --key me.nk --fetch latest`
+  orchestrator hosts --control tls://control:4222 --key lab.key --fetch latest`
 
 // A hostsCall is one call of the command hosts.
 type hostsCall struct {

@@ -42,7 +42,7 @@ func TestHostsAreTargets(t *testing.T) {
 func TestFlagsOfHostsGoTogether(t *testing.T) {
 	for args, says := range map[string]string{
 		"bench --control nats://token@127.0.0.1:1": "the run has none: add how many it takes, as in --hosts 4",
-		"bench --hosts 2 --key me.nk":              "add its URL, as in --control tls://control:4222",
+		"bench --hosts 2 --key lab.key":            "add its URL, as in --control tls://control:4222",
 	} {
 		var out, errors strings.Builder
 		run(t.Context(), append(strings.Fields(args), "--results", t.TempDir()), &out, &errors)

@@ -17,13 +17,14 @@ import (
 // layers are the packages, the highest layer first: a package imports only packages of lower layers.
 var layers = [][]string{
 	{"cmd/node", "cmd/orchestrator"},
-	{"bench/experiment", "bench/report", "bench/publish", "bench/diagram", "bench/export", "bench/claims"},
+	{"bench/experiment", "bench/report", "bench/publish", "bench/diagram", "bench/export"},
 	{"bench/page"},
 	{"bench"},
 	{"bench/service/local", "bench/service/natskv"},
 	{"bench/agent", "bench/service"},
 	{"bench/cluster", "bench/bare", "bench/control", "bench/compare", "bench/netcut"},
 	{"bench/access"},
+	{"report/draw"},
 	{"results"},
 	{"bench/option"},
 	{forTests}, // imports chaos and all of nodes but the tables, whose tests use it
@@ -42,14 +43,14 @@ var layers = [][]string{
 	{"nodes/detector", "nodes/register", "nodes/foreign/program"},
 	{"nodes/row", "nodes/port"},
 	{"nodes"},
-	{"internal/broker", "internal/chance", "internal/chart", "internal/yamlfile", "internal/format"},
+	{"internal/broker", "internal/chance", "internal/yamlfile", "internal/format", "internal/stats"},
 	{"internal/certs", "internal/cgroup", "internal/ddmin", "internal/english", "internal/figure",
 		"internal/terminal",
 		"internal/flaky", "internal/heap", "internal/input", "internal/jsonseq", "internal/offset",
 		"internal/plainjson",
-		"internal/quickpipe", "internal/selfbench", "internal/size", "internal/skew",
+		"internal/quickpipe", "internal/relay", "internal/selfbench", "internal/size", "internal/skew",
 		"docs", "internal/mailbox", "internal/shared",
-		"internal/soak", "internal/stats", "internal/suggest", "internal/svg", "internal/times",
+		"internal/soak", "internal/suggest", "internal/times",
 		"internal/unavailable", "internal/unit"},
 }
 

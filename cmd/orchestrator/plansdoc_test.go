@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/claims"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/chaos/place"
@@ -221,7 +220,7 @@ func checkCommand(t *testing.T, path, line string) {
 	if !calls || strings.Contains(line, "__complete") {
 		return
 	}
-	args := claims.Words(strings.TrimSuffix(line, `\`))
+	args := shellWords(strings.TrimSuffix(line, `\`))
 	a := &app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
 	cmd, rest, err := a.root().Find(args)
 	if err == nil {

@@ -32,8 +32,8 @@ const runsHelp = `List the runs that are stored, or those of SET, the newest fir
 Figures are medians of the trials of a run.
 --csv and --json have every column of runs.csv.
 
-Of a run that is damaged, or that an older Turnstile made, the list has what can be read, and says what
-cannot; what is no run is named.`
+Of a run that is damaged, or of another format, the list has what can be read, and says what cannot; what is
+no run is named.`
 
 const runsExample = `  orchestrator runs
   orchestrator runs sweep

@@ -20,7 +20,6 @@ import (
 
 	"turnstile/bench/control"
 	"turnstile/internal/soak"
-	"turnstile/nodes/catalog"
 	"turnstile/results"
 )
 
@@ -313,7 +312,7 @@ func (r *raging) entries() float64 {
 	if err != nil {
 		return 0
 	}
-	rows, err := folder.Rows(catalog.OptionNames()...)
+	rows, err := folder.Rows()
 	if err != nil || len(rows) == 0 {
 		return 0
 	}

@@ -6,14 +6,18 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"turnstile/bench"
 	"turnstile/bench/publish"
 	"turnstile/bench/report"
+	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/results"
@@ -25,9 +29,9 @@ line, column, the stored value, and the value that the history gives.
 
 ` + runHelp + `
 SET, the name or the path of a set, is for all of its runs. Of a published set, a folder or its .tar.gz,
-every file is compared with its digest and the tables of the set with those of its runs. Runs whose
-histories came along are judged again; of the others, verdicts and figures are not confirmed, and a line
-says of how many.
+every file is compared with its digest; if all agree, the tables of the set are compared with those of its
+runs, and the files of each run with each other. Runs whose histories came along are judged again; of the
+others, verdicts and figures are not confirmed, and a line says of how many.
 
 Names, words, pictures and reports of stalls are not in the histories. Digests in run.yaml say whether they
 were changed. A change of names, words or pictures is a difference; one of a report of a stall is named, and
@@ -65,11 +69,16 @@ type verifiable struct {
 func openVerifiable(root, ref string) (v verifiable, err error) {
 	for _, path := range []string{filepath.Join(root, ref), ref} {
 		info, err := os.Stat(path)
-		if err == nil && (info.Mode().IsRegular() && publish.IsArchive(path) ||
-			info.IsDir() && publish.IsFolder(path) && (path != ref || filepath.Base(ref) != ref || ref == ".")) {
+		if err == nil && (info.Mode().IsRegular() && strings.HasSuffix(path, results.ArchiveSuffix) ||
+			results.IsPublished(path) && (path != ref || filepath.Base(ref) != ref || ref == ".")) {
 			return verifiable{published: path}, nil
 		}
 	}
+	return openRunOrSet(root, ref)
+}
+
+// openRunOrSet finds a run or, if there is none, a set, which may be a folder that was published.
+func openRunOrSet(root, ref string) (v verifiable, err error) {
 	if v.run, err = results.Open(root, ref); err != nil {
 		if v.set = results.OpenSet(root, ref); v.set != nil {
 			err = nil
@@ -214,4 +223,200 @@ func verdictAgainst(stored bench.Record, index int, t *bench.Trial) string {
 		return "the stored verdict is the same"
 	}
 	return fmt.Sprintf("THE STORED VERDICT DIFFERS: it is %s", was)
+}
+
+// A setVerdict sums up what verify says of the runs of a set.
+type setVerdict struct {
+	worst     check.Outcome
+	outcomes  map[check.Outcome]int // how many runs have it, by the histories
+	differing []string              // runs whose tables differ
+	unread    int
+	remarks   map[string]int // how many runs they are about
+	rows      []results.Row
+	documents []any
+}
+
+// verifySet judges all runs of a set again. A run that cannot be judged is named, and the others go on.
+func (a *app) verifySet(ctx context.Context, c *verifyCall, set *results.Set) error {
+	v, err := a.judgeSet(ctx, c, set.Runs)
+	if err != nil {
+		return err
+	}
+	a.status = v.worst.ExitCode()
+	switch {
+	case c.json:
+		return terminal.PrintJSON(a.stdout, v.documents)
+	case c.benchmark:
+		return results.GoBench(a.stdout, v.rows)
+	}
+	for _, name := range []string{results.MatrixFile, results.SplitBrainFile, results.FailoverFile} {
+		if _, err := os.Stat(filepath.Join(set.Path, name)); err == nil {
+			v.remarks[name+" is about the set as a whole, and is not compared"]++
+		}
+	}
+	v.print(a, len(set.Runs))
+	return nil
+}
+
+// verifyPublished checks a published set, a folder or an archive, and judges the runs again whose histories
+// came along. What differs decides the exit status before the verdicts of these runs.
+func (a *app) verifyPublished(ctx context.Context, c *verifyCall, path string) error {
+	folder := path
+	if strings.HasSuffix(path, results.ArchiveSuffix) {
+		dir, err := os.MkdirTemp("", "turnstile-verify-")
+		if err != nil {
+			return failure{err, unwritten}
+		}
+		defer os.RemoveAll(dir)
+		if err := publish.Unpack(ctx, path, dir); err != nil {
+			return failure{fmt.Errorf("%s cannot be unpacked: %w", path, err), check.Violated.ExitCode()}
+		}
+		folder = dir
+	}
+	audit, err := publish.Check(ctx, folder)
+	if err != nil {
+		return failure{fmt.Errorf("%s cannot be checked: %w", path, err), check.Inconclusive.ExitCode()}
+	}
+	v, err := a.judgeSet(ctx, c, audit.Judgeable)
+	if err != nil {
+		return err
+	}
+	if a.status = v.worst.ExitCode(); len(audit.Differences) > 0 {
+		a.status = check.Violated.ExitCode()
+	}
+	switch {
+	case c.json:
+		return terminal.PrintJSON(a.stdout, map[string]any{"published": audit, "runs": v.documents,
+			"not_confirmed": audit.Without})
+	case c.benchmark:
+		err = results.GoBench(a.stdout, v.rows)
+	case len(audit.Judgeable) > 0:
+		v.print(a, len(audit.Judgeable))
+	}
+	if len(audit.Differences) == 0 {
+		fmt.Fprintf(a.stdout, "%s: as published; its tables, histograms, messages and verdicts agree\n",
+			terminal.FromHere(path))
+	} else {
+		fmt.Fprintf(a.stdout, "%s from what was published:\n", terminal.PaletteFor(a.stdout).Paint(terminal.Red,
+			terminal.FromHere(path)+" DIFFERS"))
+	}
+	for _, d := range audit.Differences {
+		fmt.Fprintf(a.stdout, "  %v\n", d)
+	}
+	if audit.Without > 0 {
+		fmt.Fprintf(a.stdout, "not confirmed: the histories of %s are not here, so their verdicts and figures "+
+			"cannot be computed again\n", english.Count(audit.Without, "run", "runs"))
+	}
+	return err
+}
+
+// judgeSet judges runs again, and prints a line about each, for people.
+func (a *app) judgeSet(ctx context.Context, c *verifyCall, runs []*results.Folder) (*setVerdict, error) {
+	v := &setVerdict{documents: []any{}, outcomes: map[check.Outcome]int{},
+		remarks: map[string]int{}}
+	for _, folder := range runs {
+		one, err := judgeAgain(ctx, folder)
+		switch {
+		case errors.Is(err, bench.ErrNotJudged):
+			return nil, err
+		case err != nil:
+			v.unreadable(a, c, folder, err)
+			continue
+		}
+		if err := v.add(a, c, folder, one); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+// unreadable notes a run that cannot be judged, and says why.
+func (v *setVerdict) unreadable(a *app, c *verifyCall, folder *results.Folder, err error) {
+	v.unread++
+	v.worst = max(v.worst, check.Inconclusive)
+	v.documents = append(v.documents,
+		map[string]string{"run": folder.Ref(), "path": folder.Path, "error": err.Error()})
+	says := ""
+	if errors.As(err, new(bench.LackError)) {
+		says = "not confirmed: "
+	}
+	fmt.Fprintf(a.stderr, "%s%s: %v\n", says, folder.Ref(), err)
+}
+
+// add notes a run that was judged again, and prints a line about it, for people.
+func (v *setVerdict) add(a *app, c *verifyCall, folder *results.Folder, one *verified) error {
+	outcome := one.summary.Outcome()
+	v.worst = max(v.worst, one.outcome())
+	v.outcomes[outcome]++
+	if len(one.audit.Differences) > 0 {
+		v.differing = append(v.differing, folder.Ref())
+	}
+	switch {
+	case c.json:
+		d, err := one.document()
+		v.documents = append(v.documents, d)
+		return err
+	case c.benchmark:
+		v.rows = append(v.rows, one.summary.Rows...)
+		report.Unjudged(a.stderr, one.summary)
+		a.tellTables(a.stderr, &bench.Audit{Differences: one.audit.Differences})
+		return nil
+	}
+	colors := terminal.PaletteFor(a.stdout)
+	switch {
+	case len(one.audit.Differences) > 0:
+		fmt.Fprintf(a.stdout, "%s  %s: the histories say %v\n", colors.Paint(terminal.Red, "THE TABLES DIFFER"),
+			folder.Ref(), outcome)
+	case one.stored.Unfinished():
+		fmt.Fprintf(a.stdout, "%s  %s: %s\n", report.Outcome(colors, outcome), folder.Ref(), results.UnfinishedSays)
+	case len(one.summary.Unjudged) > 0:
+		fmt.Fprintf(a.stdout, "%s  %s: what can be judged agrees with the histories\n",
+			report.Outcome(colors, outcome), folder.Ref())
+	default:
+		says := ""
+		if slices.ContainsFunc(one.stored.Trials, func(t bench.TrialRecord) bool { return t.Interrupted() }) {
+			says = results.Interrupted + "; "
+		}
+		fmt.Fprintf(a.stdout, "%s  %s: %sthe tables agree with the histories\n", report.Outcome(colors, outcome),
+			folder.Ref(), says)
+	}
+	report.Unjudged(a.stdout, one.summary)
+	for _, d := range one.audit.Differences {
+		fmt.Fprintf(a.stdout, "  %v\n", d)
+	}
+	for _, remark := range one.audit.Remarks {
+		if len(one.summary.Unjudged) > 0 { // it is about this run alone
+			fmt.Fprintf(a.stdout, "  %s\n", remark)
+		} else {
+			v.remarks[remark]++
+		}
+	}
+	return nil
+}
+
+// print sums up the set.
+func (v *setVerdict) print(a *app, runs int) {
+	var words []string
+	for outcome := check.Valid; outcome <= check.Violated; outcome++ {
+		if n := v.outcomes[outcome]; n > 0 {
+			words = append(words, fmt.Sprintf("%d %v", n, outcome))
+		}
+	}
+	if v.unread > 0 {
+		words = append(words, fmt.Sprintf("%d cannot be judged", v.unread))
+	}
+	tables := "no table differs from the histories"
+	if n := len(v.differing); n > 0 {
+		tables = fmt.Sprintf("tables of %s differ from the histories: %s", english.Count(n, "run", "runs"),
+			strings.Join(v.differing, ", "))
+	}
+	fmt.Fprintf(a.stdout, "\n%s: %s; %s\n", english.Count(runs, "run", "runs"), strings.Join(words, ", "),
+		tables)
+	for _, remark := range slices.Sorted(maps.Keys(v.remarks)) {
+		of := ""
+		if n := v.remarks[remark]; n > 1 {
+			of = fmt.Sprintf(" (%d runs)", n)
+		}
+		fmt.Fprintf(a.stdout, "%s%s\n", remark, of)
+	}
 }

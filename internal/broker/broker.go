@@ -23,17 +23,10 @@ type Config struct {
 	Listen string `json:"listen,omitempty"` // IP address to listen on; empty: 127.0.0.1
 	Port   int    `json:"port"`             // on that address; 0: any that is free
 	Token  string `json:"token"`            // the credential that clients must show
-	// TLS is for clients and routes: then both speak TLS and nothing else. Nil: neither does.
-	TLS    *TLS    `json:"tls,omitempty"`
-	Routes *Routes `json:"routes,omitempty"`
-}
-
-// A TLS is what a broker needs to speak TLS, as PEM. Of other brokers it wants a certificate of the same
-// authority, of clients none.
-type TLS struct {
-	Cert string `json:"cert"` // of the broker, valid at the addresses at which it is reached
-	Key  string `json:"key"`  // the private key of Cert
-	CA   string `json:"ca"`   // the certificate of the authority
+	// TLS is the certificate of all brokers of a cluster. Clients and routes speak TLS and nothing else, and a
+	// route wants the same certificate from the other broker. Nil: neither does.
+	TLS    *certs.Pair `json:"tls,omitempty"`
+	Routes *Routes     `json:"routes,omitempty"`
 }
 
 // A Routes says how a broker is to find the other brokers of its cluster. Between two of them there is
@@ -41,8 +34,8 @@ type TLS struct {
 type Routes struct {
 	Port  int      `json:"port"`  // on the address of the broker, for others to connect to
 	Peers []string `json:"peers"` // addresses of those that this one connects to, again and again if need be
-	// Nowhere is a port on which nobody listens. It is what the brokers tell each other as their address, since
-	// otherwise they would open routes that are not among these.
+	// Nowhere is a port on which nobody listens. It is what the brokers tell each other as their address,
+	// since otherwise they would open routes that are not among these.
 	Nowhere int `json:"nowhere"`
 }
 
@@ -81,20 +74,21 @@ func (c *Config) options() (*server.Options, error) {
 		o.ServerName = c.Name
 	}
 	if c.TLS != nil {
-		var err error
-		if o.TLSConfig, err = c.TLS.serving(tls.NoClientCert); err != nil {
-			return nil, err
+		pair, err := tls.X509KeyPair([]byte(c.TLS.Cert), []byte(c.TLS.Key))
+		if err != nil {
+			return nil, fmt.Errorf("the certificate of the broker cannot be used: %w", err)
 		}
 		o.TLS, o.TLSTimeout = true, o.AuthTimeout
+		o.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}}
 	}
-	if c.Routes == nil {
-		return o, nil
+	if c.Routes != nil {
+		c.addRoutes(o)
 	}
-	return o, c.addRoutes(o)
+	return o, nil
 }
 
 // addRoutes has the server be one of a cluster.
-func (c *Config) addRoutes(o *server.Options) error {
+func (c *Config) addRoutes(o *server.Options) {
 	r := c.Routes
 	o.Cluster = server.ClusterOpts{
 		Name: "turnstile", Host: o.Host, Port: r.Port, Username: routeUser, Password: c.Token,
@@ -108,27 +102,11 @@ func (c *Config) addRoutes(o *server.Options) error {
 		o.Routes = append(o.Routes, &url.URL{Scheme: "nats-route", Host: peer,
 			User: url.UserPassword(routeUser, c.Token)})
 	}
-	if c.TLS == nil {
-		return nil
+	if c.TLS != nil {
+		both := certs.Pinned(c.TLS.Pin)
+		both.Certificates, both.ClientAuth = o.TLSConfig.Certificates, tls.RequireAnyClientCert
+		o.Cluster.TLSConfig, o.Cluster.TLSTimeout = both, o.AuthTimeout
 	}
-	var err error
-	o.Cluster.TLSConfig, err = c.TLS.serving(tls.RequireAndVerifyClientCert)
-	o.Cluster.TLSTimeout = o.AuthTimeout
-	return err
-}
-
-// serving returns how the broker speaks TLS with those who connect to it, and with those to whom it connects.
-func (t *TLS) serving(clients tls.ClientAuthType) (*tls.Config, error) {
-	pair, err := tls.X509KeyPair([]byte(t.Cert), []byte(t.Key))
-	if err != nil {
-		return nil, fmt.Errorf("the certificate of the broker cannot be used: %w", err)
-	}
-	c, err := certs.Trusting(t.CA)
-	if err != nil {
-		return nil, err
-	}
-	c.Certificates, c.ClientCAs, c.ClientAuth = []tls.Certificate{pair}, c.RootCAs, clients
-	return c, nil
 }
 
 // Start runs a NATS server in this process.

@@ -2,7 +2,6 @@ package broker
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"net"
 	"strings"
@@ -17,24 +16,14 @@ import (
 
 const limit = 10 * time.Second // generous: the machine may be busy
 
-// authority makes an authority.
-func authority(t *testing.T) *certs.Authority {
+// certificate makes one for brokers.
+func certificate(t *testing.T) *certs.Pair {
 	t.Helper()
-	a, err := certs.NewAuthority("test", certs.SpanOf(time.Hour))
+	p, err := certs.New("test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a
-}
-
-// speaking returns what a broker on the loopback address needs to speak TLS.
-func speaking(t *testing.T, a *certs.Authority) *TLS {
-	t.Helper()
-	p, err := a.Issue("broker", []string{"127.0.0.1"}, certs.SpanOf(time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &TLS{Cert: p.Cert, Key: p.Key, CA: a.Certificate()}
+	return p
 }
 
 // run starts a broker until the test ends.
@@ -49,16 +38,12 @@ func run(t *testing.T, c Config) *server.Server {
 	return s
 }
 
-// connect connects to a broker with the certificate of an authority, or with none.
-func connect(t *testing.T, s *server.Server, ca string) (*nats.Conn, error) {
+// connect connects to a broker by the pin of its certificate, or without one.
+func connect(t *testing.T, s *server.Server, pin string) (*nats.Conn, error) {
 	t.Helper()
 	options := []nats.Option{nats.Token("token"), nats.Timeout(limit)}
-	if ca != "" {
-		trusting, err := certs.Trusting(ca)
-		if err != nil {
-			t.Fatal(err)
-		}
-		options = append(options, nats.Secure(trusting))
+	if pin != "" {
+		options = append(options, nats.Secure(certs.Pinned(pin)))
 	}
 	conn, err := nats.Connect(s.ClientURL(), options...)
 	if err == nil {
@@ -67,22 +52,23 @@ func connect(t *testing.T, s *server.Server, ca string) (*nats.Conn, error) {
 	return conn, err
 }
 
-// A broker that speaks TLS takes clients that know its authority, and those know a broker of another.
+// A broker that speaks TLS takes clients that know its certificate, and those notice that of another.
 func TestClientsSpeakTLS(t *testing.T) {
-	a := authority(t)
-	s := run(t, Config{TLS: speaking(t, a)})
+	own := certificate(t)
+	s := run(t, Config{TLS: own})
 	if !strings.HasPrefix(s.ClientURL(), "tls://") {
 		t.Errorf("its URL is %s", s.ClientURL())
 	}
-	if _, err := connect(t, s, a.Certificate()); err != nil {
+	if _, err := connect(t, s, own.Pin); err != nil {
 		t.Error(err)
 	}
-	for _, ca := range []string{"", authority(t).Certificate()} {
-		if _, err := connect(t, s, ca); !errors.As(err, new(x509.UnknownAuthorityError)) {
-			t.Errorf("a client that does not know the authority: %v", err)
-		}
+	if _, err := connect(t, s, certificate(t).Pin); !errors.Is(err, certs.ErrPin) {
+		t.Errorf("a client that knows another certificate: %v", err)
 	}
-	if _, err := connect(t, run(t, Config{}), a.Certificate()); !errors.Is(err, nats.ErrSecureConnWanted) {
+	if _, err := connect(t, s, ""); !errors.Is(err, nats.ErrTLS) {
+		t.Errorf("a client that knows no certificate: %v", err)
+	}
+	if _, err := connect(t, run(t, Config{}), own.Pin); !errors.Is(err, nats.ErrSecureConnWanted) {
 		t.Errorf("a client that speaks TLS, to a broker that does not: %v", err)
 	}
 }
@@ -98,16 +84,14 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// Brokers of one authority are a cluster. Who has no certificate of that authority is refused by the port for
-// routes, before it could show a token.
+// Brokers with one certificate are a cluster. The port for routes refuses everybody else before a token could
+// be shown.
 func TestRoutesSpeakTLS(t *testing.T) {
-	a := authority(t)
-	port := freePort(t)
-	own := speaking(t, a)
+	port, own := freePort(t), certificate(t)
 	first := run(t, Config{Name: "first", TLS: own, Routes: &Routes{Port: port, Nowhere: 1}})
-	second := run(t, Config{Name: "second", TLS: speaking(t, a), Routes: &Routes{Port: freePort(t), Nowhere: 1,
+	second := run(t, Config{Name: "second", TLS: own, Routes: &Routes{Port: freePort(t), Nowhere: 1,
 		Peers: []string{Address(port)}}})
-	hears, err := connect(t, first, a.Certificate())
+	hears, err := connect(t, first, own.Pin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +102,7 @@ func TestRoutesSpeakTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	says, err := connect(t, second, a.Certificate())
+	says, err := connect(t, second, own.Pin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,21 +118,21 @@ func TestRoutesSpeakTLS(t *testing.T) {
 		}
 	}
 	for name, test := range map[string]struct {
-		with  *TLS
+		with  *certs.Pair
 		taken bool
 	}{
-		"of the same authority": {own, true},
-		"of another":            {speaking(t, authority(t)), false},
-		"none":                  {nil, false},
+		"the same": {own, true},
+		"another":  {certificate(t), false},
+		"none":     {nil, false},
 	} {
 		if err := talk(t, Address(port), test.with); (err == nil) != test.taken {
-			t.Errorf("a certificate %s: %v", name, err)
+			t.Errorf("certificate: %s: %v", name, err)
 		}
 	}
 }
 
 // talk speaks TLS with a port, and returns an error if that ends before the other side has said something.
-func talk(t *testing.T, address string, with *TLS) error {
+func talk(t *testing.T, address string, with *certs.Pair) error {
 	t.Helper()
 	config := &tls.Config{InsecureSkipVerify: true}
 	if with != nil {
@@ -180,13 +164,10 @@ func TestListen(t *testing.T) {
 			t.Errorf("it listens at %s", at)
 		}
 	}
-	blind := speaking(t, authority(t))
-	blind.CA = "x"
 	for says, c := range map[string]Config{
-		"cannot listen":                {Port: s.Addr().(*net.TCPAddr).Port, Listen: "127.0.0.2"},
-		"cannot assign":                {Listen: "192.0.2.1"},
-		"certificate of the broker":    {TLS: &TLS{Cert: "x"}},
-		"certificate of the authority": {TLS: blind},
+		"cannot listen":             {Port: s.Addr().(*net.TCPAddr).Port, Listen: "127.0.0.2"},
+		"cannot assign":             {Listen: "192.0.2.1"},
+		"certificate of the broker": {TLS: &certs.Pair{Cert: "x"}},
 	} {
 		s, err := Start(c)
 		if err == nil {

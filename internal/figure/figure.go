@@ -4,7 +4,6 @@ package figure
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -57,36 +56,6 @@ func (f Figure) IsBound() bool { return f.state == atLeast }
 // Value returns the number, and whether there is one.
 func (f Figure) Value() (x float64, known bool) { return f.value, f.Known() }
 
-// Median returns the middle one of some numbers. Of two it is their mean.
-func Median(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	return (x[len(x)/2] + x[(len(x)-1)/2]) / 2
-}
-
-// MedianOf returns the median of figures, all of which must be known. It is a bound if one of those up to
-// it is.
-func MedianOf(figures []Figure) Figure {
-	values := make([]float64, len(figures))
-	for i, f := range figures {
-		if !f.Known() {
-			return Figure{}
-		}
-		values[i] = f.value
-	}
-	if len(values) == 0 {
-		return Figure{}
-	}
-	values = slices.Sorted(slices.Values(values))
-	upper := values[len(values)/2]
-	state := exact
-	for _, f := range figures {
-		if f.value <= upper {
-			state = max(state, f.state)
-		}
-	}
-	return figure(Median(values), state)
-}
-
 // Equal reports whether f and g say the same.
 func (f Figure) Equal(g Figure) bool { return f == g }
 
@@ -114,20 +83,17 @@ func (f Figure) Text() string {
 // MarshalText writes the figure as String prints it.
 func (f Figure) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
 
-// UnmarshalText reads a cell: a number, or nothing. Older versions wrote lower bounds as >12.5.
+// UnmarshalText reads a cell: a number, or nothing.
 func (f *Figure) UnmarshalText(text []byte) error {
 	*f = Figure{}
 	cell := strings.TrimSpace(string(text))
 	if cell == "" {
 		return nil
 	}
-	number, bound := strings.CutPrefix(cell, ">")
-	x, err := strconv.ParseFloat(number, 64)
+	x, err := strconv.ParseFloat(cell, 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
 		return fmt.Errorf("%q is no number", cell)
 	}
-	if *f = Number(x); bound {
-		*f = AtLeast(x)
-	}
+	*f = Number(x)
 	return nil
 }

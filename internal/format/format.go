@@ -105,6 +105,17 @@ func percentage(f figure.Figure, format string) string {
 	return fmt.Sprintf(format, 100*x)
 }
 
+// Probability prints a probability to four decimal places; nothing if it is unknown.
+func Probability(f figure.Figure) string {
+	switch p, known := f.Value(); {
+	case !known:
+		return ""
+	case p < 0.0001:
+		return "<0.0001"
+	}
+	return Plain(f, 4)
+}
+
 // shown prints a figure as text does its value, with > if it is a lower bound.
 func shown(f figure.Figure, text func(float64) string) string {
 	x, known := f.Value()

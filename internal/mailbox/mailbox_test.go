@@ -1,3 +1,6 @@
+// Package mailbox shows that semaphores and messages can be made of each other (D. W. Jones, 22C:116, note
+// 27): a mailbox of semaphores and shared memory, and a semaphore of messages. Its test holds both to the
+// same, and each made of the other.
 package mailbox
 
 import (
@@ -7,6 +10,154 @@ import (
 	"testing"
 	"time"
 )
+
+// A Semaphore has permits.
+type Semaphore interface {
+	P() // takes a permit, and waits until there is one
+	V() // gives one
+}
+
+// A Mailbox holds messages on their way to one process.
+type Mailbox interface {
+	Send(Message)     // waits while the box is full
+	Receive() Message // takes the oldest, and waits until there is one
+}
+
+// A Message is what processes send each other: what it asks for, and where the answer goes.
+type Message struct {
+	Kind   Kind
+	Answer Mailbox
+	Number int // of a message that carries one
+}
+
+// Kind is what a message asks for.
+type Kind int
+
+// The kinds of messages of a semaphore.
+const (
+	Data    Kind = iota
+	Take         // P: the sender waits for the answer
+	Give         // V
+	Granted      // the answer to Take
+	Stop         // ends the server
+)
+
+// counter is the semaphore of one machine, of a lock and a condition variable.
+type counter struct {
+	mu      sync.Mutex
+	given   *sync.Cond
+	permits int
+}
+
+// NewSemaphore returns a semaphore of the machine with so many permits.
+func NewSemaphore(permits int) Semaphore {
+	c := &counter{permits: permits}
+	c.given = sync.NewCond(&c.mu)
+	return c
+}
+
+func (c *counter) P() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for c.permits == 0 {
+		c.given.Wait()
+	}
+	c.permits--
+}
+
+func (c *counter) V() {
+	c.mu.Lock()
+	c.permits++
+	c.mu.Unlock()
+	c.given.Signal()
+}
+
+// channel is the mailbox of the language.
+type channel chan Message
+
+func NewMailbox(size int) Mailbox { return make(channel, size) }
+
+func (c channel) Send(m Message)   { c <- m }
+func (c channel) Receive() Message { return <-c }
+
+// ring is a mailbox of three semaphores and memory that they protect: a bounded buffer.
+type ring struct {
+	slots       []Message
+	first, next int // the slot of the oldest message, and that of the next one
+	free, full  Semaphore
+	alone       Semaphore // one process at a time looks at the slots
+}
+
+// OfSemaphores returns a mailbox for so many messages, made of semaphores that permits makes.
+func OfSemaphores(size int, permits func(int) Semaphore) Mailbox {
+	return &ring{slots: make([]Message, size), free: permits(size), full: permits(0), alone: permits(1)}
+}
+
+// Send puts a message into a free slot. It waits for that before it is alone: the other way round nobody
+// could make one free.
+func (r *ring) Send(m Message) {
+	r.free.P()
+	r.alone.P()
+	r.slots[r.next] = m
+	r.next = (r.next + 1) % len(r.slots)
+	r.alone.V()
+	r.full.V()
+}
+
+func (r *ring) Receive() Message {
+	r.full.P()
+	r.alone.P()
+	m := r.slots[r.first]
+	r.slots[r.first] = Message{}
+	r.first = (r.first + 1) % len(r.slots)
+	r.alone.V()
+	r.free.V()
+	return m
+}
+
+// server is a semaphore that a process keeps: its count, and the queue of who waits, are in that process.
+type server struct {
+	box   Mailbox
+	boxes func(size int) Mailbox
+}
+
+// OfMessages returns a semaphore with so many permits, kept by a process that is asked by messages in
+// mailboxes that boxes makes; stop ends that process, once nobody waits.
+func OfMessages(permits int, boxes func(size int) Mailbox) (s Semaphore, stop func()) {
+	box := boxes(1)
+	go serve(box, permits)
+	return &server{box, boxes}, func() { box.Send(Message{Kind: Stop}) }
+}
+
+// serve is the loop of the notes: a P is answered at once while there are permits, and otherwise once a V
+// comes.
+func serve(box Mailbox, permits int) {
+	var waiting []Mailbox // the return addresses, in the order of their requests
+	for {
+		switch m := box.Receive(); {
+		case m.Kind == Take && permits > 0:
+			permits--
+			m.Answer.Send(Message{Kind: Granted})
+		case m.Kind == Take:
+			waiting = append(waiting, m.Answer)
+		case m.Kind == Give && len(waiting) > 0:
+			waiting[0].Send(Message{Kind: Granted})
+			waiting = waiting[1:]
+		case m.Kind == Give:
+			permits++
+		default:
+			return
+		}
+	}
+}
+
+func (s *server) P() {
+	answer := s.boxes(1)
+	s.box.Send(Message{Kind: Take, Answer: answer})
+	answer.Receive()
+}
+
+func (s *server) V() { s.box.Send(Message{Kind: Give}) }
 
 // A kit makes semaphores and mailboxes, of either sort.
 type kit struct {
@@ -56,17 +207,14 @@ func TestSemaphoresAndMessagesBuildEachOther(t *testing.T) {
 
 // keepsPermits returns an error unless at most so many processes are inside a semaphore, and as many can be.
 func keepsPermits(s Semaphore, permits int) error {
-	var inside, most, entries atomic.Int32
+	var inside, tooMany, entries atomic.Int32
 	var all sync.WaitGroup
 	for range permits + 3 {
 		all.Go(func() {
 			for range 40 {
 				s.P()
-				for now := inside.Add(1); ; {
-					before := most.Load()
-					if now <= before || most.CompareAndSwap(before, now) {
-						break
-					}
+				if now := inside.Add(1); now > int32(permits) {
+					tooMany.Store(now)
 				}
 				entries.Add(1)
 				inside.Add(-1)
@@ -87,8 +235,8 @@ func keepsPermits(s Semaphore, permits int) error {
 	}
 	s.V()
 	<-taken
-	if int(most.Load()) > permits || entries.Load() != int32(permits+3)*40 {
-		return fmt.Errorf("up to %d were inside, in %d entries", most.Load(), entries.Load())
+	if tooMany.Load() > 0 || entries.Load() != int32(permits+3)*40 {
+		return fmt.Errorf("%d permits let %d in, in %d entries", permits, tooMany.Load(), entries.Load())
 	}
 	return nil
 }

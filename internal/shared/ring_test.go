@@ -5,6 +5,79 @@ import (
 	"testing"
 )
 
+// semaphore has one permit at most.
+type semaphore chan struct{}
+
+func (s semaphore) wait()   { <-s }
+func (s semaphore) signal() { s <- struct{}{} }
+
+// A Member is a node of a token ring, as the same notes have it: an agent that passes the token on, whatever
+// the application does, and shares one variable and two semaphores with it.
+type Member struct {
+	guard   sync.Mutex // over letMeIn
+	letMeIn bool       // else it is done
+	entry   semaphore  // on which the application waits
+	goOn    semaphore  // on which the agent waits while the application is inside
+	token   chan struct{}
+	next    *Member
+}
+
+// Ring returns so many members, of whom the first has the token.
+func Ring(n int) []*Member {
+	ring := make([]*Member, n)
+	for i := range ring {
+		ring[i] = &Member{entry: make(semaphore, 1), goOn: make(semaphore, 1), token: make(chan struct{}, 1)}
+	}
+	for i, m := range ring {
+		m.next = ring[(i+1)%n]
+	}
+	ring[0].token <- struct{}{}
+	return ring
+}
+
+// Serve is the agent. It ends when it is told to and has no token.
+func (m *Member) Serve(stop <-chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		case <-m.token:
+			m.passOn()
+		}
+	}
+}
+
+// passOn lets the application in if that wants to, and passes the token on.
+func (m *Member) passOn() {
+	m.guard.Lock()
+	lets := m.letMeIn
+	m.guard.Unlock()
+	if lets {
+		m.entry.signal()
+		m.goOn.wait()
+	}
+	m.next.token <- struct{}{}
+}
+
+// Enter has the application wait until its agent lets it in.
+func (m *Member) Enter() {
+	m.set(true)
+	m.entry.wait()
+}
+
+// Leave has the application leave. It is done before it has its agent go on: the other way round the token
+// could come back in between, and let in whoever does not ask.
+func (m *Member) Leave() {
+	m.set(false)
+	m.goOn.signal()
+}
+
+func (m *Member) set(letMeIn bool) {
+	m.guard.Lock()
+	m.letMeIn = letMeIn
+	m.guard.Unlock()
+}
+
 // Agents pass the token on beside their applications, of which one is inside at a time. One of them never
 // asks, and delays nobody.
 func TestRingOfAgents(t *testing.T) {

@@ -5,14 +5,14 @@
 //
 // It runs each command once, by sh in this folder with bin/ first in the path, and replaces what stands
 // between the comments by how long the command took, or by what it printed. Output that stands in a block of
-// code stays in one, below the line that begins with $. With -only TEXT it runs the commands that contain it.
+// code stays in one, below the line that begins with $. What stands for a command that fails is left, and the
+// status is 1. With -only TEXT it runs the commands that contain it.
 package main
 
 import (
-	"bytes"
+	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,114 +21,92 @@ import (
 	"time"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
-
-func run(args []string, stdout, stderr io.Writer) (exitStatus int) {
-	flags := flag.NewFlagSet("times", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	only := flags.String("only", "", "run the commands that contain this")
-	if err := flags.Parse(args); err != nil {
-		return 2
-	}
-	m := measurer{only: *only, say: stdout, made: map[string]*made{}}
-	for _, path := range flags.Args() {
-		if err := m.update(path); err != nil {
-			fmt.Fprintf(stderr, "times: %s: %v\n", path, err)
-			return 1
+func main() {
+	only := flag.String("only", "", "run the commands that contain this")
+	flag.Parse()
+	made := map[string]measured{}
+	var wrong []error
+	for _, path := range flag.Args() {
+		text, err := os.ReadFile(path)
+		if err == nil {
+			var now string
+			now, err = update(string(text), *only, made)
+			err = errors.Join(err, os.WriteFile(path, []byte(now), 0o644))
 		}
+		wrong = append(wrong, err)
 	}
-	return 0
+	if err := errors.Join(wrong...); err != nil {
+		fmt.Fprintf(os.Stderr, "times: %v\n", err)
+		os.Exit(1)
+	}
 }
 
-// A measurer runs commands, each once.
-type measurer struct {
-	only string
-	say  io.Writer
-	made map[string]*made
-}
-
-// A made is what came of a command.
-type made struct {
-	took   time.Duration
-	output string
-}
+// measured is how long a command took, and what it printed.
+type measured struct{ took, output string }
 
 var figure = regexp.MustCompile(`(?s)(<!-- (took|output): ([^\n]*?) -->)(.*?)(<!-- end -->)`)
 
-// update measures the figures of a page again, and writes it. The page is written after each command, so that
-// what was measured is kept if a later one fails.
-func (m *measurer) update(path string) error {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	for at := 0; ; {
-		place := figure.FindSubmatchIndex(b[at:])
-		if place == nil {
-			return nil
+// update returns a page with its figures measured again, and the errors of commands. made has the commands
+// that were run before.
+func update(text, only string, made map[string]measured) (string, error) {
+	var wrong []error
+	text = figure.ReplaceAllStringFunc(text, func(place string) string {
+		m := figure.FindStringSubmatch(place)
+		begin, what, command, stands, end := m[1], m[2], m[3], m[4], m[5]
+		if !strings.Contains(command, only) {
+			return place
 		}
-		part := func(i int) string { return string(b[at+place[2*i] : at+place[2*i+1]]) }
-		what, command, stands := part(2), part(3), part(4)
-		from, to := at+place[8], at+place[9]
-		at += place[1]
-		if !strings.Contains(command, m.only) {
-			continue
+		got, found := made[command]
+		if !found {
+			var err error
+			if got, err = measure(command); err != nil {
+				wrong = append(wrong, fmt.Errorf("%s: %w", command, err))
+				return place
+			}
+			made[command] = got
 		}
-		got, err := m.run(command)
-		if err != nil {
-			return fmt.Errorf("%s: %w", command, err)
+		if what == "took" {
+			return begin + got.took + end
 		}
-		now := written(got.took)
-		if what == "output" {
-			now = inPlaceOf(stands, got.output)
-		}
-		b = bytes.Join([][]byte{b[:from], b[to:]}, []byte(now))
-		at += len(now) - len(stands)
-		if err := os.WriteFile(path, b, 0o644); err != nil {
-			return err
-		}
-	}
+		return begin + inPlaceOf(stands, got.output) + end
+	})
+	return text, errors.Join(wrong...)
 }
 
-// run runs a command, or returns what came of it before.
-func (m *measurer) run(command string) (*made, error) {
-	if got := m.made[command]; got != nil {
-		return got, nil
-	}
-	fmt.Fprintf(m.say, "%s\n", command)
+// measure runs a command.
+func measure(command string) (measured, error) {
+	fmt.Println(command)
 	programs, err := filepath.Abs("bin")
 	if err != nil {
-		return nil, err
+		return measured{}, err
 	}
-	var out, errs bytes.Buffer
+	var errs strings.Builder
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Env = append(os.Environ(), "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"))
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.Stderr = &errs
 	begin := time.Now()
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("%w\n%s%s", err, &out, &errs)
+	out, err := cmd.Output()
+	if err != nil {
+		return measured{}, fmt.Errorf("%w\n%s%s", err, out, &errs)
 	}
-	got := &made{took: time.Since(begin), output: strings.TrimRight(out.String(), "\n")}
-	fmt.Fprintf(m.say, "  %s\n", written(got.took))
-	m.made[command] = got
+	got := measured{written(time.Since(begin)), strings.TrimRight(string(out), "\n")}
+	fmt.Printf("  %s\n", got.took)
 	return got, nil
 }
 
-// inPlaceOf returns output in the form of what stands there: a block of code, whose first line may be the
-// command as a person types it, lines such as those of a table, or words in a line.
+// block is the beginning of a block of code, with its first line if that is the command as a person types it.
+var block = regexp.MustCompile("^\n```.*\n(\\$ .*\n)?")
+
+// inPlaceOf returns output in the form of what stands there: a block of code, lines such as those of a table,
+// or words in a line.
 func inPlaceOf(stands, output string) string {
-	lines := strings.Split(stands, "\n")
-	switch {
-	case len(lines) < 2:
-		return output
-	case !strings.HasPrefix(lines[1], "```"):
+	if head := block.FindString(stands); head != "" {
+		return head + output + "\n```\n"
+	}
+	if strings.Contains(stands, "\n") {
 		return "\n" + output + "\n"
 	}
-	head := lines[:2]
-	if strings.HasPrefix(lines[2], "$ ") {
-		head = lines[:3]
-	}
-	return strings.Join(head, "\n") + "\n" + output + "\n```\n"
+	return output
 }
 
 // written returns a time as people write it.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,29 +18,21 @@ func TestUpdate(t *testing.T) {
 		"<!-- output: printf 'a\\nb\\n' -->\n```\n$ make letters\nz\n```\n<!-- end -->\n\n" +
 		"<!-- output: echo '| new |' -->\n| old |\n<!-- end -->\n" +
 		"<!-- output: exit 1 -->untouched<!-- end -->\n"
-	if err := os.WriteFile("page.md", []byte(page), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	var out, errs bytes.Buffer
-	status := run([]string{"page.md"}, &out, &errs)
-	if status != 1 || !strings.Contains(errs.String(), "exit 1") {
-		t.Errorf("a command that fails: status %d, %s", status, &errs)
-	}
-	b, err := os.ReadFile("page.md")
-	if err != nil {
-		t.Fatal(err)
+	got, err := update(page, "", map[string]measured{})
+	if err == nil || !strings.Contains(err.Error(), "exit 1") {
+		t.Errorf("a command that fails: %v", err)
 	}
 	want := strings.NewReplacer("-->7<", "-->42<", "42 --><", "42 -->42<", "\nz\n", "\na\nb\n",
 		"| old |", "| new |").Replace(page)
-	got := regexp.MustCompile(`(<!-- took: true -->)[^<]*<`).ReplaceAllString(string(b), "${1}9 min 9 s<")
-	if got != want || strings.Contains(string(b), "9 min 9 s") {
-		t.Errorf("the page is\n%s\nand not\n%s", b, want)
+	took := regexp.MustCompile(`(<!-- took: true -->)[^<]*<`)
+	if took.ReplaceAllString(got, "${1}9 min 9 s<") != want || strings.Contains(got, "9 min 9 s") {
+		t.Errorf("the page is\n%s\nand not\n%s", got, want)
 	}
 	if runs, _ := os.ReadFile("runs"); string(runs) != "run\n" {
 		t.Errorf("the command of two figures ran so often: %q", runs)
 	}
-	if status := run([]string{"-only", "echo", "page.md"}, &out, &errs); status != 0 {
-		t.Errorf("with -only, status %d", status)
+	if got, err := update(page, "nothing", nil); got != page || err != nil {
+		t.Errorf("with -only, %v:\n%s", err, got)
 	}
 }
 

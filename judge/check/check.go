@@ -3,7 +3,6 @@ package check
 // A check judges one promise by the evidence of a run.
 type check struct {
 	name   string
-	was    string // in verdicts of earlier versions; empty: the same
 	about  About
 	leaves open // what of a run with faults is open if the check does not come out valid
 	// split says that a violation breaks safety only if the verdict says that the run was Divided.

@@ -6,6 +6,7 @@ import (
 	"turnstile/internal/english"
 	"turnstile/judge/section"
 	"turnstile/nodes/history"
+	"turnstile/nodes/workload"
 )
 
 // exclusion: sections never overlap (see section.Resource). If the stamps say that they do and the
@@ -186,4 +187,21 @@ func witnesses(e *evidence) Finding {
 		}
 	}
 	return valid("intervals, register and account agree")
+}
+
+// works reports whether clients do more inside than to write the account, of which there is a check.
+func works(e *evidence) bool { return e.Work != workload.Account }
+
+// work: nobody else has spoilt what clients did inside. This is the harm that shows, of what exclusion is to
+// prevent.
+func work(e *evidence) Finding {
+	var sum uint64
+	for r := range e.resources() {
+		done, spoilt := r.Worked(e.Work)
+		if spoilt > 0 {
+			return e.excuse(violated("%s", e.Work.Says(done, spoilt)), e.sharedAt(r), e.Safe)
+		}
+		sum += done
+	}
+	return valid("%s", e.Work.Says(sum, 0))
 }

@@ -55,7 +55,7 @@ var Exclusion = &Problem{
 		{name: "capacity", about: aboutClaims, of: several, judge: capacity},
 		{name: "account", about: aboutSafety, leaves: everything, judge: account},
 		{name: "work", about: aboutSafety, leaves: everything, of: works, judge: work},
-		{name: "witnesses", was: "agreement", about: aboutBooks, leaves: everything, judge: witnesses},
+		{name: "witnesses", about: aboutBooks, leaves: everything, judge: witnesses},
 		{name: "minority", timed: true, about: aboutClaims, judge: minority},
 		{name: "detection", timed: true, about: aboutClaims, of: detects, judge: detection},
 		{name: "progress", about: aboutProgress, judge: progress},
@@ -136,15 +136,4 @@ func (p *Problem) check(name string) *check {
 		}
 	}
 	return nil
-}
-
-// Rename gives the findings of a verdict that an earlier version stored the names that their checks have now.
-func (p *Problem) Rename(v *Verdict) {
-	for i := range v.Findings {
-		for _, c := range p.checks {
-			if c.was != "" && v.Findings[i].Check == c.was {
-				v.Findings[i].Check = c.name
-			}
-		}
-	}
 }

@@ -151,7 +151,7 @@ func (r *records) auditLives(a *audit) {
 }
 
 // ends returns how many nodes the streams of a log are to and from. Where there is a second network, the
-// streams on that come behind those on the first; runs of earlier versions have none.
+// streams on that come behind those on the first.
 func (r *records) ends(l *history.NodeLog) int {
 	if r.Codec != nil {
 		if networks := r.Codec.Networks(); len(l.SentTo) >= networks*r.Config.N {

@@ -164,7 +164,7 @@ func (v *Verdict) Violates(check string) bool {
 	})
 }
 
-// About says what the check is about that found it; zero: another version of Turnstile has made it.
+// About says what the check is about that found it; zero: there is no such check.
 func (f *Finding) About() About { return f.check().about }
 
 // ShowsLittle reports whether it is about what the run asked of the algorithm, and not about what that did.

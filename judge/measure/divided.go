@@ -9,15 +9,15 @@ import (
 
 // OfGroup are the figures of a group of requests.
 type OfGroup struct {
-	Requests      number `csv:"requests"`                     // that went on at some moment of the window
-	Contended     number `csv:"contended"`                    // of the whole run: see Figures
-	Entries       number `csv:"entries_in_window"`            // entered while measuring
-	Unserved      number `csv:"unserved"`                     // of the whole run
-	Unissued      number `csv:"unissued"`                     // of the whole run: these fell due, and wait too
-	WaitUSP50     number `csv:"wait_us_p50" since:"unissued"` // due to enter
-	WaitUSP90     number `csv:"wait_us_p90" since:"unissued"`
-	WaitUSP99     number `csv:"wait_us_p99" since:"unissued"`
-	WaitUSMax     number `csv:"wait_us_max" since:"unissued"`
+	Requests      number `csv:"requests"`          // that went on at some moment of the window
+	Contended     number `csv:"contended"`         // of the whole run: see Figures
+	Entries       number `csv:"entries_in_window"` // entered while measuring
+	Unserved      number `csv:"unserved"`          // of the whole run
+	Unissued      number `csv:"unissued"`          // of the whole run: these fell due, and wait too
+	WaitUSP50     number `csv:"wait_us_p50"`       // due to enter
+	WaitUSP90     number `csv:"wait_us_p90"`
+	WaitUSP99     number `csv:"wait_us_p99"`
+	WaitUSMax     number `csv:"wait_us_max"`
 	OvertakenMean number `csv:"overtaken_mean"`
 	OvertakenMax  number `csv:"overtaken_max"`
 }

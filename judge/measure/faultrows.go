@@ -8,9 +8,7 @@ import (
 // row returns the figures of a fault.
 func (f *FaultFold) row(x *fault, what string) OfFault {
 	row := OfFault{Number: int(x.number), Fault: what, Healed: x.healed,
-		EntriesRefused: figure.Count(f.sections.Refused),
-		NextEntryS:     f.until(x.from, x.next), SilenceS: seconds(x.silence),
-	}
+		NextEntryS: f.until(x.from, x.next), SilenceS: seconds(x.silence)}
 	for i, p := range x.phases {
 		p.fill(&row, i)
 	}

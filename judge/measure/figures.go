@@ -26,15 +26,15 @@ type Figures struct {
 	EntriesInWindow   number `csv:"entries_in_window" of:"exclusion"` // entered while measuring
 	// AcceptedInWindow counts the accepted entries of the window. All rates and shares are of accepted entries.
 	AcceptedInWindow number `csv:"accepted_in_window" of:"exclusion"`
-	EntriesPerS      number `csv:"entries_per_s" since:"entries_refused" of:"exclusion"`
+	EntriesPerS      number `csv:"entries_per_s" of:"exclusion"`
 
 	Messages          number `csv:"messages"` // deliveries asked for in the whole run
 	Publishes         number `csv:"publishes"`
-	MessagesPerEntry  number `csv:"messages_per_entry" since:"entries_refused" of:"exclusion"`
+	MessagesPerEntry  number `csv:"messages_per_entry" of:"exclusion"`
 	PublishedMin      number `csv:"published_min" of:"exclusion"` // messages per entry, as published
 	PublishedMax      number `csv:"published_max" of:"exclusion"`
-	PublishesPerEntry number `csv:"publishes_per_entry" since:"entries_refused" of:"exclusion"`
-	BytesPerEntry     number `csv:"bytes_per_entry" since:"entries_refused" of:"exclusion"`
+	PublishesPerEntry number `csv:"publishes_per_entry" of:"exclusion"`
+	BytesPerEntry     number `csv:"bytes_per_entry" of:"exclusion"`
 	// ServerBytesPerEntry are the bytes that clients and servers of a service exchange, both ways.
 	ServerBytesPerEntry number `csv:"server_bytes_per_entry" of:"exclusion"`
 	Heartbeats          number `csv:"heartbeats"` // of the failure detector; in no other column
@@ -63,7 +63,7 @@ type Figures struct {
 	SynchronizationDelayUSP50 number `csv:"sync_delay_us_p50" of:"exclusion"`  // exit to the next enter
 	SynchronizationDelayUSP99 number `csv:"sync_delay_us_p99" of:"exclusion"`
 
-	Utilisation          number `csv:"utilisation" since:"entries_refused;utilisation_mean" of:"exclusion"`
+	Utilisation          number `csv:"utilisation" of:"exclusion"`
 	UtilisationMean      number `csv:"utilisation_mean" of:"exclusion"` // of several resources
 	UnitsTakenMax        number `csv:"units_taken_max" of:"exclusion"`  // at once, by the register
 	UnitsTakenMean       number `csv:"units_taken_mean" of:"exclusion"` // over the window
@@ -77,8 +77,8 @@ type Figures struct {
 	EntriesNodeMin number `csv:"entries_node_min" of:"exclusion"`
 	EntriesNodeMax number `csv:"entries_node_max" of:"exclusion"`
 	WithoutEntry   number `csv:"clients_without_entry" of:"exclusion"` // that requested, in the window
-	OvertakenMax   number `csv:"overtaken_max" since:"passed_over_max,warmup_took_s" of:"exclusion"`
-	OvertakenMean  number `csv:"overtaken_mean" since:"passed_over_max,warmup_took_s" of:"exclusion"`
+	OvertakenMax   number `csv:"overtaken_max" of:"exclusion"`
+	OvertakenMean  number `csv:"overtaken_mean" of:"exclusion"`
 
 	// PassedOverMax is how many entries of others passed over one request at most, once it was known to all.
 	PassedOverMax number `csv:"passed_over_max" of:"exclusion"`
@@ -94,17 +94,17 @@ type Figures struct {
 
 	// Of elections: those that elected somebody; those after which the leader of before led; until those who
 	// have to followed the next leader, in parts; all of them since agreement of all is a figure of its own.
-	Elections          number `csv:"elections" since:"all_agreed_us_p50,duration_s" of:"leaders"`
-	Rejoins            number `csv:"rejoins" since:"all_agreed_us_p50,duration_s" of:"leaders"`
-	ElectionsPerCrash  number `csv:"elections_per_crash" since:"all_agreed_us_p50,duration_s" of:"leaders"`
-	ElectUSP50         number `csv:"elect_us_p50" since:"all_agreed_us_p50,duration_s" of:"leaders"`
-	ElectUSP99         number `csv:"elect_us_p99" since:"all_agreed_us_p50,duration_s" of:"leaders"`
-	ElectUSMax         number `csv:"elect_us_max" since:"all_agreed_us_p50,duration_s" of:"leaders"`
-	ElectDetectedUSP50 number `csv:"elect_detection_us_p50" since:"all_agreed_us_p50,duration_s" of:"leaders"`
-	ElectDeclaredUSP50 number `csv:"elect_declaration_us_p50" since:"all_agreed_us_p50,duration_s" of:"leaders"`
-	ElectAgreedUSP50   number `csv:"elect_agreement_us_p50" since:"all_agreed_us_p50,duration_s" of:"leaders"`
-	ElectServingUSP50  number `csv:"elect_serving_us_p50" since:"all_agreed_us_p50,duration_s" of:"leaders"`
-	TakeoverUSP50      number `csv:"takeover_us_p50" since:"all_agreed_us_p50,duration_s" of:"leaders"`
+	Elections          number `csv:"elections" of:"leaders"`
+	Rejoins            number `csv:"rejoins" of:"leaders"`
+	ElectionsPerCrash  number `csv:"elections_per_crash" of:"leaders"`
+	ElectUSP50         number `csv:"elect_us_p50" of:"leaders"`
+	ElectUSP99         number `csv:"elect_us_p99" of:"leaders"`
+	ElectUSMax         number `csv:"elect_us_max" of:"leaders"`
+	ElectDetectedUSP50 number `csv:"elect_detection_us_p50" of:"leaders"`
+	ElectDeclaredUSP50 number `csv:"elect_declaration_us_p50" of:"leaders"`
+	ElectAgreedUSP50   number `csv:"elect_agreement_us_p50" of:"leaders"`
+	ElectServingUSP50  number `csv:"elect_serving_us_p50" of:"leaders"`
+	TakeoverUSP50      number `csv:"takeover_us_p50" of:"leaders"`
 	// Until all agreed, whatever cut them off.
 	AllAgreedUSP50 number `csv:"all_agreed_us_p50" of:"leaders"`
 	AllAgreedUSP99 number `csv:"all_agreed_us_p99" of:"leaders"`
@@ -119,7 +119,7 @@ type Figures struct {
 	Flaps               number `csv:"flaps" of:"leaders"`
 	Takeovers           number `csv:"takeovers" of:"leaders"`
 	TermsBackwards      number `csv:"terms_backwards" of:"leaders"`
-	MessagesPerElection number `csv:"messages_per_election" since:"all_agreed_us_p50,duration_s" of:"leaders"`
+	MessagesPerElection number `csv:"messages_per_election" of:"leaders"`
 
 	Violations number `csv:"violations" of:"exclusion"`
 	// ViolationsFenced are the entries that overlapped and that fence numbers would not have kept apart.
@@ -179,8 +179,8 @@ type OfMessages struct {
 	Delivered         number `csv:"delivered"`
 	Bytes             number `csv:"bytes"`
 	Refused           number `csv:"entries_refused"` // as in runs.csv
-	PerEntry          number `csv:"per_entry" since:"entries_refused"`
-	PublishesPerEntry number `csv:"publishes_per_entry" since:"entries_refused"`
+	PerEntry          number `csv:"per_entry"`
+	PublishesPerEntry number `csv:"publishes_per_entry"`
 }
 
 // The phases of a trial.
@@ -203,8 +203,8 @@ var Phases = ByPhase[string]{"before", "during", "after"}
 // after; of one of structs, the tags of their fields follow.
 type ByPhase[T any] [3]T
 
-// OfFault are the figures of one fault. Their tags are the columns that faults.csv had when it had a row for
-// each fault; ByPhases returns those that it has now.
+// OfFault are the figures of one fault. Their tags name them in reports; ByPhases returns the columns of
+// faults.csv.
 type OfFault struct {
 	Number int    `csv:"number"`        // of the fault among those that were asked for, from 1
 	Fault  string `csv:"fault,outside"` // in words
@@ -218,33 +218,31 @@ type OfFault struct {
 	Entries ByPhase[number] `csv:"entries_*"`
 	// Of these, those whose write the resource has accepted, and those whose write it has refused. The rates,
 	// OldRateS and SilenceS are of accepted entries.
-	Accepted       ByPhase[number]  `csv:"accepted_*"`
-	Refused        ByPhase[number]  `csv:"refused_*"`
-	EntriesRefused number           `csv:"entries_refused"` // in the whole run, as in runs.csv
-	PerS           ByPhase[number]  `csv:"entries_*_per_s" since:"entries_refused"`
-	WaitUS         ByPhase[OfWaits] `csv:"wait_*_us_"`
-	Messages       ByPhase[number]  `csv:"messages_*"` // deliveries asked for
-	Dropped        ByPhase[number]  `csv:"dropped_*"`
+	Accepted ByPhase[number]  `csv:"accepted_*"`
+	Refused  ByPhase[number]  `csv:"refused_*"`
+	PerS     ByPhase[number]  `csv:"entries_*_per_s"`
+	WaitUS   ByPhase[OfWaits] `csv:"wait_*_us_"`
+	Messages ByPhase[number]  `csv:"messages_*"` // deliveries asked for
+	Dropped  ByPhase[number]  `csv:"dropped_*"`
 
-	NextEntryS       number `csv:"next_entry_s"`                       // since it began
-	HealedNextEntryS number `csv:"healed_next_entry_s"`                // since it was healed
-	OldRateS         number `csv:"old_rate_s" since:"entries_refused"` // since it was healed
+	NextEntryS       number `csv:"next_entry_s"`        // since it began
+	HealedNextEntryS number `csv:"healed_next_entry_s"` // since it was healed
+	OldRateS         number `csv:"old_rate_s"`          // since it was healed
 
 	OverlapUS  ByPhase[number] `csv:"overlap_*_us" phases:"during after"`
-	Unfinished number          `csv:"unfinished"`      // open at the heal, and never over
-	Lost       number          `csv:"lost_unintended"` // in the whole run
+	Unfinished number          `csv:"unfinished"` // open at the heal, and never over
 
 	EpochBefore number `csv:"epoch_before"` // the highest in which anybody has entered
 	EpochAfter  number `csv:"epoch_after"`  // the same, until the next fault began
 	EpochsNew   number `csv:"epochs_new"`   // how many went by in between
 	// SilenceS is the longest time without an accepted entry until the next fault began.
-	SilenceS number `csv:"silence_s" since:"entries_refused"`
+	SilenceS number `csv:"silence_s"`
 	// SilenceTextbookS is after which silence a textbook takes what lets in for lost.
 	SilenceTextbookS number `csv:"silence_textbook_s"`
 
 	// Of a run with leaders. Elections are those that elected somebody, until those followed who have to.
-	Elections     ByPhase[number]      `csv:"elections_*" since:"leader_changes_before,to_s"`
-	ElectUS       ByPhase[OfElections] `csv:"elect_*_us_" since:"leader_changes_before,to_s"`
+	Elections     ByPhase[number]      `csv:"elections_*"`
+	ElectUS       ByPhase[OfElections] `csv:"elect_*_us_"`
 	LeaderlessUS  ByPhase[number]      `csv:"leaderless_*_us"`
 	TwoLeadersUS  ByPhase[number]      `csv:"two_leaders_*_us"`
 	Flaps         ByPhase[number]      `csv:"flaps_*"`

@@ -167,9 +167,10 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 	}
 	f.contend()
 	f.units()
-	f.work()
-	f.tell(f.single())
-	f.guard(f.single())
+	single := f.single()
+	f.work(single)
+	f.tell(single)
+	f.guard(single)
 	f.countMessages(logs)
 	f.detect()
 	if f.load == workload.Sequential {

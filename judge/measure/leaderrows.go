@@ -94,5 +94,5 @@ func (m *Leaders) fillFault(row *OfFault, x *fault) {
 	}
 	var none ByPhase[figure.Figure]
 	row.Entries, row.Accepted, row.Refused, row.PerS, row.OverlapUS = none, none, none, none, none
-	row.EntriesRefused, row.Unfinished, row.SilenceS = figure.Figure{}, figure.Figure{}, figure.Figure{}
+	row.Unfinished, row.SilenceS = figure.Figure{}, figure.Figure{}
 }

@@ -76,7 +76,7 @@ func (f *OfFault) ByPhases() []OfPhase {
 	return all
 }
 
-// FaultOf returns the fault that has such figures by phase. It lacks those of the whole run.
+// FaultOf returns the fault that has such figures by phase.
 func FaultOf(phases []OfPhase) (f OfFault) {
 	back := func(from, to *number) { *to = *from }
 	for i := range phases {
@@ -89,7 +89,7 @@ func FaultOf(phases []OfPhase) (f OfFault) {
 		}
 		at := slices.Index(Phases[:], p.Phase)
 		if at < 0 {
-			continue // of another version
+			continue
 		}
 		switch p.copyPhase(&f, at, back); at {
 		case Before:

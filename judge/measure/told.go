@@ -3,6 +3,7 @@ package measure
 import (
 	"turnstile/internal/figure"
 	"turnstile/judge/section"
+	"turnstile/nodes/workload"
 )
 
 // told counts the entries whose client was told that it had lost the lock, and those that were not.
@@ -85,6 +86,25 @@ func (f *Fold) guard(single bool) {
 		m.ViolationsFenced = figure.AtLeast(float64(sure))
 	default:
 		m.ViolationsFenced = figure.Count(sure)
+	}
+}
+
+// work counts what clients have done inside, unless the account counts nothing, since several may be there.
+func (f *Fold) work(single bool) {
+	if !single || f.sections.Entries == 0 {
+		return
+	}
+	var done, spoilt, undone uint64
+	for _, r := range f.sections.Resources {
+		if r != nil {
+			d, s := r.Worked(f.sections.Work)
+			done, spoilt, undone = done+d, spoilt+s, undone+r.Undone()
+		}
+	}
+	m := &f.Measures
+	m.WorkDone, m.WorkSpoilt = figure.Count(done), figure.Count(spoilt)
+	if f.sections.Work == workload.Shares {
+		m.SharesUndone = figure.Count(undone)
 	}
 }
 

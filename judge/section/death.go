@@ -85,7 +85,10 @@ func (f *Fold) crashed(e *history.Event) {
 			c.orphan(r, s.Units)
 		}
 		if e.Kind == history.Crashed {
-			r.lose(c)
+			if c.updated {
+				c.updated = false
+				r.undone++
+			}
 			r.reap(c)
 		}
 	}
@@ -154,9 +157,7 @@ func (f *Fold) afterKill(e *history.Event, d dead, r *Resource, c *Client) {
 		c.Left++
 		r.step(e)
 		if e.Kind == history.Exited && !e.Refused() {
-			if r.updated(c); d.at != math.MaxInt64 {
-				r.lose(c)
-			}
+			r.updated(c, d.at != math.MaxInt64)
 			r.writeLate(e.Value)
 		}
 	}

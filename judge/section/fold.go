@@ -291,7 +291,7 @@ func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
 		f.irregular(e, "leaves with its work undone")
 	}
 	if state == Exited && !e.Refused() {
-		r.updated(c)
+		r.updated(c, false)
 	}
 	if s == nil || s.State != inside {
 		return

@@ -7,6 +7,7 @@ import (
 
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/workload"
 )
 
 // A Resource is what the clients of one instance share. It has a capacity in units. Sections *overlap* while
@@ -42,7 +43,9 @@ type Resource struct {
 	Early   *Misread
 	Clients []Client // by node; there may be fewer
 	busy
-	workDone
+	// What clients have done inside (see workload.Work): steps, how many of these others have spoilt, and
+	// updates of the account by nodes that died before their client asked again.
+	steps, spoilt, undone uint64
 
 	Unfenced uint64           // entries without a fence number
 	Refusals uint64           // exits whose write was refused
@@ -211,6 +214,34 @@ func (r *Resource) Lost() uint64 {
 		return 0
 	}
 	return written - uint64(r.Account)
+}
+
+// step takes what a client has done that leaves.
+func (r *Resource) step(e *history.Event) {
+	done, spoilt := e.Worked()
+	r.steps += uint64(done)
+	r.spoilt += uint64(spoilt)
+}
+
+// Worked returns how much clients have done whose work is w: its steps or, if it has none, updates of the
+// account. Others have spoilt so many of them, or overwritten.
+func (r *Resource) Worked(w workload.Work) (done, spoilt uint64) {
+	if w.Steps() > 0 {
+		return r.steps, r.spoilt
+	}
+	return r.Exits + r.writesOfDead, r.Lost()
+}
+
+// Undone returns how many updates of the account were by nodes that died before their client asked again. If
+// each update takes a share of some work, which its client does once it has left, these are never done.
+func (r *Resource) Undone() uint64 { return r.undone + r.writesOfDead }
+
+// updated notes that a client has left and written the account, and whether its node has died since.
+func (r *Resource) updated(c *Client, died bool) {
+	r.Exits++
+	if c.updated = !died; died {
+		r.undone++
+	}
 }
 
 // enter puts a section inside.

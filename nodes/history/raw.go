@@ -36,8 +36,6 @@ func newLogReader(name string, length int64, r io.Reader, size int) (*logReader,
 		return nil, err
 	case len(b) < preambleLen:
 		return nil, l.fail(int64(len(b)), "the log is cut off in its preamble of %d bytes", preambleLen)
-	case slices.Contains(oldLogs, string(b[:len(magic)])):
-		return nil, l.fail(0, "this is a log of an older format, and this Turnstile reads format 4")
 	case !l.preamble.get(b):
 		return nil, l.fail(0, "this is no log of Turnstile, or its preamble is garbled")
 	case length < int64(l.header):

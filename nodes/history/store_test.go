@@ -159,25 +159,6 @@ func packed(t testing.TB, content []byte) []byte {
 	return packer.EncodeAll(content, nil)
 }
 
-func TestOldFormatsAreRefused(t *testing.T) {
-	for i, oldLog := range oldLogs {
-		dir := t.TempDir()
-		stored, log := filepath.Join(dir, "history-1.zst"), filepath.Join(dir, "0.log")
-		old := append([]byte(oldLog), make([]byte, 1000)...)
-		for path, b := range map[string][]byte{stored: packed(t, []byte(oldStored[i]+"and so on")), log: old} {
-			if err := os.WriteFile(path, b, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for path, file := range map[string]string{stored: stored, dir: log} {
-			_, err := Open(path)
-			if !isFormatError(err, file) || !strings.Contains(err.Error(), "older format") {
-				t.Errorf("%s: error %v", path, err)
-			}
-		}
-	}
-}
-
 // Logs are merged only if each is of another node, and all are of one trial.
 func TestLogsOfOneTrialBelongTogether(t *testing.T) {
 	dir := logFolder(t)

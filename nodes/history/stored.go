@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"slices"
 
 	"turnstile/nodes"
 )
@@ -22,12 +21,6 @@ const (
 	headerLen    = 24
 	storedLen    = EventLen // of an event: as in a log, but for its node instead of a commit word
 	blockLen     = perPage * storedLen
-)
-
-// What logs and stored histories of formats 1 to 3 begin with.
-var (
-	oldLogs   = []string{"TURNLOG1", "TURNLOG2", "TURNLOG3"}
-	oldStored = []string{"TURNHIST", "TURNHIS2", "TURNHIS3"}
 )
 
 // The types of blocks.
@@ -137,8 +130,6 @@ func newStored(name string, r io.Reader) (*stored, error) {
 	s := &stored{name: name, r: bufio.NewReaderSize(r, pageLen)}
 	magic, err := readUpTo(s.r, int64(len(storedMagic)))
 	switch {
-	case err == nil && slices.Contains(oldStored, string(magic)):
-		return nil, s.fail("this is a history of an older format, and this Turnstile reads format 4")
 	case err != nil || string(magic) != storedMagic:
 		return nil, s.damage("this is no history of Turnstile", err)
 	}

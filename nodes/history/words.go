@@ -59,7 +59,7 @@ func (w *words) log(l *NodeLog) {
 		list(w, s, func(x *uint64) { word(w, x) })
 	}
 	list(w, &l.Trace, func(m *MessageRecord) { w.message(m, l) })
-	// What only some runs have comes last. Histories of older versions end before that.
+	// What only some runs have comes last.
 	texts := len(l.Texts) > 0 || l.Last != ""
 	if more := t.RoundTrips > 0 || texts; !w.reading && more || w.reading && len(w.b) > 0 {
 		word(w, &t.RoundTrips)

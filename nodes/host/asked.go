@@ -66,11 +66,7 @@ func newAsker(h *host) *asker {
 // connect connects to the process.
 func (a *asker) connect() (err error) {
 	h, at := a.host, a.host.config.ResourceAt
-	secure, err := at.trusting()
-	if err != nil {
-		return fmt.Errorf("connecting to the resource process: %w", err)
-	}
-	a.conn, err = nats.Connect(at.URL, secure, nats.Token(at.Token), nats.Timeout(JoinTimeout),
+	a.conn, err = nats.Connect(at.URL, at.secure(), nats.Token(at.Token), nats.Timeout(JoinTimeout),
 		nats.Name(fmt.Sprintf("node %d, for the resource", h.config.Node)),
 		nats.MaxReconnects(-1), nats.ReconnectWait(redialPause), nats.ReconnectJitter(0, 0),
 		nats.ReconnectBufSize(-1), // what is open is asked again

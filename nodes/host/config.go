@@ -17,9 +17,9 @@ type Config struct {
 	Run   string `json:"run"`   // names the run's subjects
 	URL   string `json:"url"`   // of the broker
 	Token string `json:"token"` // its credential; empty: none
-	// CA is the certificate of the authority of the broker, as PEM, with which the node speaks TLS and knows the
+	// Pin is that of the broker's certificate (see certs.Pin), by which the node speaks TLS and knows the
 	// broker. Empty: it speaks TLS only if the broker wants it, and trusts those whom this machine trusts.
-	CA string `json:"ca,omitempty"`
+	Pin string `json:"pin,omitempty"`
 	// Second is the broker of the second network, for algorithms that have one (see nodes.MessageKind.Net).
 	Second *Broker  `json:"second,omitempty"`
 	Node   nodes.ID `json:"node"`
@@ -67,12 +67,12 @@ type Config struct {
 type Broker struct {
 	URL   string `json:"url"`
 	Token string `json:"token"`
-	CA    string `json:"ca,omitempty"` // see Config.CA
+	Pin   string `json:"pin,omitempty"` // see Config.Pin
 }
 
 // brokers returns where the brokers are, by network.
 func (c *Config) brokers() []Broker {
-	all := []Broker{{c.URL, c.Token, c.CA}}
+	all := []Broker{{c.URL, c.Token, c.Pin}}
 	if c.Second != nil {
 		all = append(all, *c.Second)
 	}

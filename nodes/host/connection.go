@@ -48,11 +48,7 @@ func (h *host) connect() error {
 // Otherwise its messages would arrive after an outage as if nothing had failed.
 func (h *host) join(network int, made func()) (*nats.Conn, error) {
 	broker := h.config.brokers()[network]
-	trusting, err := broker.trusting()
-	if err != nil {
-		return nil, err
-	}
-	conn, err := nats.Connect(broker.URL, nats.Token(broker.Token), trusting, nats.NoEcho(),
+	conn, err := nats.Connect(broker.URL, nats.Token(broker.Token), broker.secure(), nats.NoEcho(),
 		nats.Timeout(JoinTimeout), nats.NoReconnect(), nats.Name(fmt.Sprintf("node %d", h.config.Node)),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			if errors.Is(err, nats.ErrSlowConsumer) {
@@ -81,16 +77,12 @@ func (h *host) join(network int, made func()) (*nats.Conn, error) {
 	return conn, nil
 }
 
-// trusting returns how a node makes sure of the broker.
-func (b *Broker) trusting() (nats.Option, error) {
-	if b.CA == "" {
-		return func(*nats.Options) error { return nil }, nil
+// secure returns how a node makes sure of the broker.
+func (b *Broker) secure() nats.Option {
+	if b.Pin == "" {
+		return func(*nats.Options) error { return nil }
 	}
-	c, err := certs.Trusting(b.CA)
-	if err != nil {
-		return nil, fmt.Errorf("connecting to the broker: %w", err)
-	}
-	return nats.Secure(c), nil
+	return nats.Secure(certs.Pinned(b.Pin))
 }
 
 // broken reports whether an error means a broken connection, and not a mistake of the program.

@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"turnstile/internal/broker"
 	"turnstile/internal/certs"
@@ -12,18 +11,13 @@ import (
 	"turnstile/nodes/mutex"
 )
 
-// Nodes that know the authority of their broker speak TLS with it. Others do not come up.
+// Nodes that know the certificate of their broker speak TLS with it. Others do not come up.
 func TestNodesSpeakTLS(t *testing.T) {
-	a, err := certs.NewAuthority("test", certs.SpanOf(time.Hour))
+	p, err := certs.New("test")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := a.Issue("broker", []string{"127.0.0.1"}, certs.SpanOf(time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := broker.Start(broker.Config{Token: "secret",
-		TLS: &broker.TLS{Cert: p.Cert, Key: p.Key, CA: a.Certificate()}})
+	b, err := broker.Start(broker.Config{Token: "secret", TLS: p})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +25,7 @@ func TestNodesSpeakTLS(t *testing.T) {
 	const n, entries = 3, 30
 	var config host.Config
 	s := begin(t, "ricart-agrawala", n, func(c *host.Config) {
-		c.URL, c.CA, c.Entries = b.ClientURL(), a.Certificate(), entries
+		c.URL, c.Pin, c.Entries = b.ClientURL(), p.Pin, entries
 		config = *c
 	})
 	if b.NumClients() != n {
@@ -45,12 +39,12 @@ func TestNodesSpeakTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for ca, says := range map[string]string{"": "unknown authority", "x": "it is no PEM"} {
+	for pin, says := range map[string]string{"": "failed to verify certificate", "x": certs.ErrPin.Error()} {
 		stranger := config
-		stranger.CA, stranger.Log = ca, filepath.Join(t.TempDir(), "log")
+		stranger.Pin, stranger.Log = pin, filepath.Join(t.TempDir(), "log")
 		err := host.Run(stranger, stackOf(t, row, n).Stack, strings.NewReader(""), noteWriter{})
 		if err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("a node that knows %q comes up: %v", ca, err)
+			t.Errorf("a node that knows the pin %q comes up: %v", pin, err)
 		}
 	}
 }

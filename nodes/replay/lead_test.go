@@ -32,7 +32,7 @@ func TestStatementsAboutLeaders(t *testing.T) {
 	}
 }
 
-// A timer goes by its name, or by the numbers of its kind and peer, as in schedules of old.
+// A timer goes by its name, or by the numbers of its kind and peer.
 func TestTimersGoByTheirNames(t *testing.T) {
 	const head = "turnstile schedule 1\nalgorithm omega\nn 3\n"
 	story := func(text string) (written, told string) {

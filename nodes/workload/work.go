@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -33,30 +34,38 @@ const WorkForms = "account (write it), file (write its blocks back), printer (pr
 // Works are the names of all works.
 var Works = []string{account, string(File), string(Printer), string(Shares)}
 
-// ParseWork reads the name of a work.
-func ParseWork(name string) (Work, error) {
-	switch {
-	case name == account:
-		return Account, nil
-	case !slices.Contains(Works, name):
-		return "", fmt.Errorf("there is no work %q%s", name, suggest.Hint(name, Works))
-	}
-	return Work(name), nil
-}
-
 // String returns its name.
-func (w Work) String() string {
-	if w == Account {
-		return account
-	}
-	return string(w)
-}
+func (w Work) String() string { return cmp.Or(string(w), account) }
 
 // Set and Type make it the value of a flag.
-func (w *Work) Set(name string) (err error) { *w, err = ParseWork(name); return err }
+func (w *Work) Set(name string) error {
+	if !slices.Contains(Works, name) {
+		return fmt.Errorf("there is no work %q%s", name, suggest.Hint(name, Works))
+	}
+	if *w = Work(name); name == account {
+		*w = Account
+	}
+	return nil
+}
 
 // Type names the values of the flag.
 func (w *Work) Type() string { return "work" }
+
+// Check completes the name. It returns an error if there is no such work, or clients of a resource of so many
+// units, which may demand fence numbers, cannot have it.
+func (w *Work) Check(units int, fenced bool) error {
+	switch err := w.Set(w.String()); {
+	case err != nil || *w == Account:
+		return err
+	case units > 1:
+		return fmt.Errorf("work %v on a resource of %d units: several clients would spoil it together, so "+
+			"have it be of one, as in --units 1, or leave out --work", w, units)
+	case fenced && w.Steps() > 0:
+		return fmt.Errorf("work %v on a resource that demands fence numbers: it refuses updates of the account "+
+			"alone, so leave out --fenced, or take the work %v or %v", w, Account, Shares)
+	}
+	return nil
+}
 
 // Steps is how many lines a document has, and how many blocks a file.
 const Steps = 5
@@ -69,8 +78,8 @@ func (w Work) Steps() int {
 	return 0
 }
 
-// Words are what clients share beside the account: the numbers of updates of the blocks of a file; of a
-// printer the first alone, which is the line that was printed last.
+// Words are what clients share beside the account: who wrote each block of a file; of a printer the first
+// alone, who printed the last line.
 type Words [Steps]int64
 
 // A Stint is the work of a client in one critical section, step by step. Each step swaps one of the Words. It
@@ -78,15 +87,15 @@ type Words [Steps]int64
 // first of a document finds one of the same document, and a block that is written back is as it was read.
 type Stint struct {
 	work   Work
-	mark   int64 // of the lines of its document
-	read   Words
-	Done   int // steps
-	Spoilt int // of these
+	mark   int64 // what its steps write, and no other stint
+	finds  Words // what they find if no other client is inside
+	Done   int   // steps
+	Spoilt int   // of these
 }
 
 // Begin begins it, given what the words are: of a node's critical section with a number.
 func (w Work) Begin(id nodes.ID, entry uint64, read Words) Stint {
-	return Stint{work: w, mark: int64(id+1)<<32 | int64(uint32(entry)), read: read}
+	return Stint{work: w, mark: int64(id+1)<<32 | int64(uint32(entry)), finds: read}
 }
 
 // Over reports whether no step is left.
@@ -95,20 +104,19 @@ func (s *Stint) Over() bool { return s.Done >= s.work.Steps() }
 // Next returns which of the words the next step swaps, and for what.
 func (s *Stint) Next() (word int, value int64) {
 	if s.work == File {
-		return s.Done, s.read[s.Done] + 1
+		word = s.Done
 	}
-	return 0, s.mark
+	return word, s.mark
 }
 
 // Swapped takes what that step has found there.
 func (s *Stint) Swapped(found int64) {
-	whole := s.Done == 0 || found == s.mark
-	if s.work == File {
-		whole = found == s.read[s.Done]
-	}
-	if !whole {
+	word, _ := s.Next()
+	first := s.work == Printer && s.Done == 0 // which may come after any other document
+	if found != s.finds[word] && !first {
 		s.Spoilt++
 	}
+	s.finds[word] = s.mark
 	s.Done++
 }
 

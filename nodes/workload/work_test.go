@@ -61,7 +61,7 @@ func TestStepsAreSpreadOverTheHold(t *testing.T) {
 	}
 }
 
-func TestParseWork(t *testing.T) {
+func TestWorksHaveNames(t *testing.T) {
 	for _, name := range Works {
 		var w Work
 		if err := w.Set(name); err != nil || w.String() != name || w.Says(2, 1) == w.Says(2, 0) {
@@ -69,7 +69,7 @@ func TestParseWork(t *testing.T) {
 		}
 	}
 	const says = `there is no work "printr": did you mean printer?`
-	if _, err := ParseWork("printr"); err == nil || err.Error() != says {
+	if err := new(Work).Set("printr"); err == nil || err.Error() != says {
 		t.Error(err)
 	}
 }

@@ -2,27 +2,27 @@
 package lag
 
 import (
+	"context"
+	"io"
 	"net"
 	"time"
+
+	"turnstile/internal/relay"
 )
 
 // Behind returns an address at which a server is reached with a lag: what it writes comes so much later, and
 // what is on its way when it ends is lost. It serves until this process ends.
 func Behind(to string, lag time.Duration) (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
+	r := &relay.Relay{Address: "127.0.0.1:0", Dial: relay.To(to),
+		Pass: func(ctx context.Context, to, from net.Conn, up bool) error {
+			if up {
+				_, err := io.Copy(to, from)
+				return err
 			}
-			go relay(c, to, lag)
-		}
-	}()
-	return l.Addr().String(), nil
+			return late(ctx, to, from, lag)
+		}}
+	err := r.Start()
+	return r.Address, err
 }
 
 // A piece is what was read at once.
@@ -31,60 +31,39 @@ type piece struct {
 	due   time.Time
 }
 
-// relay connects a client to a server.
-func relay(client net.Conn, to string, lag time.Duration) {
-	defer client.Close()
-	server, err := net.Dial("tcp", to)
-	if err != nil {
-		return
-	}
-	defer server.Close()
-	ended, done := make(chan struct{}, 2), make(chan struct{})
-	defer close(done)
-	end := func() { ended <- struct{}{} }
+// late passes on what comes with a lag, until the connection ends.
+func late(ctx context.Context, to, from net.Conn, lag time.Duration) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	pieces := make(chan piece, 1024)
 	go func() {
-		defer end()
-		read(server, func(b []byte) error {
-			select {
-			case pieces <- piece{append([]byte(nil), b...), time.Now().Add(lag)}:
-				return nil
-			case <-done:
-				return net.ErrClosed
-			}
-		})
-	}()
-	go func() {
-		defer end()
-		read(client, func(b []byte) error {
-			_, err := server.Write(b)
-			return err
-		})
-	}()
-	for {
-		select {
-		case <-ended:
-			return
-		case p := <-pieces:
-			select {
-			case <-ended:
+		for {
+			b := make([]byte, 1<<14)
+			n, err := from.Read(b)
+			if err != nil {
+				stop(err)
 				return
-			case <-time.After(time.Until(p.due)):
 			}
-			if _, err := client.Write(p.bytes); err != nil {
+			select {
+			case pieces <- piece{b[:n], time.Now().Add(lag)}:
+			case <-ctx.Done():
 				return
 			}
 		}
-	}
-}
-
-// read reads until the connection or what is done with it fails.
-func read(c net.Conn, do func([]byte) error) {
-	b := make([]byte, 1<<14)
+	}()
 	for {
-		n, err := c.Read(b)
-		if err != nil || do(b[:n]) != nil {
-			return
+		select {
+		case p := <-pieces:
+			select {
+			case <-time.After(time.Until(p.due)):
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			if _, err := to.Write(p.bytes); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 	}
 }

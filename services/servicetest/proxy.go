@@ -1,111 +1,69 @@
 package servicetest
 
 import (
+	"context"
 	"io"
 	"net"
-	"sync"
+	"sync/atomic"
 	"testing"
+
+	"turnstile/internal/relay"
 )
 
 // A Proxy passes connections on to a server, until it is cut.
 type Proxy struct {
-	Address string
-	to      string
-
-	mu     sync.Mutex
-	cut    bool
-	conns  []net.Conn
-	passed int // bytes
+	relay.Relay
+	t      *testing.T
+	cut    atomic.Bool
+	passed atomic.Int64 // bytes
 }
 
 // NewProxy returns a proxy of a server, which ends with the test.
 func NewProxy(t *testing.T, to string) *Proxy {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+	p := &Proxy{Relay: relay.Relay{Address: "127.0.0.1:0", Dial: relay.To(to)}, t: t}
+	p.Pass = p.pass
+	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{Address: l.Addr().String(), to: to}
-	t.Cleanup(func() {
-		l.Close()
-		p.Heal()
-	})
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			p.accept(c)
-		}
-	}()
+	t.Cleanup(p.Stop)
 	return p
 }
 
-func (p *Proxy) accept(c net.Conn) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.conns = append(p.conns, c)
-	if p.cut {
-		return
-	}
-	s, err := net.Dial("tcp", p.to)
-	if err != nil {
-		c.Close()
-		return
-	}
-	p.conns = append(p.conns, s)
-	go p.pass(c, s)
-	go p.pass(s, c)
-}
-
 // pass passes on what comes from one end, and its end. What comes while the proxy is cut is dropped.
-func (p *Proxy) pass(from, to net.Conn) {
-	b := make([]byte, 1<<16)
-	for {
+func (p *Proxy) pass(ctx context.Context, to, from net.Conn, _ bool) error {
+	for b := make([]byte, 1<<16); ; {
 		n, err := from.Read(b)
-		p.mu.Lock()
-		cut := p.cut
-		if !cut {
-			p.passed += n
+		cut := p.cut.Load()
+		switch {
+		case err != nil && cut:
+			<-ctx.Done()
+			return ctx.Err()
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		case cut:
+			continue
 		}
-		p.mu.Unlock()
-		if err != nil && !cut {
-			to.Close()
-		}
-		if err != nil {
-			return
-		}
-		if !cut {
-			if _, err := to.Write(b[:n]); err != nil {
-				io.Copy(io.Discard, from)
-			}
+		p.passed.Add(int64(n))
+		if _, err := to.Write(b[:n]); err != nil {
+			return err
 		}
 	}
 }
 
 // Passed returns how many bytes have come since it was asked the last time, from both ends.
-func (p *Proxy) Passed() (bytes int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	bytes, p.passed = p.passed, 0
-	return bytes
-}
+func (p *Proxy) Passed() (bytes int) { return int(p.passed.Swap(0)) }
 
 // Cut has nothing pass any more: both ends hear nothing of it.
-func (p *Proxy) Cut() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.cut = true
-}
+func (p *Proxy) Cut() { p.cut.Store(true) }
 
 // Heal ends all connections, and has new ones pass.
 func (p *Proxy) Heal() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.cut = false
-	for _, c := range p.conns {
-		c.Close()
+	p.Stop()
+	p.cut.Store(false)
+	if err := p.Start(); err != nil {
+		p.t.Error(err)
 	}
-	p.conns = nil
 }

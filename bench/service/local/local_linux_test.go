@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"turnstile/bench/service"
 	"turnstile/nodes/foreign/program"
@@ -34,7 +35,7 @@ func kept(t *testing.T) program.Setting {
 		}
 	})
 	for late := time.Now().Add(10 * time.Second); ; {
-		_, err := ask(t.Context(), address, "test/")
+		_, err := ask(t.Context(), address)
 		if err == nil {
 			return program.Setting{Name: "n0", Options: program.Options{Servers: []string{address}, Prefix: "test/"}}
 		}
@@ -101,10 +102,10 @@ func TestLocksExclude(t *testing.T) {
 // Each number is handed out once, and there are no gaps, even if several clients take a number at the same
 // time.
 func TestTicketsAreNumbered(t *testing.T) {
-	for name, number := range map[string]func(*atomic.Uint32) uint32{"fetch-and-add": fetchAndAdd,
+	for name, number := range map[string]func(*word) uint32{"fetch-and-add": fetchAndAdd,
 		"compare-and-swap": compareAndSwap} {
 		const clients, each = 4, 2000
-		var next atomic.Uint32
+		var next word
 		var taken [clients * each]atomic.Uint32
 		var all sync.WaitGroup
 		for range clients {
@@ -137,7 +138,7 @@ func TestTicketsAreServedInOrder(t *testing.T) {
 		const clients = 4
 		var all sync.WaitGroup
 		served := make(chan int, clients)
-		next := holder.(*lock).word(0)
+		next := &holder.(*lock).words[0]
 		for number := range clients {
 			l := opened(t, x, s)
 			all.Go(func() {
@@ -192,11 +193,7 @@ func TestDeadHolders(t *testing.T) {
 		if _, err := dead.Acquire(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if dead.page != nil {
-			if err := syscall.Munmap(dead.page); err != nil {
-				t.Fatal(err)
-			}
-		}
+		syscall.Syscall(syscall.SYS_MUNMAP, uintptr(unsafe.Pointer(dead.words)), unsafe.Sizeof(*dead.words), 0)
 		dead.Close()
 		ctx, end := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer end()

@@ -1,0 +1,310 @@
+package access
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"turnstile/internal/certs"
+	"turnstile/internal/unavailable"
+)
+
+const limit = 10 * time.Second // generous: the machine may be busy
+
+// A journal is a log that a test reads while it is written.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(b []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(b)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
+}
+
+// serve serves the control plane, with a folder of keys or without, until the test ends.
+func serve(t *testing.T, dir string) (*Server, *journal) {
+	t.Helper()
+	log := &journal{}
+	s, err := Serve(ServerConfig{Listen: "127.0.0.1:0", Keys: dir, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s, log
+}
+
+// join connects with a key.
+func join(t *testing.T, s *Server, keyFile string) *nats.Conn {
+	t.Helper()
+	conn, err := Connect(s.URL(), keyFile, nats.NoReconnect(), nats.Timeout(limit))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	return conn
+}
+
+// The server refuses a client without the key of its lab, and the client says why. No error holds a secret.
+func TestStrangers(t *testing.T) {
+	dir, own := makeKeys(t)
+	_, other := makeKeys(t)
+	s, log := serve(t, dir)
+	open, _ := serve(t, "")
+	ours, err := readKey(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, err := readKey(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mixed := write(t, filepath.Join(dir, "mixed.key"), fmt.Sprintf(labForm, theirs.secret, ours.pin))
+	loose := write(t, filepath.Join(dir, "loose.key"), read(t, own))
+	if err := os.Chmod(loose, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	at := s.Addr()
+	nobody := "tls://127.0.0.2:" + strings.Split(at, ":")[1]
+	for _, test := range []struct{ url, key, says string }{
+		{"nats://" + at, "", "wants a key: name its file with --key"},
+		{"tls://" + at, "", "wants a key: name its file with --key"},
+		{"nats://control:4222", "", "is another machine, and without a key"},
+		{"nats://me:secret@10.0.0.5", "", "is another machine, and without a key"},
+		{"tls://secret@" + at, own, "a credential in it, and there is a key too"},
+		{"http://" + at, own, "speaks NATS, and the URL has http://"},
+		{"tls://secret@%zz", own, "not a URL of a control plane"},
+		{"", own, "not a URL of a control plane"},
+		{"tls://" + at, other, "has another certificate than the one in " + other},
+		{"tls://" + at, mixed, "refuses the key " + mixed + ": it is of another lab"},
+		{"tls://" + at, loose, "(its mode is 0640): chmod 600 " + loose},
+		{"tls://" + at, filepath.Join(dir, ControlFile), "is not the key of a lab"},
+		{"tls://" + at, dir, "is not the key of a lab"},
+		{"tls://" + at, filepath.Join(dir, "none.key"), "no such file"},
+		{nobody, own, "nobody serves the control plane at 127.0.0.2:"},
+		{open.URL()[strings.Index(open.URL(), "@")+1:], own, "serves without keys: no key is sent there"},
+		{"nats://secret@" + open.Addr(), "", "wants the token that is in the URL"},
+		{"nats://" + open.Addr(), "", "wants the token that is in the URL"},
+	} {
+		conn, err := Connect(test.url, test.key, nats.Timeout(limit))
+		if err == nil {
+			conn.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), "secret") ||
+			strings.Contains(err.Error(), ours.secret) {
+			t.Errorf("%s with %s: %v; not %q", test.url, test.key, err, test.says)
+		}
+		if unavailable.Is(err) != (test.url == nobody) {
+			t.Errorf("%s: that the server cannot be reached is said: %v", test.url, unavailable.Is(err))
+		}
+	}
+	for url, key := range map[string]string{s.URL(): own, "nats://" + at: own, at: own, open.URL(): "",
+		"tls://localhost:1,tls://" + at: own} {
+		conn, err := Connect(url, key, nats.Timeout(limit))
+		if err != nil {
+			t.Errorf("%s: %v", url, err)
+			continue
+		}
+		conn.Close()
+	}
+	if !strings.Contains(log.String(), "authentication error") {
+		t.Errorf("the server logs no refusal:\n%s", log)
+	}
+}
+
+// A client of its own making gets nowhere without the secret: neither by TLS, nor by an earlier version of
+// TLS, nor by plain TCP. What it calls itself begins no line of the log.
+func TestStrangersOfTheirOwnMaking(t *testing.T) {
+	dir, own := makeKeys(t)
+	s, log := serve(t, dir)
+	k, err := readKey(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := certs.Pinned(k.pin)
+	old.MinVersion, old.MaxVersion = tls.VersionTLS12, tls.VersionTLS12
+	name := nats.Name("x\n00:00:00 control: all is well")
+	for what, o := range map[string][]nats.Option{
+		"no secret":       {name, nats.Secure(certs.Pinned(k.pin))},
+		"another secret":  {name, nats.Secure(certs.Pinned(k.pin)), nats.Token("guess")},
+		"an earlier TLS":  {nats.Secure(old), nats.Token(k.secret)},
+		"a certificate":   {nats.Secure(&tls.Config{InsecureSkipVerify: true})},
+		"a user's name":   {nats.Secure(certs.Pinned(k.pin)), nats.UserInfo("x", k.secret)},
+		"an empty secret": {nats.Secure(certs.Pinned(k.pin)), nats.Token("")},
+	} {
+		if conn, err := nats.Connect("nats://"+s.Addr(), append(o, nats.Timeout(limit))...); err == nil {
+			conn.Close()
+			t.Errorf("%s lets a stranger in", what)
+		}
+	}
+	plain, err := net.Dial("tcp", s.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	plain.SetDeadline(time.Now().Add(limit))
+	fmt.Fprintf(plain, "CONNECT {\"auth_token\":%q}\r\nPING\r\n", k.secret)
+	if said, _ := io.ReadAll(plain); strings.Contains(string(said), "PONG") {
+		t.Errorf("by plain TCP the server says %q", said)
+	}
+	for line := range strings.Lines(log.String()) {
+		if strings.HasPrefix(line, "00:00:00 control: all is well") {
+			t.Errorf("a stranger writes a line of the log:\n%s", log)
+		}
+	}
+}
+
+// Whoever answers in the place of the control plane, with another certificate, does not learn the secret.
+func TestAnImpostorLearnsNothing(t *testing.T) {
+	_, own := makeKeys(t)
+	pair, err := certs.New("impostor")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := tls.X509KeyPair([]byte(pair.Cert), []byte(pair.Key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard := make(chan string, 1)
+	go func() {
+		defer close(heard)
+		plain, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer plain.Close()
+		plain.SetDeadline(time.Now().Add(limit))
+		fmt.Fprintf(plain, "INFO {\"tls_required\":true,\"max_payload\":%d}\r\n", maxPayload)
+		said, _ := io.ReadAll(tls.Server(plain, &tls.Config{Certificates: []tls.Certificate{cert}}))
+		heard <- string(said)
+	}()
+	conn, err := Connect("tls://"+l.Addr().String(), own, nats.Timeout(limit))
+	if err == nil {
+		conn.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "or somebody else answers there") {
+		t.Errorf("it is taken for the control plane: %v", err)
+	}
+	l.Close()
+	if said := <-heard; said != "" {
+		t.Errorf("it hears %q", said)
+	}
+}
+
+// A server without keys listens on a loopback address and nowhere else.
+func TestServeWithoutKeys(t *testing.T) {
+	for listen, says := range map[string]string{
+		"0.0.0.0:0":         "make keys (`orchestrator keys DIR`)",
+		":0":                "make keys (`orchestrator keys DIR`)",
+		"10.0.0.5:4222":     "on a loopback address alone",
+		"[::]:0":            "on a loopback address alone",
+		"127.0.0.1":         "is no address with a port",
+		"127.0.0.1:x":       `there is no port "x"`,
+		"127.0.0.1:9999999": "there is no port",
+		"control:4222":      "is no IP address of this machine",
+	} {
+		s, err := Serve(ServerConfig{Listen: listen})
+		if err == nil {
+			s.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, not %q", listen, err, says)
+		}
+	}
+	s, err := Serve(ServerConfig{Listen: "localhost:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if second, err := Serve(ServerConfig{Listen: s.Addr()}); err == nil {
+		second.Close()
+		t.Error("two servers listen at one address")
+	}
+	join(t, s, "")
+}
+
+// A server does not serve with keys that are not whole, or that others can read.
+func TestServeWithSpoiltKeys(t *testing.T) {
+	other, _ := makeKeys(t)
+	for says, spoil := range map[string]func(lab, control string) error{
+		"there is no folder":               func(lab, _ string) error { return os.RemoveAll(filepath.Dir(lab)) },
+		"lab.key: no such file":            func(lab, _ string) error { return os.Remove(lab) },
+		"is not the key of a lab":          func(lab, _ string) error { return os.Truncate(lab, 40) },
+		"control.key: no such file":        func(_, control string) error { return os.Remove(control) },
+		"(its mode is 0644): chmod 600":    func(_, control string) error { return os.Chmod(control, 0o644) },
+		"(its mode is 0660): chmod 600":    func(lab, _ string) error { return os.Chmod(lab, 0o660) },
+		"has no certificate to serve with": func(_, control string) error { return os.Truncate(control, 40) },
+		"has the certificate of another lab": func(_, control string) error {
+			return os.Rename(filepath.Join(other, ControlFile), control)
+		},
+	} {
+		dir, lab := makeKeys(t)
+		if err := spoil(lab, filepath.Join(dir, ControlFile)); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Serve(ServerConfig{Listen: "127.0.0.1:0", Keys: dir})
+		if err == nil {
+			s.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("it says %v, not %q", err, says)
+		}
+	}
+}
+
+// Many connections that say nothing, nonsense before TLS and large messages leave the server able to serve.
+func TestFlood(t *testing.T) {
+	dir, own := makeKeys(t)
+	s, _ := serve(t, dir)
+	for i := range 200 {
+		c, err := net.Dial("tcp", s.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if i%2 == 0 {
+			fmt.Fprintf(c, "CONNECT {}\r\nPUB ts.host.a.order %d\r\n%s", 1<<30, strings.Repeat("x", 10_000))
+		}
+	}
+	a := join(t, s, own)
+	if err := a.Publish("x", make([]byte, maxPayload+1)); !errors.Is(err, nats.ErrMaxPayload) {
+		t.Errorf("a large message: %v", err)
+	}
+	for range 500 {
+		if err := a.Publish("x", make([]byte, 64<<10)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, me := join(t, s, own), join(t, s, own)
+	if _, err := b.Subscribe("ts.host.b.order", func(m *nats.Msg) { m.Respond(nil) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.FlushTimeout(limit); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := me.Request("ts.host.b.order", nil, limit); err != nil {
+		t.Errorf("after the flood: %v", err)
+	}
+}

@@ -1,0 +1,141 @@
+package draw
+
+import (
+	"math"
+	"strconv"
+
+	"turnstile/internal/english"
+)
+
+// An Axis is one of a chart.
+type Axis struct {
+	Label string // with the unit
+	Log   bool   // all of it is above zero
+	// At are where the labels stand; none: where it suits the scale.
+	At []Tick
+	// Min and Max are what the axis shows at least, if they are not both zero.
+	Min, Max float64
+
+	start, end float64 // where Min and Max are
+}
+
+// A Tick is a label of an axis.
+type Tick struct {
+	At    float64
+	Label string
+}
+
+// Number writes a number with three significant digits, thousands apart.
+func Number(x float64) string {
+	switch size := math.Abs(x); {
+	case size >= 1e9 || size > 0 && size < 1e-4:
+		return strconv.FormatFloat(x, 'g', 3, 64)
+	case size >= 1000:
+		return english.Thousands(math.Round(x))
+	case size == 0:
+		return "0"
+	}
+	scale := math.Pow(10, 2-math.Floor(math.Log10(math.Abs(x))))
+	return strconv.FormatFloat(math.Round(x*scale)/scale, 'f', -1, 64)
+}
+
+// fit lays an axis between two places, so that the numbers from low to high are not at its ends, and gives it
+// labels that are so far apart.
+func (a Axis) fit(low, high, start, end, apart float64) Axis {
+	if a.Min != 0 || a.Max != 0 {
+		low, high = min(low, a.Min), max(high, a.Max)
+	}
+	if a.Log {
+		low, high = math.Log(low), math.Log(high)
+	}
+	span := high - low
+	if span <= 0 {
+		span = max(1, math.Abs(high)) * 0.2
+	}
+	nearZero := !a.Log && len(a.At) == 0 && low >= 0 && low <= span
+	if high += span * 0.06; nearZero {
+		low = 0
+	} else {
+		low -= span * 0.06
+	}
+	if a.Log {
+		low, high = math.Exp(low), math.Exp(high)
+	}
+	a.Min, a.Max, a.start, a.end = low, high, start, end
+	if about := int(math.Abs(end-start) / apart); len(a.At) == 0 && a.Log && high >= 5*low {
+		a.At = logTicks(low, high)
+	} else if len(a.At) == 0 {
+		a.At = RoundTicks(low, high, about, 0)
+	}
+	return a
+}
+
+// place returns where a number is; one beyond an end, that end.
+func (a Axis) place(x float64) float64 {
+	low, high := a.Min, a.Max
+	if a.Log {
+		x, low, high = math.Log(x), math.Log(low), math.Log(high)
+	}
+	return a.start + min(max((x-low)/(high-low), 0), 1)*(a.end-a.start)
+}
+
+func logTicks(low, high float64) (all []Tick) {
+	digits := []float64{1, 2, 5}
+	if high > 1000*low {
+		digits = digits[:1]
+	}
+	for power := math.Floor(math.Log10(low)); power <= math.Log10(high); power++ {
+		for _, d := range digits {
+			if x := d * math.Pow(10, power); x >= low && x <= high {
+				all = append(all, Tick{x, Number(x)})
+			}
+		}
+	}
+	return all
+}
+
+// RoundTicks returns labels at round numbers, about so many, which are at least a step apart.
+func RoundTicks(low, high float64, about int, least float64) (all []Tick) {
+	step := max((high-low)/float64(max(2, about)), least)
+	power := math.Pow(10, math.Floor(math.Log10(step)))
+	for _, d := range []float64{1, 2, 5, 10} {
+		if d*power >= step*(1-1e-9) {
+			step = d * power
+			break
+		}
+	}
+	decimals := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
+	for i := math.Ceil(low/step-1e-9) + 0; i*step <= high+step*1e-9; i++ {
+		label := strconv.FormatFloat(i*step, 'f', decimals, 64)
+		if decimals == 0 {
+			label = english.Thousands(i * step)
+		}
+		all = append(all, Tick{i * step, label})
+	}
+	return all
+}
+
+// places returns the ticks of an axis where they stand.
+func (a Axis) places() (all []Tick) {
+	for _, t := range a.At {
+		if t.At >= a.Min && t.At <= a.Max {
+			all = append(all, Tick{a.place(t.At), t.Label})
+		}
+	}
+	return all
+}
+
+// XAxis draws an axis between two places, at a height. At of a tick is its place; labels that would lie on
+// others are left out.
+func (p *Picture) XAxis(from, to, y float64, ticks []Tick) {
+	p.Line(from, y, to, y, "stroke="+Dim)
+	end := math.Inf(-1)
+	for _, t := range ticks {
+		p.Line(t.At, y, t.At, y+4, "stroke="+Dim)
+		half := TextWidth(t.Label, TextSize) / 2
+		if x := min(t.At, p.Width-2-half); x-half >= end+4 {
+			p.Text(x, y+16, t.Label, "text-anchor=middle")
+			end = x + half
+		}
+	}
+}

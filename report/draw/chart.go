@@ -1,0 +1,357 @@
+package draw
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// The measures of charts, which are narrow, so that their texts can be read at the width of a phone.
+const (
+	chartWidth = 380.0
+	plotTop    = 22.0
+	plotBottom = 196.0
+	plotRight  = chartWidth - 10
+)
+
+// A Curves is a chart of curves.
+type Curves struct {
+	Title   string // says what it shows, for who cannot see it
+	X, Y    Axis
+	Series  []Series
+	Windows []Window
+	Steps   bool // curves go level from each point to the next, and have no markers
+	Plain   bool // curves have no markers
+}
+
+// MostSeries is how many series of a chart can be told apart.
+const MostSeries = 7
+
+// A Series is one curve.
+type Series struct {
+	Name   string
+	Look   int // the number of its look: that of a series is the same in all charts
+	Points []Point
+	// Band is what is expected of the curve, drawn thin, with its range shaded. Of a point whose High is not a
+	// number there is a least alone.
+	Band []Point
+}
+
+// A Point is one of a curve. Low and High are the ends of its interval; both zero: there is none.
+type Point struct {
+	X, Y, Low, High float64
+	Hollow          bool // it is drawn as an open marker
+}
+
+func (p Point) interval() bool { return p.Low != 0 || p.High != 0 }
+
+// A Window is a stretch of the x axis that is shaded.
+type Window struct {
+	From, To float64
+	Label    string
+}
+
+// curves are a chart while it is drawn.
+type curves struct {
+	*Curves
+	*Picture
+	x, y Axis
+}
+
+// Draw draws the chart. There must be a point.
+func (l *Curves) Draw() *Picture {
+	c := &curves{l, &Picture{Width: chartWidth, Title: l.Title}, l.X, l.Y}
+	left := c.layout()
+	c.windows()
+	last := math.Inf(1)
+	for _, t := range c.y.places() {
+		c.Line(left, t.At, plotRight, t.At, "stroke="+Grid, "stroke-width=0.6")
+		if t.At+TextSize <= last {
+			c.Text(left-6, t.At+4, t.Label, "text-anchor=end")
+			last = t.At
+		}
+	}
+	c.Line(left, plotTop, left, plotBottom, "stroke="+Dim)
+	c.XAxis(left, plotRight, plotBottom, c.x.places())
+	c.Text(4, 13, l.Y.Label)
+	c.centered((left+plotRight)/2, plotBottom+33, l.X.Label)
+	var names []string
+	for _, s := range l.Series {
+		c.band(&s)
+		names = append(names, s.Name)
+	}
+	for i := range l.Series {
+		c.curve(i)
+	}
+	c.Description = fmt.Sprintf("%s against %s. %s", l.Y.Label, l.X.Label, strings.Join(names, "; "))
+	c.Height = c.Legend(4, plotBottom+40, c.keys()) + 4
+	return c.Picture
+}
+
+// centered writes a text whose middle is at x, as far as the picture is wide enough.
+func (p *Picture) centered(x, y float64, text string) {
+	half := TextWidth(text, TextSize) / 2
+	p.Text(max(half+2, min(x, p.Width-half-2)), y, text, "text-anchor=middle")
+}
+
+// layout lays the axes, and returns where the plot begins.
+func (c *curves) layout() (left float64) {
+	x1, y1, x2, y2 := math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)
+	add := func(x float64, ys ...float64) {
+		x1, x2 = min(x1, x), max(x2, x)
+		for _, y := range ys {
+			if !math.IsNaN(y) && (y > 0 || !c.Curves.Y.Log) {
+				y1, y2 = min(y1, y), max(y2, y)
+			}
+		}
+	}
+	for _, s := range c.Series {
+		for _, p := range s.Points {
+			if add(p.X, p.Y); p.interval() {
+				add(p.X, p.Low, p.High)
+			}
+		}
+		for _, p := range s.Band {
+			add(p.X, p.Low, p.High)
+		}
+	}
+	for _, w := range c.Windows {
+		add(w.From)
+		add(w.To)
+	}
+	c.y = c.Curves.Y.fit(y1, y2, plotBottom, plotTop, 32)
+	for _, t := range c.y.At {
+		left = max(left, TextWidth(t.Label, TextSize)+10)
+	}
+	c.x = c.Curves.X.fit(x1, x2, left, plotRight, 55)
+	return left
+}
+
+// windows shades the windows, with their labels where there is room.
+func (c *curves) windows() {
+	for i, w := range c.Windows {
+		from, to := c.x.place(w.From), c.x.place(w.To)
+		c.Rect(from, plotTop, to-from, plotBottom-plotTop, "", "fill="+Fault)
+		for _, x := range []float64{from, to} {
+			c.Line(x, plotTop, x, plotBottom, "stroke="+Dim, "stroke-width=0.6", "stroke-dasharray=2 2")
+		}
+		wide := TextWidth(w.Label, TextSize)
+		if from+wide+4 < plotRight && (i+1 == len(c.Windows) || c.x.place(c.Windows[i+1].From) > from+wide+4) {
+			c.Text(from+2, plotTop+11, w.Label)
+		}
+	}
+}
+
+// through returns a path through points, which stand so far to the right.
+func (c *curves) through(points []Point, aside float64) string {
+	var d []any
+	for i, p := range points {
+		switch x, y := c.x.place(p.X)+aside, c.y.place(p.Y); {
+		case i == 0:
+			d = append(d, "M", x, y)
+		case c.Steps:
+			d = append(d, "H", x, "V", y)
+		default:
+			d = append(d, "L", x, y)
+		}
+	}
+	return Points(d...)
+}
+
+// band draws what is expected of a curve.
+func (c *curves) band(s *Series) {
+	var low, high []Point
+	for _, p := range s.Band {
+		low = append(low, Point{X: p.X, Y: p.Low})
+		if !math.IsNaN(p.High) {
+			high = append(high, Point{X: p.X, Y: p.High})
+		}
+	}
+	look := LookOf(s.Look)
+	line := []string{"fill=none", "stroke=" + look.Color, "stroke-width=1", "stroke-dasharray=" + look.Dash}
+	c.Path(c.through(low, 0), "", line...)
+	if len(high) == len(low) && !slices.Equal(low, high) {
+		c.Path(c.through(high, 0), "", line...)
+		slices.Reverse(high)
+		c.Path(c.through(append(low, high...), 0), "", "fill="+look.Color, "fill-opacity=0.15")
+	}
+}
+
+// curve draws the line, the intervals and the markers of a series. Markers of several series stand a little
+// aside, so that intervals at one place can be told apart.
+func (c *curves) curve(nth int) {
+	s, aside, marked := &c.Series[nth], 0.0, !c.Steps && !c.Plain
+	if marked {
+		aside = 3.4 * (float64(nth) - float64(len(c.Series)-1)/2)
+	}
+	look := LookOf(s.Look)
+	if len(s.Band) == 0 {
+		c.Path(c.through(s.Points, aside), s.Name, "fill=none", "stroke="+look.Color, "stroke-width=1.6",
+			"stroke-dasharray="+look.Dash)
+	}
+	for _, p := range s.Points {
+		x := c.x.place(p.X) + aside
+		if p.interval() {
+			low, high := c.y.place(p.Low), c.y.place(p.High)
+			c.Path(Points("M", x, low, "V", high, "M", x-2.5, low, "h5M", x-2.5, high, "h5"), "",
+				"stroke="+look.Color)
+		}
+		if marked {
+			c.marker(x, c.y.place(p.Y), look, p.Hollow)
+		}
+	}
+}
+
+// marker draws that of a point.
+func (p *Picture) marker(x, y float64, look Look, hollow bool) {
+	fill := look.Color
+	if hollow {
+		fill = Ground
+	}
+	p.Path(Points("M", x, y)+look.marker, "", "fill="+fill, "stroke="+look.Color, "stroke-width=1.3")
+}
+
+// keys are those of the legend. One series alone needs none.
+func (c *curves) keys() (all []Key) {
+	banded := false
+	for _, s := range c.Series {
+		look := LookOf(s.Look)
+		if banded = banded || len(s.Band) > 0; s.Name == "" {
+			continue
+		}
+		all = append(all, Key{s.Name, func(x, y float64) {
+			c.Line(x, y, x+keySample, y, "stroke="+look.Color, "stroke-width=1.6", "stroke-dasharray="+look.Dash)
+			if !c.Steps && !c.Plain {
+				c.marker(x+keySample/2, y, look, false)
+			}
+		}})
+	}
+	if banded {
+		all = append(all, Key{"line: published", c.Swatch(0.5, "fill="+Ink)})
+	}
+	if len(c.Windows) > 0 {
+		all = append(all, Key{"fault in force", c.Swatch(6, "fill="+Fault)})
+	}
+	return all
+}
+
+// Swatch returns a sample of a legend: a bar, of which half is so high.
+func (p *Picture) Swatch(half float64, attrs ...string) func(x, y float64) {
+	return func(x, y float64) { p.Rect(x, y-half, keySample, 2*half, "", attrs...) }
+}
+
+// Bars is a chart of one number for each of several things, with intervals.
+type Bars struct {
+	Title string
+	Unit  string
+	Bars  []Bar
+}
+
+// A Bar is one of them. Low and High are the ends of its interval; both zero: there is none.
+type Bar struct {
+	Name             string
+	Value, Low, High float64
+	Hollow           bool // it is drawn as an outline
+}
+
+// Draw draws the chart. There must be a bar.
+func (b *Bars) Draw() *Picture {
+	p := &Picture{Width: chartWidth, Title: b.Title, Height: 4 + 20*float64(len(b.Bars)) + 40}
+	left, right, most := 0.0, 0.0, 0.0
+	var says []string
+	for _, bar := range b.Bars {
+		left = max(left, TextWidth(bar.Name, TextSize)+10)
+		right = max(right, TextWidth(Number(bar.Value), TextSize)+16)
+		most = max(most, bar.Value, bar.High)
+		says = append(says, bar.Name+": "+Number(bar.Value))
+	}
+	p.Description = b.Unit + ": " + strings.Join(says, "; ")
+	axis := Axis{Max: cmp.Or(most, 1)}.fit(0, 0, left, chartWidth-right, 55)
+	bottom := p.Height - 36
+	for _, t := range axis.places() {
+		p.Line(t.At, 4, t.At, bottom, "stroke="+Grid, "stroke-width=0.6")
+	}
+	p.XAxis(left, chartWidth-right, bottom, axis.places())
+	p.centered((left+chartWidth-right)/2, bottom+31, b.Unit)
+	for i, bar := range b.Bars {
+		y, end := 4+20*float64(i), axis.place(bar.Value)
+		p.Text(left-6, y+14, bar.Name, "text-anchor=end")
+		fill := map[bool]string{true: Ground, false: Looks[0].Color}[bar.Hollow]
+		p.Rect(left, y+4, end-left, 12, "", "fill="+fill, "stroke="+Looks[0].Color)
+		if bar.Low != 0 || bar.High != 0 {
+			low, high := axis.place(bar.Low), axis.place(bar.High)
+			p.Path(Points("M", low, y+10, "H", high, "M", low, y+7, "v6M", high, y+7, "v6"), "", "stroke="+Ink)
+			end = max(end, high)
+		}
+		p.Text(end+5, y+14, Number(bar.Value))
+	}
+	return p
+}
+
+// Heat is a table of cells whose grounds say how bad what they tell is.
+type Heat struct {
+	Title   string
+	Columns []string
+	Rows    []string
+	Cells   [][]Cell // by row and column
+	Legend  []Cell
+}
+
+// A Cell has a text and how bad it is, from 1 to 4; 0: there is nothing to be said. In a legend, Says says
+// what the text means.
+type Cell struct {
+	Text string
+	Bad  int
+	Says string
+}
+
+// leastCell is how wide a cell is at least, so that the names of columns do not lie on one another.
+const leastCell = 13.5
+
+// Draw draws the table, with slanted names of columns. It is wider than other charts if it has many.
+func (h *Heat) Draw() *Picture {
+	p := &Picture{Width: chartWidth, Title: h.Title, Description: fmt.Sprintf("A table of %s against %s.",
+		strings.Join(h.Rows, ", "), strings.Join(h.Columns, ", "))}
+	const high = 18.0
+	sin, cos := math.Sincos(math.Pi / 3)
+	left, top := 0.0, 0.0
+	for _, r := range h.Rows {
+		left = max(left, TextWidth(r, TextSize)+8)
+	}
+	for _, c := range h.Columns {
+		top = max(top, TextWidth(c, TextSize)*sin+12)
+	}
+	wide := max(leastCell, min(34, (chartWidth-left-top*cos/sin)/float64(max(1, len(h.Columns)))))
+	for i, name := range h.Columns {
+		x := left + wide*(float64(i)+0.5) + 4
+		p.Width = max(p.Width, math.Ceil(x+TextWidth(name, TextSize)*cos+4))
+		p.Text(x, top-4, name, "transform="+fmt.Sprintf("rotate(-60 %.1f %.1f)", x, top-4))
+	}
+	for r, name := range h.Rows {
+		y := top + high*float64(r)
+		p.Text(left-6, y+13, name, "text-anchor=end")
+		for i, one := range h.Cells[r] {
+			p.cell(one, left+wide*float64(i), y, wide, high)
+		}
+	}
+	p.Height = top + high*float64(len(h.Rows)) + 8
+	for _, one := range h.Legend {
+		p.cell(one, 4, p.Height, 30, high)
+		p.Text(40, p.Height+13, one.Says)
+		p.Height += high
+	}
+	p.Height += 4
+	return p
+}
+
+// cell draws a cell, whose text is smaller if it is wider.
+func (p *Picture) cell(one Cell, x, y, wide, high float64) {
+	if one.Text == "" {
+		return
+	}
+	p.Rect(x+0.6, y+0.6, wide-1.2, high-1.2, "", "fill="+Bad[one.Bad])
+	size := min(TextSize, (wide-2)/TextWidth(one.Text, 1))
+	p.Text(x+wide/2, y+high/2+0.35*size, one.Text, "text-anchor=middle", "font-size="+number(size))
+}

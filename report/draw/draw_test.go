@@ -1,0 +1,299 @@
+package draw
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"turnstile/internal/figure"
+	"turnstile/judge/leadership"
+	"turnstile/judge/measure"
+	"turnstile/results"
+)
+
+// beliefs reads rows, a line for each: the node, its state, the leader, the term, and from when to when; - is
+// unknown.
+func beliefs(t *testing.T, text string) (rows []results.BeliefRow) {
+	t.Helper()
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		b := results.BeliefRow{Trial: 1}
+		var leader, term string
+		var from, to float64
+		if _, err := fmt.Sscan(line, &b.Node, &b.State, &leader, &term, &from, &to); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		b.Leader.UnmarshalText([]byte(strings.Trim(leader, "-")))
+		b.Term.UnmarshalText([]byte(strings.Trim(term, "-")))
+		b.FromS, b.ToS = figure.Number(from), figure.Number(to)
+		rows = append(rows, b)
+	}
+	return rows
+}
+
+// fault is one of a trial.
+func fault(number int, text string, from, to float64) results.FaultRow {
+	return results.FaultRow{Trial: 1, OfFault: measure.OfFault{Number: number, Fault: text,
+		FromS: figure.Number(from), ToS: figure.Number(to)}}
+}
+
+// ledgerOf returns the picture of one trial.
+func ledgerOf(rows []results.BeliefRow, faults ...results.FaultRow) *Picture {
+	return Ledger("set/run", []*results.Ledger{results.LedgerOf(rows, faults, 1)})
+}
+
+// pictures returns one picture of each kind, with what is hard about it.
+func pictures(t *testing.T) map[string]*Picture {
+	var many []Series
+	for i, n := range []string{"ricart-agrawala", "suzuki-kasami", "maekawa, quorums cyclic", "central",
+		"raymond", "lamport & <co>", "naimi-trehel"} {
+		s := Series{Name: n, Look: i}
+		for _, x := range []float64{2, 3, 4, 8, 16, 32} {
+			y := (x + 2) * float64(i+1)
+			s.Points = append(s.Points, Point{x, y, y * 0.9, y * 1.1, i == 2})
+			s.Band = append(s.Band, Point{X: x, Low: y * 0.8, High: y * (0.8 + 0.4*float64(i%2))})
+		}
+		many = append(many, s)
+	}
+	ns := []Tick{{2, "2"}, {3, "3"}, {4, "4"}, {8, "8"}, {16, "16"}, {32, "32"}}
+	all := map[string]*Picture{
+		"curves": (&Curves{Title: "curves & <more>", X: Axis{Label: "nodes", Log: true, At: ns},
+			Y: Axis{Label: "messages per entry", Log: true}, Series: many}).Draw(),
+		"steps": (&Curves{Title: "steps", X: Axis{Label: "time (s)"}, Y: Axis{Label: "entries per second"},
+			Steps: true, Windows: []Window{{1, 1.4, "1 cut"}, {1.5, 2, "2 kill"}}, Series: []Series{{
+				Points: []Point{{X: 0, Y: 500}, {X: 1, Y: 0}, {X: 2, Y: 480}, {X: 3, Y: 510}}}}}).Draw(),
+		"one point": (&Curves{Title: "one", X: Axis{Label: "nodes"}, Y: Axis{Label: "share"}, Series: []Series{{
+			Points: []Point{{X: 4, Y: 0}}, Band: []Point{{X: 4, Low: 1, High: math.NaN()}}}}}).Draw(),
+		"bars": (&Bars{Title: "bars", Unit: "entries per second", Bars: []Bar{
+			{"ricart-agrawala", 1234.5, 1200, 1300, false}, {"central", 300, 0, 0, true}, {Name: "maekawa"}}}).Draw(),
+		"heat": (&Heat{Title: "heat", Columns: []string{"ricart-agrawala", "suzuki-kasami", "central"},
+			Rows:   []string{"lost-token", "split-brain"},
+			Cells:  [][]Cell{{{"L", 1, ""}, {"B", 3, ""}, {}}, {{"L|P|B", 4, ""}, {"-", 0, ""}, {"P", 2, ""}}},
+			Legend: []Cell{{"L", 1, "recovers"}, {"B", 3, "all wait for ever"}}}).Draw(),
+		"ledger": ledgerOf(beliefs(t, "0 follows 2 - 0 1\n0 leads 0 - 1 3\n1 follows 2 - 0 2\n"+
+			"1 stopped 2 - 2 2.5\n1 down - - 2.5 3\n2 leads 2 - 0 2\n2 no_leader - - 2 3"),
+			fault(1, `cut 0/1>2 & "more"`, 1, 2)),
+		"terms": ledgerOf(beliefs(t, "0 leads 0 1 0 2\n0 follows 1 2 2 3\n1 follows 0 1 0 1\n1 leads 1 2 1 3")),
+		"one term": ledgerOf(beliefs(t, "0 leads 0 1 0 2\n0 follows 1 1 2 3\n1 follows 0 1 0 1\n1 leads 1 1 1 3"),
+			fault(3, "kill leader", 2, 2.01), fault(2, "kill leader", 1, 1.01)),
+	}
+	for i, c := range [][2]Axis{{{Max: 1}, {Max: 1}}, {{Min: 3, Max: 4}, {Min: 3, Max: 5, Log: true}},
+		{{Min: -2, Max: 5e6}, {Min: 0.002, Max: 9000, Log: true}}, {{Min: 7, Max: 7}, {Min: 1e-9, Max: 2e-9}},
+		{{At: []Tick{{1, "one"}, {1.01, "1.01"}, {9, "9"}}}, {Min: 1e9, Max: 3e12, Log: true}}} {
+		all[fmt.Sprintf("axes %d", i)] = (&Curves{X: c[0], Y: c[1], Series: []Series{{Points: []Point{
+			{X: c[0].Min, Y: max(c[1].Min, 0)}, {X: c[0].Max, Y: c[1].Max}}}}}).Draw()
+	}
+	return all
+}
+
+// A text is one of a picture, and where it is.
+type text struct {
+	string
+	Box
+}
+
+// read reads a picture, and returns its texts and how many elements of each name it has. Whatever is not
+// slanted must be inside the picture, and no text on another.
+func read(t *testing.T, name string, p *Picture) (all []text, count map[string]int) {
+	t.Helper()
+	count = map[string]int{}
+	within := func(b Box) bool {
+		return b.Left >= -0.1 && b.Top >= -0.1 && b.Right <= p.Width+0.1 && b.Bottom <= p.Height+0.1
+	}
+	var of xml.StartElement
+	for d := xml.NewDecoder(strings.NewReader(p.File())); ; {
+		token, err := d.Token()
+		if err == io.EOF {
+			return all, count
+		} else if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		at := func(key string) float64 {
+			for _, a := range of.Attr {
+				if x, err := strconv.ParseFloat(a.Value, 64); err == nil && a.Name.Local == key {
+					return x
+				}
+			}
+			return 0
+		}
+		has := func(key, value string) bool {
+			return slices.ContainsFunc(of.Attr, func(a xml.Attr) bool {
+				return a.Name.Local == key && strings.HasPrefix(a.Value, value)
+			})
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			of = token.Copy()
+			count[of.Name.Local]++
+			b := Box{at("x"), at("y"), at("x") + at("width"), at("y") + at("height")}
+			if of.Name.Local == "rect" && !within(b) {
+				t.Errorf("%s: %v is not in %v x %v", name, of, p.Width, p.Height)
+			}
+		case xml.CharData:
+			if of.Name.Local != "text" || strings.TrimSpace(string(token)) == "" {
+				continue
+			}
+			size := TextSize
+			if has("font-size", "") {
+				size = at("font-size")
+			}
+			wide := TextWidth(string(token), size)
+			b := text{string(token), Box{at("x"), at("y") - 0.8*size, at("x") + wide, at("y") + 0.1*size}}
+			if has("text-anchor", "middle") {
+				b.Left, b.Right = b.Left-wide/2, b.Right-wide/2
+			} else if has("text-anchor", "end") {
+				b.Left, b.Right = b.Left-wide, b.Right-wide
+			}
+			if has("transform", "rotate") {
+				b.Box = Box{}
+			}
+			if !within(b.Box) {
+				t.Errorf("%s: %q is not in the picture: %v", name, b.string, b.Box)
+			}
+			for _, other := range all {
+				if b.touches(other.Box) {
+					t.Errorf("%s: %q is on %q", name, b.string, other.string)
+				}
+			}
+			all = append(all, b)
+			of = xml.StartElement{}
+		}
+	}
+}
+
+// Pictures are well-formed, hold what they show, have a dark color for each light one, and equal data makes
+// equal bytes. DRAW_DIR keeps them, to be looked at.
+func TestPictures(t *testing.T) {
+	all, again := pictures(t), pictures(t)
+	words := map[string][]string{
+		"curves": {"lamport &amp; &lt;co&gt;", "naimi-trehel", "messages per entry", ">32<", "line: published"},
+		"steps":  {"1 cut", "2 kill", "time (s)", "fault in force"},
+		"bars":   {"ricart-agrawala", "1,235", "entries per second"},
+		"heat":   {"lost-token", "L|P|B", "all wait for ever"},
+		"ledger": {"<title>Who led: set/run<", ">node 0<", ">two lead: 1 s to 2 s<",
+			"<title>fault 1: cut 0/1&gt;2 ", ">1 cut 0/1&gt;2 &amp; ", ">node 0 leads: 1 s to 3 s<",
+			">node 1 stands still: 2 s to 2.5 s<",
+			">node 1 is down: 2.5 s to 3 s<", ">node 1 follows node 2: 0 s to 2 s<", ">3.0<", ">seconds<",
+			">node 2 knows of no leader: 2 s to 3 s<", ">node 2 leads<", ">follows that leader<", ">a fault<"},
+		"terms": {">two lead in different terms: 1 s to 2 s<", ">two lead in different terms<", ">1, term 2<"},
+		"one term": {`fill="` + Wrong, ">two lead in one term: 1 s to 2 s<", ">2 kill leader<", ">3 kill leader<",
+			">0, term 1<"},
+	}
+	light := map[string]bool{}
+	for _, c := range dark() {
+		light[c[0]] = true
+	}
+	for name, p := range all {
+		file := p.File()
+		read(t, name, p)
+		for _, c := range regexp.MustCompile(`="(#\w+)"`).FindAllStringSubmatch(file, -1) {
+			if !light[c[1]] {
+				t.Errorf("%s: %s has no dark color", name, c[1])
+			}
+		}
+		if file != again[name].File() {
+			t.Errorf("%s is not the same again", name)
+		}
+		if !strings.Contains(file, "@media screen and (prefers-color-scheme:dark){") ||
+			regexp.MustCompile(`NaN|Inf|<script`).MatchString(file) {
+			t.Errorf("%s has no dark rules, or what it should not have", name)
+		}
+		for _, word := range words[name] {
+			if !strings.Contains(file, word) {
+				t.Errorf("%s does not say %s", name, word)
+			}
+		}
+		inline := p.Inline("chart", "one")
+		if strings.Contains(inline, "<style") || strings.Contains(inline, "url(#hatch") {
+			t.Errorf("%s in a page has a style, or a name, of its own", name)
+		}
+		if dir := os.Getenv("DRAW_DIR"); dir != "" {
+			if err := os.WriteFile(filepath.Join(dir, name+".svg"), []byte(file), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// Colors are not all that tells leaders apart, and the legend has what the picture has. Of many faults, whose
+// names have no room, a line below says what they are.
+func TestLedgersAreReadWithoutColors(t *testing.T) {
+	rows := beliefs(t, "0 follows 17 - 0 2\n0 follows 17 - 2 3\n17 leads 17 - 0 3\n17 no_leader - - 3 3.01")
+	var faults []results.FaultRow
+	for i := range 400 {
+		faults = append(faults, fault(i+1, "kill leader", 3*float64(i)/400, 3*float64(i)/400+0.01))
+	}
+	texts, count := read(t, "ledger", ledgerOf(rows, faults...))
+	said := map[string]int{}
+	for _, x := range texts {
+		said[x.string]++
+	}
+	for want, times := range map[string]int{"17": 2, "never": 1, "node 17 leads": 1, "follows that leader": 1,
+		"knows of no leader": 1, "a fault": 1, "stands still": 0, "is down": 0, "1 kill leader": 1} {
+		if said[want] != times {
+			t.Errorf("%q is there %d times, and not %d", want, said[want], times)
+		}
+	}
+	file := ledgerOf(rows, faults...).File()
+	if !strings.Contains(file, "400: kill leader<") || count["text"] > 200 {
+		t.Errorf("%d texts, or none that says what faults are", count["text"])
+	}
+}
+
+// Whatever the rows are, the picture is well-formed, and it does not grow with what cannot be seen.
+func TestLedgersOfAnything(t *testing.T) {
+	states := []leadership.State{leadership.Leads, leadership.Follows, leadership.KnowsNone,
+		leadership.Stopped, leadership.Down, "?"}
+	for seed := range uint64(8) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var rows []results.BeliefRow
+		for node := range 1 + r.IntN(400) {
+			at := 0.0
+			for range r.IntN(20) {
+				next := at + r.ExpFloat64()
+				rows = append(rows, results.BeliefRow{Trial: 1, Node: node, State: states[r.IntN(6)],
+					Leader: figure.Count(r.Uint64N(400)), FromS: figure.Number(at), ToS: figure.Number(next)})
+				at = next
+			}
+		}
+		var faults []results.FaultRow
+		for i := range r.IntN(50) {
+			faults = append(faults, fault(i+1, "", 20*r.Float64(), 30))
+		}
+		read(t, "any ledger", Ledger("set/run", []*results.Ledger{results.LedgerOf(rows, faults, 1), {Trial: 2}}))
+	}
+	var rows []results.BeliefRow
+	for i := range 60000 {
+		rows = append(rows, results.BeliefRow{Trial: 1, State: leadership.Follows,
+			Leader: figure.Count(uint64(i % 2)), FromS: figure.Number(float64(i)), ToS: figure.Number(float64(i + 1))})
+	}
+	if _, count := read(t, "long ledger", ledgerOf(rows)); count["rect"] > 10000 {
+		t.Errorf("the picture has %d rectangles", count["rect"])
+	}
+}
+
+func TestNoLabelLiesOnAnother(t *testing.T) {
+	l := Labels{Within: Box{0, 0, 200, 100}}
+	for range 40 {
+		l.Put("label", 10, [2]float64{50, 50}, [2]float64{60, 52}, [2]float64{120, 50}, [2]float64{50, 80},
+			[2]float64{198, 50})
+	}
+	if len(l.taken) != 3 || l.Missing != 37 {
+		t.Errorf("%d labels, %d left out", len(l.taken), l.Missing)
+	}
+	for i, a := range l.taken {
+		for _, b := range l.taken[:i] {
+			if a.touches(b) {
+				t.Errorf("%v lies on %v", a, b)
+			}
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package draw
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The colors of pictures. Those of one meaning are the same in all.
+const (
+	Ink    = "#1b1b1b" // texts and axes
+	Dim    = "#5d5d5d"
+	Grid   = "#dcdcdc"
+	Ground = "#ffffff"
+	Fault  = "#f6e3b4"
+	Wrong  = "#c1121f"
+)
+
+// Bad are grounds by how bad is what stands on them: 0 says nothing, 1 is good.
+var Bad = [5]string{"#ededed", "#b7dcf2", "#f7d78c", "#f0a35e", "#d96a8f"}
+
+// A Look is how a series is drawn. Text in the color of the ground can be read on its color.
+type Look struct{ Color, dark, Dash, marker string }
+
+// Looks are those of series, in their order. The colors, of M. Okabe and K. Ito and of P. Tol, can be told
+// apart without seeing red or green.
+var Looks = []Look{
+	{"#0072b2", "#56b4e9", "", circle},
+	{"#b35c00", "#f0a030", "7 3", square},
+	{"#007a5a", "#2fc79c", "2 3", triangle},
+	{"#aa3377", "#e58cc0", "10 3 2 3", diamond},
+	{"#6b5b00", "#d9cc4a", "13 4", circle},
+	{"#332288", "#a79cf2", "5 2 1 2 1 2", square},
+	{"#5a5a5a", "#b5b5b5", "1 3", triangle},
+}
+
+// Markers, as paths from their middle.
+const (
+	circle   = "m-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z"
+	square   = "m-2.8-2.8h5.6v5.6h-5.6z"
+	triangle = "m0-3.8l3.5 6.1h-7z"
+	diamond  = "m0-4l3.7 4l-3.7 4l-3.7-4z"
+)
+
+// LookOf returns the look of the nth series, counted from 0.
+func LookOf(nth int) Look { return Looks[nth%len(Looks)] }
+
+// dark returns each color with the one that replaces it on a dark ground.
+func dark() [][2]string {
+	all := [][2]string{{Ink, "#ececec"}, {Dim, "#a8a8a8"}, {Grid, "#3c3c3c"}, {Ground, "#1e1e1e"},
+		{Fault, "#55471c"}, {Wrong, "#ff6b74"}, {Bad[0], "#333333"}, {Bad[1], "#14507a"}, {Bad[2], "#7a5600"},
+		{Bad[3], "#96480a"}, {Bad[4], "#a3265a"}}
+	for _, l := range Looks {
+		all = append(all, [2]string{l.Color, l.dark})
+	}
+	return all
+}
+
+// Dark is the style sheet that gives pictures dark colors on the screens of readers who prefer them.
+func Dark() string {
+	var b strings.Builder
+	for _, c := range dark() {
+		fmt.Fprintf(&b, `[fill="%s"]{fill:%s}[stroke="%[1]s"]{stroke:%[2]s}`, c[0], c[1])
+	}
+	return "@media screen and (prefers-color-scheme:dark){" + b.String() + "}"
+}
+
+// Variables is a style sheet that defines the main colors as the variables --ink, --dim, --grid and --ground,
+// so that a page has those of its pictures.
+func Variables() string {
+	var light, other strings.Builder
+	for i, name := range []string{"ink", "dim", "grid", "ground"} {
+		fmt.Fprintf(&light, "--%s:%s;", name, dark()[i][0])
+		fmt.Fprintf(&other, "--%s:%s;", name, dark()[i][1])
+	}
+	return fmt.Sprintf(":root{%s}@media screen and (prefers-color-scheme:dark){:root{%s}}", &light, &other)
+}

@@ -1,0 +1,144 @@
+// Package draw writes pictures as SVG 1.1: curves, bars, heat maps, ledgers, and whatever else is made of the
+// shapes of a [Picture]. They share axes, legends, names of bands, places of labels, a palette and the
+// measure of texts.
+//
+// A picture is static and holds no script. It is well-formed XML whatever its texts are, and equal input
+// gives equal bytes. Colors are attributes, which every program knows; on the screens of readers who prefer
+// dark ones a style sheet replaces them, and print is light. Series differ in color, dashes and marker.
+package draw
+
+import (
+	"encoding/xml"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Picture is one that is being drawn. Lengths are in pixels, from the top left corner.
+//
+// Attributes of shapes are written as name=value. A tip is what a browser shows beside the pointer; empty:
+// nothing.
+type Picture struct {
+	Width, Height float64
+	Title         string // names the picture for screen readers
+	Description   string // tells them what it shows
+	body          strings.Builder
+	hatches       []string // colors
+}
+
+// TextSize is the size of texts without another, and Row is how far apart lines of them are.
+const (
+	TextSize = 11.0
+	Row      = 18.0
+)
+
+// Rect draws a rectangle.
+func (p *Picture) Rect(x, y, width, height float64, tip string, attrs ...string) {
+	p.element("rect", tipped(tip), attrs, "x", x, "y", y, "width", width, "height", height)
+}
+
+// Line draws a line.
+func (p *Picture) Line(x1, y1, x2, y2 float64, attrs ...string) {
+	p.element("line", "", attrs, "x1", x1, "y1", y1, "x2", x2, "y2", y2)
+}
+
+// Circle draws a circle.
+func (p *Picture) Circle(x, y, radius float64, tip string, attrs ...string) {
+	p.element("circle", tipped(tip), attrs, "cx", x, "cy", y, "r", radius)
+}
+
+// Path draws a path, whose commands are as in the attribute d.
+func (p *Picture) Path(d, tip string, attrs ...string) {
+	p.element("path", tipped(tip), append([]string{"d=" + d}, attrs...))
+}
+
+// Text writes a text, whose base line begins at x, y unless attributes say otherwise.
+func (p *Picture) Text(x, y float64, text string, attrs ...string) {
+	p.element("text", escaped(text), attrs, "x", x, "y", y)
+}
+
+// Hatch returns a fill of slanted lines, as an attribute.
+func (p *Picture) Hatch(color string) string {
+	if !slices.Contains(p.hatches, color) {
+		p.hatches = append(p.hatches, color)
+	}
+	return "fill=url(#hatch-" + color[1:] + ")"
+}
+
+// Points writes the commands of a path: each a letter, and numbers behind it.
+func Points(commands ...any) string {
+	var b strings.Builder
+	for _, c := range commands {
+		switch c := c.(type) {
+		case float64:
+			b.WriteString(" " + number(c))
+		default:
+			fmt.Fprint(&b, c)
+		}
+	}
+	return b.String()
+}
+
+func tipped(tip string) string {
+	if tip == "" {
+		return ""
+	}
+	return "<title>" + escaped(tip) + "</title>"
+}
+
+// element writes an element: names and values of its geometry in turn, its attributes and what is in it.
+func (p *Picture) element(name, content string, attrs []string, geometry ...any) {
+	p.body.WriteString("<" + name)
+	for i := 0; i < len(geometry); i += 2 {
+		fmt.Fprintf(&p.body, ` %s="%s"`, geometry[i], number(geometry[i+1].(float64)))
+	}
+	for _, a := range attrs {
+		if key, value, _ := strings.Cut(a, "="); value != "" {
+			fmt.Fprintf(&p.body, ` %s="%s"`, key, escaped(value))
+		}
+	}
+	if content == "" {
+		p.body.WriteString("/>\n")
+		return
+	}
+	fmt.Fprintf(&p.body, ">%s</%s>\n", content, name)
+}
+
+// File returns the picture as a file of its own.
+func (p *Picture) File() string {
+	return `<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
+		p.svg(`xmlns="http://www.w3.org/2000/svg"`, "<style>"+Dark()+"</style>\n") + "\n"
+}
+
+// Inline returns the picture as an element of an HTML page that has the style sheet [Dark]. The class is that
+// of the element, and the prefix makes its names unlike those of other pictures of the page.
+func (p *Picture) Inline(class, prefix string) string {
+	return strings.NewReplacer(` id="hatch-`, ` id="`+prefix+"-hatch-", "url(#hatch-", "url(#"+prefix+"-hatch-").
+		Replace(p.svg(`class="`+class+`"`, ""))
+}
+
+func (p *Picture) svg(attrs, style string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg %s role="img" width="%[2]s" height="%[3]s" viewBox="0 0 %[2]s %[3]s" fill="%s" `+
+		`font-family="Liberation Sans, Arimo, Arial, Helvetica, sans-serif" font-size="%g">`+
+		"\n<title>%s</title>\n<desc>%s</desc>\n%s", attrs, number(p.Width), number(p.Height), Ink, TextSize,
+		escaped(p.Title), escaped(p.Description), style)
+	for _, color := range p.hatches {
+		fmt.Fprintf(&b, `<pattern id="hatch-%s" width="5" height="5" patternUnits="userSpaceOnUse" `+
+			`patternTransform="rotate(45)"><rect width="1.7" height="5" fill="%s"/></pattern>`+"\n", color[1:], color)
+	}
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/>`+"\n%s</svg>", Ground, p.body.String())
+	return b.String()
+}
+
+// number writes a length to a tenth of a pixel.
+func number(x float64) string {
+	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0")
+}
+
+func escaped(text string) string {
+	var b strings.Builder
+	xml.EscapeText(&b, []byte(text)) // a Builder takes all
+	return b.String()
+}

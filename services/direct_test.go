@@ -1,0 +1,42 @@
+package main
+
+import (
+	"slices"
+	"testing"
+
+	"turnstile/bench/service/local"
+	"turnstile/bench/service/natskv"
+	"turnstile/services/servicetest"
+)
+
+// all are the services of this program and those of the testbed's own.
+var all = append(slices.Concat(table, local.Services), &natskv.Service)
+
+func TestMain(m *testing.M) { servicetest.Main(m, all...) }
+
+// BenchmarkDirect has one client of each lock take it and give it back, without a node, lines or records.
+// What these cost is the ratio to the entries per second of bench --service NAME -n 1: see docs/services.md.
+func BenchmarkDirect(b *testing.B) {
+	for _, s := range all {
+		if s.Open == nil { // it elects
+			continue
+		}
+		b.Run(s.Name, func(b *testing.B) {
+			r := servicetest.Start(b, s)
+			l, err := s.Open(b.Context(), servicetest.Setting("direct", r.Addresses...), servicetest.Values(b, s))
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer l.Close()
+			for b.Loop() {
+				if _, err := l.Acquire(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+				if err := l.Release(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "entries/s")
+		})
+	}
+}
