@@ -398,7 +398,7 @@ func (s *session) probe(path string) (reply, error) {
 // SharedMemory is a folder in memory that hosts of one kernel may share, as containers do.
 const SharedMemory = "/dev/shm/turnstile"
 
-// ProbeFile is the name of a file by which an orchestrator finds out whether an agent sees a folder (see Sees).
+// ProbeFile is the file by which an orchestrator finds out whether an agent sees a folder (see Sees).
 const ProbeFile = "probe"
 
 // aliveEvery is how often an agent makes sure that the orchestrator of a run is there.
