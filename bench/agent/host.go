@@ -437,9 +437,6 @@ func (h *Host) Sees(ctx context.Context, path, text string) bool {
 	return err == nil && string(a.Text) == text
 }
 
-// ProbeFile is the name of a file for Sees.
-const ProbeFile = probeFile
-
 var _ cluster.Host = (*Host)(nil)
 
 // patience is how long a host may stand still while its files are fetched.

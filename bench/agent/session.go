@@ -387,7 +387,7 @@ func useOf(p cluster.Node) (u uses) {
 
 // probe returns what is in a file, if it is in a folder that runs may share.
 func (s *session) probe(path string) (reply, error) {
-	if path != filepath.Join(SharedMemory, s.run, probeFile) {
+	if path != filepath.Join(SharedMemory, s.run, ProbeFile) {
 		return reply{}, s.agent.refuse(&order{Do: doProbe}, "%.80q is no file of the run %s in %s", path, s.run,
 			SharedMemory)
 	}
@@ -398,8 +398,8 @@ func (s *session) probe(path string) (reply, error) {
 // SharedMemory is a folder in memory that hosts of one kernel may share, as containers do.
 const SharedMemory = "/dev/shm/turnstile"
 
-// probeFile is how an orchestrator finds out whether an agent sees a folder.
-const probeFile = "probe"
+// ProbeFile is the file by which an orchestrator finds out whether an agent sees a folder (see Sees).
+const ProbeFile = "probe"
 
 // aliveEvery is how often an agent makes sure that the orchestrator of a run is there.
 const aliveEvery = 400 * time.Millisecond

@@ -41,7 +41,7 @@ func TestPortIsHeld(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := broker.CanListen(p.Number); !errors.Is(err, syscall.EADDRINUSE) {
+		if err := broker.CanListenAt(broker.Address(p.Number)); !errors.Is(err, syscall.EADDRINUSE) {
 			t.Errorf("somebody listens, and the error is %v", err)
 		}
 		(<-accepted).Close() // first: so the port is in TIME_WAIT

@@ -142,9 +142,6 @@ func Address(number int) string { return AddressAt(Loopback, number) }
 // AddressAt returns the address of a port of some host.
 func AddressAt(host string, number int) string { return net.JoinHostPort(host, strconv.Itoa(number)) }
 
-// CanListen returns an error if somebody else listens on the port of the loopback address with that number.
-func CanListen(number int) error { return CanListenAt(Address(number)) }
-
 // CanListenAt returns an error if this program cannot listen on an address with its port, as when somebody
 // else does.
 func CanListenAt(address string) error {
