@@ -82,7 +82,7 @@ func Measure(root fs.FS) (map[string]Room, error) {
 		case d.IsDir() && (strings.HasPrefix(base, ".") && file != "." || base == "testdata" || base == "bin" ||
 			strings.HasPrefix(file, "results/") || file == "published"):
 			return fs.SkipDir
-		case d.IsDir():
+		case !d.Type().IsRegular():
 			return nil
 		}
 		name := roomOf(file)
