@@ -1,5 +1,5 @@
 // Package export writes what happened in a part of a run for other programs: entries as CSV; steps of nodes
-// with vector clocks, as ShiViz reads them; and what took time, in Chrome's trace format, which Perfetto opens.
+// with vector clocks, as ShiViz reads them; and what took time, in Chrome's trace format, for Perfetto.
 package export
 
 import (
@@ -19,8 +19,8 @@ import (
 )
 
 // EntryColumns are those of entries. Times are in microseconds since the run's zero.
-const EntryColumns = "trial,node,instance,entry,units,due_us,asked_us,entered_us,left_us,wait_us,protocol_us," +
-	"hold_us,fence,refused,outcome,measured,faults\n"
+const EntryColumns = "trial,node,instance,entry,units,due_us,asked_us,entered_us,left_us,wait_us," +
+	"protocol_us,hold_us,fence,refused,outcome,measured,faults\n"
 
 // outcomes are what becomes of requests, as the column outcome has them.
 var outcomes = map[section.State]string{section.Exited: "exited", section.Revoked: "revoked",
@@ -68,8 +68,8 @@ func micros(ns int64) float64 { return float64(ns) / 1e3 }
 // executions, which is empty.
 const shivizHead = `(?<host>\S*) (?<clock>{.*})\n(?<event>.*)` + "\n\n"
 
-// ShiViz writes the steps of the nodes with their vector clocks, as ShiViz reads them: a line with the node and
-// its clock as JSON, and a line that says what it did.
+// ShiViz writes the steps of the nodes with their vector clocks, as ShiViz reads them: a line with the node
+// and its clock as JSON, and a line that says what it did.
 func ShiViz(w io.Writer, x *spacetime.Extract) error {
 	out := bufio.NewWriter(w)
 	out.WriteString(shivizHead)
@@ -122,8 +122,8 @@ func says(x *spacetime.Extract, s *spacetime.Step) string {
 	return strings.TrimSuffix(text+": "+x.Body(m), ": ")
 }
 
-// Perfetto writes what happened in Chrome's trace format: a process for each node, with tracks for its client,
-// leadership, messages and crashes; an arrow for each message. fault names a fault by its number.
+// Perfetto writes what happened in Chrome's trace format: a process for each node, with tracks for its
+// client, leadership, messages and crashes; an arrow for each message. fault names a fault by its number.
 func Perfetto(w io.Writer, x *spacetime.Extract, fault func(number uint32) string) error {
 	const client, leads, messages, life, faults = 1, 2, 3, 4, 100_000_000 // tracks, and a process
 	out, before := bufio.NewWriter(w), `{"displayTimeUnit":"ns","traceEvents":[`

@@ -112,8 +112,8 @@ func (c *exportCall) export(ctx context.Context, w io.Writer, of *subject) error
 	return nil
 }
 
-// extract returns what happened in a trial, and how its faults are called. It is an error if that is too much,
-// or not known.
+// extract returns what happened in a trial, and how its faults are called. It is an error if that is too
+// much, or not known.
 func (c *exportCall) extract(ctx context.Context, of *subject, trial int) (x *spacetime.Extract,
 	fault func(uint32) string, err error) {
 	w := section.Window{From: int64(c.from), To: cmp.Or(int64(c.until), math.MaxInt64)}
@@ -141,8 +141,8 @@ func (c *exportCall) extract(ctx context.Context, of *subject, trial int) (x *sp
 		err = fmt.Errorf("%d messages and %d entries are too many: choose a shorter time by --from and --until",
 			len(x.Messages), len(x.Sections))
 	case c.to != "entries" && (x.Complete > max(0, w.From) || x.Until < min(x.End, w.To)):
-		err = fmt.Errorf("not all messages of that time are known, since only bench --trace keeps them: these are: "+
-			"--from %v --until %v", time.Duration(max(0, x.Complete)), time.Duration(min(x.Until, x.End)))
+		err = fmt.Errorf("not all messages of that time are known, since only bench --trace keeps them: "+
+			"these are: --from %v --until %v", time.Duration(max(0, x.Complete)), time.Duration(min(x.Until, x.End)))
 	}
 	return x, fault, err
 }
