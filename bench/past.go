@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"turnstile/judge/section"
+	"turnstile/judge/spacetime"
 	"turnstile/nodes/history"
 	"turnstile/results"
 )
@@ -55,6 +57,23 @@ func (p *Past) ReadMessages(ctx context.Context, fold func(h history.Header) his
 		return p.Read(ctx, fold)
 	}
 	return p.read(ctx, p.again, fold)
+}
+
+// Extract returns what happened in a window of the trial; with messages, as ReadMessages has them.
+func (p *Past) Extract(ctx context.Context, w section.Window, messages bool) (*spacetime.Extract, error) {
+	read := p.Read
+	if messages {
+		read = p.ReadMessages
+	}
+	var fold *spacetime.Fold
+	err := read(ctx, func(h history.Header) history.Fold {
+		fold = spacetime.New(h, p.Stack, w)
+		return fold
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &fold.Extract, nil
 }
 
 // read gives the history of the trial to the fold that is made for it, as from gives it.

@@ -107,14 +107,13 @@ func overlaps(led []BeliefRow) (all []Together) {
 // Shown returns the numbers of at most so many nodes: all or, if there are more, those that led first, and
 // then those of the lowest numbers.
 func (l *Ledger) Shown(most int) (ids []int) {
-	if len(l.Lanes) > most {
-		ids = append(ids, l.Leaders[:min(most, len(l.Leaders))]...)
-	}
-	for id := 0; id < len(l.Lanes) && len(ids) < most; id++ {
-		if !slices.Contains(ids, id) {
+	ids = slices.Clone(l.Leaders)
+	for id := range l.Lanes {
+		if !slices.Contains(l.Leaders, id) {
 			ids = append(ids, id)
 		}
 	}
+	ids = ids[:min(most, len(ids))]
 	slices.Sort(ids)
 	return ids
 }

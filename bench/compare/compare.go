@@ -39,26 +39,23 @@ type Request struct {
 
 // A Comparison is the result of a Request.
 type Comparison struct {
-	By     string       `json:"by,omitempty"`
-	Sides  []string     `json:"-"` // what the two are called, if there are two; the first is the baseline
-	Agree  []Cell       `json:"-"` // the columns that have one value in all trials, with that value
-	Differ []Difference `json:"-"` // the columns, other than By, that have several
-	Groups []*Group     `json:"groups"`
-	Alone  []string     `json:"alone"` // experiments of one side that the other has not
-	Lines  []Line       `json:"-"`     // by metric, and then by group
+	By     string   `json:"by,omitempty"`
+	Sides  []string `json:"-"` // what the two are called, if there are two; the first is the baseline
+	Agree  []Column `json:"-"` // those that have one value in all trials
+	Differ []Column `json:"-"` // those, other than By, that have several
+	Groups []*Group `json:"groups"`
+	Alone  []string `json:"alone"` // experiments of one side that the other has not
+	Lines  []Line   `json:"-"`     // by metric, and then by group
 	// Unmeasured are metrics that were asked for and no trial has measured.
 	Unmeasured []string `json:"unmeasured"`
 
 	pairs []pair
 }
 
-// A Cell is what trials have in one column, as text.
-type Cell struct{ Column, Text string }
-
-// A Difference is a column that has different values in different groups.
-type Difference struct {
-	Column string
-	Values []string // of the groups, in their order
+// A Column is what trials have in one column of runs.csv.
+type Column struct {
+	Name   string
+	Values []string // one of each group, in their order; of all, if they agree
 }
 
 // A Group is trials of one experiment. Only those with a valid verdict are compared.
@@ -101,16 +98,16 @@ func Compare(r Request, sides ...Side) (*Comparison, error) {
 		one := !slices.ContainsFunc(each, func(values []string) bool { return len(values) > 1 })
 		switch {
 		case len(all) == 1:
-			c.Agree = append(c.Agree, Cell{column, all[0]})
+			c.Agree = append(c.Agree, Column{column, all})
 		case r.By == "" && !one:
 			apart = append(apart, column)
 		case one && (r.Unlike || s.follows(column)),
 			r.Unlike && (column == versionColumn || column == machineColumn):
-			d := Difference{Column: column}
+			differ := Column{Name: column}
 			for _, values := range each {
-				d.Values = append(d.Values, listed(values))
+				differ.Values = append(differ.Values, listed(values))
 			}
-			c.Differ = append(c.Differ, d)
+			c.Differ = append(c.Differ, differ)
 		default:
 			refused = append(refused, column)
 		}

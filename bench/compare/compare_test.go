@@ -82,7 +82,7 @@ func TestGroupsByAlgorithm(t *testing.T) {
 	if got := saysOf(c); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if len(c.Differ) != 1 || c.Differ[0].Column != "tree" {
+	if len(c.Differ) != 1 || c.Differ[0].Name != "tree" {
 		t.Errorf("they differ in %v", c.Differ)
 	}
 	l := c.Lines[6]
@@ -256,7 +256,7 @@ func TestVersionsInOneSet(t *testing.T) {
 		t.Errorf("versions are mixed: %v", err)
 	}
 	c, err := Compare(Request{By: "algorithm", Unlike: true}, set)
-	if err != nil || c.Groups[1].Valid != 16 || c.Differ[0].Column != "version" {
+	if err != nil || c.Groups[1].Valid != 16 || c.Differ[0].Name != "version" {
 		t.Errorf("%v: %+v", err, c)
 	}
 }
@@ -277,7 +277,7 @@ func TestSides(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	if c.Lines[0].Comparisons != 2 || !slices.Equal(c.Alone, []string{"lan: algorithm=c"}) ||
-		!slices.Equal(c.Unmeasured, []string{"elect_us_p50"}) || c.Differ[0].Column != "latency" {
+		!slices.Equal(c.Unmeasured, []string{"elect_us_p50"}) || c.Differ[0].Name != "latency" {
 		t.Errorf("%+v", c)
 	}
 	for _, test := range []struct {
@@ -315,22 +315,6 @@ func TestDefaultsOfLeaders(t *testing.T) {
 	want := []string{"elect_us_p50 b worse", "elect_us_max b worse", "messages b lower"}
 	if got := saysOf(c); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
-	}
-}
-
-// By how much a group is worse is told by the end of the interval that is best for it.
-func TestWorseBy(t *testing.T) {
-	low, high := figure.Number(-7), figure.Number(12)
-	for metric, want := range map[string]float64{"wait_us_p99": -0.07, "entries_per_s": -0.12} {
-		l := Line{Metric: metric, PercentLow: low, PercentHigh: high}
-		if got, known := l.WorseBy(); !known || !near(got, want) {
-			t.Errorf("%s: %v, %v", metric, got, known)
-		}
-	}
-	for _, l := range []Line{{Metric: "messages", PercentLow: low, PercentHigh: high}, {Metric: "wait_us_p99"}} {
-		if got, known := l.WorseBy(); known {
-			t.Errorf("%s: %v", l.Metric, got)
-		}
 	}
 }
 

@@ -56,8 +56,8 @@ const (
 type sample struct {
 	group  *Group
 	x      []float64
-	all    []figure.Figure
-	bounds int // of these, lower bounds
+	all    []figure.Figure // the same
+	bounds int             // of these, lower bounds
 }
 
 func (g *Group) sample(metric string) sample {
@@ -166,18 +166,6 @@ func linesOf(metric string, pairs []pair) []Line {
 		}
 	}
 	return lines
-}
-
-// WorseBy returns the share of the baseline's median by which the group is worse at least, that is by the end
-// of the interval that is best for it; negative if it is better. It is not known where trials are too few,
-// cannot be ranked, or of a metric of which neither direction is better.
-func (l *Line) WorseBy() (share float64, known bool) {
-	end, sign := l.PercentLow, 1.0
-	if betterOf(l.Metric) > 0 {
-		end, sign = l.PercentHigh, -1
-	}
-	percent, known := end.Value()
-	return sign * percent / 100, known && betterOf(l.Metric) != 0
 }
 
 // defaults are the metrics of a comparison that names none: of these lists, the first of which anything was

@@ -158,20 +158,27 @@ func (c *Comparison) broken() (broken, unknown []string) {
 	return broken, unknown
 }
 
-// worse names the figures in which a group is worse by more than a share. The figures unsaid are not known
-// well enough to tell.
+// worse names the figures in which a group is worse by more than a share of the baseline's median. The
+// figures unsaid are not known well enough to tell. Figures of which neither more nor less is better are left
+// out.
 func (c *Comparison) worse(than float64) (worse, unsaid []string) {
-	for i := range c.Lines {
-		l := &c.Lines[i]
-		if BetterOf(l.Metric) == "" {
+	for _, l := range c.Lines {
+		better := betterOf(l.Metric)
+		if better == 0 {
 			continue
 		}
+		end := l.PercentLow // the best one
+		if better > 0 {
+			end = l.PercentHigh
+		}
+		percent, known := end.Value()
+		percent *= -float64(better)
 		of := fmt.Sprintf("%s of %s", l.Metric, cmp.Or(l.Where, l.Group))
-		switch share, known := l.WorseBy(); {
+		switch {
 		case !known:
 			unsaid = append(unsaid, of)
-		case share > than:
-			worse = append(worse, fmt.Sprintf("%s by %.1f%% or more", of, 100*share))
+		case percent > 100*than:
+			worse = append(worse, fmt.Sprintf("%s by %.1f%% or more", of, percent))
 		}
 	}
 	return worse, unsaid

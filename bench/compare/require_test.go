@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -110,6 +111,25 @@ func TestABrokenPromiseFails(t *testing.T) {
 		}
 		if outcome, says := made.Above(0.05, "5%"); outcome != c.want || !strings.HasPrefix(says, c.says) {
 			t.Errorf("%v: %s; not %v: %s", outcome, says, c.want, c.says)
+		}
+	}
+}
+
+// By how much a group is worse is told by the end of the interval that is best for it.
+func TestTheBestEndCounts(t *testing.T) {
+	for _, c := range []struct {
+		metric    string
+		low, high float64
+		want      check.Outcome
+	}{
+		{"wait_us_p99", 4, 12, check.Valid}, {"wait_us_p99", 6, 12, check.Violated},
+		{"entries_per_s", -12, -4, check.Valid}, {"entries_per_s", -12, -6, check.Violated},
+		{"messages", 6, 12, check.Valid}, {"wait_us_p99", math.Inf(-1), math.Inf(1), check.Inconclusive},
+	} {
+		made := Comparison{Lines: []Line{{Metric: c.metric, PercentLow: figure.Number(c.low),
+			PercentHigh: figure.Number(c.high)}}}
+		if outcome, says := made.Above(0.05, "5%"); outcome != c.want {
+			t.Errorf("%+v: %v, %s", c, outcome, says)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"turnstile/internal/english"
+	"turnstile/judge/leadership"
 	"turnstile/judge/section"
 	"turnstile/judge/spacetime"
 	"turnstile/nodes"
@@ -61,13 +62,10 @@ func Around(x *spacetime.Extract, what spacetime.Together) section.Window {
 	if what.What == spacetime.Stalled { // it was long before that anything happened
 		least = 40
 	}
-	if len(before) > 0 {
-		w.From = min(w.From, before[max(0, len(before)-least)])
-		w.From = max(w.From, before[max(0, len(before)-well)])
-	}
-	w.From = min(w.From, what.From)
-	if len(before) > 0 {
-		around = (before[len(before)-1] - w.From) / 20
+	if n := len(before); n > 0 {
+		w.From = max(min(w.From, before[max(0, n-least)]), before[max(0, n-well)])
+		w.From = min(w.From, what.From)
+		around = (before[n-1] - w.From) / 20
 	}
 	return section.Window{From: max(0, w.From-around), To: w.To + max(1, around)}
 }
@@ -83,17 +81,24 @@ type drawing struct {
 	scale    *scale
 	top, row float64 // of the first line; from one to the next
 	bands    []draw.Band
-	hidden   int // heartbeats
+	hidden   int                    // heartbeats
+	ways     map[[4]float64]float64 // how many arrows lie between the same ends
 }
 
 // Draw returns the picture of an extract. The error says why it would be too large, and which part would not.
 func Draw(x *spacetime.Extract, o Options) (string, error) {
-	d := &drawing{Extract: x, Options: o, Picture: &draw.Picture{Title: o.Title}}
+	own := *x // of the nodes that are drawn
+	d := &drawing{Extract: &own, Options: o, Picture: &draw.Picture{Title: o.Title},
+		ways: map[[4]float64]float64{}}
 	if d.Nodes == nil {
 		for id := range nodes.ID(x.Stack.Total()) {
 			d.Nodes = append(d.Nodes, id)
 		}
 	}
+	own.Sections = of(d, x.Sections, func(s *section.Section) nodes.ID { return s.Node })
+	own.Reigns = of(d, x.Reigns, func(r *leadership.Stretch) nodes.ID { return r.Node })
+	own.Deaths = of(d, x.Deaths, func(x *section.Death) nodes.ID { return x.Node })
+	own.Events = of(d, x.Events, func(e *history.Event) nodes.ID { return e.Node })
 	for _, m := range x.Messages {
 		switch {
 		case d.line(m.From) < 0 || d.line(m.To) < 0:
@@ -108,6 +113,16 @@ func Draw(x *spacetime.Extract, o Options) (string, error) {
 	}
 	d.draw()
 	return d.File(), nil
+}
+
+// of returns what is about nodes that are drawn.
+func of[T any](d *drawing, all []T, node func(*T) nodes.ID) (its []T) {
+	for i := range all {
+		if d.line(node(&all[i])) >= 0 {
+			its = append(its, all[i])
+		}
+	}
+	return its
 }
 
 // beats reports whether a message is one of a failure detector, or only says that its sender is up.
@@ -170,40 +185,26 @@ func (d *drawing) window(many int) (from, to int64, found bool) {
 	return 0, 0, false
 }
 
-// drawable reports whether a part of the window can be drawn.
+// drawable reports whether no more messages are under way in a part of the window than can be drawn.
 func (d *drawing) drawable(from, to int64) bool {
-	messages, sections := 0, 0
+	count := 0
 	for i := range d.messages {
 		m := &d.messages[i]
 		if m.Sent <= to && (m.Fate == spacetime.Pending && m.Sent >= from || m.Over >= from) {
-			messages++
+			count++
 		}
 	}
-	for i := range d.Sections {
-		if s := &d.Sections[i]; s.Asked <= to && s.Ended >= from {
-			sections++
-		}
-	}
-	return messages <= mostArrows && sections <= 2*mostArrows
+	return count <= mostArrows
 }
 
 // times returns the times of the window at which something happens.
 func (d *drawing) times() []int64 {
 	all := []int64{d.Window.From, d.Window.To}
 	for _, m := range d.messages {
-		if m.Sent != spacetime.Unknown {
-			all = append(all, m.Sent)
-		}
-		if m.Fate != spacetime.Pending {
-			all = append(all, m.Over)
-		}
+		all = append(all, m.Sent, m.Over)
 	}
-	for i := range d.Sections {
-		if s := &d.Sections[i]; d.line(s.Node) >= 0 {
-			if all = append(all, s.Asked, s.Ended); s.Served() {
-				all = append(all, s.Entered)
-			}
-		}
+	for _, s := range d.Sections {
+		all = append(all, s.Asked, s.Entered, s.Ended)
 	}
 	for _, r := range d.Reigns {
 		all = append(all, r.From, r.To)
@@ -225,7 +226,7 @@ func (d *drawing) times() []int64 {
 	for _, f := range d.Faults {
 		all = append(all, f.From, f.To)
 	}
-	for i, at := range all {
+	for i, at := range all { // what is unknown is as early as can be
 		all[i] = max(d.Window.From, min(d.Window.To, at))
 	}
 	return all
@@ -234,11 +235,10 @@ func (d *drawing) times() []int64 {
 // draw draws all, from the back to the front.
 func (d *drawing) draw() {
 	for _, m := range d.messages {
-		if !slices.Contains(d.kinds, m.Kind) {
-			d.kinds = append(d.kinds, m.Kind)
-		}
+		d.kinds = append(d.kinds, m.Kind)
 	}
 	slices.Sort(d.kinds)
+	d.kinds = slices.Compact(d.kinds)
 	d.scale = newScale(d.times(), nodesLeft+14, leastWide, mostWide)
 	d.Width = math.Ceil(d.scale.right() + margin + 10)
 	d.row = max(24, min(84, 420/float64(len(d.Nodes))))
@@ -246,12 +246,8 @@ func (d *drawing) draw() {
 	d.Description = d.subtitle()
 	d.Text(margin, head-5, d.Description, "fill="+draw.Dim)
 	d.findBands()
-	lines := draw.PlaceBands(d.bands, nodesLeft, d.scale.right()+margin)
-	for i := range d.bands {
-		if d.bands[i].Nameless() {
-			d.Missing++
-		}
-	}
+	lines, nameless := draw.PlaceBands(d.bands, nodesLeft, d.scale.right()+margin)
+	d.Missing = nameless
 	d.top = head + float64(lines)*draw.Row + d.row/2
 	bottom := d.y(len(d.Nodes)-1) + d.row/2
 	d.Within = draw.Box{Left: nodesLeft, Top: d.top - d.row/2, Right: d.scale.right() + margin, Bottom: bottom}
@@ -260,7 +256,7 @@ func (d *drawing) draw() {
 	d.bars()
 	var arrows []arrow
 	for i := range d.messages {
-		arrows = append(arrows, d.message(&d.messages[i], d.before(i)))
+		arrows = append(arrows, d.message(&d.messages[i]))
 	}
 	d.marks()
 	d.nameArrows(arrows)
@@ -280,7 +276,7 @@ func (d *drawing) subtitle() string {
 	what := english.Count(len(d.messages), "message", "messages")
 	served := 0
 	for i := range d.Sections {
-		if d.Sections[i].Served() && d.line(d.Sections[i].Node) >= 0 {
+		if d.Sections[i].Served() {
 			served++
 		}
 	}
@@ -290,10 +286,7 @@ func (d *drawing) subtitle() string {
 			what += ", " + english.Count(n, "order inversion", "order inversions")
 		}
 	}
-	if d.Played {
-		return fmt.Sprintf("steps %d to %d: %s", d.Window.From/stepTime, d.Window.To/stepTime, what)
-	}
-	return fmt.Sprintf("%s to %s: %s", says(d.Window.From), says(d.Window.To), what)
+	return fmt.Sprintf("%s to %s: %s", d.time(d.Window.From), d.time(d.Window.To), what)
 }
 
 // time prints a time as the axis does, with its unit.
@@ -377,7 +370,7 @@ func (d *drawing) lines() {
 		for _, p := range d.Pauses {
 			if p.Process == uint32(id) && p.From <= d.Window.To && p.To >= d.Window.From {
 				x := d.scale.x(p.From)
-				d.Rect(x, y-d.half(), max(2, d.scale.x(p.To)-x), 2*d.half(), "it stands still", d.Hatch(draw.Dim))
+				d.Rect(x, y-d.half(), max(2, d.scale.x(p.To)-x), 2*d.half(), "it stands still", draw.Hatch(draw.Dim))
 			}
 		}
 	}
@@ -392,44 +385,37 @@ var (
 	leads  = []string{"fill=" + draw.Bad[2], "stroke=" + draw.Ink, "stroke-dasharray=4 2", "rx=3"}
 )
 
-// bar draws a bar on the line of a node, of which half is so high, with the first of some names that it is
-// long enough for.
-func (d *drawing) bar(id nodes.ID, from, to int64, half float64, attrs []string, tip string,
-	names ...string) {
+// bar draws a bar on the line of a node, of which half is so high, with the first of some names that there is
+// room for, and with a rim for the time in which others did what only one may.
+func (d *drawing) bar(what spacetime.What, id nodes.ID, from, to int64, half float64, attrs []string,
+	tip string, names ...string) {
 	y, x, end := d.y(d.line(id)), d.scale.x(from), max(d.scale.x(from)+1.5, d.scale.x(to))
+	for i := range d.Together {
+		t := &d.Together[i]
+		first, last := max(from, t.From), min(to, t.To)
+		if t.What == what && slices.Contains(t.Nodes, id) && (first < last || first == last && t.From == t.To) {
+			wide := max(3, d.scale.x(last)-d.scale.x(first))
+			d.Rect(d.scale.x(first), y-half-4, wide, 2*half+8, "", "fill="+colorOf(t))
+		}
+	}
 	d.Rect(x, y-half, end-x, 2*half, tip, attrs...)
 	d.Take(draw.Box{Left: x, Top: y - half, Right: end, Bottom: y + half})
-	for _, name := range names {
-		if draw.TextWidth(name, draw.TextSize)+6 <= end-x {
-			d.Text((x+end)/2, y+4, name, "text-anchor=middle")
-			return
-		}
-	}
+	d.NameBar(names, x, end, y)
 }
 
-// bars draws leadership and critical sections as thick bars, requests as thin ones. Those of nodes that did
-// what only one may have a rim.
+// bars draws leadership and critical sections as thick bars, requests as thin ones.
 func (d *drawing) bars() {
-	for i := range d.Together {
-		d.together(&d.Together[i])
-	}
 	for _, r := range d.Reigns {
-		if d.line(r.Node) < 0 {
-			continue
-		}
 		tip := fmt.Sprintf("node %d leads from %s to %s", r.Node, d.time(r.From), d.time(r.To))
 		names := []string{"leads"}
 		if r.Term > 0 {
 			tip += fmt.Sprintf(" in term %d", r.Term)
 			names = []string{fmt.Sprintf("leads, term %d", r.Term), fmt.Sprintf("term %d", r.Term), fmt.Sprint(r.Term)}
 		}
-		d.bar(r.Node, r.From, r.To, d.half()+2, leads, tip, names...)
+		d.bar(spacetime.Leading, r.Node, r.From, r.To, d.half()+2, leads, tip, names...)
 	}
 	for i := range d.Sections {
 		s := &d.Sections[i]
-		if d.line(s.Node) < 0 {
-			continue
-		}
 		tip, entered := fmt.Sprintf("node %d, entry %d: asked at %s", s.Node, s.Entry, d.time(s.Asked)), s.Ended
 		if s.Served() {
 			entered = s.Entered
@@ -439,30 +425,8 @@ func (d *drawing) bars() {
 			d.Rect(from, d.y(d.line(s.Node))-2.5, to-from, 5, tip, waits...)
 		}
 		if s.Served() && s.Entered <= d.Window.To && s.Ended >= d.Window.From {
-			d.bar(s.Node, s.Entered, s.Ended, d.half(), inside, tip, fmt.Sprintf("entry %d", s.Entry),
-				fmt.Sprint(s.Entry))
-		}
-	}
-}
-
-// together marks the times on lines in which nodes did what only one may.
-func (d *drawing) together(t *spacetime.Together) {
-	among := func(id nodes.ID, from, to int64) {
-		from, to = max(from, t.From, d.Window.From), min(to, t.To, d.Window.To)
-		if d.line(id) < 0 || from > to || !slices.Contains(t.Nodes, id) || from == to && t.From < t.To {
-			return
-		}
-		x, y, half := d.scale.x(from), d.y(d.line(id)), d.half()+5.5
-		d.Rect(x, y-half, max(3, d.scale.x(to)-x), 2*half, "", "fill="+colorOf(t))
-	}
-	for i := range d.Sections {
-		if s := &d.Sections[i]; t.What == spacetime.Inside && s.Served() {
-			among(s.Node, s.Entered, s.Ended)
-		}
-	}
-	for _, r := range d.Reigns {
-		if t.What == spacetime.Leading {
-			among(r.Node, r.From, r.To)
+			d.bar(spacetime.Inside, s.Node, s.Entered, s.Ended, d.half(), inside, tip,
+				fmt.Sprintf("entry %d", s.Entry), fmt.Sprint(s.Entry))
 		}
 	}
 }
@@ -497,11 +461,10 @@ func (d *drawing) marks() {
 
 // mark marks a moment of a node, by a path from there.
 func (d *drawing) mark(id nodes.ID, at int64, text, path string) {
-	line := d.line(id)
-	if line < 0 || at < d.Window.From || at > d.Window.To {
+	if at < d.Window.From || at > d.Window.To {
 		return
 	}
-	x, y := d.scale.x(at), d.y(line)
+	x, y := d.scale.x(at), d.y(d.line(id))
 	d.Path(draw.Points("M", x, y)+path, text, "fill=none", "stroke="+draw.Ink, "stroke-width=2.5")
 	d.Take(draw.Box{Left: x - 7, Top: y - 7, Right: x + 7, Bottom: y + 7})
 	wide := draw.TextWidth(text, draw.TextSize)/2 + 5
@@ -519,8 +482,8 @@ type arrow struct {
 }
 
 // message draws a message: an arrow if it was handled, one that ends in a cross if it was lost, or in a ring
-// if it is not known to have come. It goes beside so many others that would lie below it.
-func (d *drawing) message(m *spacetime.Message, beside int) arrow {
+// if it is not known to have come. It goes beside those that it would lie on.
+func (d *drawing) message(m *spacetime.Message) arrow {
 	a := arrow{kind: d.Name(m), y1: d.y(d.line(m.From)), y2: d.y(d.line(m.To))}
 	stub, down := min(30, d.row*0.6), a.y2-a.y1
 	switch {
@@ -540,7 +503,9 @@ func (d *drawing) message(m *spacetime.Message, beside int) arrow {
 			a.y1 += down * share(d.Window.From)
 		}
 	}
-	a.x1, a.x2 = a.x1+5*float64(beside), a.x2+5*float64(beside)
+	way := [4]float64{a.x1, a.y1, a.x2, a.y2}
+	a.x1, a.x2 = a.x1+5*d.ways[way], a.x2+5*d.ways[way]
+	d.ways[way]++
 	look := d.look(m.Kind)
 	d.Path(draw.Points("M", a.x1, a.y1, "L", a.x2, a.y2), d.told(m), "fill=none", "stroke="+look.Color,
 		"stroke-width=1.5", "stroke-dasharray="+look.Dash)
@@ -590,19 +555,6 @@ func (d *drawing) told(m *spacetime.Message) string {
 // look returns that of a kind of message: all late kinds have one together.
 func (d *drawing) look(kind uint8) draw.Look {
 	return draw.Looks[min(slices.Index(d.kinds, kind), len(draw.Looks)-1)]
-}
-
-// before returns how many messages before one of the picture went the same way at the same time.
-func (d *drawing) before(i int) (count int) {
-	m := &d.messages[i]
-	for j := i - 1; j >= 0 && d.messages[j].Sent == m.Sent; j-- {
-		other := &d.messages[j]
-		same := m.Fate == other.Fate && (m.Over == other.Over || m.Fate == spacetime.Pending)
-		if same && m.From == other.From && m.To == other.To {
-			count++
-		}
-	}
-	return count
 }
 
 // nameArrows writes the kinds of messages beside their arrows, where there is room.
@@ -675,35 +627,27 @@ func (d *drawing) keys() (all []draw.Key) {
 	add(slices.ContainsFunc(d.Together, func(t spacetime.Together) bool { return !t.May }), "what should not be",
 		d.Swatch(6, "fill="+draw.Wrong))
 	add(len(d.Deaths) > 0, "down", func(x, y float64) { d.Line(x, y, x+24, y, "stroke="+draw.Dim, dotted) })
-	add(len(d.Pauses) > 0, "stands still", d.Swatch(6, d.Hatch(draw.Dim)))
+	add(len(d.Pauses) > 0, "stands still", d.Swatch(6, draw.Hatch(draw.Dim)))
 	add(len(d.Faults) > 0, "a fault", d.Swatch(6, "fill="+draw.Fault))
 	return all
 }
 
 // remarks says what a reader of the picture must know.
 func (d *drawing) remarks() (lines []string) {
-	if n := len(d.scale.cuts); n > 0 {
-		lines = append(lines, fmt.Sprintf("Time is not to scale: %s shorter than the others, marked //.",
-			english.Count(n, "stretch is drawn", "stretches are drawn")))
+	say := func(is bool, words ...string) {
+		if is {
+			lines = append(lines, strings.Join(words, " "))
+		}
 	}
-	if d.Complete > d.Window.From {
-		lines = append(lines, fmt.Sprintf("Messages before %s are not all known: bench --trace keeps them.",
-			says(d.Complete)))
-	}
-	if d.Until < d.Window.To {
-		lines = append(lines, fmt.Sprintf("Messages after %s are not all known: bench --trace keeps them.",
-			says(d.Until)))
-	}
-	if n := d.Stack.Total() - len(d.Nodes); n > 0 {
-		lines = append(lines, fmt.Sprintf("%s and the messages from and to them are left out.",
-			english.Count(n, "node", "nodes")))
-	}
-	if d.hidden > 0 {
-		lines = append(lines, fmt.Sprintf("%s left out (--heartbeats draws them).",
-			english.Count(d.hidden, "message of failure detectors is", "messages of failure detectors are")))
-	}
-	if d.Missing > 0 {
-		lines = append(lines, english.Count(d.Missing, "label", "labels")+" left out, for want of room.")
-	}
+	say(len(d.scale.cuts) > 0, "Time is not to scale:", english.Count(len(d.scale.cuts), "stretch is drawn",
+		"stretches are drawn"), "shorter than the others, marked //.")
+	const more = "are not all known: bench --trace keeps them."
+	say(d.Complete > d.Window.From, "Messages before", says(d.Complete), more)
+	say(d.Until < d.Window.To, "Messages after", says(d.Until), more)
+	left := d.Stack.Total() - len(d.Nodes)
+	say(left > 0, english.Count(left, "node", "nodes"), "and the messages from and to them are left out.")
+	say(d.hidden > 0, english.Count(d.hidden, "message of failure detectors is",
+		"messages of failure detectors are"), "left out (--heartbeats draws them).")
+	say(d.Missing > 0, english.Count(d.Missing, "label", "labels"), "left out, for want of room.")
 	return lines
 }

@@ -19,41 +19,35 @@ type scale struct {
 }
 
 const (
-	pixelsPerTime = 34.0 // of interest, on average
-	longestGap    = 44.0
-	shortestGap   = 1.0
+	typicalGap  = 44.0 // pixels, where the width follows from the gaps
+	shortestGap = 1.0
 )
 
 // newScale returns the scale of a window with such times of interest, both ends included, from a place on.
-// Its width follows from how many these are.
+// Three of four gaps between two times are drawn with one length: that of the lower quartile.
 func newScale(times []int64, left, least, most float64) *scale {
 	slices.Sort(times)
-	s := &scale{times: slices.Compact(times)}
-	gaps := len(s.times) - 1
-	want := min(most, max(least, pixelsPerTime*float64(gaps)))
-	longest := max(longestGap, 1.3*want/float64(max(1, gaps)))
-	gap := func(i int) float64 {
-		return max(shortestGap, min(float64(s.times[i]-s.times[i-1])*s.per, longest))
+	s := &scale{times: slices.Compact(times), places: []float64{left}}
+	var gaps []float64
+	for i := range s.times[1:] {
+		gaps = append(gaps, float64(s.times[i+1]-s.times[i]))
 	}
-	low, high := 0.0, longest
-	for range 100 { // the width grows with the pixels per nanosecond
-		s.per = (low + high) / 2
-		width := 0.0
-		for i := 1; i <= gaps; i++ {
-			width += gap(i)
-		}
-		if width > want {
-			high = s.per
-		} else {
-			low = s.per
-		}
+	quartile := 1.0
+	if len(gaps) > 0 {
+		quartile = slices.Sorted(slices.Values(gaps))[len(gaps)/4]
 	}
-	s.places = []float64{left}
-	for i := 1; i <= gaps; i++ {
-		if float64(s.times[i]-s.times[i-1])*s.per > 1.05*longest {
-			s.cuts = append(s.cuts, i-1)
+	width := 0.0
+	for i, gap := range gaps {
+		if gap > 1.05*quartile {
+			s.cuts = append(s.cuts, i)
 		}
-		s.places = append(s.places, s.places[i-1]+gap(i))
+		gaps[i] = max(shortestGap, typicalGap*min(gap/quartile, 1))
+		width += gaps[i]
+	}
+	stretch := max(least, min(width, most)) / max(width, 1)
+	s.per = typicalGap * stretch / quartile
+	for i, gap := range gaps {
+		s.places = append(s.places, s.places[i]+stretch*gap)
 	}
 	return s
 }
@@ -79,23 +73,17 @@ func (s *scale) right() float64 { return s.places[len(s.places)-1] }
 // ticks returns the labels of the axis in a unit of so many nanoseconds, where they stand: at round times or,
 // if the scale is shortened somewhere, at those at which something happens.
 func (s *scale) ticks(unit, least float64) (all []draw.Tick) {
-	const apart = 62
-	first, last := s.times[0], s.times[len(s.times)-1]
 	if len(s.cuts) == 0 {
-		about := int((s.right() - s.places[0]) / apart)
-		for _, t := range draw.RoundTicks(float64(first)/unit, float64(last)/unit, about, least) {
+		first, last := float64(s.times[0]), float64(s.times[len(s.times)-1])
+		for _, t := range draw.RoundTicks(first/unit, last/unit, int((s.right()-s.places[0])/62), least) {
 			all = append(all, draw.Tick{At: s.x(int64(math.Round(t.At * unit))), Label: t.Label})
 		}
 		return all
 	}
-	digits := max(0, min(3, math.Ceil(math.Log10(unit*s.per/8)))) // to what can be seen
-	end := math.Inf(-1)
+	round := math.Pow(10, max(0, min(3, math.Ceil(math.Log10(unit*s.per/8))))) // to what can be seen
 	for i, t := range s.times {
-		if s.places[i]-end >= apart && (t == last || s.right()-s.places[i] >= apart) {
-			shown := math.Round(float64(t)/unit*math.Pow(10, digits)) / math.Pow(10, digits)
-			all = append(all, draw.Tick{At: s.places[i], Label: strconv.FormatFloat(shown, 'f', -1, 64)})
-			end = s.places[i]
-		}
+		label := strconv.FormatFloat(math.Round(float64(t)/unit*round)/round, 'f', -1, 64)
+		all = append(all, draw.Tick{At: s.places[i], Label: label})
 	}
 	return all
 }
@@ -117,13 +105,4 @@ func (s *scale) unit() (name string, ns int64) {
 }
 
 // says prints a time for people.
-func says(ns int64) string {
-	d := time.Duration(ns)
-	switch {
-	case d%time.Microsecond == 0:
-		return d.String()
-	case d > time.Second:
-		return d.Round(time.Microsecond).String()
-	}
-	return d.Round(10 * time.Nanosecond).String()
-}
+func says(ns int64) string { return time.Duration(ns).Round(10 * time.Nanosecond).String() }

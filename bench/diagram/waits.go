@@ -18,7 +18,7 @@ type graph struct {
 	*draw.Picture
 	draw.Labels
 	ids    []nodes.ID
-	circle []nodes.ID
+	circle map[[2]nodes.ID]bool // edges
 	radius float64
 }
 
@@ -49,7 +49,10 @@ func Waits(report, title string) (string, error) {
 	case len(ids) > mostNodes:
 		return "", fmt.Errorf("a picture of %d nodes could not be read: it holds %d", len(ids), mostNodes)
 	}
-	g := &graph{ids: ids, circle: circle, radius: max(95, 20*float64(len(ids)))}
+	g := &graph{ids: ids, circle: map[[2]nodes.ID]bool{}, radius: max(95, 20*float64(len(ids)))}
+	for i := range circle[min(1, len(circle)):] {
+		g.circle[[2]nodes.ID{circle[i], circle[i+1]}] = true
+	}
 	g.Picture = &draw.Picture{Width: max(2*g.radius+200, 440), Title: title}
 	g.Heading(margin, margin-6, title)
 	bottom := 2*g.radius + 100
@@ -74,7 +77,7 @@ func (g *graph) draw(waits []stall.Wait, states []string) {
 	var says []string
 	for _, red := range []bool{false, true} {
 		for _, w := range waits {
-			if g.inCircle(w) == red {
+			if g.circle[[2]nodes.ID{w.From, w.To}] == red {
 				g.edge(w, red)
 				says = append(says, told(w))
 			}
@@ -104,16 +107,6 @@ func (g *graph) draw(waits []stall.Wait, states []string) {
 			g.Text(x, y+4, text, draw.Halo...)
 		}
 	}
-}
-
-// inCircle reports whether an edge is one of the circle.
-func (g *graph) inCircle(w stall.Wait) bool {
-	for i := 1; i < len(g.circle); i++ {
-		if g.circle[i-1] == w.From && g.circle[i] == w.To {
-			return true
-		}
-	}
-	return false
 }
 
 // told says in words who waits for whom.

@@ -141,7 +141,8 @@ func (m *maker) timeline(caption string, intervals []results.IntervalRow, faults
 		if !healed {
 			to = end
 		}
-		l.Windows = append(l.Windows, draw.Window{From: from, To: max(from, to), Label: strconv.Itoa(f.Number)})
+		l.Windows = append(l.Windows, draw.Band{From: from, To: max(from, to), Color: draw.Fault,
+			Names: []string{strconv.Itoa(f.Number)}, Tip: f.Fault})
 	}
 	var rows []rateRow
 	together := (len(intervals) + mostSteps - 1) / mostSteps
@@ -161,7 +162,7 @@ func (m *maker) timeline(caption string, intervals []results.IntervalRow, faults
 		var in []string
 		for _, w := range l.Windows {
 			if w.From < to && w.To > from {
-				in = append(in, w.Label)
+				in = append(in, w.Names[0])
 			}
 		}
 		rows = append(rows, rateRow{intervals[i].FromS, intervals[last].ToS, rate, figure.Number(sum),

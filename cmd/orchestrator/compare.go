@@ -239,11 +239,11 @@ type comparisonDocument struct {
 
 func documentOf(args []string, made *compare.Comparison) comparisonDocument {
 	d := comparisonDocument{args, made, map[string]string{}, map[string][]string{}, []report.Object{}}
-	for _, cell := range made.Agree {
-		d.Alike[cell.Column] = cell.Text
+	for _, column := range made.Agree {
+		d.Alike[column.Name] = column.Values[0]
 	}
-	for _, differ := range made.Differ {
-		d.Differ[differ.Column] = differ.Values
+	for _, column := range made.Differ {
+		d.Differ[column.Name] = column.Values
 	}
 	for _, l := range results.AsStored(made.Lines) {
 		d.Lines = append(d.Lines, report.ObjectOf(l))
@@ -273,14 +273,14 @@ func printComparison(w io.Writer, args []string, made *compare.Comparison) {
 		}
 	}
 	var alike []string
-	for _, cell := range made.Agree {
-		if cell.Text != "" && cell.Text != "false" {
-			alike = append(alike, cell.Column+" "+cell.Text)
+	for _, column := range made.Agree {
+		if text := column.Values[0]; text != "" && text != "false" {
+			alike = append(alike, column.Name+" "+text)
 		}
 	}
 	printWrapped(w, "alike   ", strings.Join(alike, ", "))
 	for _, d := range made.Differ {
-		printWrapped(w, "differ  ", d.Column+": "+strings.Join(d.Values, " | "))
+		printWrapped(w, "differ  ", d.Name+": "+strings.Join(d.Values, " | "))
 	}
 	for _, g := range made.Groups {
 		printWrapped(w, "trials  ", strings.TrimPrefix(g.Where+": ", ": ")+g.Name+": "+trialsOf(g))
@@ -411,13 +411,9 @@ func unitOf(l *compare.Line) unit {
 	if !known {
 		median, _ = l.Median.Value()
 	}
-	switch ns := median * float64(in); {
-	case ns >= 0.9995e9:
-		return unit{float64(time.Second) / float64(in), " s"}
-	case ns >= 0.9995e6:
-		return unit{float64(time.Millisecond) / float64(in), " ms"}
-	}
-	return unit{float64(time.Microsecond) / float64(in), " µs"}
+	micros := float64(in) / float64(time.Microsecond)
+	of, name := format.Unit(median * micros)
+	return unit{of / micros, name}
 }
 
 // interval prints a figure, with its interval if both ends are given and known. signed is for differences.

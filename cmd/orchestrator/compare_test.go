@@ -24,7 +24,7 @@ func TestComparisonsAreNotWide(t *testing.T) {
 	unranked := compare.Line{Metric: "messages", Baseline: "a", Group: "b", BaselineMedian: figure.AtLeast(5),
 		Verdict: "~", Reason: strings.Repeat("too few trials ", 12)}
 	made := &compare.Comparison{By: "algorithm", Lines: []compare.Line{long, short, unranked},
-		Agree: []compare.Cell{{Column: "faults", Text: strings.Repeat("kill leader at 1s; ", 20)}},
+		Agree: []compare.Column{{Name: "faults", Values: []string{strings.Repeat("kill leader at 1s; ", 20)}}},
 		Groups: []*compare.Group{{Name: "a", Valid: 6, CPUBound: 2, Others: map[string]int{"violated": 1},
 			Repeated: 3}}}
 	var b strings.Builder

@@ -21,7 +21,6 @@ import (
 	"turnstile/judge/spacetime"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/explore"
-	"turnstile/nodes/history"
 	"turnstile/nodes/replay"
 	"turnstile/results"
 )
@@ -249,15 +248,11 @@ func (c *diagramCall) drawRun(ctx context.Context, folder *results.Folder) (stri
 		return diagram.Waits(stall, "Who waits for whom: "+title)
 	}
 	return c.draw(title, false, past.Fault, func(w section.Window) (*spacetime.Extract, error) {
-		var fold *spacetime.Fold
-		err := past.ReadMessages(ctx, func(h history.Header) history.Fold {
-			fold = spacetime.New(h, past.Stack, w)
-			return fold
-		})
+		x, err := past.Extract(ctx, w, true)
 		if err != nil {
-			return nil, failure{err, check.Inconclusive.ExitCode()}
+			err = failure{err, check.Inconclusive.ExitCode()}
 		}
-		return &fold.Extract, nil
+		return x, err
 	})
 }
 

@@ -17,14 +17,20 @@ const Missing = "-"
 // Micros prints a figure in microseconds in the unit that suits it.
 func Micros(f figure.Figure) string {
 	return shown(f, func(us float64) string {
-		switch {
-		case us >= 999_500:
-			return significant(us/1e6) + " s"
-		case us >= 999.5:
-			return significant(us/1e3) + " ms"
-		}
-		return significant(us) + " µs"
+		of, name := Unit(us)
+		return significant(us/of) + name
 	})
+}
+
+// Unit returns the unit that suits so many microseconds: how many of them it has, and its name after a space.
+func Unit(us float64) (of float64, name string) {
+	switch {
+	case us >= 999_500:
+		return 1e6, " s"
+	case us >= 999.5:
+		return 1e3, " ms"
+	}
+	return 1, " µs"
 }
 
 // Seconds prints a figure in seconds in the unit that suits it.

@@ -139,18 +139,20 @@ func Shift(x, y []float64) Estimate {
 }
 
 // difference returns the k-th least of the differences of one of y and one of x, which are sorted. It bisects
-// the numbers there are, in their order, so it takes 64 steps however many pairs there are.
+// the numbers between the least and the greatest difference, so it holds no list of all.
 func difference(x, y []float64, k int) float64 {
-	low, high := ordinal(y[0]-x[len(x)-1]), ordinal(y[len(y)-1]-x[0])
-	for low < high {
-		middle := low + (high-low)/2
-		if upTo(x, y, numberOf(middle)) >= k {
+	low, high := math.Nextafter(y[0]-x[len(x)-1], math.Inf(-1)), y[len(y)-1]-x[0]
+	for {
+		middle := low/2 + high/2
+		switch {
+		case middle <= low || middle >= high:
+			return high
+		case upTo(x, y, middle) >= k:
 			high = middle
-		} else {
-			low = middle + 1
+		default:
+			low = middle
 		}
 	}
-	return numberOf(low)
 }
 
 // upTo counts the differences of one of y and one of x, which are sorted, that are at most d.
@@ -163,23 +165,6 @@ func upTo(x, y []float64, d float64) (count int) {
 		count += j
 	}
 	return count
-}
-
-// ordinal returns the place of a number in the order of all.
-func ordinal(x float64) uint64 {
-	bits := math.Float64bits(x + 0) // -0 is 0
-	if bits>>63 == 1 {
-		return ^bits
-	}
-	return bits | 1<<63
-}
-
-// numberOf returns the number at a place in the order of all.
-func numberOf(ordinal uint64) float64 {
-	if ordinal>>63 == 1 {
-		return math.Float64frombits(ordinal &^ (1 << 63))
-	}
-	return math.Float64frombits(^ordinal)
 }
 
 // exactUpTo is the size of samples up to which the distribution of the rank sum is computed.

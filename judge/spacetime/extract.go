@@ -22,12 +22,14 @@ type Extract struct {
 
 	Messages []Message            // that were under way in the window, in the order of their sends
 	Sections []section.Section    // that touch the window, in the order of their requests
+	Unissued []section.Section    // that were due in the window, and never asked for
 	Reigns   []leadership.Stretch // in which a node led, as far as they touch the window
 	Events   []history.Event      // of nodes in the window, those that Steps has
 	Deaths   []section.Death      // of all the run, as are pauses and faults
 	Pauses   []section.Pause
 	Faults   []section.Fault
-	Together []Together // in the window, in the order of their beginnings
+	Measured section.Window // what is measured of the run
+	Together []Together     // in the window, in the order of their beginnings
 	// First is the first thing of the run that was not to be; nil: nothing is known of.
 	First *Together
 
@@ -40,7 +42,7 @@ type Extract struct {
 
 // How many sections and events an extract holds.
 const (
-	mostSections = 200_000
+	mostSections = 1_000_000
 	mostEvents   = 1_000_000
 )
 
@@ -137,10 +139,13 @@ func (observer) Entered(*section.Section) {}
 
 // Ended implements section.Observer.
 func (o observer) Ended(s *section.Section) {
+	unissued := s.State == section.Unissued
 	switch {
-	case s.State == section.Unissued || !o.touches(s.Asked, s.Ended):
-	case len(o.Sections) >= mostSections:
+	case unissued && !o.touches(s.Due, s.Due) || !unissued && !o.touches(s.Asked, s.Ended):
+	case len(o.Sections)+len(o.Unissued) >= mostSections:
 		o.Extract.TooMany = true
+	case unissued:
+		o.Extract.Unissued = append(o.Extract.Unissued, *s)
 	default:
 		o.Extract.Sections = append(o.Extract.Sections, *s)
 	}
@@ -150,6 +155,7 @@ func (o observer) Ended(s *section.Section) {
 func (f *Fold) Close(logs []*history.NodeLog) {
 	f.sections.Close(logs)
 	f.Deaths, f.Pauses, f.Faults = f.sections.Deaths, f.sections.Pauses, f.sections.Faults
+	f.Measured = f.sections.Window
 	slices.SortStableFunc(f.Sections, func(a, b section.Section) int { return cmp.Compare(a.Asked, b.Asked) })
 	f.inside()
 	for _, l := range f.leaders {

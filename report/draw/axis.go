@@ -2,6 +2,7 @@ package draw
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"turnstile/internal/english"
@@ -16,7 +17,8 @@ type Axis struct {
 	// Min and Max are what the axis shows at least, if they are not both zero.
 	Min, Max float64
 
-	start, end float64 // where Min and Max are
+	seen       []float64 // numbers that it shows
+	start, end float64   // where Min and Max are
 }
 
 // A Tick is a label of an axis.
@@ -39,12 +41,22 @@ func Number(x float64) string {
 	return strconv.FormatFloat(math.Round(x*scale)/scale, 'f', -1, 64)
 }
 
-// fit lays an axis between two places, so that the numbers from low to high are not at its ends, and gives it
-// labels that are so far apart.
-func (a Axis) fit(low, high, start, end, apart float64) Axis {
-	if a.Min != 0 || a.Max != 0 {
-		low, high = min(low, a.Min), max(high, a.Max)
+// see makes an axis show some numbers, if it can.
+func (a *Axis) see(all ...float64) {
+	for _, x := range all {
+		if !math.IsNaN(x) && (x > 0 || !a.Log) {
+			a.seen = append(a.seen, x)
+		}
 	}
+}
+
+// fit lays an axis between two places, so that what it shows is not at its ends, and gives it labels that are
+// so far apart.
+func (a Axis) fit(start, end, apart float64) Axis {
+	if a.Min != 0 || a.Max != 0 {
+		a.see(a.Min, a.Max)
+	}
+	low, high := slices.Min(a.seen), slices.Max(a.seen)
 	if a.Log {
 		low, high = math.Log(low), math.Log(high)
 	}

@@ -1,7 +1,6 @@
 package draw
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -11,8 +10,7 @@ import (
 // The measures of charts, which are narrow, so that their texts can be read at the width of a phone.
 const (
 	chartWidth = 380.0
-	plotTop    = 22.0
-	plotBottom = 196.0
+	plotHigh   = 174.0
 	plotRight  = chartWidth - 10
 )
 
@@ -21,9 +19,9 @@ type Curves struct {
 	Title   string // says what it shows, for who cannot see it
 	X, Y    Axis
 	Series  []Series
-	Windows []Window
-	Steps   bool // curves go level from each point to the next, and have no markers
-	Plain   bool // curves have no markers
+	Windows []Band // stretches of the x axis
+	Steps   bool   // curves go level from each point to the next, and have no markers
+	Plain   bool   // curves have no markers
 }
 
 // MostSeries is how many series of a chart can be told apart.
@@ -47,47 +45,78 @@ type Point struct {
 
 func (p Point) interval() bool { return p.Low != 0 || p.High != 0 }
 
-// A Window is a stretch of the x axis that is shaded.
-type Window struct {
-	From, To float64
-	Label    string
-}
-
 // curves are a chart while it is drawn.
 type curves struct {
-	*Curves
+	Curves
 	*Picture
-	x, y Axis
 }
 
 // Draw draws the chart. There must be a point.
 func (l *Curves) Draw() *Picture {
-	c := &curves{l, &Picture{Width: chartWidth, Title: l.Title}, l.X, l.Y}
-	left := c.layout()
-	c.windows()
+	c := &curves{*l, &Picture{Width: chartWidth, Title: l.Title}}
+	for _, s := range c.Series {
+		for _, p := range s.Points {
+			c.X.see(p.X)
+			if c.Y.see(p.Y); p.interval() {
+				c.Y.see(p.Low, p.High)
+			}
+		}
+		for _, p := range s.Band {
+			c.X.see(p.X)
+			c.Y.see(p.Low, p.High)
+		}
+	}
+	c.Windows = slices.Clone(c.Windows)
+	for _, w := range c.Windows {
+		c.X.see(w.From, w.To)
+	}
+	left := 10 + widest(c.Y.fit(plotHigh, 0, 32).At, func(t Tick) string { return t.Label })
+	c.X = c.X.fit(left, plotRight, 55)
+	for i := range c.Windows {
+		w := &c.Windows[i]
+		w.From, w.To = c.X.place(w.From), c.X.place(w.To)
+	}
+	lines, _ := PlaceBands(c.Windows, left, plotRight)
+	top := 22 + float64(lines)*Row
+	bottom := top + plotHigh
+	c.Y = c.Y.fit(bottom, top, 32)
+	c.Bands(c.Windows, 20, bottom)
 	last := math.Inf(1)
-	for _, t := range c.y.places() {
+	for _, t := range c.Y.places() {
 		c.Line(left, t.At, plotRight, t.At, "stroke="+Grid, "stroke-width=0.6")
 		if t.At+TextSize <= last {
 			c.Text(left-6, t.At+4, t.Label, "text-anchor=end")
 			last = t.At
 		}
 	}
-	c.Line(left, plotTop, left, plotBottom, "stroke="+Dim)
-	c.XAxis(left, plotRight, plotBottom, c.x.places())
+	c.Line(left, top, left, bottom, "stroke="+Dim)
+	c.XAxis(left, plotRight, bottom, c.X.places())
 	c.Text(4, 13, l.Y.Label)
-	c.centered((left+plotRight)/2, plotBottom+33, l.X.Label)
+	c.centered((left+plotRight)/2, bottom+33, l.X.Label)
+	c.series()
+	c.Height = c.Legend(4, bottom+40, c.keys()) + 4
+	return c.Picture
+}
+
+// widest returns how wide the widest of some texts is.
+func widest[T any](all []T, text func(T) string) (wide float64) {
+	for _, one := range all {
+		wide = max(wide, TextWidth(text(one), TextSize))
+	}
+	return wide
+}
+
+// series draws all series, with what is expected of them below.
+func (c *curves) series() {
 	var names []string
-	for _, s := range l.Series {
+	for _, s := range c.Series {
 		c.band(&s)
 		names = append(names, s.Name)
 	}
-	for i := range l.Series {
+	for i := range c.Series {
 		c.curve(i)
 	}
-	c.Description = fmt.Sprintf("%s against %s. %s", l.Y.Label, l.X.Label, strings.Join(names, "; "))
-	c.Height = c.Legend(4, plotBottom+40, c.keys()) + 4
-	return c.Picture
+	c.Description = fmt.Sprintf("%s against %s. %s", c.Y.Label, c.X.Label, strings.Join(names, "; "))
 }
 
 // centered writes a text whose middle is at x, as far as the picture is wide enough.
@@ -96,59 +125,11 @@ func (p *Picture) centered(x, y float64, text string) {
 	p.Text(max(half+2, min(x, p.Width-half-2)), y, text, "text-anchor=middle")
 }
 
-// layout lays the axes, and returns where the plot begins.
-func (c *curves) layout() (left float64) {
-	x1, y1, x2, y2 := math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)
-	add := func(x float64, ys ...float64) {
-		x1, x2 = min(x1, x), max(x2, x)
-		for _, y := range ys {
-			if !math.IsNaN(y) && (y > 0 || !c.Curves.Y.Log) {
-				y1, y2 = min(y1, y), max(y2, y)
-			}
-		}
-	}
-	for _, s := range c.Series {
-		for _, p := range s.Points {
-			if add(p.X, p.Y); p.interval() {
-				add(p.X, p.Low, p.High)
-			}
-		}
-		for _, p := range s.Band {
-			add(p.X, p.Low, p.High)
-		}
-	}
-	for _, w := range c.Windows {
-		add(w.From)
-		add(w.To)
-	}
-	c.y = c.Curves.Y.fit(y1, y2, plotBottom, plotTop, 32)
-	for _, t := range c.y.At {
-		left = max(left, TextWidth(t.Label, TextSize)+10)
-	}
-	c.x = c.Curves.X.fit(x1, x2, left, plotRight, 55)
-	return left
-}
-
-// windows shades the windows, with their labels where there is room.
-func (c *curves) windows() {
-	for i, w := range c.Windows {
-		from, to := c.x.place(w.From), c.x.place(w.To)
-		c.Rect(from, plotTop, to-from, plotBottom-plotTop, "", "fill="+Fault)
-		for _, x := range []float64{from, to} {
-			c.Line(x, plotTop, x, plotBottom, "stroke="+Dim, "stroke-width=0.6", "stroke-dasharray=2 2")
-		}
-		wide := TextWidth(w.Label, TextSize)
-		if from+wide+4 < plotRight && (i+1 == len(c.Windows) || c.x.place(c.Windows[i+1].From) > from+wide+4) {
-			c.Text(from+2, plotTop+11, w.Label)
-		}
-	}
-}
-
 // through returns a path through points, which stand so far to the right.
 func (c *curves) through(points []Point, aside float64) string {
 	var d []any
 	for i, p := range points {
-		switch x, y := c.x.place(p.X)+aside, c.y.place(p.Y); {
+		switch x, y := c.X.place(p.X)+aside, c.Y.place(p.Y); {
 		case i == 0:
 			d = append(d, "M", x, y)
 		case c.Steps:
@@ -192,14 +173,14 @@ func (c *curves) curve(nth int) {
 			"stroke-dasharray="+look.Dash)
 	}
 	for _, p := range s.Points {
-		x := c.x.place(p.X) + aside
+		x := c.X.place(p.X) + aside
 		if p.interval() {
-			low, high := c.y.place(p.Low), c.y.place(p.High)
+			low, high := c.Y.place(p.Low), c.Y.place(p.High)
 			c.Path(Points("M", x, low, "V", high, "M", x-2.5, low, "h5M", x-2.5, high, "h5"), "",
 				"stroke="+look.Color)
 		}
 		if marked {
-			c.marker(x, c.y.place(p.Y), look, p.Hollow)
+			c.marker(x, c.Y.place(p.Y), look, p.Hollow)
 		}
 	}
 }
@@ -259,22 +240,21 @@ type Bar struct {
 // Draw draws the chart. There must be a bar.
 func (b *Bars) Draw() *Picture {
 	p := &Picture{Width: chartWidth, Title: b.Title, Height: 4 + 20*float64(len(b.Bars)) + 40}
-	left, right, most := 0.0, 0.0, 0.0
+	left := 10 + widest(b.Bars, func(bar Bar) string { return bar.Name })
+	right := chartWidth - 16 - widest(b.Bars, func(bar Bar) string { return Number(bar.Value) })
+	var axis Axis
 	var says []string
 	for _, bar := range b.Bars {
-		left = max(left, TextWidth(bar.Name, TextSize)+10)
-		right = max(right, TextWidth(Number(bar.Value), TextSize)+16)
-		most = max(most, bar.Value, bar.High)
+		axis.see(0, bar.Value, bar.High)
 		says = append(says, bar.Name+": "+Number(bar.Value))
 	}
 	p.Description = b.Unit + ": " + strings.Join(says, "; ")
-	axis := Axis{Max: cmp.Or(most, 1)}.fit(0, 0, left, chartWidth-right, 55)
-	bottom := p.Height - 36
+	axis, bottom := axis.fit(left, right, 55), p.Height-36
 	for _, t := range axis.places() {
 		p.Line(t.At, 4, t.At, bottom, "stroke="+Grid, "stroke-width=0.6")
 	}
-	p.XAxis(left, chartWidth-right, bottom, axis.places())
-	p.centered((left+chartWidth-right)/2, bottom+31, b.Unit)
+	p.XAxis(left, right, bottom, axis.places())
+	p.centered((left+right)/2, bottom+31, b.Unit)
 	for i, bar := range b.Bars {
 		y, end := 4+20*float64(i), axis.place(bar.Value)
 		p.Text(left-6, y+14, bar.Name, "text-anchor=end")
@@ -316,13 +296,8 @@ func (h *Heat) Draw() *Picture {
 		strings.Join(h.Rows, ", "), strings.Join(h.Columns, ", "))}
 	const high = 18.0
 	sin, cos := math.Sincos(math.Pi / 3)
-	left, top := 0.0, 0.0
-	for _, r := range h.Rows {
-		left = max(left, TextWidth(r, TextSize)+8)
-	}
-	for _, c := range h.Columns {
-		top = max(top, TextWidth(c, TextSize)*sin+12)
-	}
+	same := func(name string) string { return name }
+	left, top := 8+widest(h.Rows, same), 12+sin*widest(h.Columns, same)
 	wide := max(leastCell, min(34, (chartWidth-left-top*cos/sin)/float64(max(1, len(h.Columns)))))
 	for i, name := range h.Columns {
 		x := left + wide*(float64(i)+0.5) + 4

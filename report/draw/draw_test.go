@@ -68,7 +68,9 @@ func pictures(t *testing.T) map[string]*Picture {
 		"curves": (&Curves{Title: "curves & <more>", X: Axis{Label: "nodes", Log: true, At: ns},
 			Y: Axis{Label: "messages per entry", Log: true}, Series: many}).Draw(),
 		"steps": (&Curves{Title: "steps", X: Axis{Label: "time (s)"}, Y: Axis{Label: "entries per second"},
-			Steps: true, Windows: []Window{{1, 1.4, "1 cut"}, {1.5, 2, "2 kill"}}, Series: []Series{{
+			Steps: true, Windows: []Band{
+				{From: 1, To: 1.4, Names: []string{"1 cut"}, Color: Fault},
+				{From: 1.5, To: 2, Names: []string{"2 kill"}, Color: Fault}}, Series: []Series{{
 				Points: []Point{{X: 0, Y: 500}, {X: 1, Y: 0}, {X: 2, Y: 480}, {X: 3, Y: 510}}}}}).Draw(),
 		"one point": (&Curves{Title: "one", X: Axis{Label: "nodes"}, Y: Axis{Label: "share"}, Series: []Series{{
 			Points: []Point{{X: 4, Y: 0}}, Band: []Point{{X: 4, Low: 1, High: math.NaN()}}}}}).Draw(),
@@ -182,7 +184,7 @@ func TestPictures(t *testing.T) {
 			"<title>fault 1: cut 0/1&gt;2 ", ">1 cut 0/1&gt;2 &amp; ", ">node 0 leads: 1 s to 3 s<",
 			">node 1 stands still: 2 s to 2.5 s<",
 			">node 1 is down: 2.5 s to 3 s<", ">node 1 follows node 2: 0 s to 2 s<", ">3.0<", ">seconds<",
-			">node 2 knows of no leader: 2 s to 3 s<", ">node 2 leads<", ">follows that leader<", ">a fault<"},
+			">node 2 knows of no leader: 2 s to 3 s<", ">node 2 leads<", ">follows a leader<", ">a fault<"},
 		"terms": {">two lead in different terms: 1 s to 2 s<", ">two lead in different terms<", ">1, term 2<"},
 		"one term": {`fill="` + Wrong, ">two lead in one term: 1 s to 2 s<", ">2 kill leader<", ">3 kill leader<",
 			">0, term 1<"},
@@ -236,7 +238,7 @@ func TestLedgersAreReadWithoutColors(t *testing.T) {
 	for _, x := range texts {
 		said[x.string]++
 	}
-	for want, times := range map[string]int{"17": 2, "never": 1, "node 17 leads": 1, "follows that leader": 1,
+	for want, times := range map[string]int{"17": 2, "never": 1, "node 17 leads": 1, "follows a leader": 1,
 		"knows of no leader": 1, "a fault": 1, "stands still": 0, "is down": 0, "1 kill leader": 1} {
 		if said[want] != times {
 			t.Errorf("%q is there %d times, and not %d", want, said[want], times)

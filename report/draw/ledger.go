@@ -24,13 +24,15 @@ const (
 	mostRemarks = 6 // about faults
 )
 
-var stateWords = map[leadership.State]string{leadership.Leads: "leads", leadership.Follows: "follows",
-	leadership.KnowsNone: "knows of no leader", leadership.Stopped: "stands still", leadership.Down: "is down"}
+var stateWords = map[leadership.State]string{leadership.Leads: "leads",
+	leadership.Follows: "follows a leader", leadership.KnowsNone: "knows of no leader",
+	leadership.Stopped: "stands still", leadership.Down: "is down"}
 
 // A ledger is one that is being drawn.
 type ledger struct {
 	*Picture
 	*results.Ledger
+	time      Axis
 	shown     []int   // nodes
 	top, lane float64 // of the lanes; height of one
 }
@@ -45,39 +47,34 @@ func Ledger(run string, ledgers []*results.Ledger) *Picture {
 		if len(ledgers) > 1 {
 			title += fmt.Sprintf(", trial %d", l.Trial)
 		}
-		d := &ledger{Picture: p, Ledger: l, shown: l.Shown(mostLanes)}
+		d := &ledger{Picture: p, Ledger: l, shown: l.Shown(mostLanes),
+			time: Axis{At: RoundTicks(0, l.End, 15, 1e-6), Max: l.End + 1e-9, start: lanesLeft, end: lanesRight}}
 		d.lane = max(4, min(24, 640/float64(max(1, len(d.shown)))))
 		d.draw(title)
 	}
 	return p
 }
 
-func (d *ledger) x(at float64) float64 {
-	if d.End == 0 {
-		return lanesLeft
-	}
-	return lanesLeft + at/d.End*(lanesRight-lanesLeft)
-}
+func (d *ledger) x(at float64) float64 { return d.time.place(at) }
 
 func (d *ledger) draw(title string) {
 	head := d.Heading(8, d.Height+4, title)
 	bands := d.faults()
-	d.top = head + float64(PlaceBands(bands, lanesLeft, ledgerWidth-4)+1)*Row
+	lines, _ := PlaceBands(bands, lanesLeft, ledgerWidth-4)
+	d.top = head + float64(lines+1)*Row
 	bottom := d.top + d.lane*float64(len(d.shown))
 	d.Bands(bands, head, bottom)
 	d.together(bottom)
 	for i, id := range d.shown {
-		y := d.top + float64(i)*d.lane
+		y := d.top + (float64(i)+0.5)*d.lane
 		if d.lane >= 11 || i%int(math.Ceil(12/d.lane)) == 0 {
-			d.Text(lanesLeft-6, y+d.lane/2+4, fmt.Sprintf("node %d", id), "text-anchor=end")
+			d.Text(lanesLeft-6, y+4, fmt.Sprintf("node %d", id), "text-anchor=end")
 		}
 		d.node(d.Lanes[id], y)
 	}
-	var ticks []Tick
-	for _, t := range RoundTicks(0, d.End, 15, 0) {
-		ticks = append(ticks, Tick{d.x(t.At), t.Label})
-	}
-	d.XAxis(lanesLeft, lanesRight, bottom, ticks)
+	d.XAxis(lanesLeft, lanesRight, bottom, d.time.places())
+	d.Description += fmt.Sprintf("%s: %s; two led in %s. ", title, english.Count(len(d.Leaders), "leader",
+		"leaders"), english.Count(len(d.TwoLead), "stretch", "stretches"))
 	d.Text(8, bottom+16, "seconds")
 	d.Height = d.Legend(lanesLeft, bottom+Row+6, d.keys())
 	d.Height = d.Remarks(lanesLeft, d.Height, d.remarks(bands)) + 8
@@ -105,7 +102,7 @@ func (d *ledger) remarks(bands []Band) (lines []string) {
 	var names []string
 	numbers := map[string]effect.Group{}
 	for i, f := range d.Faults {
-		if bands[i].Named() {
+		if bands[i].Name == bands[i].Names[0] {
 			continue
 		}
 		if numbers[f.Fault] == nil {
@@ -129,37 +126,27 @@ func (d *ledger) remarks(bands []Band) (lines []string) {
 
 // together marks when two led.
 func (d *ledger) together(bottom float64) {
-	color := Wrong
+	for _, t := range d.TwoLead {
+		words, color := d.twoLead(t.Apart)
+		tip, x, wide := words+": "+during(t.Span), d.x(t.From), max(1, d.x(t.To)-d.x(t.From))
+		d.Rect(x, d.top-Row+4, wide, Row-6, tip, "fill="+color)
+		d.Rect(x, d.top, wide, bottom-d.top, tip, Hatch(color), "fill-opacity=0.5")
+	}
 	if len(d.TwoLead) == 0 {
 		d.Text(lanesLeft+2, d.top-5, "never", "fill="+Dim)
-	} else if !slices.ContainsFunc(d.TwoLead, func(t results.Together) bool { return !t.Apart }) {
-		color = colorOf(true)
 	}
-	d.Text(lanesLeft-6, d.top-5, "two lead", "text-anchor=end", "fill="+color)
-	for _, t := range d.TwoLead {
-		tip, color, wide := d.says(t.Apart)+": "+during(t.Span), colorOf(t.Apart), max(1, d.x(t.To)-d.x(t.From))
-		d.Rect(d.x(t.From), d.top-Row+4, wide, Row-6, tip, "fill="+color)
-		d.Rect(d.x(t.From), d.top, wide, bottom-d.top, tip, d.Hatch(color), "fill-opacity=0.5")
-	}
+	d.Text(lanesLeft-6, d.top-5, "two lead", "text-anchor=end")
 }
 
-// colorOf returns the color of two leaders: terms tell them apart, or do not.
-func colorOf(apart bool) string {
-	if apart {
-		return Looks[1].Color
-	}
-	return Wrong
-}
-
-// says says in words that two lead, and whether terms tell them apart.
-func (d *ledger) says(apart bool) string {
+// twoLead says that two lead, and whether terms tell them apart, in words and as a color.
+func (d *ledger) twoLead(apart bool) (words, color string) {
 	switch {
 	case apart:
-		return "two lead in different terms"
+		return "two lead in different terms", Looks[1].Color
 	case d.Terms:
-		return "two lead in one term"
+		return "two lead in one term", Wrong
 	}
-	return "two lead"
+	return "two lead", Wrong
 }
 
 // node draws what one node believed. Rows between which only faults began or ended are one stretch.
@@ -171,52 +158,45 @@ func (d *ledger) node(rows []results.BeliefRow, y float64) {
 			rows[i+1].Term == b.Term; i++ {
 			s.To = rows[i+1].Span().To
 		}
-		x, wide := d.x(s.From), d.x(s.To)-d.x(s.From)
-		if b.State == leadership.Leads {
-			wide = max(wide, 1)
-		}
-		if end := math.Round(10 * (x + wide)); end > right { // otherwise it is too short to be seen
-			d.stretch(b, s, x, y, wide)
+		if end := math.Round(10 * d.x(s.To)); end > right || b.State == leadership.Leads {
+			d.stretch(b, s, y) // otherwise it is too short to be seen
 			right = end
 		}
 	}
 }
 
 // stretch draws a stretch of a node, with the number of its leader: not everybody can tell colors apart.
-func (d *ledger) stretch(b *results.BeliefRow, s results.Span, x, y, wide float64) {
+func (d *ledger) stretch(b *results.BeliefRow, s results.Span, y float64) {
 	leader, known := b.Leader.Value()
-	words, color := stateWords[b.State], Grid // somebody, in an anonymous network
-	if known {
-		color = d.colorOf(int(leader))
-	}
-	var names []string
 	term, terms := b.Term.Value()
-	if b.State == leadership.Follows && known {
-		words += fmt.Sprintf(" node %v", leader)
-		names = []string{fmt.Sprint(leader)}
-	} else if b.State == leadership.Leads {
-		names = []string{fmt.Sprint(b.Node)}
+	says, color, ink := stateWords[b.State], Grid, Ink // some leader, in an anonymous network
+	var names []string
+	if known {
+		color, names = d.colorOf(int(leader)), []string{fmt.Sprint(leader)}
+	}
+	switch {
+	case b.State == leadership.Leads:
+		ink = Ground
+	case b.State == leadership.Follows && known:
+		says = fmt.Sprintf("follows node %v", leader)
+	default:
+		names = nil
 	}
 	if terms {
-		words += fmt.Sprintf(" in term %v", term)
-		if b.State == leadership.Leads {
-			names = []string{fmt.Sprintf("%d, term %v", b.Node, term), fmt.Sprintf("%d, t%v", b.Node, term), names[0]}
+		says += fmt.Sprintf(" in term %v", term)
+		if ink == Ground {
+			names = append([]string{fmt.Sprintf("%v, term %v", leader, term),
+				fmt.Sprintf("%v, t%v", leader, term)}, names...)
 		}
 	}
 	if b.Side != "" {
-		words += ", on the side of " + b.Side
+		says += ", on the side of " + b.Side
 	}
 	half, attrs := d.looks(b.State, color)
-	d.Rect(x, y+d.lane/2-half, wide, 2*half, fmt.Sprintf("node %d %s: %s", b.Node, words, during(s)), attrs...)
-	attrs = []string{"font-size=10"}
-	if b.State == leadership.Leads {
-		attrs = append(attrs, "fill="+Ground)
-	}
-	for _, name := range names {
-		if d.lane >= 11 && TextWidth(name, 10)+5 <= wide {
-			d.Text(x+3, y+d.lane/2+3.5, name, attrs...)
-			break
-		}
+	x, end := d.x(s.From), max(d.x(s.To), d.x(s.From)+1)
+	d.Rect(x, y-half, end-x, 2*half, fmt.Sprintf("node %d %s: %s", b.Node, says, during(s)), attrs...)
+	if d.lane >= 11 {
+		d.NameBar(names, x, end, y, "fill="+ink)
 	}
 }
 
@@ -228,7 +208,7 @@ func (d *ledger) looks(state leadership.State, color string) (half float64, attr
 	case leadership.Follows:
 		return max(1, d.lane/8), []string{"fill=" + color, "fill-opacity=0.55"}
 	case leadership.Stopped:
-		return d.lane/2 - 1, []string{d.Hatch(Dim)}
+		return d.lane/2 - 1, []string{Hatch(Dim)}
 	case leadership.Down:
 		return d.lane/2 - 1, []string{"fill=" + Ink}
 	}
@@ -246,32 +226,29 @@ func (d *ledger) colorOf(leader int) string {
 
 // keys are those of the legend, for what is in the picture.
 func (d *ledger) keys() (all []Key) {
-	for i, id := range d.Leaders {
+	for i, id := range d.Leaders[:min(len(d.Leaders), len(Looks))] {
 		text := fmt.Sprintf("node %d leads", id)
-		if last := i == len(Looks)-1; last && len(d.Leaders) > len(Looks) {
+		if i == len(Looks)-1 && len(d.Leaders) > len(Looks) {
 			text = "further nodes lead"
 		}
 		all = append(all, Key{text, d.Swatch(6, "fill="+d.colorOf(id))})
-		if i == len(Looks)-1 {
-			break
+	}
+	states := map[leadership.State]bool{}
+	for _, id := range d.shown {
+		for i := range d.Lanes[id] {
+			states[d.Lanes[id][i].State] = true
 		}
 	}
 	for _, state := range []leadership.State{leadership.Follows, leadership.KnowsNone, leadership.Stopped,
 		leadership.Down} {
-		if slices.ContainsFunc(d.shown, func(id int) bool {
-			return slices.ContainsFunc(d.Lanes[id], func(b results.BeliefRow) bool { return b.State == state })
-		}) {
-			half, attrs := d.looks(state, Dim)
-			text := strings.TrimPrefix(stateWords[state], "is ")
-			if state == leadership.Follows {
-				text += " that leader"
-			}
-			all = append(all, Key{text, d.Swatch(min(6, half), attrs...)})
+		if half, attrs := d.looks(state, Dim); states[state] {
+			all = append(all, Key{strings.TrimPrefix(stateWords[state], "is "), d.Swatch(min(6, half), attrs...)})
 		}
 	}
 	for _, apart := range []bool{false, true} {
 		if slices.ContainsFunc(d.TwoLead, func(t results.Together) bool { return t.Apart == apart }) {
-			all = append(all, Key{d.says(apart), d.Swatch(6, d.Hatch(colorOf(apart)), "fill-opacity=0.5")})
+			words, color := d.twoLead(apart)
+			all = append(all, Key{words, d.Swatch(6, Hatch(color), "fill-opacity=0.5")})
 		}
 	}
 	if len(d.Faults) > 0 {

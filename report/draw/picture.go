@@ -10,7 +10,6 @@ package draw
 import (
 	"encoding/xml"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -24,7 +23,6 @@ type Picture struct {
 	Title         string // names the picture for screen readers
 	Description   string // tells them what it shows
 	body          strings.Builder
-	hatches       []string // colors
 }
 
 // TextSize is the size of texts without another, and Row is how far apart lines of them are.
@@ -58,13 +56,8 @@ func (p *Picture) Text(x, y float64, text string, attrs ...string) {
 	p.element("text", escaped(text), attrs, "x", x, "y", y)
 }
 
-// Hatch returns a fill of slanted lines, as an attribute.
-func (p *Picture) Hatch(color string) string {
-	if !slices.Contains(p.hatches, color) {
-		p.hatches = append(p.hatches, color)
-	}
-	return "fill=url(#hatch-" + color[1:] + ")"
-}
+// Hatch returns a fill of slanted lines of a color of the palette, as an attribute.
+func Hatch(color string) string { return "fill=url(#hatch-" + color[1:] + ")" }
 
 // Points writes the commands of a path: each a letter, and numbers behind it.
 func Points(commands ...any) string {
@@ -124,9 +117,11 @@ func (p *Picture) svg(attrs, style string) string {
 		`font-family="Liberation Sans, Arimo, Arial, Helvetica, sans-serif" font-size="%g">`+
 		"\n<title>%s</title>\n<desc>%s</desc>\n%s", attrs, number(p.Width), number(p.Height), Ink, TextSize,
 		escaped(p.Title), escaped(p.Description), style)
-	for _, color := range p.hatches {
-		fmt.Fprintf(&b, `<pattern id="hatch-%s" width="5" height="5" patternUnits="userSpaceOnUse" `+
-			`patternTransform="rotate(45)"><rect width="1.7" height="5" fill="%s"/></pattern>`+"\n", color[1:], color)
+	for _, c := range dark() {
+		if strings.Contains(p.body.String(), "url(#hatch-"+c[0][1:]) {
+			fmt.Fprintf(&b, `<pattern id="hatch-%s" width="5" height="5" patternUnits="userSpaceOnUse" `+
+				`patternTransform="rotate(45)"><rect width="1.7" height="5" fill="#%[1]s"/></pattern>`+"\n", c[0][1:])
+		}
 	}
 	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="%s"/>`+"\n%s</svg>", Ground, p.body.String())
 	return b.String()

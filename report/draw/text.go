@@ -54,6 +54,16 @@ func (p *Picture) Heading(x, y float64, title string) float64 {
 	return y
 }
 
+// NameBar writes the first of some names that there is room for between two places, in their middle.
+func (p *Picture) NameBar(names []string, from, to, y float64, attrs ...string) {
+	for _, name := range names {
+		if TextWidth(name, TextSize)+6 <= to-from {
+			p.Text((from+to)/2, y+4, name, append(attrs, "text-anchor=middle")...)
+			return
+		}
+	}
+}
+
 // A Box is a place in a picture.
 type Box struct{ Left, Top, Right, Bottom float64 }
 
@@ -137,15 +147,16 @@ type Band struct {
 	Color    string // of the shade; of one that is strong, of its name too
 	Strong   bool
 
+	Name string // that PlaceBands has found room for; empty: there is none
 	line int
-	name string
 	at   float64 // where the name begins
 }
 
 const mostBandLines = 6
 
-// PlaceBands gives the names of bands places between left and right, and returns how many lines they take.
-func PlaceBands(bands []Band, left, right float64) (lines int) {
+// PlaceBands gives the names of bands places between left and right. It returns how many lines they take, and
+// how many bands there is no room for a name of.
+func PlaceBands(bands []Band, left, right float64) (lines, nameless int) {
 	ends := make([]float64, mostBandLines)
 	for i := range bands {
 		b := &bands[i]
@@ -155,23 +166,17 @@ func PlaceBands(bands []Band, left, right float64) (lines int) {
 			at := max(left, min(b.From+2, right-wide))
 			b.line = slices.IndexFunc(ends, func(end float64) bool { return end <= at })
 			if b.line >= 0 {
-				b.name, b.at, ends[b.line] = name, at, max(at+wide, b.To)+6
+				b.Name, b.at, ends[b.line] = name, at, max(at+wide, b.To)+6
+				lines = max(lines, b.line+1)
 				break
 			}
 		}
-		b.line = max(0, b.line)
-		if b.name != "" {
-			lines = max(lines, b.line+1)
+		if b.line = max(0, b.line); b.Name == "" {
+			nameless++
 		}
 	}
-	return lines
+	return lines, nameless
 }
-
-// Named reports whether there was room for the first name of a band.
-func (b *Band) Named() bool { return b.name != "" && b.name == b.Names[0] }
-
-// Nameless reports whether there was room for none.
-func (b *Band) Nameless() bool { return b.name == "" }
 
 // Bands draws bands that have places, their lines from top on, down to the bottom.
 func (p *Picture) Bands(bands []Band, top, bottom float64) {
@@ -189,8 +194,8 @@ func (p *Picture) Bands(bands []Band, top, bottom float64) {
 		if b.Strong {
 			attrs = []string{"fill=" + b.Color, "font-weight=bold"}
 		}
-		if b.name != "" {
-			p.Text(b.at, top+float64(b.line)*Row+13, b.name, attrs...)
+		if b.Name != "" {
+			p.Text(b.at, top+float64(b.line)*Row+13, b.Name, attrs...)
 		}
 	}
 }
