@@ -444,6 +444,8 @@ func (u unit) number(x float64, signed bool) string {
 		return "0"
 	case size >= 999.5:
 		text = english.Thousands(size)
+	case size < 1e-4:
+		text = fmt.Sprintf("%.6f", size)
 	}
 	switch {
 	case x < 0:

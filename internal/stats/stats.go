@@ -33,8 +33,11 @@ func (e Estimate) Bounded() bool { return !math.IsInf(e.Low, 0) && !math.IsInf(e
 // Median returns the median of a sample, which must not be empty. Its interval is made of two of the sample,
 // and takes six of them.
 func Median(x []float64) Estimate {
-	s := benchmath.AssumeNothing.Summary(sampleOf(x), confidence)
-	return Estimate{s.Center, s.Lo, s.Hi, s.Confidence}
+	sample, n := sampleOf(x), len(x)
+	s := benchmath.AssumeNothing.Summary(sample, confidence)
+	// Its own center is interpolated, and errs in the last digit.
+	center := (sample.Values[n/2] + sample.Values[(n-1)/2]) / 2
+	return Estimate{center, s.Lo, s.Hi, s.Confidence}
 }
 
 // MedianOf returns the median of figures. It is unknown if there are none or one of them is unknown, and a

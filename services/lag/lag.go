@@ -31,39 +31,27 @@ type piece struct {
 	due   time.Time
 }
 
-// late passes on what comes with a lag, until the connection ends.
+// late passes on what comes with a lag. It returns once the connection ends, and what is left is lost.
 func late(ctx context.Context, to, from net.Conn, lag time.Duration) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	pieces := make(chan piece, 1024)
+	defer close(pieces)
 	go func() {
-		for {
-			b := make([]byte, 1<<14)
-			n, err := from.Read(b)
-			if err != nil {
-				stop(err)
-				return
-			}
+		for p := range pieces {
 			select {
-			case pieces <- piece{b[:n], time.Now().Add(lag)}:
+			case <-time.After(time.Until(p.due)):
+				to.Write(p.bytes) // an error ends what comes from there, too
 			case <-ctx.Done():
-				return
 			}
 		}
 	}()
 	for {
-		select {
-		case p := <-pieces:
-			select {
-			case <-time.After(time.Until(p.due)):
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-			if _, err := to.Write(p.bytes); err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		b := make([]byte, 1<<14)
+		n, err := from.Read(b)
+		if err != nil {
+			return err
 		}
+		pieces <- piece{b[:n], time.Now().Add(lag)}
 	}
 }
