@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +15,7 @@ import (
 	"turnstile/bench/experiment"
 	"turnstile/bench/option"
 	"turnstile/internal/english"
+	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
 )
@@ -315,21 +315,19 @@ var tallied = map[string]func(*experiment.Tally) uint64{
 
 // printTable prints the tallies of algorithms of one problem.
 func printTable(out io.Writer, tallies []experiment.Tally, problem *check.Problem) {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "\tplans\tinside\toutside\t%s\tvalid\tas its model\tinconclusive\tviolated\tviolated\t"+
-		"faults that\t\n", problem.Many)
-	fmt.Fprintln(w, "\t\tits model\tits model\t\t\tallows\t\tinside\toutside\thit nothing\t")
+	t := terminal.Table{Head: []string{"", "plans", "inside its model", "outside", problem.Many, "valid",
+		"as its model allows", "inconclusive", "violated inside", "outside", "faults that hit nothing"}}
 	for i := range tallies {
-		t := &tallies[i]
-		name := t.Spec.Name
-		if t.Spec.Flaw != nil {
+		of := &tallies[i]
+		name := of.Spec.Name
+		if of.Spec.Flaw != nil {
 			name += "*"
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", name, t.Plans, t.Inside, t.Plans-t.Inside,
-			tallied[problem.Columns](t), t.Of[experiment.Valid], t.Of[experiment.Expected],
-			t.Of[experiment.Inconclusive], t.Of[experiment.ViolatedInside], t.Of[experiment.ViolatedOutside], t.Missed)
+		t.Add(name, of.Plans, of.Inside, of.Plans-of.Inside, tallied[problem.Columns](of), of.Of[experiment.Valid],
+			of.Of[experiment.Expected], of.Of[experiment.Inconclusive], of.Of[experiment.ViolatedInside],
+			of.Of[experiment.ViolatedOutside], of.Missed)
 	}
-	w.Flush()
+	t.Print(out)
 }
 
 // printShrunk shrinks the plan of a simulated run that failed, and prints it as a file.

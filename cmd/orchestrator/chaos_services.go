@@ -9,13 +9,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"turnstile/bench"
 	"turnstile/bench/experiment"
 	"turnstile/bench/service"
 	"turnstile/internal/english"
+	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/results"
@@ -155,18 +155,17 @@ func (a *app) printHunt(h *experiment.Hunt, before int, took time.Duration) {
 			refused[one.Service]++
 		}
 	}
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "service\tplans\tvalid\toutside\tinconclusive\tbusy\tfindings\trefused\t")
+	t := terminal.Table{Head: []string{"service", "plans", "valid", "outside", "inconclusive", "busy", "findings",
+		"refused"}}
 	for _, name := range h.Services {
 		n, sum := counts[name], 0
 		for _, k := range n {
 			sum += k
 		}
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", name, sum, n[experiment.HuntValid],
-			n[experiment.HuntOutside], n[experiment.HuntInconclusive], n[experiment.HuntBusy],
-			n[experiment.HuntFinding], refused[name])
+		t.Add(name, sum, n[experiment.HuntValid], n[experiment.HuntOutside], n[experiment.HuntInconclusive],
+			n[experiment.HuntBusy], n[experiment.HuntFinding], refused[name])
 	}
-	w.Flush()
+	t.Print(a.stdout)
 	fmt.Fprintln(a.stdout, `outside: what the service's promise rests on did not hold.
 busy: it would be a finding, but the machine was late meanwhile, so that processes may have stood still.
 refused: a lock was refused while nobody was inside`)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -8,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/bench/option"
-	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/nodes"
 	"turnstile/nodes/detector"
@@ -17,18 +17,11 @@ import (
 
 // writeDetectors prints a line per failure detector.
 func writeDetectors(w io.Writer) error {
-	out := newFitted(w)
-	fmt.Fprintln(out, "\nDETECTOR\tSUSPECTS")
+	t := terminal.Table{Head: []string{"DETECTOR", "SUSPECTS"}}
 	for _, row := range detector.Table {
-		for i, line := range english.Wrap(row.Summary, 85) {
-			name := row.Name
-			if i > 0 {
-				name = ""
-			}
-			fmt.Fprintf(out, "%s\t%s\n", name, line)
-		}
+		t.Add(row.Name, row.Summary)
 	}
-	return out.Flush()
+	return errors.Join(t.Print(w), blankLine(w))
 }
 
 // detectorNamed returns the failure detector of that name; nil if there is none.

@@ -143,17 +143,17 @@ func (a *app) listHosts(conn *nats.Conn, found []agent.Description, json bool) e
 		fmt.Fprintln(a.stdout, "no host is there: start one with orchestrator host --join")
 		return nil
 	}
-	w := newFitted(a.stdout)
-	fmt.Fprintln(w, "host\taddress\tcores\tmemory\tfree\tload\tclock\tversion\truns")
+	t := terminal.Table{Head: []string{"host", "address", "cores", "memory", "free", "load", "clock", "version",
+		"runs"}}
 	for _, h := range all {
 		runs := strings.Join(h.Runs, "; ")
 		if len(h.Left) > 0 {
 			runs = strings.TrimPrefix(runs+"; left: "+strings.Join(h.Left, ", "), "; ")
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d MB\t%d MB\t%.1f\t±%v\t%s\t%s\n", h.Name, h.Address, h.Cores,
-			h.MemoryMB, h.FreeMB, h.Load, h.ClockError.Round(time.Microsecond), h.Version, runs)
+		t.Add(h.Name, h.Address, h.Cores, fmt.Sprintf("%d MB", h.MemoryMB), fmt.Sprintf("%d MB", h.FreeMB),
+			fmt.Sprintf("%.1f", h.Load), fmt.Sprintf("±%v", h.ClockError.Round(time.Microsecond)), h.Version, runs)
 	}
-	return w.Flush()
+	return t.Print(a.stdout)
 }
 
 // clockError returns within what an exchange with a host tells the offset of its clock; 0: it does not

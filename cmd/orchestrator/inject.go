@@ -311,10 +311,10 @@ func (a *app) listFaults(folder *results.Folder, r *control.Reply) error {
 		fmt.Fprintf(a.stdout, "%s has no faults\n", folder.Ref())
 		return nil
 	}
-	w := newFitted(a.stdout)
+	var t terminal.Table
 	for i := range r.Faults {
 		p := &r.Faults[i]
-		fmt.Fprintf(w, "%d\t%s\t%s\n", p.Number, p.Fault, progressWords(p))
+		t.Add(p.Number, p.Fault, progressWords(p))
 	}
-	return w.Flush()
+	return t.Print(a.stdout)
 }

@@ -94,23 +94,24 @@ func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown 
 		return terminal.PrintJSON(a.stdout, list)
 	case markdown:
 		writeMarkdown(a.stdout, "| `--algo` | aliases | family | messages per entry | safety rests on | source |",
-			rowsOf("entries"), func(row *spec) string { return row.CostOf(c).Formula })
+			rowsOf("entries"), func(row *spec) []any { return []any{row.CostOf(c).Formula} })
 		writeMarkdown(a.stdout, "\n| `--scheme` | aliases | family | elects | one leader rests on | source |",
 			rowsOf("elections"), electsWhom)
 	case len(names) > 0:
 		described[check.ProblemOf(rows[0]).Columns](a.stdout, rows[0], c)
 		writeStory(a.stdout, rows[0], c)
 	default:
-		costs := func(row *spec) string {
+		costs := func(row *spec) []any {
 			cost := row.CostOf(row.Explicit(c))
-			return fmt.Sprintf("%s\t%s", cost.Formula, cost.Any)
+			return []any{cost.Formula, cost.Any}
 		}
 		err := errors.Join(
-			writeList(a.stdout, fmt.Sprintf("NAME\tFAMILY\tMESSAGES PER ENTRY\tN=%d", c.N), rowsOf("entries"), costs),
-			writeList(a.stdout, "\nSCHEME\tFAMILY\tELECTS", rowsOf("elections"), electsWhom),
+			writeList(a.stdout, rowsOf("entries"), costs, "NAME", "FAMILY", "MESSAGES PER ENTRY",
+				fmt.Sprintf("N=%d", c.N)),
+			writeList(a.stdout, rowsOf("elections"), electsWhom, "SCHEME", "FAMILY", "ELECTS"),
 			writeDetectors(a.stdout),
 			writeOwnServices(a.stdout))
-		fmt.Fprintln(a.stdout, "\nlist NAME has the aliases, options, costs, model and source of one.")
+		fmt.Fprintln(a.stdout, "list NAME has the aliases, options, costs, model and source of one.")
 		return err
 	}
 	return nil
@@ -127,13 +128,18 @@ var described = map[string]func(io.Writer, *spec, nodes.Config){
 }
 
 // writeList prints a line per algorithm, with what is said of it.
-func writeList(w io.Writer, head string, rows []*spec, says func(*spec) string) error {
-	out := newFitted(w)
-	fmt.Fprintln(out, head)
+func writeList(w io.Writer, rows []*spec, says func(*spec) []any, head ...string) error {
+	t := terminal.Table{Head: head}
 	for _, row := range rows {
-		fmt.Fprintf(out, "%s\t%s\t%s\n", row.Name, row.Family, says(row))
+		t.Add(append([]any{row.Name, row.Family}, says(row)...)...)
 	}
-	return errors.Join(out.Flush(), writeBroken(w, rows))
+	return errors.Join(t.Print(w), writeBroken(w, rows), blankLine(w))
+}
+
+// blankLine ends what a list says of a kind.
+func blankLine(w io.Writer) error {
+	_, err := fmt.Fprintln(w)
+	return err
 }
 
 // writeBroken names the rows that are known to be broken, and what check finds that.
@@ -306,7 +312,7 @@ func bypassOf(row *spec, c nodes.Config) string {
 }
 
 // writeMarkdown prints a table of the README, with what is said of each algorithm.
-func writeMarkdown(w io.Writer, head string, rows []*spec, says func(*spec) string) {
+func writeMarkdown(w io.Writer, head string, rows []*spec, says func(*spec) []any) {
 	fmt.Fprintf(w, "%s\n|---|---|---|---|---|---|\n", head)
 	cell := strings.NewReplacer("|", `\|`).Replace
 	for _, row := range rows {
@@ -315,7 +321,7 @@ func writeMarkdown(w io.Writer, head string, rows []*spec, says func(*spec) stri
 			source += "; known broken: " + row.Broken().String()
 		}
 		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s |\n", row.Name, cell(strings.Join(row.Aliases, ", ")),
-			row.Family, cell(says(row)), row.Safe, cell(source))
+			row.Family, cell(fmt.Sprint(says(row)...)), row.Safe, cell(source))
 	}
 }
 

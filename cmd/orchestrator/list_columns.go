@@ -60,17 +60,18 @@ func (a *app) listColumns(names []string, asJSON, markdown bool) error {
 	case asJSON:
 		return terminal.PrintJSON(a.stdout, all)
 	}
-	out, file := newFitted(a.stdout), ""
+	var t terminal.Table
+	file := ""
 	for _, c := range all {
 		if c.File != file {
 			file = c.File
-			fmt.Fprintf(out, "%s\n", file)
+			t.Add(file)
 		}
 		says := strings.ReplaceAll(c.Is, "`", "")
 		if c.Empty != "" {
 			says += "; empty: " + c.Empty
 		}
-		fmt.Fprintf(out, "  %s\t%s\t%s\n", c.Name, c.Unit, says)
+		t.Add("  "+c.Name, c.Unit, says)
 	}
-	return out.Flush()
+	return t.Print(a.stdout)
 }

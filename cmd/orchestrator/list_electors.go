@@ -17,18 +17,18 @@ func namesOf(table []*spec) (names []string) {
 }
 
 // electsWhom says whom a scheme elects.
-func electsWhom(row *spec) string {
+func electsWhom(row *spec) []any {
 	whom := [...]string{"anybody", "the highest", "the lowest"}[row.Elector.Wins]
 	if row.Elector.Terms {
 		whom += ", for a term"
 	}
-	return whom
+	return []any{whom}
 }
 
 // writeElector describes one scheme of election.
 func writeElector(w io.Writer, row *spec, c nodes.Config) {
 	line := writeInfo(w, row)
-	line("elects", electsWhom(row))
+	line("elects", fmt.Sprint(electsWhom(row)...))
 	line("one leader", "rests on "+row.Safe.String())
 	line("in the end", "all agree on one that is up; this rests on "+row.Live.String())
 	line("elected", "when "+row.Elector.Follow.String())

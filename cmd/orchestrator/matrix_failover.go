@@ -14,6 +14,7 @@ import (
 	setpage "turnstile/bench/page"
 	"turnstile/bench/service"
 	"turnstile/internal/english"
+	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/results"
@@ -150,12 +151,11 @@ func describeFailovers(ctx context.Context, cases []*experiment.FailoverCase,
 func printFailovers(out io.Writer, rows []results.FailoverRow) {
 	for _, of := range setpage.FailoverTables(rows) {
 		fmt.Fprintln(out, of.Title)
-		w := newFitted(out)
-		fmt.Fprintln(w, strings.ToUpper(strings.Join(setpage.FailoverHead, "\t")))
-		for _, cells := range of.Rows {
-			fmt.Fprintln(w, strings.Join(cells, "\t"))
+		t := terminal.Table{Rows: of.Rows}
+		for _, name := range setpage.FailoverHead {
+			t.Head = append(t.Head, strings.ToUpper(name))
 		}
-		w.Flush()
+		t.Print(out)
 		fmt.Fprintln(out)
 	}
 	fmt.Fprint(out, `NEXT AFTER: from the beginning of the fault until the next client enters or, of elections,

@@ -13,6 +13,7 @@ import (
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
+	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/results"
@@ -123,17 +124,17 @@ func (a *app) matrixOfServices(ctx context.Context, c *matrixCall) error {
 // printServices prints a table of all cases, and below it what happens in each and what the documentation
 // says.
 func printServices(out io.Writer, cases []*experiment.ServiceCase) {
-	w := newFitted(out)
-	fmt.Fprintln(w, "line\tservice and options\tfault\tmay\tstrict\tfenced\ttold\tnobody for\trefused\tbytes\t")
+	t := terminal.Table{Head: []string{"line", "service and options", "fault", "may", "strict", "fenced", "told",
+		"nobody for", "refused", "bytes", ""}}
 	for _, c := range cases {
 		l, faults := c.Line, c.Line.FaultTexts()
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", l.Number, l.Text(), append(faults, "none")[0],
-			strings.TrimSpace(l.Strict+" "+l.Fenced), caseText(c))
+		t.Add(append([]any{l.Number, l.Text(), append(faults, "none")[0], strings.TrimSpace(l.Strict + " " + l.Fenced)},
+			caseCells(c)...)...)
 		for _, more := range faults[min(1, len(faults)):] {
-			fmt.Fprintf(w, "\t\t%s\t\t\t\t\t\t\t\t\n", more)
+			t.Add("", "", more, "", "", "", "", "", "", "", "")
 		}
 	}
-	w.Flush()
+	t.Print(out)
 	fmt.Fprint(out, `
 may and strict: of all entries. fenced: of those that a resource lets in that refuses numbers lower than one
 it has seen (of leaders: of one term). L recovers, P starves some, B blocks all, X two are inside or lead
@@ -153,10 +154,10 @@ servers, for an entry. X 2 of 3: so many of the runs show it; told, refused and 
 	fmt.Fprintln(out)
 }
 
-// caseText returns the cells of a case that its runs give: of numbers, those of the run that tells most.
-func caseText(c *experiment.ServiceCase) string {
+// caseCells returns the cells of a case that its runs give: of numbers, those of the run that tells most.
+func caseCells(c *experiment.ServiceCase) []any {
 	if c.Err != nil {
-		return c.Err.Error()
+		return []any{c.Err}
 	}
 	told, refused, bytes := "", "", ""
 	of := func(f figure.Figure) string { return format.Plain(f, 0) }
@@ -179,7 +180,7 @@ func caseText(c *experiment.ServiceCase) string {
 	if c.Differs() {
 		differs = "DIFFERS"
 	}
-	return strings.Join([]string{c.Strict(), c.Fenced(), told, silence, refused, bytes, differs}, "\t")
+	return []any{c.Strict(), c.Fenced(), told, silence, refused, bytes, differs}
 }
 
 // tellServices says which cases are not as expected, and sets the exit status.

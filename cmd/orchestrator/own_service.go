@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -70,13 +71,12 @@ func findAlgorithm(name string) (*spec, error) {
 
 // writeOwnServices lists the services that this program has itself, and says where the others are.
 func writeOwnServices(w io.Writer) error {
-	t := newFitted(w)
-	fmt.Fprintln(t, "\nSERVICE\tWHAT IT IS")
+	t := terminal.Table{Head: []string{"SERVICE", "WHAT IT IS"}}
 	for _, s := range ownServices {
-		fmt.Fprintf(t, "%s\t%s\n", s.Name, s.Summary)
+		t.Add(s.Name, s.Summary)
 	}
-	fmt.Fprintln(t, "(others)\tbin/services list, after make services")
-	return t.Flush()
+	t.Add("(others)", "bin/services list, after make services")
+	return errors.Join(t.Print(w), blankLine(w))
 }
 
 // A serviceEntry is what list NAME --json says of a service.

@@ -322,23 +322,20 @@ var overviewColumns = []overviewColumn{
 
 // printOverviews prints a line per run, for people. Columns that no run has a figure in are left out.
 func printOverviews(w io.Writer, all []*bench.Overview) error {
-	lines := make([][]string, len(all)+1)
+	t := terminal.Table{Drops: []string{"WAIT P50", "KIND", "LOAD"}, Rows: make([][]string, len(all))}
 	for _, c := range overviewColumns {
-		cells := []string{c.header}
+		var cells []string
 		for _, o := range all {
 			cells = append(cells, c.of(o))
 		}
-		if slices.ContainsFunc(cells[1:], func(cell string) bool { return cell != format.Missing }) {
+		if slices.ContainsFunc(cells, func(cell string) bool { return cell != format.Missing }) {
+			t.Head = append(t.Head, c.header)
 			for i, cell := range cells {
-				lines[i] = append(lines[i], cell)
+				t.Rows[i] = append(t.Rows[i], cell)
 			}
 		}
 	}
-	out := newFitted(w, "WAIT P50", "KIND", "LOAD")
-	for _, cells := range lines {
-		fmt.Fprintln(out, strings.Join(cells, "\t"))
-	}
-	return out.Flush()
+	return t.Print(w)
 }
 
 // writeOverviews prints a line per run, for programs.

@@ -248,9 +248,10 @@ func showsNothing(out io.Writer, rows []results.SplitBrainRow) (count int) {
 
 // writeSplitBrain prints a line for each scheme and partition, then what the words mean, and why.
 func writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
-	w := newFitted(out, "RUN", "MESSAGES", "CHANGES", "IN ONE TERM", "ALL AGREED", "SIDES", "MINORITY LED")
-	fmt.Fprintln(w, "SCHEME\tCUT\tLEADER IN\tITS ROW SAYS\tSIDES\tLED, BY SIDE\tTWO LED\tIN ONE TERM\tCHANGES\t"+
-		"MINORITY LED\tALL AGREED\tMESSAGES\tRUN")
+	t := terminal.Table{
+		Head: []string{"SCHEME", "CUT", "LEADER IN", "ITS ROW SAYS", "SIDES", "LED, BY SIDE", "TWO LED", "IN ONE TERM",
+			"CHANGES", "MINORITY LED", "ALL AGREED", "MESSAGES", "RUN"},
+		Drops: []string{"RUN", "MESSAGES", "CHANGES", "IN ONE TERM", "ALL AGREED", "SIDES", "MINORITY LED"}}
 	longer := false
 	for i := range rows {
 		r := &rows[i]
@@ -262,31 +263,31 @@ func writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
 		if r.ShowsNothing != "" {
 			says += " (not shown)"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.Algorithm, cuts, r.LeaderIn,
-			says, r.Cut, cmp.Or(r.Leaders, "no cut"), format.Seconds(r.TwoLeadersS),
-			format.Seconds(r.TwoLeadersInTermS),
-			format.Whole(r.Changes), minorityLed(r), agreedAfter(r), messagesOf(r), r.Run)
+		t.Add(r.Algorithm, cuts, r.LeaderIn, says, r.Cut, cmp.Or(r.Leaders, "no cut"), format.Seconds(r.TwoLeadersS),
+			format.Seconds(r.TwoLeadersInTermS), format.Whole(r.Changes), minorityLed(r), agreedAfter(r),
+			messagesOf(r), r.Run)
 	}
-	w.Flush()
+	t.Print(out)
 	fmt.Fprintln(out)
-	if len(w.left) > 0 {
+	if len(t.Left) > 0 {
 		writeWrapped(out, "", fmt.Sprintf("Left out, since the table would be too wide: %s. %s has them.",
-			strings.ToLower(strings.Join(w.left, ", ")), results.SplitBrainFile))
+			strings.ToLower(strings.Join(t.Left, ", ")), results.SplitBrainFile))
 		fmt.Fprintln(out)
 	}
 	if longer {
 		fmt.Fprintf(out, "(for ...): a cut of %v was too short for the scheme, so the run was made again with one "+
 			"that is longer.\n\n", experiment.Usual)
 	}
-	told := map[string]bool{}
+	var whys terminal.Table
 	for i := range rows {
 		r := &rows[i]
-		if line := fmt.Sprintf("%s, %s cut\t%s\n", r.Algorithm, r.Cuts, r.Why); r.Why != "" && !told[line] {
-			told[line] = true
-			fmt.Fprint(w, line)
+		line := []string{fmt.Sprintf("%s, %s cut", r.Algorithm, r.Cuts), r.Why}
+		told := slices.ContainsFunc(whys.Rows, func(other []string) bool { return slices.Equal(line, other) })
+		if r.Why != "" && !told {
+			whys.Rows = append(whys.Rows, line)
 		}
 	}
-	w.Flush()
+	whys.Print(out)
 	fmt.Fprintf(out, "\n%s\n\n", strings.Join(report.TermsMakeHarmless, "\n"))
 }
 

@@ -14,6 +14,7 @@ import (
 	"turnstile/bench/option"
 	"turnstile/internal/english"
 	"turnstile/internal/format"
+	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/results"
 )
@@ -122,27 +123,29 @@ func (a *app) printRates(c *sweepCall, rows []results.RateRow) {
 			columns = append(columns, column)
 		}
 	}
-	w := newFitted(a.stdout)
-	fmt.Fprintf(w, "%s\tPER NODE\tIN TOTAL\tINTERVAL\tLIMITED BY\n",
-		strings.ToUpper(strings.Join(columns, "\t")))
+	var t terminal.Table
+	for _, column := range append(slices.Clone(columns), "per node", "in total", "interval", "limited by") {
+		t.Head = append(t.Head, strings.ToUpper(column))
+	}
 	var notes []string
 	for i, r := range rows {
+		var cells []any
 		for _, column := range columns {
-			fmt.Fprintf(w, "%s\t", cmp.Or(asked[i].Text(column), format.Missing))
+			cells = append(cells, cmp.Or(asked[i].Text(column), format.Missing))
 		}
 		interval := format.Missing
 		if r.LowPerS.Known() {
 			interval = format.Rate(r.TotalLowPerS) + " to " + format.Rate(r.TotalHighPerS)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", format.Rate(r.Number(option.RateColumn)), format.Rate(r.TotalPerS),
-			interval, r.LimitedBy)
+		t.Add(append(cells, format.Rate(r.Number(option.RateColumn)), format.Rate(r.TotalPerS), interval,
+			r.LimitedBy)...)
 		for _, note := range []string{intervalNote(&r), rateNote(&r)} {
 			if note != "" && !slices.Contains(notes, note) {
 				notes = append(notes, note)
 			}
 		}
 	}
-	w.Flush()
+	t.Print(a.stdout)
 	fmt.Fprintf(a.stdout, "\nRates are requests per second. %s\n", nextRate(rows, columns))
 	for _, note := range notes {
 		fmt.Fprintln(a.stdout, note)

@@ -229,7 +229,7 @@ func (a *app) printTable(all []*experiment.Reproduced) (about int) {
 		verdict, source := fmt.Sprintf("%-*s", verdicts, markOf(r)), ""
 		before := fmt.Sprintf("  %-*s %-*s %4d %10s %10s %6s", names, r.Spec.Name, variants, variantOf(r),
 			r.Config.N, publishedOf(r), figureOf(r.Measured), ratioOf(r))
-		indent := utf8.RuneCountInString(before+verdict) + columnGap
+		indent := utf8.RuneCountInString(before+verdict) + terminal.Gap
 		width := len(r.Source) // a claim names its whole line
 		if terminal.Is(a.stdout) {
 			width = max(terminal.Columns(a.stdout)-indent, helpWidth/4)

@@ -19,7 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"text/tabwriter"
+	"turnstile/internal/terminal"
 )
 
 func main() {
@@ -144,8 +144,7 @@ func compare(ctx context.Context, base string, rounds int, only string, stdout i
 	}
 	defer remove()
 	m := newMeter(ctx)
-	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "%s\t%.12s\tnow\tchange\t\n", m.unit, base)
+	table := terminal.Table{Head: []string{m.unit, base[:min(12, len(base))], "now", "change"}}
 	for _, s := range subjects {
 		if !strings.Contains(s.name, only) {
 			continue
@@ -154,9 +153,9 @@ func compare(ctx context.Context, base string, rounds int, only string, stdout i
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t\n", s.name, figure(least[0]), figure(least[1]), change(least))
+		table.Add(s.name, figure(least[0]), figure(least[1]), change(least))
 	}
-	return table.Flush()
+	return table.Print(stdout)
 }
 
 // leastOf measures a subject in both trees, in turn, and returns the least of each; 0: it is not there.
