@@ -31,7 +31,6 @@ docs/columns.md explain the files. At the commit that each run.yaml names, Turns
 	sha256sum -c SHA256SUMS
 	orchestrator verify .
 	for run in runs/*; do orchestrator rerun "$run" --results ../again; done
-
 License: Apache-2.0, as Turnstile, https://www.apache.org/licenses/LICENSE-2.0
 `
 
@@ -165,8 +164,7 @@ func (a *Audit) sums(ctx context.Context, folder string) error {
 	files, want := os.DirFS(folder), map[string]string{}
 	list, err := input.Read(filepath.Join(folder, results.SumsFile))
 	if err != nil {
-		a.differ(results.SumsFile, err.Error())
-		return nil
+		return err
 	}
 	for line := range strings.Lines(string(list)) {
 		sum, file, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")

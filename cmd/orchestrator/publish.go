@@ -59,6 +59,8 @@ func (a *app) publish(ctx context.Context, of verifiable, to string, histories b
 		}
 	}
 	switch err := publish.Make(ctx, set, to, histories); {
+	case err != nil && ctx.Err() != nil:
+		return failure{errors.New("interrupted: nothing was published"), check.Inconclusive.ExitCode()}
 	case errors.As(err, new(*fs.PathError)):
 		return failure{err, unwritten}
 	case err != nil:
