@@ -27,25 +27,13 @@ func (r *Record) job(folder *results.Folder) (*Job, error) {
 	return j, nil
 }
 
-// A LackError is the error of a stored run whose algorithm, what runs beside it, or an option of these, this
-// Turnstile lacks. The run is not wrong for that.
-type LackError struct {
-	error
-	Has string // what has it: by what the run was made
-}
-
-func (e LackError) Error() string {
-	return e.error.Error() + "; " + e.Has + ", which made the run, has it"
-}
-
-func (e LackError) Unwrap() error { return e.error }
-
-// lacking makes a LackError of an error, if it is one.
+// lacking makes a results.LackError of an error, if it is one.
 func (r *Record) lacking(err error) error {
 	if !errors.As(err, new(*row.UnknownError)) && !errors.As(err, new(*nodes.OptionError)) {
 		return err
 	}
-	return LackError{err, results.Maker(r.Versions)}
+	return results.LackError{
+		Err: fmt.Errorf("%w; %s, which made the run, has it", err, results.Maker(r.Versions))}
 }
 
 // aboutLeaders says which runs have the tables about leaders, by the name that their problem has for

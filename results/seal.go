@@ -30,9 +30,17 @@ func checkFormat(text []byte, format int) error {
 	for _, m := range file.Made {
 		file.Versions = m.Versions
 	}
-	return fmt.Errorf("it is of format %d, and this Turnstile reads format %d: %s reads it", file.Format, format,
-		Maker(file.Versions))
+	return LackError{fmt.Errorf("it is of format %d, and this Turnstile reads format %d: %s reads it",
+		file.Format, format, Maker(file.Versions))}
 }
+
+// A LackError is the error of a run that this Turnstile cannot read or judge, since it lacks its format, its
+// algorithm, what runs beside that, or an option. The run is not wrong for that. The error names what has it.
+type LackError struct{ Err error }
+
+func (e LackError) Error() string { return e.Err.Error() }
+
+func (e LackError) Unwrap() error { return e.Err }
 
 // Maker names the program that made something, given the versions on record: its commit, if that is known.
 func Maker(versions map[string]string) string {

@@ -200,3 +200,27 @@ func (f *flow) passed(n int, r *rule) {
 		f.free = f.free.Add(time.Duration(float64(n) / float64(r.bandwidth) * float64(time.Second)))
 	}
 }
+
+// begun is when this process was.
+var begun = time.Now()
+
+// note counts what has come. It counts an answer, and loses it if it is to be lost.
+func (l *line) note(c chunk, r *rule, f *flow) {
+	if len(c.data) == 0 {
+		return
+	}
+	l.bytes.Add(uint64(len(c.data)))
+	if !l.answers {
+		l.asked.Store(true)
+		return
+	}
+	l.answered.Store(int64(time.Since(begun)))
+	if len(r.answers) == 0 || !l.asked.Swap(false) {
+		return
+	}
+	for _, loss := range r.answers {
+		if loss.seen.Add(1) == loss.nth {
+			f.closed, f.deaf = loss.close, loss
+		}
+	}
+}

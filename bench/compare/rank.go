@@ -68,7 +68,7 @@ func Rank(metric string, groups []*Group) []Place {
 	for i, p := range ranked {
 		switch p.Rank = i + 1; {
 		case i == 0:
-		case exactly(&lines[i-1]):
+		case ranked[i-1].same && p.same && lines[i-1].Difference != figure.Number(0): // it is exact
 		case lines[i-1].Verdict == unshown:
 			p.Rank, p.P, p.Reason = ranked[i-1].Rank, lines[i-1].PHolm, lines[i-1].Reason
 		default:
@@ -87,10 +87,4 @@ func last(p Place) int {
 		return 1
 	}
 	return 0
-}
-
-// exactly reports whether a line has a difference that is exact, since nothing in either group is random.
-func exactly(l *Line) bool {
-	x, known := l.Difference.Value()
-	return known && x != 0 && !l.P.Known() && l.DifferenceLow == l.Difference && l.DifferenceHigh == l.Difference
 }

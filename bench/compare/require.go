@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -44,22 +45,30 @@ func ParseRequirement(text string) (r Requirement, err error) {
 	if err := CheckMetrics([]string{r.metric}); err != nil {
 		return r, err
 	}
-	if unit := results.TimeUnit(r.metric); unit > 0 {
-		r.value, err = lengthOf(found[3], unit)
-	} else {
-		r.value, err = numberOf(found[3])
-	}
+	r.value, err = valueOf(found[3], results.TimeUnit(r.metric))
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", text, err)
 	}
 	return r, nil
 }
 
-// lengthOf reads a length of time, and returns how many units it is.
-func lengthOf(text string, unit time.Duration) (float64, error) {
+// valueOf reads a length of time, and returns how many units it is. If there is no unit, it reads a number or
+// a percentage.
+func valueOf(text string, unit time.Duration) (float64, error) {
+	if unit == 0 {
+		digits, percent := strings.CutSuffix(text, "%")
+		x, err := strconv.ParseFloat(digits, 64)
+		switch {
+		case err != nil || math.IsNaN(x) || math.IsInf(x, 0):
+			return 0, fmt.Errorf("%q is no number: this figure is no time; write 250 or 95%%", text)
+		case percent:
+			x /= 100
+		}
+		return x, nil
+	}
 	d, err := time.ParseDuration(text)
 	switch {
-	case err != nil || d == 0 && text != "0":
+	case err != nil:
 		if err := suggest.Unit(text, "ms"); err != nil {
 			return 0, err
 		}
@@ -68,19 +77,6 @@ func lengthOf(text string, unit time.Duration) (float64, error) {
 		return 0, fmt.Errorf("%s is negative: no time is", text)
 	}
 	return float64(d) / float64(unit), nil
-}
-
-// numberOf reads a number or a percentage.
-func numberOf(text string) (float64, error) {
-	digits, percent := strings.CutSuffix(text, "%")
-	x, err := strconv.ParseFloat(digits, 64)
-	switch {
-	case err != nil || x-x != 0: // it is infinite, or no number
-		return 0, fmt.Errorf("%q is no number: this figure is no time; write 250 or 95%%", text)
-	case percent:
-		x /= 100
-	}
-	return x, nil
 }
 
 var unitNames = map[time.Duration]string{time.Microsecond: " us", time.Millisecond: " ms", time.Second: " s"}

@@ -31,7 +31,6 @@ docs/columns.md explain the files. At the commit that each run.yaml names, Turns
 	sha256sum -c SHA256SUMS
 	orchestrator verify .
 	for run in runs/*; do orchestrator rerun "$run" --results ../again; done
-
 License: Apache-2.0, as Turnstile, https://www.apache.org/licenses/LICENSE-2.0
 `
 
@@ -60,13 +59,13 @@ func Make(ctx context.Context, set *results.Set, to string, histories bool) erro
 
 // fill writes the files of a set into a folder and, as an archive, to w.
 func fill(ctx context.Context, w io.Writer, set *results.Set, to string, histories bool) (failed error) {
-	packed := gzip.NewWriter(w)
-	out, sums := tar.NewWriter(packed), ""
+	packed, sums := gzip.NewWriter(w), strings.Builder{}
+	out := tar.NewWriter(packed)
 	add := func(name string, text []byte, err error) {
 		if failed = cmp.Or(failed, err, ctx.Err()); failed != nil || text == nil {
 			return
 		}
-		sums += fmt.Sprintf("%x  %s\n", sha256.Sum256(text), name)
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(text), name)
 		header := &tar.Header{Name: filepath.Base(to) + "/" + name, Size: int64(len(text)), Mode: 0o644}
 		if failed = cmp.Or(write(filepath.Join(to, name), text), out.WriteHeader(header)); failed == nil {
 			_, failed = out.Write(text)
@@ -97,7 +96,7 @@ func fill(ctx context.Context, w io.Writer, set *results.Set, to string, histori
 	}
 	addAll(set.Path, "", append(results.StudyTables, results.SetFile, "report.*", "report/*")...)
 	add(results.ReadmeFile, fmt.Appendf(nil, readme, filepath.Base(to), len(set.Runs)), nil)
-	add(results.SumsFile, []byte(sums), nil)
+	add(results.SumsFile, []byte(sums.String()), nil)
 	return cmp.Or(failed, out.Close(), packed.Close())
 }
 
@@ -109,8 +108,9 @@ func write(path string, text []byte) error {
 // An Audit says where a published set is not as it was published, or contradicts itself.
 type Audit struct {
 	Differences []results.Difference `json:"differences"`
-	Judgeable   []*results.Folder    `json:"-"` // runs with histories, or of algorithms that are lacking
-	Without     int                  `json:"-"` // how many other runs there are
+	Lacking     map[string]int       `json:"lacking,omitempty"` // runs, by why this Turnstile cannot judge them
+	Judgeable   []*results.Folder    `json:"-"`                 // the others whose histories are here
+	Without     int                  `json:"-"`                 // how many others there are
 }
 
 func (a *Audit) differ(file, what string) {
@@ -121,7 +121,7 @@ func (a *Audit) differ(file, what string) {
 // set with those of its runs, and the files of each run with each other. It judges nothing. An error says
 // that it could not go on.
 func Check(ctx context.Context, folder string) (*Audit, error) {
-	a := &Audit{Differences: []results.Difference{}}
+	a := &Audit{Differences: []results.Difference{}, Lacking: map[string]int{}}
 	if err := a.sums(ctx, folder); err != nil || len(a.Differences) > 0 {
 		return a, err
 	}
@@ -132,15 +132,16 @@ func Check(ctx context.Context, folder string) (*Audit, error) {
 		if err == nil {
 			all, err = s.Contradictions()
 		}
-		lacks := errors.As(err, new(bench.LackError))
-		if lacks || len(run.Histories()) > 0 {
-			a.Judgeable = append(a.Judgeable, run)
-		} else {
-			a.Without++
-		}
-		below := results.PublishedRuns + "/" + run.Name()
-		if err != nil && !lacks {
+		below, lack := results.PublishedRuns+"/"+run.Name(), results.LackError{}
+		switch {
+		case errors.As(err, &lack):
+			a.Lacking[lack.Error()]++
+		case err != nil:
 			a.differ(below, err.Error())
+		case len(run.Histories()) > 0:
+			a.Judgeable = append(a.Judgeable, run)
+		default:
+			a.Without++
 		}
 		for _, d := range all {
 			d.File = below + "/" + d.File
@@ -163,8 +164,7 @@ func (a *Audit) sums(ctx context.Context, folder string) error {
 	files, want := os.DirFS(folder), map[string]string{}
 	list, err := input.Read(filepath.Join(folder, results.SumsFile))
 	if err != nil {
-		a.differ(results.SumsFile, err.Error())
-		return nil
+		return err
 	}
 	for line := range strings.Lines(string(list)) {
 		sum, file, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -127,6 +128,14 @@ func (m *Member) Run(ctx context.Context, program string, args ...string) error 
 		return fmt.Errorf("%s %s", program, fate.Says)
 	}
 	return nil
+}
+
+// First returns a function that finds the first member that leads, by what it says itself; -1: none does. One
+// that is down or stands still does not say so.
+func First(leads func(context.Context, *Member) bool) func(context.Context, []*Member) (int, error) {
+	return func(ctx context.Context, all []*Member) (int, error) {
+		return slices.IndexFunc(all, func(m *Member) bool { return leads(ctx, m) }), nil
+	}
 }
 
 // count returns how many servers there are.

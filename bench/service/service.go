@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +42,19 @@ type Service struct {
 	Check func(Values) error
 	// Settings are those of clients, beside Servers.Settings.
 	Settings []Setting
+}
+
+// Module returns a module of this program with its version, as in "example.org/client v1.2.3"; its path alone
+// if the version is not known.
+func Module(path string) string {
+	if info, _ := debug.ReadBuildInfo(); info != nil {
+		for _, d := range info.Deps {
+			if d.Path == path {
+				return path + " " + d.Version
+			}
+		}
+	}
+	return path
 }
 
 // A Setting is one of servers or clients that is not the default of their documentation. All others are.

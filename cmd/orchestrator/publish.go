@@ -25,8 +25,6 @@ not published, nor is one with a credential, or with a path of this machine in a
 
 Exit status: 0 made, 2 the set cannot be published, 64 bad usage, 74 if it could not be written.`
 
-const publishExample = `  orchestrator publish lan --to public/lan-2026 --histories`
-
 func (a *app) publishCommand() *cobra.Command {
 	var to string
 	var histories bool
@@ -34,7 +32,7 @@ func (a *app) publishCommand() *cobra.Command {
 		Use:               "publish SET",
 		Short:             "Make a folder and an archive of a set, to give it away",
 		Long:              publishHelp,
-		Example:           publishExample,
+		Example:           "  orchestrator publish lan --to public/lan-2026 --histories",
 		ValidArgsFunction: completeRunOrSet,
 	}, nil, openVerifiable, func(ctx context.Context, _ settings, of verifiable) error {
 		return a.publish(ctx, of, to, histories)
@@ -61,6 +59,8 @@ func (a *app) publish(ctx context.Context, of verifiable, to string, histories b
 		}
 	}
 	switch err := publish.Make(ctx, set, to, histories); {
+	case err != nil && ctx.Err() != nil:
+		return failure{errors.New("interrupted: nothing was published"), check.Inconclusive.ExitCode()}
 	case errors.As(err, new(*fs.PathError)):
 		return failure{err, unwritten}
 	case err != nil:

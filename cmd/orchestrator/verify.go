@@ -46,8 +46,8 @@ can be judged.
 
 Exit status: as of bench, by the verdict found now, of a set the worst; 1 if a table differs; 2 if a history
 is missing or cannot be read, and nothing is violated. Of a published set: 1 if anything differs, otherwise
-by the runs that were judged again, and 2 if this Turnstile lacks the algorithm of one; histories that did not
-come along change nothing.`
+by the runs that were judged again, and 2 if this Turnstile lacks the format or the algorithm of one;
+histories that did not come along change nothing.`
 
 const verifyExample = `  orchestrator verify
   orchestrator verify --benchstat latest >new.txt; benchstat old.txt new.txt
@@ -281,9 +281,13 @@ func (a *app) verifyPublished(ctx context.Context, c *verifyCall, path string) e
 	if err != nil {
 		return err
 	}
-	if a.status = v.worst.ExitCode(); len(audit.Differences) > 0 {
-		a.status = check.Violated.ExitCode()
+	switch {
+	case len(audit.Differences) > 0:
+		v.worst = check.Violated
+	case len(audit.Lacking) > 0:
+		v.worst = max(v.worst, check.Inconclusive)
 	}
+	a.status = v.worst.ExitCode()
 	switch {
 	case c.json:
 		return terminal.PrintJSON(a.stdout, map[string]any{"published": audit, "runs": v.documents,
@@ -294,7 +298,7 @@ func (a *app) verifyPublished(ctx context.Context, c *verifyCall, path string) e
 		v.print(a, len(audit.Judgeable))
 	}
 	if len(audit.Differences) == 0 {
-		fmt.Fprintf(a.stdout, "%s: as published; its tables, histograms, messages and verdicts agree\n",
+		fmt.Fprintf(a.stdout, "%s: as published; nothing that was compared in it differs\n",
 			terminal.FromHere(path))
 	} else {
 		fmt.Fprintf(a.stdout, "%s from what was published:\n", terminal.PaletteFor(a.stdout).Paint(terminal.Red,
@@ -302,6 +306,10 @@ func (a *app) verifyPublished(ctx context.Context, c *verifyCall, path string) e
 	}
 	for _, d := range audit.Differences {
 		fmt.Fprintf(a.stdout, "  %v\n", d)
+	}
+	for _, why := range slices.Sorted(maps.Keys(audit.Lacking)) {
+		fmt.Fprintf(a.stdout, "not confirmed: this Turnstile cannot judge %s: %s\n",
+			english.Count(audit.Lacking[why], "run", "runs"), why)
 	}
 	if audit.Without > 0 {
 		fmt.Fprintf(a.stdout, "not confirmed: the histories of %s are not here, so their verdicts and figures "+
@@ -336,11 +344,7 @@ func (v *setVerdict) unreadable(a *app, c *verifyCall, folder *results.Folder, e
 	v.worst = max(v.worst, check.Inconclusive)
 	v.documents = append(v.documents,
 		map[string]string{"run": folder.Ref(), "path": folder.Path, "error": err.Error()})
-	says := ""
-	if errors.As(err, new(bench.LackError)) {
-		says = "not confirmed: "
-	}
-	fmt.Fprintf(a.stderr, "%s%s: %v\n", says, folder.Ref(), err)
+	fmt.Fprintf(a.stderr, "%s: %v\n", folder.Ref(), err)
 }
 
 // add notes a run that was judged again, and prints a line about it, for people.

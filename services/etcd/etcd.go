@@ -9,7 +9,6 @@ import (
 
 	"turnstile/bench/service"
 	"turnstile/nodes/foreign/program"
-	"turnstile/services/module"
 )
 
 const library = "go.etcd.io/etcd/client/v3"
@@ -66,7 +65,7 @@ var Lock = service.Service{
 		d.Fenced = true
 		return d
 	},
-	Library: func(service.Values) string { return module.Version(library) },
+	Library: func(service.Values) string { return service.Module(library) },
 	Open:    service.Opens(openLock),
 	Obeys:   func(v service.Values) bool { return v.On(obeyOption) },
 }
@@ -86,7 +85,7 @@ var Election = service.Service{
 		d.Elects, d.Terms = true, v[sessionOption] == "own"
 		return d
 	},
-	Library: func(service.Values) string { return module.Version(library) },
+	Library: func(service.Values) string { return service.Module(library) },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
 		return program.ServeElector(in, out, d,
 			func(ctx context.Context, s program.Setting) (program.Elector, error) { return openElector(ctx, s, v) })

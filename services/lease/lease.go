@@ -11,7 +11,6 @@ import (
 	"turnstile/bench/service"
 	"turnstile/nodes/foreign/program"
 	"turnstile/services/etcd"
-	"turnstile/services/module"
 )
 
 // Options of the service.
@@ -55,7 +54,7 @@ var lease = service.Service{
 			Elects: true, Terms: true, GraceMS: float64((2*v.Duration(leaseOption) + 2*v.Duration(retryOption) +
 				etcd.Recovers) / time.Millisecond)}
 	},
-	Library: func(service.Values) string { return module.Version("k8s.io/client-go") },
+	Library: func(service.Values) string { return service.Module("k8s.io/client-go") },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
 		return program.ServeElector(in, out, d,
 			func(ctx context.Context, s program.Setting) (program.Elector, error) { return open(ctx, s, v) })

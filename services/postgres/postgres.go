@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"turnstile/bench/service"
-	"turnstile/services/module"
 )
 
 // Service is the advisory lock of a session.
@@ -61,7 +60,7 @@ var Service = service.Service{
 		return nil
 	},
 	Declare: declare,
-	Library: func(service.Values) string { return module.Version("github.com/jackc/pgx/v5") },
+	Library: func(service.Values) string { return service.Module("github.com/jackc/pgx/v5") },
 	Open:    service.Opens(open),
 }
 

@@ -19,7 +19,7 @@ var servers = service.Servers{Count: count, Ports: 1, InTurn: true,
 	Folders:     []string{"/usr/lib/postgresql/*/bin"},
 	VersionArgs: []string{"--version"}, Version: regexp.MustCompile(`\(PostgreSQL\) (\d\S*)`),
 	Needs:   func(program string) []string { return []string{beside(program, "initdb")} },
-	Prepare: prepare, Command: command, Ready: ready, Leader: leader, Promote: promote,
+	Prepare: prepare, Command: command, Ready: ready, Leader: service.First(primary), Promote: promote,
 	Settings: []service.Setting{
 		{Name: "fsync=off with durable=off", Default: "on, as with durable=on", Why: "to tell what the disk costs"},
 		{Name: "max_connections=256", Default: "100", Why: "each client has one"}},

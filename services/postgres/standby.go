@@ -68,27 +68,18 @@ func ask(ctx context.Context, m *service.Member, do func(*pgx.Conn) error) error
 	return errors.Join(do(c), c.Close(ctx))
 }
 
-// primary reports whether a server takes writes, as far as it knows.
+// primary reports whether a server takes writes, as far as it knows. PgBouncer takes none.
 func primary(ctx context.Context, m *service.Member) bool {
+	if m.Number > 0 && !m.Values.On("standby") {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
 	follows := true
 	err := ask(ctx, m, func(c *pgx.Conn) error {
 		return c.QueryRow(ctx, "select pg_is_in_recovery()").Scan(&follows)
 	})
 	return err == nil && !follows
-}
-
-// leader returns the first server that takes writes, or -1.
-func leader(ctx context.Context, all []*service.Member) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
-	defer cancel()
-	for i, m := range all {
-		if m.Number == 0 || m.Values.On("standby") {
-			if primary(ctx, m) {
-				return i, nil
-			}
-		}
-	}
-	return -1, nil
 }
 
 // promote has a standby become a primary, and waits until it is.

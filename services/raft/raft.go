@@ -9,7 +9,6 @@ import (
 
 	"turnstile/bench/service"
 	"turnstile/nodes/foreign/program"
-	"turnstile/services/module"
 )
 
 // Options of the service.
@@ -52,7 +51,7 @@ var Service = service.Service{
 			GraceMS:   float64((8*election(v) + time.Second) / time.Millisecond)}
 	},
 	Granted: election,
-	Library: func(service.Values) string { return module.Version("go.etcd.io/raft/v3") },
+	Library: func(service.Values) string { return service.Module("go.etcd.io/raft/v3") },
 	Client: func(v service.Values, d service.Declaration, in io.Reader, out io.Writer) error {
 		c, err := program.Open(in, out, d)
 		if err != nil {

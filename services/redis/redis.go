@@ -18,7 +18,6 @@ import (
 	"turnstile/bench/service"
 	"turnstile/nodes/foreign/program"
 	"turnstile/services/lag"
-	"turnstile/services/module"
 	"turnstile/services/redisd"
 )
 
@@ -55,7 +54,7 @@ var Service = service.Service{
 		return nil
 	},
 	Declare: declare,
-	Library: func(service.Values) string { return module.Version("github.com/redis/go-redis/v9") },
+	Library: func(service.Values) string { return service.Module("github.com/redis/go-redis/v9") },
 	Open: func(ctx context.Context, s program.Setting, v service.Values) (program.Lock, error) {
 		l := open(s, v)
 		return l, l.reach(ctx, s)
@@ -101,15 +100,7 @@ func servers() *service.Servers {
 		}
 		return append(args, "--repl-diskless-sync-delay", "0"), nil // a replica has the data at once
 	}
-	s.Leader = func(ctx context.Context, all []*service.Member) (int, error) {
-		for i, m := range all {
-			if redisd.Primary(ctx, m) {
-				return i, nil
-			}
-		}
-		return -1, nil
-	}
-	s.Promote = redisd.Promote
+	s.Leader, s.Promote = service.First(redisd.Primary), redisd.Promote
 	return &s
 }
 
@@ -126,18 +117,18 @@ var (
 
 // A lock is the client of a node. It uses the first server until that fails, then the next one.
 type lock struct {
-	clients []*redis.Client
-	uses    int // which of the clients
-	values  service.Values
-	key     string
-	holds   string      // what it has set the key to
-	timer   *time.Timer // closes Lost of the grant; nil: no grant has one
+	redisd.Clients
+	uses   int // which of the clients
+	values service.Values
+	key    string
+	holds  string // what it has set the key to
+	watch  redisd.Watch
 }
 
 func open(s program.Setting, v service.Values) *lock {
 	l := &lock{values: v, key: s.Options.Prefix + "lock"}
 	for _, address := range s.Options.Servers {
-		l.clients = append(l.clients, redisd.Dial(address))
+		l.Clients = append(l.Clients, redisd.Dial(address))
 	}
 	return l
 }
@@ -148,7 +139,7 @@ func (l *lock) reach(ctx context.Context, s program.Setting) error {
 	if s.Options.Incarnation > 0 {
 		return nil
 	}
-	if err := l.clients[0].Ping(ctx).Err(); err != nil {
+	if err := l.Clients[0].Ping(ctx).Err(); err != nil {
 		return fmt.Errorf("the server %s does not answer as Redis does to a client without a password: %w",
 			s.Options.Servers[0], err)
 	}
@@ -165,7 +156,8 @@ func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 		case err != nil:
 			return program.Grant{}, l.failed(err)
 		case fence > 0:
-			g := program.Grant{Lost: l.watch(sent)}
+			// The server has the lock for px after it has received the SET at least.
+			g := program.Grant{Lost: l.watch.Until(l.values.On("watch"), sent.Add(l.values.Duration("px")))}
 			if l.values.On("fence") {
 				g.Fence = fence
 			}
@@ -181,7 +173,7 @@ func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 
 // try tries to take the lock once. It returns 0 if somebody holds it; without fences 1 if nobody did.
 func (l *lock) try(ctx context.Context) (fence uint64, err error) {
-	px, client := l.values.Duration("px"), l.clients[l.uses]
+	px, client := l.values.Duration("px"), l.Clients[l.uses]
 	if l.values.On("fence") {
 		return take.Run(ctx, client, []string{l.key, l.key + ":fence"}, l.holds, px.Milliseconds()).Uint64()
 	}
@@ -195,16 +187,6 @@ func (l *lock) try(ctx context.Context) (fence uint64, err error) {
 	return 1, nil
 }
 
-// watch returns a channel that is closed px after SET was sent: the server has the lock for at least as long.
-func (l *lock) watch(sent time.Time) <-chan struct{} {
-	if !l.values.On("watch") {
-		return nil
-	}
-	lost := make(chan struct{})
-	l.timer = time.AfterFunc(time.Until(sent.Add(l.values.Duration("px"))), func() { close(lost) })
-	return lost
-}
-
 // failed has the next server be used, if it is the server that has failed: it is down or a replica.
 func (l *lock) failed(err error) error {
 	var said redis.Error
@@ -212,31 +194,20 @@ func (l *lock) failed(err error) error {
 		return nil
 	}
 	if !errors.As(err, &said) || strings.HasPrefix(said.Error(), "READONLY") {
-		l.uses = (l.uses + 1) % len(l.clients)
+		l.uses = (l.uses + 1) % len(l.Clients)
 	}
 	return err
 }
 
 // Release implements program.Lock.
 func (l *lock) Release(ctx context.Context) error {
-	if l.timer != nil {
-		l.timer.Stop()
-		l.timer = nil
-	}
+	l.watch.End()
 	if l.values["release"] == "del" {
-		return l.failed(l.clients[l.uses].Del(ctx, l.key).Err())
+		return l.failed(l.Clients[l.uses].Del(ctx, l.key).Err())
 	}
-	freed, err := free.Run(ctx, l.clients[l.uses], []string{l.key}, l.holds).Int()
+	freed, err := free.Run(ctx, l.Clients[l.uses], []string{l.key}, l.holds).Int()
 	if err == nil && freed == 0 {
 		return program.ErrLost
 	}
 	return l.failed(err)
-}
-
-// Close implements program.Lock.
-func (l *lock) Close() (err error) {
-	for _, c := range l.clients {
-		err = errors.Join(err, c.Close())
-	}
-	return err
 }

@@ -143,7 +143,7 @@ func TestClock(t *testing.T) {
 	servicetest.Retry(t, b, 5*time.Second)
 	ahead := func() time.Duration {
 		for late := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-			now, err := a.clients[0].Time(t.Context()).Result()
+			now, err := a.Clients[0].Time(t.Context()).Result()
 			if err == nil {
 				return time.Until(now).Round(time.Second)
 			}
@@ -183,7 +183,7 @@ func TestRestart(t *testing.T) {
 				servicetest.Retry(t, b, 5*time.Second)
 				return
 			}
-			for end := time.Now().Add(5 * time.Second); a.clients[0].Ping(t.Context()).Err() != nil; {
+			for end := time.Now().Add(5 * time.Second); a.Clients[0].Ping(t.Context()).Err() != nil; {
 				if time.Now().After(end) {
 					t.Fatal("the server does not come back")
 				}

@@ -57,6 +57,37 @@ func Dial(address string) *redis.Client {
 	return redis.NewClient(&redis.Options{Addr: address, MaxRetries: -1})
 }
 
+// Clients are those of several servers.
+type Clients []*redis.Client
+
+// Close closes all.
+func (all Clients) Close() (err error) {
+	for _, c := range all {
+		err = errors.Join(err, c.Close())
+	}
+	return err
+}
+
+// A Watch tells the holder of a lock that its time is over, by its own clock.
+type Watch struct{ timer *time.Timer }
+
+// Until returns a channel that is closed at a time, or nil if the watch is not on.
+func (w *Watch) Until(on bool, at time.Time) <-chan struct{} {
+	if !on {
+		return nil
+	}
+	lost := make(chan struct{})
+	w.timer = time.AfterFunc(time.Until(at), func() { close(lost) })
+	return lost
+}
+
+// End keeps the channel open, if there is one and its time is to come.
+func (w *Watch) End() {
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}
+
 func ready(ctx context.Context, m *service.Member) error {
 	c := redis.NewClient(&redis.Options{Addr: m.Address(0), MaxRetries: -1, DialTimeout: time.Second,
 		ReadTimeout: time.Second}) // it is asked again, unless its process has ended

@@ -15,7 +15,6 @@ import (
 
 	"turnstile/bench/service"
 	"turnstile/nodes/foreign/program"
-	"turnstile/services/module"
 	"turnstile/services/redisd"
 )
 
@@ -48,7 +47,7 @@ var Service = service.Service{
 		{Name: "px 2s", Default: "8s", Why: "faults of some seconds outlast it"}, redisd.Client},
 	Granted: func(v service.Values) time.Duration { return v.Duration("px") },
 	Declare: declare,
-	Library: func(service.Values) string { return module.Version("github.com/go-redsync/redsync/v4") },
+	Library: func(service.Values) string { return service.Module("github.com/go-redsync/redsync/v4") },
 	Open: func(_ context.Context, s program.Setting, v service.Values) (program.Lock, error) {
 		return open(s, v), nil
 	},
@@ -98,19 +97,19 @@ func declare(v service.Values) service.Declaration {
 
 // A lock is the client of a node.
 type lock struct {
-	clients []*redis.Client
+	redisd.Clients
 	mutex   *redsync.Mutex
-	watch   bool
-	timer   *time.Timer // closes Lost of the grant; nil: no grant has one
+	watches bool
+	watch   redisd.Watch
 }
 
 func open(s program.Setting, v service.Values) *lock {
-	l := &lock{watch: v.On("watch")}
+	l := &lock{watches: v.On("watch")}
 	var pools []redsyncredis.Pool
 	for _, address := range s.Options.Servers {
 		c := redis.NewClient(&redis.Options{Addr: address, MaxRetries: -1,
 			ContextTimeoutEnabled: v.On("deadlines")})
-		l.clients, pools = append(l.clients, c), append(pools, goredis.NewPool(c))
+		l.Clients, pools = append(l.Clients, c), append(pools, goredis.NewPool(c))
 	}
 	part, _ := strconv.ParseFloat(v["drift"], 64)
 	options := []redsync.Option{redsync.WithExpiry(v.Duration("px")), redsync.WithTries(v.Int("tries")),
@@ -134,30 +133,15 @@ func (l *lock) Acquire(ctx context.Context) (g program.Grant, err error) {
 	case err != nil:
 		return g, fmt.Errorf("%w: %w", program.ErrRefused, err)
 	}
-	if l.watch {
-		lost := make(chan struct{})
-		l.timer = time.AfterFunc(time.Until(l.mutex.Until()), func() { close(lost) })
-		g.Lost = lost
-	}
+	g.Lost = l.watch.Until(l.watches, l.mutex.Until())
 	return g, nil
 }
 
 // Release implements program.Lock.
 func (l *lock) Release(ctx context.Context) error {
-	if l.timer != nil {
-		l.timer.Stop()
-		l.timer = nil
-	}
+	l.watch.End()
 	if freed, err := l.mutex.UnlockContext(ctx); !freed {
 		return errors.Join(program.ErrLost, err)
 	}
 	return nil
-}
-
-// Close implements program.Lock.
-func (l *lock) Close() (err error) {
-	for _, c := range l.clients {
-		err = errors.Join(err, c.Close())
-	}
-	return err
 }

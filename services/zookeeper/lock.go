@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -21,15 +21,11 @@ type lock struct {
 	conn    *zk.Conn
 	servers []string
 	values  service.Values
-	root    string   // whose children are the holder and those who wait
-	mine    string   // the node of this client, which may be there still; empty: none is
-	used    *zk.Lock // that of the library
-
-	mu    sync.Mutex
-	begun int           // sessions of connections
-	falls int           // how often the connection or the session was lost, whichever counts
-	lost  chan struct{} // of the latest grant; nil: it is closed, or over
-	over  bool          // the session has expired since that grant
+	root    string       // whose children are the holder and those who wait
+	mine    string       // the node of this client, which may be there still; empty: none is
+	used    *zk.Lock     // that of the library
+	begun   atomic.Int32 // sessions of connections
+	losses
 }
 
 // anybody may do anything with the nodes.
@@ -64,10 +60,7 @@ func open(ctx context.Context, s program.Setting, v service.Values) (l *lock, er
 
 // connect begins a session, which is there once an event says so. It ends with the context.
 func (l *lock) connect(ctx context.Context) (<-chan zk.Event, error) {
-	l.mu.Lock()
-	l.begun++
-	number := l.begun
-	l.mu.Unlock()
+	number := l.begun.Add(1)
 	conn, events, err := zk.Connect(l.servers, l.values.Duration("session"), zk.WithLogInfo(false),
 		zk.WithEventCallback(func(e zk.Event) { l.hear(number, e) }))
 	if err != nil {
@@ -91,48 +84,16 @@ func (l *lock) renew(ctx context.Context) error {
 }
 
 // hear is told what becomes of a connection. What becomes of one that was given up is of no interest.
-func (l *lock) hear(number int, e zk.Event) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if e.Type != zk.EventSession || number != l.begun {
-		return
+func (l *lock) hear(number int32, e zk.Event) {
+	if e.Type == zk.EventSession && number == l.begun.Load() {
+		expired := e.State == zk.StateExpired
+		l.fall(expired, expired || e.State == zk.StateDisconnected && l.values["lost"] == disconnected)
 	}
-	if e.State == zk.StateExpired {
-		l.over = true
-	}
-	if e.State != zk.StateExpired && (e.State != zk.StateDisconnected || l.values["lost"] != disconnected) {
-		return
-	}
-	l.falls++
-	if l.lost != nil {
-		close(l.lost)
-		l.lost = nil
-	}
-}
-
-// fallen returns how often the connection or the session was lost.
-func (l *lock) fallen() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.falls
-}
-
-// grant returns a grant, which is lost already if something fell since then.
-func (l *lock) grant(fence uint64, since int) program.Grant {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.over = false
-	lost := make(chan struct{})
-	if l.falls == since {
-		l.lost = lost
-	} else {
-		close(lost)
-	}
-	return program.Grant{Fence: fence, Lost: lost}
 }
 
 // Acquire implements program.Lock.
 func (l *lock) Acquire(ctx context.Context) (g program.Grant, err error) {
+	l.ask()
 	if l.values["recipe"] == library {
 		g, err = l.useLibrary(ctx)
 	} else {
@@ -292,10 +253,7 @@ func (l *lock) enter(ctx context.Context, since int) (g program.Grant, err error
 
 // Release implements program.Lock.
 func (l *lock) Release(ctx context.Context) error {
-	l.mu.Lock()
-	l.lost = nil
-	over := l.over
-	l.mu.Unlock()
+	over := l.release()
 	if l.values["recipe"] == library {
 		err := l.used.Unlock()
 		switch {

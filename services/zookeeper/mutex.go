@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	"turnstile/bench/service"
 	"turnstile/nodes/foreign/program"
@@ -20,14 +20,11 @@ var mutex []byte
 // A curatorLock is the client of a node, which has another process do what it is asked for.
 type curatorLock struct {
 	process *curatorProcess
-	asked   int         // how often it was asked for something
-	answers chan string // closed once the process has ended
-	tells   string      // the word that says that the lock is lost
-
-	mu   sync.Mutex
-	lost chan struct{} // of the latest grant; nil: it is closed, or over
-	fell bool          // the lock was lost since it was last asked for
-	over bool          // the session has expired since that grant
+	asked   int          // how often it was asked for something
+	answers chan string  // closed once the process has ended
+	tells   string       // the word that says that the lock is lost
+	since   atomic.Int64 // how often the lock was lost when it was asked for, or there was a connection again
+	losses
 }
 
 // openCurator starts a client in Java, which waits for its session whenever it is asked for something.
@@ -49,39 +46,17 @@ func openCurator(ctx context.Context, s program.Setting, v service.Values) (prog
 // hear takes what the process says.
 func (l *curatorLock) hear(text string) {
 	switch text {
-	case "connected":
-		l.rise()
+	case "connected": // what is granted from now on is not lost by an earlier fall
+		l.since.Store(int64(l.fallen()))
 	case "suspended", "lost":
-		l.fall(text)
+		l.fall(text == "lost", text == "lost" || text == l.tells)
 	default:
 		l.answers <- text
 	}
 }
 
-// fall takes what Curator says of the connection.
-func (l *curatorLock) fall(says string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.over = l.over || says == "lost"
-	if says != l.tells && says != "lost" {
-		return
-	}
-	l.fell = true
-	if l.lost != nil {
-		close(l.lost)
-		l.lost = nil
-	}
-}
-
-// rise takes that there is a connection: what is granted from now on is not lost by a fall before.
-func (l *curatorLock) rise() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.fell = false
-}
-
-// ask has the process do something, and returns what it answers. The context ends an acquire early.
-func (l *curatorLock) ask(ctx context.Context, what string) (string, error) {
+// tell has the process do something, and returns what it answers. The context ends an acquire early.
+func (l *curatorLock) tell(ctx context.Context, what string) (string, error) {
 	l.asked++
 	number := l.asked
 	if _, err := fmt.Fprintf(l.process.in, "%s %d\n", what, number); err != nil {
@@ -101,44 +76,25 @@ func (l *curatorLock) ask(ctx context.Context, what string) (string, error) {
 
 // Acquire implements program.Lock.
 func (l *curatorLock) Acquire(ctx context.Context) (g program.Grant, err error) {
-	l.mu.Lock()
-	l.fell, l.over = false, false
-	l.mu.Unlock()
-	answer, err := l.ask(ctx, "acquire")
+	l.since.Store(int64(l.ask()))
+	answer, err := l.tell(ctx, "acquire")
 	if err != nil {
 		return g, err
 	}
 	if _, err := fmt.Sscanf(answer, "granted %d", &g.Fence); err != nil {
 		return g, program.Fatal{Err: fmt.Errorf("the process of Curator answers %q: %w", answer, err)}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	lost := make(chan struct{})
-	if l.lost = lost; l.fell {
-		close(lost)
-		l.lost = nil
-	}
-	g.Lost = lost
-	return g, nil
+	return l.grant(g.Fence, int(l.since.Load())), nil
 }
 
 // Release implements program.Lock.
 func (l *curatorLock) Release(ctx context.Context) error {
-	l.mu.Lock()
-	l.lost = nil
-	l.mu.Unlock()
-	_, err := l.ask(context.WithoutCancel(ctx), "release")
-	if l.expired() {
+	l.release()
+	_, err := l.tell(context.WithoutCancel(ctx), "release")
+	if l.release() { // the session expired before the process had released the lock
 		err = errors.Join(program.ErrLost, err)
 	}
 	return err
-}
-
-// expired reports whether the session was over since the latest grant.
-func (l *curatorLock) expired() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.over
 }
 
 // Close implements program.Lock. The process ends with its input.

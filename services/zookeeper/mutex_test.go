@@ -46,7 +46,7 @@ func TestCurator(t *testing.T) {
 	servicetest.Lost(t, g, 5*time.Second)
 	servicetest.Acquire(t, b, 5*time.Second)
 	servicetest.Release(t, b)
-	for late := time.Now().Add(5 * time.Second); !a.expired() && time.Now().Before(late); {
+	for late := time.Now().Add(5 * time.Second); !a.losses.release() && time.Now().Before(late); {
 		time.Sleep(10 * time.Millisecond)
 	}
 	p.Heal()

@@ -80,15 +80,10 @@ var servers = service.Servers{Members: []int{1, 3}, Ports: 3, Program: "java", P
 		}
 		return err
 	},
-	Leader: func(ctx context.Context, all []*service.Member) (int, error) {
-		for i, m := range all {
-			// One that is down or stands still does not answer.
-			if mode, err := ask(ctx, m); err == nil && (mode == "leader" || mode == "standalone") {
-				return i, nil
-			}
-		}
-		return -1, nil
-	},
+	Leader: service.First(func(ctx context.Context, m *service.Member) bool {
+		mode, _ := ask(ctx, m)
+		return mode == "leader" || mode == "standalone"
+	}),
 	Settings: []service.Setting{
 		{Name: "tickTime=200, initLimit=25, syncLimit=10", Default: "2000, 10 and 5 in its sample",
 			Why: "sessions last two ticks at least, and runs have shorter ones than 4 s"},

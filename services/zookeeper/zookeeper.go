@@ -8,7 +8,6 @@ import (
 
 	"turnstile/bench/service"
 	"turnstile/nodes/foreign/program"
-	"turnstile/services/module"
 )
 
 // Values of the option recipe.
@@ -68,7 +67,7 @@ var Service = service.Service{
 		if v["recipe"] == curator {
 			return curatorVersion()
 		}
-		return module.Version("github.com/go-zookeeper/zk")
+		return service.Module("github.com/go-zookeeper/zk")
 	},
 	Needs: func(v service.Values) error {
 		if v["recipe"] == curator {
