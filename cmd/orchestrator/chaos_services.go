@@ -155,15 +155,15 @@ func (a *app) printHunt(h *experiment.Hunt, before int, took time.Duration) {
 			refused[one.Service]++
 		}
 	}
-	t := terminal.Table{Head: []string{"service", "plans", "valid", "outside", "inconclusive", "busy", "findings",
-		"refused"}}
+	t := terminal.Table{Head: []string{"service", "plans", "valid", "outside", "inconclusive", "busy",
+		"findings", "refused"}}
 	for _, name := range h.Services {
 		n, sum := counts[name], 0
 		for _, k := range n {
 			sum += k
 		}
-		t.Add(name, sum, n[experiment.HuntValid], n[experiment.HuntOutside], n[experiment.HuntInconclusive],
-			n[experiment.HuntBusy], n[experiment.HuntFinding], refused[name])
+		t.Add(name, sum, n[experiment.HuntValid], n[experiment.HuntOutside],
+			n[experiment.HuntInconclusive], n[experiment.HuntBusy], n[experiment.HuntFinding], refused[name])
 	}
 	t.Print(a.stdout)
 	fmt.Fprintln(a.stdout, `outside: what the service's promise rests on did not hold.

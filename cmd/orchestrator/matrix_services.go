@@ -128,8 +128,8 @@ func printServices(out io.Writer, cases []*experiment.ServiceCase) {
 		"nobody for", "refused", "bytes", ""}}
 	for _, c := range cases {
 		l, faults := c.Line, c.Line.FaultTexts()
-		t.Add(append([]any{l.Number, l.Text(), append(faults, "none")[0], strings.TrimSpace(l.Strict + " " + l.Fenced)},
-			caseCells(c)...)...)
+		t.Add(append([]any{l.Number, l.Text(), append(faults, "none")[0],
+			strings.TrimSpace(l.Strict + " " + l.Fenced)}, caseCells(c)...)...)
 		for _, more := range faults[min(1, len(faults)):] {
 			t.Add("", "", more, "", "", "", "", "", "", "", "")
 		}

@@ -249,8 +249,8 @@ func showsNothing(out io.Writer, rows []results.SplitBrainRow) (count int) {
 // writeSplitBrain prints a line for each scheme and partition, then what the words mean, and why.
 func writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
 	t := terminal.Table{
-		Head: []string{"SCHEME", "CUT", "LEADER IN", "ITS ROW SAYS", "SIDES", "LED, BY SIDE", "TWO LED", "IN ONE TERM",
-			"CHANGES", "MINORITY LED", "ALL AGREED", "MESSAGES", "RUN"},
+		Head: []string{"SCHEME", "CUT", "LEADER IN", "ITS ROW SAYS", "SIDES", "LED, BY SIDE", "TWO LED",
+			"IN ONE TERM", "CHANGES", "MINORITY LED", "ALL AGREED", "MESSAGES", "RUN"},
 		Drops: []string{"RUN", "MESSAGES", "CHANGES", "IN ONE TERM", "ALL AGREED", "SIDES", "MINORITY LED"}}
 	longer := false
 	for i := range rows {
@@ -263,9 +263,9 @@ func writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
 		if r.ShowsNothing != "" {
 			says += " (not shown)"
 		}
-		t.Add(r.Algorithm, cuts, r.LeaderIn, says, r.Cut, cmp.Or(r.Leaders, "no cut"), format.Seconds(r.TwoLeadersS),
-			format.Seconds(r.TwoLeadersInTermS), format.Whole(r.Changes), minorityLed(r), agreedAfter(r),
-			messagesOf(r), r.Run)
+		t.Add(r.Algorithm, cuts, r.LeaderIn, says, r.Cut, cmp.Or(r.Leaders, "no cut"),
+			format.Seconds(r.TwoLeadersS), format.Seconds(r.TwoLeadersInTermS), format.Whole(r.Changes),
+			minorityLed(r), agreedAfter(r), messagesOf(r), r.Run)
 	}
 	t.Print(out)
 	fmt.Fprintln(out)

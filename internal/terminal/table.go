@@ -15,8 +15,8 @@ import (
 // Gap is how many spaces stand between the columns of a table.
 const Gap = 2
 
-// A Table is printed for people no wider than the terminal, or else 100 columns: if it would be wider, columns
-// are left out, and then cells take several lines. Columns of numbers are aligned on the right.
+// A Table is printed for people no wider than the terminal, or else 100 columns: if it would be wider,
+// columns are left out, and then cells take several lines. Columns of numbers are aligned on the right.
 type Table struct {
 	Head  []string   // names of the columns; none: the table has no head
 	Drops []string   // names of columns that may be left out, the first one first

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A table in a pipe has 100 columns at most: some are left out, and then cells take several lines. Numbers are
-// aligned on the right.
+// A table in a pipe has 100 columns at most: some are left out, and then cells take several lines. Numbers
+// are aligned on the right.
 func TestTable(t *testing.T) {
 	long := strings.TrimSpace(strings.Repeat("word ", 30))
 	wide := Table{Head: []string{"NAME", "SAYS", "NOTE", "RUN"}, Drops: []string{"RUN", "NOTE"}}
