@@ -152,9 +152,8 @@ var named = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|/[^/]*/|(\w+):`)
 
 // filter returns the filter of a request, and the columns that it takes.
 func (r *Request) filter(trials []*Trial) (f *benchproc.Filter, columns []string, err error) {
-	query := "*"
+	query := "(" + cmp.Or(strings.Join(r.Where, ") ("), "*") + ")"
 	for _, where := range r.Where {
-		query += " (" + where + ")"
 		for _, found := range named.FindAllStringSubmatch(where, -1) {
 			if found[1] != "" {
 				columns = append(columns, found[1])

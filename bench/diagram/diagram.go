@@ -57,13 +57,12 @@ func Around(x *spacetime.Extract, what spacetime.Together) section.Window {
 			before = append(before, m.Sent)
 		}
 	}
-	const well = mostArrows / 4
 	least, around := 12, (w.To-w.From)/20
 	if what.What == spacetime.Stalled { // it was long before that anything happened
 		least = 40
 	}
 	if n := len(before); n > 0 {
-		w.From = max(min(w.From, before[max(0, n-least)]), before[max(0, n-well)])
+		w.From = max(min(w.From, before[max(0, n-least)]), before[max(0, n-mostArrows/4)])
 		w.From = min(w.From, what.From)
 		around = (before[n-1] - w.From) / 20
 	}
@@ -75,12 +74,10 @@ type drawing struct {
 	*spacetime.Extract
 	Options
 	*draw.Picture
-	draw.Labels
 	messages []spacetime.Message // that are drawn
 	kinds    []uint8             // of these, in their order
 	scale    *scale
-	top, row float64 // of the first line; from one to the next
-	bands    []draw.Band
+	top, row float64                // of the first line; from one to the next
 	hidden   int                    // heartbeats
 	ways     map[[4]float64]float64 // how many arrows lie between the same ends
 }
@@ -95,10 +92,15 @@ func Draw(x *spacetime.Extract, o Options) (string, error) {
 			d.Nodes = append(d.Nodes, id)
 		}
 	}
-	own.Sections = of(d, x.Sections, func(s *section.Section) nodes.ID { return s.Node })
-	own.Reigns = of(d, x.Reigns, func(r *leadership.Stretch) nodes.ID { return r.Node })
-	own.Deaths = of(d, x.Deaths, func(x *section.Death) nodes.ID { return x.Node })
-	own.Events = of(d, x.Events, func(e *history.Event) nodes.ID { return e.Node })
+	out := func(id nodes.ID, from, to int64) bool {
+		return d.line(id) < 0 || from > x.Window.To || to < x.Window.From
+	}
+	own.Sections = kept(x.Sections, func(s section.Section) bool { return out(s.Node, s.Asked, s.Ended) })
+	own.Reigns = kept(x.Reigns, func(r leadership.Stretch) bool { return out(r.Node, r.From, r.To) })
+	own.Deaths = kept(x.Deaths, func(x section.Death) bool { return out(x.Node, x.At, x.Back) })
+	own.Pauses = kept(x.Pauses, func(p section.Pause) bool { return out(nodes.ID(p.Process), p.From, p.To) })
+	own.Events = kept(x.Events, func(e history.Event) bool { return out(e.Node, e.At, e.At) || said(&e) == "" })
+	own.Faults = kept(x.Faults, func(f section.Fault) bool { return out(d.Nodes[0], f.From, f.To) })
 	for _, m := range x.Messages {
 		switch {
 		case d.line(m.From) < 0 || d.line(m.To) < 0:
@@ -115,15 +117,8 @@ func Draw(x *spacetime.Extract, o Options) (string, error) {
 	return d.File(), nil
 }
 
-// of returns what is about nodes that are drawn.
-func of[T any](d *drawing, all []T, node func(*T) nodes.ID) (its []T) {
-	for i := range all {
-		if d.line(node(&all[i])) >= 0 {
-			its = append(its, all[i])
-		}
-	}
-	return its
-}
+// kept returns those that are not left out.
+func kept[T any](all []T, out func(T) bool) []T { return slices.DeleteFunc(slices.Clone(all), out) }
 
 // beats reports whether a message is one of a failure detector, or only says that its sender is up.
 func (d *drawing) beats(m *spacetime.Message) bool {
@@ -216,9 +211,7 @@ func (d *drawing) times() []int64 {
 		all = append(all, at) // so that all steps have the same length
 	}
 	for _, e := range d.Events {
-		if said(&e) != "" {
-			all = append(all, e.At)
-		}
+		all = append(all, e.At)
 	}
 	for _, t := range d.Together {
 		all = append(all, t.From, t.To)
@@ -245,13 +238,12 @@ func (d *drawing) draw() {
 	head := d.Heading(margin, margin-6, d.Options.Title) + draw.Row
 	d.Description = d.subtitle()
 	d.Text(margin, head-5, d.Description, "fill="+draw.Dim)
-	d.findBands()
-	lines, nameless := draw.PlaceBands(d.bands, nodesLeft, d.scale.right()+margin)
-	d.Missing = nameless
-	d.top = head + float64(lines)*draw.Row + d.row/2
-	bottom := d.y(len(d.Nodes)-1) + d.row/2
-	d.Within = draw.Box{Left: nodesLeft, Top: d.top - d.row/2, Right: d.scale.right() + margin, Bottom: bottom}
-	d.Bands(d.bands, head, bottom)
+	high := d.row * float64(len(d.Nodes))
+	right := d.scale.right() + margin
+	top := d.Bands(d.bands(), nodesLeft, right, head, high)
+	bottom := top + high
+	d.top = top + d.row/2
+	d.Within = draw.Box{Left: nodesLeft, Top: top, Right: right, Bottom: bottom}
 	d.lines()
 	d.bars()
 	var arrows []arrow
@@ -274,12 +266,7 @@ func (d *drawing) half() float64 { return max(5, min(9, d.row/5)) }
 // subtitle says what is in the picture.
 func (d *drawing) subtitle() string {
 	what := english.Count(len(d.messages), "message", "messages")
-	served := 0
-	for i := range d.Sections {
-		if d.Sections[i].Served() {
-			served++
-		}
-	}
+	served := len(kept(d.Sections, func(s section.Section) bool { return !s.Served() }))
 	if served > 0 {
 		what += ", " + english.Count(served, "entry", "entries")
 		if n, known := d.Inversions(); known {
@@ -297,12 +284,12 @@ func (d *drawing) time(at int64) string {
 	return says(at)
 }
 
-// findBands finds the times that are named above the lines: of faults, and of what should not be.
-func (d *drawing) findBands() {
+// bands returns the times that are named above the lines: of faults, and of what should not be.
+func (d *drawing) bands() (bands []draw.Band) {
 	add := func(from, to int64, name, color string) {
 		if from <= d.Window.To && to >= d.Window.From {
-			d.bands = append(d.bands, draw.Band{From: d.scale.x(from), To: d.scale.x(to), Names: []string{name},
-				Color: color, Strong: color != draw.Fault})
+			bands = append(bands, draw.Band{From: d.scale.x(from), To: d.scale.x(to), Names: []string{name},
+				Color: color})
 		}
 	}
 	for i := range d.Faults {
@@ -330,6 +317,7 @@ func (d *drawing) findBands() {
 		}
 		add(t.From, t.To, name, colorOf(&t))
 	}
+	return bands
 }
 
 func listed(ids []nodes.ID) string {
@@ -358,18 +346,15 @@ func (d *drawing) lines() {
 		d.Text(nodesLeft, y+4, fmt.Sprintf("%s %d", name, id), "text-anchor=end")
 		at := from
 		for _, x := range d.Deaths {
-			if x.Node != id || x.At > d.Window.To || x.Back < d.Window.From {
-				continue
+			if down, back := d.scale.x(x.At), d.scale.x(x.Back); x.Node == id {
+				d.Line(at, y, down, y, "stroke="+draw.Dim)
+				d.Line(down, y, back, y, "stroke="+draw.Dim, dotted)
+				at = back
 			}
-			down, back := d.scale.x(x.At), d.scale.x(x.Back)
-			d.Line(at, y, down, y, "stroke="+draw.Dim)
-			d.Line(down, y, back, y, "stroke="+draw.Dim, dotted)
-			at = back
 		}
 		d.Line(at, y, to, y, "stroke="+draw.Dim)
 		for _, p := range d.Pauses {
-			if p.Process == uint32(id) && p.From <= d.Window.To && p.To >= d.Window.From {
-				x := d.scale.x(p.From)
+			if x := d.scale.x(p.From); p.Process == uint32(id) {
 				d.Rect(x, y-d.half(), max(2, d.scale.x(p.To)-x), 2*d.half(), "it stands still", draw.Hatch(draw.Dim))
 			}
 		}
@@ -453,9 +438,7 @@ func (d *drawing) marks() {
 		}
 	}
 	for i := range d.Events {
-		if e := &d.Events[i]; said(e) != "" {
-			d.mark(e.Node, e.At, said(e), "m0-7v14")
-		}
+		d.mark(d.Events[i].Node, d.Events[i].At, said(&d.Events[i]), "m0-7v14")
 	}
 }
 
@@ -468,11 +451,8 @@ func (d *drawing) mark(id nodes.ID, at int64, text, path string) {
 	d.Path(draw.Points("M", x, y)+path, text, "fill=none", "stroke="+draw.Ink, "stroke-width=2.5")
 	d.Take(draw.Box{Left: x - 7, Top: y - 7, Right: x + 7, Bottom: y + 7})
 	wide := draw.TextWidth(text, draw.TextSize)/2 + 5
-	if x, y, found := d.Put(text, draw.TextSize, [2]float64{x + wide, y - 14}, [2]float64{x + wide, y + 14},
-		[2]float64{x - wide, y - 14}, [2]float64{x - wide, y + 14}, [2]float64{x, y - 18},
-		[2]float64{x, y + 18}); found {
-		d.Text(x, y+4, text, draw.Halo...)
-	}
+	d.Label(text, draw.TextSize, [2]float64{x + wide, y - 14}, [2]float64{x + wide, y + 14},
+		[2]float64{x - wide, y - 14}, [2]float64{x - wide, y + 14}, [2]float64{x, y - 18}, [2]float64{x, y + 18})
 }
 
 // An arrow is a message as it is drawn.
@@ -538,14 +518,8 @@ func (d *drawing) told(m *spacetime.Message) string {
 	if m.Sent != spacetime.Unknown {
 		text += ", sent at " + d.time(m.Sent)
 	}
-	switch m.Fate {
-	case spacetime.Handled:
-		text += ", handled at " + d.time(m.Over)
-	case spacetime.Lost:
-		text += ", lost"
-	default:
-		text += ", not seen to come"
-	}
+	text += map[spacetime.Fate]string{spacetime.Handled: ", handled at " + d.time(m.Over),
+		spacetime.Lost: ", lost", spacetime.Pending: ", not seen to come"}[m.Fate]
 	if body := d.Body(m); body != "" {
 		text += ": " + body
 	}
@@ -572,9 +546,7 @@ func (d *drawing) nameArrows(arrows []arrow) {
 			x, y := a.x1+share*(a.x2-a.x1), a.y1+share*(a.y2-a.y1)
 			places = append(places, [2]float64{x + half, y}, [2]float64{x - half, y})
 		}
-		if x, y, found := d.Put(a.kind, 10, places...); found {
-			d.Text(x, y+3.5, a.kind, append(draw.Halo, "font-size=10")...)
-		}
+		d.Label(a.kind, 10, places...)
 	}
 }
 
@@ -583,7 +555,7 @@ const stepTime = int64(time.Millisecond)
 // axis draws the axis of time.
 func (d *drawing) axis(y float64) {
 	name, unit := d.scale.unit()
-	least := 1 / float64(unit)
+	least := 0.0
 	if d.Played {
 		name, unit, least = "step", stepTime, 1
 	}
@@ -596,39 +568,34 @@ func (d *drawing) axis(y float64) {
 }
 
 // keys are those of the legend, for what is in the picture.
-func (d *drawing) keys() (all []draw.Key) {
+func (d *drawing) keys() (all draw.Keys) {
 	for i, kind := range d.kinds[:min(len(d.kinds), len(draw.Looks))] {
 		name, look := d.Stack.Codec().Name(int(kind)), d.look(kind)
 		if i == len(draw.Looks)-1 && len(d.kinds) > len(draw.Looks) {
 			name = "other messages"
 		}
-		all = append(all, draw.Key{Text: name, Sample: func(x, y float64) {
+		all.Add(true, name, func(x, y float64) {
 			d.Line(x, y, x+24, y, "stroke="+look.Color, "stroke-width=2", "stroke-dasharray="+look.Dash)
-		}})
-	}
-	add := func(is bool, text string, sample func(x, y float64)) {
-		if is {
-			all = append(all, draw.Key{Text: text, Sample: sample})
-		}
+		})
 	}
 	has := func(fate spacetime.Fate) bool {
 		return slices.ContainsFunc(d.messages, func(m spacetime.Message) bool { return m.Fate == fate })
 	}
-	add(has(spacetime.Lost), "lost", func(x, y float64) {
+	all.Add(has(spacetime.Lost), "lost", func(x, y float64) {
 		d.Path(draw.Points("M", x+12, y)+cross, "", "stroke="+draw.Ink, "stroke-width=2")
 	})
-	add(has(spacetime.Pending), "not seen to come", func(x, y float64) {
+	all.Add(has(spacetime.Pending), "not seen to come", func(x, y float64) {
 		d.Circle(x+12, y, 3.5, "", "fill=none", "stroke="+draw.Ink, "stroke-width=1.5")
 	})
-	add(len(d.Sections) > 0, "waits", d.Swatch(2.5, waits...))
-	add(slices.ContainsFunc(d.Sections, func(s section.Section) bool { return s.Served() }), "inside",
-		d.Swatch(6, inside...))
-	add(len(d.Reigns) > 0, "leads", d.Swatch(6, leads...))
-	add(slices.ContainsFunc(d.Together, func(t spacetime.Together) bool { return !t.May }), "what should not be",
-		d.Swatch(6, "fill="+draw.Wrong))
-	add(len(d.Deaths) > 0, "down", func(x, y float64) { d.Line(x, y, x+24, y, "stroke="+draw.Dim, dotted) })
-	add(len(d.Pauses) > 0, "stands still", d.Swatch(6, draw.Hatch(draw.Dim)))
-	add(len(d.Faults) > 0, "a fault", d.Swatch(6, "fill="+draw.Fault))
+	all.Add(len(d.Sections) > 0, "waits", d.Swatch(2.5, waits...))
+	served := slices.ContainsFunc(d.Sections, func(s section.Section) bool { return s.Served() })
+	all.Add(served, "inside", d.Swatch(6, inside...))
+	all.Add(len(d.Reigns) > 0, "leads", d.Swatch(6, leads...))
+	wrong := slices.ContainsFunc(d.Together, func(t spacetime.Together) bool { return !t.May })
+	all.Add(wrong, "what should not be", d.Swatch(6, "fill="+draw.Wrong))
+	all.Add(len(d.Deaths) > 0, "down", func(x, y float64) { d.Line(x, y, x+24, y, "stroke="+draw.Dim, dotted) })
+	all.Add(len(d.Pauses) > 0, "stands still", d.Swatch(6, draw.Hatch(draw.Dim)))
+	all.Add(len(d.Faults) > 0, "a fault", d.Swatch(6, "fill="+draw.Fault))
 	return all
 }
 

@@ -55,13 +55,10 @@ func newScale(times []int64, left, least, most float64) *scale {
 // x returns the place of a time; of one outside the window, its end.
 func (s *scale) x(at int64) float64 {
 	i, found := slices.BinarySearch(s.times, at)
-	switch {
-	case found:
+	if i == len(s.times) {
+		return s.right()
+	} else if found || i == 0 {
 		return s.places[i]
-	case i == 0:
-		return s.places[0]
-	case i == len(s.times):
-		return s.places[i-1]
 	}
 	share := float64(at-s.times[i-1]) / float64(s.times[i]-s.times[i-1])
 	return s.places[i-1] + share*(s.places[i]-s.places[i-1])
@@ -88,17 +85,12 @@ func (s *scale) ticks(unit, least float64) (all []draw.Tick) {
 	return all
 }
 
-// unit returns the unit in which the axis is written, and how many nanoseconds it has: one for times that are
-// not shortened.
+// unit returns the unit in which the axis is written, and how many nanoseconds it has.
 func (s *scale) unit() (name string, ns int64) {
-	span := s.times[len(s.times)-1] - s.times[0]
-	for _, i := range s.cuts {
-		span -= s.times[i+1] - s.times[i]
-	}
-	switch {
-	case span >= int64(2*time.Second):
+	switch gap := typicalGap / s.per; { // nanoseconds
+	case gap >= 1e8:
 		return "s", int64(time.Second)
-	case span >= int64(20*time.Microsecond):
+	case gap >= 1e3:
 		return "ms", int64(time.Millisecond)
 	}
 	return "us", int64(time.Microsecond)

@@ -16,7 +16,6 @@ import (
 // A graph is a picture of nodes in a ring.
 type graph struct {
 	*draw.Picture
-	draw.Labels
 	ids    []nodes.ID
 	circle map[[2]nodes.ID]bool // edges
 	radius float64
@@ -102,10 +101,7 @@ func (g *graph) draw(waits []stall.Wait, states []string) {
 		for _, along := range []float64{0, 0.12, -0.12, 0.22, -0.22} {
 			places = append(places, [2]float64{(x1+x2+2*cx)/4 + along*(x2-x1), (y1+y2+2*cy)/4 + along*(y2-y1)})
 		}
-		text := fmt.Sprintf("has %d's", w.By)
-		if x, y, found := g.Put(text, draw.TextSize, places...); found {
-			g.Text(x, y+4, text, draw.Halo...)
-		}
+		g.Label(fmt.Sprintf("has %d's", w.By), draw.TextSize, places...)
 	}
 }
 

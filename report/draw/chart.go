@@ -76,11 +76,9 @@ func (l *Curves) Draw() *Picture {
 		w := &c.Windows[i]
 		w.From, w.To = c.X.place(w.From), c.X.place(w.To)
 	}
-	lines, _ := PlaceBands(c.Windows, left, plotRight)
-	top := 22 + float64(lines)*Row
+	top := c.Bands(c.Windows, left, plotRight, 22, plotHigh)
 	bottom := top + plotHigh
 	c.Y = c.Y.fit(bottom, top, 32)
-	c.Bands(c.Windows, 20, bottom)
 	last := math.Inf(1)
 	for _, t := range c.Y.places() {
 		c.Line(left, t.At, plotRight, t.At, "stroke="+Grid, "stroke-width=0.6")
@@ -92,8 +90,15 @@ func (l *Curves) Draw() *Picture {
 	c.Line(left, top, left, bottom, "stroke="+Dim)
 	c.XAxis(left, plotRight, bottom, c.X.places())
 	c.Text(4, 13, l.Y.Label)
-	c.centered((left+plotRight)/2, bottom+33, l.X.Label)
-	c.series()
+	c.Text((left+plotRight)/2, bottom+33, l.X.Label, "text-anchor=middle")
+	c.Description = fmt.Sprintf("%s against %s.", l.Y.Label, l.X.Label)
+	for i := range c.Series {
+		c.band(&c.Series[i])
+		c.Description += " " + c.Series[i].Name + "."
+	}
+	for i := range c.Series {
+		c.curve(i)
+	}
 	c.Height = c.Legend(4, bottom+40, c.keys()) + 4
 	return c.Picture
 }
@@ -104,25 +109,6 @@ func widest[T any](all []T, text func(T) string) (wide float64) {
 		wide = max(wide, TextWidth(text(one), TextSize))
 	}
 	return wide
-}
-
-// series draws all series, with what is expected of them below.
-func (c *curves) series() {
-	var names []string
-	for _, s := range c.Series {
-		c.band(&s)
-		names = append(names, s.Name)
-	}
-	for i := range c.Series {
-		c.curve(i)
-	}
-	c.Description = fmt.Sprintf("%s against %s. %s", c.Y.Label, c.X.Label, strings.Join(names, "; "))
-}
-
-// centered writes a text whose middle is at x, as far as the picture is wide enough.
-func (p *Picture) centered(x, y float64, text string) {
-	half := TextWidth(text, TextSize) / 2
-	p.Text(max(half+2, min(x, p.Width-half-2)), y, text, "text-anchor=middle")
 }
 
 // through returns a path through points, which stand so far to the right.
@@ -195,26 +181,20 @@ func (p *Picture) marker(x, y float64, look Look, hollow bool) {
 }
 
 // keys are those of the legend. One series alone needs none.
-func (c *curves) keys() (all []Key) {
+func (c *curves) keys() (all Keys) {
 	banded := false
 	for _, s := range c.Series {
 		look := LookOf(s.Look)
-		if banded = banded || len(s.Band) > 0; s.Name == "" {
-			continue
-		}
-		all = append(all, Key{s.Name, func(x, y float64) {
+		banded = banded || len(s.Band) > 0
+		all.Add(s.Name != "", s.Name, func(x, y float64) {
 			c.Line(x, y, x+keySample, y, "stroke="+look.Color, "stroke-width=1.6", "stroke-dasharray="+look.Dash)
 			if !c.Steps && !c.Plain {
 				c.marker(x+keySample/2, y, look, false)
 			}
-		}})
+		})
 	}
-	if banded {
-		all = append(all, Key{"line: published", c.Swatch(0.5, "fill="+Ink)})
-	}
-	if len(c.Windows) > 0 {
-		all = append(all, Key{"fault in force", c.Swatch(6, "fill="+Fault)})
-	}
+	all.Add(banded, "line: published", c.Swatch(0.5, "fill="+Ink))
+	all.Add(len(c.Windows) > 0, "fault in force", c.Swatch(6, "fill="+Fault))
 	return all
 }
 
@@ -242,19 +222,18 @@ func (b *Bars) Draw() *Picture {
 	p := &Picture{Width: chartWidth, Title: b.Title, Height: 4 + 20*float64(len(b.Bars)) + 40}
 	left := 10 + widest(b.Bars, func(bar Bar) string { return bar.Name })
 	right := chartWidth - 16 - widest(b.Bars, func(bar Bar) string { return Number(bar.Value) })
+	p.Description = b.Unit + "."
 	var axis Axis
-	var says []string
 	for _, bar := range b.Bars {
 		axis.see(0, bar.Value, bar.High)
-		says = append(says, bar.Name+": "+Number(bar.Value))
+		p.Description += fmt.Sprintf(" %s: %s.", bar.Name, Number(bar.Value))
 	}
-	p.Description = b.Unit + ": " + strings.Join(says, "; ")
 	axis, bottom := axis.fit(left, right, 55), p.Height-36
 	for _, t := range axis.places() {
 		p.Line(t.At, 4, t.At, bottom, "stroke="+Grid, "stroke-width=0.6")
 	}
 	p.XAxis(left, right, bottom, axis.places())
-	p.centered((left+right)/2, bottom+31, b.Unit)
+	p.Text((left+right)/2, bottom+31, b.Unit, "text-anchor=middle")
 	for i, bar := range b.Bars {
 		y, end := 4+20*float64(i), axis.place(bar.Value)
 		p.Text(left-6, y+14, bar.Name, "text-anchor=end")

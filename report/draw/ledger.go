@@ -60,10 +60,9 @@ func (d *ledger) x(at float64) float64 { return d.time.place(at) }
 func (d *ledger) draw(title string) {
 	head := d.Heading(8, d.Height+4, title)
 	bands := d.faults()
-	lines, _ := PlaceBands(bands, lanesLeft, ledgerWidth-4)
-	d.top = head + float64(lines+1)*Row
-	bottom := d.top + d.lane*float64(len(d.shown))
-	d.Bands(bands, head, bottom)
+	high := d.lane * float64(len(d.shown))
+	d.top = Row + d.Bands(bands, lanesLeft, ledgerWidth-4, head, Row+high)
+	bottom := d.top + high
 	d.together(bottom)
 	for i, id := range d.shown {
 		y := d.top + (float64(i)+0.5)*d.lane
@@ -225,13 +224,13 @@ func (d *ledger) colorOf(leader int) string {
 }
 
 // keys are those of the legend, for what is in the picture.
-func (d *ledger) keys() (all []Key) {
+func (d *ledger) keys() (all Keys) {
 	for i, id := range d.Leaders[:min(len(d.Leaders), len(Looks))] {
 		text := fmt.Sprintf("node %d leads", id)
 		if i == len(Looks)-1 && len(d.Leaders) > len(Looks) {
 			text = "further nodes lead"
 		}
-		all = append(all, Key{text, d.Swatch(6, "fill="+d.colorOf(id))})
+		all.Add(true, text, d.Swatch(6, "fill="+d.colorOf(id)))
 	}
 	states := map[leadership.State]bool{}
 	for _, id := range d.shown {
@@ -241,19 +240,15 @@ func (d *ledger) keys() (all []Key) {
 	}
 	for _, state := range []leadership.State{leadership.Follows, leadership.KnowsNone, leadership.Stopped,
 		leadership.Down} {
-		if half, attrs := d.looks(state, Dim); states[state] {
-			all = append(all, Key{strings.TrimPrefix(stateWords[state], "is "), d.Swatch(min(6, half), attrs...)})
-		}
+		half, attrs := d.looks(state, Dim)
+		all.Add(states[state], strings.TrimPrefix(stateWords[state], "is "), d.Swatch(min(6, half), attrs...))
 	}
 	for _, apart := range []bool{false, true} {
-		if slices.ContainsFunc(d.TwoLead, func(t results.Together) bool { return t.Apart == apart }) {
-			words, color := d.twoLead(apart)
-			all = append(all, Key{words, d.Swatch(6, Hatch(color), "fill-opacity=0.5")})
-		}
+		words, color := d.twoLead(apart)
+		all.Add(slices.ContainsFunc(d.TwoLead, func(t results.Together) bool { return t.Apart == apart }), words,
+			d.Swatch(6, Hatch(color), "fill-opacity=0.5"))
 	}
-	if len(d.Faults) > 0 {
-		all = append(all, Key{"a fault", d.Swatch(6, "fill="+Fault)})
-	}
+	all.Add(len(d.Faults) > 0, "a fault", d.Swatch(6, "fill="+Fault))
 	return all
 }
 

@@ -22,6 +22,9 @@ type Picture struct {
 	Width, Height float64
 	Title         string // names the picture for screen readers
 	Description   string // tells them what it shows
+	Within        Box    // where labels may be
+	Missing       int    // texts for which there was no room
+	taken         []Box  // by labels and what they must not lie on
 	body          strings.Builder
 }
 
@@ -53,6 +56,9 @@ func (p *Picture) Path(d, tip string, attrs ...string) {
 
 // Text writes a text, whose base line begins at x, y unless attributes say otherwise.
 func (p *Picture) Text(x, y float64, text string, attrs ...string) {
+	if text == "" {
+		return
+	}
 	p.element("text", escaped(text), attrs, "x", x, "y", y)
 }
 

@@ -38,12 +38,9 @@ func Shortened(text string, width, size float64) string {
 	return text
 }
 
-// headingRune is about how wide a letter of a heading is.
-const headingRune = 7.8
-
 // Heading writes a title from a place on, in two lines at most, and returns where it ends.
 func (p *Picture) Heading(x, y float64, title string) float64 {
-	lines := english.Wrap(title, int((p.Width-2*x)/headingRune))
+	lines := english.Wrap(title, int((p.Width-2*x)/7.8)) // about as wide as a letter
 	if len(lines) > 2 {
 		lines = []string{lines[0], lines[1] + " ..."}
 	}
@@ -71,61 +68,57 @@ func (b Box) touches(other Box) bool {
 	return b.Left < other.Right && other.Left < b.Right && b.Top < other.Bottom && other.Top < b.Bottom
 }
 
-// Labels finds places for texts, so that none lies on another.
-type Labels struct {
-	Within  Box
-	Missing int // labels for which there was no place
-	taken   []Box
-}
+// Take marks a place as taken: no label will lie there.
+func (p *Picture) Take(b Box) { p.taken = append(p.taken, b) }
 
-// Take marks a place as taken.
-func (l *Labels) Take(b Box) { l.taken = append(l.taken, b) }
-
-// Put takes the first free one of some places for a text, whose middle is there, and returns it. If all are
-// taken, the text counts as missing.
-func (l *Labels) Put(text string, size float64, middles ...[2]float64) (x, y float64, found bool) {
-	half, w := TextWidth(text, size)/2+1, l.Within
+// Label writes a text in the first free one of some places, which are its middles. If all are taken, it is
+// missing.
+func (p *Picture) Label(text string, size float64, middles ...[2]float64) {
+	half, w := TextWidth(text, size)/2+1, p.Within
 	for _, m := range middles {
 		b := Box{m[0] - half, m[1] - size/2 - 1, m[0] + half, m[1] + size/2 + 1}
 		if b.Left < w.Left || b.Right > w.Right || b.Top < w.Top || b.Bottom > w.Bottom ||
-			slices.ContainsFunc(l.taken, b.touches) {
+			slices.ContainsFunc(p.taken, b.touches) {
 			continue
 		}
-		l.Take(b)
-		return m[0], m[1], true
+		p.Take(b)
+		p.Text(m[0], m[1]+0.36*size, text, "font-size="+number(size), "text-anchor=middle", "paint-order=stroke",
+			"stroke="+Ground, "stroke-width=3", "stroke-linejoin=round")
+		return
 	}
-	l.Missing++
-	return 0, 0, false
+	p.Missing++
 }
 
-// Halo are the attributes of a text that stands in the middle of other things.
-var Halo = []string{"text-anchor=middle", "paint-order=stroke", "stroke=" + Ground, "stroke-width=3",
-	"stroke-linejoin=round"}
+// Keys are the entries of a legend: a text each, and what draws the sample beside it, 24 pixels wide, from
+// the middle of its left edge on.
+type Keys []key
 
-// A Key is an entry of a legend: a text, and what draws the sample beside it, 24 pixels wide, from the middle
-// of its left edge on.
-type Key struct {
-	Text   string
-	Sample func(x, y float64)
+type key struct {
+	text   string
+	sample func(x, y float64)
+}
+
+// Add adds a key, if what it says is in the picture.
+func (k *Keys) Add(is bool, text string, sample func(x, y float64)) {
+	if is {
+		*k = append(*k, key{text, sample})
+	}
 }
 
 // keySample is how wide a sample is.
 const keySample = 24.0
 
 // Legend writes keys side by side from a place on, in as many rows as it takes, and returns where it ends.
-func (p *Picture) Legend(left, top float64, keys []Key) (bottom float64) {
+func (p *Picture) Legend(left, top float64, keys Keys) (bottom float64) {
 	x, y := left, top+Row/2
 	for _, k := range keys {
-		wide := keySample + 5 + TextWidth(k.Text, TextSize)
+		wide := keySample + 5 + TextWidth(k.text, TextSize)
 		if x > left && x+wide > p.Width-4 {
 			x, y = left, y+Row
 		}
-		k.Sample(x, y)
-		p.Text(x+keySample+5, y+4, k.Text)
+		k.sample(x, y)
+		p.Text(x+keySample+5, y+4, k.text)
 		x += wide + 14
-	}
-	if len(keys) == 0 {
-		return top
 	}
 	return y + Row/2
 }
@@ -144,20 +137,17 @@ type Band struct {
 	From, To float64
 	Names    []string // the first that there is room for is written
 	Tip      string
-	Color    string // of the shade; of one that is strong, of its name too
-	Strong   bool
+	Color    string // of its shade, and unless this is [Fault] of its name and edge
 
-	Name string // that PlaceBands has found room for; empty: there is none
+	Name string // that is written; empty: there is no room
 	line int
 	at   float64 // where the name begins
 }
 
-const mostBandLines = 6
-
-// PlaceBands gives the names of bands places between left and right. It returns how many lines they take, and
-// how many bands there is no room for a name of.
-func PlaceBands(bands []Band, left, right float64) (lines, nameless int) {
-	ends := make([]float64, mostBandLines)
+// Bands draws bands that reach so far below the lines of their names, which begin at the top and are between
+// left and right. It returns where these lines end. Names for which there is no room are missing.
+func (p *Picture) Bands(bands []Band, left, right, top, below float64) (bottom float64) {
+	ends, lines := make([]float64, 6), 0 // in more lines, names would hide what is below
 	for i := range bands {
 		b := &bands[i]
 		for _, name := range b.Names {
@@ -172,30 +162,24 @@ func PlaceBands(bands []Band, left, right float64) (lines, nameless int) {
 			}
 		}
 		if b.line = max(0, b.line); b.Name == "" {
-			nameless++
+			p.Missing++
 		}
 	}
-	return lines, nameless
-}
-
-// Bands draws bands that have places, their lines from top on, down to the bottom.
-func (p *Picture) Bands(bands []Band, top, bottom float64) {
+	bottom = top + float64(lines)*Row
 	for _, b := range bands {
-		y, wide := top+float64(b.line)*Row, max(1.5, b.To-b.From)
-		opacity := "0.75"
-		if b.Strong {
+		y, wide, opacity := top+float64(b.line)*Row, max(1.5, b.To-b.From), "0.75"
+		if b.Color != Fault {
 			opacity = "0.12"
 			p.Rect(b.From, y, wide, 3, "", "fill="+b.Color)
 		}
-		p.Rect(b.From, y, wide, bottom-y, b.Tip, "fill="+b.Color, "fill-opacity="+opacity)
+		p.Rect(b.From, y, wide, bottom+below-y, b.Tip, "fill="+b.Color, "fill-opacity="+opacity)
 	}
 	for _, b := range bands {
 		var attrs []string
-		if b.Strong {
+		if b.Color != Fault {
 			attrs = []string{"fill=" + b.Color, "font-weight=bold"}
 		}
-		if b.Name != "" {
-			p.Text(b.at, top+float64(b.line)*Row+13, b.Name, attrs...)
-		}
+		p.Text(b.at, top+float64(b.line)*Row+13, b.Name, attrs...)
 	}
+	return bottom
 }
