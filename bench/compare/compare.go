@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/results"
 )
 
@@ -124,9 +125,15 @@ func Compare(r Request, sides ...Side) (*Comparison, error) {
 
 // alike has the columns in which two sides must agree: whose work it is, and how much of it. Other columns,
 // such as the algorithm or the latency, are what is compared if they differ.
-var alike = []string{versionColumn, machineColumn, "kind", "nodes", "hosts", "units", "resources", "zipf",
-	"load", "initiators", "campaign_every_s", "work", "take", "whole", "hold", "think", "rate_per_s", "arrivals",
-	"receive"}
+var alike = func() []string {
+	all := []string{versionColumn, machineColumn, "kind", "nodes"}
+	for o, c := range option.Columns() {
+		if o.Alike {
+			all = append(all, c.Name)
+		}
+	}
+	return all
+}()
 
 // follows reports whether a column may differ between groups because of what they are grouped by.
 func (s *selection) follows(column string) bool {

@@ -27,6 +27,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(interruptedVariable) != "" {
 		beInterrupted()
 	}
+	if os.Getenv(spareVariable) != "" {
+		beOrchestratorWithSpare()
+	}
 	dir, err := os.MkdirTemp("", "turnstile")
 	if err == nil {
 		err = os.Chmod(dir, 0o711) // servers of services start from it, as another user
