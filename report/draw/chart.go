@@ -217,11 +217,11 @@ type Bar struct {
 	Hollow           bool // it is drawn as an outline
 }
 
-// Draw draws the chart. There must be a bar.
+// Draw draws the chart, wider than others if names are long. There must be a bar.
 func (b *Bars) Draw() *Picture {
-	p := &Picture{Width: chartWidth, Title: b.Title, Height: 4 + 20*float64(len(b.Bars)) + 40}
 	left := 10 + widest(b.Bars, func(bar Bar) string { return bar.Name })
-	right := chartWidth - 16 - widest(b.Bars, func(bar Bar) string { return Number(bar.Value) })
+	p := &Picture{Width: max(chartWidth, left+220), Title: b.Title, Height: 44 + 20*float64(len(b.Bars))}
+	right := p.Width - 16 - widest(b.Bars, func(bar Bar) string { return Number(bar.Value) })
 	p.Description = b.Unit + "."
 	var axis Axis
 	for _, bar := range b.Bars {
