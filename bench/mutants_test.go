@@ -98,7 +98,7 @@ var testbedMutants = []testbedMutant{
 		tests: "^TestARefusalMayBeSeenBeforeItsCause$",
 		was:   "r.Lost() > 0 && !e.Asked && r.Closest", is: "r.Lost() > 0 && r.Closest"},
 	{name: "lines of others are not noticed", file: "nodes/workload/work.go", tests: "^TestStintsOfTwo$",
-		was: "&& !first {", is: "&& s.Done > Steps {"},
+		was: "&& !first {", is: "&& !first && s.Done > Steps {"},
 	{name: "work that is spoilt convicts nobody", file: "judge/check/exclusion.go",
 		tests: "^TestEveryMutantIsCaught$", was: "if spoilt > 0 {", is: "if false {"},
 	{name: "the second network is the first", file: "bench/transport.go",
