@@ -65,7 +65,7 @@ func rewrite(t *testing.T, folder *results.Folder, rows []results.Row, record *R
 	}
 }
 
-// Other words are a difference if they were changed after the run, and none if another version wrote them.
+// Other words are a difference if they were changed after the run, and none if another commit wrote them.
 // Other figures are a difference always.
 func TestAuditOfOtherVersions(t *testing.T) {
 	r := stalledRun(t)
@@ -77,13 +77,13 @@ func TestAuditOfOtherVersions(t *testing.T) {
 	}
 	rewrite(t, r.Folder, rows, &r.Record)
 	if a := audited(t, r.Folder); len(a.Differences) > 0 || len(a.Remarks) > 0 {
-		t.Errorf("words of another version: %v", a)
+		t.Errorf("words of another commit: %v", a)
 	}
 	rows[0].Entries = figure.Count(7)
 	rewrite(t, r.Folder, rows, &r.Record)
 	if a := audited(t, r.Folder); len(a.Differences) != 1 || a.Differences[0].Column != "entries" ||
 		len(a.Remarks) != 1 || !strings.Contains(a.Remarks[0], "measures otherwise than this version") {
-		t.Errorf("figures of another version: %v", a)
+		t.Errorf("figures of another commit: %v", a)
 	}
 }
 

@@ -31,10 +31,14 @@ func StoredTrials(folders []*results.Folder, damaged func(*results.Folder, error
 		})
 	}
 	group.Wait()
+	told := false // that a run is of another format; the others of a published set are too
 	for i, err := range errs {
-		if all = append(all, trials[i]...); err != nil {
+		all = append(all, trials[i]...)
+		other := errors.As(err, new(results.LackError))
+		if err != nil && !(other && told) {
 			damaged(folders[i], err)
 		}
+		told = told || other
 	}
 	return all
 }
@@ -50,7 +54,7 @@ func trialsOf(folder *results.Folder) ([]compare.Trial, error) {
 			return nil, err
 		}
 	}
-	rows, err := folder.Rows()
+	rows, err := folder.Rows(catalog.OptionNames()...)
 	if wrong == nil && record.Unfinished() && errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New(results.UnfinishedSays)
 	}

@@ -1,9 +1,11 @@
 package chaos
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"turnstile/chaos/effect"
 	"turnstile/nodes"
@@ -380,4 +382,349 @@ func (d *Driver) CameTo() (all []Fault) {
 		all = append(all, one)
 	}
 	return all
+}
+
+var errNoTransport = errors.New("this cluster has neither connections nor brokers of its own")
+
+// beginCarried is begin of a fault that the transport carries out.
+func (d *Driver) beginCarried(f *fault, b port.FaultBeginning) (err error) {
+	of := f.target().Nodes
+	if effect.TargetOf(f.Effect) == nil {
+		of = f.brokers(f.among)
+	} else if f.ByRun() {
+		of = effect.Group{b.Victim}
+	}
+	if !f.hitsVictim() {
+		b.Victim = nodes.None
+	}
+	b.At = d.cluster.Now()
+	t, has := d.cluster.(port.Transport)
+	if !has {
+		return errNoTransport
+	}
+	f.carrier = &effect.Carrier{Transport: t, Number: f.number, Network: uint8(f.net()),
+		Up: d.cluster.Up, Stands: d.stands, NodesOn: f.nodesOn, ServerStands: d.serverStands, Nth: f.Nth}
+	b.Nodes, err = f.carried().Begin(f.carrier, of)
+	b.Servers = f.carrier.Hit
+	f.servers, f.parted = b.Servers, f.carrier.Parted
+	if f.ofServers() && err == nil && d.majorityJoined(t.Servers(), b.At) {
+		b.Breaks &^= nodes.ServerMajority
+	}
+	if err == nil && f.ForGood() && f.Nth == 0 && !f.killsServers() {
+		err = f.mend()
+	}
+	if err != nil {
+		return err
+	}
+	return d.record(f, b)
+}
+
+// stands reports whether a broker stands still because of a fault, and one that hits it would do nothing.
+func (d *Driver) stands(broker int) bool {
+	return slices.ContainsFunc(d.faults, func(f *fault) bool {
+		return is[*effect.PauseBroker](f.Fault) && f.carrier != nil && slices.Contains(f.carrier.Taken, broker)
+	})
+}
+
+// mend has the transport heal a fault that it has begun.
+func (f *fault) mend() error {
+	c := f.carrier
+	if f.carrier = nil; c == nil {
+		return nil
+	}
+	err := f.carried().Heal(c)
+	f.shared.hits.Add(c.Lost)
+	return err
+}
+
+// Mend heals what is in force of faults of connections, brokers and servers, off the record. These outlive
+// the nodes of a run that ended early. Servers that were killed for good stay down.
+func (d *Driver) Mend() (err error) {
+	for _, f := range d.faults {
+		if f.state != healed {
+			err = errors.Join(err, f.mend())
+		}
+	}
+	return err
+}
+
+// Unhealed reports whether a fault is in force. After End, that is one whose heal waits for something.
+func (d *Driver) Unhealed() bool {
+	return slices.ContainsFunc(d.faults, func(f *fault) bool { return f.state == inForce })
+}
+
+// mustWait reports whether a fault cannot be healed now: who was killed finds no broker to connect to.
+func (d *Driver) mustWait(f *fault) bool {
+	t, has := d.cluster.(port.Transport)
+	return has && is[*effect.Kill](f.Fault) && !t.Connected()
+}
+
+// NeedsProxies reports whether connections must run through proxies for some of the faults.
+func NeedsProxies(faults []Fault) bool {
+	return slices.ContainsFunc(faults, func(f Fault) bool {
+		return effect.KindOf(f.Effect).Layer == effect.OfConnections || is[*effect.CutRoutes](&f) ||
+			f.proxiesServers()
+	})
+}
+
+// Disconnects reports whether some of the faults may take a connection, a broker or a route away.
+func Disconnects(faults []Fault) bool {
+	return slices.ContainsFunc(faults, func(f Fault) bool {
+		return is[effect.Carried](&f) && !f.ofServers() && f.Breaks()&nodes.NoLoss != 0
+	})
+}
+
+// struckCluster is what one fault strikes.
+type struckCluster struct {
+	port.Cluster
+	d *Driver
+	f *fault
+}
+
+var _ effect.Cluster = struckCluster{}
+
+// Stop implements effect.Cluster.
+func (c struckCluster) Stop(id nodes.ID) error {
+	by := c.d.stops[id]
+	if by == nil {
+		by = map[int]bool{}
+		c.d.stops[id] = by
+	}
+	if by[c.f.number] = true; len(by) > 1 {
+		return nil
+	}
+	return c.Pause(id)
+}
+
+// Proceed implements effect.Cluster.
+func (c struckCluster) Proceed(id nodes.ID) error {
+	by := c.d.stops[id]
+	if !by[c.f.number] {
+		return nil
+	}
+	if delete(by, c.f.number); len(by) > 0 {
+		return nil
+	}
+	return c.Resume(id)
+}
+
+// Rate implements effect.Cluster.
+func (c struckCluster) Rate(id nodes.ID) float64 { return c.d.rateOf(id) }
+
+// Restart implements port.Cluster.
+func (c struckCluster) Restart(id nodes.ID, forget bool) error {
+	delete(c.d.stops, id) // the process that stood still is gone
+	c.d.state.follow(id)  // the new one has not declared itself leader
+	err := c.Cluster.Restart(id, forget)
+	if rate := c.Rate(id); rate != 1 && err == nil {
+		err = c.SetClock(id, 0, rate)
+	}
+	return err
+}
+
+// turn has the victims of a fault that slows them down stop, or go on.
+func (d *Driver) turn(f *fault, now int64) error {
+	f.stands = !f.stands
+	lasts, err := f.Effect.(*effect.Slow).Turn(d.struckBy(f), f.victims, f.stands)
+	f.turn = now + int64(lasts)
+	return err
+}
+
+// While a run is on, its driver takes more faults, and heals some before their time.
+
+// ahead is how long before a rule of links begins or ends the shared state says so: all nodes see it by then.
+const ahead = time.Millisecond
+
+// Add adds a fault that ResolveMore has returned, and returns its number. It does not begin before Known says
+// that all nodes know it.
+func (d *Driver) Add(one Fault) (number int, err error) {
+	number = len(d.faults) + 1
+	if number > mostShared {
+		return 0, fmt.Errorf("a run has %d faults at most", mostShared)
+	}
+	f := &fault{Fault: &one, number: number, shared: &d.state.faults[number-1], state: announced}
+	f.shared.reset()
+	if err := d.Watcher.add(f.Fault, f.shared, d.codec); err != nil {
+		return 0, err
+	}
+	d.faults = append(d.faults, f)
+	return number, nil
+}
+
+// Announced reports whether there are faults that were added, and that are not said to be known yet.
+func (d *Driver) Announced() bool {
+	return slices.ContainsFunc(d.faults, func(f *fault) bool { return f.state == announced })
+}
+
+// Known says that all nodes know the faults that were added. What was to begin before begins now. The run is
+// measured for so long; 0: until enough has happened.
+func (d *Driver) Known(measured time.Duration) {
+	now := time.Duration(d.cluster.Now() - d.measured)
+	for _, f := range d.faults {
+		if f.state != announced {
+			continue
+		}
+		f.state = planned
+		f.At = max(f.At, Whole(now+ahead))
+		if measured > 0 { // it ends with the run, and can be repeated
+			f.At = min(f.At, measured-time.Millisecond)
+			f.For = min(f.For, measured-f.At)
+		}
+		if f.Timed() && f.OfLinks() {
+			f.shared.begin(d.start(f), d.end(f, d.start(f)))
+		}
+	}
+}
+
+// Whole rounds a time up to milliseconds, as people write it.
+func Whole(d time.Duration) time.Duration {
+	return (d + time.Millisecond - 1).Truncate(time.Millisecond)
+}
+
+// An Unhealable is an error of Heal that says why nothing was done.
+type Unhealable struct{ why string }
+
+func (u *Unhealable) Error() string { return u.why }
+
+func unhealable(format string, args ...any) error { return &Unhealable{fmt.Sprintf(format, args...)} }
+
+// Heal ends a fault before its time. One that has not begun never will. One that stays for good is undone if
+// it can be: who was killed is restarted. The error is an Unhealable if nothing was done.
+func (d *Driver) Heal(number int) error {
+	if number < 1 || number > len(d.faults) {
+		return unhealable("there is no fault %d: they count from 1 to %d", number, len(d.faults))
+	}
+	f := d.faults[number-1]
+	if f.began == 0 {
+		f.shared.disarm()
+	}
+	if err := d.Step(); err != nil { // what was fired until then has begun
+		return err
+	}
+	now := d.cluster.Now()
+	switch {
+	case f.ended != 0:
+		return unhealable("fault %d is healed already", number)
+	case f.state == healed && f.began == 0:
+		return unhealable("fault %d never began, and never will", number)
+	case f.Nth > 0 && f.began != 0:
+		return unhealable("fault %d hits one message: there is nothing to heal", number)
+	case f.state == healed && is[*effect.Promote](f.Fault):
+		return unhealable("fault %d has promoted a server, once and for good: there is nothing to heal", number)
+	case f.state == healed && is[effect.Carried](f.Fault) && !f.killsServers():
+		return unhealable("fault %d has closed connections, once and for good: there is nothing to heal",
+			number)
+	case f.state == healed && !is[*effect.Kill](f.Fault) && !f.killsServers():
+		return unhealable("fault %d has set a clock, once and for good: there is nothing to heal", number)
+	case f.began == 0:
+		f.shared.heal(now)
+		f.state = healed
+		return nil
+	case f.OfLinks(): // Step heals it then
+		f.shared.heal(now + int64(ahead))
+		f.For = Whole(time.Duration(f.shared.to.Load() - f.began))
+		return nil
+	}
+	f.shared.heal(now)
+	if d.mustWait(f) { // Step heals it once it can be
+		f.state, f.For = inForce, max(time.Millisecond, Whole(time.Duration(now-f.began)))
+		return nil
+	}
+	if err := d.heal(f, now); err != nil {
+		return err
+	}
+	f.For = max(time.Millisecond, Whole(time.Duration(f.ended-f.began)))
+	return nil
+}
+
+// Faults returns the faults as they are to be repeated: when they began if they were added, and how long they
+// lasted if they were healed before their time.
+func (d *Driver) Faults() (all []Fault) {
+	for _, f := range d.faults {
+		all = append(all, *f.Fault)
+	}
+	return all
+}
+
+// A Progress is how far a fault has come.
+type Progress struct {
+	Number int    `json:"number"`
+	Fault  string `json:"fault"`
+	State  string `json:"state"` // one of the constants
+	// Began and Ended are when it began and when it was healed, from the beginning of what is measured; nil:
+	// it has not been.
+	Began *time.Duration `json:"began,omitempty"`
+	Ended *time.Duration `json:"ended,omitempty"`
+	Nodes []nodes.ID     `json:"nodes,omitempty"` // those whom it hits, as far as is known
+	Hits  uint64         `json:"hits,omitempty"`  // messages that it has hit
+	// Brokers are those that it hits.
+	Brokers []nodes.ID `json:"brokers,omitempty"`
+	Servers []int      `json:"servers,omitempty"` // of a service, those that it has hit
+}
+
+// The states of a fault.
+const (
+	ToCome           = "to come"
+	waitingForMoment = "waiting for its moment"
+	nowInForce       = "in force"
+	doneForGood      = "done, for good"
+	Healed           = "healed"
+	NeverBegan       = "never began"
+)
+
+// Progress returns how far each fault has come.
+func (d *Driver) Progress() (all []Progress) {
+	since := func(at int64) *time.Duration {
+		if at == 0 {
+			return nil
+		}
+		return new(time.Duration(at - d.measured))
+	}
+	for _, f := range d.faults {
+		p := Progress{Number: f.number, Fault: f.String(), State: f.says(), Began: since(f.began),
+			Ended: since(f.ended), Hits: f.shared.hits.Load(), Brokers: f.brokers(f.among),
+			Servers: slices.Clone(f.servers)}
+		p.Nodes = slices.Clone(f.target().Nodes)
+		if victim := f.shared.victim(); f.hitsVictim() && victim >= 0 {
+			p.Nodes = effect.Group{victim}
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// says says how far a fault has come.
+func (f *fault) says() string {
+	switch {
+	case f.ended != 0:
+		return Healed
+	case f.began != 0 && f.state == healed:
+		return doneForGood
+	case f.began != 0:
+		return nowInForce
+	case f.state == healed:
+		return NeverBegan
+	case f.state == armed && !f.Timed() && f.shared.from.Load() == 0:
+		return waitingForMoment
+	}
+	return ToCome
+}
+
+// InForce says which faults are in force.
+func (d *Driver) InForce() (texts []string) {
+	if d.cluster == nil {
+		return nil
+	}
+	now := d.cluster.Now()
+	for _, f := range d.faults {
+		if f.carrier != nil && f.state != healed || f.OfLinks() && f.shared.inForce(now) {
+			texts = append(texts, f.String())
+		}
+	}
+	for id, by := range d.stops {
+		if len(by) > 0 {
+			texts = append(texts, fmt.Sprintf("node %d stands still", id))
+		}
+	}
+	return texts
 }

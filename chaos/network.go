@@ -1,10 +1,16 @@
 package chaos
 
 import (
+	"fmt"
+	"io"
 	"slices"
+	"strings"
 	"time"
 
+	"turnstile/chaos/effect"
+	"turnstile/chaos/place"
 	"turnstile/internal/chance"
+	"turnstile/internal/yamlfile"
 	"turnstile/nodes"
 	"turnstile/nodes/port"
 )
@@ -101,4 +107,141 @@ func (n *Network) Simulated(faults []Fault, s *Scene, seed uint64) (simulation, 
 		return simulation{FaultDriver: driver, Latency: n.Latency.Mean()}, err
 	}
 	return simulation{driver, 0, shaper}, err
+}
+
+// Regions is a latency for every pair of regions. Nodes are dealt out to the regions in turn: of three
+// regions, nodes 0, 3 and 6 are in the first. Where the regions are hosts, as in host 0 and host 1-3, each
+// has the nodes there. Its zero value has no regions.
+type Regions struct {
+	Names []string `yaml:"regions" json:"regions"`
+	// Latency is one way, from the region of the row to that of the column.
+	Latency [][]chance.Distribution `yaml:"latency" json:"latency"`
+}
+
+// ReadRegions reads regions as YAML:
+//
+//	regions: [eu, us, asia]
+//	latency: # one way, from the region of the row to that of the column
+//	  - [1ms, 40ms, 90ms]
+//	  - [40ms, 1ms, "log-normal:70ms,200ms"]
+//	  - [90ms, 70ms, 1ms]
+func ReadRegions(r io.Reader) (Regions, error) {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return Regions{}, err
+	}
+	var regions Regions
+	if err := yamlfile.Decode(b, &regions); err != nil && err != io.EOF {
+		return Regions{}, fmt.Errorf("these are no regions: %w; write regions: [eu, us], "+
+			"and below it latency:, with a list of latencies for each region, as in docs/running.md", err)
+	}
+	return regions, regions.check()
+}
+
+func (r *Regions) check() error {
+	n := len(r.Names)
+	if n == 0 {
+		return fmt.Errorf("there are no regions: name some, as in regions: [eu, us]")
+	}
+	for i, name := range r.Names {
+		switch {
+		case strings.TrimSpace(name) == "":
+			return fmt.Errorf("region %d has no name: name it, as in regions: [eu, us]", i+1)
+		case slices.Contains(r.Names[:i], name):
+			return fmt.Errorf("two regions are called %s: name one of them otherwise", name)
+		}
+	}
+	if _, err := r.hosts(); err != nil {
+		return err
+	}
+	if len(r.Latency) != n {
+		return fmt.Errorf("%d regions take %d rows of latencies, and there are %d", n, n, len(r.Latency))
+	}
+	for i, row := range r.Latency {
+		if len(row) != n {
+			return fmt.Errorf("from %s there are %d latencies, and to %d regions it takes %d",
+				r.Names[i], len(row), n, n)
+		}
+	}
+	return nil
+}
+
+// None reports whether there are no regions.
+func (r *Regions) None() bool { return len(r.Names) == 0 }
+
+// Longest returns a latency that fewer than one message in a million exceeds.
+func (r *Regions) Longest() time.Duration { return (&Network{Regions: *r}).Longest() }
+
+// String names the regions.
+func (r Regions) String() string { return "regions " + strings.Join(r.Names, ", ") }
+
+// Matrix names the regions and lists the latencies, row by row.
+func (r *Regions) Matrix() string {
+	text := strings.Join(r.Names, " ")
+	for _, row := range r.Latency {
+		text += "; " + strings.Trim(fmt.Sprint(row), "[]")
+	}
+	return text
+}
+
+// between returns the latency of a link, given the region of each node; nil: they take turns.
+func (r *Regions) between(from, to nodes.ID, of []int) chance.Distribution {
+	if of != nil {
+		return r.Latency[of[from]][of[to]]
+	}
+	n := nodes.ID(len(r.Names))
+	return r.Latency[from%n][to%n]
+}
+
+// hosts returns which hosts are in each region, if the regions are hosts; nil: nodes take turns.
+func (r *Regions) hosts() (all []effect.Group, err error) {
+	var taken effect.Group
+	for i, name := range r.Names {
+		hosts, are, err := effect.ParseHosts(name)
+		switch {
+		case are != (all != nil) && i > 0:
+			return nil, fmt.Errorf("region %s: either all regions are hosts, as in regions: [host 0, host 1-3], or "+
+				"none is", name)
+		case !are:
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("region %d: %w", i+1, err)
+		}
+		for _, h := range hosts {
+			if slices.Contains(taken, h) {
+				return nil, fmt.Errorf("host %d is in two regions: name it once", h)
+			}
+		}
+		all, taken = append(all, hosts), append(taken, hosts...)
+	}
+	return all, nil
+}
+
+// Of returns the region of each node, by its number, if the regions are hosts; nil: nodes take turns. The
+// error says which host of the placement is in no region, or which is none.
+func (r *Regions) Of(p *place.Placement) (regions []int, err error) {
+	hosts, err := r.hosts()
+	if err != nil || hosts == nil {
+		return nil, err
+	}
+	of := make([]int, p.Hosts())
+	for i := range of {
+		of[i] = -1
+	}
+	for region, list := range hosts {
+		if err := p.Check(list); err != nil {
+			return nil, fmt.Errorf("region %s: %w", r.Names[region], err)
+		}
+		for _, h := range list {
+			of[h] = region
+		}
+	}
+	if h := slices.Index(of, -1); h >= 0 {
+		return nil, fmt.Errorf("host %d is in no region: name each host in one, as in "+
+			"regions: [host 0, host 1-3]", h)
+	}
+	for id := range nodes.ID(p.Total()) {
+		regions = append(regions, of[p.HostOf(id)])
+	}
+	return regions, nil
 }

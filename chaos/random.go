@@ -3,12 +3,14 @@ package chaos
 import (
 	"cmp"
 	"fmt"
+	"math/bits"
 	"slices"
 	"time"
 
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/workload"
 )
 
 // mostRandom is how many faults a random plan has at most.
@@ -222,4 +224,551 @@ func (r *drawn) kill(f Fault, word func(...string) effect.Target) Fault {
 	}
 	f.Effect = &k
 	return f
+}
+
+// another draws a fault of a clock, of a connection or of a broker, as often as not, that the run can carry
+// out and that may break none of some assumptions: beside what is drawn already, so that this is the same as
+// it would be without. None is drawn where a fault is to break what shows that the algorithm is broken.
+func (r *drawn) another(keeps nodes.Assumption) []Fault {
+	if r.below(2) == 0 || keeps != 0 && !r.oneIn(r.carried) || r.aimed && r.s.Spec.Broken().By != 0 {
+		return nil
+	}
+	breaks := r.breaking(keeps)
+	suits := func(f Fault) bool {
+		return !breaks(f) && f.Check(r.s) == nil && (!is[*effect.Clock](&f) || !r.clocks) &&
+			// of what waits for bandwidth nobody knows when it comes, so nothing would be said of what comes after
+			(!is[*effect.Throttle](&f) || r.oneIn(r.throttles))
+	}
+	var all []Fault
+	for _, k := range effect.Kinds {
+		if k.Random == nil {
+			continue
+		}
+		if f := r.ofKind(k); suits(f) {
+			all = append(all, f)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return []Fault{all[r.below(len(all))]}
+}
+
+// ofKind draws a fault of a kind that says how. It has an end, without which a simulation cannot carry it
+// out.
+func (r *drawn) ofKind(k *effect.Kind) (f Fault) {
+	at, d := r.between(0, 0.6), effect.Draw{For: r.between(0.02, 0.1), Who: someone, Below: r.below}
+	if r.when != nil {
+		r.when(r, &at, &d.For)
+	}
+	if r.below(3) == 0 {
+		d.Who = r.target
+	}
+	d.Broker, d.Later = nodes.ID(r.below(r.s.brokers())), r.between(0.001, 0.02)
+	f.Effect = k.Random(&d)
+	f.At, f.For = at, d.For
+	return f
+}
+
+// longer has a fault begin with a campaign, mostly, and last for long enough to hit one.
+func (r *drawn) longer(at, lasts *time.Duration) {
+	*at, *lasts = r.start(), max(r.length(), min(2*workload.CampaignAfter, r.longEnough()))
+}
+
+// interruptions draws, for some plans, kills that come in the middle of an input, or right after a message
+// was sent, and are over in about as long as messages take: they show what a node has not saved before it
+// sent. The dice are their own, so that a seed draws all else as it would without them.
+func (r *drawn) interruptions(seed uint64, keeps nodes.Assumption) []Fault {
+	own := &drawn{draws: r.draws, s: r.s, kept: r.kept,
+		rolls: rolls{dice: chance.Dice(seed).Of(chance.ForPlan, 1)}}
+	one := 6
+	if r.s.Spec.Safe&nodes.NoAmnesia != 0 { // what it saves matters
+		one = 3
+	}
+	if own.below(one) > 0 || nodes.NoCrash&keeps != 0 {
+		return nil
+	}
+	breaks := r.breaking(keeps)
+	all := own.interrupt()
+	if len(all) == 0 || slices.ContainsFunc(all, breaks) {
+		return nil
+	}
+	if late := own.reordered(all[0]); !breaks(late) && own.below(4) > 0 {
+		all = append(all, late)
+	}
+	return all
+}
+
+// interrupt draws such kills of fewer than half of the clients, or of three where nodes elect: each after the
+// first or second of what it saves and sends, or of its messages of one kind. Where nodes elect and what they
+// save does not matter, it is one, which stays down until another can have been elected.
+func (r *drawn) interrupt() (all []Fault) {
+	f := Fault{Schedule: Schedule{At: r.between(0, 0.6)}}
+	most, long := r.interrupts(r, &f)
+	if most < 1 || long && !r.room(&f) {
+		return nil
+	}
+	if long {
+		most = 1
+	}
+	order := shuffled(chance.Dice(r.dice.Bits(r.roll())), r.s.Config.N)
+	kind, inside := r.told(), r.below(2) == 0
+	for _, id := range order[:1+r.below(most)] {
+		k := effect.Kill{Who: effect.Target{Nodes: effect.Group{id}}}
+		f.Effect, f.When = &k, When{}
+		f.For = time.Duration(1+r.below(4)) * time.Millisecond
+		if long {
+			f.For = r.outage()
+		}
+		if inside {
+			k.MidInput = 1 + r.below(2)
+			all = append(all, f)
+			continue
+		}
+		f.When = When{Who: effect.Group{id}, What: "sends", Kind: kind, Nth: 1 + r.below(2)}
+		all = append(all, f)
+	}
+	return all
+}
+
+// told draws a kind of message that is no heartbeat; empty, for all kinds: there is none.
+func (r *drawn) told() string {
+	var of []int
+	for own, i := r.s.Spec.CodecIn(r.s.Config), 0; i < own.Kinds(); i++ {
+		if !own.Kind(i).Heartbeat {
+			of = append(of, i)
+		}
+	}
+	if len(of) == 0 {
+		return ""
+	}
+	return r.s.codec().Name(of[r.below(len(of))])
+}
+
+// reordered draws messages that overtake each other while such kills come. Where nodes elect, they are late
+// by up to a part of the grace, so that those of one election meet those of the next.
+func (r *drawn) reordered(f Fault) Fault {
+	late := Fault{Schedule: Schedule{At: f.At, For: r.between(0.02, 0.1)}}
+	late.Effect = &effect.Reorder{Later: r.latency()}
+	if r.reorders != nil {
+		r.reorders(r, &late)
+	}
+	return late
+}
+
+// interruptsElections implements draws.interrupts for runs about leaders.
+func (r *drawn) interruptsElections(f *Fault) (most int, long bool) {
+	f.At = r.start()
+	return min(3, r.s.Config.N), r.s.Spec.Safe&nodes.NoAmnesia == 0
+}
+
+// acrossElections has messages come late by up to a part of the grace, if that is long.
+func (r *drawn) acrossElections(f *Fault) {
+	grace := min(r.s.Spec.GraceOf(r.s.Spec.Explicit(r.s.Config)), r.s.Measured/10)
+	if grace < 100*time.Millisecond {
+		return
+	}
+	most := grace / time.Duration(8<<r.below(5))
+	later := must(chance.ParseDistribution("uniform:0s," + most.Truncate(100*time.Microsecond).String()))
+	f.Effect = &effect.Reorder{Later: later}
+	f.For = (grace / time.Duration(1+r.below(4))).Truncate(time.Millisecond)
+}
+
+// electionFaults is anyElectionFaults. Of an algorithm that is known to be broken by some faults it draws
+// those alone.
+func (r *drawn) electionFaults() []Fault {
+	by, before := r.s.Spec.Broken().By, r.kept
+	for range 1000 {
+		all := r.anyElectionFaults()
+		if len(all) > 0 && (by == 0 || all[len(all)-1].Breaks()&by != 0) {
+			return all
+		}
+		r.kept = before
+	}
+	return nil // the run has no time for more
+}
+
+// anyElectionFaults draws what goes wrong in a run about leaders: one fault, or several that belong together.
+//
+// How long a fault lasts is drawn over all orders of magnitude, from a millisecond up to a tenth of the run,
+// so that some last for about as long as each timeout of the algorithm; but who is killed mostly stays down
+// for as long as it takes to elect another. Some begin with the run, in its first election, some with another
+// campaign, and some at a moment of an election. The first of a plan is one that hits whatever is sent, or a
+// node, so that few plans hit nothing.
+func (r *drawn) anyElectionFaults() []Fault {
+	f := Fault{Schedule: Schedule{At: r.start(), For: r.length()}}
+	which := r.below(13)
+	if r.s.total() == 1 && (which < 3 || which == 10) { // there is nobody to be cut off from
+		which = 5
+	}
+	switch which {
+	case 0, 1:
+		f.Effect = &effect.CutLinks{Cut: r.cut()}
+	case 2:
+		return r.flaps(f)
+	case 3:
+		f.Effect, f.Kind = r.losses(40), r.kind(3)
+	case 4:
+		f.Effect, f.For = &effect.Loss{Of: effect.Losses{Rate: 1}}, 0
+		f.Kind, f.Nth = r.kind(0), uint64(1+r.below(4))
+	case 5:
+		if r.below(8) == 0 {
+			f.Effect = &effect.Bandwidth{Rate: effect.Bytes(500 << r.below(6))}
+		} else {
+			f.Effect, f.Kind = &effect.Delay{Later: r.late()}, r.kind(2)
+		}
+	case 6:
+		f.Effect, f.Kind = &effect.Duplicate{Of: effect.Share(1+r.below(50)) / 100}, r.kind(3)
+	case 7:
+		f.Effect, f.Kind = &effect.Reorder{Later: r.late()}, r.kind(3)
+	case 8, 9:
+		return r.deaths(f)
+	case 10:
+		if !r.first { // its moment may never come
+			return r.atMoment(f)
+		}
+		return r.deaths(f)
+	case 11:
+		f.Effect = &effect.Pause{Who: r.victim()}
+	case 12:
+		f = r.strain(f)
+	}
+	return []Fault{r.surely(f)}
+}
+
+// late draws delays of up to such a time.
+func (r *drawn) late() chance.Distribution {
+	return must(chance.ParseDistribution("uniform:0s," + r.length().String()))
+}
+
+// kind draws a kind of message of the algorithm; so many times as often as one of them, none.
+func (r *drawn) kind(none int) string {
+	if none > 0 && r.below(none+1) > 0 {
+		return ""
+	}
+	return r.s.codec().Name(r.below(r.s.Spec.CodecIn(r.s.Config).Kinds()))
+}
+
+// victim draws whom a fault of processes hits.
+func (r *drawn) victim() effect.Target {
+	switch which := r.below(5); {
+	case which < 2:
+		return leader
+	case which == 2 && r.s.Spec.Coordinator != nil && !r.servers:
+		r.servers = true // one fault hits those, so that no two cannot hold together
+		return effect.Target{Word: "coordinator"}
+	}
+	return someone
+}
+
+// leader is whom a fault hits that hits who leads then.
+var leader = effect.Target{Word: "leader"}
+
+// someone is a client that is drawn later.
+var someone = effect.Target{Word: "random", Many: 1}
+
+// cut draws who is cut off from whom.
+func (r *drawn) cut() effect.Cut {
+	if host := r.host(); host != "" {
+		return must(effect.ParseCut(host))
+	}
+	words := []string{"random", "leader"}
+	if r.s.Config.N >= 3 {
+		words = append(words, "minority", effect.BridgeCut)
+	}
+	if r.s.Config.N >= 4 {
+		words = append(words, effect.RingCut)
+	}
+	word := r.below(2 * len(words))
+	if word >= len(words) {
+		return r.parts()
+	}
+	return must(effect.ParseCut(words[word]))
+}
+
+// parts draws a cut into two groups, one way or both ways. The servers are in one of these, or reach all.
+func (r *drawn) parts() effect.Cut {
+	total := r.s.Config.N
+	if total == 1 || r.below(2) == 0 {
+		total = r.s.total()
+	}
+	order := shuffled(chance.Dice(r.dice.Bits(r.roll())), total)
+	at := 1 + r.below(total-1)
+	return effect.CutInto(r.below(3) == 0 && !r.first, sorted(order[:at]), sorted(order[at:]))
+}
+
+// flaps draws links that are cut and come back, again and again.
+func (r *drawn) flaps(f Fault) []Fault {
+	f.Repeat = 2 + r.below(5)
+	if r.first { // so that each lasts for longer than a message takes
+		f.For = max(f.For, 2*r.longEnough(), time.Duration(f.Repeat)*5*time.Millisecond)
+	}
+	f.For = max(time.Millisecond, f.For/time.Duration(f.Repeat)).Truncate(time.Millisecond)
+	f.Every = f.For + max(time.Millisecond, r.length()/time.Duration(f.Repeat)).Truncate(time.Millisecond)
+	f.Effect = &effect.CutLinks{Cut: r.parts()}
+	if r.s.codec().Networks() > 1 && r.below(2) == 0 {
+		f.Network = new(effect.Net(r.below(2)))
+	}
+	return []Fault{f}
+}
+
+// atMoment has a fault kill or stop a node, or cut it off, when some node has sent or received a message, as
+// a rule itself. As often as not, somebody is killed before, so that an election takes place.
+func (r *drawn) atMoment(f Fault) (all []Fault) {
+	switch r.below(4) {
+	case 0, 1:
+		all = r.deaths(f)
+	case 2:
+		f.At = 0
+	}
+	who := nodes.ID(r.below(r.s.total()))
+	f.When = When{Who: effect.Group{who}, What: [...]string{"sends", "receives"}[r.below(2)], Kind: r.kind(0),
+		Nth: 1 + r.below(3)}
+	if r.below(3) == 0 {
+		f.When.Who = effect.Group{nodes.ID(r.below(r.s.total()))}
+	}
+	brief := r.below(2) == 0
+	if brief { // for about as long as messages take
+		f.For = time.Duration(1+r.below(3)) * time.Millisecond
+	}
+	switch r.below(4) {
+	case 0, 1:
+		k := effect.Kill{Who: effect.Target{Nodes: effect.Group{who}}, Forget: r.below(4) == 0}
+		if f.Effect = &k; !brief {
+			f.For = r.outage()
+		}
+		if r.forGood() {
+			f.For, k.Forget = 0, false
+		}
+	case 2:
+		f.Effect = &effect.Pause{Who: effect.Target{Nodes: effect.Group{who}}}
+	case 3:
+		f.Effect = &effect.CutLinks{Cut: r.s.apart(effect.Group{who})}
+	}
+	return append(all, f)
+}
+
+// forGood draws whether who is killed stays down: not all may. Crashes that break an algorithm are often
+// such.
+func (r *drawn) forGood() bool {
+	r.kills++
+	one := 4
+	if r.s.Spec.Broken().By != 0 {
+		one = 2
+	}
+	return r.below(one) == 0 && r.kills < r.s.Config.N
+}
+
+// strain draws a node that is slow, or whose clock is wrong.
+func (r *drawn) strain(f Fault) Fault {
+	if r.clocks || r.below(2) == 0 {
+		f.Effect = &effect.Slow{Who: someone, Share: effect.Share(20+r.below(60)) / 100}
+		return f
+	}
+	c := effect.Clock{Who: someone}
+	if r.below(2) == 0 {
+		c.Rate = float64(1+r.below(40)) / 20
+	} else {
+		c.By, f.For = f.For, 0
+		if r.below(2) == 0 {
+			c.By = -c.By
+		}
+	}
+	f.Effect, r.clocks = &c, true
+	return f
+}
+
+// start draws when a fault begins: mostly about when somebody campaigns, if that is again and again.
+func (r *drawn) start() time.Duration {
+	if r.s.Campaigns > 0 && (r.first || r.below(4) > 0) {
+		return r.campaign(0.6)
+	}
+	switch r.below(4) {
+	case 0:
+		return 0
+	case 1:
+		return r.length()
+	}
+	return r.between(0, 0.6)
+}
+
+// campaign draws a time at which messages of an election are on their way, in the first share of the run:
+// from just before a campaign to a few times what a message takes after it.
+func (r *drawn) campaign(share float64) time.Duration {
+	last := int(share * float64(r.s.Measured) / float64(r.s.Campaigns))
+	at := workload.CampaignAfter - time.Millisecond + time.Duration(r.below(last+1))*r.s.Campaigns
+	if !r.first {
+		at += time.Duration(r.below(4)) * time.Millisecond
+	}
+	return min(at, r.s.Measured*9/10)
+}
+
+// length draws a time of up to a tenth of the run: each half as long as another is as likely. In plans that
+// leave the model whole it is the shorter one of two: what lasts for long has nodes that are up seem dead.
+func (r *drawn) length() time.Duration {
+	longest := max(time.Millisecond, r.s.Measured/10)
+	orders := bits.Len64(uint64(longest / time.Millisecond))
+	shorter := r.below(orders)
+	if r.inside {
+		shorter = max(shorter, r.below(orders))
+	}
+	longest >>= shorter
+	part := (0.5 + 0.5*r.dice.Unit(r.roll())) * float64(longest)
+	return max(time.Millisecond, time.Duration(part).Truncate(time.Millisecond))
+}
+
+// surely has the first fault of links of a plan hit what is sent in an election, whatever its kind. Where
+// chance says which messages it hits, it lasts for two.
+func (r *drawn) surely(f Fault) Fault {
+	if !r.first || effect.KindOf(f.Effect).Layer != effect.OfLinks {
+		return f
+	}
+	if r.s.Campaigns == 0 {
+		f.At = 0
+	}
+	f.Kind = ""
+	switch {
+	case f.Nth > 0:
+	case f.Breaks()&nodes.Timing != 0: // for longer, nodes that are up would mostly seem dead
+		f.For = max(f.For, min(2*workload.CampaignAfter, r.longEnough()))
+	default:
+		f.For = max(f.For, r.longEnough())
+	}
+	if is[*effect.Loss](&f) && f.Nth == 0 || is[*effect.Duplicate](&f) {
+		f.For = max(f.For, min(2*r.s.Campaigns, r.s.Measured/5))
+	}
+	const share = 0.3
+	switch e := f.Effect.(type) {
+	case *effect.Loss:
+		if e.Of.Rate > 0 {
+			e.Of.Rate = max(e.Of.Rate, share)
+		}
+	case *effect.Duplicate:
+		e.Of = max(e.Of, share)
+	case *effect.Bandwidth:
+		f.Effect = &effect.Delay{Later: r.late()}
+	}
+	return f
+}
+
+// longEnough is how long a fault lasts that begins with a campaign and is to hit some message of it, or a
+// heartbeat.
+func (r *drawn) longEnough() time.Duration {
+	long := max(2*workload.CampaignAfter, r.s.Campaigns/8)
+	return min(long, max(time.Millisecond, r.s.Measured/10)).Truncate(time.Millisecond)
+}
+
+// grace returns within what time the scheme has elected a leader if nothing goes wrong any more; of one
+// without timeouts, which elects when somebody campaigns, within what time somebody does. 0: it is not known,
+// or too long for this run.
+func (r *drawn) grace() time.Duration {
+	grace := r.s.Campaigns
+	if r.s.Stack != nil && r.s.Stack.Grace() > 0 {
+		grace = r.s.Stack.Grace()
+	}
+	if grace > r.s.Measured/5 {
+		return 0
+	}
+	return grace
+}
+
+// outage draws for how long a node stays down, so that another can be elected.
+func (r *drawn) outage() time.Duration {
+	grace := r.grace()
+	if grace == 0 {
+		return r.length()
+	}
+	return time.Duration((1 + r.dice.Unit(r.roll())/2) * float64(grace)).Truncate(time.Millisecond)
+}
+
+// room has a fault by which a leader may die begin when those before are over, and reports whether the run
+// has time for that: who dies before another is elected leaves nothing to see.
+func (r *drawn) room(f *Fault) bool {
+	if r.grace() == 0 {
+		return true
+	}
+	if f.At < r.busy {
+		f.At = r.busy + r.length()/4
+	}
+	return f.At <= r.s.Measured*65/100
+}
+
+// deaths draws who is killed, and for how long: one node, one leader after the other, or a leader and, before
+// another is elected, a second node. One client at least comes up again. Nil: the run has no time for that.
+func (r *drawn) deaths(f Fault) []Fault {
+	forget := r.below(4) == 0
+	which := r.below(8)
+	if r.s.Spec.Broken().By != 0 && r.s.Spec.Broken().Times < 2 && which > 1 && r.kills == 0 && r.busy == 0 {
+		return r.votersDie(f)
+	}
+	switch {
+	case !r.room(&f):
+		return nil
+	case r.s.Spec.Broken().Times > 1, which == 3:
+		return r.successorDies(f, forget)
+	case which < 3:
+		return r.leadersDie(f, forget)
+	}
+	who := r.victim()
+	if who.Word == "random" && r.kills >= r.s.Config.N-1 {
+		who = leader
+	}
+	if who.Word == "leader" || r.below(4) > 0 {
+		f.For = r.outage()
+	}
+	r.busy = f.At + f.For + r.outage()
+	if r.forGood() {
+		f.For, forget = 0, false
+	}
+	f.Effect = &effect.Kill{Who: who, Forget: forget}
+	return []Fault{f}
+}
+
+// votersDie has two nodes die in each of a few elections that somebody begins by a campaign, one when it
+// begins and one as soon as it may have voted; they are back before it is over. It may be the same one.
+// Nobody else is killed then.
+func (r *drawn) votersDie(f Fault) []Fault {
+	r.kills, r.busy = r.s.Config.N, r.s.Measured
+	f.Effect, f.For = &effect.Kill{Who: someone}, time.Millisecond
+	if r.s.Campaigns == 0 {
+		return []Fault{f}
+	}
+	f.At = workload.CampaignAfter
+	f.Every, f.Repeat = r.s.Campaigns, max(1, min(8, int(r.s.Measured*7/10/r.s.Campaigns)))
+	again := f
+	again.At += time.Duration(1+r.below(4)) * time.Millisecond
+	return []Fault{f, again}
+}
+
+// leadersDie has one leader after the other die, as far as the run has time for elections.
+func (r *drawn) leadersDie(f Fault, forget bool) (all []Fault) {
+	f.Effect = &effect.Kill{Who: leader, Forget: forget}
+	for count := 1 + r.below(3); len(all) == 0 || len(all) < count && f.At < r.s.Measured*6/10; {
+		f.For = r.outage()
+		all = append(all, f)
+		f.At += f.For + r.outage()
+	}
+	r.busy = f.At
+	return all
+}
+
+// successorDies has a leader die and, while it is down, a second node, soon after somebody has campaigned:
+// the next leader, maybe, before it is known to be.
+func (r *drawn) successorDies(f Fault, forget bool) []Fault {
+	long := r.s.Measured / 5
+	first, second := f, f
+	first.Effect, second.Effect = &effect.Kill{Who: leader}, &effect.Kill{Who: someone, Forget: forget}
+	if r.s.Campaigns > 0 {
+		second.At = (first.At/r.s.Campaigns+1)*r.s.Campaigns + workload.CampaignAfter
+	}
+	second.At += time.Duration(1+r.below(3)) * time.Millisecond << r.below(6)
+	first.For, second.For = long, long-(second.At-first.At)
+	if r.s.Config.N < 3 || r.kills >= r.s.Config.N-1 || second.For < time.Millisecond {
+		first.For = r.outage()
+		r.busy = first.At + first.For + r.outage()
+		return []Fault{first}
+	}
+	r.kills++
+	r.busy = first.At + long + r.outage()
+	return []Fault{first, second}
 }

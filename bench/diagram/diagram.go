@@ -45,6 +45,11 @@ const (
 	nodesLeft = 70.0 // of the lines of the nodes
 	leastWide = 640.0
 	mostWide  = 2400.0
+
+	diskRadius = 15.0 // of nodes that wait
+
+	cross  = "m-5-5l10 10m-10 0l10-10"
+	dotted = "stroke-dasharray=1 5"
 )
 
 // Around returns the window in which to look for what led to something: from when the first of the nodes
@@ -361,8 +366,6 @@ func (d *drawing) lines() {
 	}
 }
 
-const dotted = "stroke-dasharray=1 5"
-
 // How bars look.
 var (
 	waits  = []string{"fill=" + draw.Dim}
@@ -500,8 +503,6 @@ func (d *drawing) message(m *spacetime.Message) arrow {
 	}
 	return a
 }
-
-const cross = "m-5-5l10 10m-10 0l10-10"
 
 // arrowhead draws the head of an arrow that comes to x, y in a direction.
 func arrowhead(p *draw.Picture, x, y, dx, dy, size float64, color string) {

@@ -21,8 +21,6 @@ type graph struct {
 	radius float64
 }
 
-const diskRadius = 15.0
-
 // Waits returns the picture of who waits for whom, as the report of a stall tells it: an arrow from who waits
 // to whom it waits for, those of a circle in red. A dashed one says that what it waits for is the permission
 // of a third node, which is lent to the other.

@@ -188,7 +188,7 @@ func (s *Service) Usage() (lines []string) {
 		switch values := strings.Join(o.Values, "|"); {
 		case o.Values == nil:
 			lines = append(lines, fmt.Sprintf("%s=%s: %s", o.Name, o.Default, o.Usage))
-		case slices.Equal(o.Values, OnOff):
+		case slices.Equal(o.Values, onOff):
 			lines = append(lines, fmt.Sprintf("%s=%s (default %s): on: %s", o.Name, values, o.Default, o.Usage))
 		default:
 			lines = append(lines, fmt.Sprintf("%s=%s (default %s): %s", o.Name, values, o.Default, o.Usage))
@@ -250,8 +250,12 @@ func (v Values) Duration(name string) time.Duration {
 // On reports whether an option of on and off is on.
 func (v Values) On(name string) bool { return v[name] == "on" }
 
-// OnOff are the values of options that are on or off.
-var OnOff = []string{"on", "off"}
+var onOff = []string{"on", "off"}
+
+// Switch returns an option that is on or off.
+func Switch(name, fallback, usage string) Option {
+	return Option{Name: name, Default: fallback, Usage: usage, Values: onOff}
+}
 
 // Length returns a check of lengths of time between two.
 func Length(least, most time.Duration) func(string) error {

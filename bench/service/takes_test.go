@@ -32,7 +32,7 @@ func TestEndpointsAreTaken(t *testing.T) {
 // What is said of an option has its values, and says what on does.
 func TestUsage(t *testing.T) {
 	s := &Service{Options: []Option{{Name: "ttl", Default: "2s", Usage: "of the key"},
-		{Name: "fence", Default: "off", Values: OnOff, Usage: "a counter"},
+		Switch("fence", "off", "a counter"),
 		{Name: "release", Default: "lua", Values: []string{"lua", "del"}, Usage: "by a script"}}}
 	want := []string{"ttl=2s: of the key", "fence=on|off (default off): on: a counter",
 		"release=lua|del (default lua): by a script"}

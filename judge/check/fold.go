@@ -2,14 +2,130 @@ package check
 
 import (
 	"cmp"
+	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"time"
 
+	"turnstile/internal/chance"
 	"turnstile/judge/leadership"
 	"turnstile/judge/section"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
 )
+
+// A Setting is what the checks must know of a run that its history does not say.
+type Setting struct {
+	Problem   *Problem // nil: Exclusion
+	Config    nodes.Config
+	Algorithm string
+	Codec     *nodes.Codec // of the messages; nil: their kinds have no names
+	Cost      row.Range    // published messages per entry for this load, for the whole run
+	CostKnown bool
+	Renewals  func(hold time.Duration) row.Range             // messages beside Cost of one hold; nil: none
+	Exact     func(c nodes.Config, alone bool) row.EntryCost // as in the algorithm's row
+	Alone     bool                                           // requests are made one at a time
+	Servers   int                                            // how many nodes have no client
+	Resources int                                            // that clients ask for
+	Detects   bool                                           // a failure detector runs beside it
+	// Tells is within what time the detector suspects who has crashed, where so many nodes are down at once at
+	// most; TellsNeeds is what that rests on. Nil: there is none.
+	Tells      func(message time.Duration, down int) time.Duration
+	TellsNeeds nodes.Assumption
+	Oracle     bool // the simulator speaks for the detector, and tells of crashes alone
+	Unheard    bool // it listens to one, and none runs
+	Timed      bool // it acts when its timers run out
+	Replayed   bool // a schedule was played
+	Real       bool // processes run it: they wait for processors
+	Asked      bool // they ask a process for the resource
+	Identities []row.Identity
+	Circulates bool
+	Safe, Live nodes.Assumption // what the algorithm's safety rests on, and what its progress, beside that
+	Fair       nodes.Assumption // what the order of service rests on that it promises, beside both
+	NeverHolds nodes.Assumption // what never holds, since timeouts are too short for the delays of the run
+	Recovers   time.Duration    // within which servers of a service serve while most are joined; 0: not known
+	Grace      time.Duration    // within which it recovers once what breaks these for a time is over
+	// Of a run about leaders, or one that follows a leader: what they promise, within what time a leader gives
+	// way to the next and one that has no majority knows it, and what processes are allowed beside all these
+	// times.
+	Leads          *row.Leadership
+	Overlap, Lapse time.Duration
+	Slack          time.Duration
+	// Of a run of clients: within what time one that reaches no majority enters no more, zero if nothing is
+	// promised, or only in an epoch that had begun before (Keeps); and for how long what was on its way then may
+	// still arrive.
+	Minority, Settles time.Duration
+	Keeps             bool
+	// How long messages take without faults: no longer than Delay, if it is bounded, and all the same, if even.
+	Bounded, Even bool
+	Delay         time.Duration
+	Informs       bool // its machines say what clients hear of the lock: see nodes.Spec
+	Fenced        bool // the resource demands fence numbers, and refuses what comes late
+	// Epoch tells in which epoch a fence number was handed out; nil: the algorithm has none.
+	Epoch func(fence uint64) uint64
+	// Fills says that the load demands all units of a resource that has several, at some time: clients always
+	// want more than there are, and keep them for longer than it takes to hand on those that are free.
+	Fills   bool
+	Fewest  bool    // who has made fewest requests comes first
+	Promise Promise // of the order in which it serves
+	Work    workload.Work
+	Open    bool // the schedule of requests was fixed before the run
+	// Capacity tells how many units the resource of an instance has; nil: as many as Config says.
+	Capacity func(instance uint16) int
+	Faults   []Fault // that were asked for, in the order of their numbers
+	Expected uint64  // entries that the run was to make in all; zero if it was to last for a time
+}
+
+// SettingOf returns what checks must know of what the nodes of a run are made of: the algorithm is the first
+// instance.
+func SettingOf(stack *row.Stack) Setting {
+	in := stack.Instances()[0]
+	row, c := in.Row, in.Config
+	published, alone := stack.Published()
+	_, timed := row.Machine(c, 0).(nodes.Timed)
+	s := Setting{Problem: ProblemOf(row), Config: c, Algorithm: row.Name, Codec: stack.Codec(),
+		Identities: published.IdentitiesIn(c), Timed: timed, Exact: published.Exact, Circulates: row.Circulates,
+		Detects: stack.Detectors() != nil, Unheard: row.Detects != "" && stack.Detectors() == nil,
+		Safe: row.SafeIn(c), Live: row.LiveIn(c), Servers: stack.Total() - c.N, Resources: len(stack.Mutexes()),
+		Fair:  published.Fair,
+		Grace: stack.Grace(), Informs: row.Informs, Fenced: stack.Fenced(0)}
+	s.Fewest = published.Fewest != nil && published.Fewest(c)
+	if published.Cost != nil {
+		if cost := published.Cost(c); cost.Renewal > 0 {
+			s.Renewals = cost.Renewals
+		}
+	}
+	if !alone { // what the other needs, the algorithm does
+		s.Live = stack.Live()
+	}
+	for _, in := range stack.Instances() {
+		if c := in.Config; in.Detector != nil {
+			c.N = stack.Total()
+			s.TellsNeeds = in.LiveIn(c) | nodes.NoPause | nodes.Timing // who stands still suspects nobody
+			s.Oracle = in.Told != nil
+			s.Tells = func(message time.Duration, down int) time.Duration {
+				return in.Detector.Tells(c, message, down)
+			}
+		}
+	}
+	if elector := stack.Elector(); elector != nil {
+		s.Leads = elector.Elector
+		if s.Leads.Overlap != nil {
+			s.Overlap = s.Leads.Overlap(elector.Config)
+		}
+		s.Lapse = s.Leads.LapseOf(elector.Config)
+	}
+	if s.Minority = stack.Minority(); s.Minority > 0 {
+		s.Keeps, s.Settles = published.Minority.Keeps, published.Minority.Within(c)
+	}
+	if of := published.Epochs.Of; of != nil {
+		s.Epoch = func(fence uint64) uint64 { return of(c, fence) }
+	}
+	return s
+}
 
 // A Fold gathers the evidence of a run. It observes the fold of the sections of its history.
 type Fold struct{ evidence }
@@ -203,4 +319,57 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 	// A message that has not arrived when the run is at rest, or has stalled, is lost.
 	f.audit = f.auditStreams(f.rested() || f.seen(history.Stalled))
 	f.books = accounting(&f.records)
+}
+
+// SettingOfReplay returns what checks must know of a schedule that was played on nodes that are made of a
+// stack. What is on its way when it ends is not counted. Its steps have no length, so nothing is judged by
+// how long it took: that two lead for too long, or that all never agree, was observed. What has broken an
+// assumption excuses all that comes later. The schedule speaks for the failure detector.
+func SettingOfReplay(stack *row.Stack) Setting {
+	s := SettingOf(stack)
+	s.Identities, s.Exact, s.Unheard = nil, nil, false
+	s.Replayed = true
+	in := stack.Instances()[0]
+	s.Promise = PromiseOf(in.Row, in.Config, chance.Longest) // all requests are known when that is observed
+	s.Promise.Made = s.Promise.Made && len(stack.Mutexes()) == 1
+	if s.Grace > 0 {
+		s.Grace = chance.Longest
+	}
+	if s.Overlap > 0 || s.Leads.InTerms() {
+		s.Overlap = math.MaxInt64 - s.Slack
+	}
+	return s
+}
+
+// Failed returns which check the play of a schedule fails, perhaps outside its model, and what was broken
+// then of what it needs; empty: no promise was broken by its end.
+func (v *Verdict) Failed() (check string, broken nodes.Assumption) {
+	if w := v.Worst(); w.Outcome == Violated || w.OutsideModel && !w.Excused {
+		return w.Check, w.Broken
+	}
+	return "", 0
+}
+
+// observe takes what was seen of a schedule.
+func (f *Fold) observe(event history.Event) {
+	if event.Count == history.Quiet {
+		f.fair.quiet()
+	}
+	if int(event.Count) < len(f.observed) && f.observed[event.Count] == nil {
+		f.observed[event.Count] = new(event)
+	}
+}
+
+// panicked: no machine gives up, or breaks its contract.
+func panicked(e *evidence) Finding {
+	p := e.observed[history.Panicked]
+	return e.excuse(violated("%s panicked", name(p.Node)), e.at(p.At), e.Safe)
+}
+
+// who says which nodes do something: node 1 waits, or nodes 0, 2 wait.
+func who(all []nodes.ID, does, do string) string {
+	if len(all) == 1 {
+		return name(all[0]) + " " + does
+	}
+	return "nodes " + strings.ReplaceAll(strings.Trim(fmt.Sprint(all), "[]"), " ", ", ") + " " + do
 }

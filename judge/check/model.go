@@ -2,7 +2,9 @@ package check
 
 import (
 	"fmt"
+	"iter"
 	"math"
+	"slices"
 	"time"
 
 	"turnstile/judge/section"
@@ -255,4 +257,347 @@ func (m *model) stalledIn() span {
 		return span{mark.At, mark.At, -1}
 	}
 	return m.at(mark.At)
+}
+
+// An away knows which nodes cannot enter at present, whatever the others do: they stand still, have lost
+// their connection, or are cut off. While a broker or a proxy stands still, no node can.
+type away struct {
+	asked   []Fault
+	still   map[uint32]bool   // nodes that stand still
+	carrier map[uint32]bool   // brokers and proxies that do, as in history.Paused
+	offline map[nodes.ID]bool // nodes without a connection
+	cut     map[uint32]cutter // by the number of the fault
+}
+
+// A cutter reports whether a fault that is in force cuts a node off.
+type cutter func(id nodes.ID) bool
+
+func awayBy(asked []Fault) away {
+	return away{asked, map[uint32]bool{}, map[uint32]bool{}, map[nodes.ID]bool{}, map[uint32]cutter{}}
+}
+
+// add takes an event, and reports whether that may have taken nodes away or brought them back: one of them,
+// or any if it is None.
+func (a *away) add(e *history.Event) (one nodes.ID, changed bool) {
+	switch e.Kind {
+	case history.Paused:
+		if int32(e.Count) < 0 {
+			if e.Count != history.Orchestrator {
+				a.carrier[e.Count] = true
+			}
+			return nodes.None, false
+		}
+		a.still[e.Count] = true
+		return nodes.ID(e.Count), true
+	case history.Resumed:
+		delete(a.still, e.Count)
+		delete(a.carrier, e.Count)
+		return nodes.ID(e.Count), int32(e.Count) >= 0
+	case history.Disconnected:
+		a.offline[e.Node] = true
+		return e.Node, true
+	case history.Reconnected, history.Crashed: // whose next process has a connection of its own
+		delete(a.offline, e.Node)
+		if e.Kind == history.Crashed {
+			delete(a.still, uint32(e.Node))
+		}
+		return e.Node, true
+	case history.FaultBegan:
+		if n := int(e.Count) - 1; n >= 0 && n < len(a.asked) && a.asked[n].CutsOff != nil {
+			cutsOff, victim := a.asked[n].CutsOff, nodes.ID(e.Entry)-1
+			a.cut[e.Count] = func(id nodes.ID) bool { return cutsOff(id, victim) }
+			return nodes.None, true
+		}
+	case history.FaultHealed:
+		_, cut := a.cut[e.Count]
+		delete(a.cut, e.Count)
+		return nodes.None, cut
+	}
+	return nodes.None, false
+}
+
+// all reports whether all nodes are away.
+func (a *away) all() bool { return len(a.carrier) > 0 }
+
+// has reports whether a node is away, not counting that all may be.
+func (a *away) has(id nodes.ID) bool {
+	if a.still[uint32(id)] || a.offline[id] {
+		return true
+	}
+	for _, cuts := range a.cut {
+		if cuts(id) {
+			return true
+		}
+	}
+	return false
+}
+
+// minorityOf returns the stretches from one time to another in which a node reached no majority.
+func (m *model) minorityOf(id nodes.ID, since, until int64) (all []span) {
+	turns := []int64{since, until}
+	for at := range m.turns() {
+		if at > since && at < until {
+			turns = append(turns, at)
+		}
+	}
+	slices.Sort(turns)
+	for i := range len(turns) - 1 {
+		from, to := turns[i], turns[i+1]
+		if from == to || 2*m.reached(id, from) > m.Config.N {
+			continue
+		}
+		if last := len(all) - 1; last >= 0 && all[last].to == from {
+			all[last].to = to
+			continue
+		}
+		all = append(all, span{from, to, 0})
+	}
+	return all
+}
+
+// turns yields when it changed who reaches whom, in no order.
+func (m *model) turns() iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for i := range m.sections.Faults {
+			f := &m.sections.Faults[i]
+			if m.asked(f).Separates != nil && !(yield(f.From) && yield(f.To)) {
+				return
+			}
+		}
+		for i := range m.sections.Deaths {
+			if d := &m.sections.Deaths[i]; !(yield(d.From) && yield(d.Back)) {
+				return
+			}
+		}
+	}
+}
+
+// reached returns how many clients a node could reach at a time and be reached by, itself included.
+func (m *model) reached(from nodes.ID, at int64) (n int) {
+	for id := range nodes.ID(m.Config.N) {
+		if id == from || m.wasUp(id, at) && !m.separated(from, id, at) {
+			n++
+		}
+	}
+	return n
+}
+
+func (m *model) wasUp(id nodes.ID, at int64) bool {
+	for i := range m.sections.Deaths {
+		if d := &m.sections.Deaths[i]; d.Node == id && d.From <= at && at < d.Back {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *model) separated(a, b nodes.ID, at int64) bool {
+	for i := range m.sections.Faults {
+		f := &m.sections.Faults[i]
+		if cut := m.asked(f).Separates; cut != nil && f.From <= at && at < f.To && cut(a, b, f.Victim) {
+			return true
+		}
+	}
+	return false
+}
+
+// timeless says why a fault of clocks hit nothing of a foreign program, which has clocks of its own: at the
+// nodes whose clocks it set, no timer ran that the program had the testbed set. Empty: it hit some, or that
+// is not known.
+func (m *model) timeless(asked *Fault, f *section.Fault) string {
+	if asked.Sets == nil {
+		return ""
+	}
+	var ids []nodes.ID
+	never := true // was any set
+	for id := range nodes.ID(m.Config.N) {
+		if !asked.Sets(id, f.Victim) {
+			continue
+		}
+		began, over := m.clockSet(id, f.From), m.clockSet(id, f.To)
+		switch {
+		case began == nil:
+			continue
+		case began.Count > 0, !asked.ForGood && (over == nil || over.Value > began.Value):
+			return ""
+		}
+		ids, never = append(ids, id), never && began.Value == 0
+	}
+	switch {
+	case uint64(len(ids)) < uint64(f.Nodes) || len(ids) == 0:
+		return ""
+	case never:
+		return fmt.Sprintf("%s set no timer", who(ids, "has", "have"))
+	}
+	return fmt.Sprintf("no timer that %s set ran", who(ids, "has", "have"))
+}
+
+// clockSet returns the first time at which the clock of a node was set from a time on; nil: it was not.
+func (m *model) clockSet(id nodes.ID, from int64) *history.Event {
+	for i := range m.clocks {
+		if e := &m.clocks[i]; e.Node == id && e.At >= from && from < math.MaxInt64 {
+			return e
+		}
+	}
+	return nil
+}
+
+// sides tell on which side of cuts clients were, as far as the history has been read.
+type sides struct {
+	*model
+	known []*parting // what has been asked for, until any of it may change
+}
+
+// A parting is who reaches whom from one time until another, between two changes of that.
+type parting struct {
+	from, until int64
+	n           int // clients
+	up          int // those that are up
+	down        map[nodes.ID]bool
+	cuts        []func(a, b nodes.ID) bool // report whether two nodes do not reach each other
+	of          []int32                    // the part of each client; nil: there are no cuts
+	parts       []part
+}
+
+// A part is clients that reach each other and the same others, or one of which no more is known.
+type part struct {
+	any  nodes.ID // one of them
+	up   int      // those that are up
+	size int      // of the side that those are on, no further than to a majority; 0: not known yet
+}
+
+// changed forgets what is known, since what happens may change it.
+func (s *sides) changed() { s.known = nil }
+
+// when returns who reached whom at a time.
+func (s *sides) when(at int64) *parting {
+	for _, p := range s.known {
+		if p.from <= at && at < p.until {
+			return p
+		}
+	}
+	p := s.parting(at)
+	s.known = append(s.known, p)
+	return p
+}
+
+func (s *sides) parting(at int64) *parting {
+	n := s.Config.N
+	p := &parting{from: math.MinInt64, until: math.MaxInt64, n: n, up: n, down: map[nodes.ID]bool{}}
+	for turn := range s.turns() {
+		if turn <= at {
+			p.from = max(p.from, turn)
+		} else {
+			p.until = min(p.until, turn)
+		}
+	}
+	for i := range s.sections.Deaths {
+		if d := &s.sections.Deaths[i]; d.From <= at && at < d.Back && d.Node >= 0 && int(d.Node) < n &&
+			!p.down[d.Node] {
+			p.down[d.Node] = true
+			p.up--
+		}
+	}
+	for i := range s.sections.Faults {
+		f := &s.sections.Faults[i]
+		if asked := s.asked(f); f.From <= at && at < f.To && asked.Separates != nil {
+			p.cut(asked, f.Victim)
+		}
+	}
+	for id, of := range p.of {
+		if int(of) == len(p.parts) {
+			p.parts = append(p.parts, part{any: nodes.ID(id)})
+		}
+		if !p.down[nodes.ID(id)] {
+			p.parts[of].up++
+		}
+	}
+	return p
+}
+
+// cut adds a cut, and divides the parts by its own. They are numbered in the order of their first clients.
+func (p *parting) cut(asked *Fault, victim nodes.ID) {
+	p.cuts = append(p.cuts, func(a, b nodes.ID) bool { return asked.Separates(a, b, victim) })
+	if p.of == nil {
+		p.of = make([]int32, p.n)
+	}
+	finer, last, its := map[[2]int]int32{}, [2]int{-1, -1}, int32(0)
+	for id := range p.of {
+		parts := [2]int{int(p.of[id]), id}
+		if asked.Part != nil {
+			parts[1] = asked.Part(nodes.ID(id), victim)
+		}
+		if parts != last {
+			known := false
+			if its, known = finer[parts]; !known {
+				its = int32(len(finer))
+				finer[parts] = its
+			}
+			last = parts
+		}
+		p.of[id] = its
+	}
+}
+
+func (p *parting) separated(a, b nodes.ID) bool {
+	return slices.ContainsFunc(p.cuts, func(cut func(a, b nodes.ID) bool) bool { return cut(a, b) })
+}
+
+// side returns how many clients are on the side of a node: those that it can reach, and those that these can,
+// itself included. A coordinator or a token may be with any of them. It counts no further than to a majority.
+func (p *parting) side(from nodes.ID) int {
+	alone := 0 // the node itself, if it is down
+	if p.down[from] {
+		alone = 1
+	}
+	if p.of == nil { // all that are up reach each other
+		return p.up + alone
+	}
+	its := &p.parts[p.of[from]]
+	if its.size > 0 {
+		return its.size + alone
+	}
+	reached, rest, size := []*part{its}, p.others(its), its.up
+	for i := 0; i < len(reached) && 2*size <= p.n; i++ {
+		beyond := rest[:0]
+		for _, other := range rest {
+			if p.separated(reached[i].any, other.any) {
+				beyond = append(beyond, other)
+				continue
+			}
+			reached = append(reached, other)
+			size += other.up
+		}
+		rest = beyond
+	}
+	size = min(size, p.n/2+1)
+	if its.up > 0 { // otherwise those that it reaches need not reach each other
+		for _, one := range reached {
+			one.size = size
+		}
+	}
+	return size + alone
+}
+
+// others returns the parts but one of which somebody is up.
+func (p *parting) others(than *part) (all []*part) {
+	for i := range p.parts {
+		if one := &p.parts[i]; one != than && one.up > 0 {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// minoritySince returns since when a node has been in a minority that is in one at a time.
+func (s *sides) minoritySince(id nodes.ID, at, began int64) int64 {
+	for {
+		p := s.when(at)
+		if p.from <= began {
+			return began
+		}
+		if at = p.from - 1; 2*s.when(at).side(id) > p.n {
+			return p.from
+		}
+	}
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"turnstile/judge/section"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/port"
 )
 
 // modelOf returns a model of three clients and a server whose grace is 100, in which faults took place that
@@ -208,5 +210,136 @@ func TestWhoReachesAMajorityThroughOthersIsOnItsSide(t *testing.T) {
 	m.Faults[0].Separates = func(a, b, _ nodes.ID) bool { return (a < 2) != (b < 2) }
 	if side := of(1500); side != 2 {
 		t.Errorf("of two sides, one has %d", side)
+	}
+}
+
+// A fault of clocks hits the timers of a foreign program, and shows nothing of one that has set none. Of
+// other rows nothing is recorded, and they are judged as ever.
+func TestClocksOfProgramsThatSetNoTimer(t *testing.T) {
+	set := func(running uint32, ever int64) *history.Event {
+		return &history.Event{Kind: history.ClockSet, Count: running, Value: ever}
+	}
+	for _, x := range []struct {
+		name        string
+		forGood     bool
+		began, over *history.Event
+		misses      string // empty: it hits
+	}{
+		{"no timer", true, set(0, 0), nil, "it hit nothing: node 1 has set no timer"},
+		{"none that runs", true, set(0, 3), nil, "it hit nothing: no timer that node 1 has set ran"},
+		{"one that runs", true, set(1, 3), nil, ""},
+		{"none while it lasted", false, set(0, 0), set(0, 0), "it hit nothing: node 1 has set no timer"},
+		{"one that was set meanwhile", false, set(0, 0), set(0, 1), ""},
+		{"not known how it ended", false, set(0, 0), nil, ""},
+		{"of another row", true, nil, nil, ""},
+	} {
+		w := measuring()
+		w.Safe, w.CostKnown, w.Identities = nodes.Timing, false, nil
+		w.Faults = []Fault{{Text: "clock 1", ForGood: x.forGood, Breaks: nodes.Timing,
+			Sets: func(id, _ nodes.ID) bool { return id == 1 }}}
+		w.round()
+		w.add(nodes.None, history.FaultEvent(port.FaultBeginning{Number: 1, Breaks: nodes.Timing,
+			Victim: nodes.None, Nodes: 1}))
+		if x.began != nil {
+			w.add(1, *x.began)
+		}
+		w.together()
+		w.add(nodes.None, history.Event{Kind: history.FaultHealed, Count: 1})
+		if x.over != nil {
+			w.add(1, *x.over)
+		}
+		w.round()
+		w.end()
+		v := w.judge()
+		f := finding(t, v, "faults")
+		if hits := x.misses == ""; (f.Outcome == Valid) != hits || !strings.Contains(f.Says, x.misses) ||
+			v.OutsideModel != hits {
+			t.Errorf("%s: %v: %s; outside its model: %v", x.name, f.Outcome, f.Says, v.OutsideModel)
+		}
+	}
+}
+
+// naiveSide follows whom a node reaches, node by node.
+func naiveSide(m *model, from nodes.ID, at int64) int {
+	side := []nodes.ID{from}
+	for i := 0; i < len(side); i++ {
+		for id := range nodes.ID(m.Config.N) {
+			if !slices.Contains(side, id) && m.wasUp(id, at) && !m.separated(side[i], id, at) {
+				side = append(side, id)
+			}
+		}
+	}
+	return min(len(side), m.Config.N/2+1)
+}
+
+// naiveSince returns since when a node has been in the minority in which it is at a time.
+func naiveSince(m *model, id nodes.ID, at, began int64) int64 {
+	for at > began && 2*naiveSide(m, id, at-1) <= m.Config.N {
+		at--
+	}
+	return at
+}
+
+// randomFaults draws cuts into groups, into rings and of one node, and deaths.
+func randomFaults(r *rand.Rand) *model {
+	n := 2 + r.IntN(7)
+	m := &model{Setting: Setting{Config: nodes.Config{N: n}}, sections: &section.Fold{}}
+	for number := range r.IntN(4) {
+		groups, victim := r.Perm(n), nodes.ID(r.IntN(n))
+		f := Fault{
+			Part:      func(id, _ nodes.ID) int { return groups[id] % 3 },
+			Separates: func(a, b, _ nodes.ID) bool { return groups[a]%3 != groups[b]%3 },
+		}
+		switch r.IntN(3) {
+		case 0:
+			f.Part = nil
+			f.Separates = func(a, b, _ nodes.ID) bool {
+				apart := max(groups[a]-groups[b], groups[b]-groups[a])
+				return min(apart, n-apart) > 1
+			}
+		case 1:
+			f.Part = func(id, victim nodes.ID) int {
+				if id == victim {
+					return 1
+				}
+				return 0
+			}
+			f.Separates = func(a, b, victim nodes.ID) bool { return a != b && (a == victim || b == victim) }
+		}
+		from := r.Int64N(40)
+		m.Faults = append(m.Faults, f)
+		m.sections.Faults = append(m.sections.Faults, section.Fault{Number: uint32(number + 1), From: from,
+			To: from + r.Int64N(30), Victim: victim})
+	}
+	for range r.IntN(4) {
+		from := r.Int64N(40)
+		d := section.Death{Node: nodes.ID(r.IntN(n + 1)), From: from, Back: from + r.Int64N(30)}
+		if r.IntN(3) == 0 {
+			d.Back = math.MaxInt64
+		}
+		m.sections.Deaths = append(m.sections.Deaths, d)
+	}
+	return m
+}
+
+// What is remembered of sides is what looking at every node each time finds.
+func TestSidesAreThoseOfEveryNode(t *testing.T) {
+	for seed := range uint64(400) {
+		r := rand.New(rand.NewPCG(seed, 33))
+		m := randomFaults(r)
+		s := sides{model: m}
+		for range 30 {
+			id, at := nodes.ID(r.IntN(m.Config.N)), r.Int64N(70)
+			want := naiveSide(m, id, at)
+			if got := min(s.when(at).side(id), m.Config.N/2+1); got != want {
+				t.Fatalf("seed %d: at %d, the side of %d has %d nodes, not %d", seed, at, id, got, want)
+			}
+			if 2*want > m.Config.N {
+				continue
+			}
+			if got, want := s.minoritySince(id, at, 2), naiveSince(m, id, at, 2); at >= 2 && got != want {
+				t.Fatalf("seed %d: at %d, %d is in a minority since %d, not %d", seed, at, id, got, want)
+			}
+		}
 	}
 }

@@ -1,8 +1,16 @@
+// Package leadership folds a history into who believed whom to lead, and from that into elections, their
+// parts, and the time without a leader or with several. Measures and checks are made from the same fold. Who
+// leads and who agrees at a moment is decided in nodes/leading.
+//
+// Only what a node says of itself makes it a leader. It leads from when it declares so until it declares
+// another or none, or until it is down. While it stands still it neither leads nor gives way: such time is
+// counted apart.
 package leadership
 
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"turnstile/nodes"
@@ -320,4 +328,104 @@ func (f *Fold) Close([]*history.NodeLog) {
 	for id := range f.nodes {
 		f.endBelief(nodes.ID(id), f.at, true)
 	}
+}
+
+// turn notes a time at which something happened that may change the leader.
+func (f *Fold) turn(at int64) { f.turns = append(f.turns, at) }
+
+// Steady returns how often another node came to lead, or one in another term, in the time in which no fault
+// began or ended, nobody crashed, came up again, stood still or was told to campaign, and how long that was,
+// in nanoseconds. It begins anew a grace after each of these moments: within that a scheme may elect. A
+// scheme without a grace elects when it is told to.
+func (f *Fold) Steady() (changes int, length int64) {
+	if f.Grace == 0 {
+		return 0, 0
+	}
+	turns := append([]int64{f.Begun}, f.turns...)
+	turns = append(turns, f.End)
+	slices.Sort(turns)
+	for i := range len(turns) - 1 {
+		from, to := max(turns[i], f.Begun)+int64(f.Grace), min(turns[i+1], f.End)
+		if from >= to {
+			continue
+		}
+		length += to - from
+		changes += f.ChangesIn(from, to)
+	}
+	return changes, length
+}
+
+// An Ending is whom the nodes that were up and ran took for the leader when the run was told to stop.
+type Ending struct {
+	Leading []nodes.ID // those that led
+	// Without are those that did not take the only one that led for the leader: all, unless one led.
+	Without []nodes.ID
+	Stirs   bool // a node declared something after that
+}
+
+// ending returns whom the nodes that are up and run take for the leader.
+func (f *Fold) ending() (e Ending) {
+	e.Leading = f.voters.Leaders()
+	for i := range f.voters {
+		v := &f.voters[i]
+		if v.Runs() && (len(e.Leading) != 1 || v.Leader != e.Leading[0] && v.Leader != nodes.Somebody) {
+			e.Without = append(e.Without, nodes.ID(i))
+		}
+	}
+	return e
+}
+
+// Asked reports whether somebody was up at the end who had been told to campaign, or had said something.
+func (f *Fold) Asked() bool {
+	last := len(f.Unasked) - 1
+	return last < 0 || f.Unasked[last].To < math.MaxInt64
+}
+
+// ask follows when nobody that is up has a reason to elect a leader.
+func (f *Fold) ask(now int64) {
+	switch asked, was := f.voters.Asked(), f.Asked(); {
+	case asked && !was:
+		f.Unasked[len(f.Unasked)-1].To = now
+	case !asked && was:
+		f.Unasked = append(f.Unasked, Span{now, math.MaxInt64})
+	}
+}
+
+// Agreed returns whom all nodes that are up and run take for the leader after the latest event; None: they do
+// not all take the same one.
+func (f *Fold) Agreed() nodes.ID { return f.voters.Agreed() }
+
+// Follows reports whether a node takes another for the leader after the latest event.
+func (f *Fold) Follows(id nodes.ID) bool {
+	if !f.has(id) || !f.voters[id].Up {
+		return false
+	}
+	leader := f.voters[id].Leader
+	return leader != nodes.None && leader != id
+}
+
+// LeadersAt returns the nodes that led just before a time, in the order of their numbers.
+func (f *Fold) LeadersAt(at int64) (ids []nodes.ID) {
+	for i := range f.Stretches {
+		if s := &f.Stretches[i]; s.State == Leads && s.From < at && at <= s.To {
+			ids = append(ids, s.Node)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// ChangesIn returns how often a node came to lead, or to lead in another term, in [from, to).
+func (f *Fold) ChangesIn(from, to int64) int {
+	first, _ := slices.BinarySearch(f.Changes, from)
+	past, _ := slices.BinarySearch(f.Changes, to)
+	return max(0, past-first)
+}
+
+// AgreedAtEnd returns the latest of Agreements; nil: at the end, not all nodes that are up and run agree.
+func (f *Fold) AgreedAtEnd() *Election {
+	if last := len(f.Agreements) - 1; f.Apart == nil && last >= 0 {
+		return &f.Agreements[last]
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"turnstile/internal/figure"
 	"turnstile/judge/section"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -297,3 +298,173 @@ func (f *FaultFold) Rows(what func(number int) string, leaders *Leaders) (rows [
 	}
 	return rows
 }
+
+// row returns the figures of a fault.
+func (f *FaultFold) row(x *fault, what string) OfFault {
+	row := OfFault{Number: int(x.number), Fault: what, Healed: x.healed,
+		NextEntryS: f.until(x.from, x.next), SilenceS: seconds(x.silence)}
+	for i, p := range x.phases {
+		p.fill(&row, i)
+	}
+	if f.epoch != nil {
+		row.EpochBefore, row.EpochAfter = figure.Count(x.old), figure.Count(x.new)
+		row.EpochsNew = figure.Count(x.epochs)
+	}
+	if f.since != nil {
+		row.FromS = seconds(x.from - f.line.from)
+		f.bounds(&row, x)
+	}
+	if !x.healed {
+		return row
+	}
+	if f.since != nil {
+		row.ToS = seconds(x.to - f.line.from)
+	}
+	row.HealedNextEntryS = f.until(x.to, x.nextHealed)
+	if x.recovery.found {
+		row.OldRateS = seconds(x.recovery.after)
+	}
+	// Of a run that was ended from outside it is not known which requests would have been over some time.
+	if marks := &f.sections.Marks; marks[history.Rested].Seen || marks[history.Stalled].Seen {
+		row.Unfinished = figure.Count(x.unfinished)
+	}
+	return row
+}
+
+// bounds adds from when to when the phases of a fault lasted.
+func (f *FaultFold) bounds(row *OfFault, x *fault) {
+	if p := x.phases[Before]; p != nil && p.Known() {
+		row.BeforeFromS = seconds(p.From - f.line.from)
+	}
+	if p := x.phases[During]; p != nil && p.Known() && !x.healed {
+		row.EndS = seconds(p.To - f.line.from)
+	}
+	if p := x.phases[After]; p != nil && p.Known() {
+		row.AfterToS = seconds(p.To - f.line.from)
+	}
+}
+
+// until returns how long it took from a time until somebody entered next. If nobody did though somebody
+// waited, it is longer than the rest of the history; if nobody waited, it is not measured.
+func (f *FaultFold) until(from, entered int64) figure.Figure {
+	switch {
+	case entered != none:
+		return seconds(entered - from)
+	case f.waiting:
+		return figure.AtLeast(float64(f.sections.End-from) / 1e9)
+	}
+	return figure.Figure{}
+}
+
+// The old rate is there again in the first of consecutive intervals, each a twentieth of the time before the
+// fault, that has nine tenths of the entries. An interval is at least 50 ms long, and long enough for ten
+// entries at the old rate.
+const (
+	intervalsBefore = 20
+	shortestNS      = 50e6
+	entriesInEach   = 10
+	muchAsBefore    = 0.9
+)
+
+// A recovery looks for the old rate after a fault. Its zero value looks for nothing.
+type recovery struct {
+	from, width int64
+	need        float64 // entries in an interval
+	current     int64   // number of the interval
+	entries     float64 // in it
+	found       bool
+	after       int64 // the beginning of the interval, since the heal
+}
+
+// recoveryFrom looks for the rate of a phase from a time on.
+func recoveryFrom(at int64, before *phase) recovery {
+	if before == nil || !before.Known() || before.accepted() == 0 {
+		return recovery{}
+	}
+	length := float64(before.Length())
+	width := max(length/intervalsBefore, shortestNS, entriesInEach/before.rate())
+	if width > length {
+		return recovery{} // this was no rate yet
+	}
+	w := int64(math.Ceil(width))
+	return recovery{from: at, width: w, need: muchAsBefore * before.rate() * float64(w)}
+}
+
+// enter takes an entry. They come in the order of their times.
+func (r *recovery) enter(at int64) {
+	if r.width == 0 || r.found {
+		return
+	}
+	if now := (at - r.from) / r.width; now > r.current {
+		r.end(at)
+		r.current, r.entries = now, 0
+	}
+	r.entries++
+}
+
+// end looks whether the interval is over by a time, and has enough entries.
+func (r *recovery) end(at int64) {
+	begun := r.current * r.width
+	if r.width > 0 && !r.found && r.from+begun+r.width <= at && r.entries >= r.need {
+		r.found, r.after = true, begun
+	}
+}
+
+// A timeline counts entries in equal intervals. When there are too many of them, each two become one.
+type timeline struct {
+	from   int64
+	length int64 // of an interval
+	counts []entered
+}
+
+// An entered counts the entries of an interval: all of them, and the refused ones.
+type entered struct{ all, refused uint64 }
+
+const (
+	mostIntervals = 512
+	shortest      = 1000 // ns of an interval
+)
+
+// enter counts an entry, at a time that is not before the line begins.
+func (t *timeline) enter(at int64, refused bool) {
+	n := &t.counts[t.reach(at)]
+	if n.all++; refused {
+		n.refused++
+	}
+}
+
+// reach makes the line reach beyond a time, and returns the interval that has it.
+func (t *timeline) reach(at int64) int {
+	t.length = max(t.length, shortest)
+	for (at-t.from)/t.length >= mostIntervals {
+		half := t.counts[:0]
+		for i, n := range t.counts {
+			if i%2 == 0 {
+				half = append(half, n)
+			} else {
+				half[i/2].all += n.all
+				half[i/2].refused += n.refused
+			}
+		}
+		t.counts, t.length = half, 2*t.length
+	}
+	i := int((at - t.from) / t.length)
+	for len(t.counts) <= i {
+		t.counts = append(t.counts, entered{})
+	}
+	return i
+}
+
+// rows returns the figures of each interval.
+func (t *timeline) rows() (rows []OfInterval) {
+	for i, n := range t.counts {
+		from := int64(i) * t.length
+		rows = append(rows, OfInterval{FromS: seconds(from), ToS: seconds(from + t.length),
+			Entries: figure.Count(n.all), Refused: figure.Count(n.refused)})
+	}
+	return rows
+}
+
+func seconds(ns int64) figure.Figure { return figure.Number(float64(ns) / 1e9) }
+
+func micros(ns int64) figure.Figure { return figure.Number(float64(ns) / 1e3) }

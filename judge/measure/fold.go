@@ -298,3 +298,187 @@ func (f *Fold) contend() {
 	m.OvertakenMax = bound(float64(f.most))
 	m.OvertakenMean = bound(float64(f.overtaken) / float64(f.requests))
 }
+
+// ofOne are the messages of single requests.
+type ofOne struct {
+	count, sum  float64
+	least, most int64
+}
+
+func (o *ofOne) add(messages int64) {
+	if o.count == 0 {
+		o.least = messages
+	}
+	o.least, o.most = min(o.least, messages), max(o.most, messages)
+	o.count++
+	o.sum += float64(messages)
+}
+
+// countMessages sums up the counters of the nodes, and divides them by the entries.
+func (f *Fold) countMessages(logs []*history.NodeLog) {
+	m, sum := &f.Measures, history.Sum(logs)
+	m.Resent = sum.Resent
+	copy(m.Kinds[:], sum.Kinds)
+	var heartbeats, sent, publishes, bytes uint64
+	for kind, k := range m.Kinds {
+		if f.sections.Heartbeat(kind) {
+			heartbeats += k.Sent
+			continue
+		}
+		sent += k.Sent
+		publishes += k.Publishes
+		bytes += k.Bytes
+	}
+	m.Messages, m.Publishes = figure.Count(sent), figure.Count(publishes)
+	if f.sections.Detects {
+		m.Heartbeats = figure.Count(heartbeats)
+	}
+	f.countRoundTrips(logs)
+	if o := &f.ofOne; o.count > 0 {
+		m.OneEntryMin, m.OneEntryMax = figure.Number(float64(o.least)), figure.Number(float64(o.most))
+		m.OneEntryMean = figure.Ratio(o.sum, o.count)
+	}
+	perEntry, byKind, ok := f.sections.MessagesPerEntry(&sum, m.Circulates, false)
+	if !ok {
+		return
+	}
+	m.MessagesPerEntry, m.KindPerEntry = figure.Number(perEntry), make([]figure.Figure, len(byKind))
+	for kind, n := range byKind {
+		if !f.sections.Heartbeat(kind) { // those are of no entry
+			m.KindPerEntry[kind] = figure.Number(n)
+		}
+	}
+	if !m.Circulates {
+		accepted := float64(f.sections.Entries - f.sections.Refused)
+		m.PublishesPerEntry = figure.Ratio(float64(publishes), accepted)
+		if bytes > 0 || sent == 0 { // in a simulation messages have no bytes
+			m.BytesPerEntry = figure.Ratio(float64(bytes), accepted)
+		}
+	}
+}
+
+// countRoundTrips counts what nodes have asked a resource process, if there is one.
+func (f *Fold) countRoundTrips(logs []*history.NodeLog) {
+	var count, ns uint64
+	for _, l := range logs {
+		count += l.Totals.RoundTrips
+		ns += l.Totals.RoundTripNS
+	}
+	if count == 0 {
+		return
+	}
+	f.Measures.ResourceRoundTripsPerEntry = figure.Ratio(float64(count), float64(f.sections.Entries))
+	f.Measures.ResourceUSMean = figure.Ratio(float64(ns)/1e3, float64(count))
+}
+
+// told counts the entries whose client was told that it had lost the lock, and those that were not.
+type told struct {
+	all, stayed uint64 // those who were told; who went on
+	inside      int64  // for how long they did, in nanoseconds
+	most        int64  // and the one that did longest
+	open        bool   // somebody still did when the history ended
+	untold      uint64 // others entered before they were told
+	forNothing  uint64 // they went on, and nobody else was inside while they were
+}
+
+// add takes an entry that has ended.
+func (t *told) add(s *section.Section, stampError int64) {
+	if s.Late(stampError) {
+		t.untold++
+	}
+	if !s.Told {
+		return
+	}
+	t.all++
+	if length := s.Ended - s.ToldAt; s.State != section.Revoked || length > 0 {
+		t.stayed++
+		if !s.Met {
+			t.forNothing++
+		}
+		t.inside += length
+		t.most = max(t.most, length)
+		t.open = t.open || s.State == section.Unended
+	}
+}
+
+// tell measures what clients have heard of their lock. It is unknown unless machines say it. Where several
+// may be inside, nobody can tell whose entry took what another had lost.
+func (f *Fold) tell(single bool) {
+	m, t := &f.Measures, &f.told
+	var tries, free uint64
+	for _, r := range f.sections.Resources {
+		if r != nil {
+			tries, free = tries+r.Tries, free+r.FreeTries
+		}
+	}
+	if !f.sections.Informs && t.all+tries == 0 {
+		return
+	}
+	m.RefusedTries, m.RefusedFree = figure.Count(tries), figure.Count(free)
+	m.EntriesTold, m.ToldStayed = figure.Count(t.all), figure.Count(t.stayed)
+	number := figure.Number
+	if t.open {
+		number = figure.AtLeast
+	}
+	m.ToldInsideUS = number(float64(t.inside) / 1e3)
+	if t.stayed > 0 {
+		m.ToldInsideUSMax = number(float64(t.most) / 1e3)
+	}
+	if single {
+		m.OverlappedUntold, m.ToldForNothing = figure.Count(t.untold), figure.Count(t.forNothing)
+	}
+}
+
+// guard measures how much of the overlaps a resource that demands fence numbers does not prevent. It is
+// unknown unless each entry had a number.
+func (f *Fold) guard(single bool) {
+	var entries, sure, maybe uint64
+	for _, r := range f.sections.Resources {
+		if r == nil {
+			continue
+		}
+		if r.Unfenced > 0 {
+			return
+		}
+		sure, maybe = sure+r.Unguarded, maybe+r.MaybeUnguarded
+		for i := range r.Clients {
+			entries += uint64(r.Clients[i].Entered)
+		}
+	}
+	switch m := &f.Measures; {
+	case entries == 0 || !single, sure == 0 && maybe > 0:
+	case maybe > 0:
+		m.ViolationsFenced = figure.AtLeast(float64(sure))
+	default:
+		m.ViolationsFenced = figure.Count(sure)
+	}
+}
+
+// work counts what clients have done inside, unless the account counts nothing, since several may be there.
+func (f *Fold) work(single bool) {
+	if !single || f.sections.Entries == 0 {
+		return
+	}
+	var done, spoilt, undone uint64
+	for _, r := range f.sections.Resources {
+		if r != nil {
+			d, s := r.Worked(f.sections.Work)
+			done, spoilt, undone = done+d, spoilt+s, undone+r.Undone()
+		}
+	}
+	m := &f.Measures
+	m.WorkDone, m.WorkSpoilt = figure.Count(done), figure.Count(spoilt)
+	if f.sections.Work == workload.Shares {
+		m.SharesUndone = figure.Count(undone)
+	}
+}
+
+// single reports whether one client at a time is to be inside of each resource.
+func (f *Fold) single() bool {
+	for _, r := range f.sections.Resources {
+		if r != nil && r.Capacity > 1 {
+			return false
+		}
+	}
+	return true
+}

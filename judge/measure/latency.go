@@ -1,10 +1,12 @@
 package measure
 
 import (
+	"maps"
 	"math"
+	"math/bits"
+	"slices"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"turnstile/internal/figure"
 )
 
@@ -122,4 +124,133 @@ func microsOf(ns int64, atLeast bool) figure.Figure {
 		return figure.AtLeast(float64(ns) / 1e3)
 	}
 	return figure.Number(float64(ns) / 1e3)
+}
+
+// The tags of latencies in latency.hlog, by which --json has them too. The columns of their quantiles in
+// runs.csv begin with the tag and _us_.
+const (
+	WaitTag                 = "wait"
+	QueueTag                = "queue"
+	ProtocolTag             = "protocol"
+	HoldTag                 = "hold"
+	SynchronizationDelayTag = "sync_delay"
+
+	ElectTag       = "elect"
+	DetectionTag   = "elect_detection"
+	DeclarationTag = "elect_declaration"
+	AgreementTag   = "elect_agreement"
+	ServingTag     = "elect_serving"
+	TakeoverTag    = "takeover"
+	leaderlessTag  = "leaderless"
+	twoLeadersTag  = "two_leaders"
+	AllAgreedTag   = "all_agreed"
+)
+
+// A LatencyKind is a latency that trials are measured for: its tag, how a summary calls it, and the words
+// that say from when until when it lasts.
+type LatencyKind struct {
+	Tag       string
+	Name      string // of a line of quantiles; empty: it has none
+	One, Many string // above a histogram; empty: it has none
+	About     string // %s stands for the event that ends an election
+	of        func(*Measures, *Leaders) *Latency
+}
+
+// Latencies are all kinds, in the order of latency.hlog.
+var Latencies = []LatencyKind{
+	{WaitTag, "wait", "wait", "waits", "",
+		func(m *Measures, _ *Leaders) *Latency { return &m.Wait }},
+	{QueueTag, "  queue", "", "", "due to requested",
+		func(m *Measures, _ *Leaders) *Latency { return &m.Queue }},
+	{ProtocolTag, "  protocol", "", "", "requested to entered",
+		func(m *Measures, _ *Leaders) *Latency { return &m.Protocol }},
+	{HoldTag, "hold", "", "", "", func(m *Measures, _ *Leaders) *Latency { return &m.Hold }},
+	{SynchronizationDelayTag, "sync delay", "", "", "exit to the next enter, if that was asked for before",
+		func(m *Measures, _ *Leaders) *Latency { return &m.SynchronizationDelay }},
+
+	{ElectTag, "elect", "election", "elections", "from when the leader was lost, or the run began, until %s",
+		func(_ *Measures, l *Leaders) *Latency { return &l.Elect }},
+	{DetectionTag, "  detection", "detection", "detections", "until the first node declared anything",
+		func(_ *Measures, l *Leaders) *Latency { return &l.Detection }},
+	{DeclarationTag, "  declared", "declaration", "declarations", "from then until the leader declared itself",
+		func(_ *Measures, l *Leaders) *Latency { return &l.Declaration }},
+	{AgreementTag, "  agreement", "agreement", "agreements", "from then until %s",
+		func(_ *Measures, l *Leaders) *Latency { return &l.Agreement }},
+	{ServingTag, "  serving", "", "", "from then until a client entered",
+		func(_ *Measures, l *Leaders) *Latency { return &l.Serving }},
+	{TakeoverTag, "take-overs", "take-over", "take-overs", "of who had come up again; they are left out above",
+		func(_ *Measures, l *Leaders) *Latency { return &l.Takeover }},
+	{leaderlessTag, "", "stretch without a leader", "stretches without a leader", "",
+		func(_ *Measures, l *Leaders) *Latency { return &l.Vacancy }},
+	{twoLeadersTag, "", "stretch with two leaders", "stretches with two leaders", "",
+		func(_ *Measures, l *Leaders) *Latency { return &l.Overlap }},
+	{AllAgreedTag, "all agreed", "", "", "from then until all that were up agreed, whatever cut them off",
+		func(_ *Measures, l *Leaders) *Latency { return &l.AllAgreed }},
+}
+
+// in returns the latencies of this kind in a trial. Those of leaders are empty in a run without leaders.
+func (k *LatencyKind) in(m *Measures) *Latency {
+	if m.Leaders == nil {
+		return k.of(m, new(Leaders))
+	}
+	return k.of(m, m.Leaders)
+}
+
+// LatencyNamed returns the kind of latency that has a tag.
+func LatencyNamed(tag string) LatencyKind {
+	for _, l := range Latencies {
+		if l.Tag == tag {
+			return l
+		}
+	}
+	panic("there is no latency " + tag)
+}
+
+// A sparse is a Latency of the same resolution that takes memory only for the values that it holds, since
+// each phase of each fault has one. Its zero value is empty.
+type sparse struct {
+	all, open     map[int64]int64 // counts, by the least value that counts as the same
+	count, censor uint64
+}
+
+// resolution is how many bits of a value an HdrHistogram of three significant figures keeps.
+const resolution = 11
+
+func lowestOf(ns int64) (low, width int64) {
+	shift := max(0, bits.Len64(uint64(ns))-resolution)
+	return ns >> shift << shift, 1 << shift
+}
+
+// add adds a duration, which has ended or not.
+func (s *sparse) add(ns int64, ended bool) {
+	if s.all == nil {
+		s.all, s.open = map[int64]int64{}, map[int64]int64{}
+	}
+	low, _ := lowestOf(min(max(ns, 0), longest))
+	s.all[low]++
+	s.count++
+	if !ended {
+		s.open[low]++
+		s.censor++
+	}
+}
+
+func (s *sparse) clone() sparse {
+	return sparse{maps.Clone(s.all), maps.Clone(s.open), s.count, s.censor}
+}
+
+// microsAt returns the quantile q in microseconds, as Latency.MicrosAt does.
+func (s *sparse) microsAt(q float64) figure.Figure {
+	if s.count == 0 {
+		return figure.Figure{}
+	}
+	return microsOf(quantileOf(barsOf(s.all), barsOf(s.open), rankOf(q, s.count)))
+}
+
+func barsOf(counts map[int64]int64) (bars []hdrhistogram.Bar) {
+	for _, low := range slices.Sorted(maps.Keys(counts)) {
+		_, width := lowestOf(low)
+		bars = append(bars, hdrhistogram.Bar{From: low, To: low + width - 1, Count: counts[low]})
+	}
+	return bars
 }

@@ -1,3 +1,15 @@
+// Package measure folds the history of a run into figures. It uses nothing but the history and the load, so
+// real, simulated and stored runs are measured alike.
+//
+// A [Fold] observes the sections of a history and gives [Measures] once it is closed; a [FaultFold] measures
+// what happened before, during and after each fault, and [Leaders] the elections of a fold of package
+// leadership. Each takes a history event by event, with bounded memory.
+//
+// [Figures], [OfMessages], [OfPhase] and [OfInterval] are what becomes of that: structs whose fields are
+// columns, by their tags. docs/columns.md defines each. What was not measured stays unknown, which is not
+// zero, and what never ended is a lower bound.
+//
+// It judges nothing, and knows neither files nor algorithms.
 package measure
 
 import (
@@ -5,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
 	"turnstile/internal/figure"
 	"turnstile/judge/leadership"
 	"turnstile/judge/section"
@@ -76,4 +89,61 @@ func QuantileIn(column string) (tag string, q float64, is bool) {
 	tag, quantile, _ := strings.Cut(column, "_us_")
 	q, is = quantiles[quantile]
 	return tag, q, is && slices.ContainsFunc(Latencies, func(l LatencyKind) bool { return l.Tag == tag })
+}
+
+// OfMessages returns the figures of each kind of message that codec names, in each phase.
+func (m *Measures) OfMessages(codec *nodes.Codec) []OfMessages {
+	var whole, steady []OfMessages
+	for kind := range codec.Kinds() {
+		k := m.Kinds[kind]
+		row := OfMessages{
+			Phase:     WholeRun,
+			Refused:   m.EntriesRefused,
+			Kind:      codec.Name(kind),
+			Sent:      figure.Count(k.Sent),
+			Publishes: figure.Count(k.Publishes),
+			Delivered: figure.Count(k.Delivered),
+		}
+		if k.Bytes > 0 || k.Sent == 0 {
+			row.Bytes = figure.Count(k.Bytes)
+		}
+		var perEntry figure.Figure
+		if m.KindPerEntry != nil {
+			perEntry = m.KindPerEntry[kind]
+		}
+		if m.Circulates {
+			steady = append(steady,
+				OfMessages{Phase: Steady, Kind: row.Kind, Refused: row.Refused, PerEntry: perEntry})
+		} else if perEntry.Known() {
+			row.PerEntry = perEntry
+			accepted, _ := m.EntriesAccepted.Value()
+			row.PublishesPerEntry = figure.Ratio(float64(k.Publishes), accepted)
+		}
+		whole = append(whole, row)
+	}
+	return append(whole, steady...)
+}
+
+// OpenSuffix ends the tag of a histogram of those latencies that never ended. They are in the histogram
+// without the suffix too, with the age they had.
+const OpenSuffix = "_open"
+
+// A Tagged is a histogram in nanoseconds, with its tag in latency.hlog.
+type Tagged struct {
+	Tag  string
+	Hist *hdrhistogram.Histogram
+}
+
+// Histograms returns the latencies of the trial that there are.
+func (m *Measures) Histograms() (tagged []Tagged) {
+	for _, l := range Latencies {
+		of := l.in(m)
+		if of.Hist != nil {
+			tagged = append(tagged, Tagged{Tag: l.Tag, Hist: of.Hist})
+		}
+		if of.open != nil {
+			tagged = append(tagged, Tagged{Tag: l.Tag + OpenSuffix, Hist: of.open})
+		}
+	}
+	return tagged
 }

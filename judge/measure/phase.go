@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"slices"
 
 	"turnstile/internal/figure"
 	"turnstile/judge/section"
@@ -97,4 +98,144 @@ func (ps *phases) touched(from, to int64, do func(*phase)) {
 			do(p)
 		}
 	}
+}
+
+// Healed names what is counted from the heal of a fault on, beside the Phases.
+const Healed = "healed"
+
+// OfPhase are the figures of one phase of a fault, or of what came after its heal: the columns of faults.csv.
+type OfPhase struct {
+	Number int    `csv:"number"`        // of the fault among those that were asked for, from 1
+	Fault  string `csv:"fault,outside"` // in words
+	Phase  string `csv:"phase"`         // one of Phases, or Healed
+	FromS  number `csv:"from_s"`        // from the beginning of the window
+	ToS    number `csv:"to_s"`
+
+	Entries     number `csv:"entries" of:"exclusion"`
+	Accepted    number `csv:"accepted" of:"exclusion"`
+	Refused     number `csv:"refused" of:"exclusion"`
+	EntriesPerS number `csv:"entries_per_s" of:"exclusion"`
+	WaitUSP50   number `csv:"wait_us_p50" of:"exclusion"`
+	WaitUSP99   number `csv:"wait_us_p99" of:"exclusion"`
+	WaitUSMax   number `csv:"wait_us_max" of:"exclusion"`
+	OverlapUS   number `csv:"overlap_us" of:"exclusion"`
+	Messages    number `csv:"messages"`
+	Dropped     number `csv:"dropped"`
+
+	NextEntryS       number `csv:"next_entry_s" of:"exclusion"` // during and healed: since its beginning
+	OldRateS         number `csv:"old_rate_s" of:"exclusion"`   // healed
+	Unfinished       number `csv:"unfinished" of:"exclusion"`   // healed
+	EpochBefore      number `csv:"epoch_before" of:"exclusion"` // during, as all below
+	EpochAfter       number `csv:"epoch_after" of:"exclusion"`
+	EpochsNew        number `csv:"epochs_new" of:"exclusion"`
+	SilenceS         number `csv:"silence_s" of:"exclusion"`
+	SilenceTextbookS number `csv:"silence_textbook_s" of:"exclusion"`
+
+	Elections     number `csv:"elections" of:"leaders"`
+	ElectUSP50    number `csv:"elect_us_p50" of:"leaders"`
+	ElectUSMax    number `csv:"elect_us_max" of:"leaders"`
+	LeaderlessUS  number `csv:"leaderless_us" of:"leaders"`
+	TwoLeadersUS  number `csv:"two_leaders_us" of:"leaders"`
+	Flaps         number `csv:"flaps" of:"leaders"`
+	LeaderChanges number `csv:"leader_changes" of:"leaders"`
+	AgreedS       number `csv:"agreed_s" of:"leaders"` // healed
+}
+
+// ByPhases returns the figures of a fault by phase, in the order of Phases, and those from its heal on, if it
+// was healed. FaultOf makes the fault of them again.
+func (f *OfFault) ByPhases() []OfPhase {
+	var all []OfPhase
+	for i, name := range Phases {
+		p := OfPhase{Number: f.Number, Fault: f.Fault, Phase: name}
+		p.copyPhase(f, i, func(to, from *number) { *to = *from })
+		all = append(all, p)
+	}
+	before, during, after := &all[Before], &all[During], &all[After]
+	if before.FromS = f.BeforeFromS; f.BeforeFromS.Known() {
+		before.ToS = f.FromS
+	}
+	during.FromS, during.ToS = f.FromS, f.EndS
+	if f.Healed {
+		during.ToS = f.ToS
+	}
+	if after.ToS = f.AfterToS; f.AfterToS.Known() {
+		after.FromS = f.ToS
+	}
+	during.copyBegun(f, func(to, from *number) { *to = *from })
+	if f.Healed {
+		healed := OfPhase{Number: f.Number, Fault: f.Fault, Phase: Healed, FromS: f.ToS}
+		healed.copyHealed(f, func(to, from *number) { *to = *from })
+		all = append(all, healed)
+	}
+	return all
+}
+
+// FaultOf returns the fault that has such figures by phase.
+func FaultOf(phases []OfPhase) (f OfFault) {
+	back := func(from, to *number) { *to = *from }
+	for i := range phases {
+		p := &phases[i]
+		f.Number, f.Fault = p.Number, p.Fault
+		if p.Phase == Healed {
+			f.Healed, f.ToS = true, p.FromS
+			p.copyHealed(&f, back)
+			continue
+		}
+		at := slices.Index(Phases[:], p.Phase)
+		if at < 0 {
+			continue
+		}
+		switch p.copyPhase(&f, at, back); at {
+		case Before:
+			f.BeforeFromS = p.FromS
+		case During:
+			f.FromS, f.EndS = p.FromS, p.ToS
+			p.copyBegun(&f, back)
+		case After:
+			f.AfterToS = p.ToS
+		}
+	}
+	if f.Healed {
+		f.EndS = figure.Figure{}
+	}
+	return f
+}
+
+// copyPhase copies the figures of one phase, from the fault or into it.
+func (p *OfPhase) copyPhase(f *OfFault, i int, do func(of, in *number)) {
+	do(&p.Entries, &f.Entries[i])
+	do(&p.Accepted, &f.Accepted[i])
+	do(&p.Refused, &f.Refused[i])
+	do(&p.EntriesPerS, &f.PerS[i])
+	do(&p.WaitUSP50, &f.WaitUS[i].P50)
+	do(&p.WaitUSP99, &f.WaitUS[i].P99)
+	do(&p.WaitUSMax, &f.WaitUS[i].Max)
+	do(&p.OverlapUS, &f.OverlapUS[i])
+	do(&p.Messages, &f.Messages[i])
+	do(&p.Dropped, &f.Dropped[i])
+	do(&p.Elections, &f.Elections[i])
+	do(&p.ElectUSP50, &f.ElectUS[i].P50)
+	do(&p.ElectUSMax, &f.ElectUS[i].Max)
+	do(&p.LeaderlessUS, &f.LeaderlessUS[i])
+	do(&p.TwoLeadersUS, &f.TwoLeadersUS[i])
+	do(&p.Flaps, &f.Flaps[i])
+	do(&p.LeaderChanges, &f.Changes[i])
+}
+
+// copyBegun copies what is counted from the beginning of the fault on.
+func (p *OfPhase) copyBegun(f *OfFault, do func(of, in *number)) {
+	do(&p.NextEntryS, &f.NextEntryS)
+	do(&p.EpochBefore, &f.EpochBefore)
+	do(&p.EpochAfter, &f.EpochAfter)
+	do(&p.EpochsNew, &f.EpochsNew)
+	do(&p.SilenceS, &f.SilenceS)
+	do(&p.SilenceTextbookS, &f.SilenceTextbookS)
+}
+
+// copyHealed copies what is counted from its heal on.
+func (p *OfPhase) copyHealed(f *OfFault, do func(of, in *number)) {
+	do(&p.NextEntryS, &f.HealedNextEntryS)
+	do(&p.OldRateS, &f.OldRateS)
+	do(&p.Unfinished, &f.Unfinished)
+	do(&p.AgreedS, &f.HealedAgreedS)
 }

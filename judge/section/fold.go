@@ -398,3 +398,156 @@ func (f *Fold) irregular(e *history.Event, does string) {
 			does, e.Entry, float64(e.At)/1e3))
 	}
 }
+
+// A busy adds up for how much of the window somebody was inside who was not refused.
+type busy struct {
+	Busy  int64    // in nanoseconds, up to when nobody was inside
+	stays []Window // since then, in order
+}
+
+// left takes a section that is over; empty says that nobody is inside any more. None before it ended later.
+func (b *busy) left(s *Section, empty bool, w Window) {
+	if !s.Refused {
+		stay, last := Window{s.Entered, s.Ended}, len(b.stays)
+		for ; last > 0 && b.stays[last-1].To >= stay.From; last-- {
+			stay.From = min(stay.From, b.stays[last-1].From)
+		}
+		b.stays = append(b.stays[:last], stay)
+	}
+	if empty {
+		for _, stay := range b.stays {
+			b.Busy += w.Overlap(stay.From, stay.To)
+		}
+		b.stays = b.stays[:0]
+	}
+}
+
+// Busy returns for how many nanoseconds of the window somebody was inside any of the resources who was not
+// refused.
+func (f *Fold) Busy() (ns int64) {
+	if f.Named > 1 {
+		return f.any.Busy
+	}
+	for _, r := range f.Resources {
+		if r != nil {
+			ns += r.Busy
+		}
+	}
+	return ns
+}
+
+// left takes a section of any of the resources that is over.
+func (f *Fold) left(s *Section) {
+	if f.within--; f.Named > 1 {
+		f.any.left(s, f.within == 0, f.Window)
+	}
+}
+
+// Heartbeat reports whether messages of a kind only say that their sender is up. They belong to no entry.
+func (f *Fold) Heartbeat(kind int) bool {
+	return f.Codec != nil && kind < f.Codec.Kinds() && f.Codec.Kind(kind).Heartbeat
+}
+
+// A circulation counts the messages from the first to the last entry in the window, if messages circulate.
+type circulation struct {
+	entries uint64
+	sent    [nodes.MaxKinds]uint64 // up to the last entry
+	since   [nodes.MaxKinds]uint64 // after it
+	kinds   []uint32               // of those since
+}
+
+func (l *circulation) send(kind uint32) {
+	if l.since[kind]++; l.since[kind] == 1 {
+		l.kinds = append(l.kinds, kind)
+	}
+}
+
+func (l *circulation) enter() {
+	l.entries++
+	for _, kind := range l.kinds {
+		if l.entries > 1 {
+			l.sent[kind] += l.since[kind]
+		}
+		l.since[kind] = 0
+	}
+	l.kinds = l.kinds[:0]
+}
+
+// MessagesPerEntry returns how many messages one entry took, and how many of each kind by its index:
+// all messages of a run that came to rest, divided by its entries; or, if messages circulate, those
+// from the first to the last entry in the window, divided by the entries after the
+// first. Heartbeats do not count in the first figure, and entries that the resource refused count if refused
+// is set. ok is false if nothing is known.
+func (f *Fold) MessagesPerEntry(all *history.InstanceTotals, circulates, refused bool) (
+	perEntry float64, byKind []float64, ok bool) {
+	var sent [nodes.MaxKinds]uint64
+	var entries, left uint64 // left out
+	switch {
+	case circulates && (f.Marks[history.Stopped].Seen || f.Marks[history.Interrupted].Seen):
+		sent, entries, left = f.circulation.sent, max(f.circulation.entries, 1)-1, f.RefusedInWindow
+	case !circulates && f.Marks[history.Rested].Seen:
+		entries, left = all.Entries, f.Refused
+		for kind, k := range all.Kinds {
+			sent[kind] = k.Sent
+		}
+	}
+	if !refused {
+		entries -= min(left, entries)
+	}
+	if entries == 0 {
+		return 0, nil, false
+	}
+	total := uint64(0)
+	for kind, n := range sent {
+		if !f.Heartbeat(kind) {
+			total += n
+		}
+		byKind = append(byKind, float64(n)/float64(entries))
+	}
+	return float64(total) / float64(entries), byKind, true
+}
+
+// hear takes what a client has heard of its lock. Once its node was killed, that does not matter any more.
+func (f *Fold) hear(e *history.Event, r *Resource, c *Client) {
+	if _, dead := f.dead[e.Node]; dead {
+		return
+	}
+	s := c.open
+	mine := s != nil && s.Entry == e.Entry
+	switch {
+	case e.Kind == history.TryRefused && mine && s.State == waiting:
+		r.refuseTry(e, f.clocks.all)
+	case e.Kind == history.TryRefused:
+		f.irregular(e, "is refused without a request")
+	case mine && s.State == inside:
+		s.tell(e.At)
+	default:
+		f.irregular(e, "is told that it has lost what it does not hold")
+	}
+}
+
+// tell notes that the client of a section was told that what it holds is lost. Only the first time counts.
+func (s *Section) tell(at int64) {
+	if !s.Told {
+		s.Told, s.ToldAt = true, at
+	}
+}
+
+// refuseTry counts a try that was refused. It was refused although nobody was inside if, by the stamps,
+// nobody has been at any moment of it. A client leaves before it asks again, whatever stamps err by.
+func (r *Resource) refuseTry(e *history.Event, stampError int64) {
+	r.Tries++
+	others := r.lastLeft
+	if r.lastBy == e.Node {
+		others = r.others
+	}
+	if len(r.inside) == 0 && others < e.Value-stampError {
+		r.FreeTries++
+	}
+}
+
+// Late reports whether another entered while a section was inside, before its client was told that what it
+// held was lost, if it ever was: by more than the stamps may err, and in a certain overlap.
+func (s *Section) Late(stampError int64) bool {
+	return s.Violates && s.Ended-stampError > s.Followed && (!s.Told || s.ToldAt-stampError > s.Followed)
+}

@@ -1,8 +1,11 @@
 package detector
 
 import (
+	"fmt"
+	"math"
 	"math/bits"
 	"slices"
+	"strconv"
 	"time"
 
 	"turnstile/nodes"
@@ -369,3 +372,104 @@ func (s *swim) update(id nodes.ID) swimUpdate {
 
 // logOf returns ⌈log₂ n⌉, and at least 1.
 func logOf(n int) uint32 { return uint32(max(1, bits.Len(uint(n-1)))) }
+
+// The options of swim, beside the period.
+// An ack is to come within a third of a period, so that there is time for the ping of others as well: the
+// paper has the period be three times as long as a message and its answer take, at least.
+var (
+	swimPeriodOption = nodes.Option{Name: periodOption.Name, Default: periodOption.Default,
+		Usage: periodOption.Usage, Check: periodOption.Check, Bound: &nodes.TimeoutBound{Formula: "2T",
+			Covers: func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message },
+			Suits:  func(_ nodes.Config, d nodes.Delays) time.Duration { return 10 * d.Message }}}
+	swimTimeoutOption = nodes.Option{Name: "timeout", Default: "30ms", Check: checkSwimTimeout,
+		Usage: "how long a member waits for an ack before it asks others to ping, a third of the period at most",
+		Bound: &nodes.TimeoutBound{
+			Suits: func(_ nodes.Config, d nodes.Delays) time.Duration { return 5 * d.Message / 2 }}}
+	swimKOption = nodes.Option{Name: "k", Default: "3", Check: checkCount(0, 100),
+		Usage: "how many others are asked to ping a member that does not answer"}
+	swimSuspicionOption = nodes.Option{Name: "suspicion", Default: "2", Check: checkCount(0, 100),
+		Usage: "periods, times ⌈log₂ N⌉, to refute a suspicion; 0: who is suspected is declared faulty at once"}
+	swimHealthOption = nodes.Option{Name: "health", Default: "8", Check: checkCount(0, 100),
+		Usage: "by how many periods, at most, a member that hears too little makes its own period longer"}
+	swimOrderOption = nodes.Option{Name: "order", Default: "round-robin", Usage: "which member is pinged next",
+		Values: []string{"round-robin", "random"}}
+	swimInStepOption = nodes.Option{Name: "in-step", Default: "no", Values: []string{"no", "yes"},
+		Usage: "whether the periods of all members begin at the same time"}
+)
+
+// checkSwimTimeout says what is wrong with a timeout. In a period there must be time for a ping, for a ping
+// by others, and for what they answer.
+func checkSwimTimeout(c nodes.Config, value string) error {
+	if err := row.CheckTime(value, time.Nanosecond, time.Hour, "30ms"); err != nil {
+		return err
+	}
+	timeout, _ := time.ParseDuration(value)
+	if period := c.Duration(periodOption); timeout > period/3 {
+		return fmt.Errorf("%v is more than a third of the period of %v, so that others would ask too late: take "+
+			"%v at most, or a longer period", timeout, period, period/3)
+	}
+	return nil
+}
+
+// checkCount returns a check of an option that is a number from least to most.
+func checkCount(least, most int) func(nodes.Config, string) error {
+	return func(_ nodes.Config, value string) error {
+		switch n, err := strconv.Atoi(value); {
+		case err != nil:
+			return fmt.Errorf("%q is no number, such as %d", value, least+1)
+		case n < least || n > most:
+			return fmt.Errorf("%d is not from %d to %d", n, least, most)
+		}
+		return nil
+	}
+}
+
+// count returns the value of an option that is a number.
+func count(c nodes.Config, o nodes.Option) int {
+	n, _ := strconv.Atoi(c.Value(o)) // the options are valid
+	return n
+}
+
+func swimOf(c nodes.Config) *swim {
+	return &swim{period: c.Duration(periodOption), timeout: c.Duration(swimTimeoutOption),
+		k: count(c, swimKOption), worst: count(c, swimHealthOption),
+		suspicion: uint32(count(c, swimSuspicionOption)),
+		random:    c.Value(swimOrderOption) == "random", inStep: c.Value(swimInStepOption) == "yes"}
+}
+
+// swimDetects returns after what time all members know of a crash, or have taken a wrong suspicion
+// back, where messages take no time beside a period. In round-robin order each member pings each within two
+// rounds; in random order that is likely within four times as many, and then gossip has told long before. A
+// probe of somebody who was well takes a period, a suspicion its limit, and a member that feels unwell to
+// the highest score takes so many periods of extra length until it is well.
+func swimDetects(c nodes.Config) time.Duration {
+	rounds := 2 * c.N
+	if c.Value(swimOrderOption) == "random" {
+		rounds *= 4
+	}
+	health := count(c, swimHealthOption)
+	periods := rounds + 1 + swimLimit(c) + health*(health+1)/2
+	return time.Duration(periods) * c.Duration(periodOption)
+}
+
+// swimLimit returns how many periods a suspected member has to refute it.
+func swimLimit(c nodes.Config) int { return count(c, swimSuspicionOption) * int(logOf(c.N)) }
+
+// swimClaims are what the paper has of SWIM's load, and of how soon a crashed member is pinged: in section
+// 3.1 each of n members pings a random one per period, so that a given member is pinged by somebody with
+// probability 1-(1-1/(n-1))^(n-1), if all periods begin together. Where they do not, about one ping in a
+// period comes to each member, at any time.
+var swimClaims = []row.Claim{
+	{Figure: row.MessagesPerMember, Source: "a ping and an ack, whatever N is", Sizes: []int{8, 32, 128},
+		Options: map[string]string{"in-step": "yes"},
+		Value:   func(nodes.Config) row.Range { return row.Exactly(2) }},
+	{Figure: row.PeriodsToProbe, Source: "1/(1-(1-1/(N-1))^(N-1)), in step", Within: row.Mean,
+		Sizes: []int{4, 8, 32}, Options: map[string]string{"order": "random", "suspicion": "0", "in-step": "yes"},
+		Value: func(c nodes.Config) row.Range {
+			n := float64(c.N - 1)
+			return row.Exactly(1 / (1 - math.Pow(1-1/n, n)))
+		}},
+	{Figure: row.PeriodsToProbe, Source: "about 1, each member at its own time", Within: row.Beside,
+		Sizes: []int{8, 32}, Options: map[string]string{"order": "random", "suspicion": "0"},
+		Value: func(nodes.Config) row.Range { return row.Exactly(1) }},
+}

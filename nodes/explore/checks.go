@@ -7,6 +7,7 @@ import (
 
 	"turnstile/internal/suggest"
 	"turnstile/nodes"
+	"turnstile/nodes/leading"
 	"turnstile/nodes/replay"
 	"turnstile/nodes/row"
 )
@@ -117,4 +118,186 @@ func (w *worker) majority(up int) nodes.Assumption {
 		return 0
 	}
 	return nodes.Majority
+}
+
+// campaign makes the moves by which a node is told to bring an election about.
+func (w *worker) campaign(node uint8, p *part) {
+	if !w.rules.Elects || int(p.campaigned) >= w.o.Entries {
+		return
+	}
+	all := 0
+	for _, number := range w.state[:w.o.Config.N] {
+		all += int(w.known[number].campaigned)
+	}
+	if w.o.Campaigns == 0 || all < w.o.Campaigns {
+		w.try(move{what: replay.StepCampaign, node: node})
+	}
+}
+
+// electorate returns what the clients believe in a state, until the next call.
+func (w *worker) electorate(state []uint32) leading.Electorate {
+	w.voters = w.voters[:0]
+	for _, number := range state[:w.o.Config.N] {
+		p := w.known[number]
+		w.voters = append(w.voters, leading.Voter{Up: p.up, Belief: &p.Belief})
+	}
+	return w.voters
+}
+
+// together says what is wrong with several leaders in a state; empty: nothing.
+func (w *worker) together(state []uint32) string {
+	if !w.rules.Elects || !w.o.looksFor(replay.CheckLeaders) {
+		return ""
+	}
+	e := w.electorate(state)
+	if e.Leading() < 2 {
+		return ""
+	}
+	ticks := uint32(0)
+	if w.ticks > 0 {
+		ticks = state[w.ticks]
+	}
+	return w.rules.TooMany(e, w.silent(state), w.o.Timing, ticks)
+}
+
+// silent reports whether no message is on its way in a state and no timer runs.
+func (w *worker) silent(state []uint32) bool {
+	for _, number := range state[:w.total] {
+		if len(w.known[number].timers) > 0 {
+			return false
+		}
+	}
+	return len(state) == w.head
+}
+
+// quarrel returns which check the leaders of a state fail, which has just come about by a move; empty: none.
+func (w *worker) quarrel(state []uint32, m move, out *outcome) (check string) {
+	id := nodes.ID(m.node)
+	if out != nil && w.rules.Terms && int(id) < w.o.Config.N && w.o.looksFor(replay.CheckTerms) {
+		if _, _, shared := w.electorate(state).Shared(id); shared || out.back {
+			return replay.CheckTerms
+		}
+	}
+	if w.together(state) != "" {
+		return replay.CheckLeaders
+	}
+	return ""
+}
+
+// undecided looks, in a state that was expanded, whether nodes agree that are to. If they do not, and nothing
+// excuses that, they are still to: 1. Nothing is known of that if moves were findings, which lead nowhere.
+func (w *worker) undecided(state []uint32, findings int) uint8 {
+	if !w.o.looksFor(replay.CheckAgreement) || !w.electorate(state).Disagree() {
+		return 0
+	}
+	if w.steps == 0 {
+		w.findings = append(w.findings, finding{check: replay.CheckAgreement})
+		return 0
+	}
+	if len(w.findings) > findings || w.excuse(state, w.live) != 0 {
+		return 0
+	}
+	return 1
+}
+
+// checksOfLeaders are those that rows of electors alone can fail.
+var checksOfLeaders = []string{replay.CheckLeaders, replay.CheckTerms, replay.CheckAgreement}
+
+// refused are options that explorations of rows of a kind do not take: checks that these cannot fail, and
+// others. What to say of them takes the name of the row and, of a check, its name.
+var refused = map[nodes.Kind]struct {
+	checks    []string
+	saysCheck string
+	other     func(*Options, *row.Stack) bool
+	saysOther string
+}{
+	nodes.MutualExclusion: {
+		checksOfLeaders, "%s elects no leaders: look for something else than %s",
+		func(o *Options, _ *row.Stack) bool { return o.Campaigns > 0 },
+		"%s elects no leaders, so nobody campaigns: give no number of campaigns"},
+	nodes.Election: {
+		slices.DeleteFunc(replay.Checks(), func(name string) bool {
+			return name == replay.CheckPanic || slices.Contains(checksOfLeaders, name)
+		}),
+		"%s elects leaders, and has no clients: look for " + strings.Join(checksOfLeaders, ", ") + " or " +
+			replay.CheckPanic + ", and not for %s",
+		func(_ *Options, stack *row.Stack) bool { return len(stack.Mutexes()) > 0 },
+		"%s elects leaders beside resources of clients: explore the two on their own"},
+}
+
+// validateElection says what is wrong with the options about elections and timers, if anything is.
+func (o *Options) validateElection(stack *row.Stack) error {
+	refused := refused[o.Spec.Kind]
+	switch {
+	case o.Timeouts > 0 && !timed(stack):
+		return fmt.Errorf("%s has no timers that could run out: give no number of timeouts", o.Spec.Name)
+	case refused.other != nil && refused.other(o, stack):
+		return fmt.Errorf(refused.saysOther, o.Spec.Name)
+	}
+	for _, check := range o.Checks {
+		switch {
+		case slices.Contains(refused.checks, check):
+			return fmt.Errorf(refused.saysCheck, o.Spec.Name, check)
+		case check == replay.CheckTerms && !o.Spec.Leadership().Terms:
+			return fmt.Errorf("the leaders of %s have no terms: look for something else", o.Spec.Name)
+		case check == replay.CheckLeaders && o.Spec.Leadership().Terms:
+			return fmt.Errorf("leaders of %s have terms, so two may lead at once: look for %s", o.Spec.Name,
+				replay.CheckTerms)
+		}
+	}
+	return nil
+}
+
+// In an exploration nobody is cut off. That a node reaches no majority is that its failure detector suspects
+// half of the clients, and that in its present life it has heard from too few to make a majority with it. If
+// such a node lets its client in, and not because of a message, it has taken a minority for enough. A row
+// that may keep what was there promises that but for requests, which find a token there.
+
+// secludes reports whether a row promises something of minorities, and an exploration looks for it.
+func (o *Options) secludes() bool {
+	return o.Spec.Exclusion().Minority != nil && o.looksFor(replay.CheckMinority)
+}
+
+// secluded reports whether a stimulus by which a client enters may not let it in, in the state of its node
+// that comes of it.
+func (ps *parts) secluded(next *part, s stimulus) bool {
+	keeps := ps.o.Spec.Exclusion().Minority.Keeps && s >= onRequest && s < onRelease
+	return s < onReceive && !keeps && ps.rules.InMinority(next.suspects, next.heard)
+}
+
+// Where the resource demands fence numbers (Config.Fenced), that two are inside is no violation: of what they
+// write, it refuses what is under a lower number than the highest that has entered. What can still go wrong
+// is that somebody enters under the same number as that one. Then the resource accepts what either writes, in
+// any order, though both are inside, or one has left: see judge/section/resource.go. Who enters under a lower
+// number was let in before, and heard of it late; what it writes is refused. An entry without a number is
+// wrong.
+
+// The highest number under which anybody has entered each such resource is in two words of a state, behind
+// its faults.
+const fenceWords = 2
+
+// fenced returns which of the resources of a stack demand fence numbers.
+func fenced(stack *row.Stack) (resources []int) {
+	for r, instance := range stack.Mutexes() {
+		if stack.Fenced(instance) {
+			resources = append(resources, r)
+		}
+	}
+	return resources
+}
+
+// highest returns the highest number under which anybody has entered the ith such resource, in a state.
+func (w *worker) highest(state []uint32, i int) uint64 {
+	at := w.fences + fenceWords*i
+	return uint64(state[at])<<32 | uint64(state[at+1])
+}
+
+// raise brings the highest numbers up to date in a state, which is about to come about by an entry.
+func (w *worker) raise(state []uint32, out *outcome) {
+	for i, r := range w.fenced {
+		if out.entered>>r&1 != 0 && out.fences[r] > w.highest(state, i) {
+			at := w.fences + fenceWords*i
+			state[at], state[at+1] = uint32(out.fences[r]>>32), uint32(out.fences[r])
+		}
+	}
 }

@@ -1,12 +1,14 @@
 package explore
 
 import (
+	"fmt"
 	"slices"
 	"sync/atomic"
 
 	"turnstile/nodes"
 	"turnstile/nodes/leading"
 	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
 
@@ -378,4 +380,223 @@ func (w *worker) taken(node, r int, instance int32, out *outcome) int {
 		}
 	}
 	return taken
+}
+
+// A state is a list of numbers: the part of each node, the faults so far, how often each client was passed
+// over if that is looked for, the highest fence numbers if the resource demands any, how often timers have
+// run out if that is bounded, for how many ticks several nodes lead if that is, and a word for each message
+// on its way. Words are ordered by link, and on a link as they were sent or, with Reordering, by
+// their digests, since the order sent makes no difference then.
+
+// Faults are counted in one number.
+const (
+	oneLoss      = 1
+	lostBehind   = 1 << 7 // not counted: a message was lost behind equal ones, and each counts
+	oneDuplicate = 1 << 8
+	oneCrash     = 1 << 16
+	oneAmnesia   = 1 << 24 // not counted: a flag
+	oneSuspicion = 1 << 25 // of a node that is up: the bits from here on
+)
+
+// successor appends the state that a move leads to from a state.
+func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
+	if m.what == replay.StepTick {
+		return w.later(b, state)
+	}
+	head := len(b)
+	b = append(b, state[:w.head]...)
+	faults := &b[head+w.total]
+	flights := state[w.head:]
+	at := -1
+	switch m.what {
+	case replay.StepDeliver, replay.StepDrop, replay.StepDuplicate:
+		at = slices.Index(flights, m.which)
+		*faults += [...]uint32{replay.StepDeliver: 0, replay.StepDrop: oneLoss,
+			replay.StepDuplicate: oneDuplicate}[m.what]
+	case replay.StepRestart, replay.StepAmnesia:
+		if m.what == replay.StepAmnesia || w.forgets[m.node] {
+			*faults |= oneAmnesia
+		}
+	case replay.StepSuspect:
+		if w.known[state[m.which]].up {
+			*faults += oneSuspicion
+		}
+	}
+	crashes := crashed(m, out)
+	if crashes {
+		*faults += oneCrash
+	}
+	for i, word := range flights {
+		switch {
+		case crashes && receiver(word) == uint32(m.node):
+			continue // it is lost with its receiver
+		case i == at && m.what == replay.StepDuplicate:
+			b = append(b, word)
+		case i == at:
+			continue
+		}
+		b = append(b, word)
+	}
+	if m.what == replay.StepTimeout && w.timeouts > 0 {
+		b[head+w.timeouts]++
+	}
+	if out == nil {
+		w.passOver(b[head:], m, out)
+		return b
+	}
+	b[head+int(m.node)] = out.next
+	if out.entered != 0 {
+		w.raise(b[head:], out)
+	}
+	for _, word := range out.sends {
+		b = w.post(b, head, word)
+	}
+	w.passOver(b[head:], m, out)
+	if w.ticks > 0 && w.electorate(b[head:]).Leading() < 2 {
+		b[head+w.ticks] = 0
+	}
+	return b
+}
+
+// digest returns the digest of a state. It is made of the digests of its parts and flights, since their
+// numbers depend on which worker found them first.
+func (w *worker) digest(state []uint32) digest {
+	d := digest{}.addNumbers(state[w.total], uint32(len(state)))
+	for _, word := range state[w.total+1 : w.head] {
+		d = d.addNumbers(word, 0)
+	}
+	for _, number := range state[:w.total] {
+		d = d.add(w.known[number].digest)
+	}
+	for _, word := range state[w.head:] {
+		d = d.add(w.flights[word&flightMask].digest)
+	}
+	return d
+}
+
+// How often a client that waits was passed over is in one word of the state, four bits for each client:
+// zero if its request is not known yet to all who must see it, or else one more than twice the number of
+// times, and one more if others have entered since it was counted. It is counted at quiet moments, when no
+// message is on its way: at the first of these a request is known, and at each later one before which
+// others have entered, it was passed over once more. So what counts does not depend on how long messages
+// take.
+const (
+	fairBits   = 4
+	passedOver = 1<<fairBits - 1 // more often than promised
+)
+
+// passOver brings the word of a state up to date, which has just come about by a move.
+func (w *worker) passOver(state []uint32, m move, out *outcome) {
+	if !w.fair {
+		return // it is not looked for
+	}
+	entered, quiet := out != nil && out.entered != 0, len(state) == w.head
+	old, word := state[w.total+1], uint32(0)
+	for at, number := range state[:w.o.Config.N] {
+		if w.known[number].waiting == 0 {
+			continue
+		}
+		times := old >> (fairBits * at) & passedOver
+		if entered && times != 0 {
+			times = (times - 1 | 1) + 1
+		}
+		switch {
+		case quiet && times == 0:
+			times = 1
+		case quiet && times%2 == 0:
+			times = min(times+1, passedOver)
+			if int(times)/2 > w.bypass {
+				times = passedOver
+			}
+		}
+		word |= times << (fairBits * at)
+	}
+	state[w.total+1] = word
+}
+
+// passed returns who was passed over more often than is promised; None: nobody.
+func (w *worker) passed(state []uint32) nodes.ID {
+	if !w.fair {
+		return nodes.None
+	}
+	for id := range w.o.Config.N {
+		if state[w.total+1]>>(fairBits*id)&passedOver == passedOver {
+			return nodes.ID(id)
+		}
+	}
+	return nodes.None
+}
+
+// detect makes the moves of the failure detector of a node.
+func (w *worker) detect(node uint8, p *part) {
+	for peer := range uint32(w.total) {
+		up, suspected := w.known[w.state[peer]].up, p.suspects>>peer&1 != 0
+		switch {
+		case peer == uint32(node):
+		case up && suspected:
+			w.try(move{what: replay.StepTrust, node: node, which: peer})
+		case !suspected && (!up || int(w.state[w.total]/oneSuspicion) < w.o.Suspicions):
+			w.try(move{what: replay.StepSuspect, node: node, which: peer})
+		}
+	}
+}
+
+// progresses reports whether a move makes progress by itself: it is no fault, request or restart.
+func (w *worker) progresses(m move) bool {
+	return m.what.Progresses() || m.what == replay.StepSuspect && !w.known[w.state[m.which]].up
+}
+
+// validateSuspicions says what is wrong with the wrong suspicions, if anything is.
+func (o *Options) validateSuspicions(stack *row.Stack) error {
+	if o.Suspicions == 0 {
+		return nil
+	}
+	rt := nodes.NewRuntime(stack.Stack, nil, nil)
+	for id := range nodes.ID(stack.Total()) {
+		var p nodes.Process
+		if rt.Process(&p, id); p.Listens() {
+			return nil
+		}
+	}
+	return fmt.Errorf("nodes are to be suspected, but %s listens to no failure detector: allow no suspicions",
+		o.Spec.Name)
+}
+
+// tick lets a tick pass, unless something has to happen first. If nothing depends on time, a tick would
+// change nothing.
+func (w *worker) tick() {
+	if w.o.Timing == nil {
+		return
+	}
+	due, passing := false, false
+	look := func(at replay.Window) { due, passing = due || at.Due(), true }
+	for _, word := range w.state[w.head:] {
+		look(w.flights[word&flightMask].Window)
+	}
+	for _, number := range w.state[:w.total] {
+		for _, a := range w.known[number].timers {
+			look(a.Window)
+		}
+	}
+	if passing && !due {
+		w.put(move{what: replay.StepTick}, nil)
+	}
+}
+
+// later appends what a state has become after a tick.
+func (w *worker) later(b, state []uint32) []uint32 {
+	head := len(b)
+	b = append(b, state[:w.head]...)
+	for at, number := range state[:w.total] {
+		if len(w.known[number].timers) > 0 {
+			b[head+at] = w.react(number, onTick)[0].next
+		}
+	}
+	if w.ticks > 0 && w.electorate(state).Leading() > 1 {
+		b[head+w.ticks]++
+	}
+	for _, word := range state[w.head:] {
+		b = w.send(b, head+w.head, word+1) // aged flights may be in another order
+	}
+	return b
 }

@@ -387,3 +387,90 @@ func (d *fixedDice) next() bool {
 	*d = fixedDice{answers: answers, bounds: d.bounds[:last+1]}
 	return true
 }
+
+// The effects of a process go into the outcome of the current stimulus.
+var _ nodes.Host = (*parts)(nil)
+
+// Send implements nodes.Host.
+func (ps *parts) Send(p *nodes.Process, e *nodes.Effect) {
+	ps.out.sends = append(ps.out.sends, ps.word(p.ID(), e.To, e))
+}
+
+// Broadcast implements nodes.Host.
+func (ps *parts) Broadcast(p *nodes.Process, e *nodes.Effect) {
+	for to := range p.Hearers() {
+		ps.out.sends = append(ps.out.sends, ps.word(p.ID(), to, e))
+	}
+}
+
+// SetTimer implements nodes.Host.
+func (ps *parts) SetTimer(_ *nodes.Process, e *nodes.Effect) {
+	ps.set = append(ps.set, ps.o.Timing.Timer(e))
+}
+
+// Save implements nodes.Host: the process itself holds what it has saved.
+func (ps *parts) Save(*nodes.Process, *nodes.Effect) {}
+
+// Enter implements nodes.Host.
+func (ps *parts) Enter(_ *nodes.Process, e *nodes.Effect) {
+	for r, instance := range ps.stack.Mutexes() {
+		if instance != e.Instance {
+			continue
+		}
+		ps.out.entered |= 1 << r
+		if ps.stack.Fenced(instance) {
+			if ps.out.fences == nil {
+				ps.out.fences = make([]uint64, len(ps.stack.Mutexes()))
+			}
+			ps.out.fences[r] = e.Number
+		}
+	}
+}
+
+// Elect implements nodes.Host.
+func (ps *parts) Elect(p *nodes.Process, e *nodes.Effect) {
+	if ps.rules.Elects && e.Instance == 0 {
+		back, _ := ps.next.Declare(p.ID(), e.To, e.Number, ps.rules.Terms)
+		ps.out.back = ps.out.back || back
+	}
+}
+
+// Revoke, Inform and Suspect implement nodes.Host: what they change is in the state of the process.
+func (ps *parts) Revoke(*nodes.Process, *nodes.Effect)        {}
+func (ps *parts) Inform(*nodes.Process, *nodes.Effect)        {}
+func (ps *parts) Suspect(*nodes.Process, *nodes.Effect, bool) {}
+
+// A node may crash in the middle of an input: an algorithm that sends before it has saved, or saves in two
+// parts what belongs together, fails nowhere else. It is a further outcome of the input for each of these
+// places. They lie between what outlives a crash: saves and messages. A crash before the first of them is one
+// instead of the input, and a crash after the last is one after it.
+
+// between is told of a place in the middle of an input.
+func (ps *parts) between(p *nodes.Process, done int) {
+	ps.places = done
+	if done == ps.after {
+		p.Crash()
+	}
+}
+
+// crashes returns the outcomes of the stimulus that once was called with last, if the node crashes in the
+// middle of it.
+func (ps *parts) crashes(p *part, s stimulus) (all []outcome) {
+	places := ps.places
+	for after := 1; after <= places && s != onStart; after++ {
+		ps.dice.at = 0
+		all = append(all, ps.once(p, s, after))
+	}
+	return all
+}
+
+// down makes p the state of a node that is down.
+func (p *part) down() {
+	p.up, p.suspects, p.heard = false, 0, 0
+	p.Belief.Crash()
+}
+
+// crashed reports whether the node of a move goes down by it.
+func crashed(m move, out *outcome) bool {
+	return m.what == replay.StepCrash || out != nil && out.after > 0
+}

@@ -1,6 +1,8 @@
 package history
 
 import (
+	"fmt"
+
 	"turnstile/nodes"
 	"turnstile/nodes/port"
 )
@@ -234,4 +236,87 @@ type MessageRecord struct {
 	Sent     bool  // seen when it was sent, else when it was handled or lost
 	Lost     bool  // it was lost on its way to the node. Recorded with all messages, and in schedules
 	Asks     bool  // it is the first that the node sent for a request of its client
+}
+
+var breachNames = [...]string{GrantedTwice: "granted_twice", EnteredUnasked: "entered_unasked",
+	EndedItself: "ended_itself"}
+
+var kindNames = [...]string{
+	Requested: "requested", Entered: "entered", Exited: "exited", Revoked: "revoked", Unissued: "unissued",
+	Sent: "sent", Elected: "elected", Crashed: "crashed", Restarted: "restarted", Marked: "marked",
+	Gauged: "gauged", Settled: "settled", AssumptionBroken: "assumption_broken", Paused: "paused",
+	Resumed: "resumed", FaultBegan: "fault_began", FaultHealed: "fault_healed", Counted: "counted",
+	Disconnected: "disconnected", Reconnected: "reconnected", Suspected: "suspected", Trusted: "trusted",
+	Killed: "killed", LinkBegan: "link_began", MulticastBegan: "multicast_began",
+	Campaigned: "campaigned", Observed: "observed", ClockBound: "clock_bound",
+	ToldLost: "told_lost", TryRefused: "try_refused",
+	Breached: "breached", ClockSet: "clock_set",
+}
+
+var markNames = [...]string{
+	Began: "began", Measuring: "measuring", Stopped: "stopped", Rested: "rested", Interrupted: "interrupted",
+	Stalled: "stalled",
+}
+
+var gaugeNames = [...]string{
+	BusyPPM: "busy_ppm", ResidentKB: "resident_kb", ReadyUS: "ready_us", BrokerPPM: "broker_ppm",
+	OwnPPM: "own_ppm", BrokerSharePPM: "broker_share_ppm", OthersPPM: "others_ppm",
+	ServerBytes: "server_bytes",
+}
+
+// String names the kind of event: requested, assumption_broken.
+func (k Kind) String() string { return nameOf(kindNames[:], "kind", uint32(k)) }
+
+// CountName names the mark of an event that is Marked, as in began, the gauge, with its unit, of one that is
+// Gauged, as in busy_ppm, or how a program broke the protocol of one that is Breached.
+func (e *Event) CountName() string {
+	switch e.Kind {
+	case Gauged:
+		return nameOf(gaugeNames[:], "gauge", e.Count)
+	case Breached:
+		return nameOf(breachNames[:], "breach", e.Count)
+	}
+	return nameOf(markNames[:], "mark", e.Count)
+}
+
+// nameOf returns the name of a number, or, of one that a later Turnstile may know, the number.
+func nameOf(names []string, what string, number uint32) string {
+	if number < uint32(len(names)) && names[number] != "" {
+		return names[number]
+	}
+	return fmt.Sprintf("%s %d", what, number)
+}
+
+// BrokerAmong returns the number of a broker, as Paused and Resumed name it, among so many in the run: that
+// of the only one is Broker.
+func BrokerAmong(i, count int) uint32 {
+	if count == 1 {
+		return Broker
+	}
+	return firstBroker - uint32(i)
+}
+
+// mostNodes is more than a run has.
+const mostNodes = 1 << 24
+
+// ProcessName names a process that is no node, as Paused and Resumed do: broker, broker 1, orchestrator. It
+// is empty for a node.
+func ProcessName(process uint32) string {
+	switch {
+	case process == Broker:
+		return "broker"
+	case process == Orchestrator:
+		return "orchestrator"
+	case process == Proxies:
+		return "proxies"
+	case process == SecondBroker:
+		return "broker of the second network"
+	case process == Resource:
+		return "resource process"
+	case process == Servers:
+		return "process of the servers"
+	case process > mostNodes:
+		return fmt.Sprintf("broker %d", firstBroker-process)
+	}
+	return ""
 }

@@ -1,14 +1,18 @@
 package history
 
 import (
+	"bufio"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/klauspost/compress/zstd"
+	"turnstile/nodes"
 )
 
 // maxWindow bounds the window of the decompressor, in bytes, which a few bytes of a file determine.
@@ -187,3 +191,239 @@ func Load(path string) (*History, error) {
 	h := &History{}
 	return h, r.Run(h)
 }
+
+// The uncompressed content of a stored history is its magic, and then blocks: one of the header, any number
+// of events in the order of time, one for each log with what it holds beside its events, and one that ends
+// the history. Each begins with its type and its length, as 32-bit numbers, and a CRC-32C of both and of what
+// follows.
+const (
+	storedMagic  = "TURNHIS4"
+	blockHeadLen = 12
+	headerLen    = 24
+	storedLen    = EventLen // of an event: as in a log, but for its node instead of a commit word
+	blockLen     = perPage * storedLen
+)
+
+// The types of blocks.
+const (
+	headerBlock = iota + 1
+	eventsBlock
+	logBlock
+	endBlock
+)
+
+// blockSum returns the checksum of a block, given its head, whose last field it becomes.
+func blockSum(head, payload []byte) uint32 {
+	return crc32.Update(crc32.Checksum(head[:blockHeadLen-4], castagnoli), castagnoli, payload)
+}
+
+// A Writer writes a history, uncompressed. It is a Fold; the first error stays.
+type Writer struct {
+	w      io.Writer
+	events []byte // of the current block
+	count  uint64
+	err    error // the first
+	whole  bool
+}
+
+// NewWriter begins to write a history to w.
+func NewWriter(w io.Writer, h Header) *Writer {
+	s := &Writer{w: w, events: make([]byte, 0, blockLen)}
+	s.write([]byte(storedMagic))
+	b := make([]byte, headerLen)
+	binary.LittleEndian.PutUint32(b, uint32(h.Nodes))
+	binary.LittleEndian.PutUint64(b[8:], uint64(h.StampError))
+	binary.LittleEndian.PutUint64(b[16:], h.Origin)
+	s.block(headerBlock, b)
+	return s
+}
+
+func (s *Writer) write(b []byte) {
+	if s.err == nil {
+		_, s.err = s.w.Write(b)
+	}
+}
+
+func (s *Writer) block(kind uint32, payload []byte) {
+	head := make([]byte, blockHeadLen)
+	binary.LittleEndian.PutUint32(head, kind)
+	binary.LittleEndian.PutUint32(head[4:], uint32(len(payload)))
+	binary.LittleEndian.PutUint32(head[8:], blockSum(head, payload))
+	s.write(head)
+	s.write(payload)
+}
+
+// Add implements Fold.
+func (s *Writer) Add(e Event) {
+	if len(s.events) == blockLen {
+		s.flush()
+	}
+	at := len(s.events)
+	s.events = s.events[:at+storedLen]
+	putFields(s.events[at:], &e)
+	binary.LittleEndian.PutUint32(s.events[at+storedLen-4:], uint32(e.Node))
+	s.count++
+}
+
+func (s *Writer) flush() {
+	s.block(eventsBlock, s.events)
+	s.events = s.events[:0]
+}
+
+// Close implements Fold.
+func (s *Writer) Close(logs []*NodeLog) {
+	s.flush()
+	var w words
+	for _, l := range logs {
+		w.b = w.b[:0]
+		w.log(l)
+		s.block(logBlock, w.b)
+	}
+	end := binary.LittleEndian.AppendUint64(nil, s.count)
+	s.block(endBlock, binary.LittleEndian.AppendUint64(end, uint64(len(logs))))
+	s.whole = true
+}
+
+// Err returns why the history is incomplete, or nil.
+func (s *Writer) Err() error {
+	if s.err == nil && !s.whole {
+		return errors.New("it has no end")
+	}
+	return s.err
+}
+
+// A stored is a stored history while it is read.
+type stored struct {
+	Header
+	name  string
+	r     *bufio.Reader
+	at    int64  // where the current block is in the content
+	block []byte // its payload
+	rest  []byte // of it: the events that have not been read
+	count uint64 // events read
+	last  int64  // the time of the latest
+	kind  uint32 // of block
+	found []*NodeLog
+}
+
+// newStored reads the header of a stored history; name is what errors call it.
+func newStored(name string, r io.Reader) (*stored, error) {
+	s := &stored{name: name, r: bufio.NewReaderSize(r, pageLen)}
+	magic, err := readUpTo(s.r, int64(len(storedMagic)))
+	switch {
+	case err != nil || string(magic) != storedMagic:
+		return nil, s.damage("this is no history of Turnstile", err)
+	}
+	s.at = int64(len(storedMagic))
+	if err := s.nextBlock(); err != nil {
+		return nil, err
+	}
+	if s.kind != headerBlock || len(s.block) != headerLen {
+		return nil, s.fail("the history does not begin with its header")
+	}
+	s.Nodes = int(binary.LittleEndian.Uint32(s.block))
+	s.StampError = int64(binary.LittleEndian.Uint64(s.block[8:]))
+	s.Origin = binary.LittleEndian.Uint64(s.block[16:])
+	if s.Nodes > maxNodes || s.StampError < 0 {
+		return nil, s.fail("no history is of %d nodes with stamps that err by %d ns", s.Nodes, s.StampError)
+	}
+	return s, nil
+}
+
+func (s *stored) fail(format string, args ...any) error {
+	return &formatError{s.name, s.at, true, fmt.Sprintf(format, args...)}
+}
+
+// damage says what is wrong, and why, unless the file ends early.
+func (s *stored) damage(what string, err error) error {
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		what += ": " + err.Error()
+	}
+	return s.fail("%s", what)
+}
+
+// nextBlock reads a block whole.
+func (s *stored) nextBlock() error {
+	s.at += int64(len(s.block))
+	if s.kind != 0 {
+		s.at += blockHeadLen
+	}
+	s.block = s.block[:0]
+	var head [blockHeadLen]byte
+	if _, err := io.ReadFull(s.r, head[:]); err != nil {
+		return s.damage("the history is cut off or garbled", err)
+	}
+	length := int64(binary.LittleEndian.Uint32(head[4:]))
+	var err error
+	if s.kind = binary.LittleEndian.Uint32(head[:]); s.kind == eventsBlock && length <= blockLen {
+		s.block = append(s.block, make([]byte, length)...) // reuses the memory of the last
+		_, err = io.ReadFull(s.r, s.block)
+	} else {
+		s.block, err = readUpTo(s.r, length)
+	}
+	if err != nil || int64(len(s.block)) < length {
+		return s.damage("the history is cut off or garbled", err)
+	}
+	if blockSum(head[:], s.block) != binary.LittleEndian.Uint32(head[8:]) {
+		return s.fail("a block of the history is garbled: its checksum is another")
+	}
+	return nil
+}
+
+// next reads the next event, or else all that comes after the last.
+func (s *stored) next(e *Event) (bool, error) {
+	for len(s.rest) == 0 {
+		if err := s.nextBlock(); err != nil {
+			return false, err
+		}
+		if s.kind != eventsBlock {
+			return false, s.end()
+		}
+		if len(s.block)%storedLen != 0 {
+			return false, s.fail("a block of events has %d bytes", len(s.block))
+		}
+		s.rest = s.block
+	}
+	b := s.rest[:storedLen]
+	s.rest = s.rest[storedLen:]
+	getFields(b, e)
+	e.Node = nodes.ID(binary.LittleEndian.Uint32(b[storedLen-4:]))
+	switch {
+	case e.Node < nodes.None || int(e.Node) >= s.Nodes:
+		return false, s.fail("event %d is one of node %d, and there are %d", s.count, e.Node, s.Nodes)
+	case e.At < s.last && s.count > 0:
+		return false, s.fail("event %d is earlier than the one before it", s.count)
+	}
+	s.count++
+	s.last = e.At
+	return true, nil
+}
+
+// end reads what comes after the events.
+func (s *stored) end() error {
+	for s.kind == logBlock {
+		w := words{b: s.block, reading: true}
+		l := &NodeLog{}
+		if w.log(l); w.cutOff || len(w.b) > 0 || l.Node < nodes.None || int(l.Node) >= s.Nodes {
+			return s.fail("what node %d left is garbled", l.Node)
+		}
+		s.found = append(s.found, l)
+		if err := s.nextBlock(); err != nil {
+			return err
+		}
+	}
+	if s.kind != endBlock || len(s.block) != 16 {
+		return s.fail("a block of the type %d is none of a history, or not here", s.kind)
+	}
+	events, logs := binary.LittleEndian.Uint64(s.block), binary.LittleEndian.Uint64(s.block[8:])
+	if events != s.count || logs != uint64(len(s.found)) {
+		return s.fail("the history has %d events and %d logs, and counts %d and %d", s.count, len(s.found),
+			events, logs)
+	}
+	if _, err := s.r.ReadByte(); err != io.EOF {
+		return s.damage("there is more behind the end of the history", err)
+	}
+	return nil
+}
+
+func (s *stored) logs() []*NodeLog { return s.found }

@@ -1,10 +1,14 @@
 package host
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"math"
+	"sync/atomic"
+	"time"
 
 	"github.com/nats-io/nats.go"
-
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/port"
@@ -297,4 +301,186 @@ func (h *host) append(e history.Event) {
 	if err := h.log.Append(e); err != nil && h.err == nil {
 		h.err = err
 	}
+}
+
+// severalNetworks returns how many networks carry the messages of a stack, if there is a second one; 0: one.
+func severalNetworks(stack *nodes.Stack) int {
+	if networks := stack.Codec().Networks(); networks > 1 {
+		return networks
+	}
+	return 0
+}
+
+// net returns the network that carries a kind of messages.
+func (t *traffic) net(kind uint8) uint8 { return t.nets[kind] }
+
+// way returns the network by whose connection a kind of messages goes: the first, if there is no other
+// broker.
+func (t *traffic) way(kind uint8) int { return min(int(t.net(kind)), len(t.conns)-1) }
+
+// stream returns the number of the stream to or from a node in which a kind of messages comes. Networks do
+// not keep the order between them, so each has streams of its own.
+func (t *traffic) stream(kind uint8, peer nodes.ID) nodes.ID {
+	return peer + nodes.ID(int(t.net(kind))*len(t.subjects))
+}
+
+// connected reports whether the node has its connections.
+func (t *traffic) connected() bool {
+	for _, conn := range t.conns {
+		if conn == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// flush waits until the brokers have what was sent, as far as they can be reached within a time.
+func (t *traffic) flush(within time.Duration) {
+	for _, conn := range t.conns {
+		conn.FlushTimeout(within)
+	}
+}
+
+// close closes the connections.
+func (t *traffic) close() {
+	for _, conn := range t.conns {
+		conn.Close()
+	}
+}
+
+// audit follows the numbers of a stream: each must be the last one plus one, unless messages were lost with a
+// connection. A stream is that of one incarnation of the sender. The first message of a later one ends it.
+func (h *host) audit(e *envelope) {
+	stream := h.traffic.stream(e.kind, e.from)
+	count, life := h.log.ReceivedFrom(stream), &h.traffic.lives[0][stream]
+	if e.multicast {
+		count, life = h.log.MulticastFrom(e.from), &h.traffic.lives[1][e.from]
+	}
+	if e.incarnation != *life {
+		h.auditLife(e, count, life)
+		return
+	}
+	seen := count.Load()
+	if e.seq <= seen {
+		h.log.Repeats.Add(1)
+		return
+	}
+	missing, explained := e.seq-seen-1, uint64(0)
+	if h.outage != nil {
+		explained = h.outage.explain(e, h.traffic.way(e.kind), stream, seen)
+		h.log.Explained.Add(explained)
+	}
+	if missing > explained {
+		h.log.Gaps.Add(missing - explained)
+	}
+	count.Store(e.seq)
+}
+
+// auditLife takes a message of another incarnation of its sender than the one before it in its stream, given
+// the number of that. A late one of an earlier incarnation is in no stream any more.
+func (h *host) auditLife(e *envelope, count *atomic.Uint64, life *uint32) {
+	if e.incarnation < *life && *life != unheard {
+		h.log.Strays.Add(1)
+		return
+	}
+	network, stream := h.traffic.way(e.kind), h.traffic.stream(e.kind, e.from)
+	if h.outage != nil {
+		h.outage.explain(e, network, stream, e.seq-1) // nothing: what is missing before it is for the check
+	}
+	began := history.Event{Kind: history.LinkBegan, Count: uint32(stream), Entry: e.incarnation,
+		Value: int64(e.seq), Fence: count.Load()}
+	if e.multicast {
+		began.Kind, began.Count = history.MulticastBegan, uint32(e.from)
+	}
+	h.record(began)
+	*life = e.incarnation
+	if h.outage != nil {
+		h.outage.explain(e, network, stream, 0)
+	}
+	count.Store(e.seq)
+}
+
+// An envelope precedes every message on the wire: a byte for the kind and two marks, of a multicast and of a
+// full envelope; then as varints the sender, the message's number in its stream, from 1, and, in a full
+// envelope only, twice the sender's incarnation, plus 1 if more follows, and the instance. What follows then
+// is how often the sender has been connected again, the number of the latest order that said that all are,
+// and how many messages of the stream it has sent since, this one included. All of these are zero otherwise.
+// Last comes the message, as its codec writes it.
+type envelope struct {
+	kind        uint8
+	multicast   bool
+	from        nodes.ID
+	seq         uint64
+	incarnation uint32
+	instance    int32
+
+	reconnects uint32 // see outage
+	restored   uint32
+	owed       uint64 // 0: none, since it knows that connections are lost
+}
+
+const (
+	multicastMark = 0x80
+	fullMark      = 0x40
+)
+
+func (e *envelope) append(b []byte) []byte {
+	first := e.kind
+	if e.multicast {
+		first |= multicastMark
+	}
+	more := uint64(0)
+	if e.reconnects != 0 || e.restored != 0 || e.owed != 0 {
+		more = 1
+	}
+	full := e.incarnation != 0 || e.instance != 0 || more != 0
+	if full {
+		first |= fullMark
+	}
+	b = append(b, first)
+	b = binary.AppendUvarint(b, uint64(e.from))
+	b = binary.AppendUvarint(b, e.seq)
+	if full {
+		b = binary.AppendUvarint(b, uint64(e.incarnation)<<1|more)
+		b = binary.AppendUvarint(b, uint64(e.instance))
+	}
+	if more != 0 {
+		b = binary.AppendUvarint(b, uint64(e.reconnects))
+		b = binary.AppendUvarint(b, uint64(e.restored))
+		b = binary.AppendUvarint(b, e.owed)
+	}
+	return b
+}
+
+// read takes the envelope off b and returns the rest. It does not check whether the sender and the
+// instance exist.
+func (e *envelope) read(b []byte) ([]byte, error) {
+	if len(b) == 0 {
+		return nil, errors.New("an empty message has no envelope")
+	}
+	*e = envelope{kind: b[0] &^ (multicastMark | fullMark), multicast: b[0]&multicastMark != 0}
+	rest, sound := b[1:], true
+	take := func(most uint64) (x uint64) {
+		x, size := binary.Uvarint(rest)
+		if size <= 0 || x > most {
+			sound = false
+			return 0
+		}
+		rest = rest[size:]
+		return x
+	}
+	e.from = nodes.ID(take(math.MaxInt32))
+	e.seq = take(math.MaxUint64)
+	if b[0]&fullMark != 0 {
+		incarnation := take(math.MaxUint32<<1 | 1)
+		e.incarnation, e.instance = uint32(incarnation>>1), int32(take(math.MaxInt32))
+		if incarnation&1 != 0 {
+			e.reconnects, e.restored = uint32(take(math.MaxUint32)), uint32(take(math.MaxUint32))
+			e.owed = take(math.MaxUint64)
+		}
+	}
+	if !sound {
+		return nil, fmt.Errorf("a message's envelope is garbled: % x", b[:min(len(b), 32)])
+	}
+	return rest, nil
 }

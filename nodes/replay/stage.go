@@ -1,10 +1,14 @@
 package replay
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"turnstile/internal/chance"
+	"turnstile/internal/suggest"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/lab"
@@ -273,4 +277,347 @@ func (g *Stage) release(s Step) error {
 	g.tell("%s leaves%s", g.name(s.Node), refused)
 	g.feed(s.Node, nodes.Input{Kind: nodes.Release, Instance: s.Instance})
 	return nil
+}
+
+// A script is what the current step says of what happens within it.
+type script struct {
+	answers []int // that Choose has not used yet
+	refused bool  // Choose asked for an answer that does not apply
+	chose   bool  // Choose was asked
+	after   int   // so many saves and messages of the step its node crashes; 0: it does not, or has
+}
+
+// choose answers Choose by what the step says, or else by zero.
+func (s *script) choose(_ nodes.ID, _ int32, n int) int {
+	s.chose = true
+	if len(s.answers) == 0 {
+		return 0
+	}
+	x := s.answers[0]
+	s.answers = s.answers[1:]
+	if x < 0 || x >= n {
+		s.refused = true
+		return 0
+	}
+	return x
+}
+
+// between takes a node down in the middle of a step that says so.
+func (s *script) between(p *nodes.Process, done int) {
+	if done == s.after {
+		s.after = 0
+		p.Crash()
+	}
+}
+
+// crash takes a node down. Messages on their way to it are lost.
+func (g *Stage) crash(id nodes.ID) {
+	a := &g.Nodes[id]
+	if a.Process.Up() {
+		g.tell("%s crashes", g.name(id))
+	} else {
+		g.tell("%s crashes before it has done the rest", g.name(id))
+	}
+	g.Lab.Crash(&a.Process)
+	a.Process.Crash()
+	a.Timers, a.Suspects, a.heard = nil, nodes.Set{}, 0
+	a.Belief.Crash()
+	g.Flying = slices.DeleteFunc(g.Flying, func(f Flight) bool {
+		if f.To == id {
+			g.lose(f)
+		}
+		return f.To == id
+	})
+	g.look()
+	g.follow()
+}
+
+// restart brings a node up again.
+func (g *Stage) restart(id nodes.ID, amnesia bool) {
+	p := &g.Nodes[id].Process
+	if g.Lab.Restart(p, amnesia) {
+		g.tell("%s comes up again, having forgotten everything", g.name(id))
+	} else {
+		g.tell("%s comes up again", g.name(id))
+	}
+	g.have(id, func(p *nodes.Process) { p.Restart(amnesia) })
+}
+
+// inputs reports whether a step is an input of a node, so that it may crash in the middle of it.
+func (k StepKind) inputs() bool {
+	switch k {
+	case StepRequest, StepRelease, StepDeliver, StepTimeout, StepRestart, StepAmnesia, StepSuspect, StepTrust,
+		StepCampaign:
+		return true
+	}
+	return false
+}
+
+// cutCrashing takes off a step after how many saves and messages its node crashes, as in req 0 crashing 1.
+func (s *Step) cutCrashing(words []string) ([]string, error) {
+	at := slices.Index(words, "crashing")
+	if at < 0 {
+		return words, nil
+	}
+	all, err := numbers(words[at+1:])
+	if err != nil || len(all) != 1 || all[0] < 1 {
+		return words, errors.New("crashing takes how often the node has saved or sent, from 1, such as " +
+			"crashing 1; choosing comes after it")
+	}
+	s.Crashing = all[0]
+	return words[:at], nil
+}
+
+// campaign tells a node to bring an election about.
+func (g *Stage) campaign(s Step) error {
+	p := &g.Nodes[s.Node].Process
+	if _, elects := p.Machine(s.Instance).(nodes.Elector); !elects {
+		return fmt.Errorf("%s elects no leaders", g.stack.Instances()[s.Instance].Name)
+	}
+	g.Lab.Campaign(s.Node, s.Instance)
+	g.tell("%s is to campaign", g.name(s.Node))
+	if s.Instance == 0 {
+		g.Nodes[s.Node].Belief.TakesPart = true
+	}
+	g.feed(s.Node, nodes.Input{Kind: nodes.Campaign, Instance: s.Instance})
+	return nil
+}
+
+// Elect implements nodes.Host. The story tells first what was sent.
+func (g *Stage) Elect(_ *nodes.Process, e *nodes.Effect) { g.elected = append(g.elected, *e) }
+
+// elect takes what a node says of the leader.
+func (g *Stage) elect(id nodes.ID, e *nodes.Effect) {
+	g.Lab.Elect(id, e)
+	inTerm := ""
+	promised := g.stack.Instances()[e.Instance].Elector
+	if e.Number > 0 || promised != nil && promised.Terms {
+		inTerm = fmt.Sprintf(" in term %d", e.Number)
+	}
+	g.tell("%s %s%s", g.name(id), saysBelief(id, e.To), inTerm)
+	if e.Instance != 0 || !g.rules.Elects {
+		return
+	}
+	b := &g.Nodes[id].Belief
+	before := b.Term
+	if backwards, _ := b.Declare(id, e.To, e.Number, g.rules.Terms); backwards {
+		g.violate(CheckTerms, saysBackwards(id, before, e.Number))
+	}
+	if term, other, is := g.electorate().Shared(id); is {
+		g.violate(CheckTerms, saysShared(term, id, other))
+	}
+}
+
+// follow looks at who leads after what has just happened.
+func (g *Stage) follow() {
+	if !g.rules.Elects {
+		return
+	}
+	e := g.electorate()
+	if e.Leading() < 2 {
+		g.together = 0
+		return
+	}
+	if says := g.rules.TooMany(e, g.silent(), g.schedule.Timing, g.together); says != "" {
+		g.Lab.Observe(nodes.None, history.Together)
+		g.violate(CheckLeaders, says)
+	}
+}
+
+// settle looks, when nothing is left to happen, whether nodes agree.
+func (g *Stage) settle() {
+	if e := g.electorate(); g.rules.Elects && e.Disagree() && g.found == nil {
+		g.Lab.Observe(nodes.None, history.Endless)
+		g.violate(CheckAgreement, "nothing is left to happen, and not all agree: "+saysBeliefs(e))
+	}
+}
+
+// violate is a violation of a check, if that is looked for.
+func (g *Stage) violate(check, says string) {
+	if g.found == nil && g.looksFor(check) {
+		g.found = &Violation{Check: check, Says: says}
+		g.tell("%s", says)
+	}
+}
+
+// hear has the failure detector of a node speak, on a stage. The error says why it does not.
+func (g *Stage) hear(s Step) error {
+	a, peer := &g.Nodes[s.Node], &g.Nodes[s.Peer].Process
+	suspects := s.What == StepSuspect
+	switch {
+	case !a.Process.Listens():
+		return fmt.Errorf("%s listens to no failure detector", g.name(s.Node))
+	case s.Node == s.Peer:
+		return fmt.Errorf("no node suspects itself")
+	case suspects && a.Suspects.Has(s.Peer):
+		return fmt.Errorf("%s suspects %s already", g.name(s.Node), g.name(s.Peer))
+	case !suspects && !a.Suspects.Has(s.Peer):
+		return fmt.Errorf("%s does not suspect %s", g.name(s.Node), g.name(s.Peer))
+	case !suspects && !peer.Up():
+		return fmt.Errorf("%s is down, and stays suspected", g.name(s.Peer))
+	}
+	in := nodes.Input{Kind: nodes.Trust, From: s.Peer}
+	if suspects {
+		in.Kind = nodes.Suspect
+		a.Suspects.Add(s.Peer)
+	} else {
+		a.Suspects.Remove(s.Peer)
+	}
+	g.suspect(s.Node, s.Peer, 0, suspects)
+	g.feed(s.Node, in)
+	return nil
+}
+
+// suspect tells and records that the failure detector of a node suspects another, or trusts it again.
+func (g *Stage) suspect(by, of nodes.ID, instance int32, suspects bool) {
+	says := fmt.Sprintf("%s trusts %s again", g.name(by), g.name(of))
+	if suspects {
+		says = fmt.Sprintf("%s suspects %s", g.name(by), g.name(of))
+		if of >= 0 && int(of) < len(g.Nodes) && g.Nodes[of].Process.Up() {
+			g.Lab.Break(nodes.PerfectDetector)
+			says += ", which is up"
+		}
+	}
+	g.Lab.Suspect(by, of, instance, suspects)
+	g.tell("%s", says)
+}
+
+// parseTiming reads the arguments of timing.
+func parseTiming(words []string) (*Timing, error) {
+	if len(words) != 2 {
+		return nil, errors.New("timing takes a tick and a latency, such as timing 1ms uniform:1ms,2ms")
+	}
+	tick, err := time.ParseDuration(words[0])
+	switch unit := suggest.Unit(words[0], "ms"); {
+	case err != nil && unit != nil:
+		return nil, unit
+	case err != nil:
+		return nil, fmt.Errorf("%q is no tick: write a time, such as 1ms", words[0])
+	}
+	latency, err := chance.ParseDistribution(words[1])
+	if err != nil {
+		return nil, err
+	}
+	t := &Timing{Tick: tick, Latency: latency}
+	return t, t.Validate()
+}
+
+// tick lets a tick pass. The error says what has to happen first.
+func (g *Stage) tick() error {
+	if g.schedule.Timing == nil {
+		return errors.New("time does not count here: " +
+			"add a line such as timing 1ms uniform:1ms,2ms above the steps")
+	}
+	for i := range g.Flying {
+		if f := &g.Flying[i]; f.Due() {
+			return fmt.Errorf("%s has to arrive first", g.describe(*f))
+		}
+	}
+	for id := range g.Nodes {
+		for _, a := range g.Nodes[id].Timers {
+			if a.Due() {
+				return fmt.Errorf("timer %s of %s has to run out first", g.sayTimer(nodes.ID(id), a),
+					g.name(nodes.ID(id)))
+			}
+		}
+	}
+	for i := range g.Flying {
+		g.Flying[i].Window = g.Flying[i].Later()
+	}
+	for id := range g.Nodes {
+		g.Nodes[id].Timers = g.schedule.Timing.Later(g.Nodes[id].Timers)
+	}
+	const passing = "time goes on to "
+	if last := len(g.Story) - 1; last >= 0 && strings.HasPrefix(g.Story[last], passing) {
+		g.Story = g.Story[:last]
+	}
+	g.clock += g.schedule.Timing.Tick
+	g.together++
+	g.tell(passing+"%v", g.clock)
+	g.follow()
+	return nil
+}
+
+// timeout has a timer run out.
+func (g *Stage) timeout(s Step) error {
+	for _, a := range g.Nodes[s.Node].Timers {
+		if a.Timer != s.Timer || a.Instance != s.Instance {
+			continue
+		}
+		if !a.Open() {
+			return fmt.Errorf("it does not run out yet: the earliest is %s later", ticks(a.Opens))
+		}
+		g.runOut(s.Node, a)
+		return nil
+	}
+	return fmt.Errorf("that timer does not run")
+}
+
+func (g *Stage) runOut(id nodes.ID, t RunningTimer) {
+	g.tell("%s: timer %s runs out", g.name(id), g.sayTimer(id, t))
+	g.feed(id, nodes.Input{Kind: nodes.Timeout, Instance: t.Instance, Timer: t.Timer, Gen: t.Gen})
+}
+
+func ticks(n int64) string {
+	if n == 1 {
+		return "1 tick"
+	}
+	return fmt.Sprintf("%d ticks", n)
+}
+
+// mostRest is how many moves a rest takes at most.
+const mostRest = 10_000
+
+// rest runs the cluster until nothing is left to happen: messages arrive in the order in which they were
+// sent; when none is on its way, whoever is inside leaves; when nobody is, the failure detector tells what it
+// has to tell; and when it has told all, timers run out, in the order of the least times that they were set
+// for, as if all else took none. An election is over when all agree.
+//
+// A rest that comes back to a state, and in which nothing else could have happened meanwhile, goes on for
+// ever. Nodes that do not agree then never will.
+func (g *Stage) rest() error {
+	since := map[string]bool{} // the states since when anything else could have happened
+	for range mostRest {
+		if g.found != nil || g.resting() {
+			return nil
+		}
+		if g.chose || !g.forced() {
+			clear(since)
+		}
+		state := g.state()
+		if since[state] && g.rules.Elects {
+			g.Lab.Observe(nodes.None, history.Endless)
+			g.violate(CheckAgreement, "one message goes round for ever, and not all agree: "+
+				saysBeliefs(g.electorate()))
+			return nil
+		}
+		since[state], g.chose = true, false
+		if !g.advance() {
+			return nil
+		}
+	}
+	return fmt.Errorf("nothing comes to rest within %d moves", mostRest)
+}
+
+// advance makes the next move of a rest, and reports whether there was one.
+func (g *Stage) advance() bool {
+	g.now += stepTime
+	if at := slices.IndexFunc(g.Flying, func(f Flight) bool { return f.Open() }); at >= 0 {
+		g.deliver(at)
+		return true
+	}
+	for _, instance := range g.stack.Mutexes() {
+		for _, id := range g.clients(instance, nodes.Inside) {
+			return g.release(Step{Node: id, Instance: instance}) == nil
+		}
+	}
+	if s, left := g.untold(); left {
+		return g.hear(s) == nil
+	}
+	if id, t, left := g.nextTimer(); left {
+		g.rested = max(g.rested, g.due[dueTimer{id, t.Instance, t.Gen}])
+		g.runOut(id, t)
+		return true
+	}
+	return g.schedule.Timing != nil && !g.stuck() && g.tick() == nil
 }

@@ -1,8 +1,24 @@
+// Package row has the rows of the tables of algorithms: what makes their machines (nodes.Spec), and what is
+// published of them. Look-up, lists, validate, the fault matrix, checks and tests of conformance read rows.
+//
+// A [Row] has a pointer for each kind of algorithm: [Exclusion] has the cost of an entry, the laws of
+// message counts and the promise of fairness; [Leadership] what an elector promises of its leaders; [Flaw]
+// how a known broken algorithm fails. A [Claim] is a published figure with the trial that reproduces it, a
+// [FaultCell] what becomes of the algorithm under a plan.
+//
+// An [Instance] is a row with a configuration, and a [Stack] the instances of every node: [Assemble] makes
+// it.
+//
+// It lists no algorithm: the tables are in packages mutex, election and detector, and package catalog has
+// all.
 package row
 
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"turnstile/internal/suggest"
@@ -146,3 +162,59 @@ func (r *Row) timed() bool {
 	_, timed := r.New(nodes.Config{N: 2}).(nodes.Timed)
 	return timed
 }
+
+// Options returns the options of all rows of a table: each name once, with all values that rows accept for
+// it.
+func Options(table []*Row) []nodes.Option {
+	var all []nodes.Option
+	for _, row := range table {
+		for _, o := range row.Options {
+			at := slices.IndexFunc(all, func(known nodes.Option) bool { return known.Name == o.Name })
+			if at < 0 {
+				all = append(all, o)
+				continue
+			}
+			for _, value := range o.Values {
+				if !slices.Contains(all[at].Values, value) {
+					all[at].Values = append(slices.Clip(all[at].Values), value)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// CheckTime says what is wrong with the value of an option that is a length of time, from least to most.
+func CheckTime(value string, least, most time.Duration, example string) error {
+	d, err := time.ParseDuration(value)
+	switch unit := suggest.Unit(value, "ms"); {
+	case err != nil && unit != nil:
+		return unit
+	case err != nil:
+		return fmt.Errorf("%q is no length of time, such as %s", value, example)
+	case d < least || d > most:
+		return fmt.Errorf("%v is not from %v to %v", d, least, most)
+	}
+	return nil
+}
+
+// Find returns the row of table with that name or alias, in upper or lower case. The error for an unknown
+// name says what the table lists, as in "algorithm", which names may have been meant, and where all are.
+func Find(what string, table []*Row, name string) (*Row, error) {
+	known := suggest.List{Aliases: map[string][]string{}, By: "list"}
+	for _, row := range table {
+		for _, word := range append([]string{row.Name}, row.Aliases...) {
+			if strings.EqualFold(word, name) {
+				return row, nil
+			}
+		}
+		known.Names = append(known.Names, row.Name)
+		known.Aliases[row.Name] = row.Aliases
+	}
+	return nil, &UnknownError{what, name, known.Hint(name)}
+}
+
+// An UnknownError says that no row of a table goes by a name.
+type UnknownError struct{ what, name, hint string }
+
+func (e *UnknownError) Error() string { return fmt.Sprintf("unknown %s %q%s", e.what, e.name, e.hint) }

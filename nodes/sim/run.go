@@ -5,14 +5,59 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
+	"runtime"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/port"
+	"turnstile/nodes/row"
 	"turnstile/nodes/stall"
 	"turnstile/nodes/workload"
 )
+
+// Options is all that a simulated run depends on. Equal options give equal histories, byte for byte, of runs
+// that are not interrupted.
+type Options struct {
+	Stack    *row.Stack // what every node is made of
+	Workload workload.Workload
+	Seed     uint64
+
+	Warmup time.Duration // before what is measured
+	// WarmupLimit, if it is not zero, extends the warm-up of a run for a Duration until no client waits for its
+	// first or second entry, but not beyond this.
+	WarmupLimit time.Duration
+	Duration    time.Duration // of what is measured; zero: until Entries
+	Entries     uint64        // requests in all, warm-up included; zero: for Duration
+
+	Latency     time.Duration    // of every message, if there is no Shaper
+	Shaper      nodes.Shaper     // decides when messages arrive, and which do
+	Reordering  bool             // messages of one link may arrive in any order
+	Multicast   bool             // a broadcast is one publish
+	FaultDriver port.FaultDriver // carries out faults; nil: there are none
+	Trace       bool             // record all messages, numbered from 1, and which are lost
+	Counts      bool             // record numbers of messages, at faults and where measuring begins and ends
+
+	// Patience is how many messages may be handled and timers may run out, in all, without an entry while
+	// somebody waits, before the run counts as stalled; zero: plenty. It ends runs in which messages circulate,
+	// or are sent again, for ever.
+	Patience uint64
+
+	Interrupt <-chan struct{} // closed to end the run where it is; nil: never
+	Beat      *atomic.Uint64  // counts up as long as handlers return; nil: nobody looks
+}
+
+// check says what is wrong with the options.
+func (o *Options) check() error {
+	if o.Duration == 0 && o.Entries == 0 {
+		return errors.New("neither a duration nor a number of entries: the run would never end")
+	}
+	return o.Workload.CheckRate()
+}
 
 // A Result is what came of a simulated run, beside its history.
 type Result struct {
@@ -272,4 +317,51 @@ func (w *world) happen(e *event) {
 func (w *world) feed(p *nodes.Process, in *nodes.Input) {
 	w.turn = p.ID()
 	p.Handle(in)
+}
+
+// A Panic ends a run in which a machine panics or breaks its contract. What happened before is recorded.
+type Panic struct {
+	Node  nodes.ID
+	At    time.Duration // of the run
+	Text  string
+	Where string // the line of the machine, as in lamport.go:57; empty if it is not known
+}
+
+func (p *Panic) Error() string {
+	text := fmt.Sprintf("node %d panicked after %v: %s", p.Node, p.At, p.Text)
+	if p.Where != "" {
+		text += " (" + p.Where + ")"
+	}
+	return text
+}
+
+// catch, deferred, makes a panic the end of the run.
+func (w *world) catch() {
+	if text := recover(); text != nil {
+		w.cut = &Panic{Node: w.turn, At: time.Duration(w.now), Text: fmt.Sprint(text), Where: machineLine()}
+	}
+}
+
+// machineLine returns the line of the machine that panics: the first of the call stack that belongs neither
+// to the runtime nor to the core. It is empty if the panic is the host's own.
+func machineLine() string {
+	callers := make([]uintptr, 32)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(0, callers)])
+	for more, panicking := true, false; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		switch {
+		case f.Function == "runtime.gopanic":
+			panicking = true
+		case !panicking || strings.HasPrefix(f.Function, "runtime."):
+		case strings.HasPrefix(f.Function, "turnstile/nodes.(*Node)"),
+			strings.HasPrefix(f.Function, "turnstile/nodes.(*Process)"),
+			strings.HasPrefix(f.Function, "turnstile/nodes/sim.(*world)"):
+			return ""
+		case !strings.HasPrefix(f.Function, "turnstile/nodes.") &&
+			!strings.HasPrefix(f.Function, "turnstile/nodes/sim."):
+			return fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line)
+		}
+	}
+	return ""
 }

@@ -32,10 +32,8 @@ func Number(x float64) string {
 	switch size := math.Abs(x); {
 	case size >= 1e9 || size > 0 && size < 1e-4:
 		return strconv.FormatFloat(x, 'g', 3, 64)
-	case size >= 1000:
+	case size >= 1000 || size == 0:
 		return english.Thousands(math.Round(x))
-	case size == 0:
-		return "0"
 	}
 	scale := math.Pow(10, 2-math.Floor(math.Log10(math.Abs(x))))
 	return strconv.FormatFloat(math.Round(x*scale)/scale, 'f', -1, 64)
@@ -117,7 +115,7 @@ func RoundTicks(low, high float64, about int, least float64) (all []Tick) {
 		}
 	}
 	decimals := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
-	for i := math.Ceil(low/step-1e-9) + 0; i*step <= high+step*1e-9; i++ {
+	for i := math.Ceil(low/step-1e-9) + 0; /* no -0 */ i*step <= high+step*1e-9; i++ {
 		label := strconv.FormatFloat(i*step, 'f', decimals, 64)
 		if decimals == 0 {
 			label = english.Thousands(i * step)

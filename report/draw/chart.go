@@ -217,11 +217,11 @@ type Bar struct {
 	Hollow           bool // it is drawn as an outline
 }
 
-// Draw draws the chart. There must be a bar.
+// Draw draws the chart, wider than others if names are long. There must be a bar.
 func (b *Bars) Draw() *Picture {
-	p := &Picture{Width: chartWidth, Title: b.Title, Height: 4 + 20*float64(len(b.Bars)) + 40}
 	left := 10 + widest(b.Bars, func(bar Bar) string { return bar.Name })
-	right := chartWidth - 16 - widest(b.Bars, func(bar Bar) string { return Number(bar.Value) })
+	p := &Picture{Width: max(chartWidth, left+220), Title: b.Title, Height: 44 + 20*float64(len(b.Bars))}
+	right := p.Width - 16 - widest(b.Bars, func(bar Bar) string { return Number(bar.Value) })
 	p.Description = b.Unit + "."
 	var axis Axis
 	for _, bar := range b.Bars {
@@ -266,10 +266,8 @@ type Cell struct {
 	Says string
 }
 
-// leastCell is how wide a cell is at least, so that the names of columns do not lie on one another.
-const leastCell = 13.5
-
-// Draw draws the table, with slanted names of columns. It is wider than other charts if it has many.
+// Draw draws the table, with slanted names of columns. It is wider than other charts if it has so
+// many that they would lie on one another.
 func (h *Heat) Draw() *Picture {
 	p := &Picture{Width: chartWidth, Title: h.Title, Description: fmt.Sprintf("A table of %s against %s.",
 		strings.Join(h.Rows, ", "), strings.Join(h.Columns, ", "))}
@@ -277,7 +275,7 @@ func (h *Heat) Draw() *Picture {
 	sin, cos := math.Sincos(math.Pi / 3)
 	same := func(name string) string { return name }
 	left, top := 8+widest(h.Rows, same), 12+sin*widest(h.Columns, same)
-	wide := max(leastCell, min(34, (chartWidth-left-top*cos/sin)/float64(max(1, len(h.Columns)))))
+	wide := max(13.5, min(34, (chartWidth-left-top*cos/sin)/float64(max(1, len(h.Columns)))))
 	for i, name := range h.Columns {
 		x := left + wide*(float64(i)+0.5) + 4
 		p.Width = max(p.Width, math.Ceil(x+TextWidth(name, TextSize)*cos+4))

@@ -75,7 +75,8 @@ func pictures(t *testing.T) map[string]*Picture {
 		"one point": (&Curves{Title: "one", X: Axis{Label: "nodes"}, Y: Axis{Label: "share"}, Series: []Series{{
 			Points: []Point{{X: 4, Y: 0}}, Band: []Point{{X: 4, Low: 1, High: math.NaN()}}}}}).Draw(),
 		"bars": (&Bars{Title: "bars", Unit: "entries per second", Bars: []Bar{
-			{"ricart-agrawala", 1234.5, 1200, 1300, false}, {"central", 300, 0, 0, true}, {Name: "maekawa"}}}).Draw(),
+			{"ricart-agrawala", 1234.5, 1200, 1300, false}, {"central", 300, 0, 0, true},
+			{Name: "zookeeper, durable off, members 1, recipe library"}}}).Draw(),
 		"heat": (&Heat{Title: "heat", Columns: []string{"ricart-agrawala", "suzuki-kasami", "central"},
 			Rows:   []string{"lost-token", "split-brain"},
 			Cells:  [][]Cell{{{"L", 1, ""}, {"B", 3, ""}, {}}, {{"L|P|B", 4, ""}, {"-", 0, ""}, {"P", 2, ""}}},

@@ -23,9 +23,8 @@ const (
 
 // Durable and Resign are options that other services on these servers have as well.
 var (
-	Durable = service.Option{Name: "durable", Default: "off", Values: service.OnOff,
-		Usage: "servers have the disk written before they answer (fsync)"}
-	Resign = service.Option{Name: "resign", Default: "0s", Check: service.Length(0, time.Hour),
+	Durable = service.Switch("durable", "off", "servers have the disk written before they answer (fsync)")
+	Resign  = service.Option{Name: "resign", Default: "0s", Check: service.Length(0, time.Hour),
 		Usage: "after which a leader resigns and stands again; 0s: never"}
 )
 
@@ -33,8 +32,7 @@ var (
 var common = []service.Option{
 	{Name: ttlOption, Default: "2s", Check: service.WholeSeconds,
 		Usage: "of the session's lease, in whole seconds; servers grant 2s at least"},
-	{Name: obeyOption, Default: "on", Usage: "who is told that the session is over leaves, or ignores it",
-		Values: service.OnOff},
+	service.Switch(obeyOption, "on", "who is told that the session is over leaves, or ignores it"),
 	{Name: sessionOption, Default: "own", Values: []string{"own", "shared"},
 		Usage: "of each node, or one lease for all nodes, as for all goroutines of one process"},
 	Durable,

@@ -17,16 +17,14 @@ var Service = service.Service{
 		"session ends.",
 	Link: "https://www.postgresql.org/docs/15/explicit-locking.html#ADVISORY-LOCKS",
 	Options: []service.Option{
-		{Name: "fence", Default: "off", Usage: "a fencing token by nextval of a sequence, once it has the lock",
-			Values: service.OnOff},
+		service.Switch("fence", "off", "a fencing token by nextval of a sequence, once it has the lock"),
 		{Name: "watch", Default: "off", Usage: "how a holder hears that its connection is lost: off, when it " +
 			"releases; read, when the connection is closed; ping, also when no answer comes",
 			Values: []string{"off", "read", "ping"}},
 		{Name: "every", Default: "500ms", Usage: "how often watch=ping asks, and how long it waits for the answer",
 			Check: service.Length(10*time.Millisecond, time.Hour)},
-		{Name: "keepalives", Default: "off", Usage: "the server ends a connection whose other end is silent for " +
-			"3 s, by tcp_keepalives_* and tcp_user_timeout; off: the system's, 2 hours. Proxies answer them",
-			Values: service.OnOff},
+		service.Switch("keepalives", "off", "the server ends a connection whose other end is silent for "+
+			"3 s, by tcp_keepalives_* and tcp_user_timeout; off: the system's, 2 hours. Proxies answer them"),
 		{Name: "idle", Default: "off", Usage: "idle_session_timeout: the server ends a session that asks nothing " +
 			"for so long, which makes the lock a lease with watch=ping; off, or a length of time", Check: idle},
 		{Name: "timeout", Default: "5s",
@@ -34,15 +32,14 @@ var Service = service.Service{
 			Check: service.Length(10*time.Millisecond, time.Hour)},
 		{Name: "wait", Default: "1m", Usage: "after which a client that waits connects and asks again",
 			Check: service.Length(10*time.Millisecond, time.Hour)},
-		{Name: "standby", Default: off, Usage: "server 1 is a standby of server 0 that gets its data as they are " +
-			"written, for promote; clients use the one that takes writes", Values: service.OnOff},
+		service.Switch("standby", off, "server 1 is a standby of server 0 that gets its data as they are "+
+			"written, for promote; clients use the one that takes writes"),
 		{Name: "lag", Default: "0s", Usage: "how much later the standby hears of a write",
 			Check: service.Length(0, 2*time.Second)},
 		{Name: "pooler", Default: off, Usage: "server 1 is PgBouncer between clients and server 0; it gives a " +
 			"client a connection of its own for a session, or for each transaction anew",
 			Values: []string{off, "session", "transaction"}},
-		{Name: "durable", Default: "off", Usage: "fsync: the server writes to disk before it answers",
-			Values: service.OnOff},
+		service.Switch("durable", "off", "fsync: the server writes to disk before it answers"),
 	},
 	Servers: &servers,
 	Granted: idleLimit,

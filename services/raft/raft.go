@@ -32,10 +32,9 @@ var Service = service.Service{
 		{Name: electionOption, Default: "10", Check: service.Count(2, 10_000),
 			Usage: "ticks without a leader after which a node stands; the library draws up to twice as many"},
 		{Name: heartbeatOption, Default: "1", Usage: "ticks between heartbeats", Check: service.Count(1, 10_000)},
-		{Name: preVoteOption, Default: "on", Values: service.OnOff,
-			Usage: "a node asks for votes only if a majority would give them (PreVote)"},
-		{Name: quorumOption, Default: "on", Values: service.OnOff,
-			Usage: "a leader that hears of no majority for an election steps down (CheckQuorum)"},
+		service.Switch(preVoteOption, "on", "a node asks for votes only if a majority would give them (PreVote)"),
+		service.Switch(quorumOption, "on",
+			"a leader that hears of no majority for an election steps down (CheckQuorum)"),
 	},
 	Check: func(v service.Values) error {
 		if v.Int(electionOption) <= v.Int(heartbeatOption) {

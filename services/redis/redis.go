@@ -29,15 +29,14 @@ var Service = service.Service{
 	Link:    "https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/",
 	Options: []service.Option{
 		redisd.Expiry(""),
-		{Name: "fence", Default: "off", Usage: "a fencing token by INCR in the same script", Values: service.OnOff},
+		service.Switch("fence", "off", "a fencing token by INCR in the same script"),
 		{Name: "release", Default: "lua", Usage: "by a script that compares, or by a plain DEL",
 			Values: []string{"lua", "del"}},
-		{Name: "watch", Default: "off", Usage: "the holder leaves px after it sent SET, by its own clock; " +
-			"off: nobody tells it that the lock is lost", Values: service.OnOff},
+		service.Switch("watch", "off", "the holder leaves px after it sent SET, by its own clock; "+
+			"off: nobody tells it that the lock is lost"),
 		{Name: "retry", Default: "1ms", Usage: "between two tries for a lock that is held",
 			Check: service.Length(100*time.Microsecond, time.Minute)},
-		{Name: "replica", Default: "off", Usage: "server 1 is an asynchronous replica of server 0, for promote",
-			Values: service.OnOff},
+		service.Switch("replica", "off", "server 1 is an asynchronous replica of server 0, for promote"),
 		{Name: "lag", Default: "0s", Usage: "how much later the replica hears of a write",
 			Check: service.Length(0, 2*time.Second)},
 		redisd.Durable,

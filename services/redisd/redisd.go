@@ -15,9 +15,8 @@ import (
 )
 
 // Durable is the option that says whether the servers keep what they answered to.
-var Durable = service.Option{Name: "durable", Default: "off",
-	Usage:  "the server writes each command to disk before it answers; off: a restart loses all",
-	Values: service.OnOff}
+var Durable = service.Switch("durable", "off",
+	"the server writes each command to disk before it answers; off: a restart loses all")
 
 // Expiry returns the option px, the life of a lock, with a remark that ends its description.
 func Expiry(remark string) service.Option {

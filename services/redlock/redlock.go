@@ -31,15 +31,11 @@ var Service = service.Service{
 		{Name: "delay", Default: library, Usage: "between two tries; library: 50 to 250 ms, drawn each time",
 			Check: delay},
 		{Name: "drift", Default: "0.01", Usage: "the part of px that clocks may differ by", Check: drift},
-		{Name: "fail-fast", Default: "off", Usage: "a try ends once a majority has answered",
-			Values: service.OnOff},
-		{Name: "deadlines", Default: "off",
-			Usage: "go-redis heeds the library's limit for an answer of a try, px/20; " +
-				"off: 3 s, as go-redis has it unless it is told otherwise; a release has no other limit",
-			Values: service.OnOff},
-		{Name: "watch", Default: "off",
-			Usage: "the holder leaves when the library's Until has passed, by its own " +
-				"clock; off: nobody tells it that the lock is lost", Values: service.OnOff},
+		service.Switch("fail-fast", "off", "a try ends once a majority has answered"),
+		service.Switch("deadlines", "off", "go-redis heeds the library's limit for an answer of a try, px/20; "+
+			"off: 3 s, as go-redis has it unless it is told otherwise; a release has no other limit"),
+		service.Switch("watch", "off", "the holder leaves when the library's Until has passed, by its own "+
+			"clock; off: nobody tells it that the lock is lost"),
 		redisd.Durable,
 	},
 	Servers: servers(),

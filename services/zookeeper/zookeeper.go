@@ -34,8 +34,7 @@ const (
 var (
 	session = service.Option{Name: "session", Default: "2s", Check: service.Length(2*tick, maxSession),
 		Usage: "the session timeout; the server counts it in ticks of 200 ms"}
-	durable = service.Option{Name: "durable", Default: "off", Values: service.OnOff,
-		Usage: "forceSync: the servers write to disk before they answer"}
+	durable = service.Switch("durable", "off", "forceSync: the servers write to disk before they answer")
 )
 
 // Service is the lock by the recipe of the documentation.
@@ -54,7 +53,7 @@ var Service = service.Service{
 		{Name: "lost", Default: disconnected, Usage: "what tells the holder that the lock is lost: that it is " +
 			"disconnected, after 2/3 of the session timeout, or that the session has expired, which it hears " +
 			"once it is connected again", Values: []string{expired, disconnected}},
-		{Name: "obey", Default: "on", Usage: "a holder that is told so leaves at once", Values: service.OnOff},
+		service.Switch("obey", "on", "a holder that is told so leaves at once"),
 		{Name: "failed", Default: ends, Usage: "ends: after a Lock or Unlock of the library that failed, the " +
 			"client ends its session, and with it the node that the library may have left; kept: it keeps " +
 			"both, and all may wait for that node for ever", Values: []string{ends, kept}},

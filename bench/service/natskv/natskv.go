@@ -23,11 +23,9 @@ var Service = service.Service{
 	Options: []service.Option{
 		{Name: "ttl", Default: "2s", Usage: "of the bucket: a key that is not updated for so long expires",
 			Check: service.Length(time.Second, time.Hour)},
-		{Name: "obey", Default: "on", Usage: "leave when an update says that the key is lost",
-			Values: service.OnOff},
-		{Name: "durable", Default: "off", Usage: "the servers have the disk written before they answer " +
-			"(sync_interval: always)",
-			Values: service.OnOff},
+		service.Switch("obey", "on", "leave when an update says that the key is lost"),
+		service.Switch("durable", "off", "the servers have the disk written before they answer "+
+			"(sync_interval: always)"),
 	},
 	Servers: &servers,
 	Granted: func(v service.Values) time.Duration { return v.Duration("ttl") },

@@ -1,14 +1,19 @@
+// Package program is for foreign programs in Go: processes that speak lines of JSON with the testbed, as
+// docs/foreign.md describes them. A program that takes a lock or leads by means of a service implements
+// [Lock] or [Elector] and calls [Serve]; any other one reads and writes lines by a [Conn].
 package program
 
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"sync"
+	"time"
 
 	"turnstile/internal/plainjson"
 )
@@ -220,4 +225,72 @@ func (c *Conn) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.written
+}
+
+// A server answers the testbed for one client of a service.
+type server interface {
+	// work runs until the context ends.
+	work(ctx context.Context)
+	// take takes a line of the testbed, while work runs.
+	take(l Line)
+}
+
+// serve opens a server, answers init, and gives the server each line until in ends. If open returns an error,
+// that is the answer to init.
+func serve(in io.Reader, out io.Writer, declaration any,
+	open func(context.Context, *Conn) (server, error)) error {
+	c, init, err := hear(in, out)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	s, err := open(ctx, c)
+	if err != nil {
+		c.refuse(init, Crash, err.Error())
+		return err
+	}
+	if err := c.accept(init, declaration); err != nil {
+		return err
+	}
+	var work sync.WaitGroup
+	work.Go(func() { s.work(ctx) })
+	for {
+		l, err := c.Read()
+		if err != nil {
+			cancel()
+			work.Wait()
+			if errors.Is(err, io.EOF) {
+				err = c.Err()
+			}
+			return err
+		}
+		s.take(l)
+	}
+}
+
+// refuse answers a line with an error.
+func (c *Conn) refuse(l Line, code int, text string) {
+	c.Answer(l, "error", map[string]any{"code": code, "text": text})
+}
+
+// SetTimer has the line timer come back with this id after a time that is drawn from between two. A timer of
+// the same id that runs is set anew.
+func (c *Conn) SetTimer(id string, least, most time.Duration) {
+	c.Say(Timer, map[string]any{"type": "set", "id": id, "min_ms": milliseconds(least),
+		"max_ms": milliseconds(most)})
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// Store keeps a value, which JSON encodes, under a key: what is stored before a message is sent is kept
+// before it is sent, and survives a kill.
+func (c *Conn) Store(key string, value any) {
+	c.Say(Disk, map[string]any{"type": "write", "key": key, "value": value})
+}
+
+// Load asks for the value of a key. The answer is a line from [Disk] of the type read_ok, with the value in
+// its body, or of the type error if there is none. It comes once the run has begun.
+func (c *Conn) Load(key string) {
+	c.Say(Disk, map[string]any{"type": "read", "key": key, "msg_id": 1})
 }

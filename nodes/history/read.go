@@ -1,0 +1,379 @@
+package history
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"turnstile/internal/heap"
+	"turnstile/nodes"
+)
+
+// A logReader reads the log of one process. A log whose writer died may end with a half-written event, which
+// is no error.
+type logReader struct {
+	NodeLog
+	preamble
+	name  string
+	r     *bufio.Reader
+	event Event  // the latest that was read
+	count int    // of events read
+	raw   int64  // the stamp of the latest, as its process has made it
+	clock *Clock // by which it did; nil: the orchestrator's
+	own   int64  // bound on the error of the stamps by that clock
+}
+
+// newLogReader reads what comes before the events of a log of so many bytes, or fewer if it is cut off. name
+// is what errors call it; the reader takes size bytes of memory. An error that is no formatError is one of r.
+func newLogReader(name string, length int64, r io.Reader, size int) (*logReader, error) {
+	l := &logReader{name: name, r: bufio.NewReaderSize(io.LimitReader(r, length), size)}
+	b, err := readUpTo(l.r, preambleLen)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(b) < preambleLen:
+		return nil, l.fail(int64(len(b)), "the log is cut off in its preamble of %d bytes", preambleLen)
+	case !l.preamble.get(b):
+		return nil, l.fail(0, "this is no log of Turnstile, or its preamble is garbled")
+	case length < int64(l.header):
+		return nil, l.fail(length, "the log is cut off in its header of %d bytes", l.header)
+	}
+	header, err := readUpTo(l.r, int64(l.header)-preambleLen)
+	if err == nil && len(header) < int(l.header)-preambleLen {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return nil, err
+	}
+	if seal := binary.LittleEndian.Uint64(header[sealAt:]); seal != 0 && seal != sealOf(header) {
+		return nil, l.fail(preambleLen, "the counters of the log are garbled: their checksum is another")
+	}
+	l.NodeLog = l.preamble.log(header)
+	return l, nil
+}
+
+func (l *logReader) fail(at int64, format string, args ...any) error {
+	return &formatError{l.name, at, false, fmt.Sprintf(format, args...)}
+}
+
+// readUpTo reads n bytes, or fewer if there are no more. Since n comes from the file, it allocates little
+// before the bytes are there.
+func readUpTo(r io.Reader, n int64) ([]byte, error) {
+	var b bytes.Buffer
+	b.Grow(int(min(n, 1<<20)) + bytes.MinRead)
+	_, err := b.ReadFrom(io.LimitReader(r, n))
+	return b.Bytes(), err
+}
+
+// log reads what is between the preamble of a log and its events.
+func (p *preamble) log(header []byte) NodeLog {
+	l := NodeLog{Node: p.node, Incarnation: p.life, StampError: p.errNS, Networks: int(p.networks)}
+	binary.Decode(header, binary.LittleEndian, &l.Totals)
+	at := int(countersLen)
+	for range p.instances {
+		l.Instances = append(l.Instances, decodeInstance(header[at:at+int(instanceLen)]))
+		at += int(instanceLen)
+	}
+	l.Late = make([]uint64, LatenessBuckets)
+	at += 8 * copyWords(l.Late, header[at:])
+	if !slices.ContainsFunc(l.Late, func(n uint64) bool { return n > 0 }) {
+		l.Late = nil
+	}
+	for _, stream := range []*[]uint64{&l.SentTo, &l.ReceivedFrom, &l.MultiFrom, &l.Floor} {
+		*stream = make([]uint64, p.streams())
+		at += 8 * copyWords(*stream, header[at:])
+	}
+	if !slices.ContainsFunc(l.Floor, func(n uint64) bool { return n > 0 }) {
+		l.Floor = nil
+	}
+	texts := at + int(p.trace)*messageRecordLen
+	l.Trace = decodeTrace(header[at:texts], p.node, l.Totals.TraceNext)
+	if p.texts > 0 {
+		l.Texts, l.Last = decodeTexts(header[texts:texts+int(p.textsLen())], l.Totals.TraceNext)
+	}
+	return l
+}
+
+func copyWords(to []uint64, from []byte) int {
+	for i := range to {
+		to[i] = binary.LittleEndian.Uint64(from[8*i:])
+	}
+	return len(to)
+}
+
+// decodeTrace reads a trace into which next messages were written. The place of the next one holds the oldest
+// message, or nothing, or half of the message that the writer was writing when it died: it is left out.
+func decodeTrace(b []byte, node nodes.ID, next uint64) []MessageRecord {
+	size := uint64(len(b) / messageRecordLen)
+	if size == 0 {
+		return nil
+	}
+	trace := make([]MessageRecord, 0, min(next, size-1))
+	for at := range latest(size, next) {
+		trace = append(trace, getMessageRecord(b[at*messageRecordLen:], node))
+	}
+	return trace
+}
+
+// latest yields the places in a trace of a size of the messages that are whole, the oldest first.
+func latest(size, next uint64) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for i := next - min(next, max(size, 1)-1); i < next && yield(i%size); i++ {
+		}
+	}
+}
+
+// next reads the next event, and reports whether there was one.
+func (l *logReader) next() (bool, error) {
+	if l.count > 0 && l.count%perPage == 0 {
+		l.r.Discard(pageLen % EventLen) // fewer bytes at the end of the log
+	}
+	b, err := l.r.Peek(EventLen)
+	if err != nil && err != io.EOF {
+		return false, err
+	}
+	last := l.event.At
+	if len(b) < EventLen || !getEvent(b, uint64(l.count), &l.event) {
+		return false, l.end(b)
+	}
+	l.r.Discard(EventLen)
+	l.event.Node = l.node
+	if l.node == nodes.None && l.event.Kind.ofNode() {
+		l.event.Node, l.event.Fence = nodes.ID(l.event.Fence), 0
+	}
+	if l.count > 0 && l.event.At < l.raw {
+		return false, l.fail(l.offset(l.count), "event %d is earlier than the one before it", l.count)
+	}
+	l.raw = l.event.At
+	l.restamp(last)
+	l.count++
+	return true, nil
+}
+
+// end checks that the log may end at b, where no event is.
+func (l *logReader) end(b []byte) error {
+	// If this event has no commit word and nothing follows, the writer died here.
+	l.r.Discard(min(EventLen-4, len(b)))
+	switch zeros, err := onlyZeros(l.r); {
+	case err != nil:
+		return err
+	case !zeros:
+		return l.fail(l.offset(l.count), "event %d is garbled", l.count)
+	}
+	// There may be more than were counted: the writer may have died, or not have ended, in between.
+	if have, counted := uint64(l.count), l.Totals.EventCount; have < counted {
+		return l.fail(l.offset(l.count), "the log is cut off: it has counted %d events and holds %d", counted, have)
+	}
+	return nil
+}
+
+// onlyZeros reports whether nothing else comes from r.
+func onlyZeros(r io.Reader) (bool, error) {
+	b := make([]byte, 4096)
+	for {
+		n, err := r.Read(b)
+		if len(bytes.Trim(b[:n], "\x00")) > 0 {
+			return false, nil
+		}
+		if err != nil {
+			if err == io.EOF {
+				err = nil
+			}
+			return true, err
+		}
+	}
+}
+
+// logPattern matches the names of the logs in the folder of a trial.
+const logPattern = "*.log"
+
+// A folder is a folder of logs while it is read: it merges them, reading each from its beginning to its end.
+type folder struct {
+	files   []*os.File
+	readers []*logReader
+	nodes   int             // that left logs, or are known to those that did; if none did, those in events
+	heads   heap.Heap[head] // of those logs that have another event, the earliest first
+	err     error
+	clocks  []Clock // of hosts that do not have the orchestrator's
+	bounds  []Event // on the errors of stamps, that have not been read
+}
+
+// A head is the next event of one log of a merge. It has its own copy of the time, so that to compare two
+// heads reads little memory.
+type head struct {
+	at  int64 // of the next event
+	log int32
+}
+
+func (h *head) before(other *head) bool {
+	return h.at < other.at || h.at == other.at && h.log < other.log
+}
+
+// How many bytes the buffers of all logs of a folder take together, and each at least.
+const (
+	buffersLen  = 32 << 20
+	bufferLeast = 4 << 10
+)
+
+// openFolder opens the logs of a folder, except those whose process died before they had begun.
+func openFolder(dir string) (*folder, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool {
+		ok, _ := filepath.Match(logPattern, e.Name())
+		return !ok
+	})
+	f := &folder{heads: heap.New((*head).before)}
+	size := min(pageLen, max(bufferLeast, buffersLen/max(1, len(entries))))
+	for _, entry := range entries {
+		if err := f.open(filepath.Join(dir, entry.Name()), size); err != nil {
+			return nil, errors.Join(err, f.close())
+		}
+	}
+	if len(f.readers) == 0 {
+		return nil, fmt.Errorf("%s holds no logs", dir)
+	}
+	slices.SortStableFunc(f.readers, func(a, b *logReader) int {
+		return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Incarnation, b.Incarnation))
+	})
+	if err := f.belong(); err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	clocks, err := readClocks(dir, f.readers[0].origin)
+	if err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	f.correct(clocks)
+	if f.nodes = headerOf(f.logs()).Nodes; f.nodes == 0 {
+		f.nodes = f.named()
+	}
+	for i, l := range f.readers {
+		switch more, err := l.next(); {
+		case err != nil:
+			return nil, errors.Join(err, f.close())
+		case more:
+			f.heads.Push(head{l.event.At, int32(i)})
+		}
+	}
+	if f.heads.Len() > 0 {
+		f.bound(f.heads.First().at)
+	}
+	return f, nil
+}
+
+// mostNamed is more than there are nodes of processes in a run.
+const mostNamed = 1 << 16
+
+// named returns how many nodes there are by what others have recorded of them, as when all logs of nodes
+// are on hosts that are gone. What cannot be read is left to next.
+func (f *folder) named() (count int) {
+	for _, file := range f.files {
+		r := io.NewSectionReader(file, 0, math.MaxInt64)
+		l, err := newLogReader(file.Name(), math.MaxInt64, r, pageLen)
+		for more := err == nil; more && err == nil; {
+			if more, err = l.next(); more && l.event.Node < mostNamed {
+				count = max(count, int(l.event.Node)+1)
+			}
+		}
+	}
+	return count
+}
+
+// belong checks that the logs are those of one trial, each of another process.
+func (f *folder) belong() error {
+	for i, l := range f.readers[1:] {
+		switch before := f.readers[i]; {
+		case l.Node == before.Node && l.Incarnation == before.Incarnation:
+			return l.fail(0, "this is a log of node %d, and so is %s", l.Node, before.name)
+		case l.origin != before.origin:
+			return l.fail(0, "this log is of another trial than %s", before.name)
+		}
+	}
+	return nil
+}
+
+// open opens the log at path, if it has begun.
+func (f *folder) open(path string, size int) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	f.files = append(f.files, file)
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if there, err := begun(file); !there {
+		return err
+	}
+	l, err := newLogReader(path, info.Size(), file, size)
+	if err == nil {
+		f.readers = append(f.readers, l)
+	}
+	return err
+}
+
+// begun reports whether a log has its preamble. If its process died before, it has no magic yet, and nothing
+// after the preamble.
+func begun(log io.ReaderAt) (bool, error) {
+	for _, r := range []*io.SectionReader{
+		io.NewSectionReader(log, 0, int64(len(magic))),
+		io.NewSectionReader(log, preambleLen, math.MaxInt64-preambleLen),
+	} {
+		if zeros, err := onlyZeros(r); !zeros || err != nil {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// next reads the next event of all: the earliest, of equal ones that of the first log.
+func (f *folder) next(e *Event) (bool, error) {
+	if f.err != nil || f.heads.Len() == 0 {
+		return false, f.err
+	}
+	first := f.heads.First()
+	if len(f.bounds) > 0 && f.bounds[0].At <= first.at {
+		*e, f.bounds = f.bounds[0], f.bounds[1:]
+		return true, nil
+	}
+	l := f.readers[first.log]
+	*e = l.event
+	if e.Node < nodes.None || int(e.Node) >= f.nodes {
+		return false, l.fail(l.offset(l.count-1), "the event is one of node %d, and there are %d", e.Node, f.nodes)
+	}
+	more, err := l.next()
+	f.err = err // for the next call: this event is whole
+	if more {
+		first.at = l.event.At
+		f.heads.Fix()
+	} else {
+		f.heads.Pop()
+	}
+	return true, nil
+}
+
+func (f *folder) logs() (logs []*NodeLog) {
+	for _, l := range f.readers {
+		logs = append(logs, &l.NodeLog)
+	}
+	return logs
+}
+
+func (f *folder) close() (err error) {
+	for _, file := range f.files {
+		err = errors.Join(err, file.Close())
+	}
+	return err
+}
