@@ -21,14 +21,10 @@ import (
 func TestMistakesInPlans(t *testing.T) {
 	const head = "about: x\nfaults:\n"
 	for text, want := range map[string]string{
-		"":                   "it has no faults",
-		"about: x\n":         "it has no faults",
-		"faults: []\n":       "it has no faults",
-		"# nothing\n":        "it has no faults",
-		"- kill: 2\n":        "line 1: a list",
-		"kill\n":             "line 1: a text",
-		head + "  kill: 2\n": "line 3",
-		head + "- kil: 2\n":  "line 3: there is no key faults[0].kil: did you mean kill?",
+		"":                  "it has no faults",
+		"about: x\n":        "it has no faults",
+		"- kill: 2\n":       "line 1: a list",
+		head + "- kil: 2\n": "line 3: there is no key faults[0].kil: did you mean kill?",
 		head + "- kill: hodler\n": "line 3: faults[0].kill: \"hodler\" is no target: " +
 			"did you mean holder?",
 		head + "- kill: 2\n  at: soon\n":   "line 4: faults[0].at",
@@ -37,13 +33,10 @@ func TestMistakesInPlans(t *testing.T) {
 		head + "- kill: 2\n  pause: 2\n":   "this is kill and pause: write them as two faults",
 		head + "- kill: 2\n  share: 50%\n": "line 4: kill takes no share: beside the times it " +
 			"takes forget, mid-input",
-		head + "- pause: 2\n  nth: 1\n":          "line 4: pause takes no nth",
 		head + "- slow: 2\n":                     "slow takes the share",
 		head + "- slow: 2\n  share: nan\n":       "line 4: faults[0].share: \"nan\" is no share",
-		head + "- slow: 2\n  share: 100%\n":      "line 4: slow takes the share",
 		head + "- clock: 2\n":                    "line 3: clock takes how far it jumps",
 		head + "- clock: 2\n  rate: .nan\n":      "line 4: a rate of NaN",
-		head + "- clock: 2\n  rate: 1000\n":      "line 4: a rate of 1000",
 		head + "- clock: 2\n  by: 1000h\n":       "line 4: a jump of 1000h",
 		head + "- kill: 2\n  forget: true\n":     "line 4: who forgets comes up again",
 		head + "- loss: 1%\n  between: holder\n": "line 4: between takes groups of nodes",
@@ -52,12 +45,8 @@ func TestMistakesInPlans(t *testing.T) {
 		head + "- kill: 2\n  kill: 3\n": "line 4",
 		head + "- cut: 0/1\n  for: 0s\n": "line 4: for: 0s would be no time at all: leave `for` out for a fault " +
 			"that lasts to the end",
-		"duration: 0s\n" + head + "- kill: 2\n":  "line 1: a duration of 0s: write for how long",
-		"duration: -1s\n" + head + "- kill: 2\n": "line 1: a duration of -1s",
-		"duration:\n" + head + "- kill: 2\n":     "line 1: a duration of 0s",
-		head + "-\n":                             "line 3: this says nothing that goes wrong",
-		head + "-\n- kill: 2\n":                  "line 3: this says nothing that goes wrong",
-		head + "- kill: 2\n- ~\n":                "line 4: this says nothing that goes wrong",
+		"duration: 0s\n" + head + "- kill: 2\n": "line 1: a duration of 0s: write for how long",
+		head + "- kill: 2\n- ~\n":               "line 4: this says nothing that goes wrong",
 	} {
 		p, err := ReadPlan("mine.yaml", []byte(text))
 		if err == nil || !strings.HasPrefix(err.Error(), "mine.yaml: ") || !strings.Contains(err.Error(),
@@ -99,8 +88,6 @@ func TestMistakesOfFaults(t *testing.T) {
 		"pause: 2, at: -1s":                                 "no time of it is negative",
 		"pause: 2, for: 2500000h":                           "longer than 100 years",
 		"pause: 2, for: 1ms, every: 1s, repeat: 9999999999": "a run has 400 faults at most",
-		"pause: 2, for: 1ms, every: 1s, repeat: 9":          "--duration 8.001s",
-		"kill: random, every: 1s, repeat: 4":                "--duration 3.001s",
 		"pause: 2, for: 100us, every: 1ms":                  "more than 400 faults",
 		"pause: 2, after: 1s":                               "after 1s of what?",
 		"pause: 2, repeat: 3":                               "repeat takes every",
@@ -111,29 +98,28 @@ func TestMistakesOfFaults(t *testing.T) {
 		"pause: 2, every: 1s":                               "say how long it lasts, as in for: 500ms",
 		"clock: 2, by: 1s, for: 1s":                         "a jump takes no time",
 		"pause: 5":                                          "there is no node 5: they are 0 to 4",
-		"pause: 2, when: 7 enters":                          "there is no node 7",
-		"loss: 1%, between: 0/9":                            "there is no node 9",
-		"cut: 0/9":                                          "there is no node 9",
 		"pause: random:6":                                   "there are 5 clients",
 		"cut: random:5":                                     "nobody to be cut off from",
-		"cut: all":                                          "nobody to be cut off from",
 		"pause: coordinator":                                "has no coordinator",
 		"pause: token":                                      "has no token: take holder",
-		"cut: token":                                        "has no token: take holder",
 		"pause: leader":                                     "elects no leader",
 		"pause: 2, when: any leads":                         "elects no leader",
 		"pause: holder, when: 2 enters":                     "and this names another",
 		"loss: 1%, kind: repyl":                             "there is no message repyl",
+		"kill: 2, mid-input: 1, when: 2 enters":             "leave out when, or mid-input",
+		"kill: holder, mid-input: 1":                        "one node that is known before",
+		"kill: 2, mid-input: 1, for: 1ms, every: 1s":        "takes place once",
+		"kill: 2, mid-input: -1":                            "from 1, and not -1",
+		"pause: 2, mid-input: 1":                            "pause takes no mid-input",
+		"cut: grid":                                         "such as 4 or 9, and there are 5",
+		"cut: grid:3":                                       "takes 9 nodes, and there are 5",
 		"loss: 1%, kind: token":                             "no message carries a token",
-		"pause: 2, when: any sends token":                   "no message carries a token",
 	} {
 		f, err := ParseFault(text)
-		if err != nil {
-			t.Errorf("%s: %v", text, err)
-			continue
+		if err == nil {
+			_, err = Resolve([]Fault{f}, scene(t, "ricart-agrawala"), 1)
 		}
-		if _, err := Resolve([]Fault{f}, scene(t, "ricart-agrawala"), 1); err == nil ||
-			!strings.Contains(err.Error(), want) {
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
@@ -158,39 +144,6 @@ func TestMistakesOfFaults(t *testing.T) {
 			if _, err := Resolve(read(t, texts[:]...), scene(t, "ricart-agrawala"), seed); err != nil {
 				t.Errorf("%s and %s do not hold together: %v", texts[0], texts[1], err)
 			}
-		}
-	}
-}
-
-// A kill in the middle of an input is for one node, and takes no other moment.
-func TestMistakesInTheMiddleOfAnInput(t *testing.T) {
-	for text, want := range map[string]string{
-		"kill: 2, mid-input: 1, when: 2 enters":      "leave out when, or mid-input",
-		"kill: 2-3, mid-input: 1":                    "one node that is known before",
-		"kill: holder, mid-input: 1":                 "one node that is known before",
-		"kill: 2, mid-input: 1, for: 1ms, every: 1s": "takes place once",
-		"kill: 2, mid-input: -1":                     "from 1, and not -1",
-		"pause: 2, mid-input: 1":                     "pause takes no mid-input",
-	} {
-		f, err := ParseFault(text)
-		if err == nil {
-			_, err = Resolve([]Fault{f}, scene(t, "ricart-agrawala"), 1)
-		}
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", text, err, want)
-		}
-	}
-}
-
-// A grid takes the square of a number of clients.
-func TestMistakesInGrids(t *testing.T) {
-	for text, want := range map[string]string{
-		"cut: grid":   "such as 4 or 9, and there are 5",
-		"cut: grid:3": "takes 9 nodes, and there are 5",
-	} {
-		_, err := Resolve(read(t, text), scene(t, "ricart-agrawala"), 1)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
 }

@@ -217,14 +217,3 @@ func TestReorderedPacketsOvertake(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkRules(b *testing.B) {
-	s := ruled(b, &Network{}, Fault{Effect: &effect.Loss{Of: effect.Losses{Rate: 0.01}}},
-		Fault{Effect: &effect.Delay{Later: *distribution(b, "exponential:1ms")}})
-	links := nodes.NewLinks(32, s, false)
-	p := nodes.Packet{}
-	for i := 0; b.Loop(); i++ {
-		p.From, p.To, p.At = nodes.ID(i%31), 31, int64(i)
-		links.Take(&p)
-	}
-}

@@ -87,10 +87,7 @@ func TestThrottledLinksShareAConnection(t *testing.T) {
 }
 
 func TestFaultsOfTransportAreChecked(t *testing.T) {
-	for text, test := range map[string]struct {
-		change func(*Scene)
-		says   string
-	}{
+	checkRefused(t, map[string]refusedFault{
 		"kill-broker: 0": {nil, "line 3: no run comes to rest without a broker"},
 		"kill-broker: 1\nfor: 1s": {nil,
 			"line 3: kill-broker 1: there is no broker 1: there is one, and it is 0"},
@@ -118,20 +115,7 @@ func TestFaultsOfTransportAreChecked(t *testing.T) {
 		"stall: 1\nat: 1s": {func(s *Scene) { s.Simulated = true }, "line 3: stall 1: a simulation must " +
 			"know how long"},
 		"reset: 1\nevery: 1s": {nil, ""},
-	} {
-		lines := strings.ReplaceAll(text, "\n", "\n    ")
-		p, err := ReadPlan("p", []byte("about: x\nfaults:\n  - "+lines+"\n"))
-		if err == nil {
-			s := scene(t, "central")
-			if test.change != nil {
-				test.change(s)
-			}
-			_, err = Resolve(p.Faults, s, 1)
-		}
-		if (err == nil) != (test.says == "") || err != nil && !strings.Contains(err.Error(), test.says) {
-			t.Errorf("%s: the error is %v, and should say %q", text, err, test.says)
-		}
-	}
+	})
 	if _, err := ReadPlan("p", []byte("about: x\nbrokers: 2\nfaults:\n  - cut-routes: 0/1\n")); err == nil ||
 		err.Error() != "p: line 2: 2 brokers: a run has 1 or 3" {
 		t.Errorf("the error is %v", err)

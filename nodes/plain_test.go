@@ -100,18 +100,3 @@ func TestShapesRefuseWhatIsNotPlain(t *testing.T) {
 		}()
 	}
 }
-
-func BenchmarkClone(b *testing.B) {
-	m := full()
-	b.ReportAllocs()
-	for b.Loop() {
-		cloneMachine(m)
-	}
-}
-
-func BenchmarkAppendMachine(b *testing.B) {
-	m, buffer := full(), make([]byte, 0, 1024)
-	for b.Loop() {
-		buffer = appendMachine(buffer[:0], m)
-	}
-}

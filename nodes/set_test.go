@@ -86,15 +86,3 @@ func TestSetHasNotNone(t *testing.T) {
 		}
 	}
 }
-
-// What reads a set can be called on the result of a function.
-func TestSetOfAFunction(t *testing.T) {
-	var ids []ID
-	for id := range Everyone(3).All() {
-		ids = append(ids, id)
-	}
-	if !slices.Equal(ids, []ID{0, 1, 2}) || !SetOf(4).Has(4) || SetOf(4).Len() != 1 || SetOf(4).Empty() ||
-		!SetOf(1, 4).Meets(SetOf(4)) {
-		t.Errorf("everyone of 3 is %d", ids)
-	}
-}

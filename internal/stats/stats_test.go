@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -235,26 +234,6 @@ func TestMannWhitneyAtItsLimits(t *testing.T) {
 	} {
 		if got := MannWhitney(test.x, test.y); got != test.want {
 			t.Errorf("%v and %v: %v, not %v", test.x, test.y, got, test.want)
-		}
-	}
-}
-
-// Typical sizes are those of 6 to 200 trials, most of them without ties.
-func BenchmarkSizes(b *testing.B) {
-	dice := rand.New(rand.NewPCG(7, 8))
-	for _, n := range []int{6, 12, 25, 50, 200} {
-		for _, distinct := range []int{0, n / 2, 4 * n} {
-			x, y := sample(dice, n, distinct), sample(dice, n, distinct)
-			b.Run(fmt.Sprintf("MannWhitney/%d of %d", n, distinct), func(b *testing.B) {
-				for b.Loop() {
-					MannWhitney(x, y)
-				}
-			})
-			b.Run(fmt.Sprintf("Shift/%d of %d", n, distinct), func(b *testing.B) {
-				for b.Loop() {
-					Shift(x, y)
-				}
-			})
 		}
 	}
 }

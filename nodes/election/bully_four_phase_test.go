@@ -164,29 +164,6 @@ func TestFourPhaseGivesWayToTheHighestInEachPhase(t *testing.T) {
 	}
 }
 
-// A cut makes two groups, of which each follows the highest in it. After it, the poll makes one of them.
-func TestFourPhaseHasAGroupOnEachSideOfACut(t *testing.T) {
-	const lasts, poll = 5 * time.Second, 200 * time.Millisecond // that waits for one that is down
-	for seed := range soak.Pick[uint64](2, 10, 200) {
-		begins := 2*time.Second + time.Duration(seed)*37*time.Millisecond
-		s := scenario{row: &bullyFourPhaseRow, config: nodes.Config{N: 5}, seed: seed + 1,
-			faults: []chaos.Fault{parted(t, "0-2/3-4", begins, lasts)}}
-		o := s.simulated(t)
-		if o.leader() != 4 || len(o.Overlaps) != 1 {
-			t.Fatalf("node %d leads after the cut; two led at once: %v", o.leader(), o.Overlaps)
-		}
-		healed := o.Begun + int64(begins+lasts)
-		for id, leader := range []nodes.ID{2, 2, 2, 4, 4} {
-			if got := o.believes(nodes.ID(id), healed-1); got != leader {
-				t.Errorf("node %d follows %d at the end of the cut, not %d", id, got, leader)
-			}
-		}
-		if after := time.Duration(o.Overlaps[0].To - healed); after > poll {
-			t.Errorf("two led for another %v after the cut", after)
-		}
-	}
-}
-
 // unnoticed is a cut in which nodes 0 to 2 elect node 2, and that is over before node 4 polls: all that it
 // leads are NORMAL then.
 func unnoticed(t testing.TB, row *row.Row) scenario {

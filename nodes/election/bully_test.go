@@ -313,34 +313,3 @@ func TestALeaderThatStandsStill(t *testing.T) {
 		}
 	}
 }
-
-// Nonsense is refused, with what would be right.
-func TestBullyOptions(t *testing.T) {
-	for _, test := range []struct {
-		row           *row.Row
-		name, value   string
-		answer, error string
-	}{
-		{&bullyRow, "answer", "soon", "", `answer: "soon" is no length of time, such as 100ms`},
-		{&bullyRow, "answer", "0s", "", "answer: 0s is not from 1ms to 1m0s"},
-		{&bullyRow, "notice", "all", "", `notice: "all" is none of none, lower`},
-		{&bullyMajorityRow, "lapse", "250ms", "200ms", "lapse: 250ms is less than twice the time to wait for an " +
-			"answer, 200ms, so that a leader would give way while answers are on their way: take 400ms or more"},
-		{&bullyMajorityRow, "lapse", "x", "", `lapse: "x" is no length of time, such as 250ms`},
-		{&bullySecondNetworkRow, "lapse", "250ms", "200ms", ""}, // it has no effect
-		{&bullySecondNetworkRow, "majority", "yes", "", `majority: "yes" is none of off, on`},
-		{&bullySharedDiskRow, "lock", "500ms", "200ms", "lock: 500ms is less than four times the time to wait " +
-			"for an answer, 200ms, so that an owner would give the lock up while answers are on their way: " +
-			"take 800ms or more"},
-		{&bullySharedDiskRow, "lock", "1h", "", "lock: 1h0m0s is not from 10ms to 1m0s"},
-	} {
-		c := nodes.Config{N: 5}.With(test.name, test.value)
-		if test.answer != "" {
-			c = c.With("answer", test.answer)
-		}
-		switch err := test.row.Validate(c); {
-		case err == nil && test.error != "", err != nil && err.Error() != test.error:
-			t.Errorf("%s with %v: %v, not %s", test.row.Name, c.Given(), err, test.error)
-		}
-	}
-}

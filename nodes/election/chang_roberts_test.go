@@ -1,7 +1,6 @@
 package election
 
 import (
-	"slices"
 	"testing"
 
 	"turnstile/judge/rowtest"
@@ -119,40 +118,5 @@ func TestTheIdentityOfTheDead(t *testing.T) {
 	h.rest()
 	if h.runaway || h.agreed() != 1 {
 		t.Errorf("node 1 does not lead, but %v", h.believe)
-	}
-}
-
-// A copy of an identity, of one of an earlier election too, elects nobody twice.
-func TestChangRobertsTakesCopies(t *testing.T) {
-	h := clusterByHand(t, &changRobertsRow, nodes.Config{N: 3}, rng(1))
-	h.campaign(2)
-	h.deliver(t, 2, 0)
-	h.deliver(t, 0, 1)
-	copied := h.flights[0] // of the identity on its way back
-	h.rest()
-	h.flights = append(h.flights, copied)
-	h.rest()
-	h.sentOf(t, "a copy after the election", map[string]int{"election": 3, "elected": 3})
-	h.campaign(0)
-	h.flights = slices.Insert(h.flights, 0, copied)
-	h.rest()
-	h.sentOf(t, "a copy in the next election", map[string]int{"election": 3 + 5, "elected": 6})
-	if fault := h.fault(); fault != "" {
-		t.Error(fault)
-	}
-}
-
-// A node that comes up again while its identity is on its way, and takes part anew, leads once.
-func TestChangRobertsTakesARestart(t *testing.T) {
-	h := clusterByHand(t, &changRobertsRow, nodes.Config{N: 3}, rng(1))
-	h.campaign(2)
-	h.deliver(t, 2, 0)
-	h.crash(2)
-	h.restart(2)
-	h.campaign(2)
-	h.rest()
-	h.sentOf(t, "two lives", map[string]int{"election": 6, "elected": 3})
-	if h.agreed() != 2 {
-		t.Errorf("node 2 does not lead: %v", h.believe)
 	}
 }

@@ -1,14 +1,12 @@
 package election
 
 import (
-	"slices"
 	"testing"
 	"time"
 
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
-	"turnstile/judge/leadership"
 	"turnstile/nodes"
 	"turnstile/nodes/row"
 )
@@ -44,36 +42,6 @@ func cutInTwo(t testing.TB, row *row.Row, later time.Duration) scenario {
 		faults: []chaos.Fault{parted(t, "0-2/3-4", 2*time.Second+later, 3*time.Second)}}
 }
 
-// In a cut each side comes to have a group of its own, with one leader. After it they are one within two
-// periods and what answers, acceptances and giving way to others take.
-func TestInvitationMergesGroupsAfterACut(t *testing.T) {
-	for seed := range soak.Pick[uint64](3, 20, 500) {
-		later := time.Duration(seed) * 17 * time.Millisecond
-		s := cutInTwo(t, &invitationRow, later)
-		s.seed = seed + 1
-		o := s.simulated(t)
-		healed := o.Begun + int64(5*time.Second+later)
-		sides := [][]nodes.ID{{0, 1, 2}, {3, 4}}
-		for _, side := range sides {
-			leader := o.believes(side[0], healed-1)
-			if !slices.Contains(side, leader) {
-				t.Errorf("node %d leads %v at the end of the cut", leader, side)
-			}
-			for _, id := range side {
-				if got := o.believes(id, healed-1); got != leader {
-					t.Errorf("node %d follows %d at the end of the cut, and others %d", id, got, leader)
-				}
-			}
-		}
-		const wait, period = 100 * time.Millisecond, 125 * time.Millisecond
-		last := o.Agreements[len(o.Agreements)-1]
-		took := time.Duration(last.Agreed - healed)
-		if bound := 2*period + wait + 2*wait + 4*wait; o.leader() == nodes.None || took > bound {
-			t.Errorf("seed %d: %d leads %v after the cut, which is to take %v", seed+1, o.leader(), took, bound)
-		}
-	}
-}
-
 // Whatever goes wrong, but that nodes forget what they have saved: no two lead in one term, no node goes back
 // to a lower one, and in the end all that are up are one group.
 func TestInvitationSurvivesFaults(t *testing.T) {
@@ -97,16 +65,4 @@ func TestInvitationNeedsItsMemory(t *testing.T) {
 		}
 	}
 	t.Error("nothing goes wrong if a node forgets its count")
-}
-
-// A coordinator that dies leaves its members alone, which merge.
-func TestInvitationReplacesACoordinator(t *testing.T) {
-	s := scenario{row: &invitationRow, config: nodes.Config{N: 5}, faults: []chaos.Fault{
-		killed(4, 2*time.Second, chaos.When{}, 3*time.Second)}}
-	o := s.simulated(t)
-	if !slices.ContainsFunc(o.Agreements, func(e leadership.Election) bool {
-		return e.Cause.What == leadership.LeaderCrashed && e.Leader == 3
-	}) || o.leader() == nodes.None {
-		t.Errorf("%d leads after %+v", o.leader(), o.Agreements)
-	}
 }

@@ -251,26 +251,6 @@ func TestRingListSurvivesItsLeaders(t *testing.T) {
 	}
 }
 
-// A partition has a leader on each side, for which it promises nothing, and all agree soon after it is
-// healed.
-func TestRingListInAPartition(t *testing.T) {
-	s := scenario{row: &ringListRow, config: nodes.Config{N: 5}, duration: 15 * time.Second,
-		faults: []chaos.Fault{parted(t, "0-2/3-4", 2*time.Second, 3*time.Second)}}
-	o := s.simulated(t)
-	if o.leader() != 4 || len(o.Overlaps) == 0 {
-		t.Errorf("%d leads at the end; two led %v", o.leader(), o.Overlaps)
-	}
-	for _, v := range o.Overlaps {
-		if !slices.Contains(v.Leaders, 2) || !slices.Contains(v.Leaders, 4) {
-			t.Errorf("the leaders were %v, not 2 and 4", v.Leaders)
-		}
-	}
-	last := o.Agreements[len(o.Agreements)-1]
-	if last.Agreed > int64(5*time.Second+ringListRow.GraceOf(s.config)) {
-		t.Errorf("all agree only at %v", time.Duration(last.Agreed))
-	}
-}
-
 // Whatever goes wrong that it does not rest on, all agree in the end; and no two lead if nobody is taken for
 // dead who is up, as heartbeats do with a node that stands still.
 func TestRingListInStorms(t *testing.T) {
@@ -295,15 +275,5 @@ func TestRingListInStorms(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// A thousand nodes take 2N messages; their lists grow to that length.
-func TestRingListOfAThousand(t *testing.T) {
-	c := nodes.Config{N: 1000}.With("wait", "10s")
-	s := scenario{row: &ringListRow, config: c, initiators: "random:1", detector: "none"}
-	o := s.simulated(t)
-	if o.leads(t, 999); o.messages() != 2000 {
-		t.Errorf("%d messages, not 2000", o.messages())
 	}
 }

@@ -215,27 +215,6 @@ func TestRingsElectAgain(t *testing.T) {
 	}
 }
 
-// Copies of one identity are refused, as are orders that are none.
-func TestRingsRefuseBadIdentities(t *testing.T) {
-	for ids, says := range map[string]string{
-		"1,0,1":     "nodes 0 and 2 both have the identity 1",
-		"0,1":       "2 identities for 3 nodes",
-		"0":         "1 identities for 3 nodes",
-		"0,1,2,3":   "4 identities for 3 nodes",
-		"up":        "is neither increasing, decreasing, random:SEED nor a list of whole numbers",
-		"randm:3":   "did you mean random:3?",
-		"random":    "did you mean random:1?",
-		"decresing": "did you mean decreasing?",
-		"0,1,x":     "is neither increasing, decreasing, random:SEED nor a list of whole numbers",
-		"random:x":  `"x" is no seed`,
-	} {
-		err := changRobertsRow.Validate(nodes.Config{N: 3}.With(idsOption.Name, ids))
-		if err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("ids %s: %v", ids, err)
-		}
-	}
-}
-
 // What holds by hand holds on virtual time, of large rings too.
 func TestRingsElectOnVirtualTime(t *testing.T) {
 	for _, spec := range soak.Sample(ringRows) {

@@ -3,6 +3,7 @@ package election
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -172,42 +173,43 @@ func (o *outcome) last() (all []leadership.Belief) {
 	return all
 }
 
-func TestBullyCostsWhatIsPublished(t *testing.T) {
-	for _, n := range []int{2, 3, 4, 5, 9, 32} {
-		for _, test := range []struct {
-			name       string
-			initiators workload.Initiators
-			want       int
-		}{
-			{"the lowest finds the leader dead", workload.LowestInitiates, n*n - n - 1},
-			{"the next in rank does", workload.TheseInitiate(nodes.ID(n - 2)), n - 1},
-			{"all do", workload.AllInitiate, n*n - n - 1},
-		} {
-			s := scenario{row: &bullyRow, config: nodes.Config{N: n}, initiators: test.initiators, detector: "none",
-				faults: []chaos.Fault{down(nodes.ID(n - 1))}}
-			o := s.simulated(t)
-			o.leads(t, nodes.ID(n-2))
-			if got := o.messages(); got != uint64(test.want) {
-				t.Errorf("n=%d, %s: %d messages, not %d: %v", n, test.name, got, test.want, o.sent)
-			}
+// A value of an option that would make no sense is refused, with what would be right. Empty: it is taken.
+func TestOptionsAreRefused(t *testing.T) {
+	for _, test := range []struct {
+		row           *row.Row
+		n             int
+		options, says string
+	}{
+		{&bullyRow, 5, "answer=0s", "answer: 0s is not from 1ms to 1m0s"},
+		{&bullyMajorityRow, 5, "lapse=250ms answer=200ms", "take 400ms or more"},
+		{&bullySecondNetworkRow, 5, "lapse=250ms answer=200ms", ""}, // it has no effect
+		{&bullySharedDiskRow, 5, "lock=500ms answer=200ms", "take 800ms or more"},
+		{&raftRow, 3, "election-timeout=soon-later", "is no range of times"},
+		{&raftRow, 3, "election-timeout=150-300", "did you mean 150ms?"},
+		{&raftRow, 3, "election-timeout=300ms-150ms", "the wrong way round: write 150ms-300ms"},
+		{&raftRow, 3, "election-timeout=150ms-150ms", "leaves nothing to chance"},
+		{&raftRow, 3, "election-timeout=50ms-100ms", "is not longer than the heartbeat of 50ms"},
+		{&raftRow, 3, "heartbeat=200ms", "take some heartbeats, such as 600ms-1.2s"},
+		{&raftRow, 3, "election-timeout=2m-3m", "is too long: the shortest may be up to 1000"},
+		{&raftRow, 3, "election-timeout=51ms-52ms", ""},
+		{&omegaRow, 3, "silence=50ms", "take some heartbeats, such as 250ms"},
+		{&omegaEfficientRow, 3, "silence=2m", "send them less often"},
+		{&omegaEfficientRow, 3, "silence=51ms", ""},
+		{&changRobertsRow, 3, "ids=1,0,1", "nodes 0 and 2 both have the identity 1"},
+		{&changRobertsRow, 3, "ids=0,1", "2 identities for 3 nodes"},
+		{&changRobertsRow, 3, "ids=0,1,x", "is neither increasing, decreasing, random:SEED nor a list"},
+		{&changRobertsRow, 3, "ids=random", "did you mean random:1?"},
+		{&changRobertsRow, 3, "ids=random:x", `"x" is no seed`},
+		{&itaiRodehRow, 1, "draws=1", ""},
+		{&itaiRodehRow, 2, "draws=1", "draws:"},
+		{&itaiRodehRow, 3, "draws=two", "draws:"},
+		{&itaiRodehRow, 6, "draws=2", ""},
+		{&itaiRodehRow, 100, "draws=2", "draws:"},
+		{&itaiRodehRow, 1000, "draws=n", ""},
+	} {
+		err := test.row.Validate(optionsOf(test.n, test.options))
+		if (err == nil) != (test.says == "") || err != nil && !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s of %d, %s: %v, want %q", test.row.Name, test.n, test.options, err, test.says)
 		}
-	}
-}
-
-func TestALeaderIsReplaced(t *testing.T) {
-	s := scenario{row: &bullyRow, config: nodes.Config{N: 5}, faults: []chaos.Fault{
-		{Effect: &effect.Kill{Who: effect.Target{Nodes: effect.Group{4}}},
-			Schedule: chaos.Schedule{At: 2 * time.Second, For: 2 * time.Second}}}}
-	o := s.simulated(t)
-	var led []nodes.ID
-	for _, e := range o.Agreements {
-		led = append(led, e.Leader)
-	}
-	if !slices.Equal(led, []nodes.ID{4, 3, 4}) || len(o.Flaps) != 1 || o.Takeovers() != 1 {
-		t.Errorf("%v led in turn; %d gave way, %d to one that had come back", led, len(o.Flaps), o.Takeovers())
-	}
-	// It takes over while its announcement travels.
-	if len(o.Overlaps) != 1 || o.TwoLeaders != int64(hop) {
-		t.Errorf("two led for %d ns: %v", o.TwoLeaders, o.Overlaps)
 	}
 }

@@ -87,29 +87,6 @@ func TestTimeoutsBound(t *testing.T) {
 	}
 }
 
-func TestElectionsRefuse(t *testing.T) {
-	chang, err := catalog.Find("chang-roberts")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for want, o := range map[string]Options{
-		"elects no leaders, so nobody campaigns": {Spec: rowOf(t, "lamport"), Campaigns: 1},
-		"elects no leaders: look for something": {Spec: rowOf(t, "lamport"),
-			Checks: []string{replay.CheckLeaders}},
-		"has no timers that could run out":     {Spec: chang, Timeouts: 1},
-		"elects leaders, and has no clients":   {Spec: chang, Checks: []string{replay.CheckExclusion}},
-		"the leaders of chang-roberts have no": {Spec: chang, Checks: []string{replay.CheckTerms}},
-		"so two may lead at once: look for terms": {Spec: votes(votesWell, row.Leadership{Terms: true}),
-			Checks: []string{replay.CheckLeaders}},
-		"-1 campaigns: there can be 0 to 100": {Spec: chang, Campaigns: -1},
-	} {
-		o.Config, o.Entries = nodes.Config{N: 2}, 1
-		if _, err := Run(o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
-	}
-}
-
 // A dispensing machine lets its client in at once, under numbers that are to say who may write.
 type dispensing struct {
 	kind   int

@@ -141,18 +141,3 @@ server 1 gets ping from node 0 and sends pong to node 0`
 		t.Error(s)
 	}
 }
-
-func TestCopiesThatDoNotCount(t *testing.T) {
-	timed := callers()
-	timed.Timing = timing(ms, ms)
-	for want, o := range map[string]Options{
-		"central has no timers, so that any number of equal messages on a link is explored: give no": {
-			Spec: rowOf(t, "central"), Config: nodes.Config{N: 2}, Entries: 1},
-		"timers run out within bounds, so": timed,
-	} {
-		o.Copies = 2
-		if _, err := Run(o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
-	}
-}

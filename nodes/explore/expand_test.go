@@ -138,26 +138,6 @@ func TestOnlyWhatIsLookedForIsFound(t *testing.T) {
 var ofClients = []string{replay.CheckExclusion, replay.CheckPanic, replay.CheckDeadlock,
 	replay.CheckStarvation, replay.CheckFairness}
 
-func TestChecksThatCannotBeLookedFor(t *testing.T) {
-	for want, o := range map[string]Options{
-		"did you mean exclusion?":        {Spec: rowOf(t, "central"), Checks: []string{"exclusoin"}},
-		"It is one of exclusion, panic,": {Spec: rowOf(t, "central"), Checks: []string{"x"}},
-		"maekawa does not promise":       {Spec: rowOf(t, "maekawa"), Checks: []string{replay.CheckFairness}},
-		"7 entries may pass over a request": {Spec: rowOf(t, "ricart-agrawala"), Checks: ofClients,
-			Config: nodes.Config{N: 8}},
-		"2 resources: whether requests are passed": {Spec: rowOf(t, "central-inside"), Checks: ofClients,
-			Beside: []row.Instance{{Row: rowOf(t, "central-inside"), Config: nodes.Config{N: 2}}}},
-	} {
-		if o.Config.N == 0 {
-			o.Config.N = 2
-		}
-		o.Entries = 1
-		if _, err := Run(o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
-	}
-}
-
 // fairest is a row that promises that nobody is ever passed over.
 func fairest(spec *row.Row) *row.Row {
 	fairer, promised := *spec, *spec.Exclusion()
@@ -373,22 +353,6 @@ func TestReplayOfSuspicions(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: %s\nwant %s", steps, got, want)
 		}
-	}
-}
-
-func TestSuspicionsThatNobodyHears(t *testing.T) {
-	const want = "central listens to no failure detector: allow no suspicions"
-	_, err := Run(Options{Spec: rowOf(t, "central"), Config: nodes.Config{N: 2}, Entries: 1, Suspicions: 1})
-	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Error(err)
-	}
-	const naive = "turnstile schedule 1\nalgorithm naive-broadcast\nn 2\n"
-	s, err := replay.Parse(strings.NewReader(naive+"suspect 0>1"), mutex.Find)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err = replay.Play(s); err == nil || !strings.Contains(err.Error(), "node 0 listens to no failure") {
-		t.Error(err)
 	}
 }
 

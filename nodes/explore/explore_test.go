@@ -9,6 +9,8 @@ import (
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
 	"turnstile/nodes"
+	"turnstile/nodes/catalog"
+	"turnstile/nodes/detector"
 	"turnstile/nodes/mutex"
 	"turnstile/nodes/replay"
 	"turnstile/nodes/row"
@@ -167,24 +169,6 @@ node 0 enters: INSIDE TOGETHER WITH 1`
 	}
 }
 
-// On a 2x2 grid the textbook form of Maekawa's algorithm ends in a circle. That needs three of four clients.
-func TestTextbookMaekawaDeadlocks(t *testing.T) {
-	spec, err := mutex.Find("maekawa-textbook")
-	if err != nil {
-		t.Skip(err)
-	}
-	o := Options{Spec: spec, Config: nodes.Config{N: 4}.With("quorums", "grid"), Entries: 1, Workers: 2}
-	v := explore(t, o).Violation
-	if v == nil || v.Check != replay.CheckDeadlock || len(v.Schedule.Steps) != 14 ||
-		!strings.Contains(v.Stall, "They wait in a circle: 1 -> 2 -> 1") {
-		t.Fatalf("%+v", v)
-	}
-	r, err := replay.Play(v.Schedule)
-	if err != nil || r.Violation == nil || r.Violation.Check != replay.CheckDeadlock || r.Stall != v.Stall {
-		t.Errorf("replayed: %+v, %v", r, err)
-	}
-}
-
 // The result depends on nothing but the options.
 func TestAnyNumberOfWorkersFindsTheSame(t *testing.T) {
 	for _, o := range []Options{
@@ -235,15 +219,50 @@ func TestFaultsOutsideTheModel(t *testing.T) {
 }
 
 func TestExploreRefuses(t *testing.T) {
+	chang, err := catalog.Find("chang-roberts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	probe, err := detector.Parse("probe", 2, nodes.Delays{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	good := Options{Spec: rowOf(t, "maekawa"), Config: nodes.Config{N: 2}, Entries: 1}
+	central, bounded := rowOf(t, "central"), timing(ms, ms)
 	for want, change := range map[string]func(o *Options){
-		"takes at least one":          func(o *Options) { o.Config.N = 0 },
-		"takes up to 8":               func(o *Options) { o.Config.N = 9 },
-		"each client makes 1 to":      func(o *Options) { o.Entries = 0 },
-		"there can be 0 to 100":       func(o *Options) { o.Losses = -1 },
-		"allow at least one crash":    func(o *Options) { o.Restarts = true },
-		"a depth of -1":               func(o *Options) { o.Depth = -1 },
-		`"x" is none of cyclic, grid`: func(o *Options) { o.Config = o.Config.With("quorums", "x") },
+		"takes at least one":       func(o *Options) { o.Config.N = 0 },
+		"takes up to 8":            func(o *Options) { o.Config.N = 9 },
+		"each client makes 1 to":   func(o *Options) { o.Entries = 0 },
+		"there can be 0 to 100":    func(o *Options) { o.Losses = -1 },
+		"allow at least one crash": func(o *Options) { o.Restarts = true },
+		"a depth of -1":            func(o *Options) { o.Depth = -1 },
+		`"x" is none of cyclic`:    func(o *Options) { o.Config = o.Config.With("quorums", "x") },
+		"probe sends without end":  func(o *Options) { o.Beside = []row.Instance{probe} },
+		"so nobody campaigns":      func(o *Options) { o.Campaigns = 1 },
+		"elects no leaders: look":  func(o *Options) { o.Checks = []string{replay.CheckLeaders} },
+		"did you mean exclusion?":  func(o *Options) { o.Checks = []string{"exclusoin"} },
+		"maekawa does not promise": func(o *Options) { o.Checks = []string{replay.CheckFairness} },
+		"7 entries may pass over a request": func(o *Options) {
+			o.Spec, o.Checks, o.Config.N = rowOf(t, "ricart-agrawala"), ofClients, 8
+		},
+		"2 resources: whether requests are passed": func(o *Options) {
+			o.Spec, o.Checks = rowOf(t, "central-inside"), ofClients
+			o.Beside = []row.Instance{{Row: o.Spec, Config: o.Config}}
+		},
+		"has no timers that could run out":   func(o *Options) { o.Spec, o.Timeouts = chang, 1 },
+		"elects leaders, and has no clients": func(o *Options) { o.Spec, o.Checks = chang, ofClients[:1] },
+		"the leaders of chang-roberts have no": func(o *Options) {
+			o.Spec, o.Checks = chang, []string{replay.CheckTerms}
+		},
+		"so two may lead at once: look for terms": func(o *Options) {
+			o.Spec, o.Checks = votes(votesWell, row.Leadership{Terms: true}), []string{replay.CheckLeaders}
+		},
+		"central has no timers, so that any":      func(o *Options) { o.Spec, o.Copies = central, 2 },
+		"central listens to no failure detector:": func(o *Options) { o.Spec, o.Suspicions = central, 1 },
+		"timers run out within bounds, so": func(o *Options) {
+			*o = callers()
+			o.Timing, o.Copies = bounded, 2
+		},
 	} {
 		o := good
 		change(&o)

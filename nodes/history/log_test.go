@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"turnstile/nodes"
@@ -344,43 +343,6 @@ func TestJournal(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, h.Events); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
-	}
-}
-
-// BenchmarkEnterExit is what recording one entry costs a node.
-func BenchmarkEnterExit(b *testing.B) {
-	l := must(Create(filepath.Join(b.TempDir(), "0.log"), Options{Nodes: 1, TraceLength: 4096}))(b)
-	defer l.Close()
-	anchor := time.Now()
-	b.ReportAllocs()
-	entry := uint32(0)
-	for b.Loop() {
-		entry++
-		if entry%(1<<22) == 0 { // 256 MiB of log are enough
-			b.StopTimer()
-			l.Close()
-			l = must(Create(filepath.Join(b.TempDir(), "0.log"), Options{Nodes: 1, TraceLength: 4096}))(b)
-			b.StartTimer()
-		}
-		enter := Event{At: int64(time.Since(anchor)), Kind: Entered, Entry: entry, Value: int64(entry), Count: 1}
-		exit := Event{Kind: Exited, Entry: entry, Value: int64(entry)}
-		err := l.Append(enter)
-		exit.At = int64(time.Since(anchor))
-		if err2 := l.Append(exit); err != nil || err2 != nil {
-			b.Fatal(err, err2)
-		}
-	}
-}
-
-func BenchmarkPass(b *testing.B) {
-	var frozen atomic.Int64
-	o := Options{Nodes: 1, TraceLength: 4096, Frozen: &frozen}
-	l := must(Create(filepath.Join(b.TempDir(), "0.log"), o))(b)
-	defer l.Close()
-	p := messageRecord(0, 1)
-	b.ReportAllocs()
-	for b.Loop() {
-		l.Trace(p)
 	}
 }
 

@@ -50,28 +50,3 @@ func TestAnchorsAgree(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkAlarm reports how late an alarm after 100 microseconds comes, on average.
-func BenchmarkAlarm(b *testing.B) {
-	anchor := DropAnchor()
-	alarms := make(chan struct{}, 1)
-	clock, err := newClock(anchor, anchor.Now(), func() { alarms <- struct{}{} })
-	if err != nil {
-		b.Fatal(err)
-	}
-	var late int64
-	for b.Loop() {
-		at := clock.Now() + int64(100*time.Microsecond)
-		clock.SetAlarm(at)
-		<-alarms
-		late += clock.Now() - at
-	}
-	b.ReportMetric(float64(late)/float64(b.N), "late-ns/op")
-}
-
-func BenchmarkNow(b *testing.B) {
-	anchor := DropAnchor()
-	for b.Loop() {
-		anchor.Now()
-	}
-}

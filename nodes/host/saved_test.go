@@ -2,7 +2,6 @@ package host
 
 import (
 	"encoding/binary"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -11,8 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"turnstile/nodes"
 )
 
 // savedPath, in the environment of a test, makes it the child of itself that saves to the file there.
@@ -187,32 +184,5 @@ func TestGarbledSavesAreRefused(t *testing.T) {
 			t.Errorf("%v does not say %q", err, says)
 		}
 		f.close()
-	}
-}
-
-// BenchmarkSave saves messages of several lengths; the machine's work is not counted.
-func BenchmarkSave(b *testing.B) {
-	type savedList struct{ List []uint64 }
-	spec := &nodes.Spec{
-		Messages: []nodes.MessageKind{{Zero: savedList{}}},
-		New:      func(nodes.Config) nodes.Machine { return nil },
-	}
-	stack, err := nodes.Assemble(nodes.Instance{Spec: spec, Config: nodes.Config{N: 1}})
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, length := range []int{1, 100, 10_000} {
-		b.Run(fmt.Sprintf("%d-numbers", length), func(b *testing.B) {
-			m := newMemory(filepath.Join(b.TempDir(), "saved"), stack)
-			defer m.close()
-			message := savedList{make([]uint64, length)}
-			b.ReportAllocs()
-			for b.Loop() {
-				message.List[0]++
-				if err := m.save(0, 0, message); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

@@ -179,19 +179,6 @@ const (
 	rareEntries = 20_000
 )
 
-// They are long enough for what goes wrong only while a clock is 999 modulo 1000.
-func TestLongRunsSeeWhatIsRare(t *testing.T) {
-	spec := rowtest.Rebuilt(&ricartAgrawalaRow, func(r ricartAgrawala) nodes.Machine { return &ricartRare{r} })
-	for seed := range uint64(rareSeeds) {
-		o := saturated(spec, nodes.Config{N: 3}, seed)
-		o.Entries = rareEntries
-		if v := judge(t, o, row.Unbounded(0)); v.Outcome == check.Violated {
-			return
-		}
-	}
-	t.Error("none of them is violated")
-}
-
 // Under disasters of all kinds that its model allows, each sound row is safe and serves all.
 func TestSoundRowsStandWhatTheirModelAllows(t *testing.T) {
 	conform(t, func(t *testing.T, spec *row.Row, c nodes.Config) {

@@ -1,10 +1,6 @@
 package mutex
 
-import (
-	"testing"
-
-	"turnstile/nodes"
-)
+import "turnstile/nodes"
 
 func neilsenMutants() []mutant {
 	change := mutantsOf[neilsenMizuno](&neilsenMizunoRow, nodes.Config{N: 4})
@@ -108,26 +104,4 @@ func (m *neilsenWasteful) Request(env *nodes.Env) {
 		env.Send(m.last, neilsenPrivilege{})
 	}
 	m.neilsenMizuno.Request(env)
-}
-
-// An entry takes a request for each edge on the way, and the token, whatever the tree: at most 3 messages on
-// a star.
-func TestNeilsenMizunoCostsTheDistanceAndTheToken(t *testing.T) {
-	for _, tree := range treeOption.Values {
-		for _, n := range []int{1, 2, 3, 4, 7, 12} {
-			c := nodes.Config{N: n}.With("tree", tree)
-			holder := nodes.ID(0)
-			for i, e := range singleEntries(t, &neilsenMizunoRow, c, 20*n*n) {
-				want := 0
-				if e.node != holder {
-					want = distance(tree, holder, e.node) + 1
-				}
-				if e.messages != want || tree == starTree && want > 3 {
-					t.Fatalf("%s of %d, entry %d: from %d to %d takes %d messages, want %d", tree, n, i, holder, e.node,
-						e.messages, want)
-				}
-				holder = e.node
-			}
-		}
-	}
 }

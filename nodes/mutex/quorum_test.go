@@ -92,40 +92,6 @@ func TestQuorumSizes(t *testing.T) {
 	}
 }
 
-// Every node makes its quorum when it comes up, and a simulator makes those of all.
-func BenchmarkQuorum(b *testing.B) {
-	for b.Loop() {
-		quorumOf(cyclicQuorums, 997, 500)
-	}
-}
-
-func TestCheckQuorums(t *testing.T) {
-	for _, test := range []struct {
-		c    nodes.Config
-		want string
-	}{
-		{nodes.Config{N: 32}, ""},
-		{nodes.Config{N: 32}.With("quorums", "cyclic"), ""},
-		{nodes.Config{N: 36}.With("quorums", "grid"), ""},
-		{nodes.Config{N: 32}.With("quorums", "grid"), "quorums: the grid needs a square number of nodes; " +
-			"32 is not one: use 25 or 36, or cyclic"},
-		{nodes.Config{N: 7}.With("quorums", "plane"), ""},
-		{nodes.Config{N: 43}.With("quorums", "plane"), "quorums: 43 nodes form no projective plane, since there " +
-			"is none of order 6 (G. Tarry, 1901; C. Lam, 1989): use 31 or 57, or cyclic"},
-		{nodes.Config{N: 8}.With("quorums", "plane"), "quorums: 8 nodes form no projective plane, since 8 is not " +
-			"K(K-1)+1: use 7 or 13, or cyclic"},
-		{nodes.Config{N: 183}.With("quorums", "plane"), "quorums: 183 nodes form no projective plane, since none " +
-			"of order 13 is known here: use 133, or cyclic"},
-		{nodes.Config{N: 4}.With("quorums", "gird"),
-			`quorums: "gird" is none of cyclic, grid, plane: did you mean grid?`},
-	} {
-		err := maekawaRow.Validate(test.c)
-		if test.want == "" && err != nil || test.want != "" && (err == nil || err.Error() != test.want) {
-			t.Errorf("%+v: %v, want %q", test.c, err, test.want)
-		}
-	}
-}
-
 // In a grid of two rows whose nodes do not ask themselves, or of two nodes, some quorums do not meet: which
 // shows that the check above can fail. In larger ones they do.
 func TestGridsWithoutOneself(t *testing.T) {
@@ -182,21 +148,4 @@ type tap struct {
 func (s *tap) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
 	s.packets[[2]nodes.ID{p.From, p.To}]++
 	return s.Shaper.Shape(p, fate)
-}
-
-func TestRulerMeasures(t *testing.T) {
-	for longest := 1; longest <= 600; longest++ {
-		marks := ruler(longest)
-		measured := map[nodes.ID]bool{}
-		for _, a := range marks {
-			for _, b := range marks {
-				measured[a-b] = true
-			}
-		}
-		for l := 1; l <= longest; l++ {
-			if !measured[nodes.ID(l)] {
-				t.Fatalf("%v does not measure %d", marks, l)
-			}
-		}
-	}
 }

@@ -1,10 +1,6 @@
 package mutex
 
-import (
-	"testing"
-
-	"turnstile/nodes"
-)
+import "turnstile/nodes"
 
 func raymondMutants() []mutant {
 	change := mutantsOf[raymond](&raymondRow, nodes.Config{N: 4})
@@ -62,23 +58,6 @@ func (r *raymondStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 }
 
 func (r *raymondMinting) Recover(env *nodes.Env, _ nodes.Message) { r.Start(env) }
-
-// An entry of Raymond's algorithm takes a request and a privilege for each edge on the way.
-func TestRaymondCostsTwiceTheDistance(t *testing.T) {
-	for _, tree := range treeOption.Values {
-		for _, n := range []int{1, 2, 3, 4, 7, 12} {
-			c := nodes.Config{N: n}.With("tree", tree)
-			holder := nodes.ID(0)
-			for i, e := range singleEntries(t, &raymondRow, c, 20*n*n) {
-				if want := 2 * distance(c.Value(treeOption), holder, e.node); e.messages != want {
-					t.Fatalf("%s of %d, entry %d: from %d to %d takes %d messages, want %d", tree, n, i, holder, e.node,
-						e.messages, want)
-				}
-				holder = e.node
-			}
-		}
-	}
-}
 
 func (r *raymondUnfair) Release(env *nodes.Env) {
 	r.putLast(env)

@@ -1,7 +1,6 @@
 package mutex
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -206,18 +205,4 @@ func TestUpdateOfDeadHolderIsMissing(t *testing.T) {
 		}
 	}
 	t.Error("nobody enters after a crash")
-}
-
-func TestRetryOptionsAreChecked(t *testing.T) {
-	for _, test := range []struct{ name, value, says string }{
-		{"give-up", "0", "give-up: 0 is not from 1 to 1000"},
-		{"give-up", "few", `give-up: "few" is no number of tries, such as 5`},
-		{"retry", "0s", "retry: 0s is not from 1µs to 1h0m0s"},
-		{"nack", "at-last", "nack: \"at-last\" is none of on-retry, at-once"},
-	} {
-		err := ricartRetryingRow.Validate(nodes.Config{N: 3}.With(test.name, test.value))
-		if err == nil || !strings.HasPrefix(err.Error(), test.says) {
-			t.Errorf("%s %s: %v, want %s", test.name, test.value, err, test.says)
-		}
-	}
 }

@@ -1,7 +1,6 @@
 package mutex
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"turnstile/judge/rowtest"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 func TestTableIsFilledIn(t *testing.T) {
@@ -20,29 +20,6 @@ func TestTableIsFilledIn(t *testing.T) {
 				t.Errorf("%s has two messages named %s", row.Name, codec.Name(kind))
 			}
 			kinds[codec.Name(kind)] = true
-		}
-	}
-}
-
-func TestFind(t *testing.T) {
-	for name, want := range map[string]string{
-		"ricart-agrawala": "ricart-agrawala", "ricart": "ricart-agrawala", "RA": "ricart-agrawala",
-		"ring": "token-ring", "sk": "suzuki-kasami", "suzuki": "suzuki-kasami", "Central": "central",
-	} {
-		row, err := Find(name)
-		if err != nil || row.Name != want {
-			t.Errorf("Find(%q) = %v, %v; want %s", name, row, err, want)
-		}
-	}
-	all := fmt.Sprintf("ee list for all %d", len(Table))
-	for name, want := range map[string]string{
-		"ricard": `unknown algorithm "ricard": did you mean ricart-agrawala, ricart-agrawala-ft or ` +
-			"ricart-agrawala-view? S" + all,
-		"paxos": `unknown algorithm "paxos"; the nearest are lamport, ricart-agrawala and ricart-agrawala-ft: s` +
-			all,
-	} {
-		if _, err := Find(name); err == nil || err.Error() != want {
-			t.Errorf("Find(%q): %v\nwant %s", name, err, want)
 		}
 	}
 }
@@ -100,6 +77,41 @@ func TestIdentitiesNameKinds(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// A value of an option that would make no sense is refused, with what would be right. Empty: it is taken.
+func TestOptionsAreRefused(t *testing.T) {
+	for _, test := range []struct {
+		row           *row.Row
+		n             int
+		options, says string
+	}{
+		{&maekawaRow, 36, "quorums=grid", ""},
+		{&maekawaRow, 32, "quorums=grid", "32 is not one: use 25 or 36, or cyclic"},
+		{&maekawaRow, 43, "quorums=plane", "none of order 6 (G. Tarry, 1901; C. Lam, 1989): use 31 or 57, or cyclic"},
+		{&maekawaRow, 8, "quorums=plane", "8 is not K(K-1)+1: use 7 or 13, or cyclic"},
+		{&maekawaRow, 183, "quorums=plane", "none of order 13 is known here: use 133, or cyclic"},
+		{&maekawaRow, 4, "quorums=gird", "did you mean grid?"},
+		{&tokenRingRow, 3, "order=0,1", "2 of 3 nodes: list each node once"},
+		{&tokenRingRow, 3, "order=0,1,1", "node 1 comes twice"},
+		{&tokenRingRow, 3, "order=0,1,3", `"3" is no node`},
+		{&ricartRetryingRow, 3, "give-up=0", "0 is not from 1 to 1000"},
+		{&ricartRetryingRow, 3, "give-up=few", `"few" is no number of tries, such as 5`},
+		{&ricartRetryingRow, 3, "retry=0s", "0s is not from"},
+		{&bakeryRow, 3, "give-up=0", "a peer has at least one try: write never"},
+		{&bakeryRow, 3, "give-up=5 reads=tree", "along a tree a node answers for those below it"},
+		{&bakeryRow, 3, "give-up=5 priority=id", "nobody is given up with another priority than stamp"},
+	} {
+		c := nodes.Config{N: test.n}
+		for option := range strings.FieldsSeq(test.options) {
+			name, value, _ := strings.Cut(option, "=")
+			c = c.With(name, value)
+		}
+		err := test.row.Validate(c)
+		if (err == nil) != (test.says == "") || err != nil && !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s of %d, %s: %v, want %q", test.row.Name, test.n, test.options, err, test.says)
 		}
 	}
 }

@@ -1,14 +1,6 @@
 package mutex
 
-import (
-	"slices"
-	"testing"
-
-	"turnstile/judge/rowtest"
-	"turnstile/nodes"
-	"turnstile/nodes/row"
-	"turnstile/nodes/sim"
-)
+import "turnstile/nodes"
 
 // impatientRing takes tokens for lost that are slow.
 var impatientRing = nodes.Config{N: 3}.With("loss-timeout", "4ms").With("retry", "3ms")
@@ -48,8 +40,6 @@ func regeneratingMutants() []mutant {
 type (
 	regeneratingAlone     struct{ tokenRingRegenerating }
 	regeneratingBlind     struct{ tokenRingRegenerating }
-	regeneratingHasty     struct{ tokenRingRegenerating }
-	regeneratingFaithless struct{ tokenRingRegenerating }
 	regeneratingStale     struct{ tokenRingRegenerating }
 	regeneratingCopied    struct{ tokenRingRegenerating }
 	regeneratingTwice     struct{ tokenRingRegenerating }
@@ -87,25 +77,6 @@ func (r *regeneratingBlind) Receive(env *nodes.Env, from nodes.ID, m nodes.Messa
 	if a, ok := m.(censusAnswer[tokenMark]); ok {
 		a.Report = tokenMark{}
 		m = a
-	}
-	r.tokenRingRegenerating.Receive(env, from, m)
-}
-
-func (r *regeneratingHasty) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	r.tokenRingRegenerating.Receive(env, from, m)
-	if _, ok := m.(censusAnswer[tokenMark]); ok && r.census.open && !r.census.joining &&
-		2*r.census.answered.Len() > env.N() {
-		r.census.open = false
-		r.complete(env, true)
-	}
-}
-
-func (r *regeneratingFaithless) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	if a, ok := m.(censusAsk); ok {
-		before := r.census
-		r.census.answer(env, from, a, r.token.mark())
-		r.census = before
-		return
 	}
 	r.tokenRingRegenerating.Receive(env, from, m)
 }
@@ -165,70 +136,4 @@ func (r *regeneratingMinor) Suspect(env *nodes.Env, peer nodes.ID) {
 		r.census.open = false
 		r.complete(env, true)
 	}
-}
-
-// Each epoch is given once, and when it is, no node heeds a lower one any more. If it were otherwise, two
-// would not be inside together at once: the new token goes the way of the old one, which it cannot overtake.
-func TestEpochsOfTheRingAreGivenOnceToTheLast(t *testing.T) {
-	for rule, wrap := range map[string]func(tokenRingRegenerating) nodes.Machine{
-		"": func(r tokenRingRegenerating) nodes.Machine { return &r },
-		"a census waits for no more than a majority": func(r tokenRingRegenerating) nodes.Machine {
-			return &regeneratingHasty{r}
-		},
-		"a promise is not kept": func(r tokenRingRegenerating) nodes.Machine { return &regeneratingFaithless{r} },
-	} {
-		row := rowtest.Rebuilt(&tokenRingRegeneratingRow, wrap)
-		given, fault := 0, ""
-		for seed := uint64(0); seed < 200 && fault == ""; seed++ {
-			count, says := givings(t, row, seed)
-			given, fault = given+count, says
-		}
-		if (fault == "") != (rule == "") || given == 0 {
-			t.Errorf("%q: %q after %d epochs", rule, fault, given)
-		}
-	}
-}
-
-// givings counts the epochs that are given in a run, and says what is wrong with one.
-func givings(t *testing.T, row *row.Row, seed uint64) (given int, fault string) {
-	var all []*tokenRingRegenerating
-	epochs := map[uint64]bool{}
-	c := nodes.Config{N: impatientRing.N}
-	o := watchedOptions(row, c, seed, func(m nodes.Machine, got nodes.Message, handle func()) {
-		ring := regeneratingOf(m)
-		if !slices.Contains(all, ring) {
-			all = append(all, ring)
-		}
-		before := ring.token.Epoch
-		handle()
-		if g, ok := got.(ringRenewal); !ok || before == g.Epoch || ring.token.Epoch != g.Epoch {
-			return
-		}
-		given++
-		if epochs[ring.token.Epoch] {
-			fault = "an epoch is given twice"
-		}
-		epochs[ring.token.Epoch] = true
-		for _, other := range all {
-			if other.census.epoch < ring.token.Epoch {
-				fault = "another node heeds a lower epoch"
-			}
-		}
-	})
-	o.Stack = rowtest.StackOf(o.Stack.Instances()[0].Row, impatientRing)
-	if r, err := sim.Run(o); err != nil || r.Cut != nil {
-		t.Fatal(err, r.Cut)
-	}
-	return given, fault
-}
-
-// regeneratingOf returns the sound machine in a mutant, or itself.
-func regeneratingOf(m nodes.Machine) *tokenRingRegenerating {
-	switch m := m.(type) {
-	case *regeneratingHasty:
-		return &m.tokenRingRegenerating
-	case *regeneratingFaithless:
-		return &m.tokenRingRegenerating
-	}
-	return m.(*tokenRingRegenerating)
 }

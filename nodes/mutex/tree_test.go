@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 )
 
 // The mean cost over all pairs of nodes, and the worst one, as computed beforehand.
@@ -40,6 +41,30 @@ func TestTrees(t *testing.T) {
 			if worst != test.worst[i] || worst != 2*diameter(c) {
 				t.Errorf("%s of %d: at worst %d messages, want %d and twice %d",
 					tree, test.n, worst, test.worst[i], diameter(c))
+			}
+		}
+	}
+}
+
+// An entry takes a request for each edge on the way, whatever the tree, and the privilege: over each edge back
+// by Raymond's algorithm, and in one message by that of Neilsen and Mizuno, so at most 3 on a star.
+func TestEntriesCostTheDistance(t *testing.T) {
+	for _, tree := range treeOption.Values {
+		for _, n := range []int{1, 2, 3, 4, 7, 12} {
+			c := nodes.Config{N: n}.With("tree", tree)
+			for row, back := range map[*row.Row]func(way int) int{
+				&raymondRow:       func(way int) int { return way },
+				&neilsenMizunoRow: func(way int) int { return min(way, 1) },
+			} {
+				holder := nodes.ID(0)
+				for i, e := range singleEntries(t, row, c, 20*n*n) {
+					way := distance(tree, holder, e.node)
+					if want := way + back(way); e.messages != want || tree == starTree && row == &neilsenMizunoRow && want > 3 {
+						t.Fatalf("%s, %s of %d, entry %d: from %d to %d takes %d messages, want %d", row.Name, tree, n, i,
+							holder, e.node, e.messages, want)
+					}
+					holder = e.node
+				}
 			}
 		}
 	}

@@ -151,6 +151,7 @@ func TestReplaySaysWhichStepDoesNotApply(t *testing.T) {
 		"campaign 0":                                       "naive-broadcast elects no leaders",
 		"campaign 0@1":                                     "there is no instance 1",
 		"leads 0":                                          "line 5, leads 0: it elects no leaders",
+		"suspect 0>1":                                      "node 0 listens to no failure",
 		"believes 0 -":                                     "it elects no leaders",
 	} {
 		s, err := Parse(strings.NewReader(naive+steps), mutex.Find)

@@ -255,17 +255,6 @@ func TestFaultsWithoutEffect(t *testing.T) {
 	}
 }
 
-// One run after the other with the same faults: equal histories.
-func TestEqualRunsWithFaults(t *testing.T) {
-	o := options(t, "suzuki-kasami", 4, busy)
-	suffer(&o, plan(t, "bandwidth: 50KB, at: 10ms, for: 50ms", "kill: holder, at: 100ms, for: 20ms",
-		"slow: random, share: 50%, at: 20ms, for: 100ms", "loss: burst:1%,20%, at: 120ms, for: 10ms",
-		"clock: 1, rate: 1.5, at: 30ms, for: 50ms", "cut: waiter, at: 60ms, for: 10ms")...)
-	if !bytes.Equal(encoded(t, o), encoded(t, o)) {
-		t.Error("two runs of equal options differ")
-	}
-}
-
 // Two faults at one moment, for one node and its only client: nothing hangs, and all is healed at the end.
 func TestFaultsOfOneNode(t *testing.T) {
 	for _, texts := range [][]string{
