@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 
+	"turnstile/judge/check"
 	"turnstile/judge/section"
 	"turnstile/judge/spacetime"
 	"turnstile/nodes/history"
+	"turnstile/nodes/stall"
 	"turnstile/results"
 )
 
@@ -136,5 +138,18 @@ func (s *sameAs) Close([]*history.NodeLog) {
 	}
 }
 
-// Stall returns the report of the stall of the trial; empty: there is none.
-func (p *Past) Stall() string { return readStall(p.Folder, p.Trial) }
+// Stall returns the report of the stall of the trial; none: it did not stall.
+func (p *Past) Stall() stall.Reports { return stallsOf(p.Folder)[p.Trial] }
+
+// stallsOf returns the reports of stalls of a stored run, by trial. Nothing is known of them if the verdicts
+// cannot be read.
+func stallsOf(folder *results.Folder) map[int]stall.Reports {
+	var verdicts []check.Verdict
+	stalls := map[int]stall.Reports{}
+	if folder.ReadVerdicts(&verdicts) == nil {
+		for i, v := range verdicts {
+			stalls[i+1] = v.Stall
+		}
+	}
+	return stalls
+}

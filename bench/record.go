@@ -24,8 +24,16 @@ type Record struct {
 	// Places are the hosts by their numbers, with the nodes on each; none: the run was on one machine.
 	Places []place.Host  `yaml:"places,omitempty"`
 	Trials []TrialRecord `yaml:"trials,omitempty"`
-	// Digests are those of the tables and reports of stalls, by their names, once the run is over.
+	// Sweep says which run of a sweep it is; nil: it was made alone.
+	Sweep *SweepRun `yaml:"sweep,omitempty"`
+	// Digests are those of the tables, by their names, once the run is over.
 	Digests map[string]string `yaml:"digests,omitempty"`
+}
+
+// A SweepRun names a run of a sweep. Equal trials of equal configurations have equal names.
+type SweepRun struct {
+	Name  string `yaml:"name"`
+	Trial int    `yaml:"trial"` // from 1
 }
 
 // Program is what the program is called in commands that are put on record.

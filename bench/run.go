@@ -16,6 +16,7 @@ import (
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
 	"turnstile/nodes/history"
+	"turnstile/nodes/stall"
 	"turnstile/results"
 )
 
@@ -41,7 +42,6 @@ type Trial struct {
 	Timeline []results.IntervalRow // of timeline.csv, as they are stored
 	Beliefs  []results.BeliefRow   // of beliefs.csv, as they are stored
 	Verdict  check.Verdict
-	Stall    string // the state of every node, when it stalled
 	Trouble  string // why it ended early, if it did
 }
 
@@ -80,7 +80,7 @@ func (s *Setup) begin(j Job) (*Run, error) {
 	}
 	record := Record{Format: results.RunFormat, Status: statusRunning, Options: j.Options,
 		Simulated: j.Simulated, Started: started.Round(time.Millisecond).UTC(), Versions: s.Versions,
-		Machine: results.ThisMachine(), Kinds: j.Stack.Codec().Names()}
+		Machine: results.ThisMachine(), Kinds: j.Stack.Codec().Names(), Sweep: s.Sweep}
 	p := j.Placement()
 	record.Places = p.All()
 	if !j.Simulated {
@@ -203,15 +203,12 @@ func (r *Run) finish(ctx context.Context, t *trial, number int, trouble error) e
 	}
 	r.Record.Trials = append(r.Record.Trials, record)
 	var errs []error
-	if t.stall != "" {
-		errs = append(errs, r.Folder.WriteText(stallFile(number), t.stall))
-	}
 	if err := history.Store(r.Folder.HistoryFile(number), t.dir); err != nil {
 		errs = append(errs, err)
 	} else if err := os.RemoveAll(t.dir); err != nil {
 		errs = append(errs, fmt.Errorf("removing the logs, which are stored: %w", err))
 	}
-	errs = append(errs, r.judge(ctx, number))
+	errs = append(errs, r.judge(ctx, number, t.stall))
 	err := r.save()
 	return errors.Join(append(errs, err)...)
 }
@@ -244,7 +241,7 @@ func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {
 	if err := r.checkKinds(); err != nil {
 		return nil, err
 	}
-	var lost []error
+	stalls, lost := stallsOf(folder), []error{}
 	for number := 1; number <= count; number++ {
 		for len(r.Record.Trials) < number { // its orchestrator was killed
 			record := TrialRecord{Seed: TrialSeed(r.Seed, number)}
@@ -253,7 +250,7 @@ func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {
 			}
 			r.Record.Trials = append(r.Record.Trials, record)
 		}
-		switch err := r.judge(ctx, number); {
+		switch err := r.judge(ctx, number, stalls[number]); {
 		case errors.Is(err, ErrNotJudged):
 			return nil, err
 		case err != nil:
@@ -279,8 +276,8 @@ func (r *Run) checkKinds() error {
 // ErrNotJudged is the error of a trial whose judgement was interrupted. Its history is stored.
 var ErrNotJudged = errors.New("interrupted while it was judged")
 
-// judge reads the history of a trial, measures it and gives the verdict.
-func (r *Run) judge(ctx context.Context, number int) error {
+// judge reads the history of a trial, measures it and gives the verdict. The stall is not in the history.
+func (r *Run) judge(ctx context.Context, number int, stalled stall.Reports) error {
 	h, err := r.Folder.History(number)
 	if err != nil {
 		return err
@@ -296,7 +293,7 @@ func (r *Run) judge(ctx context.Context, number int) error {
 	case err != nil:
 		return err
 	}
-	r.conclude(number, j)
+	r.conclude(number, j, stalled)
 	return nil
 }
 
@@ -306,7 +303,7 @@ func (r *Run) judgement(h history.Header, number int) judgement {
 }
 
 // conclude adds a trial that has been judged.
-func (r *Run) conclude(number int, j judgement) {
+func (r *Run) conclude(number int, j judgement, stalled stall.Reports) {
 	record := &r.Record.Trials[number-1]
 	j.lead()
 	t := &Trial{Number: number, Trouble: record.Trouble, Measures: &j.measures.Measures,
@@ -317,7 +314,7 @@ func (r *Run) conclude(number int, j judgement) {
 			t.Verdict.Reason = strings.Join(missing, ", ") + "; " + t.Trouble // what it did is in the logs
 		}
 	}
-	t.Stall = readStall(r.Folder, number)
+	t.Verdict.Stall = stalled
 	record.Verdict, record.Reason = t.Verdict.Outcome.String(), t.Verdict.Reason
 	t.Row = results.AsStored([]results.Row{r.row(t)})[0]
 	r.measureFaults(t, j.faults)

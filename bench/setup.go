@@ -15,10 +15,11 @@ import (
 
 // A Setup says where a run finds its programs and puts its results.
 type Setup struct {
-	Results string // the folder of all result sets
-	Set     string // the set that the run belongs to
-	Name    string // of its folder; empty: it is named by the time, the algorithm and the number of nodes
-	Node    string // the program of a node process
+	Results string    // the folder of all result sets
+	Set     string    // the set that the run belongs to
+	Name    string    // of its folder; empty: it is named by the time, the algorithm and the number of nodes
+	Sweep   *SweepRun // of which it is a run; nil: it is made alone
+	Node    string    // the program of a node process
 	// Broker and Proxy are programs, and their arguments, that serve as a broker and as the proxies (see
 	// cluster.ServeBroker and ServeProxies).
 	Broker, Proxy []string

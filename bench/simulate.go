@@ -107,11 +107,6 @@ func (r *Run) simulate(ctx context.Context, number int) error {
 	}
 	record.Faults = t.faults
 	r.Record.Trials = append(r.Record.Trials, record)
-	if t.result.Stall != "" {
-		if err := r.Folder.WriteText(stallFile(number), t.result.Stall); err != nil {
-			return err
-		}
-	}
-	r.conclude(number, t.judgement)
+	r.conclude(number, t.judgement, t.result.Stall)
 	return errors.Join(cut, saved)
 }

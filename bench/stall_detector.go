@@ -253,6 +253,6 @@ func (t *trial) stalled(messages uint64) error {
 			status[id] = &nodes.NodeStatus{Client: "none", Machine: "its process was killed"}
 		}
 	}
-	t.stall, t.livelock = stall.Report(status, t.Config.N), messages
+	t.stall, t.livelock = stall.Reports{stall.Of(status, t.Config.N)}, messages
 	return errStalled
 }

@@ -71,9 +71,9 @@ func (r *Run) tables(trials int) []results.Table {
 		[]results.Table{results.VerdictsTable(s.Verdicts), results.TextTable("verdict.txt", text)})
 }
 
-// save writes the record and the tables of the run, and keeps the digests of its tables and of its reports of
-// stalls. The record comes first, so that it never has fewer trials than the tables. These are written at
-// once, since each waits for the disk.
+// save writes the record and the tables of the run, and keeps the digests of its tables. The record comes
+// first, so that it never has fewer trials than the tables. These are written at once, since each waits for
+// the disk.
 func (r *Run) save() error {
 	errs := []error{r.Folder.WriteYAML(r.Record)}
 	r.digests = map[string]string{}
@@ -86,22 +86,11 @@ func (r *Run) save() error {
 	group.Wait()
 	errs = append(errs, failed...)
 	for i, t := range tables {
-		r.keep(t.Name, digests[i])
-	}
-	for number := range r.Record.Trials {
-		name := stallFile(number + 1)
-		digest, err := r.Folder.Digest(name)
-		errs = append(errs, err)
-		r.keep(name, digest)
+		if !t.None {
+			r.digests[t.Name] = digests[i]
+		}
 	}
 	return errors.Join(errs...)
-}
-
-// keep keeps the digest of a file; none: there is no such file.
-func (r *Run) keep(name, digest string) {
-	if digest != "" {
-		r.digests[name] = digest
-	}
 }
 
 // end puts on record that the run is over, and the digests of its files. It saves them if no trial did.
@@ -118,9 +107,6 @@ func (r *Run) end() (err error) {
 func (r *Record) Changed(folder *results.Folder) []string {
 	files := []string{results.SizesFile, results.ResourcesFile, results.FaultsFile, results.TimelineFile,
 		results.BeliefsFile}
-	for number := range r.Trials {
-		files = append(files, stallFile(number+1))
-	}
 	files = slices.AppendSeq(files, maps.Keys(r.Digests))
 	slices.Sort(files)
 	return slices.DeleteFunc(slices.Compact(files),

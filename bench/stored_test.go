@@ -108,16 +108,22 @@ func TestAuditRemarks(t *testing.T) {
 		}
 	}
 	want()
-	if err := folder.WriteText("stall-1.txt", "nobody waits\n"); err != nil {
-		t.Fatal(err)
+	if r.Trials[0].Verdict.Stall == nil {
+		t.Fatal("it has not stalled")
 	}
-	want("stall-1.txt was changed after it was written; it is not in the histories")
+	r.Trials[0].Verdict.Stall[0].States[1].Machine = "nothing"
+	for _, table := range r.tables(1) {
+		if _, err := folder.Write(table); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want("verdict.yaml was changed after it was written, and has the same content", "verdict.txt")
 	renamed := &results.Folder{Path: folder.Path + "-renamed"}
 	if err := os.Rename(folder.Path, renamed.Path); err != nil {
 		t.Fatal(err)
 	}
 	folder = renamed
-	want("stall-1.txt")
+	want("verdict.yaml", "verdict.txt")
 	record := r.Record
 	record.Status, record.Digests = statusRunning, nil
 	if err := folder.WriteYAML(record); err != nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -17,8 +16,8 @@ import (
 	"turnstile/results"
 )
 
-// A Summary is what there is to say of a run: what its folder holds beside the histories. Rows, Verdicts and
-// Stalls have an element for each trial that was judged, in the order of their numbers.
+// A Summary is what there is to say of a run: what its folder holds beside the histories. Rows and Verdicts
+// have an element for each trial that was judged, in the order of their numbers.
 type Summary struct {
 	*Job
 	Folder    *results.Folder
@@ -31,7 +30,6 @@ type Summary struct {
 	Timeline  []results.IntervalRow              // timeline.csv, of all trials
 	Beliefs   []results.BeliefRow                // beliefs.csv, of all trials
 	Verdicts  []check.Verdict                    // verdict.yaml
-	Stalls    []string                           // the reports; empty: the trial did not stall
 	Latencies map[string]*hdrhistogram.Histogram // latency.hlog: of all trials together, by their tags
 	Changed   []string                           // files of a stored run that were changed after it was over
 	Unjudged  []Unjudged                         // trials that were to be judged again, and cannot be
@@ -51,7 +49,6 @@ func (r *Run) Summary() *Summary {
 		Latencies: results.Pool(r.intervals()), Unjudged: r.Unjudged}
 	for _, t := range r.Trials {
 		s.Verdicts = append(s.Verdicts, t.Verdict)
-		s.Stalls = append(s.Stalls, t.Stall)
 		s.Faults = append(s.Faults, t.Faults...)
 		s.Timeline = append(s.Timeline, t.Timeline...)
 		s.Beliefs = append(s.Beliefs, t.Beliefs...)
@@ -124,9 +121,6 @@ func (s *Summary) readTables() (err error) {
 	if err := s.agree(); err != nil {
 		return err
 	}
-	for i := range s.Rows {
-		s.Stalls = append(s.Stalls, readStall(folder, i+1))
-	}
 	s.Changed = s.Record.Changed(folder)
 	return nil
 }
@@ -198,7 +192,7 @@ func (s *Summary) VerdictText(i int) string {
 	for _, says := range v.Misses {
 		fmt.Fprintf(&b, "  %-12s %s\n", "warning", says)
 	}
-	fmt.Fprint(&b, s.Stalls[i])
+	b.WriteString(v.Stall.String())
 	return b.String()
 }
 
@@ -215,20 +209,6 @@ func (s *Summary) Ledgers() (all []*results.Ledger) {
 		all = append(all, results.LedgerOf(s.Beliefs, s.Faults, s.Rows[i].Trial))
 	}
 	return all
-}
-
-// StallFile returns the file with the report of a stall, given its place in Stalls.
-func (s *Summary) StallFile(i int) string { return s.Folder.File(stallFile(s.Rows[i].Trial)) }
-
-func stallFile(trial int) string { return fmt.Sprintf("stall-%d.txt", trial) }
-
-// readStall returns the report of a stall, or nothing if the trial did not stall.
-func readStall(folder *results.Folder, trial int) string {
-	text, err := os.ReadFile(folder.File(stallFile(trial)))
-	if err != nil {
-		return ""
-	}
-	return string(text)
 }
 
 // Outcome returns the outcome of the run's summary.

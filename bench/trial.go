@@ -15,6 +15,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
+	"turnstile/nodes/stall"
 	"turnstile/results"
 )
 
@@ -47,8 +48,8 @@ type trial struct {
 	connections *connections
 	faults      *trialFaults
 
-	stall    string // the report of a stall, if there was one
-	livelock uint64 // messages handled since anybody entered, if that is why
+	stall    stall.Reports // none: it did not stall
+	livelock uint64        // messages handled since anybody entered, if that is why
 }
 
 // wire makes the parts of a trial that has a journal, for as long as ctx lasts.

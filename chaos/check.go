@@ -118,7 +118,7 @@ func (f *Fault) checkKind() error {
 			return f.mistake(key, "%s takes no %s%s", effect.KindOf(f.Effect).Key, key, beside(takes))
 		}
 	}
-	if f.Between.Word != "" || f.Between.Servers() != "" {
+	if f.Between.Word != "" || f.Between.Servers() != nil {
 		return f.mistake("between", "between takes groups of nodes, as in 0-1/2-4 or 0>1")
 	}
 	if key, err := f.Effect.Check(f.For, !f.When.IsZero()); err != nil {
@@ -215,7 +215,7 @@ func (f *Fault) checkTarget(s *Scene) error {
 		}
 	}
 	switch n := s.Config.N; {
-	case t.Servers() != "":
+	case t.Servers() != nil:
 		return f.mistake(k.Key, "%s: this is a fault of nodes, and names servers: kill, pause, clock and cut "+
 			"take those", f.What())
 	case cut.Word != "" && (s.total() < 2 || t.Word == "all" || t.Word == "random" && t.Many >= s.total()):

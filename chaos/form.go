@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"encoding"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -136,15 +135,10 @@ func toServers(x reflect.Value) {
 		if from.IsNil() || !to.IsNil() {
 			continue
 		}
-		text := from.Interface().(interface{ Servers() string }).Servers()
-		if text == "" {
-			continue
+		if servers := from.Interface().(interface{ Servers() any }).Servers(); servers != nil {
+			to.Set(reflect.ValueOf(servers))
+			from.SetZero()
 		}
-		to.Set(reflect.New(to.Type().Elem()))
-		if err := to.Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil {
-			panic(err) // it is the text of such servers
-		}
-		from.SetZero()
 	}
 }
 

@@ -340,12 +340,14 @@ func (i *instance) expire(t Timer, gen uint32) bool {
 
 // A NodeStatus is the status of a node, for the report of a stall.
 type NodeStatus struct {
-	Client   string `json:"client"` // idle, waiting or inside
-	Machine  string `json:"machine"`
-	Standing string `json:"standing,omitempty"` // of its request, or with its leader, as it knows
-	WaitsFor []ID   `json:"waits_for,omitempty"`
-	LentTo   *ID    `json:"lent_to,omitempty"` // whose request its permission is lent to
-	Token    bool   `json:"token,omitempty"`   // the token is here
+	Client  string `json:"client" yaml:"client"` // idle, waiting or inside
+	Machine string `json:"machine" yaml:"machine"`
+	// Standing is that of its request, or with its leader, as it knows.
+	Standing string `json:"standing,omitempty" yaml:"standing,omitempty"`
+	WaitsFor []ID   `json:"waits_for,omitempty" yaml:"waits_for,omitempty,flow"`
+	// LentTo is whose request its permission is lent to.
+	LentTo *ID  `json:"lent_to,omitempty" yaml:"lent_to,omitempty"`
+	Token  bool `json:"token,omitempty" yaml:"token,omitempty"` // the token is here
 }
 
 // Status describes an instance of the node.

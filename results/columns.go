@@ -2,7 +2,6 @@ package results
 
 import (
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -69,18 +68,18 @@ func (r *Row) Figure(column string) figure.Figure {
 	return c.of(reflect.ValueOf(r).Elem()).(figure.Figure)
 }
 
-// TimeUnit returns the unit of the times that a column of runs.csv has, by its name; 0: it has none.
-func TimeUnit(column string) time.Duration {
-	parts := strings.Split(column, "_")
-	for part, unit := range timeUnits {
-		if i := slices.Index(parts, part); i > 0 && parts[i-1] != "per" {
-			return unit
-		}
-	}
-	return 0
-}
+// TimeUnit returns the unit of the times that a column of runs.csv has; 0: it has none.
+func TimeUnit(column string) time.Duration { return timesOf()[column] }
 
-var timeUnits = map[string]time.Duration{"us": time.Microsecond, "ms": time.Millisecond, "s": time.Second}
+// timesOf has the units of the columns of runs.csv that have times.
+var timesOf = sync.OnceValue(func() map[string]time.Duration {
+	units := map[string]time.Duration{"us": time.Microsecond, "ms": time.Millisecond, "s": time.Second}
+	of := map[string]time.Duration{}
+	for _, d := range described()[RowsFile] {
+		of[d.Name] = units[d.Unit]
+	}
+	return of
+})
 
 // CPUBoundAbove is the share of the CPU time that a run could use above which it is bound by that: its times
 // rank what algorithms cost the processors.

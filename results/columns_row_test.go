@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/internal/figure"
 	"turnstile/judge/measure"
 )
@@ -34,7 +35,7 @@ func TestUnitsOfTimes(t *testing.T) {
 	for column, want := range map[string]time.Duration{
 		"wait_us_p99": time.Microsecond, "overlap_us": time.Microsecond, "ready_ms": time.Millisecond,
 		"steady_s": time.Second, "pause_s_max": time.Second, "entries_per_s": 0,
-		"entries_per_s_predicted": 0, "suspicions_wrong_per_h": 0, "messages": 0, "s": 0} {
+		"suspicions_wrong_per_h": 0, "messages": 0, "s": 0, option.DurationColumn: time.Second} {
 		if got := TimeUnit(column); got != want {
 			t.Errorf("the unit of %s is %v, not %v", column, got, want)
 		}

@@ -226,7 +226,7 @@ func TestOtherFormatsAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got map[string]int
-		wantError(t, f.ReadYAML(&got), RunFile+": it is of format 4, and this Turnstile reads format 5: "+reads)
+		wantError(t, f.ReadYAML(&got), RunFile+": it is of format 4, and this Turnstile reads format 6: "+reads)
 	}
 	root := filepath.Dir(filepath.Dir(f.Path))
 	const set = "format: 7\nmade: [{versions: {revision: abc123}}]\n"

@@ -11,7 +11,7 @@ import (
 )
 
 // RunFormat is the format of run.yaml and of the files beside it.
-const RunFormat = 5
+const RunFormat = 6
 
 // checkFormat returns an error if the text of a run.yaml or set.yaml is of another format. The error says
 // what reads it: the commit that wrote it.

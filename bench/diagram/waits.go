@@ -24,12 +24,15 @@ type graph struct {
 // Waits returns the picture of who waits for whom, as the report of a stall tells it: an arrow from who waits
 // to whom it waits for, those of a circle in red. A dashed one says that what it waits for is the permission
 // of a third node, which is lent to the other.
-func Waits(report, title string) (string, error) {
-	waits, circle, states, err := stall.Graph(report)
-	if err != nil {
-		return "", err
+func Waits(reports stall.Reports, title string) (string, error) {
+	g := &graph{circle: map[[2]nodes.ID]bool{}}
+	var waits []stall.Wait // of several permissions that one node has lent to another, one is drawn
+	for _, r := range reports {
+		waits = append(waits, r.Waits...)
+		for i := range r.Circle[min(1, len(r.Circle)):] {
+			g.circle[[2]nodes.ID{r.Circle[i], r.Circle[i+1]}] = true
+		}
 	}
-	waits = slices.Clone(waits) // of several permissions that one node has lent to another, one is drawn
 	slices.SortFunc(waits, func(a, b stall.Wait) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To), cmp.Compare(a.By, b.By))
 	})
@@ -46,10 +49,7 @@ func Waits(report, title string) (string, error) {
 	case len(ids) > mostNodes:
 		return "", fmt.Errorf("a picture of %d nodes could not be read: it holds %d", len(ids), mostNodes)
 	}
-	g := &graph{ids: ids, circle: map[[2]nodes.ID]bool{}, radius: max(95, 20*float64(len(ids)))}
-	for i := range circle[min(1, len(circle)):] {
-		g.circle[[2]nodes.ID{circle[i], circle[i+1]}] = true
-	}
+	g.ids, g.radius = ids, max(95, 20*float64(len(ids)))
 	g.Picture = &draw.Picture{Width: max(2*g.radius+200, 440), Title: title}
 	g.Heading(margin, margin-6, title)
 	bottom := 2*g.radius + 100
@@ -58,7 +58,7 @@ func Waits(report, title string) (string, error) {
 		x, y := g.at(i)
 		g.Take(draw.Box{Left: x - diskRadius, Top: y - diskRadius, Right: x + diskRadius, Bottom: y + diskRadius})
 	}
-	g.draw(waits, states)
+	g.draw(waits, reports[0])
 	g.Height = math.Ceil(g.Remarks(margin, bottom, g.remarks(waits)) + margin)
 	return g.File(), nil
 }
@@ -70,7 +70,7 @@ func (g *graph) at(i int) (x, y float64) {
 }
 
 // draw draws edges, those of the circle above the rest, then nodes, and then the names of edges.
-func (g *graph) draw(waits []stall.Wait, states []string) {
+func (g *graph) draw(waits []stall.Wait, r stall.Report) {
 	var says []string
 	for _, red := range []bool{false, true} {
 		for _, w := range waits {
@@ -82,10 +82,7 @@ func (g *graph) draw(waits []stall.Wait, states []string) {
 	}
 	g.Description = strings.Join(says, "; ")
 	for i, id := range g.ids {
-		tip := ""
-		if int(id) < len(states) {
-			tip = fmt.Sprintf("node %d: %s", id, states[id])
-		}
+		tip := fmt.Sprintf("node %d: %s", id, r.State(int(id)))
 		x, y := g.at(i)
 		g.Circle(x, y, diskRadius, tip, "fill="+draw.Ground, "stroke="+draw.Ink, "stroke-width=1.5")
 		g.Text(x, y+4.5, fmt.Sprint(id), "text-anchor=middle", "font-weight=bold", "font-size=12")

@@ -12,9 +12,9 @@ import (
 	"turnstile/bench"
 	"turnstile/bench/option"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes/workload"
-	"turnstile/results"
 )
 
 // A Failover measures how long it takes until the next client enters, or the next leader is elected, after
@@ -118,68 +118,60 @@ func (c *FailoverCase) Job(seed uint64) (*bench.Job, error) {
 	o := option.Defaults()
 	o.Config, o.Servers = c.Subject.Config, c.Subject.Servers
 	o.Seed = seed
-	if err := studyOf(c.Subject.Spec).failover(c, &o); err != nil {
-		return nil, err
-	}
+	studyOf(c.Subject.Spec).failover(c, &o)
 	return bench.Resolve(o, c.Subject.Spec, false)
 }
 
 // entries sets the options of a run about a lock: clients always request, and the fault hits the second
 // holder, or the leading server while that client is inside.
-func (c *FailoverCase) entries(o *bench.Options) (err error) {
+func (c *FailoverCase) entries(o *bench.Options) {
 	hold, after := c.hold(), c.spread()
 	o.Workload = workload.Workload{Load: workload.Saturated, Hold: chance.Constant(hold)}
 	o.Warmup, o.WarmupLimit = failoverWarmup, 0
-	from := hold / 2
-	text := fmt.Sprintf(", at: %v, after: %v", from, after)
-	switch c.Fault {
-	case killServer:
-		from = failoverSlack
-		text = fmt.Sprintf("kill-server: leader, at: %v, when: any enters, after: %v", from, after)
-	case cutServer:
-		from = failoverSlack
-		text = fmt.Sprintf("cut-server: server leader/servers, at: %v, when: any enters, after: %v, for: %v", from,
-			after, c.lasts())
-	case "cut":
-		text = "cut: holder/servers" + text + fmt.Sprintf(", for: %v", c.lasts())
-	case "pause":
-		text = "pause: holder" + text + fmt.Sprintf(", for: %v", c.lasts())
-	default:
-		text = "kill: holder" + text
+	f := c.fault(effect.Target{Word: "holder"}, true)
+	f.At, f.After = hold/2, after
+	if c.ofServers() {
+		f.At, f.When = failoverSlack, chaos.When{What: "enters", Nth: 1}
 	}
-	o.Duration = from + hold + failoverSlack + after + c.lasts() + hold + failoverSlack
-	return c.plan(o, text)
+	o.Duration = f.At + hold + failoverSlack + after + c.lasts() + hold + failoverSlack
+	o.Faults = []chaos.Fault{f}
 }
 
 // elections sets the options of a run about an election, in which the fault hits the leader.
-func (c *FailoverCase) elections(o *bench.Options) error {
+func (c *FailoverCase) elections(o *bench.Options) {
 	allStand(o)
-	at := failoverSlack + c.spread()
-	who := "leader/servers"
+	f := c.fault(effect.Target{Word: "leader"}, o.Servers.Count > 0)
+	f.At = failoverSlack + c.spread()
 	if o.Servers.Count == 0 { // nodes elect among themselves, and take a timeout for the first leader
-		at += 2 * c.scale()
-		who = "leader"
+		f.At += 2 * c.scale()
 	}
-	text := map[string]string{"kill": "kill: leader", "pause": "pause: leader", "cut": "cut: " + who,
-		killServer: "kill-server: leader"}[c.Fault] + fmt.Sprintf(", at: %v", at)
-	if c.Fault == "pause" || c.Fault == "cut" {
-		text += fmt.Sprintf(", for: %v", c.lasts())
-	}
-	o.Duration = at + c.lasts() + 2*failoverSlack
+	o.Faults = []chaos.Fault{f}
+	o.Duration = f.At + c.lasts() + 2*failoverSlack
 	if c.Fault == "pause" || c.Fault == "cut" {
 		// A leader that comes back leads on until it has failed to renew; then all have to agree again.
 		o.Duration += 2 * c.scale()
 	}
-	return c.plan(o, text)
 }
 
-func (c *FailoverCase) plan(o *bench.Options, text string) error {
-	f, err := chaos.ParseFault(text)
-	if err != nil {
-		return fmt.Errorf("%s: %w", text, err)
+// fault returns the fault of the case, without its time. A cut is one from servers, or from all other nodes.
+func (c *FailoverCase) fault(who effect.Target, fromServers bool) (f chaos.Fault) {
+	switch c.Fault {
+	case "kill":
+		return chaos.Fault{Effect: &effect.Kill{Who: who}}
+	case killServer:
+		return chaos.Fault{Effect: &effect.KillServer{Which: effect.ServersOf{Word: effect.LeadingServer}}}
+	case cutServer:
+		f.Effect = effect.CutLeadingServer()
+	case "pause":
+		f.Effect = &effect.Pause{Who: who}
+	case "cut":
+		f.Effect = effect.CutClients(who)
+		if !fromServers {
+			f.Effect = &effect.CutLinks{Cut: effect.CutOff(who)}
+		}
 	}
-	o.Faults = []chaos.Fault{f}
-	return nil
+	f.For = c.lasts()
+	return f
 }
 
 // Resolve makes the jobs of the cases that have a meaning and a subject. The error says which case cannot be
@@ -232,21 +224,13 @@ func (m *Failover) Takes(context.Context) Length {
 
 // Judge says of each case what its runs show, from the histories that the set has.
 func (m *Failover) Judge(ctx context.Context) error {
-	folders := map[string]*results.Folder{}
-	if set := results.OpenSet(m.Setup.Results, m.Setup.Set); set != nil {
-		for _, folder := range set.Runs {
-			if name := rounds.FindStringSubmatch(folder.Name()); name != nil {
-				folders[name[1]] = folder
-			}
-		}
-	}
 	for cell, c := range m.cases {
 		for trial := 1; trial <= m.Trials; trial++ {
 			name, err := runName(m.Cells[cell], trial)
 			if err != nil {
 				return err
 			}
-			if err := c.judge(ctx, folders[name]); err != nil {
+			if err := c.judge(ctx, m.folders[name]); err != nil {
 				return err
 			}
 		}

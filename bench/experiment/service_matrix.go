@@ -55,14 +55,6 @@ func (m *ServiceMatrix) Resolve() error {
 
 // Judge says of each case what its runs show, from the histories that the set has.
 func (m *ServiceMatrix) Judge(ctx context.Context) error {
-	folders := map[string]*results.Folder{}
-	if set := results.OpenSet(m.Setup.Results, m.Setup.Set); set != nil {
-		for _, folder := range set.Runs {
-			if name := rounds.FindStringSubmatch(folder.Name()); name != nil {
-				folders[name[1]] = folder
-			}
-		}
-	}
 	cell := 0
 	for _, c := range m.Cases {
 		if c.Err != nil {
@@ -73,7 +65,7 @@ func (m *ServiceMatrix) Judge(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if err := c.judge(ctx, folders[name]); err != nil {
+			if err := c.judge(ctx, m.folders[name]); err != nil {
 				return err
 			}
 		}

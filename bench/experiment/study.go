@@ -30,7 +30,7 @@ type study struct {
 	shown func(r *ServiceRun, t *bench.Trial)
 	// failover completes the options of a run that measures a failover, and next reads the time off the run; why
 	// says why the run does not count.
-	failover func(c *FailoverCase, o *bench.Options) error
+	failover func(c *FailoverCase, o *bench.Options)
 	next     func(run *bench.Run, t *bench.Trial) (next figure.Figure, why string)
 	// The grid of runs without faults: its holds and loads, and how many entries each node makes; 0: the run
 	// lasts for as long as an election may take.

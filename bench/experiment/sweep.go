@@ -8,10 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -36,9 +34,10 @@ type Sweep struct {
 	// Command makes the sweep again, with the file that it names, if it names one, whose text is Grid.
 	Command, Grid string
 
-	rows    map[string]results.Row // of the runs that are over, by the names of their folders
-	changed map[string]error       // of those whose tables were changed, by the same names: they have no row
-	left    []sweepRun             // in the order in which they are made
+	rows    map[string]results.Row     // of the runs that are over, by their names
+	changed map[string]error           // of those whose tables were changed, by the same names: they have no row
+	folders map[string]*results.Folder // of all these, by the same names
+	left    []sweepRun                 // in the order in which they are made
 	// vary changes the job of a run of its own, as its seed says; nil: all runs of a configuration are alike.
 	vary func(r sweepRun, j *bench.Job)
 	cut  []*results.Folder // of runs that were cut short, and are made again
@@ -118,13 +117,10 @@ func runName(j *bench.Job, trial int) (string, error) {
 	return fmt.Sprintf("%s-n%d-%s-t%02d", o.Algorithm, o.Config.N, hex.EncodeToString(sum[:4]), trial), nil
 }
 
-// rounds matches the name of a run of a sweep. One that was made after another had been cut short has a
-// number at its end.
-var rounds = regexp.MustCompile(`^(.+-t(\d\d+))(-\d+)?$`)
-
 // readSet reads the rows of the runs of the set that are over.
 func (s *Sweep) readSet() error {
 	s.rows, s.changed, s.cut = map[string]results.Row{}, map[string]error{}, nil
+	s.folders = map[string]*results.Folder{}
 	if _, err := results.Makings(s.Setup.Results, s.Setup.Set); err != nil {
 		return UnreadableError{err}
 	}
@@ -133,35 +129,34 @@ func (s *Sweep) readSet() error {
 		return nil
 	}
 	for _, folder := range set.Runs {
-		name := rounds.FindStringSubmatch(folder.Name())
-		if name == nil {
-			continue // it was made alone
-		}
 		record, err := bench.ReadRecord(folder)
 		if err != nil {
 			return UnreadableError{fmt.Errorf("%w; remove the folder to have the run made again", err)}
 		}
-		trial, _ := strconv.Atoi(name[2]) // it has digits alone
+		run := record.Sweep
 		switch was, is := madeBy(record.Versions), madeBy(s.Setup.Versions); {
+		case run == nil:
+			continue // it was made alone
 		case record.CutShort():
 			s.cut = append(s.cut, folder)
 			continue
 		case was != is && !s.Mixed:
 			return fmt.Errorf("the set %s has runs that Turnstile %s made, and this is %s: use another set, or "+
 				"say --mixed to have both in one, where the column version tells them apart", s.Setup.Set, was, is)
-		case record.Options.Seed != bench.TrialSeed(s.Seed, trial):
+		case record.Options.Seed != bench.TrialSeed(s.Seed, run.Trial):
 			return fmt.Errorf("the set %s was made with another seed than %d: %s has %d; give the same --seed, or "+
 				"another --set", s.Setup.Set, s.Seed, folder.Name(), record.Options.Seed)
 		}
+		s.folders[run.Name] = folder
 		if err := record.CheckRows(folder); err != nil {
-			s.changed[name[1]] = fmt.Errorf("%s: %w", folder.Ref(), err)
+			s.changed[run.Name] = fmt.Errorf("%s: %w", folder.Ref(), err)
 			continue
 		}
 		rows, err := folder.Rows()
 		if err != nil {
 			return UnreadableError{err}
 		}
-		s.keep(name[1], trial, rows)
+		s.keep(run, rows)
 	}
 	return nil
 }
@@ -183,10 +178,10 @@ func madeBy(versions map[string]string) string {
 }
 
 // keep keeps the row of a run that is over.
-func (s *Sweep) keep(name string, trial int, rows []results.Row) {
+func (s *Sweep) keep(run *bench.SweepRun, rows []results.Row) {
 	for _, row := range rows {
-		row.Trial = trial
-		s.rows[name] = row
+		row.Trial = run.Trial
+		s.rows[run.Name] = row
 	}
 }
 
@@ -252,7 +247,7 @@ func (s *Sweep) workers() int {
 // one makes a run, and keeps its row unless it was cut short.
 func (s *Sweep) one(ctx context.Context, name string, trial int, j *bench.Job) *Result {
 	setup := s.Setup
-	setup.Name = name
+	setup.Name, setup.Sweep = name, &bench.SweepRun{Name: name, Trial: trial}
 	r := &Result{Job: j}
 	made, err := bench.Make(ctx, r.Job, setup)
 	if r.Err = err; made == nil {
@@ -267,7 +262,8 @@ func (s *Sweep) one(ctx context.Context, name string, trial int, j *bench.Job) *
 	r.Shown, r.Says = r.Verdict.Shown()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.keep(name, trial, made.Rows()); time.Now().After(s.next) {
+	s.folders[name] = made.Folder
+	if s.keep(setup.Sweep, made.Rows()); time.Now().After(s.next) {
 		s.unwrote = cmp.Or(s.unwrote, s.write())
 	}
 	return r

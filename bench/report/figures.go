@@ -97,7 +97,7 @@ func (p *Report) throughput(s *bench.Summary, t table) {
 
 // unissued says why it is not known which share of the requests due was issued.
 func unissued(s *bench.Summary) string {
-	ended := slices.ContainsFunc(s.Stalls, func(report string) bool { return report != "" }) ||
+	ended := slices.ContainsFunc(s.Verdicts, func(v check.Verdict) bool { return v.Stall != nil }) ||
 		slices.ContainsFunc(s.Record.Trials, func(t bench.TrialRecord) bool { return t.Trouble != "" })
 	if ended {
 		return "not known, since the run ended before: waits of requests not made are left out"

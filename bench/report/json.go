@@ -72,7 +72,7 @@ func DocumentOf(s *bench.Summary) (*Document, error) {
 	phases := results.PhaseRows(s.Faults)
 	for i, row := range s.Rows {
 		doc := trialDocument{Trial: row.Trial, Verdict: s.Verdicts[i],
-			Trouble: s.Record.Trials[row.Trial-1].Trouble, Stall: s.Stalls[i], Row: ObjectOf(row),
+			Trouble: s.Record.Trials[row.Trial-1].Trouble, Stall: s.Verdicts[i].Stall.String(), Row: ObjectOf(row),
 			Messages:  objectsOf(s.Messages, row.Trial, func(r *results.MessageRow) int { return r.Trial }),
 			Sizes:     objectsOf(s.Sizes, row.Trial, func(r *results.SizeRow) int { return r.Trial }),
 			Resources: objectsOf(s.Resources, row.Trial, func(r *results.ResourceRow) int { return r.Trial }),

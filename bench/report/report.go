@@ -283,6 +283,9 @@ func inTrials(verdicts []check.Verdict, outcome check.Outcome, asked, unjudged i
 
 func indent(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
 
+// fewStalled is how many waits and states of a stall are printed.
+const fewStalled = 20
+
 // witness prints what a verdict that is not valid rests on.
 func (p *Report) witness(s *bench.Summary, trial int) {
 	v := &s.Verdicts[trial]
@@ -297,8 +300,8 @@ func (p *Report) witness(s *bench.Summary, trial int) {
 			p.printf("    %s\n", line)
 		}
 	}
-	if stall := s.Stalls[trial]; stall != "" {
-		p.printf("\n%s", fewOfStall(stall, s.StallFile(trial)))
+	if v.Stall != nil {
+		p.printf("\n%s", v.Stall.Short(fewStalled, s.Folder.File(results.VerdictFile)))
 	}
 }
 

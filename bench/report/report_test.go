@@ -29,7 +29,7 @@ func threeTrials(t *testing.T) *bench.Summary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &bench.Summary{Job: job, Folder: &results.Folder{Path: "run"}, Stalls: make([]string, 3)}
+	s := &bench.Summary{Job: job, Folder: &results.Folder{Path: "run"}}
 	s.Record.Options = job.Options
 	waits := hdrhistogram.New(1, 1e9, 3)
 	for i, rate := range []float64{100, 300, 200} {

@@ -45,7 +45,8 @@ func ParseCut(text string) (Cut, error) {
 	fail := func(why string) (Cut, error) {
 		return Cut{}, fmt.Errorf("%q is no cut%s: write %s", text, why, cutForms)
 	}
-	if namesServers().MatchString(text) {
+	sides := strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == '>' })
+	if slices.ContainsFunc(sides, namesServers) {
 		of, err := parseServerCut(text)
 		return Cut{servers: &of}, err
 	}
@@ -113,7 +114,7 @@ func parseCutWord(text string, fail func(string) (Cut, error)) (Cut, error) {
 		}
 		return RingOf(ring), nil
 	case err == nil && target.Word != "":
-		return Cut{Word: text, Of: target}, nil
+		return CutOff(target), nil
 	case err == nil:
 		return fail(", since it has one group")
 	}
@@ -241,13 +242,16 @@ func (c *Cut) Blocks(from, to, victim nodes.ID) bool {
 	return c.Separates(from, to)
 }
 
-// Servers returns the text of a cut of servers, which is that of a CutServer; empty: it is of links.
-func (c Cut) Servers() string {
+// Servers returns a cut of servers, as a CutServer has it, as a pointer; nil: it is of links.
+func (c Cut) Servers() any {
 	if c.servers == nil {
-		return ""
+		return nil
 	}
-	return c.servers.String()
+	return c.servers
 }
+
+// CutOff cuts nodes off from all others.
+func CutOff(of Target) Cut { return Cut{Word: of.String(), Of: of} }
 
 // Names reports whether a node is in one of the groups, in the ring or in the grid.
 func (c *Cut) Names(id nodes.ID) bool {

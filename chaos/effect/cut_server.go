@@ -2,10 +2,8 @@ package effect
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"turnstile/nodes"
@@ -91,8 +89,21 @@ type serverCut struct {
 	sides   []ServersOf
 }
 
-// namesServers finds out whether a cut is one of servers.
-var namesServers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|/|>)\s*servers?\b`) })
+// CutClients cuts clients off from all servers.
+func CutClients(clients Target) *CutServer {
+	return &CutServer{Between: serverCut{clients, []ServersOf{{Word: serversWord}}}}
+}
+
+// CutLeadingServer cuts the server that leads off from the others.
+func CutLeadingServer() *CutServer {
+	return &CutServer{Between: serverCut{sides: []ServersOf{{Word: LeadingServer}, {Word: serversWord}}}}
+}
+
+// namesServers reports whether a side of a cut is one of servers.
+func namesServers(side string) bool {
+	words := strings.Fields(side)
+	return len(words) > 0 && (words[0] == serverWord || words[0] == serversWord)
+}
 
 // serverCutForms lists what parseServerCut takes, for its errors.
 const serverCutForms = "holder/servers, 0-2/server 1, 3/server leader (clients from servers), " +
@@ -110,7 +121,7 @@ func parseServerCut(text string) (c serverCut, err error) {
 	taken := map[nodes.ID]bool{}
 	for _, part := range parts {
 		part = strings.TrimSpace(part)
-		if !namesServers().MatchString(part) {
+		if !namesServers(part) {
 			if !c.clients.IsZero() {
 				return fail("")
 			}

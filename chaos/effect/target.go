@@ -87,12 +87,12 @@ func ParseTarget(text string) (Target, error) {
 // IsZero reports whether it says nobody.
 func (t Target) IsZero() bool { return len(t.Nodes) == 0 && t.Word == "" }
 
-// Servers returns the text of servers of a service, as ServersOf reads it; empty: the target is nodes.
-func (t Target) Servers() string {
+// Servers returns the servers of a service, a pointer to a ServersOf; nil: the target is nodes.
+func (t Target) Servers() any {
 	if t.servers == nil {
-		return ""
+		return nil
 	}
-	return t.servers.String()
+	return t.servers
 }
 
 // ByRun reports whether it comes out in the run who it is.

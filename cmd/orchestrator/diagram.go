@@ -22,6 +22,7 @@ import (
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/explore"
 	"turnstile/nodes/replay"
+	"turnstile/nodes/stall"
 	"turnstile/results"
 )
 
@@ -202,7 +203,7 @@ func (c *diagramCall) drawSchedule(path string, schedule *replay.Schedule) (stri
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	if c.waits {
-		return diagram.Waits(played.Status, "Who waits for whom: "+schedule.Spec.Name+", "+path)
+		return diagram.Waits(stall.Reports{played.Status}, "Who waits for whom: "+schedule.Spec.Name+", "+path)
 	}
 	title := schedule.Spec.Name + ", " + path
 	if v := played.Violation; v != nil {
@@ -241,11 +242,11 @@ func (c *diagramCall) drawRun(ctx context.Context, folder *results.Folder) (stri
 		title += fmt.Sprintf(", trial %d", c.trial)
 	}
 	if c.waits {
-		stall := past.Stall()
-		if stall == "" {
+		stalled := past.Stall()
+		if stalled == nil {
 			return "", fmt.Errorf("--waits: in %s nothing is stored of a stall: clients went on until its end", title)
 		}
-		return diagram.Waits(stall, "Who waits for whom: "+title)
+		return diagram.Waits(stalled, "Who waits for whom: "+title)
 	}
 	return c.draw(title, false, past.Fault, func(w section.Window) (*spacetime.Extract, error) {
 		x, err := past.Extract(ctx, w, true)

@@ -11,7 +11,6 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/replay"
 	"turnstile/nodes/row"
-	"turnstile/nodes/stall"
 )
 
 // storySizes are how many nodes a first story has: the first number that the algorithm runs with.
@@ -46,10 +45,8 @@ func writeStory(w io.Writer, of *spec, c nodes.Config) {
 			writeWrapped(w, fmt.Sprintf("%4d  ", i+1), line)
 		}
 		fmt.Fprintln(w, "\nstate, before anything of that arrives:")
-		_, states, _ := strings.Cut(begun.Status, stall.States)
-		for line := range strings.Lines(states) {
-			node, variables, _ := strings.Cut(strings.TrimSpace(line), ": ")
-			writeWrapped(w, fmt.Sprintf("  %-9s ", node), variables)
+		for id := range begun.Status.States {
+			writeWrapped(w, fmt.Sprintf("  %-9s ", begun.Status.Name(id)), begun.Status.State(id))
 		}
 		return
 	}

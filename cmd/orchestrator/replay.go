@@ -44,14 +44,15 @@ func (a *app) replay(c *simulateCall, algorithm string) error {
 	}
 	outcome, says := judgeReplay(played)
 	a.status = outcome.ExitCode()
-	if outcome == check.Valid {
-		played.Status = ""
+	status := ""
+	if outcome != check.Valid {
+		status = played.Status.String()
 	}
 	if c.json {
 		return terminal.PrintJSON(a.stdout, map[string]any{"algorithm": schedule.Spec.Name,
 			"config": schedule.Config,
 			"steps":  len(schedule.Steps), "story": played.Story, "verdict": outcome, "reason": says,
-			"status": played.Status})
+			"status": status})
 	}
 	a.tellReplay(schedule, played, outcome, says)
 	return nil
@@ -79,7 +80,7 @@ func (a *app) tellReplay(s *replay.Schedule, played *replay.Played, outcome chec
 		fmt.Fprintf(a.stdout, "  %s\n", line)
 	}
 	fmt.Fprintf(a.stdout, "\n%s  %s\n", report.Outcome(terminal.PaletteFor(a.stdout), outcome), says)
-	if played.Status != "" {
+	if outcome != check.Valid {
 		fmt.Fprintf(a.stdout, "\n%s", played.Status)
 	}
 }

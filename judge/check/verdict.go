@@ -10,6 +10,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
+	"turnstile/nodes/stall"
 )
 
 // An Outcome is the result of a check. The worst of several is the highest.
@@ -111,6 +112,9 @@ type Verdict struct {
 	// Uncontended says of a valid run that no two ever wanted a resource at once, or of how many of several
 	// resources that is so; empty: each was contended.
 	Uncontended string `json:"uncontended,omitempty" yaml:"uncontended,omitempty"`
+	// Stall says why nothing moved any more; none: the run did not stall. No history holds it.
+	Stall stall.Reports `json:"-" yaml:"stall,omitempty"`
+
 	// Broken are the assumptions that the algorithm rests on which do not hold at the end of the run.
 	Broken nodes.Assumption `json:"-" yaml:"-"`
 	// Starved are the clients that wait at the end of the run, the longest wait first. Of a run about leaders

@@ -246,7 +246,7 @@ func (s *search) tell(l *lead) (*Violation, error) {
 			"request was known to all", l.waiter, english.Count(s.workers[0].bypass, "time", "times"))}
 		r.Story = append(r.Story, v.Says)
 	case replay.CheckStarvation:
-		v = &replay.Violation{Check: l.check, Stall: r.Status,
+		v = &replay.Violation{Check: l.check, Stall: r.Status.String(),
 			Says: fmt.Sprintf("node %d waits, and whatever happens it is never let in", l.waiter)}
 		r.Story = append(r.Story, fmt.Sprintf("from here on, node %d cannot enter any more", l.waiter))
 	}

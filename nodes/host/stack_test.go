@@ -56,7 +56,7 @@ func (tr trial) simulated(t *testing.T, driver ...port.FaultDriver) *history.His
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Cut != nil || r.Stall != "" {
+	if r.Cut != nil || r.Stall != nil {
 		t.Fatalf("%v\n%s", r.Cut, r.Stall)
 	}
 	return h

@@ -144,13 +144,13 @@ func TestClientsTellWhyTheyWait(t *testing.T) {
 		"0>3 request; 1>3 request; 2>3 request; 3>0 grant; 3>2 place; suspect 2>3; trust 2>3": {"",
 			"has no answer yet", "has no answer yet"},
 	} {
-		_, status, _ := strings.Cut(statusAfter(t, asked+schedule), stall.States)
+		status := statusAfter(t, asked+schedule)
 		for id, standing := range want {
 			line := ", " + standing + "; "
 			if standing == "" {
 				line = "client inside; "
 			}
-			if got := strings.Split(status, "\n")[id]; !strings.Contains(got, line) {
+			if got := status.State(id); !strings.Contains(got, line) {
 				t.Errorf("after %q: %s\nwant %q", schedule, got, line)
 			}
 		}
@@ -158,7 +158,7 @@ func TestClientsTellWhyTheyWait(t *testing.T) {
 }
 
 // statusAfter plays a schedule and returns the status of all nodes.
-func statusAfter(t *testing.T, text string) string {
+func statusAfter(t *testing.T, text string) stall.Report {
 	t.Helper()
 	s, err := replay.Parse(strings.NewReader(text), Find)
 	if err != nil {

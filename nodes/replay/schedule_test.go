@@ -236,7 +236,7 @@ nothing is left to happen, and node 0 waits`
 	if failed, broken := v.Failed(); failed != "progress" || broken != want&(spec.Safe|spec.Live) {
 		t.Errorf("%+v", v)
 	}
-	if r.Stall == "" {
+	if r.Violation == nil || r.Violation.Stall == "" {
 		t.Error("nothing is said of the stall")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"turnstile/nodes/history"
 	"turnstile/nodes/lab"
 	"turnstile/nodes/row"
+	"turnstile/nodes/stall"
 	"turnstile/nodes/workload"
 )
 
@@ -20,10 +21,9 @@ import (
 type Played struct {
 	Stack     *row.Stack // of every node
 	History   *history.History
-	Stall     string     // the report of a stall, if there was one
-	Story     []string   // what happened, for people, in one or two lines per step
-	Violation *Violation // nil if there is none
-	Status    string     // of the nodes at the end, and who waits for whom
+	Story     []string     // what happened, for people, in one or two lines per step
+	Violation *Violation   // nil if there is none
+	Status    stall.Report // of the nodes at the end
 }
 
 // stepTime is how long a step takes, in a history that is made of steps.

@@ -179,16 +179,15 @@ func (g *Stage) End() *Played {
 			status[id] = p.Status(0)
 		}
 	}
-	r.Status = stall.Report(status, g.stack.N())
+	r.Status = stall.Of(status, g.stack.N())
 	waiting := g.anywhere(nodes.Waiting)
 	g.now += stepTime
 	g.Lab.Mark(history.Stopped, 0)
 	switch {
 	case g.stuck() && len(waiting) > 0:
 		g.Lab.Mark(history.Stalled, 0)
-		r.Stall = r.Status
 		if r.Violation == nil {
-			r.Violation = &Violation{Check: CheckDeadlock, Stall: r.Stall,
+			r.Violation = &Violation{Check: CheckDeadlock, Stall: r.Status.String(),
 				Says: "nothing is left to happen, and " + who(waiting, "waits", "wait")}
 			r.Story = append(r.Story, r.Violation.Says)
 		}

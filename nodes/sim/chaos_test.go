@@ -99,7 +99,7 @@ func TestKilledAtTheVeryMoment(t *testing.T) {
 					t.Fatalf("%s, %s: the register says %d", algorithm, text, int32(e.Count))
 				}
 			}
-			if rested := r.Stall == "" && r.Cut == nil; rested && len(r.of(history.Restarted)) == 0 &&
+			if rested := r.Stall == nil && r.Cut == nil; rested && len(r.of(history.Restarted)) == 0 &&
 				when != history.Exited && algorithm == "suzuki-kasami" {
 				t.Errorf("%s, %s: nobody misses the token of who died", algorithm, text)
 			}
@@ -145,7 +145,7 @@ func TestPausedAtTheVeryMoment(t *testing.T) {
 				t.Errorf("%s: while node %d stands still: %v", test.text, id, e)
 			}
 		}
-		if r.Stall != "" || r.Cut != nil {
+		if r.Stall != nil || r.Cut != nil {
 			t.Errorf("%s: %s %v", test.text, r.Stall, r.Cut)
 		}
 	}
@@ -166,7 +166,7 @@ func TestTheFifthTokenIsLost(t *testing.T) {
 			after++
 		}
 	}
-	if dropped != 1 || healed.Value != 1 || r.Stall == "" || after < 3 || after > 6 {
+	if dropped != 1 || healed.Value != 1 || r.Stall == nil || after < 3 || after > 6 {
 		t.Errorf("%d lost, %v, %d entries after: %s", dropped, healed, after, r.Stall)
 	}
 }
@@ -268,7 +268,7 @@ func TestFaultsOfOneNode(t *testing.T) {
 		{"kill: 0, at: 20ms"},
 	} {
 		r := plagued(t, "ricart-agrawala", 1, texts...)
-		if began := len(r.of(history.FaultBegan)); r.Cut != nil || r.Stall != "" || began != len(texts) {
+		if began := len(r.of(history.FaultBegan)); r.Cut != nil || r.Stall != nil || began != len(texts) {
 			t.Errorf("%q: %d faults began, %v, %s", texts, began, r.Cut, r.Stall)
 		}
 		stops, ends := len(r.of(history.Paused)), len(r.of(history.Resumed))+len(r.of(history.Crashed))
@@ -284,7 +284,7 @@ func TestSlowNodesAndLinks(t *testing.T) {
 	for _, text := range []string{"slow: 1, share: 80%", "bandwidth: 500B", "delay: 5ms",
 		"reorder: uniform:5ms,9ms"} {
 		r := plagued(t, "ricart-agrawala", 4, text+", at: 1ms, for: 190ms")
-		if got := len(r.of(history.Entered)); got > 2*fast/3 || got < 5 || r.Stall != "" {
+		if got := len(r.of(history.Entered)); got > 2*fast/3 || got < 5 || r.Stall != nil {
 			t.Errorf("%s: %d entries, and %d without: %s", text, got, fast, r.Stall)
 		}
 	}

@@ -222,7 +222,7 @@ func TestDetectorsChangeNothingBeside(t *testing.T) {
 				o := alone
 				beside(t, text)(&o)
 				r := mustRun(t, o)
-				if got := told(r); got != told(want) || r.Stall != "" {
+				if got := told(r); got != told(want) || r.Stall != nil {
 					t.Errorf("%s beside %s, %s: another history\n%s", text, algorithm, load, r.Stall)
 				}
 				sum, sent := history.Sum(r.Logs), uint64(0)
@@ -262,7 +262,7 @@ func TestStallsAreFoundBesideDetectors(t *testing.T) {
 				beside(t, text)(&o)
 			}
 			r := mustRun(t, o)
-			if r.Stall == "" {
+			if r.Stall == nil {
 				continue
 			}
 			stalls++
@@ -285,7 +285,7 @@ func TestStallsAreNotCalledBeforeDetectorsHaveSpoken(t *testing.T) {
 		o := options(t, "ricart", 4, beside(t, text))
 		suffer(&o, crash(3, 50*ms, 0))
 		r := mustRun(t, o)
-		if got := r.opinions(history.Suspected); len(got) != 3 || r.Stall == "" {
+		if got := r.opinions(history.Suspected); len(got) != 3 || r.Stall == nil {
 			t.Errorf("%s: %v, stall %q", text, got, r.Stall)
 		}
 	}
@@ -311,7 +311,7 @@ func TestMutexesHearOfSuspicions(t *testing.T) {
 				entries++
 			}
 		}
-		if r.Stall != "" || entries != int(o.Entries) {
+		if r.Stall != nil || entries != int(o.Entries) {
 			t.Errorf("%s: %d entries\n%s", text, entries, r.Stall)
 		}
 	}

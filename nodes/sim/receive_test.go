@@ -153,7 +153,7 @@ func TestFaultsBesideInboxes(t *testing.T) {
 			if sent != handled+lost || paused && lost > 0 {
 				t.Errorf("%s, %s: %d messages were sent, %d handled and %d lost", way, text, sent, handled, lost)
 			}
-			if r.Stall != "" || !paused && len(r.of(history.Crashed)) == 0 {
+			if r.Stall != nil || !paused && len(r.of(history.Crashed)) == 0 {
 				t.Errorf("%s, %s: %s", way, text, r.Stall)
 			}
 		}

@@ -59,9 +59,10 @@ func (o *Options) check() error {
 	return o.Workload.CheckRate()
 }
 
-// A Result is what came of a simulated run, beside its history.
+// A Result is what came of a simulated run, beside its history. Stall has a report of each instance if
+// it stalled.
 type Result struct {
-	Stall      string // the report of a stall, if there was one
+	Stall      stall.Reports
 	Cut        error  // why the run ended early, if it did: ErrInterrupted, a Panic, or that it was too large
 	Deliveries uint64 // messages handled, those of failure detectors left out
 }
@@ -100,9 +101,9 @@ func (w *world) run() {
 	switch {
 	case w.cut != nil:
 		w.mark(history.Interrupted)
-	case w.stall == "" && w.open > 0:
+	case w.stall == nil && w.open > 0:
 		w.stalled(0)
-	case w.stall == "":
+	case w.stall == nil:
 		w.stop()
 		w.markStopped()
 		w.mark(history.Rested)
@@ -139,7 +140,7 @@ func (w *world) steady() uint64 {
 func (w *world) loop() {
 	defer w.catch()
 	w.begin()
-	for turns := 0; w.stall == "" && w.cut == nil; turns++ {
+	for turns := 0; w.stall == nil && w.cut == nil; turns++ {
 		if turns%watchEvery == 0 {
 			if w.cut = w.watch(); w.cut != nil {
 				break
@@ -228,7 +229,6 @@ func (w *world) atRest() bool { return w.open == 0 && (w.inflight == 0 || w.Stac
 // stalled ends the run. steps is how many messages were handled and timers ran out since anybody entered; 0:
 // nothing is left to happen.
 func (w *world) stalled(steps uint64) {
-	var b strings.Builder
 	for i, in := range w.Stack.Instances() {
 		if in.Kind == nodes.Detection {
 			continue // nobody waits for it
@@ -239,12 +239,12 @@ func (w *world) stalled(steps uint64) {
 				status[id] = p.Status(int32(i))
 			}
 		}
+		report := stall.Of(status, w.n)
 		if i > 0 {
-			fmt.Fprintf(&b, "\nInstance %d, %s:\n", i, in.Name)
+			report.Instance = fmt.Sprintf("%d, %s", i, in.Name)
 		}
-		b.WriteString(stall.Report(status, w.n))
+		w.stall = append(w.stall, report)
 	}
-	w.stall = b.String()
 	w.lab.Mark(history.Stalled, int64(steps))
 }
 

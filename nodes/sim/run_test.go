@@ -206,7 +206,8 @@ func TestCrashStallsWhatRestsOnNoCrash(t *testing.T) {
 	if v.Outcome != check.Inconclusive || !v.OutsideModel || !strings.Contains(v.Reason, "no crash") {
 		t.Errorf("%v: %s", v.Outcome, v.Reason)
 	}
-	if !strings.Contains(r.Stall, "node 2: does not answer") || !strings.Contains(r.Stall, "0 -> 2") {
+	says := r.Stall.String()
+	if !strings.Contains(says, "node 2: does not answer") || !strings.Contains(says, "0 -> 2") {
 		t.Errorf("the report of the stall is\n%s", r.Stall)
 	}
 }
@@ -274,7 +275,7 @@ func TestLongIdle(t *testing.T) {
 		o.Entries, o.Patience = 3, 1000
 		o.Workload.Load, o.Workload.Think = workload.Closed, chance.Constant(10*time.Second)
 	}))
-	if r.Stall != "" {
+	if r.Stall != nil {
 		t.Error(r.Stall)
 	}
 }

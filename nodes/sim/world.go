@@ -6,6 +6,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/lab"
+	"turnstile/nodes/stall"
 	"turnstile/nodes/workload"
 )
 
@@ -66,7 +67,7 @@ type world struct {
 	ended      bool // Stopped is marked
 	parked     bool
 	expired    bool // no timer runs out any more
-	stall      string
+	stall      stall.Reports
 	cut        error
 }
 

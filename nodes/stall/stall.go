@@ -3,86 +3,146 @@ package stall
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"turnstile/internal/english"
 	"turnstile/nodes"
 )
 
-// The headings of a report.
-const (
-	Waits  = "Who waits for whom:\n"
-	States = "The state of each node:\n"
-)
+// A Report says why a cluster makes no progress.
+type Report struct {
+	Instance string     `yaml:"instance,omitempty"` // of the nodes: number and name; empty: the first
+	Clients  int        `yaml:"clients"`            // how many nodes have clients; the rest are servers
+	Waits    []Wait     `yaml:"waits,flow,omitempty"`
+	Circle   []nodes.ID `yaml:"circle,flow,omitempty"` // the first again at the end; none: no circle
 
-// Report returns who waits for whom, with a circle first if there is one, and then the status of the nodes. A
-// status is nil if the node did not answer; the first n nodes have clients.
-func Report(states []*nodes.NodeStatus, n int) string {
-	var b strings.Builder
+	States []*nodes.NodeStatus `yaml:"states"` // nil: the node did not answer
+}
+
+// A Wait is an edge of the wait-for graph: From waits for To, either directly (By is None) or because To has
+// the permission of the node By.
+type Wait struct {
+	From nodes.ID `yaml:"from"`
+	To   nodes.ID `yaml:"to"`
+	By   nodes.ID `yaml:"by"`
+}
+
+// Of returns the report of a cluster whose nodes have such states. A state is nil if the node did not answer;
+// the first n nodes have clients.
+func Of(states []*nodes.NodeStatus, n int) Report {
 	graph := waitsFor(states)
-	if cycle := findCycle(graph, len(states)); len(cycle) > 0 {
-		ids := make([]string, len(cycle))
-		for i, id := range cycle {
-			ids[i] = fmt.Sprint(id)
-		}
-		fmt.Fprintf(&b, inCircle+"%s\n", strings.Join(ids, " -> "))
-	}
-	b.WriteString(Waits)
-	if len(graph) == 0 {
-		fmt.Fprintln(&b, "  nobody says for whom it waits")
-	}
+	r := Report{Clients: n, Circle: findCycle(graph, len(states)), States: states}
 	for id := range nodes.ID(len(states)) {
-		for _, e := range graph[id] {
-			fmt.Fprintf(&b, "  %s\n", e)
+		r.Waits = append(r.Waits, graph[id]...)
+	}
+	return r
+}
+
+// String prints the report.
+func (r Report) String() string { return r.Short(math.MaxInt, "") }
+
+// Short prints the report with at most so many waits and states, and says where the rest is.
+func (r Report) Short(most int, where string) string {
+	var b strings.Builder
+	line := func(i, all int, format string, args ...any) {
+		switch {
+		case i < most:
+			fmt.Fprintf(&b, "  "+format+"\n", args...)
+		case i == most:
+			fmt.Fprintf(&b, "  and %s more: see %s\n", english.Thousands(float64(all-most)), where)
 		}
 	}
-	b.WriteString(States)
-	for id, s := range states {
-		name := fmt.Sprintf("node %d", id)
-		if id >= n {
-			name = fmt.Sprintf("server %d", id)
-		}
-		if s == nil {
-			fmt.Fprintf(&b, "  %s: does not answer\n", name)
-			continue
-		}
-		says := ""
-		if s.Standing != "" {
-			says = ", " + s.Standing
-		}
-		if s.Token {
-			says += ", has the token"
-		}
-		fmt.Fprintf(&b, "  %s: client %s%s; %s\n", name, s.Client, says, s.Machine)
+	if r.Instance != "" {
+		fmt.Fprintf(&b, "\nInstance %s:\n", r.Instance)
+	}
+	fmt.Fprint(&b, r.InCircle(), "Who waits for whom:\n")
+	if len(r.Waits) == 0 {
+		line(0, 1, "nobody says for whom it waits")
+	}
+	for i, w := range r.Waits {
+		line(i, len(r.Waits), "%v", w)
+	}
+	b.WriteString("The state of each node:\n")
+	for id := range r.States {
+		line(id, len(r.States), "%s: %s", r.Name(id), r.State(id))
 	}
 	return b.String()
 }
 
-// A wait is an edge of the wait-for graph: from waits for to, either directly (by is None) or because to has
-// the permission of the node by.
-type wait struct{ from, to, by nodes.ID }
-
-func (w wait) String() string {
-	if w.by == nodes.None {
-		return fmt.Sprintf("%d -> %d", w.from, w.to)
+// InCircle is the line that names the nodes of the circle; empty: there is none.
+func (r Report) InCircle() string {
+	var ids []string
+	for _, id := range r.Circle {
+		ids = append(ids, fmt.Sprint(id))
 	}
-	return fmt.Sprintf("%d -> %d (which has the permission of %d)", w.from, w.to, w.by)
+	if len(ids) == 0 {
+		return ""
+	}
+	return "They wait in a circle: " + strings.Join(ids, " -> ") + "\n"
+}
+
+// Name names a node, or a server.
+func (r Report) Name(id int) string {
+	if id < r.Clients {
+		return fmt.Sprintf("node %d", id)
+	}
+	return fmt.Sprintf("server %d", id)
+}
+
+// State describes the state of a node.
+func (r Report) State(id int) string {
+	s := r.States[id]
+	if s == nil {
+		return "does not answer"
+	}
+	says := ""
+	if s.Standing != "" {
+		says = ", " + s.Standing
+	}
+	if s.Token {
+		says += ", has the token"
+	}
+	return fmt.Sprintf("client %s%s; %s", s.Client, says, s.Machine)
+}
+
+// Reports are those of a run, one for each instance that its nodes have; none: it did not stall.
+type Reports []Report
+
+// String prints the reports, one after the other.
+func (r Reports) String() string { return r.Short(math.MaxInt, "") }
+
+// Short prints the reports with at most so many waits and states each, and says where the rest is.
+func (r Reports) Short(most int, where string) string {
+	var b strings.Builder
+	for _, one := range r {
+		b.WriteString(one.Short(most, where))
+	}
+	return b.String()
+}
+
+func (w Wait) String() string {
+	if w.By == nodes.None {
+		return fmt.Sprintf("%d -> %d", w.From, w.To)
+	}
+	return fmt.Sprintf("%d -> %d (which has the permission of %d)", w.From, w.To, w.By)
 }
 
 // waitsFor returns the wait-for graph, by the node that waits.
-func waitsFor(states []*nodes.NodeStatus) map[nodes.ID][]wait {
-	graph := map[nodes.ID][]wait{}
+func waitsFor(states []*nodes.NodeStatus) map[nodes.ID][]Wait {
+	graph := map[nodes.ID][]Wait{}
 	for id, s := range states {
 		if s == nil {
 			continue
 		}
 		from := nodes.ID(id)
 		for _, peer := range s.WaitsFor {
-			w := wait{from, peer, nodes.None}
+			w := Wait{from, peer, nodes.None}
 			if p := states[peer]; p != nil && p.LentTo != nil {
-				w = wait{from, *p.LentTo, peer}
+				w = Wait{from, *p.LentTo, peer}
 			}
-			if w.to != from {
+			if w.To != from {
 				graph[from] = append(graph[from], w)
 			}
 		}
@@ -91,7 +151,7 @@ func waitsFor(states []*nodes.NodeStatus) map[nodes.ID][]wait {
 }
 
 // findCycle returns the nodes of a cycle in the graph, the first again at the end, or nil.
-func findCycle(graph map[nodes.ID][]wait, n int) []nodes.ID {
+func findCycle(graph map[nodes.ID][]Wait, n int) []nodes.ID {
 	const fresh, onPath, done = 0, 1, 2
 	color := make([]int, n)
 	var path []nodes.ID
@@ -100,11 +160,11 @@ func findCycle(graph map[nodes.ID][]wait, n int) []nodes.ID {
 		color[id] = onPath
 		path = append(path, id)
 		for _, w := range graph[id] {
-			switch color[w.to] {
+			switch color[w.To] {
 			case onPath:
-				return append(slices.Clone(path[slices.Index(path, w.to):]), w.to)
+				return append(slices.Clone(path[slices.Index(path, w.To):]), w.To)
 			case fresh:
-				if cycle := visit(w.to); cycle != nil {
+				if cycle := visit(w.To); cycle != nil {
 					return cycle
 				}
 			}

@@ -1,7 +1,12 @@
 package stall
 
 import (
+	"errors"
+	"slices"
+	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 
 	"turnstile/nodes"
 )
@@ -10,7 +15,7 @@ func TestReportFindsTheCircle(t *testing.T) {
 	id := func(id nodes.ID) *nodes.ID { return &id }
 	// 0 waits for the permission of 2, which has lent it to 1; 1 waits for 0. Node 3 is silent, and 4, a
 	// server, is at ease.
-	got := Report([]*nodes.NodeStatus{
+	r := Of([]*nodes.NodeStatus{
 		{Client: "waiting", Machine: "x=1", WaitsFor: []nodes.ID{2}},
 		{Client: "waiting", Machine: "x=2", WaitsFor: []nodes.ID{0}, Standing: "queued at position 2"},
 		{Client: "idle", Machine: "x=3", LentTo: id(1), Token: true},
@@ -28,8 +33,17 @@ The state of each node:
   node 3: does not answer
   server 4: client none; x=4
 `
-	if got != want {
+	if got := r.String(); got != want {
 		t.Errorf("the report is\n%s\nnot\n%s", got, want)
+	}
+	text, err := yaml.Marshal(Reports{r, r})
+	var read Reports
+	if err := errors.Join(err, yaml.Unmarshal(text, &read)); err != nil || read.String() != want+want {
+		t.Errorf("%v: what is stored is\n%s\nread as\n%v", err, text, read)
+	}
+	few := strings.Join(slices.Insert(strings.SplitAfter(want, "\n")[:8], 8, "  and 2 more: see x\n"), "")
+	if got := r.Short(3, "x"); got != few {
+		t.Errorf("the short report is\n%s\nnot\n%s", got, few)
 	}
 }
 
@@ -39,7 +53,7 @@ func TestReportWithoutCircle(t *testing.T) {
 The state of each node:
   node 0: client waiting; x=1
 `
-	if got := Report([]*nodes.NodeStatus{{Client: "waiting", Machine: "x=1"}}, 1); got != want {
+	if got := Of([]*nodes.NodeStatus{{Client: "waiting", Machine: "x=1"}}, 1).String(); got != want {
 		t.Errorf("the report is\n%s\nnot\n%s", got, want)
 	}
 }

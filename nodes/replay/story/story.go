@@ -20,7 +20,6 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/replay"
 	"turnstile/nodes/row"
-	"turnstile/nodes/stall"
 )
 
 // A Story is such a file.
@@ -95,10 +94,10 @@ func (s *Story) Tell(play func(title string) (r *replay.Played, check string, br
 			check = replay.CheckDeadlock
 		}
 		b.WriteString(replay.Told(r.Story[same:], check, broken))
-		circle, graph, _ := strings.Cut(r.Status, stall.Waits)
-		if graph, _, _ = strings.Cut(graph, stall.States); strings.Contains(graph, "->") {
-			b.WriteString(graph + circle)
+		for _, w := range r.Status.Waits {
+			fmt.Fprintf(&b, "  %v\n", w)
 		}
+		b.WriteString(r.Status.InCircle())
 	}
 	return b.String(), nil
 }
