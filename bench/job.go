@@ -1,19 +1,24 @@
 package bench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/chaos/place"
+	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/catalog"
 	"turnstile/nodes/detector"
+	"turnstile/nodes/foreign"
 	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
 )
 
 // A Job is what a run is made from: its options, made explicit, and what follows from them. Options that are
@@ -186,4 +191,292 @@ func (j *Job) resolvable() error {
 		}
 	}
 	return err
+}
+
+// A demand is what nodes are asked for in a run, by its load.
+type demand interface {
+	// tidy drops the options that the load has no use for.
+	tidy(o *Options)
+	// check completes the job, and says what is wrong with its options, if anything is.
+	check(j *Job) error
+	// one is what is asked for. tooLong returns how long it takes if that is longer than the job measures, and
+	// how long that should measure; otherwise nothing.
+	one() string
+	tooLong(j *Job) (takes, longer time.Duration)
+}
+
+// demands are those of all loads.
+var demands = map[workload.Load]demand{
+	workload.Saturated: requests{}, workload.One: requests{}, workload.Sequential: requests{},
+	workload.Closed: requests{}, workload.Open: requests{}, workload.Campaign: campaigns{},
+}
+
+// demandOf returns the demand of a load: requests, if there is no such load.
+func demandOf(l workload.Load) demand { return cmp.Or(demands[l], demand(requests{})) }
+
+// Requests are the demand of clients that ask for resources.
+type requests struct{}
+
+func (requests) tidy(*Options) {}
+
+func (requests) check(j *Job) error {
+	return cmp.Or(j.validateEnd(), j.checkResources(), j.checkReceive(), j.resolvable(), j.validateLoad(),
+		j.Workload.Take.Check(&j.Spec.Spec, j.Config), j.Workload.Work.Check(j.Config.Capacity(), j.Config.Fenced),
+		j.checkRealDetector())
+}
+
+func (requests) one() string { return "an entry" }
+
+func (requests) tooLong(j *Job) (takes, longer time.Duration) {
+	d, hops := j.Delays(), j.Spec.CostOf(j.Config).Delay.Max
+	takes = d.Hold + time.Duration(min(hops, float64(j.Config.N))*float64(d.Message))
+	if takes <= j.Duration {
+		return 0, 0
+	}
+	return takes, takes
+}
+
+func (j *Job) validateLoad() error {
+	w := &j.Workload
+	if _, err := workload.ParseLoad(string(w.Load)); err != nil {
+		return err
+	}
+	if (w.Load == workload.Open) != (w.Rate != 0) {
+		return fmt.Errorf("a rate of %v under a load that is %s: "+
+			"an open load takes a rate, and no other does", w.Rate, w.Load)
+	}
+	if err := w.CheckRate(); err != nil {
+		return err
+	}
+	if w.CampaignEvery != 0 {
+		return fmt.Errorf("campaigns %v apart: %s elects nobody", w.CampaignEvery, j.Algorithm)
+	}
+	if !w.Think.Zero() && w.Load != workload.Closed {
+		return fmt.Errorf("a time to think of %v under a load that is %s: only a closed load thinks",
+			w.Think, w.Load)
+	}
+	return nil
+}
+
+// Campaigns are the demand of nodes that are told to bring elections about.
+type campaigns struct{}
+
+func (campaigns) tidy(o *Options) {
+	w := &o.Workload
+	o.WarmupLimit, w.Hold, w.Think = 0, chance.Distribution{}, chance.Distribution{}
+	w.Receive = workload.Receive{} // no client is inside or computes
+}
+
+func (campaigns) check(j *Job) error {
+	return errors.Join(j.validateElections(), j.resolvable(), j.checkRealDetector())
+}
+
+func (campaigns) one() string { return "an election" }
+
+func (campaigns) tooLong(j *Job) (takes, longer time.Duration) {
+	const laps = 8 // of messages one after the other: few elections of schemes without timeouts take more
+	switch takes = j.Stack.Grace(); {
+	case takes == 0:
+		takes = laps * time.Duration(j.Config.N) * j.Delays().Message
+	case takes > j.Duration:
+		plain, err := Draft(Options{Config: nodes.Config{N: j.Config.N}}, j.Spec, true)
+		if err == nil && takes <= plain.Stack.Grace() {
+			return 0, 0
+		}
+	}
+	if takes <= j.Duration {
+		return 0, 0
+	}
+	takes = j.AgreesWithin() // as the verdict has it
+	return takes, j.outlasts(takes)
+}
+
+// validateElections checks what a run about leaders is to do.
+func (j *Job) validateElections() error {
+	switch o := &j.Options; {
+	case o.Entries > 0:
+		return errors.New("a number of entries: a run about leaders has none, so say how long it lasts")
+	case o.Duration == 0:
+		return errors.New("a duration of 0s: a run about leaders ends by its duration alone, such as 3s")
+	case o.Warmup != 0:
+		return fmt.Errorf("a warm-up of %v: a run about leaders is measured from its first election on", o.Warmup)
+	case o.Config.Units > 1:
+		return fmt.Errorf("%d units: there is one leader", o.Config.Units)
+	case o.Resources > 1:
+		return fmt.Errorf("%d resources: nodes elect one leader", o.Resources)
+	}
+	if err := cmp.Or(j.Workload.Initiators.Check(j.Config.N), j.validateEnd()); err != nil {
+		return err
+	}
+	return j.countCampaigns()
+}
+
+// countCampaigns works out how often the initiators campaign in all, if they do so again and again: the last
+// time so long before the run ends that all may agree by then.
+func (j *Job) countCampaigns() error {
+	w, first := &j.Workload, workload.CampaignAfter
+	switch every := w.CampaignEvery; {
+	case every == 0:
+		w.Campaigns = 0
+		return nil
+	case every < time.Millisecond:
+		return fmt.Errorf("campaigns %v apart: 1ms is the least, and an election has to fit in between", every)
+	case w.Initiators == workload.NoneInitiates:
+		return errors.New("campaigns again and again, and nobody who campaigns: take other initiators")
+	}
+	agree := j.AgreesWithin()
+	left := j.Duration - first - agree
+	if left < w.CampaignEvery {
+		return fmt.Errorf("campaigns %v apart in a run of %v leave no time for a second one: all may take %v to "+
+			"agree after it, so run for %v or longer", w.CampaignEvery, j.Duration, agree,
+			first+w.CampaignEvery+agree)
+	}
+	w.Campaigns = 1 + int(left/w.CampaignEvery)
+	return nil
+}
+
+// Check completes the job by what its options imply. The error says what is wrong with them, and what would
+// be right.
+func (j *Job) Check() error {
+	o, spec := &j.Options, j.Spec
+	if err := spec.Validate(o.Config); err != nil {
+		return err
+	}
+	switch {
+	case o.Config.N > option.MostNodes:
+		return fmt.Errorf("%d nodes: a run takes at most %d", o.Config.N, option.MostNodes)
+	case o.Trials < 1:
+		return fmt.Errorf("%d trials: a run takes at least one", o.Trials)
+	case o.Patience > 24*time.Hour:
+		return fmt.Errorf("a patience of %v: at most 24h", o.Patience)
+	case o.Patience <= 0:
+		return fmt.Errorf("a patience of %v: it must be longer than nothing", o.Patience)
+	}
+	if o.Multicast && !spec.Broadcasts(o.Config) {
+		return fmt.Errorf("%s broadcasts nothing, so a multicast would change nothing: leave out "+
+			"--multicast, or take one that broadcasts (%s)", spec.Name, strings.Join(broadcasters(spec), ", "))
+	}
+	if err := j.checkForeign(); err != nil {
+		return err
+	}
+	if j.Stack != nil {
+		if err := j.checkPlaces(); err != nil {
+			return err
+		}
+	}
+	o.Proxies = o.Proxies || !j.Simulated && chaos.NeedsProxies(o.Faults)
+	if err := cmp.Or(j.checkTransport(), j.checkResource(j.Simulated), j.wrong); err != nil {
+		return err
+	}
+	o.WarmupLimit = o.WarmsUpTo()
+	if demandOf(o.Workload.Load) != demandOf(j.Problem.Load) {
+		return fmt.Errorf("%s %s: %s", spec.Name, j.Problem.Misplaced, j.Problem.Instead)
+	}
+	return demandOf(o.Workload.Load).check(j)
+}
+
+// checkForeign refuses runs that a foreign program cannot have.
+func (j *Job) checkForeign() error {
+	switch {
+	case !foreign.Is(j.Config):
+		return nil
+	case j.Simulated:
+		return errors.New("a foreign program is no machine that could be simulated: take bench or elect")
+	case j.Hosts > 0:
+		return errors.New("foreign programs run on this machine alone: leave out --hosts")
+	}
+	return j.checkClients()
+}
+
+// checkClients refuses what is done to messages between nodes if nodes send none.
+func (j *Job) checkClients() error {
+	if !foreign.Silent(j.Config) || j.Detects() {
+		return nil
+	}
+	name := j.Config.Options[foreign.ServiceOption]
+	if !j.Latency.Zero() || !j.Regions.None() {
+		return fmt.Errorf("latency: clients of %s send each other no messages that could be late: leave it out",
+			name)
+	}
+	for i := range j.Faults {
+		if f := &j.Faults[i]; f.OfLinks() {
+			return fmt.Errorf("%s: clients of %s send each other no messages that it could hit: cut them off from "+
+				"servers, as in --cut-server holder/servers", f.What(), name)
+		}
+	}
+	return nil
+}
+
+// checkResources says what is wrong with the resources that clients name, if anything is.
+func (j *Job) checkResources() error {
+	switch {
+	case j.Resources < 0 || j.Resources > option.MostResources:
+		return fmt.Errorf("%d resources: a run has 1 to %d", j.Resources, option.MostResources)
+	case j.Resources > 1 && foreign.Is(j.Config):
+		return fmt.Errorf("%d resources: a foreign program or a service serves one", j.Resources)
+	}
+	return j.Workload.CheckZipf(j.ResourceCount())
+}
+
+// checkReceive returns an error if the run cannot have the given --receive.
+func (j *Job) checkReceive() error {
+	if r := j.Workload.Receive; !r.IsZero() && j.Config.Options[foreign.ServiceOption] != "" {
+		return fmt.Errorf("receive %v: clients of a service send each other no messages that could wait: leave "+
+			"it out", r)
+	}
+	return j.Workload.CheckReceive(j.ResourceCount(), j.Duration)
+}
+
+// checkRealDetector refuses a detector that real processes cannot have.
+func (j *Job) checkRealDetector() error {
+	for _, in := range j.Stack.Instances() {
+		if in.Told != nil && !j.Simulated {
+			return fmt.Errorf("detector: %s knows at once who has crashed, which only a simulation can tell it: take "+
+				"one that finds out by messages, such as heartbeat or swim, or simulate", in.Name)
+		}
+	}
+	return nil
+}
+
+// broadcasters names the algorithms of the kind of another that broadcast.
+func broadcasters(kind *row.Row) (names []string) {
+	for _, row := range catalog.All() {
+		if row.Broadcasts(row.Explicit(nodes.Config{N: 2})) && check.ProblemOf(row) == check.ProblemOf(kind) {
+			names = append(names, row.Name)
+		}
+	}
+	return names
+}
+
+// validateEnd checks whether the run ends, and lasts long enough for somebody to enter.
+func (j *Job) validateEnd() error {
+	switch {
+	case j.Duration < 0:
+		return fmt.Errorf("a duration of %v: it must be longer than nothing, such as 3s", j.Duration)
+	case j.Warmup < 0:
+		return fmt.Errorf("a warm-up of %v: it must be 0s or longer", j.Warmup)
+	case j.Duration > 0 && j.Entries > 0:
+		return errors.New("both a duration and a number of entries: a run ends by one of them")
+	case j.Duration == 0 && j.Entries == 0:
+		return errors.New("neither a duration nor a number of entries: the run would never end")
+	case j.Entries >= 1<<32:
+		return fmt.Errorf("%d entries: at most %d are counted", j.Entries, uint64(1<<32-1))
+	case j.Entries > 0 && j.Warmup > 0:
+		return fmt.Errorf("a warm-up of %v: a run that ends by entries is warmed up by its first %d per node",
+			j.Warmup, workload.SteadyEntries)
+	case j.Duration > 0 && j.Workload.Hold.Mean() > j.Duration:
+		return fmt.Errorf("a hold of %v is longer than the run of %v: nobody would be measured leaving; "+
+			"hold for less or run for longer", j.Workload.Hold, j.Duration)
+	case !j.Regions.None() && !j.Latency.Zero():
+		return errors.New("both a latency and regions, which have latencies of their own: " +
+			"leave out one of them")
+	case j.Duration > 0 && j.Latency.Mean() > j.Duration:
+		return fmt.Errorf("a latency of %v is longer than the run of %v: nobody would be measured entering; "+
+			"delay for less or run for longer", j.Latency, j.Duration)
+	case j.Duration > 24*time.Hour:
+		return fmt.Errorf("a duration of %v: at most 24h", j.Duration)
+	case j.Warmup > 24*time.Hour:
+		return fmt.Errorf("a warm-up of %v: at most 24h", j.Warmup)
+	}
+	return nil
 }

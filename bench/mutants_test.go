@@ -20,7 +20,7 @@ type testbedMutant struct {
 	of         string
 }
 
-const splitBrain, judging = "bench/experiment/split_judge.go", "^TestJudged$"
+const splitBrain, judging = "bench/experiment/split_brain.go", "^TestJudged$"
 
 const elected, byTheRule = "judge/leadership/elected.go",
 	"^(TestElectionsEndByTheRuleOfTheRow|TestElectionsAgainstNaive)$"

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"turnstile/bench/cluster"
 	"turnstile/nodes/history"
 )
@@ -108,4 +110,11 @@ func (p *pauses) takeDisturbed() bool {
 	was := p.disturbed
 	p.disturbed = false
 	return was
+}
+
+// nap sleeps for a time that is too short for the runtime's timers, which round it up to a millisecond. It
+// blocks a thread.
+func nap(d time.Duration) {
+	t := unix.NsecToTimeval(int64(d))
+	unix.Select(0, nil, nil, nil, &t)
 }

@@ -5,16 +5,29 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
+	"turnstile/bench/agent"
 	"turnstile/bench/cluster"
+	"turnstile/bench/compare"
 	"turnstile/bench/control"
 	"turnstile/chaos"
+	"turnstile/internal/english"
+	"turnstile/internal/unavailable"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
+	"turnstile/nodes/catalog"
 	"turnstile/nodes/history"
 	"turnstile/nodes/stall"
 	"turnstile/results"
@@ -320,4 +333,190 @@ func (r *Run) conclude(number int, j judgement, stalled stall.Reports) {
 	r.measureFaults(t, j.faults)
 	r.ledger(t, j)
 	r.Trials = append(r.Trials, t)
+}
+
+// A Setup says where a run finds its programs and puts its results.
+type Setup struct {
+	Results string    // the folder of all result sets
+	Set     string    // the set that the run belongs to
+	Name    string    // of its folder; empty: it is named by the time, the algorithm and the number of nodes
+	Sweep   *SweepRun // of which it is a run; nil: it is made alone
+	Node    string    // the program of a node process
+	// Broker and Proxy are programs, and their arguments, that serve as a broker and as the proxies (see
+	// cluster.ServeBroker and ServeProxies).
+	Broker, Proxy []string
+	Agent         []string // the same of an agent on this machine (see agent.ServePiped)
+	NodeGiven     bool     // the user has named the node program
+	// Control is the URL of the control plane that connects to the hosts, with what it takes to connect;
+	// empty: a run with hosts starts its own on this machine.
+	// ControlKey is the key file for it, or empty. With a key, the brokers of the run speak TLS, too, unless
+	// PlainData says that they do not.
+	Control, ControlKey string
+	PlainData           bool
+	control             *nats.Conn          // to that, once the run is known to be possible
+	found               []agent.Description // the hosts that there are
+	site                *site               // those, once they serve the run; nil: it starts its own
+	// Resource is the same of a resource process (see cluster.ServeResource).
+	Resource []string
+	// Services returns the program that has a service, with its arguments before client and up. The error says
+	// that there is none, and what to do.
+	Services func(name string) ([]string, error)
+	// ServerProgram is the program of the servers of a service; empty: the one in PATH.
+	ServerProgram string
+
+	Versions map[string]string // of what the run was made with
+	Progress func(Progress)    // called while the run goes on; may be nil
+	OnTrial  func(*Trial)      // called when a trial is over; may be nil
+}
+
+// CheckNode says what is wrong with the program of a node, if anything is.
+func (s *Setup) CheckNode() error {
+	const rightly = "build it with make build, or say where it is with --node-program"
+	switch info, err := os.Stat(s.Node); {
+	case err != nil:
+		return fmt.Errorf("the node program is not at %s: %s", s.Node, rightly)
+	case info.IsDir():
+		return fmt.Errorf("%s is a folder, and no node program: %s", s.Node, rightly)
+	case info.Mode()&0o111 == 0:
+		return fmt.Errorf("%s is no node program, since it is not executable: %s", s.Node, rightly)
+	}
+	return nil
+}
+
+// ready checks whether the run can be made on this machine.
+func (s *Setup) ready(j *Job) error {
+	if j.Simulated {
+		_, _, err := j.simulation(0, j.Seed)
+		return err
+	}
+	if err := s.CheckNode(); err != nil {
+		return err
+	}
+	for i := range j.Faults {
+		if err := j.checkPause(&j.Faults[i]); err != nil {
+			return err
+		}
+	}
+	if j.Hosts == 0 || s.Control == "" {
+		if err := cluster.CheckLimits(j.total(), j.carriers()); err != nil {
+			return err
+		}
+	}
+	if j.Hosts > 0 {
+		if err := s.findHosts(j); err != nil {
+			return err
+		}
+	}
+	if err := checkEndpoint(context.Background(), j.Config.Options[EndpointOption]); err != nil {
+		return err
+	}
+	if j.NATS == "" {
+		return nil
+	}
+	conn, err := nats.Connect(j.NATS, nats.Timeout(5*time.Second))
+	if err != nil {
+		return unavailable.Mark(fmt.Errorf("no NATS server answers at %s: %w; leave out --nats to use one of the "+
+			"run's own", WithoutCredential(j.NATS), err))
+	}
+	conn.Close()
+	return nil
+}
+
+// StoredTrials returns the trials of runs that their folders store, in that order, to compare them. Of a run
+// that is damaged, or that was changed after it was written, it returns what can be read, and tells damaged
+// what is wrong.
+func StoredTrials(folders []*results.Folder, damaged func(*results.Folder, error)) (all []compare.Trial) {
+	trials, errs := make([][]compare.Trial, len(folders)), make([]error, len(folders))
+	var group sync.WaitGroup
+	var next atomic.Int64
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(folders)); i = next.Add(1) - 1 {
+				trials[i], errs[i] = trialsOf(folders[i])
+			}
+		})
+	}
+	group.Wait()
+	told := false // that a run is of another format; the others of a published set are too
+	for i, err := range errs {
+		all = append(all, trials[i]...)
+		other := errors.As(err, new(results.LackError))
+		if err != nil && !(other && told) {
+			damaged(folders[i], err)
+		}
+		told = told || other
+	}
+	return all
+}
+
+// trialsOf returns the trials of one run, as far as they can be read, and what is wrong.
+func trialsOf(folder *results.Folder) ([]compare.Trial, error) {
+	var record Record
+	wrong := folder.ReadYAML(&record)
+	machine := ""
+	if wrong == nil {
+		machine = MachineText(record.Machine)
+		if err := record.CheckRows(folder); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := folder.Rows(catalog.OptionNames()...)
+	if wrong == nil && record.Unfinished() && errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New(results.UnfinishedSays)
+	}
+	trials := make([]compare.Trial, len(rows))
+	for i := range rows {
+		trials[i] = compare.Trial{Row: rows[i], Machine: machine, Started: record.Started}
+		trials[i].Run = folder.Name() // it may have been renamed
+	}
+	return trials, errors.Join(wrong, err)
+}
+
+// TableTrials returns the trials that the table of a set lists, to compare them, where the folders of its
+// runs are not there. A trial has the machine of the command of its version that made runs of the set.
+func TableTrials(set *results.Folder) ([]compare.Trial, error) {
+	rows, err := set.Rows(catalog.OptionNames()...)
+	if err != nil {
+		return nil, err
+	}
+	made, err := results.Makings(filepath.Dir(set.Path), set.Name())
+	if err != nil {
+		return nil, err
+	}
+	machines := map[string]string{}
+	for _, m := range made {
+		machines[m.Versions["turnstile"]] = MachineText(m.Machine)
+	}
+	all := make([]compare.Trial, len(rows))
+	for i := range rows {
+		all[i] = compare.Trial{Row: rows[i], Machine: machines[rows[i].Version]}
+	}
+	return all, nil
+}
+
+// CheckRows returns an error if the table of the trials of a run was changed after it was written.
+func (r *Record) CheckRows(folder *results.Folder) error {
+	if r.hasChanged(folder, results.RowsFile) {
+		return fmt.Errorf("%s was changed after it was written, so it is left out: verify names what differs",
+			results.RowsFile)
+	}
+	return nil
+}
+
+// MachineText describes a machine in words.
+func MachineText(m results.Machine) string {
+	text := fmt.Sprintf("%s/%s, %s", m.OS, m.Arch, english.Count(m.Cores, "core", "cores"))
+	if m.CPU != "" {
+		text += " of " + m.CPU
+	}
+	if m.CPUQuota > 0 {
+		text += ", limited to " + strconv.FormatFloat(m.CPUQuota, 'g', 3, 64) + " CPUs"
+	}
+	if m.MemoryMB > 0 {
+		text += ", " + english.Count(m.MemoryMB, "MB", "MB")
+	}
+	if m.Kernel != "" {
+		text += ", kernel " + m.Kernel
+	}
+	return text
 }

@@ -4,9 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"turnstile/chaos"
+	"turnstile/judge/check"
+	"turnstile/judge/leadership"
+	"turnstile/judge/measure"
 	"turnstile/nodes/history"
 	"turnstile/nodes/sim"
 )
@@ -109,4 +116,152 @@ func (r *Run) simulate(ctx context.Context, number int) error {
 	r.Record.Trials = append(r.Record.Trials, record)
 	r.conclude(number, t.judgement, t.result.Stall)
 	return errors.Join(cut, saved)
+}
+
+// How long a simulation may handle a single message: it takes a microsecond, unless the algorithm is stuck.
+// After an interruption nobody wants to wait as long.
+const (
+	stuckAfter       = 30 * time.Second
+	stuckInterrupted = 2 * time.Second
+)
+
+// A stuckError ends a simulated run in which a handler does not return. What was simulated is lost, since
+// nothing can stop the handler.
+type stuckError struct{ where string }
+
+func (e stuckError) Error() string {
+	return "a handler of the algorithm does not return (it is at " + e.where +
+		"); nothing of the trial is kept, and the same seed shows it again"
+}
+
+// simulateWatched makes a simulated run, unless one of its handlers does not return within limit.
+func simulateWatched(ctx context.Context, o sim.Options, limit time.Duration, folds ...history.Fold) (
+	*sim.Result, error) {
+	type outcome struct {
+		result *sim.Result
+		err    error
+	}
+	var beat atomic.Uint64
+	o.Beat = &beat
+	over, started := make(chan outcome, 1), make(chan string, 1)
+	go func() {
+		started <- goroutine()
+		result, err := sim.Run(o, folds...)
+		over <- outcome{result, err}
+	}()
+	interrupted := ctx.Done()
+	simulates := <-started
+	last, since := uint64(0), time.Now()
+	tick := time.NewTicker(limit / 30)
+	defer tick.Stop()
+	for {
+		select {
+		case got := <-over:
+			return got.result, got.err
+		case <-interrupted:
+			interrupted, limit = nil, min(limit, stuckInterrupted)
+		case <-tick.C:
+			if now := beat.Load(); now != last {
+				last, since = now, time.Now()
+			} else if time.Since(since) > limit {
+				if place := inHandler(simulates); place != "" {
+					return nil, stuckError{place}
+				}
+				since = time.Now() // on a busy machine it has not got as far
+			}
+		}
+	}
+}
+
+// frame is a line of a stack that names a place in a file.
+var frame = regexp.MustCompile(`(?m)^\t(\S+\.go:\d+)`)
+
+// goroutine returns how the stack of the goroutine that calls it begins, as in goroutine 7.
+func goroutine() string {
+	begin := make([]byte, 64)
+	says, _, _ := strings.Cut(string(begin[:runtime.Stack(begin, false)]), " [")
+	return says
+}
+
+// inHandler returns the place in the algorithm that the handler of a simulation has come to, given the
+// goroutine that simulates; others may simulate beside it. Empty: it is in no handler.
+func inHandler(simulates string) string {
+	stacks := make([]byte, 1<<20)
+	for _, stack := range strings.Split(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
+		if !strings.HasPrefix(stack, simulates+" [") {
+			continue
+		}
+		handler := ""
+		for _, place := range frame.FindAllStringSubmatch(stack, -1) { // the innermost call first
+			if strings.Contains(place[1], "/nodes/node.go:") {
+				return handler // it has called the handler
+			}
+			handler = place[1]
+		}
+	}
+	return ""
+}
+
+// A Tried is what came of a trial that was made alone.
+type Tried struct {
+	Verdict  check.Verdict
+	Measures *measure.Measures
+	Faults   []chaos.Fault     // as TrialRecord has them
+	Rows     []measure.OfFault // what the faults did
+	Folder   string            // of a run of processes
+
+	Led       *leadership.Fold // of a simulated run about leaders
+	simulated *simulatedTrial
+}
+
+// Try makes a run that has one trial. Of one on virtual time nothing is stored. An error says why it could
+// not be made as it was to be; what there is of a run of processes comes with it.
+func Try(ctx context.Context, j *Job, s Setup) (*Tried, error) {
+	if !j.Simulated {
+		return j.tryReal(ctx, s)
+	}
+	t, err := Simulate(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	t.simulated.lead()
+	if faults := t.simulated.judgement.faults; faults != nil {
+		t.Rows = faults.Rows(faultIn(t.Faults), t.Measures.Leaders)
+	}
+	return t, nil
+}
+
+// Simulate makes a trial on virtual time, of which nothing is stored. Its history goes to folds as well. The
+// figures about leaders, and what the faults did, are left out: they take longer than a short trial.
+func Simulate(ctx context.Context, j *Job, folds ...history.Fold) (*Tried, error) {
+	got, err := j.simulated(ctx, 0, j.Seed, history.Header{Nodes: j.total()}, folds...)
+	if err == nil {
+		err = got.result.Cut
+	}
+	if err != nil {
+		return nil, fmt.Errorf("simulating: %w", err)
+	}
+	return &Tried{Verdict: got.checks.Verdict(), Measures: &got.measures.Measures, Faults: got.faults,
+		Led: got.checks.Leaders(), simulated: got}, nil
+}
+
+// tryReal is Try of a run of processes.
+func (j *Job) tryReal(ctx context.Context, s Setup) (*Tried, error) {
+	r, err := Make(ctx, j, s)
+	if r == nil {
+		return nil, err
+	}
+	t := &Tried{Folder: r.Folder.Ref()}
+	if len(r.Trials) == 0 {
+		return t, errors.Join(err, errors.New("it has no trial"))
+	}
+	one := r.Trials[0]
+	t.Verdict, t.Measures, t.Faults = one.Verdict, one.Measures, r.Record.Trials[0].Faults
+	for i := range one.Faults {
+		t.Rows = append(t.Rows, one.Faults[i].OfFault)
+	}
+	if err == nil && one.Trouble != "" {
+		err = errors.New(one.Trouble)
+	}
+	return t, err
 }

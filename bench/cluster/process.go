@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"turnstile/internal/english"
 )
 
 // A Launcher starts processes. All are started from one thread that lives as long as this process,
@@ -245,4 +248,140 @@ func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return string(t.head) + string(t.rest)
+}
+
+// ending returns how the process has ended.
+func (p *process) ending() Fate {
+	how := "exited with status 0"
+	if p.err != nil {
+		how = p.err.Error()
+	}
+	f := Fate{Well: p.err == nil, Killed: how == killed, Dismissed: p.dismissed.Load()}
+	kills := 0
+	if f.Killed {
+		kills = readKills() - p.kills
+	}
+	if why := cause(how, p.tail.String(), kills); why != "" {
+		how += ", since " + why
+	}
+	f.Says = how + p.lastWords()
+	return f
+}
+
+// killed is how a process ended that was ended by SIGKILL.
+const killed = "signal: killed"
+
+// cause says why a process ended that ended like that, after printing text, while the kernel killed so many
+// processes because memory had run out.
+func cause(how, text string, kills int) string {
+	has := func(signs ...string) bool {
+		for _, s := range signs {
+			if strings.Contains(text, s) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case how == killed && kills > 0:
+		return fmt.Sprintf("memory ran out (the kernel killed %s for it): use fewer nodes, or allow more memory",
+			english.Count(kills, "process", "processes"))
+	case has("failed to create new OS thread", "newosproc"):
+		return "it was given no more threads: raise the limit on this user's processes (ulimit -u), " +
+			"or on those of the container"
+	case has("runtime: out of memory", "cannot allocate memory", "fatal error: out of memory",
+		"failed to reserve page summary memory"):
+		return "it was given no more memory" + spaceLimit()
+	}
+	return ""
+}
+
+// spaceLimit describes the limit on address space, which processes inherit, if there is one.
+func spaceLimit() string {
+	var l unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_AS, &l) != nil || l.Cur>>62 != 0 {
+		return ""
+	}
+	return fmt.Sprintf(": the limit on address space (ulimit -v) is %d KB", l.Cur/1024)
+}
+
+// readKills returns how many processes the kernel has killed because memory had run out, since it was
+// booted. Those of containers count too.
+func readKills() int {
+	b, _ := os.ReadFile("/proc/vmstat")
+	for line := range strings.Lines(string(b)) {
+		if count, found := strings.CutPrefix(line, "oom_kill "); found {
+			n, _ := strconv.Atoi(strings.TrimSpace(count))
+			return n
+		}
+	}
+	return 0
+}
+
+// AddChildren adds what the processes have used that those of a run have started themselves, as /proc knows
+// it: in units of 10 ms. Children that have ended count once their parent has waited for them.
+func (u *Usage) AddChildren(brokers, nodes []Process) {
+	all := readProcesses()
+	add := func(of []Process, to *time.Duration) {
+		for _, p := range of {
+			if has, is := p.(interface{ Pid() int }); is && has.Pid() != 0 {
+				*to += all.beneath(has.Pid())
+			}
+		}
+	}
+	add(brokers, &u.broker)
+	add(nodes, &u.own)
+}
+
+// processes are the children of each process, and what each has used.
+type processes struct {
+	children map[int][]int
+	used     map[int]time.Duration // by itself
+	waited   map[int]time.Duration // by children that have ended
+}
+
+// clockTick is the unit of times in /proc.
+const clockTick = 10 * time.Millisecond
+
+// readProcesses reads /proc. It is empty where there is none.
+func readProcesses() *processes {
+	p := &processes{map[int][]int{}, map[int]time.Duration{}, map[int]time.Duration{}}
+	names, _ := os.ReadDir("/proc")
+	for _, name := range names {
+		pid, err := strconv.Atoi(name.Name())
+		if err != nil {
+			continue
+		}
+		text, err := os.ReadFile("/proc/" + name.Name() + "/stat")
+		if err == nil {
+			p.add(pid, string(text))
+		}
+	}
+	return p
+}
+
+// add reads a line of /proc/PID/stat. The name of the program comes second, in parentheses, and may hold any
+// character.
+func (p *processes) add(pid int, stat string) {
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 15 {
+		return
+	}
+	number := func(i int) time.Duration {
+		n, _ := strconv.Atoi(fields[i])
+		return time.Duration(n)
+	}
+	parent := int(number(1))
+	p.children[parent] = append(p.children[parent], pid)
+	p.used[pid] = (number(11) + number(12)) * clockTick
+	p.waited[pid] = (number(13) + number(14)) * clockTick
+}
+
+// beneath returns what the descendants of a process have used.
+func (p *processes) beneath(pid int) time.Duration {
+	sum := p.waited[pid]
+	for _, child := range p.children[pid] {
+		sum += p.used[child] + p.beneath(child)
+	}
+	return sum
 }

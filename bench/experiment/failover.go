@@ -1,11 +1,20 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,7 +23,15 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
+	"turnstile/internal/figure"
+	"turnstile/internal/stats"
+	"turnstile/internal/yamlfile"
+	"turnstile/judge/leadership"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
+	"turnstile/results"
 )
 
 // A Failover measures how long it takes until the next client enters, or the next leader is elected, after
@@ -239,4 +256,352 @@ func (m *Failover) Judge(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// A FailoverRun is what came of one run of a case.
+type FailoverRun struct {
+	// NextS is the time, in seconds, from the beginning of the fault to the next entry or, of electors, to the
+	// next leader. It is a lower bound if there was none until the fault was healed or the run ended.
+	NextS  figure.Figure
+	Why    string // it does not count; empty: it does
+	Folder string
+}
+
+// judge adds a run to its case; nil: it was not made. The error is that of ctx.
+func (c *FailoverCase) judge(ctx context.Context, folder *results.Folder) error {
+	if folder == nil {
+		return nil
+	}
+	if record, err := bench.ReadRecord(folder); err == nil && record.CutShort() {
+		return nil // it is made again
+	}
+	r := &FailoverRun{Folder: folder.Ref()}
+	run, err := bench.Reopen(ctx, folder)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		r.Why = err.Error()
+	} else {
+		r.read(run, studyOf(c.Subject.Spec))
+	}
+	if r.Why == "" {
+		c.Runs = append(c.Runs, r)
+	} else {
+		c.LeftOut = append(c.LeftOut, r)
+	}
+	return nil
+}
+
+// read reads what the run shows.
+func (r *FailoverRun) read(run *bench.Run, of *study) {
+	t := run.Trials[0]
+	switch shown, says := t.Verdict.Shown(); {
+	case t.Trouble != "":
+		r.Why = t.Trouble
+	case shown == 0 && !t.Verdict.Idle(), shown == row.Unhit:
+		r.Why = says
+	case len(t.Faults) != 1:
+		r.Why = "the fault never came"
+	default:
+		r.NextS, r.Why = of.next(run, t)
+	}
+	if r.Why != "" {
+		return
+	}
+	f := &t.Faults[0]
+	r.NextS = untilHealed(r.NextS, f)
+	if !r.NextS.Known() {
+		r.Why = "it is not known who came next"
+	}
+}
+
+// untilHealed returns the time since a fault began as a lower bound if it ended only after the fault was
+// healed: then it was the heal that ended it.
+func untilHealed(next figure.Figure, f *results.FaultRow) figure.Figure {
+	x, known := next.Value()
+	from, is := f.FromS.Value()
+	to, was := f.ToS.Value()
+	if known && f.Healed && is && was && x >= to-from {
+		return figure.AtLeast(to - from)
+	}
+	return next
+}
+
+// nextEntry returns the time from the beginning of the fault to the next entry, given that a client was
+// inside when it began: the victim, if it is a client.
+func nextEntry(run *bench.Run, t *bench.Trial) (next figure.Figure, why string) {
+	h, err := run.Folder.History(t.Number)
+	if err != nil {
+		return next, err.Error()
+	}
+	defer h.Close()
+	fold := &insideFold{inside: map[nodes.ID]bool{}}
+	if err := h.Run(fold); err != nil {
+		return next, err.Error()
+	}
+	if !fold.held {
+		return next, "the client had left when the fault began"
+	}
+	return t.Faults[0].NextEntryS, ""
+}
+
+// An insideFold finds out whether the victim of the first fault was inside when the fault began or, of a
+// fault of servers, anybody. A client that is killed is down after the fault has begun.
+type insideFold struct {
+	inside map[nodes.ID]bool
+	held   bool
+}
+
+// Add implements history.Fold.
+func (f *insideFold) Add(e history.Event) {
+	switch e.Kind {
+	case history.Entered:
+		f.inside[e.Node] = true
+	case history.Exited, history.Revoked:
+		delete(f.inside, e.Node)
+	case history.FaultBegan:
+		if victim := nodes.ID(e.Entry) - 1; e.Count == 1 {
+			f.held = victim == nodes.None && len(f.inside) > 0 || f.inside[victim]
+		}
+	}
+}
+
+// Close implements history.Fold.
+func (f *insideFold) Close([]*history.NodeLog) {}
+
+// nextLeader returns the time from the beginning of the fault until a node leads that did not lead before.
+func nextLeader(_ *bench.Run, t *bench.Trial) (next figure.Figure, why string) {
+	from, known := t.Faults[0].FromS.Value()
+	if !known {
+		return next, "it is not known when the fault began"
+	}
+	leads, count, end, first := -1, 0, from, math.Inf(1)
+	for i := range t.Beliefs {
+		b := &t.Beliefs[i]
+		begun, _ := b.FromS.Value()
+		over, _ := b.ToS.Value()
+		if b.State == leadership.Leads && begun < from && over >= from {
+			leads, count = b.Node, count+1
+		}
+		end = max(end, over)
+	}
+	switch count {
+	case 0:
+		return next, "nobody led when the fault began"
+	case 1:
+	default:
+		return next, "two led when the fault began"
+	}
+	for i := range t.Beliefs {
+		b := &t.Beliefs[i]
+		if begun, _ := b.FromS.Value(); b.State == leadership.Leads && b.Node != leads && begun >= from {
+			first = min(first, begun)
+		}
+	}
+	if math.IsInf(first, 1) {
+		return figure.AtLeast(end - from), ""
+	}
+	return figure.Number(first - from), ""
+}
+
+// A FailoverLine is a service of the table of failovers, with options.
+type FailoverLine struct {
+	Service string   `yaml:"service"`
+	With    []string `yaml:"with"` // options, as members=3
+	// TTL are options that depend on the time to live that is asked for: px={1} is that time, every={0.25} a
+	// quarter of it. None: the service has no such time.
+	TTL []string `yaml:"ttl"`
+	// Lacks says by faults of FailoverFaults why they have no meaning here: of servers, one says it of both.
+	Lacks map[string]string `yaml:"lacks"`
+}
+
+// FailoverFaults are the faults of the table: the holder or leader is killed, stands still, is cut off from
+// all others or all servers; the server that leads is killed, or cut off from the other servers.
+var FailoverFaults = []string{"kill", "pause", "cut", killServer, cutServer}
+
+const killServer, cutServer = "kill-server", "cut-server"
+
+//go:embed failover.yaml
+var failoverLines []byte
+
+// FailoverLines returns the services of the table of failovers.
+func FailoverLines() []*FailoverLine {
+	all, err := readFailoverLines(failoverLines)
+	if err != nil {
+		panic(err) // a test reads them
+	}
+	return all
+}
+
+func readFailoverLines(text []byte) ([]*FailoverLine, error) {
+	var file struct {
+		Lines []*FailoverLine `yaml:"lines"`
+	}
+	if err := yamlfile.Decode(text, &file); err != nil && err != io.EOF {
+		return nil, err
+	}
+	for i, l := range file.Lines {
+		if err := l.check(); err != nil {
+			return nil, fmt.Errorf("line %d of failovers, %s: %w", i+1, l.Service, err)
+		}
+	}
+	return file.Lines, nil
+}
+
+// check returns an error if the line lacks something, or has values that contradict each other.
+func (l *FailoverLine) check() error {
+	if l.Service == "" {
+		return errors.New("it takes a service")
+	}
+	for _, fault := range slices.Sorted(maps.Keys(l.Lacks)) {
+		if !slices.Contains(FailoverFaults, fault) {
+			return fmt.Errorf("lacks: %s is no fault of the table: there are %s", fault,
+				strings.Join(FailoverFaults, ", "))
+		}
+		if l.Lacks[fault] == "" {
+			return fmt.Errorf("lacks: say why %s has no meaning", fault)
+		}
+	}
+	for _, option := range l.TTL {
+		if !ofTTL.MatchString(option) {
+			return fmt.Errorf("ttl: %s does not depend on the ttl: write it as px={1}", option)
+		}
+	}
+	return nil
+}
+
+// ofTTL matches the place of a time that is a share of the ttl.
+var ofTTL = regexp.MustCompile(`\{[0-9.]+\}`)
+
+// Words returns the options of the service with a ttl.
+func (l *FailoverLine) Words(ttl time.Duration) []string {
+	words := slices.Clone(l.With)
+	for _, option := range l.TTL {
+		words = append(words, ofTTL.ReplaceAllStringFunc(option, func(place string) string {
+			part, _ := strconv.ParseFloat(strings.Trim(place, "{}"), 64) // ofTTL has matched it
+			return time.Duration(part * float64(ttl)).Round(time.Millisecond).String()
+		}))
+	}
+	return words
+}
+
+// Text returns the service with the options that do not depend on the time to live.
+func (l *FailoverLine) Text() string {
+	return strings.Join(append([]string{l.Service}, l.With...), " ")
+}
+
+// TTLs returns the times to live, of those that the user asks for, that the line is run with. A service
+// without a ttl has one time, 0.
+func (l *FailoverLine) TTLs(asked []time.Duration) []time.Duration {
+	if len(l.TTL) == 0 {
+		return []time.Duration{0}
+	}
+	return asked
+}
+
+// TableRows returns failover.csv: the rows of the cases and, of others, the rows with runs that the set has
+// had before.
+func (m *Failover) TableRows() ([]results.FailoverRow, error) {
+	set := &results.Set{Path: filepath.Join(m.Setup.Results, m.Setup.Set)}
+	before, err := set.Failover()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, UnreadableError{fmt.Errorf("%w; remove the file to have it written anew", err)}
+	}
+	var rows []results.FailoverRow
+	for _, c := range m.Cases {
+		rows = append(rows, c.TableRow())
+	}
+	of := func(r *results.FailoverRow) string { return fmt.Sprint(r.Line, r.AskedS, r.Fault) }
+	for i := range before {
+		b := &before[i]
+		if b.Runs > 0 && !slices.ContainsFunc(rows, func(r results.FailoverRow) bool { return of(&r) == of(b) }) {
+			rows = append(rows, *b)
+		}
+	}
+	place := map[string]int{}
+	for i, l := range FailoverLines() {
+		place[l.Text()] = i
+	}
+	slices.SortStableFunc(rows, func(a, b results.FailoverRow) int {
+		return cmp.Or(cmp.Compare(place[a.Line], place[b.Line]),
+			cmp.Compare(slices.Index(FailoverFaults, a.Fault), slices.Index(FailoverFaults, b.Fault)),
+			compareTimes(a.AskedS, b.AskedS))
+	})
+	return rows, nil
+}
+
+// TableRow returns what failover.csv says of the case.
+func (c *FailoverCase) TableRow() results.FailoverRow {
+	out := results.FailoverRow{Service: c.Line.Service, Line: c.Line.Text(),
+		Options: strings.Join(c.Line.Words(c.Asked), " "),
+		AskedS:  secondsOf(c.Asked), Fault: c.Fault, Runs: len(c.Runs), LeftOut: len(c.LeftOut)}
+	if s := c.Subject; s != nil {
+		out.GrantedS = secondsOf(s.Granted)
+		out.Server = s.Config.Options[bench.ServerVersionOption]
+		out.Client = s.Config.Options[bench.ClientVersionOption]
+		if c.Lacks() == "" {
+			if j, err := c.Job(1); err == nil {
+				out.Plan = j.Faults[0].String()
+			}
+		}
+	}
+	var times []figure.Figure
+	for _, r := range c.Runs {
+		if times = append(times, r.NextS); r.NextS.IsBound() {
+			out.Missed++
+		}
+	}
+	if out.Reason = c.reason(); len(times) == 0 {
+		return out
+	}
+	out.MedianS = stats.MedianOf(times)
+	out.LowS, out.HighS, out.Interval = medianInterval(times)
+	longest := slices.MaxFunc(c.Runs, func(a, b *FailoverRun) int { return compareTimes(a.NextS, b.NextS) })
+	out.LeastS, out.MostS, out.Run = slices.MinFunc(times, compareTimes), longest.NextS, longest.Folder
+	return out
+}
+
+// reason says why the case has no run, or why some do not count: the most frequent reason first.
+func (c *FailoverCase) reason() string {
+	switch {
+	case c.Lacks() != "":
+		return c.Lacks()
+	case c.Err != nil:
+		return c.Err.Error()
+	}
+	count := map[string]int{}
+	for _, r := range c.LeftOut {
+		count[r.Why]++
+	}
+	var all []string
+	for _, why := range slices.SortedFunc(maps.Keys(count), func(a, b string) int {
+		return cmp.Or(count[b]-count[a], cmp.Compare(a, b))
+	}) {
+		all = append(all, fmt.Sprintf("%d: %s", count[why], why))
+	}
+	return strings.Join(all, "; ")
+}
+
+// compareTimes orders two times by length. Of two equal numbers, a lower bound is the longer time.
+func compareTimes(a, b figure.Figure) int {
+	x, _ := a.Value()
+	y, _ := b.Value()
+	switch {
+	case x != y:
+		return cmp.Compare(x, y)
+	case a.IsBound() == b.IsBound():
+		return 0
+	case a.IsBound():
+		return 1
+	}
+	return -1
+}
+
+// secondsOf returns a time in seconds; none if it is zero.
+func secondsOf(d time.Duration) figure.Figure {
+	if d == 0 {
+		return figure.Figure{}
+	}
+	return figure.Number(d.Seconds())
 }

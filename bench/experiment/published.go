@@ -6,13 +6,19 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"time"
 
 	"turnstile/bench"
 	"turnstile/bench/option"
+	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
+	"turnstile/judge/leadership"
 	"turnstile/nodes"
+	"turnstile/nodes/catalog"
+	"turnstile/nodes/detector"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
@@ -201,4 +207,248 @@ func (costs settledCosts) mean(burnIn int) (mean, standardError float64) {
 	mean = sum / groups
 	variance := max(0, squares/groups-mean*mean) * groups / (groups - 1)
 	return mean, math.Sqrt(variance / groups)
+}
+
+// reproduceDetection makes the runs that a claim about a failure detector is about. It runs beside clients
+// that request nothing.
+func (r *Reproduced) reproduceDetection(ctx context.Context, seed uint64) error {
+	r.Published, r.Load = r.Claim.Value(r.Config), workload.Closed
+	runs := 1
+	if r.Figure == row.PeriodsToProbe {
+		runs = 500
+	}
+	return r.meanOf(runs, func(run int) (float64, error) {
+		if r.Figure == row.PeriodsToProbe {
+			return r.periodsToProbe(ctx, bench.TrialSeed(seed, run+1))
+		}
+		return r.messagesPerMember(ctx, seed)
+	})
+}
+
+// messagesPerMember returns how many messages a member sends per period, in the hundred periods that begin
+// in a run where all members are in step.
+func (r *Reproduced) messagesPerMember(ctx context.Context, seed uint64) (float64, error) {
+	const periods = 100
+	n, period := r.Config.N, detector.Period(r.detector())
+	d, err := r.detectionRun(ctx, periods*period+period/2, seed, 0)
+	return float64(d.sent) / float64(periods*n), err
+}
+
+// periodsToProbe returns in which period after the crash of node 0 some member probes it for the first
+// time. If members are in step, the first period that begins after the crash counts 1. Otherwise it is the
+// time from the crash to that probe, in periods. A probe that fails is known by the suspicion that follows
+// when its period is over.
+func (r *Reproduced) periodsToProbe(ctx context.Context, seed uint64) (float64, error) {
+	period := detector.Period(r.detector())
+	// In the first period of members in step, when no ping of that period is still on its way.
+	draw := chance.Dice(seed).Unit(chance.Roll{Purpose: chance.ForJitter})
+	crash := period + period/10 + time.Duration(draw*float64(period)*8/10)
+	since := crash + period
+	if r.Config.Options["in-step"] == "yes" {
+		since = 2 * period
+	}
+	for lasts := 4 * period; lasts < 1000*period; lasts *= 2 {
+		d, err := r.detectionRun(ctx, lasts, seed, crash)
+		if err != nil || d.suspected > 0 {
+			return float64(d.suspected-int64(since)) / float64(period), err
+		}
+	}
+	return 0, fmt.Errorf("nobody has suspected the node that crashed at %v", crash)
+}
+
+// detector returns the failure detector of the claim.
+func (r *Reproduced) detector() row.Instance {
+	return row.Instance{Row: r.Spec, Config: r.Spec.Explicit(r.Config)}
+}
+
+// detectionRun makes a run in which node 0 crashes, unless at 0.
+func (r *Reproduced) detectionRun(ctx context.Context, lasts time.Duration, seed uint64,
+	crash time.Duration) (d detected, err error) {
+	spec, err := catalog.Find("ricart-agrawala")
+	if err != nil {
+		return d, err
+	}
+	o := bench.Options{Config: nodes.Config{N: r.Config.N}, Seed: seed, Duration: lasts,
+		Detector: r.detector().String(), Latency: chance.Constant(row.Hop),
+		Workload: workload.Workload{Load: workload.Closed, Think: chance.Constant(2 * lasts)}}
+	if crash > 0 {
+		o.Faults = []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{Nodes: effect.Group{0}}},
+			Schedule: chaos.Schedule{At: crash}}}
+	}
+	_, err = tried(ctx, o, spec, &d)
+	return d, err
+}
+
+// A detected is what a run shows of its failure detectors.
+type detected struct {
+	suspected int64  // when somebody suspected a node for the first time; 0: nobody has
+	sent      uint64 // messages
+}
+
+// Add implements history.Fold.
+func (d *detected) Add(e history.Event) {
+	if e.Kind == history.Suspected && d.suspected == 0 {
+		d.suspected = e.At
+	}
+}
+
+// Close implements history.Fold.
+func (d *detected) Close(logs []*history.NodeLog) {
+	for _, k := range history.Sum(logs).Kinds {
+		d.sent += k.Sent
+	}
+}
+
+// reproduceElections makes the runs that a claim about elections is about.
+func (r *Reproduced) reproduceElections(ctx context.Context, seed uint64) error {
+	r.Published, r.Load = r.Claim.Value(r.Config), workload.Campaign
+	return r.meanOf(max(1, r.Election.Runs), func(run int) (float64, error) {
+		return r.electionRun(ctx, run, bench.TrialSeed(seed, run+1))
+	})
+}
+
+// meanOf measures the figure as the mean of so many runs, and judges it.
+func (r *Reproduced) meanOf(runs int, measured func(run int) (float64, error)) error {
+	var sum, squares float64
+	for run := range runs {
+		x, err := measured(run)
+		if err != nil {
+			return fmt.Errorf("run %d: %w", run+1, err)
+		}
+		sum, squares = sum+x, squares+x*x
+	}
+	n := float64(runs)
+	r.Measured = sum / n
+	if runs > 1 {
+		variance := max(0, squares/n-r.Measured*r.Measured) * n / (n - 1)
+		if r.Figure.Share() { // a rare case may not be among the runs
+			variance = r.Published.Max * (1 - r.Published.Max)
+		}
+		r.Error = math.Sqrt(variance / n)
+	}
+	r.Holds = r.holds()
+	return nil
+}
+
+// electionRun makes one of them, and returns its figure.
+func (r *Reproduced) electionRun(ctx context.Context, run int, seed uint64) (float64, error) {
+	o, err := r.trial(run, seed)
+	if err != nil {
+		return 0, err
+	}
+	const doublings = 10
+	for range doublings {
+		x, known, err := r.simulateElections(ctx, o)
+		if known || err != nil {
+			return x, err
+		}
+		o.Duration *= 2
+	}
+	return 0, fmt.Errorf("nobody is elected within %v", o.Duration/2)
+}
+
+// trial returns the options of a run.
+func (r *Reproduced) trial(run int, seed uint64) (bench.Options, error) {
+	trial, config := r.Election, r.Spec.Explicit(r.Config)
+	if trial.Vary != nil {
+		trial.Vary(&config, run)
+	}
+	o := bench.Options{Config: config, Seed: seed,
+		Detector: cmp.Or(trial.Detector, option.NoDetector),
+		Duration: cmp.Or(trial.Lasts, 10*time.Second), Latency: chance.Constant(row.Hop),
+		Workload: workload.Workload{Load: workload.Campaign, Initiators: workload.Initiators(trial.Initiators)}}
+	if trial.Campaigns != nil {
+		o.Workload.Initiators = workload.TheseInitiate(trial.Campaigns(config)...)
+	}
+	if trial.Down != nil {
+		if down := trial.Down(config); len(down) > 0 {
+			o.Faults = append(o.Faults, chaos.Fault{Effect: &effect.Kill{Who: effect.Target{Nodes: down}},
+				Schedule: chaos.Schedule{For: trial.Back}})
+		}
+	}
+	if from, to := trial.Crash[0], trial.Crash[1]; to > 0 {
+		later := chance.Dice(seed).Unit(chance.Roll{Purpose: chance.ForJitter}) * float64(to-from)
+		o.Faults = append(o.Faults,
+			chaos.Fault{Effect: &effect.Kill{Who: effect.Target{Word: "leader"}},
+				Schedule: chaos.Schedule{At: from + time.Duration(later)}})
+	}
+	if trial.Latency != "" {
+		if err := o.Latency.Set(trial.Latency); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+// simulateElections makes a run, and returns the figure, if that is known when it ends.
+func (r *Reproduced) simulateElections(ctx context.Context, o bench.Options) (x float64, known bool,
+	err error) {
+	var late [nodes.MaxKinds]uint64 // messages of each kind that the algorithm sends from some time on
+	t, err := tried(ctx, o, r.Spec, eachEvent(func(e history.Event) {
+		if e.Kind == history.Sent && e.Instance == 0 && e.At >= int64(r.Election.From) && e.At < int64(o.Duration) {
+			late[e.Count]++
+		}
+	}))
+	if err != nil {
+		return 0, false, err
+	}
+	if t.Verdict.Outcome == check.Violated && r.Spec.Flaw == nil {
+		return 0, false, fmt.Errorf("it is violated: %s", t.Verdict.Reason)
+	}
+	leaders := t.Led
+	switch r.Figure {
+	case row.SplitVotes:
+		return share(!ledInTerm(leaders, 1)), true, nil
+	case row.ElectionTime, row.LateElections:
+		took, known := r.tookToElect(leaders)
+		if r.Figure == row.LateElections {
+			return share(took > r.Election.Late), known, nil
+		}
+		return float64(took) / float64(time.Millisecond), known, nil
+	}
+	sent := func(kind int) uint64 { return t.Measures.Kinds[kind].Sent }
+	if r.Election.From > 0 {
+		sent = func(kind int) uint64 { return late[kind] }
+	}
+	return r.messages(o.Config, sent), true, nil
+}
+
+// share is what a run contributes to a share of runs.
+func share(counts bool) float64 {
+	if counts {
+		return 1
+	}
+	return 0
+}
+
+// ledInTerm reports whether anybody led in a term.
+func ledInTerm(l *leadership.Fold, term uint64) bool {
+	return slices.ContainsFunc(l.Beliefs, func(b leadership.Belief) bool { return b.Term == term && b.Leads() })
+}
+
+// tookToElect returns how long the election took that the figure is about, the first or the one after the
+// crash, until the leader declared itself.
+func (r *Reproduced) tookToElect(l *leadership.Fold) (took time.Duration, known bool) {
+	for _, e := range l.Agreements {
+		if r.Election.Crash[1] == 0 || e.Cause.What == leadership.LeaderCrashed {
+			return time.Duration(e.Declared - e.Begun), true
+		}
+	}
+	return 0, false
+}
+
+// messages returns how many messages count, by how many of each kind were sent.
+func (r *Reproduced) messages(c nodes.Config, sent func(kind int) uint64) (count float64) {
+	trial, codec := r.Election, r.Spec.Codec()
+	for kind := range codec.Kinds() {
+		if trial.Kinds == nil && codec.Kind(kind).Heartbeat ||
+			trial.Kinds != nil && !slices.Contains(trial.Kinds, codec.Name(kind)) {
+			continue
+		}
+		count += float64(sent(kind))
+	}
+	if trial.Per != nil {
+		count /= trial.Per(c)
+	}
+	return count
 }
