@@ -432,37 +432,10 @@ func TestSiteTakesFaults(t *testing.T) {
 	}
 }
 
-// A stubCluster is one whose nodes do as they are told, and remember it.
-type stubCluster struct {
-	now    int64
-	did    []string
-	downed map[nodes.ID]bool
-}
-
-func (c *stubCluster) Now() int64          { return c.now }
-func (c *stubCluster) Up(id nodes.ID) bool { return !c.downed[id] }
-func (c *stubCluster) Kill(id nodes.ID) error {
-	c.downed[id] = true
-	return c.do("kill")
-}
-func (c *stubCluster) Restart(id nodes.ID, _ bool) error {
-	delete(c.downed, id)
-	return c.do("restart")
-}
-func (c *stubCluster) Pause(nodes.ID) error                            { return c.do("pause") }
-func (c *stubCluster) Resume(nodes.ID) error                           { return c.do("resume") }
-func (c *stubCluster) SetClock(nodes.ID, time.Duration, float64) error { return c.do("clock") }
-func (c *stubCluster) FaultBegan(port.FaultBeginning) error            { return c.do("began") }
-func (c *stubCluster) FaultHealed(int64, int, uint64) error            { return c.do("healed") }
-func (c *stubCluster) do(what string) error {
-	c.did = append(c.did, what)
-	return nil
-}
-
 // liveRun returns a driver of a run that is on, at 3 s, with faults that were added after 2 measured seconds.
-func liveRun(t *testing.T, s *Scene) (*Driver, *stubCluster) {
+func liveRun(t *testing.T, s *Scene) (*Driver, *fake) {
 	t.Helper()
-	c := &stubCluster{downed: map[nodes.ID]bool{}}
+	c := &fake{down: map[nodes.ID]bool{}}
 	d, err := NewDriver(nil, NewSharedState(4), 4, s.codec())
 	if err != nil {
 		t.Fatal(err)
@@ -512,7 +485,8 @@ func TestDriverOfARunThatIsOn(t *testing.T) {
 	}
 	d.Known(s.Measured)
 	step(3_600_000_000)
-	if want := "pause began kill began began clock began"; strings.Join(c.did, " ") != want {
+	if want := "3600 pause 1, 3600 began 1, 3600 kill 2, 3600 began 2, 3600 began 3, " +
+		"3600 clock 0 1s 1, 3600 began 5"; strings.Join(c.did, ", ") != want {
 		t.Errorf("when all nodes know them, it did %v, want %s", c.did, want)
 	}
 	if got := d.Faults()[2]; got.At != 2501*time.Millisecond || got.For != 7*time.Second {
@@ -526,7 +500,8 @@ func TestDriverOfARunThatIsOn(t *testing.T) {
 		}
 	}
 	step(4_100_000_000)
-	if want := "resume healed restart healed healed"; strings.Join(c.did, " ") != want {
+	if want := "4000 resume 1, 4000 healed 1, 4000 restart 2 false, 4000 healed 2, " +
+		"4100 healed 3"; strings.Join(c.did, ", ") != want {
 		t.Errorf("the heals did %v, want %s", c.did, want)
 	}
 	wantStates(t, d, Healed, Healed, Healed, NeverBegan, doneForGood, NeverBegan)

@@ -307,29 +307,6 @@ func TestScenariosSuitAlgorithms(t *testing.T) {
 	}
 }
 
-// An elector has no critical section, and an algorithm of mutual exclusion no leader.
-func TestPlansOfTheOtherKindSuitNobody(t *testing.T) {
-	for text, suits := range map[string]struct{ elector, mutual bool }{
-		"kill: holder": {false, true}, "cut: waiter": {false, true}, "pause: successor": {false, true},
-		"kill: 0, when: any requests": {false, true}, "kill: 0, when: 1 enters": {false, true},
-		"kill: 0, when: any exits": {false, true},
-		"kill: leader":             {true, false}, "cut: leader": {true, false},
-		"kill: 0, when: any leads":    {true, false},
-		"kill: 0, when: any receives": {true, true}, "kill: random": {true, true},
-	} {
-		f, err := ParseFault(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := &Plan{Faults: []Fault{f}}
-		elector, _ := election.Find("bully")
-		mutual, _ := mutex.Find("lamport")
-		if p.Suits(elector) != suits.elector || p.Suits(mutual) != suits.mutual {
-			t.Errorf("%s suits an elector: %v, and the other kind: %v", text, p.Suits(elector), p.Suits(mutual))
-		}
-	}
-}
-
 // Whoever permits is known, or nothing that permits could be lost.
 func TestRowsSayWhatPermits(t *testing.T) {
 	for _, row := range mutex.Table {

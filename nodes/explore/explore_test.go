@@ -270,6 +270,11 @@ func TestExploreRefuses(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
+}
+
+// A search ends at each of its bounds, and says at which.
+func TestSearchesEndAtTheirBounds(t *testing.T) {
+	good := Options{Spec: rowOf(t, "maekawa"), Config: nodes.Config{N: 2}, Entries: 1}
 	short := good
 	short.Spec, short.States = rowOf(t, "naive-broadcast"), 24
 	if v := explore(t, short).Violation; v == nil || v.Shortest {
@@ -402,5 +407,23 @@ func BenchmarkExplore(b *testing.B) {
 			}
 			b.ReportMetric(float64(states)/b.Elapsed().Seconds(), "states/s")
 		})
+	}
+}
+
+// On a 2x2 grid the textbook form of Maekawa's algorithm ends in a circle. That needs three of four clients.
+func TestTextbookMaekawaDeadlocks(t *testing.T) {
+	spec, err := mutex.Find("maekawa-textbook")
+	if err != nil {
+		t.Skip(err)
+	}
+	o := Options{Spec: spec, Config: nodes.Config{N: 4}.With("quorums", "grid"), Entries: 1, Workers: 2}
+	v := explore(t, o).Violation
+	if v == nil || v.Check != replay.CheckDeadlock || len(v.Schedule.Steps) != 14 ||
+		!strings.Contains(v.Stall, "They wait in a circle: 1 -> 2 -> 1") {
+		t.Fatalf("%+v", v)
+	}
+	r, err := replay.Play(v.Schedule)
+	if err != nil || r.Violation == nil || r.Violation.Check != replay.CheckDeadlock || r.Stall != v.Stall {
+		t.Errorf("replayed: %+v, %v", r, err)
 	}
 }

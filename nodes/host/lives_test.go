@@ -67,8 +67,9 @@ func TestStreamsBelongToIncarnations(t *testing.T) {
 		last        uint64
 	}{
 		{"one incarnation", 0, []numbered{{0, 1, false}, {0, 2, false}}, nil, history.Totals{}, 2},
-		{"gaps and repeats", 0, []numbered{{0, 1, false}, {0, 3, false}, {0, 3, false}, {0, 2, false}, {0, 4, false}},
-			nil, history.Totals{Gaps: 1, Repeats: 2}, 4},
+		{"gaps and repeats", 0,
+			[]numbered{{0, 1, false}, {0, 3, false}, {0, 3, false}, {0, 2, false}, {0, 4, false}}, nil,
+			history.Totals{Gaps: 1, Repeats: 2}, 4},
 		{"the sender restarts", 0, []numbered{{0, 1, false}, {1, 1, false}, {0, 2, false}, {3, 2, false}},
 			[]history.Event{{Kind: history.LinkBegan, Entry: 1, Value: 1, Fence: 1},
 				{Kind: history.LinkBegan, Entry: 3, Value: 2, Fence: 1}}, history.Totals{Strays: 1}, 2},

@@ -46,8 +46,8 @@ func TestTrees(t *testing.T) {
 	}
 }
 
-// An entry takes a request for each edge on the way, whatever the tree, and the privilege: over each edge back
-// by Raymond's algorithm, and in one message by that of Neilsen and Mizuno, so at most 3 on a star.
+// An entry takes a request for each edge on the way, whatever the tree, and the privilege: over each edge
+// back by Raymond's algorithm, and in one message by that of Neilsen and Mizuno, so at most 3 on a star.
 func TestEntriesCostTheDistance(t *testing.T) {
 	for _, tree := range treeOption.Values {
 		for _, n := range []int{1, 2, 3, 4, 7, 12} {
@@ -59,7 +59,8 @@ func TestEntriesCostTheDistance(t *testing.T) {
 				holder := nodes.ID(0)
 				for i, e := range singleEntries(t, row, c, 20*n*n) {
 					way := distance(tree, holder, e.node)
-					if want := way + back(way); e.messages != want || tree == starTree && row == &neilsenMizunoRow && want > 3 {
+					want := way + back(way)
+					if e.messages != want || tree == starTree && row == &neilsenMizunoRow && want > 3 {
 						t.Fatalf("%s, %s of %d, entry %d: from %d to %d takes %d messages, want %d", row.Name, tree, n, i,
 							holder, e.node, e.messages, want)
 					}
