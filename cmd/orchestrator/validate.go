@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -294,18 +293,15 @@ func ratioOf(r *experiment.Reproduced) string {
 }
 
 func writeFigures(w io.Writer, all []*experiment.Reproduced) error {
-	out := csv.NewWriter(w)
-	out.Write([]string{"figure", "algorithm", "variant", "nodes", "source", "published_min", "published_max",
-		"measured", "standard_error", "ratio", "holds"})
+	t := terminal.Table{Head: []string{"figure", "algorithm", "variant", "nodes", "source", "published_min",
+		"published_max", "measured", "standard_error", "ratio", "holds"}}
 	for _, r := range all {
 		holds := ""
 		if r.Judged() {
 			holds = strconv.FormatBool(r.Holds)
 		}
-		out.Write([]string{string(r.Figure), r.Spec.Name, variantOf(r), strconv.Itoa(r.Config.N), r.Source,
-			figureOf(r.Published.Min), figureOf(r.Published.Max), figureOf(r.Measured), figureOf(r.Error),
-			strings.TrimPrefix(ratioOf(r), "-"), holds})
+		t.Add(r.Figure, r.Spec.Name, variantOf(r), r.Config.N, r.Source, figureOf(r.Published.Min),
+			figureOf(r.Published.Max), figureOf(r.Measured), figureOf(r.Error), strings.TrimPrefix(ratioOf(r), "-"), holds)
 	}
-	out.Flush()
-	return out.Error()
+	return t.CSV(w)
 }
