@@ -3,12 +3,21 @@
 package agent
 
 import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -17,6 +26,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"turnstile/bench/cluster"
+	"turnstile/internal/broker"
+	"turnstile/internal/jsonseq"
+	"turnstile/internal/soak"
 	"turnstile/nodes/history"
 )
 
@@ -544,4 +556,506 @@ func TestWhatIsStartedTooLateIsEnded(t *testing.T) {
 	if err != nil || !isFree(t, port.Port) {
 		t.Errorf("port %d is kept: %v", port.Port, err)
 	}
+}
+
+// leftBy returns a host that adopts what a run has left there whose orchestrator has ended: one log with
+// bytes that differ, and what is none.
+func leftBy(t *testing.T, url, name, folder string, size int) (h *played, log []byte) {
+	t.Helper()
+	p := joined(t, url, name)
+	for i := range size {
+		log = append(log, byte(i>>16+i>>8+i))
+	}
+	for name, b := range map[string][]byte{"node-0.log": log, "node-0.saved": log[:9], "other.txt": log[:9]} {
+		if err := os.WriteFile(filepath.Join(p.host.Folder, name), b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.Run.Close()
+	var d Description
+	until(t, "the files are left", func() (is bool) {
+		d, _ = Describe(p.conn, name, time.Second)
+		if len(d.Left) != 1 || len(d.Runs) > 0 {
+			return false
+		}
+		text, _ := os.ReadFile(filepath.Join(folder, d.Left[0], leftMark))
+		return strings.Contains(string(text), " of me ended: its orchestrator has ended")
+	})
+	h = &played{T: t}
+	var err error
+	if h.Run, err = NewRun(connect(t, url), "adopting"); err != nil {
+		t.Fatal(err)
+	}
+	if h.host, err = h.join(name, Join{Version: "7", Adopt: d.Left[0]}); err != nil {
+		t.Fatal(err)
+	}
+	return h, log
+}
+
+// Logs that a run has left are fetched by another, in pieces, from where an earlier call has stopped, and
+// checked by their digests. Then they are removed.
+func TestFilesThatARunHasLeft(t *testing.T) {
+	url := controlPlane(t)
+	s := serve(t, url, nil)
+	h, log := leftBy(t, url, "a", s.Folder, 3*longestPiece+17)
+	to := t.TempDir()
+	begun := filepath.Join(to, "node-0.log.part")
+	wrong := bytes.Clone(log[:longestPiece])
+	wrong[77]++
+	if err := os.WriteFile(begun, wrong, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err := h.host.Fetch(t.Context(), to)
+	if err == nil || !strings.Contains(err.Error(), "its digest is another") {
+		t.Errorf("what was begun is another file: %v", err)
+	}
+	if _, err := os.Stat(begun); err == nil {
+		t.Error("what is wrong is kept")
+	}
+	for range 2 { // and it does not matter if all is there
+		if err := h.host.Fetch(t.Context(), to); err != nil {
+			t.Fatal(err)
+		}
+		files, _ := os.ReadDir(to)
+		got, err := os.ReadFile(filepath.Join(to, "node-0.log"))
+		if err != nil || !bytes.Equal(got, log) || len(files) != 1 {
+			t.Errorf("fetched are %d bytes of %d, in %v: %v", len(got), len(log), files, err)
+		}
+	}
+	os.WriteFile(begun, append(bytes.Clone(log), 1), 0o644)
+	os.Remove(filepath.Join(to, "node-0.log"))
+	if err := h.host.Fetch(t.Context(), to); err == nil {
+		t.Error("what was begun is longer than the file")
+	}
+	if err := h.host.Clear(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(s.Folder, "*-trial-*")); len(left) > 0 {
+		t.Errorf("%v are left behind", left)
+	}
+}
+
+// After an interruption, fetch continues: it does not copy again what it has.
+func TestFetchingGoesOnWhereItStopped(t *testing.T) {
+	url := controlPlane(t)
+	s := serve(t, url, nil)
+	h, log := leftBy(t, url, "a", s.Folder, 4*longestPiece)
+	to := t.TempDir()
+	if err := os.WriteFile(filepath.Join(to, "node-0.log.part"), log[:3*longestPiece], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before := h.host.number
+	if err := h.host.Fetch(t.Context(), to); err != nil {
+		t.Fatal(err)
+	}
+	if asked := h.host.number - before; asked != 3 { // for the list, one piece, and the digest
+		t.Errorf("it took %d questions", asked)
+	}
+}
+
+// Logs of any length are shipped in little memory, and an agent that stands still meanwhile delays that
+// alone. The long form ships 1 GB, and says what it takes.
+func TestShippingTakesLittleMemory(t *testing.T) {
+	url := controlPlane(t)
+	cmd := agentProcess(t, url, "s")
+	p := joined(t, url, "s")
+	size, stands := soak.Pick(8<<20, 8<<20, 1<<30), soak.Pick(300, 300, 5000)*int(time.Millisecond)
+	log, err := os.Create(filepath.Join(p.host.Folder, "node-0.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	for r, written := rand.New(rand.NewPCG(1, 2)), 0; written < size; written += 1 << 20 {
+		b := make([]byte, 1<<20)
+		for i := 0; i < len(b); i += 8 {
+			binary.LittleEndian.PutUint64(b[i:], r.Uint64())
+		}
+		if _, err := log.Write(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to := t.TempDir()
+	go func() {
+		for part := filepath.Join(to, "node-0.log.part"); ; time.Sleep(time.Millisecond) {
+			if info, err := os.Stat(part); err == nil && info.Size() > int64(size/4) {
+				break
+			}
+		}
+		cmd.Process.Signal(syscall.SIGSTOP)
+		time.Sleep(time.Duration(stands))
+		cmd.Process.Signal(syscall.SIGCONT)
+	}()
+	debug.FreeOSMemory() // what other tests have taken
+	os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
+	begun := time.Now()
+	if err := p.host.Fetch(t.Context(), to); err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(begun)
+	if took < time.Duration(stands) {
+		t.Errorf("it took %v, and the agent stood still for longer", took)
+	}
+	mine, its := peakMB(t, os.Getpid()), peakMB(t, cmd.Process.Pid)
+	t.Logf("%d MB in %v, with an agent that stood still for %v; at most %d MB of memory here, %d MB at the "+
+		"agent", size>>20, took, time.Duration(stands), mine, its)
+	if mine > 200 || its > 200 {
+		t.Errorf("it took %d MB of memory here, and %d MB at the agent", mine, its)
+	}
+	if want, _ := digest(p.host.Folder, "node-0.log"); want.Bytes != int64(size) {
+		t.Errorf("the log has %d bytes", want.Bytes)
+	} else if got, err := digest(to, "node-0.log"); got != want {
+		t.Errorf("%+v was fetched, not %+v: %v", got, want, err)
+	}
+}
+
+// peakMB returns the peak of the resident memory of a process.
+func peakMB(t *testing.T, pid int) (mb int) {
+	t.Helper()
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(b), "VmHWM:")
+	fmt.Sscan(after, &mb)
+	return mb / 1024
+}
+
+// Files are kept for a day, of runs that go on for ever.
+func TestFilesAreKeptForADay(t *testing.T) {
+	url := controlPlane(t)
+	folder := t.TempDir()
+	age := func(name string, by time.Duration, mark bool) {
+		path := filepath.Join(folder, name)
+		if err := os.Mkdir(path, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if mark {
+			path = filepath.Join(path, leftMark)
+			if err := os.WriteFile(path, nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Chtimes(path, time.Now(), time.Now().Add(-by)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	age("old", 25*time.Hour, true)
+	age("new", 23*time.Hour, true)
+	age("of-somebody-else", 25*time.Hour, false)
+	s := serve(t, url, func(o *Options) { o.Folder = folder })
+	for name, want := range map[string]bool{"old": false, "new": true, "of-somebody-else": true} {
+		if _, err := os.Stat(filepath.Join(folder, name)); (err == nil) != want {
+			t.Errorf("%s is kept: %v", name, !want)
+		}
+	}
+	if !strings.Contains(s.log.String(), "removing old") {
+		t.Errorf("the log says %s", s.log)
+	}
+}
+
+// playing is the argument that makes the program of these tests play a process of a host, or its agent.
+const playing = "play"
+
+func TestMain(m *testing.M) {
+	role := ""
+	switch {
+	case len(os.Args) == 1:
+		role = "node" // as an agent starts it
+	case len(os.Args) == 3 && os.Args[1] == playing:
+		role = os.Args[2]
+	}
+	if role != "" {
+		if err := play(role); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// playedProgram returns the program that plays a role.
+func playedProgram(role string) []string { return []string{os.Args[0], playing, role} }
+
+func play(role string) error {
+	switch role {
+	case "agent":
+		return ServePiped(context.Background(), os.Stdin, os.Stdout,
+			Options{Programs: map[string][]string{BrokerProgram: playedProgram("node")}})
+	case "node":
+		return playNode()
+	}
+	return fmt.Errorf("there is no role %s", role)
+}
+
+// A playedInput is what a node that is played is started with, and a playedNote what it says.
+type (
+	playedInput struct {
+		Log string `json:"log"`
+	}
+	playedNote struct {
+		PID   int    `json:"pid,omitempty"`
+		Heard string `json:"heard,omitempty"`
+	}
+)
+
+// playNode enters with each word that it is told, at the time 100, 200 and so on, and says the word.
+func playNode() error {
+	input := bufio.NewReader(os.Stdin)
+	line, err := input.ReadString('\n')
+	var in playedInput
+	if err == nil {
+		err = json.Unmarshal([]byte(line), &in)
+	}
+	if err != nil {
+		return err
+	}
+	var log *history.Log
+	if in.Log != "" {
+		if log, err = history.Create(in.Log, history.Options{Nodes: 1, Instances: 1}); err != nil {
+			return err
+		}
+	}
+	say := func(note playedNote) {
+		b, err := jsonseq.Encode(note)
+		if err == nil {
+			_, err = os.Stdout.Write(b)
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	say(playedNote{PID: os.Getpid()})
+	for count := uint64(1); ; count++ {
+		word, err := input.ReadString('\n')
+		switch word = strings.TrimSpace(word); {
+		case err != nil:
+			return err
+		case word == "quit":
+			return nil
+		case word == "fail":
+			return errors.New("these are its last words")
+		}
+		if log != nil {
+			log.Append(history.Event{At: int64(100 * count), Kind: history.Entered})
+			log.Instance(0).Entries.Store(count)
+		}
+		say(playedNote{Heard: word})
+	}
+}
+
+// A text collects what is written to it.
+type text struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (x *text) Write(b []byte) (int, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.b.Write(b)
+}
+
+func (x *text) String() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.b.String()
+}
+
+// controlPlane starts a control plane, and returns its URL.
+func controlPlane(t *testing.T) string {
+	t.Helper()
+	token := broker.NewToken()
+	s, err := broker.Start(broker.Config{Token: token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	return fmt.Sprintf("nats://%s@%s", token, s.Addr())
+}
+
+func connect(t *testing.T, url string) *nats.Conn {
+	t.Helper()
+	conn, err := nats.Connect(url, nats.Timeout(joinLimit))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	return conn
+}
+
+// A served is an agent in this process.
+type served struct {
+	Options
+	conn *nats.Conn
+	log  *text
+	stop func() // ends it, as its user does
+	over chan error
+}
+
+// serve starts an agent, whose options may be changed, and waits until it can be found, or has ended.
+func serve(t *testing.T, url string, change func(*Options)) *served {
+	t.Helper()
+	s := &served{conn: connect(t, url), log: &text{}, over: make(chan error, 1)}
+	s.Options = Options{Name: "a", Folder: t.TempDir(), Version: "7", Log: s.log,
+		Programs: map[string][]string{NodeProgram: playedProgram("node")}}
+	if change != nil {
+		change(&s.Options)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ready, ended := make(chan bool), make(chan bool)
+	s.stop = func() { cancel(); <-ended }
+	go func() {
+		defer close(ended)
+		s.over <- Serve(ctx, s.conn, s.Options, func() { close(ready) })
+	}()
+	t.Cleanup(s.stop)
+	select {
+	case <-ready:
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the agent does not come up")
+	}
+	return s
+}
+
+// A played is a run with one host.
+type played struct {
+	*testing.T
+	*Run
+	host *Host
+}
+
+// joined returns a run that the host of that name serves, in its first trial.
+func joined(t *testing.T, url, name string) *played {
+	t.Helper()
+	p := &played{T: t}
+	var err error
+	if p.Run, err = NewRun(connect(t, url), broker.NewToken()[:12]); err != nil {
+		t.Fatal(err)
+	}
+	if p.host, err = p.join(name, Join{Version: "7", User: "me", What: "a test", Nodes: 2}); err == nil {
+		err = p.host.Begin(t.Context(), p.Name+"-trial-1")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p *played) join(name string, j Join) (*Host, error) {
+	d, err := Describe(p.conn, name, time.Second)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return p.Run.Join(p.Context(), d, j)
+}
+
+// A heardNode is a node on the host, and what it says.
+type heardNode struct {
+	cluster.Node
+	t     *testing.T
+	notes chan playedNote
+}
+
+// node starts a node with a log.
+func (p *played) node(log string) *heardNode {
+	p.Helper()
+	n := &heardNode{t: p.T, notes: make(chan playedNote, 10_000)}
+	reader := &jsonseq.Reader[playedNote]{On: func(note playedNote) { n.notes <- note }}
+	c := cluster.Command{Name: "a node", Program: []string{NodeProgram}, Log: p.host.Folder + "/" + log}
+	input, err := json.Marshal(playedInput{c.Log})
+	if err == nil {
+		c.Input = append(input, '\n')
+		n.Node, err = p.host.Start(c, reader.Sift)
+	}
+	if err != nil {
+		p.Fatal(err)
+	}
+	return n
+}
+
+// says waits for what it says next.
+func (n *heardNode) says() playedNote {
+	n.t.Helper()
+	select {
+	case note := <-n.notes:
+		return note
+	case <-n.Ended():
+		n.t.Fatalf("it has ended: %+v", n.Fate())
+	case <-time.After(20 * time.Second):
+		n.t.Fatal("it says nothing")
+	}
+	return playedNote{}
+}
+
+// tell tells it something.
+func (n *heardNode) tell(what string) {
+	n.t.Helper()
+	if err := n.Tell([]byte(what + "\n")); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+// ends waits until it has ended, and returns how.
+func (n *heardNode) ends() cluster.Fate {
+	n.t.Helper()
+	await(n.t, "the node ends", n.Ended())
+	return n.Fate()
+}
+
+func await(t *testing.T, what string, done <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-done:
+	case <-time.After(20 * time.Second):
+		t.Fatal("not within 20s: " + what)
+	}
+}
+
+// until waits until something is so, and returns how long that took.
+func until(t *testing.T, what string, so func() bool) time.Duration {
+	t.Helper()
+	begun := time.Now()
+	for !so() {
+		if time.Since(begun) > 20*time.Second {
+			t.Fatal("not within 20s: " + what)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return time.Since(begun)
+}
+
+// gone reports whether a process has ended.
+func gone(pid int) bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err != nil || strings.Contains(string(b), ") Z ")
+}
+
+// agentProcess starts an agent in a process of its own.
+func agentProcess(t *testing.T, url, name string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], playing, "agent")
+	token, at, _ := strings.Cut(strings.TrimPrefix(url, "nats://"), "@")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	err = json.NewEncoder(in).Encode(Piped{URL: "nats://" + at, Token: token, Name: name, Version: "7",
+		Folder: t.TempDir(), Node: os.Args[0]})
+	if err == nil {
+		_, err = io.ReadFull(out, make([]byte, 1))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cmd
 }

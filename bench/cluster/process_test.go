@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -16,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"turnstile/internal/broker"
 )
 
 // playing is the argument that makes the program of these tests play a process that a Launcher starts.
@@ -155,18 +158,6 @@ func (l *lines) await(t *testing.T) string {
 	return ""
 }
 
-func TestProcessHearsAndAnswers(t *testing.T) {
-	var out lines
-	p := mustLaunch(t, NewLauncher(), "echo", []byte("its input\n"), out.add)
-	if got := out.await(t); got != "ITS INPUT" {
-		t.Errorf("it answers %q", got)
-	}
-	p.input.Close() // as the end of this process would
-	if err := ended(t, p); err != nil {
-		t.Errorf("it ends with %v, not well", err)
-	}
-}
-
 func TestProcessIsKilled(t *testing.T) {
 	p := mustLaunch(t, NewLauncher(), "deaf", nil, nil)
 	p.Kill()
@@ -176,22 +167,6 @@ func TestProcessIsKilled(t *testing.T) {
 	p.Kill() // once more, when nothing is left to kill
 	if got := p.lastWords(); got != "; it printed nothing" && !strings.HasSuffix(got, "\tup") {
 		t.Errorf("its last words: %q", got)
-	}
-}
-
-func TestLastWordsKeepBothEnds(t *testing.T) {
-	p := mustLaunch(t, NewLauncher(), "fail", nil, nil)
-	var exit *exec.ExitError
-	if err := ended(t, p); !errors.As(err, &exit) || exit.ExitCode() != 7 {
-		t.Errorf("it ends with %v", err)
-	}
-	words := p.lastWords()
-	if !strings.HasPrefix(words, "; its last output:\n\tfirst words\n") ||
-		!strings.HasSuffix(words, "\n\tlast words") || !strings.Contains(words, "[...]") {
-		t.Errorf("its last words: %q", words)
-	}
-	if len(words) > 2*tailLen+100 {
-		t.Errorf("%d bytes are kept of what it printed", len(words))
 	}
 }
 
@@ -343,5 +318,144 @@ func TestProcessesAreTold(t *testing.T) {
 	}
 	if got := out.await(t); got != "ITS INPUT, WHAT FOLLOWS" {
 		t.Errorf("it answers %q", got)
+	}
+}
+
+func TestFate(t *testing.T) {
+	p := mustLaunch(t, NewLauncher(), "fail", nil, nil)
+	ended(t, p)
+	if got := p.Fate().Says; !strings.HasPrefix(got, "exit status 7; its last output:\n\tfirst words") {
+		t.Errorf("its fate: %q", got)
+	}
+	p = mustLaunch(t, NewLauncher(), "echo", nil, nil)
+	p.input.Close()
+	ended(t, p)
+	if got := p.Fate().Says; got != "exited with status 0; it printed nothing" {
+		t.Errorf("its fate: %q", got)
+	}
+}
+
+// await waits until a process is stopped, or is not.
+func await(t *testing.T, p *process, stopped bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, state, _ := strings.Cut(string(b), ") "); strings.HasPrefix(state, "T") == stopped {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after 10 s it is stopped: %v, want %v", !stopped, stopped)
+		}
+	}
+}
+
+func TestStopsAreNoticed(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the kernel does not tell")
+	}
+	l := NewLauncher()
+	p, err := l.start("a sleeper", "/bin/sleep", []string{"60"}, nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { p.Kill(); <-p.Ended() }()
+	expect := func(turns uint32, signals ...syscall.Signal) {
+		t.Helper()
+		for _, s := range signals {
+			if err := p.Signal(s); err != nil {
+				t.Fatal(err)
+			}
+			await(t, p, s == syscall.SIGSTOP) // else the next signal takes this one back
+		}
+		for deadline := time.Now().Add(5 * time.Second); p.Turns() != turns; time.Sleep(time.Millisecond) {
+			NoticeStops()
+			if time.Now().After(deadline) {
+				t.Fatalf("after %v it has been stopped or continued %d times, not %d", signals, p.Turns(), turns)
+			}
+		}
+	}
+	expect(0)
+	expect(1, syscall.SIGSTOP)
+	expect(2, syscall.SIGCONT)
+	expect(4, syscall.SIGSTOP, syscall.SIGCONT) // noticed together
+	if seen := NoticeStops(); NoticeStops() != seen {
+		t.Error("something is noticed though nothing happened")
+	}
+}
+
+// A port that is held is refused to nobody who asks for it by number, is given to nobody else, and refuses
+// connections while nobody listens.
+func TestPortIsHeld(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("ports are not held")
+	}
+	p, err := HoldPort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Release()
+	for range 3 { // a listener comes and goes
+		if conn, err := net.Dial("tcp", broker.Address(p.Number)); !errors.Is(err, syscall.ECONNREFUSED) {
+			t.Errorf("nobody listens, and the error is %v", err)
+			if err == nil {
+				conn.Close()
+			}
+		}
+		l, err := net.Listen("tcp", broker.Address(p.Number))
+		if err != nil {
+			t.Fatal(err)
+		}
+		accepted := make(chan net.Conn, 1)
+		go func() {
+			conn, _ := l.Accept()
+			accepted <- conn
+		}()
+		conn, err := net.Dial("tcp", broker.Address(p.Number))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := broker.CanListenAt(broker.Address(p.Number)); !errors.Is(err, syscall.EADDRINUSE) {
+			t.Errorf("somebody listens, and the error is %v", err)
+		}
+		(<-accepted).Close() // first: so the port is in TIME_WAIT
+		l.Close()
+		conn.Close()
+	}
+	for range 2000 { // of some 14,000 that the kernel gives out
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Addr().(*net.TCPAddr).Port == p.Number {
+			t.Fatal("a port that is held is given to somebody")
+		}
+		defer l.Close()
+	}
+}
+
+func TestCause(t *testing.T) {
+	for _, test := range []struct {
+		how, text string
+		kills     int
+		want      string
+	}{
+		{"signal: killed", "", 0, ""},
+		{"signal: killed", "", 2, "memory ran out (the kernel killed 2 processes for it): " +
+			"use fewer nodes, or allow more memory"},
+		{"signal: terminated", "", 2, ""},
+		{"exit status 1", "node: no such algorithm", 2, ""},
+		{"exit status 2", "runtime: failed to create new OS thread (have 2 already; errno=11)", 0,
+			"it was given no more threads: raise the limit on this user's processes (ulimit -u), or on those of " +
+				"the container"},
+		{"exit status 2", "fatal error: runtime: out of memory", 0, "it was given no more memory"},
+		{"exit status 2", "fatal error: failed to reserve page summary memory", 0, "it was given no more memory"},
+	} {
+		if got := cause(test.how, test.text, test.kills); !strings.HasPrefix(got, test.want) ||
+			test.want == "" && got != "" {
+			t.Errorf("%s after %q: %q, not %q", test.how, test.text, got, test.want)
+		}
 	}
 }

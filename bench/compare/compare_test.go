@@ -248,19 +248,6 @@ func TestGroupsByOption(t *testing.T) {
 	}
 }
 
-func TestVersionsInOneSet(t *testing.T) {
-	newer := func(t *Trial) { t.Version = "v2" }
-	set := sideOf("lan", maker{algorithm: "a", wait: 100}, maker{algorithm: "b", wait: 200},
-		maker{algorithm: "b", wait: 200, change: newer})
-	if _, err := Compare(Request{By: "algorithm"}, set); !fits(err, "  version: v1, v2\n") {
-		t.Errorf("versions are mixed: %v", err)
-	}
-	c, err := Compare(Request{By: "algorithm", Unlike: true}, set)
-	if err != nil || c.Groups[1].Valid != 16 || c.Differ[0].Name != "version" {
-		t.Errorf("%v: %+v", err, c)
-	}
-}
-
 func TestSides(t *testing.T) {
 	far := func(t *Trial) { t.Cells["latency"] = "constant:9ms" }
 	newer := func(t *Trial) { t.Version, t.Nodes = "v2", 16 }
@@ -424,13 +411,5 @@ func TestRank(t *testing.T) {
 		if got[1:] != want {
 			t.Errorf("by %s: %s, want %s", metric, got[1:], want)
 		}
-	}
-}
-
-// A group says how many trials its median is of.
-func TestGroupMedian(t *testing.T) {
-	median, low, high, trials := GroupOf("g", trialsAt(1, 2, 3, 4, 5, 6)).Median("entries_per_s")
-	if median != figure.Number(3.5) || low != figure.Number(1) || high != figure.Number(6) || trials != 6 {
-		t.Errorf("%v (%v to %v) of %d", median, low, high, trials)
 	}
 }

@@ -1,7 +1,6 @@
 package detector
 
 import (
-	"fmt"
 	"testing"
 
 	"turnstile/nodes"
@@ -87,20 +86,6 @@ func TestSwimRefutes(t *testing.T) {
 		s.timeout(nodes.Timer{Kind: swimNoAck}), "1<pingreq{2 2 {2 [{0 0 2}]}} 3<pingreq{2 2 {2 [{0 0 2}]}}",
 		s.hear(1, swimPingNack{Probe: 2}), "",
 		s.tick(), "3<ping{0 3 {2 [{2 1 0} {0 0 2}]}} 300ms-300ms* 3s-3s",
-	)
-}
-
-// A restarted node has a higher incarnation than ever before, and takes no ack to an earlier life.
-func TestSwimRestarts(t *testing.T) {
-	s := sceneOf(t, "swim:period=1s,timeout=100ms,suspicion=0,k=0", 0, 2)
-	const life, first = 2 << 32, 2<<32 + 1
-	expect(t,
-		s.start(), "0s-1s",
-		s.hear(1, swimPing{1, 1, swimGossip{0, []swimUpdate{{0, swimFaulty, 1<<32 + 5}}}}),
-		fmt.Sprintf("1<pingack{1 1 {%d []}}", life),
-		s.tick(), fmt.Sprintf("1<ping{0 %d {%d []}} 100ms-100ms* %s", first, life, second),
-		s.hear(1, swimPingAck{For: 0, Probe: 1}), "",
-		s.tick(), fmt.Sprintf("suspect 1 2<ping{0 %d {%d [{1 2 0}]}} 200ms-200ms* 2s-2s", first+1, life),
 	)
 }
 

@@ -72,22 +72,14 @@ func TestParse(t *testing.T) {
 		"probe:period":                    `"period" is no option of a failure detector: write a name and a value`,
 		"probe:perod=1s":                  "probe has no option perod: did you mean period?",
 		"probe:period=1s,period=2s":       "period is given twice: leave out one of the two",
-		"probe:period=fast":               `period: "fast" is no length of time, such as 100ms`,
-		"probe:period=5":                  "period: 5 has no unit: did you mean 5ms?",
 		"probe:period=0s":                 "period: 0s is not from 1µs to 1h0m0s",
 		"heartbeat:timeout=100ms":         "timeout: 100ms is not longer than the period of 100ms",
-		"heartbeat:period=1s":             "take some periods, such as 5s",
 		"heartbeat:period=1ms,timeout=2s": "timeout: 2s is more than 1000 periods of 1ms: take a longer period",
-		"heartbeat:adapt=-1s":             "adapt: -1s is not from 0s",
-		"perfect:period=1s":               "perfect has no option period: it has delay",
 		"phi:threshold=17":                "threshold: 17 is not from 1 to 16",
 		"phi:window=some":                 `window: "some" is no number, such as 2`,
 		"phi:deviation=11s":               "deviation: 11s is not from 0s to 10s",
 		"swim:timeout=40ms": "timeout: 40ms is more than a third of the period of 100ms, so that others would " +
 			"ask too late: take 33.333333ms at most, or a longer period",
-		"swim:k=-1":         "k: -1 is not from 0 to 100",
-		"swim:order=robin":  `order: "robin" is none of round-robin, random`,
-		"swim:in-step=true": `in-step: "true" is none of no, yes`,
 	} {
 		if _, err := Parse(text, 4, nodes.Delays{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q gives %v\nwant %s", text, err, want)

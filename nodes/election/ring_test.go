@@ -181,18 +181,6 @@ func ringRun(t testing.TB, row *row.Row, n int, ids string, initiators ...nodes.
 	return h
 }
 
-// A ring of one elects itself without a message, one of two by either node or both.
-func TestTheSmallestRings(t *testing.T) {
-	for _, row := range ringRows {
-		if h := ringRun(t, row, 1, "", 0); len(h.sent) > 0 || h.agreed() != 0 {
-			t.Errorf("%s: of one node, %d leads after %v", row.Name, h.agreed(), h.sent)
-		}
-		ringRun(t, row, 2, "", 0)
-		ringRun(t, row, 2, "", 1)
-		ringRun(t, row, 2, "", 0, 1)
-	}
-}
-
 // An election can follow another, and ends as that did.
 func TestRingsElectAgain(t *testing.T) {
 	for _, row := range ringRows {

@@ -458,24 +458,6 @@ func TestTimingDecidesWhetherFischerIsSafe(t *testing.T) {
 	}
 }
 
-// Timers, and messages of all ages, are told apart as in a search that shares nothing.
-func TestTimedExploreSeesWhatAPlainSearchSees(t *testing.T) {
-	for i, change := range []func(*Options){
-		func(*Options) {},
-		func(o *Options) { o.Losses = 1 },
-		func(o *Options) { o.Reordering = true },
-		func(o *Options) { o.Timing, o.Entries = timing(0, 3*ms), 2 },
-	} {
-		o := Options{Spec: fishers(10 * ms), Config: nodes.Config{N: 2}, Entries: 1,
-			Timing: timing(ms, 2*ms)}
-		change(&o)
-		o.Spec.Safe |= nodes.NoLoss | nodes.FIFO
-		if x := agree(t, o); x.Violation != nil {
-			t.Errorf("space %d: %+v", i, x)
-		}
-	}
-}
-
 // A story with ticks can be read, written and played, and nothing in it can be moved out of its window.
 func TestTimedSchedule(t *testing.T) {
 	spec := fishers(5 * ms)

@@ -1,7 +1,6 @@
 package mutex
 
 import (
-	"slices"
 	"testing"
 
 	"turnstile/nodes"
@@ -99,29 +98,6 @@ func TestReadersGetMergedAnswers(t *testing.T) {
 		if _, err := sim.Run(o); err != nil || got != 3*children*entries || entries == 0 {
 			t.Errorf("%s: in %d entries readers get %d answers, want %d each (%v)", reads, entries, got,
 				3*children, err)
-		}
-	}
-}
-
-// In the tree of each reader all nodes are below it once, at their depth.
-func TestTreesOfReaders(t *testing.T) {
-	for _, tree := range []string{binaryTree, lineTree, starTree} {
-		for n := 1; n <= 9; n++ {
-			for root := range nodes.ID(n) {
-				level, deep := []nodes.ID{root}, -1
-				var seen []nodes.ID
-				for ; len(level) > 0; deep++ {
-					var next []nodes.ID
-					for _, id := range level {
-						seen, next = append(seen, id), append(next, below(tree, n, root, id)...)
-					}
-					level = next
-				}
-				slices.Sort(seen)
-				if seen = slices.Compact(seen); len(seen) != n || deep != depth(tree, n) {
-					t.Errorf("%s of %d, root %d: it has %v, to a depth of %d", tree, n, root, seen, deep)
-				}
-			}
 		}
 	}
 }

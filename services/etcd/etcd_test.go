@@ -3,12 +3,16 @@ package etcd
 import (
 	"context"
 	"errors"
+	"net"
+	"strings"
 	"testing"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
 
 	"turnstile/bench/service"
+	"turnstile/internal/soak"
 	"turnstile/nodes/foreign/program"
 	"turnstile/services/servicetest"
 )
@@ -288,4 +292,219 @@ func TestPhantomLeader(t *testing.T) {
 	if phantom.Term >= real.Term {
 		t.Errorf("the phantom leads in term %d, and n0 in %d", phantom.Term, real.Term)
 	}
+}
+
+// A small file of configuration outlives the leading server, since a majority has what was written. Without a
+// majority it can be read at a server, which may be behind, and not be written. A replica that is added with
+// an empty folder catches up, and serves it from its own copy.
+func TestConfiguration(t *testing.T) {
+	if soak.Pick(true, false, false) {
+		t.Skip("it takes 10 s")
+	}
+	t.Parallel()
+	const name = "test/configuration"
+	r := servicetest.Start(t, &Lock, "members=3")
+	clients := make([]*clientv3.Client, len(r.Addresses))
+	for i, address := range r.Addresses {
+		c, err := Dial(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		clients[i] = c
+	}
+	// While nobody leads, what is asked for is lost.
+	write := func(server int, text string, within time.Duration) (err error) {
+		for late := time.Now().Add(within); time.Now().Before(late); {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			_, err = clients[server].Put(ctx, name, text)
+			if cancel(); err == nil {
+				return nil
+			}
+		}
+		return err
+	}
+	// own is the copy of a server, which asks no other for it.
+	own := func(server int) (text string) {
+		if err := ask(t.Context(), r.Addresses[server], func(ctx context.Context, c *clientv3.Client) error {
+			got, err := c.Get(ctx, name, clientv3.WithSerializable())
+			if err == nil && len(got.Kvs) == 1 {
+				text = string(got.Kvs[0].Value)
+			}
+			return err
+		}); err != nil {
+			t.Errorf("server %d does not say what it has: %v", server, err)
+		}
+		return text
+	}
+
+	lead := leaderOf(t, r)
+	second, third := (lead+1)%3, (lead+2)%3
+	if err := write(lead, "port 80", 5*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	kill(t, r, lead)
+	if err := write(second, "port 81", 15*time.Second); err != nil {
+		t.Errorf("after the leading server was killed: %v", err)
+	}
+	kill(t, r, third)
+	if err := write(second, "port 82", 2*time.Second); err == nil {
+		t.Error("one of three servers takes what is written")
+	}
+	if text := own(second); text != "port 81" {
+		t.Errorf("a server without a majority has %q", text)
+	}
+
+	restart(t, r, third, false)
+	restart(t, r, lead, true) // the others remove the member that it was, and add it
+	if next := leaderOf(t, r); next == lead {
+		t.Error("a replica that was just added leads")
+	}
+	kill(t, r, third)
+	kill(t, r, second)
+	// What nobody has confirmed may have been taken once there was a majority again.
+	if text := own(lead); text != "port 81" && text != "port 82" {
+		t.Errorf("the replica that was added has %q", text)
+	}
+}
+
+// Of eight clients that wait, a release wakes the next one.
+func TestOneWaiterIsWoken(t *testing.T) {
+	r := servicetest.Start(t, &Lock)
+	const waiting = 8
+	woken, bytes := servicetest.Woken(t, r, waiting, func(servers []string) program.Lock {
+		return lockOf(t, "n", servers, "ttl=60s")
+	})
+	if woken != 1 {
+		t.Errorf("a release wakes %d of %d clients, with %d bytes", woken, waiting, bytes)
+	}
+	t.Logf("a release wakes %d of %d clients, with %d bytes", woken, waiting, bytes)
+}
+
+// A session is kept while the leading server is replaced, and what its client holds goes with it.
+func TestSessions(t *testing.T) {
+	r := servicetest.Start(t, &Lock, "members=3")
+	a := lockOf(t, "n0", r.Addresses, "ttl=20s")
+	g := servicetest.Acquire(t, a, 5*time.Second)
+	kill(t, r, leaderOf(t, r))
+	b := lockOf(t, "n1", r.Addresses, "ttl=20s")
+	servicetest.Refused(t, b, 4*time.Second) // meanwhile another one leads
+	servicetest.Kept(t, g, 0)
+	if next := leaderOf(t, r); next < 0 {
+		t.Error("nobody leads")
+	}
+	if err := a.session.Close(); err != nil {
+		t.Fatal(err)
+	}
+	servicetest.Acquire(t, b, 5*time.Second)
+	servicetest.Lost(t, g, time.Second)
+}
+
+// A lock is advisory: a client that does not ask for it writes all the same, and so does one that has lost
+// it. A resource that checks sequencers refuses both.
+func TestAdvisory(t *testing.T) {
+	r := servicetest.Start(t, &Lock)
+	a, b := lockOf(t, "n0", r.Addresses), lockOf(t, "n1", r.Addresses)
+	stranger := lockOf(t, "n2", r.Addresses)
+	const data = "test/data"
+	write := func(l *lock, value string, checks ...clientv3.Cmp) (accepted bool) {
+		t.Helper()
+		txn, err := l.client.Txn(t.Context()).If(checks...).Then(clientv3.OpPut(data, value)).Commit()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return txn.Succeeded
+	}
+	holds := func(want string) {
+		t.Helper()
+		got, err := b.client.Get(t.Context(), data)
+		if err != nil || len(got.Kvs) != 1 || string(got.Kvs[0].Value) != want {
+			t.Errorf("the resource holds %v (%v), not %q", got.Kvs, err, want)
+		}
+	}
+	first := servicetest.Acquire(t, a, 2*time.Second)
+	owns := a.mutex.IsOwner() // its sequencer: the key of the lock, and the revision that created it
+	if !write(a, "by the holder", owns) {
+		t.Error("the holder is refused")
+	}
+	write(stranger, "by a stranger")
+	holds("by a stranger")
+	none := clientv3.Compare(clientv3.CreateRevision("test/lock/none"), "=", 1) // what it could show is no lock
+	if write(stranger, "by a stranger again", none) {
+		t.Error("a client without a sequencer is accepted where one is checked")
+	}
+	if _, err := b.client.Revoke(t.Context(), a.session.Lease()); err != nil {
+		t.Fatal(err)
+	}
+	second := servicetest.Acquire(t, b, 5*time.Second)
+	if second.Fence <= first.Fence {
+		t.Errorf("fence %d comes after %d", second.Fence, first.Fence)
+	}
+	if !write(b, "by the next holder", b.mutex.IsOwner()) {
+		t.Error("the next holder is refused")
+	}
+	if write(a, "by the old holder", owns) {
+		t.Error("the sequencer of the old holder is accepted")
+	}
+	holds("by the next holder")
+	write(a, "by the old holder")
+	holds("by the old holder")
+}
+
+// named fails the test unless a client is told in one line what is wrong with a server, before it asks for a
+// lock.
+func named(t *testing.T, at, says string) {
+	t.Helper()
+	l, err := openLock(t.Context(), servicetest.Setting("x", at), servicetest.Values(t, &Lock))
+	if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), at) ||
+		strings.Contains(err.Error(), "\n") {
+		t.Errorf("the error is %v, and is to say %q in one line", err, says)
+	}
+	if l != nil {
+		l.Close()
+	}
+}
+
+// Servers that want a password say so.
+func TestPasswordIsWanted(t *testing.T) {
+	t.Parallel()
+	r := servicetest.Start(t, &Lock)
+	c, err := Dial(r.Addresses...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, err = c.UserAdd(t.Context(), "root", "secret")
+	_, grants := c.UserGrantRole(t.Context(), "root", "root")
+	_, enables := c.AuthEnable(t.Context())
+	if err := errors.Join(err, grants, enables); err != nil {
+		t.Fatal(err)
+	}
+	named(t, r.Addresses[0], "user name is empty")
+}
+
+// A server of another version, which lacks what clients ask, and one that speaks something else are named.
+func TestServersOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	listen := func() net.Listener {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		return l
+	}
+	other := listen()
+	s := grpc.NewServer()
+	go s.Serve(other)
+	t.Cleanup(s.Stop)
+	named(t, other.Addr().String(), "unknown service etcdserverpb.KV")
+	nonsense := listen()
+	go func() {
+		for c, err := nonsense.Accept(); err == nil; c, err = nonsense.Accept() {
+			c.Write([]byte("nonsense \x00\xff\r\n"))
+			c.Close()
+		}
+	}()
+	named(t, nonsense.Addr().String(), "does not answer as etcd does to a client without a password")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"turnstile/bench/service"
 	"turnstile/nodes/foreign/program"
@@ -238,4 +240,158 @@ func started(t *testing.T, pid int) (all []int) {
 func runs(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(text), ") Z ")
+}
+
+// must fails the test at an error.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A standby that becomes the first knows nothing of the lock: two hold it. Its sequence goes on behind what
+// the primary has handed out, unless what made it is still on its way.
+func TestFailover(t *testing.T) {
+	for _, lag := range []time.Duration{0, 2 * time.Second} {
+		t.Run("lag "+lag.String(), func(t *testing.T) { failover(t, lag) })
+	}
+}
+
+func failover(t *testing.T, lag time.Duration) {
+	words := []string{"standby=on", "lag=" + lag.String(), "fence=on"}
+	r := servicetest.Start(t, &Service, words...)
+	ctx := t.Context()
+	if i, err := r.Leader(ctx); i != 0 || err != nil {
+		t.Errorf("server %d leads (%v), not 0, the primary", i, err)
+	}
+	began := time.Now()
+	a, b := client(t, r, "x", words...), client(t, r, "x", words...)
+	first := servicetest.Acquire(t, a, 5*time.Second)
+	servicetest.Refused(t, b, 50*time.Millisecond)
+	if lag == 0 {
+		time.Sleep(300 * time.Millisecond) // the standby has the sequence
+	}
+	must(t, r.Kill(ctx, 0))
+	lost := time.Since(began) < lag
+	if i, err := r.Leader(ctx); i != -1 || err != nil {
+		t.Errorf("server %d leads (%v), though only a standby is up", i, err)
+	}
+	if _, err := b.Acquire(ctx); err == nil {
+		t.Fatal("the lock was acquired though no server takes writes")
+	}
+	must(t, r.Promote(ctx, 1))
+	if i, err := r.Leader(ctx); i != 1 || err != nil {
+		t.Errorf("server %d leads (%v), not 1, which was promoted", i, err)
+	}
+	second := servicetest.Retry(t, b, 10*time.Second)
+	switch {
+	case lag == 0 && second.Fence <= first.Fence:
+		t.Errorf("the fence of the second holder is %d, after %d", second.Fence, first.Fence)
+	case lost && second.Fence != first.Fence:
+		t.Errorf("the fences of both holders are %d and %d, though the sequence was lost", first.Fence,
+			second.Fence)
+	}
+}
+
+// A server without a standby cannot be promoted, nor can PgBouncer.
+func TestNothingToPromote(t *testing.T) {
+	r := servicetest.Start(t, &Service)
+	if err := r.Promote(t.Context(), 0); err == nil {
+		t.Error("a server without a standby was promoted")
+	}
+}
+
+// With a connection for each transaction, a client has no session that it could hold a lock in: the next one
+// gets the same connection, and the lock with it.
+func TestPooler(t *testing.T) {
+	for _, mode := range []string{"session", "transaction"} {
+		t.Run(mode, func(t *testing.T) {
+			words := []string{"pooler=" + mode}
+			r := servicetest.Start(t, &Service, words...)
+			a, b := client(t, r, "x", words...), client(t, r, "x", words...)
+			servicetest.Acquire(t, a, 5*time.Second)
+			if mode == "session" {
+				servicetest.Refused(t, b, 200*time.Millisecond)
+				servicetest.Release(t, a)
+				servicetest.Retry(t, b, 5*time.Second)
+				return
+			}
+			servicetest.Acquire(t, b, 5*time.Second)
+			servicetest.Release(t, a)
+			servicetest.Release(t, b)
+			if err := r.Promote(t.Context(), 1); err == nil {
+				t.Error("PgBouncer was promoted")
+			}
+		})
+	}
+}
+
+// fake is a server of somebody else, which answers a client that begins a session. It returns its address.
+func fake(t *testing.T, answer func(b *pgproto3.Backend, c net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			go func() {
+				defer c.Close()
+				b := pgproto3.NewBackend(c, c)
+				if _, err := b.ReceiveStartupMessage(); err == nil {
+					answer(b, c)
+				}
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// refuses returns an answer that is an error.
+func refuses(code, says string) func(*pgproto3.Backend, net.Conn) {
+	return func(b *pgproto3.Backend, _ net.Conn) {
+		b.Send(&pgproto3.ErrorResponse{Severity: "FATAL", Code: code, Message: says})
+		b.Flush()
+	}
+}
+
+// A server of somebody else that wants a password, is of another version or speaks something else is named in
+// one line before anybody asks for the lock.
+func TestServersOfSomebodyElse(t *testing.T) {
+	for says, answer := range map[string]func(*pgproto3.Backend, net.Conn){
+		"password authentication failed": func(b *pgproto3.Backend, c net.Conn) {
+			b.Send(&pgproto3.AuthenticationCleartextPassword{})
+			if b.Flush() == nil && b.SetAuthType(pgproto3.AuthTypeCleartextPassword) == nil {
+				b.Receive() // the password, which is empty
+				refuses("28P01", `password authentication failed for user "turnstile"`)(b, c)
+			}
+		},
+		`role "turnstile" does not exist`: refuses("28000", `role "turnstile" does not exist`),
+		"unsupported frontend protocol":   refuses("0A000", "unsupported frontend protocol 3.0"),
+		"is of version 9.4.26": func(b *pgproto3.Backend, _ net.Conn) {
+			b.Send(&pgproto3.AuthenticationOk{})
+			b.Send(&pgproto3.ParameterStatus{Name: "server_version", Value: "9.4.26"})
+			b.Send(&pgproto3.BackendKeyData{ProcessID: 1, SecretKey: []byte{0, 0, 0, 1}})
+			b.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
+			if b.Flush() == nil {
+				b.Receive()
+			}
+		},
+		"does not answer as PostgreSQL does": func(_ *pgproto3.Backend, c net.Conn) {
+			c.Write([]byte("nonsense \x00\xff\r\n" + strings.Repeat("\x00", 100)))
+		},
+	} {
+		at := fake(t, answer)
+		s := servicetest.Setting("x", at)
+		l, err := open(t.Context(), s, servicetest.Values(t, &Service, "timeout=2s"))
+		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), at) ||
+			strings.Contains(err.Error(), "\n") {
+			t.Errorf("the error is %v, and is to say %q in one line", err, says)
+		}
+		if l != nil {
+			l.Close()
+		}
+	}
 }

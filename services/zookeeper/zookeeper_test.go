@@ -12,6 +12,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"turnstile/bench/service"
+	"turnstile/internal/soak"
 	"turnstile/nodes/foreign/program"
 	"turnstile/services/servicetest"
 )
@@ -256,5 +257,206 @@ func TestLeaderKilled(t *testing.T) {
 	}
 	if err := r.Restart(t.Context(), leader, false); err != nil {
 		t.Error(err)
+	}
+}
+
+// latchOf returns the client of a node by Curator's LeaderLatch.
+func latchOf(t *testing.T, name string, servers []string, words ...string) program.Elector {
+	t.Helper()
+	l, err := openLatch(context.WithoutCancel(t.Context()), servicetest.Setting(name, servers...),
+		servicetest.Values(t, &Latch, words...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// A leader whose connection is cut says that it leads no more. Another leads once its session is over, in a
+// later term, and the first follows that one once it is connected again.
+func TestLatch(t *testing.T) {
+	r := servicetest.Start(t, &Latch)
+	p := servicetest.NewProxy(t, r.Addresses[0])
+	toldA, _ := servicetest.Run(t, latchOf(t, "n0", []string{p.Address}, "session=1s"))
+	a := servicetest.Await(t, toldA, 5*time.Second, "n0")
+	toldB, _ := servicetest.Run(t, latchOf(t, "n1", r.Addresses))
+	if b := servicetest.Await(t, toldB, 5*time.Second, "n0"); b != a {
+		t.Errorf("one says %v and the other %v", a, b)
+	}
+	p.Cut()
+	servicetest.Await(t, toldA, 5*time.Second, "")
+	b := servicetest.Await(t, toldB, 5*time.Second, "n1")
+	if b.Term <= a.Term {
+		t.Errorf("the term was %d and then %d", a.Term, b.Term)
+	}
+	p.Heal()
+	if a := servicetest.Await(t, toldA, 10*time.Second, "n1"); a != b {
+		t.Errorf("one says %v and the other %v", a, b)
+	}
+}
+
+// curatorClient returns that of a node by Curator.
+func curatorClient(t *testing.T, servers []string, words ...string) *curatorLock {
+	t.Helper()
+	l, err := openCurator(t.Context(), servicetest.Setting("curator", servers...),
+		servicetest.Values(t, &Service, append(words, "recipe="+curator)...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l.(*curatorLock)
+}
+
+// Curator's lock excludes, has the czxid as fence, and gives up when it is told to. A holder whose connection
+// is cut is told so, and another enters once its session is over.
+func TestCurator(t *testing.T) {
+	r := servicetest.Start(t, &Service, "recipe="+curator)
+	p := servicetest.NewProxy(t, r.Addresses[0])
+	a := curatorClient(t, []string{p.Address}, "session=1s")
+	b := curatorClient(t, r.Addresses)
+	var last uint64
+	for range 2 {
+		for l, other := range map[*curatorLock]*curatorLock{a: b, b: a} {
+			g := servicetest.Acquire(t, l, 5*time.Second)
+			if g.Fence <= last {
+				t.Errorf("fence %d comes after %d", g.Fence, last)
+			}
+			last = g.Fence
+			servicetest.Refused(t, other, 50*time.Millisecond)
+			servicetest.Kept(t, g, 0)
+			servicetest.Release(t, l)
+		}
+	}
+	g := servicetest.Acquire(t, a, 5*time.Second)
+	p.Cut()
+	servicetest.Lost(t, g, 5*time.Second)
+	servicetest.Acquire(t, b, 5*time.Second)
+	servicetest.Release(t, b)
+	for late := time.Now().Add(5 * time.Second); !a.losses.release() && time.Now().Before(late); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	p.Heal()
+	if err := a.Release(t.Context()); !errors.Is(err, program.ErrLost) {
+		t.Errorf("a lock whose session is over is released: %v", err)
+	}
+	servicetest.Acquire(t, a, 10*time.Second)
+}
+
+// Of eight clients that wait, a release wakes the next one; all of them where all watch the holder.
+func TestOneWaiterIsWoken(t *testing.T) {
+	r := servicetest.Start(t, &Service)
+	waiting := soak.Pick(4, 8, 8)
+	took := map[string]int{}
+	for recipe, want := range map[string]int{own: 1, herd: waiting} {
+		woken, bytes := servicetest.Woken(t, r, waiting, func(servers []string) program.Lock {
+			return client(t, servers, "woken"+recipe, "recipe="+recipe, "session=1m")
+		})
+		if took[recipe] = bytes; woken != want {
+			t.Errorf("recipe=%s: a release wakes %d of %d clients, not %d", recipe, woken, waiting, want)
+		}
+		t.Logf("recipe=%s: a release wakes %d of %d clients, with %d bytes", recipe, woken, waiting, bytes)
+	}
+	if took[herd] < waiting/2*took[own] {
+		t.Errorf("a release takes %v bytes", took)
+	}
+}
+
+// A lock is advisory: a client that does not ask for it writes all the same, and so does one that has lost
+// it. A resource that checks sequencers refuses both.
+func TestAdvisory(t *testing.T) {
+	r := servicetest.Start(t, &Service)
+	p := servicetest.NewProxy(t, r.Addresses[0])
+	a, b := client(t, []string{p.Address}, "advisory", "session=1s"), client(t, r.Addresses, "advisory")
+	stranger := client(t, r.Addresses, "stranger")
+	const data = "/data"
+	if _, err := stranger.conn.Create(data, nil, 0, anybody); err != nil {
+		t.Fatal(err)
+	}
+	// write changes the data if a lock node is there, or in any case if none is demanded.
+	write := func(l *lock, value, demands string) error {
+		operations := []any{&zk.SetDataRequest{Path: data, Data: []byte(value), Version: -1}}
+		if demands != "" {
+			operations = append([]any{&zk.CheckVersionRequest{Path: demands, Version: -1}}, operations...)
+		}
+		var err error
+		for late := time.Now().Add(10 * time.Second); time.Now().Before(late); time.Sleep(pause) {
+			_, err = l.conn.Multi(operations...)
+			if !errors.Is(err, zk.ErrConnectionClosed) && !errors.Is(err, zk.ErrSessionExpired) &&
+				!errors.Is(err, zk.ErrNoServer) {
+				break // it is connected
+			}
+		}
+		return err
+	}
+	holds := func(want string) {
+		t.Helper()
+		if got, _, err := b.conn.Get(data); err != nil || string(got) != want {
+			t.Errorf("the resource holds %q (%v), not %q", got, err, want)
+		}
+	}
+	first := servicetest.Acquire(t, a, 5*time.Second)
+	owns := a.mine
+	if err := errors.Join(write(a, "by the holder", owns), write(stranger, "by a stranger", "")); err != nil {
+		t.Error(err)
+	}
+	holds("by a stranger")
+	if err := write(stranger, "by a stranger again", a.root+"/none"); !errors.Is(err, zk.ErrNoNode) {
+		t.Errorf("what a client without a sequencer writes where one is checked: %v", err)
+	}
+	p.Cut()
+	second := servicetest.Acquire(t, b, 8*time.Second)
+	if second.Fence <= first.Fence {
+		t.Errorf("fence %d comes after %d", second.Fence, first.Fence)
+	}
+	if err := write(b, "by the next holder", b.mine); err != nil {
+		t.Error(err)
+	}
+	p.Heal()
+	if err := write(a, "by the old holder", owns); !errors.Is(err, zk.ErrNoNode) {
+		t.Errorf("what the old holder writes by its sequencer: %v", err)
+	}
+	holds("by the next holder")
+	if err := write(a, "by the old holder", ""); err != nil {
+		t.Error(err)
+	}
+	holds("by the old holder")
+}
+
+// Servers that want credentials end the client that has none, in one line.
+func TestCredentialsAreWanted(t *testing.T) {
+	r := servicetest.Start(t, &Service)
+	for _, recipe := range []string{own, library} {
+		l := client(t, r.Addresses, "wanted"+recipe, "recipe="+recipe)
+		if recipe == own {
+			if _, err := l.conn.SetACL("/", zk.DigestACL(zk.PermAll, "somebody", "secret"), -1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := l.Acquire(t.Context())
+		var fatal program.Fatal
+		if !errors.As(err, &fatal) || !strings.Contains(err.Error(), "credentials") ||
+			!strings.Contains(err.Error(), r.Addresses[0]) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("recipe=%s: the error is %v", recipe, err)
+		}
+	}
+}
+
+// A server that speaks something else is named before anybody asks for the lock.
+func TestServerOfSomebodyElse(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			c.Write([]byte("\x00\x00\x00\x09nonsense \r\n"))
+			c.Close()
+		}
+	}()
+	at := l.Addr().String()
+	_, err = open(t.Context(), servicetest.Setting("x", at), servicetest.Values(t, &Service))
+	if err == nil || !strings.Contains(err.Error(), at) || !strings.Contains(err.Error(), "no session") ||
+		strings.Contains(err.Error(), "\n") {
+		t.Errorf("the error is %v", err)
 	}
 }
