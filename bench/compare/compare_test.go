@@ -310,15 +310,15 @@ func TestNamesOfMetrics(t *testing.T) {
 		"wait_us_p99": "", "wait_us_p98": "did you mean wait_us_p90, wait_us_p99",
 		"algorithm": "there is no figure",
 	} {
-		if err := CheckMetrics([]string{name}); !fits(err, want) {
+		if _, err := Metrics(name); !fits(err, want) {
 			t.Errorf("figure %s: %v", name, err)
 		}
 	}
-	if err := CheckMetrics([]string{"messages", "messages"}); err == nil {
+	if _, err := Metrics("messages", "messages"); err == nil {
 		t.Error("a metric may be named twice")
 	}
 	for _, m := range append(slices.Concat(defaults...), moreIsBetter...) {
-		if err := CheckMetrics([]string{m}); err != nil {
+		if _, err := Metrics(m); err != nil {
 			t.Error(err)
 		}
 	}
