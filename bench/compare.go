@@ -76,11 +76,14 @@ func Compare(first, again *Summary) *Comparison {
 		}
 		if !changed[results.RowsFile] {
 			c.rows(trial, &first.Rows[was], &again.Rows[is], func(column, was, is string) bool {
-				return simulated || slices.Contains(columns, column) && was != "" && is != ""
+				return simulated || slices.Contains(columns, results.Column(column)) && was != "" && is != ""
 			})
 		}
 	}
-	c.Compared = append([]string{"the verdicts"}, columns...)
+	c.Compared = []string{"the verdicts"}
+	for _, column := range columns {
+		c.Compared = append(c.Compared, string(column))
+	}
 	if simulated {
 		c.Compared = []string{english.Count(events, "event", "events"), "the verdicts", "all figures"}
 	}
@@ -158,20 +161,20 @@ func (c *Comparison) rows(trial int, first, again *results.Row, should func(colu
 // exactColumns are the columns in which two real runs of the same options agree: how many entries were asked
 // for; the messages, where requests come one at a time and whose they are follows from the seed, or where one
 // number of messages per entry is published for the load.
-func (j *Job) exactColumns() (columns []string) {
+func (j *Job) exactColumns() (columns []results.Column) {
 	load := j.Workload.Load
 	laps := !j.Spec.Circulates || j.Entries == 0 || j.Entries >= uint64(j.Config.N) // as check.cost has it
 	alone := j.Alone()
 	cost, renewals := j.published()
 	if j.Entries > 0 {
-		columns = append(columns, "entries")
+		columns = append(columns, results.Entries)
 	}
 	switch {
 	case !renewals.Exact():
 	case j.Entries > 0 && alone && !j.Spec.Circulates:
-		columns = append(columns, "messages", "publishes", "messages_per_entry")
+		columns = append(columns, results.Messages, results.Publishes, results.MessagesPerEntry)
 	case cost.Exact() && load != workload.One && laps:
-		columns = append(columns, "messages_per_entry")
+		columns = append(columns, results.MessagesPerEntry)
 	}
 	return columns
 }

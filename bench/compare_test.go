@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -44,7 +45,7 @@ func TestColumnsInWhichRealRunsAgree(t *testing.T) {
 		if c.entries > 0 {
 			o.Duration = 0
 		}
-		if got := strings.Join(drafted(t, row, o, false).exactColumns(), " "); got != c.want {
+		if got := fmt.Sprint(drafted(t, row, o, false).exactColumns()); got != "["+c.want+"]" {
 			t.Errorf("%s, %s, %d entries: %q, want %q", c.algorithm, c.load, c.entries, got, c.want)
 		}
 	}

@@ -67,8 +67,9 @@ func (c *contradictions) add(file string, trial int, what string) {
 }
 
 // has reports a figure of runs.csv of the trial i that another file gives otherwise.
-func (c *contradictions) has(i int, column string, by string, is figure.Figure) {
-	if was := c.Rows[i].Figure(column); slices.Contains(c.columns, column) && was.String() != is.String() {
+func (c *contradictions) has(i int, column results.Column, by string, is figure.Figure) {
+	was := c.Rows[i].Figure(column)
+	if slices.Contains(c.columns, string(column)) && was.String() != is.String() {
 		c.add(results.RowsFile, c.Rows[i].Trial, fmt.Sprintf("%s is %s, and by %s it is %s", column,
 			or(was, "empty"), by, or(is, "empty")))
 	}
@@ -83,7 +84,7 @@ func or(f figure.Figure, none string) string {
 
 // is reports a figure that others of its row, or another file, give otherwise, but for rounding. What is not
 // known contradicts nothing.
-func (c *contradictions) is(i int, column string, by string, is float64) {
+func (c *contradictions) is(i int, column results.Column, by string, is float64) {
 	was, known := c.Rows[i].Figure(column).Value()
 	if known && math.Abs(was-is) > 1e-5*max(1, math.Abs(was)) {
 		c.add(results.RowsFile, c.Rows[i].Trial, fmt.Sprintf("%s is %v, and by %s it is %v", column,
@@ -96,7 +97,7 @@ func (c *contradictions) quantiles(i int, latencies map[string]*hdrhistogram.His
 	for _, column := range c.columns {
 		if tag, q, is := measure.QuantileIn(column); is {
 			of := measure.LatencyOf(latencies, tag)
-			c.has(i, column, results.LatencyLog, of.MicrosAt(q))
+			c.has(i, results.Column(column), results.LatencyLog, of.MicrosAt(q))
 		}
 	}
 }
@@ -104,19 +105,19 @@ func (c *contradictions) quantiles(i int, latencies map[string]*hdrhistogram.His
 // counts compares figures of a row with each other, and with how many durations there are.
 func (c *contradictions) counts(i int, latencies map[string]*hdrhistogram.Histogram) {
 	row := &c.Rows[i]
-	value := func(column string) (x float64, known bool) { return row.Figure(column).Value() }
-	accepted, is := value("entries_accepted")
-	refused, also := value("entries_refused")
+	value := func(column results.Column) (x float64, known bool) { return row.Figure(column).Value() }
+	accepted, is := value(results.EntriesAccepted)
+	refused, also := value(results.EntriesRefused)
 	if is && also {
-		c.is(i, "entries", "entries_accepted and entries_refused", accepted+refused)
+		c.is(i, results.Entries, "entries_accepted and entries_refused", accepted+refused)
 	}
-	inWindow, is := value("accepted_in_window")
-	length, also := value("duration_s")
+	inWindow, is := value(results.AcceptedInWindow)
+	length, also := value(results.DurationS)
 	if is && also && length > 0 {
-		c.is(i, "entries_per_s", "accepted_in_window and duration_s", inWindow/length)
+		c.is(i, results.EntriesPerS, "accepted_in_window and duration_s", inWindow/length)
 	}
 	if holds := measure.LatencyOf(latencies, measure.HoldTag); row.Verdict == "valid" && holds.Count() > 0 {
-		c.is(i, "entries_in_window", "the holds in "+results.LatencyLog, float64(holds.Count()))
+		c.is(i, results.EntriesInWindow, "the holds in "+results.LatencyLog, float64(holds.Count()))
 	}
 }
 
@@ -142,12 +143,12 @@ func (c *contradictions) messages(i int) {
 		}
 	}
 	if some {
-		c.is(i, "messages", results.MessagesFile, sent)
-		c.is(i, "publishes", results.MessagesFile, publishes)
-		c.is(i, "heartbeats", results.MessagesFile, beats)
+		c.is(i, results.Messages, results.MessagesFile, sent)
+		c.is(i, results.Publishes, results.MessagesFile, publishes)
+		c.is(i, results.Heartbeats, results.MessagesFile, beats)
 	}
 	if ofEntries {
-		c.is(i, "messages_per_entry", results.MessagesFile, perEntry)
+		c.is(i, results.MessagesPerEntry, results.MessagesFile, perEntry)
 	}
 }
 
@@ -167,10 +168,10 @@ func (c *contradictions) groups(i int) {
 			unissued = unissued && of.Unissued.Known()
 		}
 		if len(g.of) > 0 {
-			c.is(i, "entries_in_window", g.file, entries)
+			c.is(i, results.EntriesInWindow, g.file, entries)
 		}
 		if len(g.of) > 0 && unissued {
-			c.is(i, "unfinished", g.file, unfinished)
+			c.is(i, results.UnfinishedRequests, g.file, unfinished)
 		}
 	}
 	c.timeline(i)
@@ -224,10 +225,10 @@ func (c *contradictions) resourcesOf(trial int) (all []measure.OfGroup) {
 // verdict compares a trial with its verdict. The outcome was compared with run.yaml before.
 func (c *contradictions) verdict(i int) {
 	row, v := &c.Rows[i], &c.Verdicts[i]
-	c.is(i, "entries", results.VerdictFile, float64(v.Entries))
-	c.is(i, "violations", results.VerdictFile, float64(v.Violations))
-	c.is(i, "lost_unintended", results.VerdictFile, float64(v.LostUnintended))
-	c.is(i, "overlap_us", results.VerdictFile, float64(v.Overlap.Nanoseconds())/1e3)
+	c.is(i, results.Entries, results.VerdictFile, float64(v.Entries))
+	c.is(i, results.Violations, results.VerdictFile, float64(v.Violations))
+	c.is(i, results.Lost, results.VerdictFile, float64(v.LostUnintended))
+	c.is(i, results.OverlapUS, results.VerdictFile, float64(v.Overlap.Nanoseconds())/1e3)
 	if row.Reason != strings.Join(strings.Fields(v.Reason), " ") && row.Reason != v.Reason {
 		c.add(results.RowsFile, row.Trial, fmt.Sprintf("reason is %q, and by %s it is %q", row.Reason,
 			results.VerdictFile, v.Reason))

@@ -1,6 +1,12 @@
 package results
 
 import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"reflect"
+	"strconv"
 	"testing"
 	"time"
 
@@ -32,12 +38,42 @@ func TestCellsOfColumns(t *testing.T) {
 }
 
 func TestUnitsOfTimes(t *testing.T) {
-	for column, want := range map[string]time.Duration{
+	for column, want := range map[Column]time.Duration{
 		"wait_us_p99": time.Microsecond, "overlap_us": time.Microsecond, "ready_ms": time.Millisecond,
 		"steady_s": time.Second, "pause_s_max": time.Second, "entries_per_s": 0,
 		"suspicions_wrong_per_h": 0, "messages": 0, "s": 0, option.DurationColumn: time.Second} {
 		if got := TimeUnit(column); got != want {
 			t.Errorf("the unit of %s is %v, not %v", column, got, want)
 		}
+	}
+}
+
+// Each constant of type Column names a column of a table.
+func TestColumnsThatCodeNames(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "columns.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	are := map[string]bool{}
+	for _, name := range headersOf(reflect.TypeFor[FaultRow](), nil) { // of which PhaseRows are made
+		are[name] = true
+	}
+	for _, file := range Tables() {
+		for _, d := range Descriptions(file) {
+			are[d.Name] = true
+		}
+	}
+	named := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		if c, is := n.(*ast.ValueSpec); is && fmt.Sprint(c.Type) == "Column" {
+			named++
+			if name, err := strconv.Unquote(c.Values[0].(*ast.BasicLit).Value); err != nil || !are[name] {
+				t.Errorf("%v is %s, which is no column", c.Names[0], name)
+			}
+		}
+		return true
+	})
+	if named == 0 {
+		t.Error("no columns are named")
 	}
 }

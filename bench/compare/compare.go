@@ -32,10 +32,10 @@ type Request struct {
 	// By is a projection of golang.org/x/perf/benchproc, such as algorithm or nodes@num: trials with one value
 	// of it form a group. Empty: two sides are compared.
 	By      string
-	Against string   // the group that the others are compared with, by its value; empty: the first
-	Where   []string // filters of benchproc, such as nodes:8; trials that match all of them are compared
-	Metrics []string // columns of runs.csv; none: each of defaults that some trial has measured
-	Unlike  bool     // compare what differs in more than is compared
+	Against string           // the group that the others are compared with, by its value; empty: the first
+	Where   []string         // filters of benchproc, such as nodes:8; trials that match all of them are compared
+	Metrics []results.Column // none: each of defaults that some trial has measured
+	Unlike  bool             // compare what differs in more than is compared
 }
 
 // A Comparison is the result of a Request.
@@ -48,7 +48,7 @@ type Comparison struct {
 	Alone  []string `json:"alone"` // experiments of one side that the other has not
 	Lines  []Line   `json:"-"`     // by metric, and then by group
 	// Unmeasured are metrics that were asked for and no trial has measured.
-	Unmeasured []string `json:"unmeasured"`
+	Unmeasured []results.Column `json:"unmeasured"`
 
 	pairs []pair
 }
@@ -89,7 +89,7 @@ func Compare(r Request, sides ...Side) (*Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Comparison{By: r.By, Alone: []string{}, Unmeasured: []string{}}
+	c := &Comparison{By: r.By, Alone: []string{}, Unmeasured: []results.Column{}}
 	if r.By == "" {
 		c.Sides = s.names
 	}
@@ -253,7 +253,7 @@ func groupOf(name, where string, trials []*Trial) *Group {
 }
 
 // compare fills in the lines of the pairs.
-func (c *Comparison) compare(metrics []string) {
+func (c *Comparison) compare(metrics []results.Column) {
 	asked := len(metrics) > 0
 	if !asked {
 		metrics = c.defaults()
@@ -273,7 +273,7 @@ func (c *Comparison) compare(metrics []string) {
 }
 
 // measured reports whether any valid trial has measured a metric.
-func (c *Comparison) measured(metric string) bool {
+func (c *Comparison) measured(metric results.Column) bool {
 	return slices.ContainsFunc(c.Groups, func(g *Group) bool {
 		return slices.ContainsFunc(g.trials, func(t *Trial) bool { return t.Figure(metric).Known() })
 	})

@@ -136,7 +136,7 @@ func TestReasons(t *testing.T) {
 				change(t)
 			}
 		}}, maker{algorithm: "b", wait: 200, change: change})
-		c, err := Compare(Request{By: "algorithm", Metrics: []string{"wait_us_p99"}}, set)
+		c, err := Compare(Request{By: "algorithm", Metrics: []results.Column{"wait_us_p99"}}, set)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +255,7 @@ func TestSides(t *testing.T) {
 		maker{algorithm: "c", wait: 1})
 	wan := sideOf("wan", maker{algorithm: "b", wait: 240, change: far},
 		maker{algorithm: "a", wait: 200, change: far})
-	c, err := Compare(Request{Metrics: []string{"wait_us_p99", "elect_us_p50"}}, lan, wan)
+	c, err := Compare(Request{Metrics: []results.Column{"wait_us_p99", "elect_us_p50"}}, lan, wan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func TestSides(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	if c.Lines[0].Comparisons != 2 || !slices.Equal(c.Alone, []string{"lan: algorithm=c"}) ||
-		!slices.Equal(c.Unmeasured, []string{"elect_us_p50"}) || c.Differ[0].Name != "latency" {
+		!slices.Equal(c.Unmeasured, []results.Column{"elect_us_p50"}) || c.Differ[0].Name != "latency" {
 		t.Errorf("%+v", c)
 	}
 	for _, test := range []struct {
@@ -310,15 +310,15 @@ func TestNamesOfMetrics(t *testing.T) {
 		"wait_us_p99": "", "wait_us_p98": "did you mean wait_us_p90, wait_us_p99",
 		"algorithm": "there is no figure",
 	} {
-		if err := CheckMetrics([]string{name}); !fits(err, want) {
+		if _, err := Metrics(name); !fits(err, want) {
 			t.Errorf("figure %s: %v", name, err)
 		}
 	}
-	if err := CheckMetrics([]string{"messages", "messages"}); err == nil {
+	if _, err := Metrics("messages", "messages"); err == nil {
 		t.Error("a metric may be named twice")
 	}
 	for _, m := range append(slices.Concat(defaults...), moreIsBetter...) {
-		if err := CheckMetrics([]string{m}); err != nil {
+		if _, err := Metrics(string(m)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -400,7 +400,7 @@ func TestRank(t *testing.T) {
 	broken[0].Verdict = "violated"
 	groups := []*Group{GroupOf("slow", slow), GroupOf("broken", broken), GroupOf("same", same),
 		GroupOf("fast", fast), GroupOf("bound", bound)}
-	for metric, want := range map[string]string{
+	for metric, want := range map[results.Column]string{
 		"entries_per_s": "[bound 1] [fast 2] [same 2] [slow 4] [broken 0]",
 		"wait_us_p99":   "[fast 1] [same 1] [slow 3] [bound 0] [broken 0]",
 	} {

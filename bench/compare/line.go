@@ -15,10 +15,10 @@ import (
 // A Line compares one metric of a group with that of the baseline. A difference is the group's value
 // minus the baseline's, in the unit of the metric and in percent of the baseline's median.
 type Line struct {
-	Metric   string `csv:"metric"`
-	Where    string `csv:"where"` // which of several experiments; empty: there is one
-	Baseline string `csv:"baseline"`
-	Group    string `csv:"group"`
+	Metric   results.Column `csv:"metric"`
+	Where    string         `csv:"where"` // which of several experiments; empty: there is one
+	Baseline string         `csv:"baseline"`
+	Group    string         `csv:"group"`
 
 	BaselineTrials int           `csv:"baseline_trials"` // that have measured it
 	Trials         int           `csv:"trials"`
@@ -60,7 +60,7 @@ type sample struct {
 	bounds int             // of these, lower bounds
 }
 
-func (g *Group) sample(metric string) sample {
+func (g *Group) sample(metric results.Column) sample {
 	s := sample{group: g}
 	for _, t := range g.trials {
 		f := t.Figure(metric)
@@ -90,7 +90,7 @@ func (s *sample) median() (median, low, high figure.Figure) {
 }
 
 // unranked says why the figures of a group cannot be compared with others; nothing: they can.
-func (s *sample) unranked(metric string) string {
+func (s *sample) unranked(metric results.Column) string {
 	switch {
 	case s.group.Valid == 0:
 		return "no valid trial of " + s.group.Name
@@ -106,7 +106,7 @@ func (s *sample) unranked(metric string) string {
 }
 
 // line compares the two groups by a metric, but for the correction of its probability.
-func (p *pair) line(metric string) Line {
+func (p *pair) line(metric results.Column) Line {
 	from, to := p.baseline.sample(metric), p.other.sample(metric)
 	l := Line{Metric: metric, Where: p.where, Baseline: p.baseline.Name, Group: p.other.Name,
 		BaselineTrials: len(from.x), Trials: len(to.x), Verdict: unshown}
@@ -140,7 +140,7 @@ func (p *pair) line(metric string) Line {
 }
 
 // linesOf compares the pairs by one metric, and corrects their probabilities for being several.
-func linesOf(metric string, pairs []pair) []Line {
+func linesOf(metric results.Column, pairs []pair) []Line {
 	lines := make([]Line, len(pairs))
 	var tested []*Line
 	var p []float64
@@ -170,13 +170,15 @@ func linesOf(metric string, pairs []pair) []Line {
 
 // defaults are the metrics of a comparison that names none: of these lists, the first of which anything was
 // measured. Runs about leaders have no entries.
-var defaults = [][]string{
-	{"entries_per_s", "messages_per_entry", "wait_us_p50", "wait_us_p99", "sync_delay_us_p50"},
-	{"elect_us_p50", "elect_us_max", "messages", "messages_per_election", "leaderless_us"},
+var defaults = [][]results.Column{
+	{results.EntriesPerS, results.MessagesPerEntry, results.WaitUSP50, results.WaitUSP99,
+		results.SyncDelayUSP50},
+	{results.ElectUSP50, results.ElectUSMax, results.Messages, results.MessagesPerElection,
+		results.LeaderlessUS},
 }
 
 // defaults returns the metrics of a comparison that names none.
-func (c *Comparison) defaults() []string {
+func (c *Comparison) defaults() []results.Column {
 	for _, metrics := range defaults {
 		if slices.ContainsFunc(metrics, c.measured) {
 			return metrics
@@ -185,24 +187,27 @@ func (c *Comparison) defaults() []string {
 	return defaults[0]
 }
 
-// CheckMetrics says which of some metrics is no figure of runs.csv, and what may have been meant.
-func CheckMetrics(metrics []string) error {
+// Metrics returns the figures of runs.csv of such names. The error says which is none, and what may have been
+// meant.
+func Metrics(names ...string) (metrics []results.Column, err error) {
 	known := results.FigureColumns()
-	for i, m := range metrics {
+	for i, m := range names {
 		switch {
-		case slices.Contains(metrics[:i], m):
-			return fmt.Errorf("%s is named twice: leave out one of the two", m)
+		case slices.Contains(names[:i], m):
+			return nil, fmt.Errorf("%s is named twice: leave out one of the two", m)
 		case !slices.Contains(known, m):
-			return fmt.Errorf("there is no figure %q%s", m, suggest.List{Names: known, By: "docs/columns.md"}.Hint(m))
+			return nil, fmt.Errorf("there is no figure %q%s", m,
+				suggest.List{Names: known, By: "docs/columns.md"}.Hint(m))
 		}
+		metrics = append(metrics, results.Column(m))
 	}
-	return nil
+	return metrics, nil
 }
 
 // Of these metrics more is better, and of those with such beginnings less. Of all others neither is.
 var (
-	moreIsBetter = []string{"entries_per_s", "utilisation", "jain_index", "entries_node_min", "issued_share",
-		"served_share"}
+	moreIsBetter = []results.Column{results.EntriesPerS, results.Utilisation, results.JainIndex,
+		results.EntriesNodeMin, results.IssuedShare, results.ServedShare}
 	lessIsBetter = []string{"messages_per_", "publishes_per_", "bytes_per_", "one_entry_messages_", "wait_us_",
 		"queue_us_", "protocol_us_", "client_delay_us_", "uncontended_us_", "sync_delay_us_",
 		"overtaken_", "passed_over_",
@@ -213,28 +218,31 @@ var (
 )
 
 // betterOf is above zero if more of a metric is better, below if less is, and zero if neither is.
-func betterOf(metric string) int {
-	switch {
-	case slices.Contains(moreIsBetter, metric):
+func betterOf(metric results.Column) int {
+	if slices.Contains(moreIsBetter, metric) {
 		return 1
-	case slices.ContainsFunc(lessIsBetter, func(begin string) bool { return strings.HasPrefix(metric, begin) }):
-		return -1
+	}
+	for _, begin := range lessIsBetter {
+		if strings.HasPrefix(string(metric), begin) {
+			return -1
+		}
 	}
 	return 0
 }
 
 // BetterOf says in words whether more or less of a metric is better; nothing if neither is.
-func BetterOf(metric string) string {
+func BetterOf(metric results.Column) string {
 	return [...]string{"less is better", "", "more is better"}[betterOf(metric)+1]
 }
 
 // isDelay reports whether a metric is a time that processors without time to spare make longer.
-func isDelay(metric string) bool {
-	return results.TimeUnit(metric) > 0 && (betterOf(metric) < 0 || strings.HasPrefix(metric, "hold_us_"))
+func isDelay(metric results.Column) bool {
+	return results.TimeUnit(metric) > 0 && (betterOf(metric) < 0 ||
+		strings.HasPrefix(string(metric), "hold_us_"))
 }
 
 // verdictOf says what a difference of a metric means.
-func verdictOf(metric string, difference figure.Figure) string {
+func verdictOf(metric results.Column, difference figure.Figure) string {
 	x, _ := difference.Value()
 	switch better := betterOf(metric); {
 	case better == 0 && x > 0:

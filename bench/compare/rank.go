@@ -5,18 +5,19 @@ import (
 	"slices"
 
 	"turnstile/internal/figure"
+	"turnstile/results"
 )
 
 // Median returns the median of a metric of the group's valid trials with its interval, whose ends are unknown
 // if the trials are too few, and how many trials have measured it.
-func (g *Group) Median(metric string) (median, low, high figure.Figure, trials int) {
+func (g *Group) Median(metric results.Column) (median, low, high figure.Figure, trials int) {
 	s := g.sample(metric)
 	median, low, high = s.median()
 	return median, low, high, len(s.x)
 }
 
 // Most returns the greatest value of a metric in the group's valid trials; unknown: none has measured it.
-func (g *Group) Most(metric string) (most figure.Figure) {
+func (g *Group) Most(metric results.Column) (most figure.Figure) {
 	for _, f := range g.sample(metric).all {
 		x, _ := f.Value()
 		if y, known := most.Value(); !known || x > y || x == y && f.IsBound() {
@@ -40,7 +41,7 @@ type Place struct {
 
 // Rank ranks groups by a metric of which more or less is better. Each is compared with the one before it, and
 // has the same rank unless they differ. Groups that cannot be ranked come last.
-func Rank(metric string, groups []*Group) []Place {
+func Rank(metric results.Column, groups []*Group) []Place {
 	places := make([]Place, len(groups))
 	for i, g := range groups {
 		s := g.sample(metric)

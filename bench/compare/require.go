@@ -18,8 +18,9 @@ import (
 
 // A Requirement is a condition on a figure of every trial of a run.
 type Requirement struct {
-	text, metric, operator string
-	value                  float64 // in the unit of the metric
+	text, operator string
+	metric         results.Column
+	value          float64 // in the unit of the metric
 }
 
 var (
@@ -41,10 +42,11 @@ func ParseRequirement(text string) (r Requirement, err error) {
 		return r, fmt.Errorf("%q is no condition: write a figure, one of <= >= < > =, and a value, as in "+
 			"wait_us_p99<50ms", text)
 	}
-	r = Requirement{text: text, metric: found[1], operator: found[2]}
-	if err := CheckMetrics([]string{r.metric}); err != nil {
+	metrics, err := Metrics(found[1])
+	if err != nil {
 		return r, err
 	}
+	r = Requirement{text: text, metric: metrics[0], operator: found[2]}
 	r.value, err = valueOf(found[3], results.TimeUnit(r.metric))
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", text, err)
@@ -122,7 +124,10 @@ func (c *Comparison) Above(share float64, text string) (check.Outcome, string) {
 	if worse != nil {
 		broken = append(broken, fmt.Sprintf("worse by more than %s: %s", text, strings.Join(worse, "; ")))
 	}
-	if unsaid = append(unsaid, c.Unmeasured...); len(unsaid) > 0 || len(c.Lines) == 0 {
+	for _, m := range c.Unmeasured {
+		unsaid = append(unsaid, string(m))
+	}
+	if len(unsaid) > 0 || len(c.Lines) == 0 {
 		unknown = append(unknown, fmt.Sprintf("whether it is worse by more than %s cannot be said of %s", text,
 			cmp.Or(strings.Join(unsaid, "; "), "anything")))
 	}

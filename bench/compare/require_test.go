@@ -89,7 +89,7 @@ func TestABrokenPromiseFails(t *testing.T) {
 		{nil, with("inconclusive", 12), 50, check.Inconclusive, "INCONCLUSIVE: no trial of b is valid; "},
 		{nil, with("inconclusive", 2), 50, check.Valid, "PASSED"},
 	} {
-		made, err := Compare(Request{Metrics: []string{"wait_us_p99", "entries_per_s"}},
+		made, err := Compare(Request{Metrics: []results.Column{"wait_us_p99", "entries_per_s"}},
 			sideOf("a", maker{algorithm: "maekawa", n: 12, wait: 100, change: c.a}),
 			sideOf("b", maker{algorithm: "maekawa", n: 12, wait: c.wait, change: c.b}))
 		if err != nil {
@@ -104,7 +104,7 @@ func TestABrokenPromiseFails(t *testing.T) {
 // By how much a group is worse is told by the end of the interval that is best for it.
 func TestTheBestEndCounts(t *testing.T) {
 	for _, c := range []struct {
-		metric    string
+		metric    results.Column
 		low, high float64
 		want      check.Outcome
 	}{

@@ -10,6 +10,7 @@ import (
 	"turnstile/bench/option"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
+	"turnstile/results"
 )
 
 // boards ranks the algorithms of each setting and size.
@@ -48,7 +49,7 @@ func (s *setting) board(n int) *table {
 		Head: []string{"Rank", "Algorithm", "Entries/s", "Wait p50", "Wait p99", "Rank by it", "Longest wait",
 			"Overtaken", "Jain", "Messages/entry", "Trials", "p", "Remark"}}
 	bytes := func(g *compare.Group) figure.Figure { // of a service, which are counted with proxies alone
-		median, _, _, _ := g.Median("server_bytes_per_entry")
+		median, _, _, _ := g.Median(results.ServerBytesPerEntry)
 		return median
 	}
 	counted := slices.ContainsFunc(groups, func(g *compare.Group) bool { return bytes(g).Known() })
@@ -56,20 +57,21 @@ func (s *setting) board(n int) *table {
 		t.Head = append(t.Head, "Bytes/entry")
 	}
 	waits := map[*compare.Group]compare.Place{}
-	for _, p := range compare.Rank("wait_us_p99", groups) {
+	for _, p := range compare.Rank(results.WaitUSP99, groups) {
 		waits[p.Group] = p
 	}
-	for _, p := range compare.Rank("entries_per_s", groups) {
+	for _, p := range compare.Rank(results.EntriesPerS, groups) {
 		wait := waits[p.Group]
-		messages, _, _, _ := p.Group.Median("messages_per_entry")
-		typical, _, _, _ := p.Group.Median("wait_us_p50")
-		jain, _, _, _ := p.Group.Median("jain_index")
+		messages, _, _, _ := p.Group.Median(results.MessagesPerEntry)
+		typical, _, _, _ := p.Group.Median(results.WaitUSP50)
+		jain, _, _, _ := p.Group.Median(results.JainIndex)
 		trials := strconv.Itoa(p.Valid)
 		if p.CPUBound > 0 {
 			trials += fmt.Sprintf(", %d CPU-bound", p.CPUBound)
 		}
 		row := []string{rank(p), p.Name, interval(p, format.Rate), format.Micros(typical),
-			interval(wait, format.Micros), rank(wait), format.Micros(p.Group.Most("wait_us_max")), overtaken(p.Group),
+			interval(wait, format.Micros), rank(wait), format.Micros(p.Group.Most(results.WaitUSMax)),
+			overtaken(p.Group),
 			format.Hundredths(jain), format.Hundredths(messages), trials, format.Probability(p.P), remark(p, wait)}
 		if counted {
 			row = append(row, format.Hundredths(bytes(p.Group)))
@@ -115,8 +117,8 @@ func uniqueOf(words []string) []string { return slices.Compact(slices.Sorted(sli
 
 // overtaken says how many later requests entered before one of the group, on average and at most.
 func overtaken(g *compare.Group) string {
-	mean, _, _, _ := g.Median("overtaken_mean")
-	most := g.Most("overtaken_max")
+	mean, _, _, _ := g.Median(results.OvertakenMean)
+	most := g.Most(results.OvertakenMax)
 	switch text := "at most " + format.Plain(most, 0); {
 	case !most.Known():
 		return format.Missing

@@ -15,8 +15,8 @@ import (
 
 // A curve says which figure is drawn, and how.
 type curve struct {
-	files  string // what the names of its files begin with
-	metric string // a column of runs.csv
+	files  string         // what the names of its files begin with
+	metric results.Column // a column of runs.csv
 	title  string
 	unit   string // of one that is no time
 	// published says that what is published of it is drawn beside it.
@@ -24,18 +24,20 @@ type curve struct {
 }
 
 var (
-	messageCurve    = curve{"messages", "messages_per_entry", "Messages per entry", "messages per entry", true}
-	throughputCurve = curve{"throughput", "entries_per_s", "Throughput", "entries per second", false}
-	medianCurve     = curve{"wait-p50", "wait_us_p50", "Half of the waits are shorter (p50)", "wait, p50", false}
-	tailCurve       = curve{"wait-p99", "wait_us_p99", "One wait in a hundred is longer (p99)", "wait, p99",
+	messageCurve = curve{"messages", results.MessagesPerEntry, "Messages per entry", "messages per entry",
+		true}
+	throughputCurve = curve{"throughput", results.EntriesPerS, "Throughput", "entries per second", false}
+	medianCurve     = curve{"wait-p50", results.WaitUSP50, "Half of the waits are shorter (p50)", "wait, p50",
 		false}
-	jainCurve = curve{"jain", "jain_index", "Jain's index of the entries of all nodes: 1 is fair",
+	tailCurve = curve{"wait-p99", results.WaitUSP99, "One wait in a hundred is longer (p99)", "wait, p99",
+		false}
+	jainCurve = curve{"jain", results.JainIndex, "Jain's index of the entries of all nodes: 1 is fair",
 		"Jain's index", false}
-	overtakenCurve = curve{"overtaken", "overtaken_max", "How many others overtook one request at most",
+	overtakenCurve = curve{"overtaken", results.OvertakenMax, "How many others overtook one request at most",
 		"entries that overtook one request", false}
-	electCurve = curve{"elect", "elect_us_p50", "Half of the elections were faster (p50)", "time to elect, p50",
-		false}
-	electionMessagesCurve = curve{"election-messages", "messages_per_election", "Messages per election",
+	electCurve = curve{"elect", results.ElectUSP50, "Half of the elections were faster (p50)",
+		"time to elect, p50", false}
+	electionMessagesCurve = curve{"election-messages", results.MessagesPerElection, "Messages per election",
 		"messages per election", false}
 )
 
@@ -47,18 +49,18 @@ type sampled struct {
 
 // A curveRow is a point in the data of a picture.
 type curveRow struct {
-	Algorithm    string        `csv:"algorithm"`
-	Nodes        int           `csv:"nodes"`
-	RatePerS     figure.Figure `csv:"rate_per_s"` // of each node
-	ThinkUS      figure.Figure `csv:"think_us"`   // the mean of what was asked for
-	Metric       string        `csv:"metric"`
-	Trials       int           `csv:"trials"` // that have measured it
-	CPUBound     int           `csv:"cpu_bound"`
-	Median       figure.Figure `csv:"median"`
-	Low          figure.Figure `csv:"low"`
-	High         figure.Figure `csv:"high"`
-	PublishedMin figure.Figure `csv:"published_min"`
-	PublishedMax figure.Figure `csv:"published_max"`
+	Algorithm    string         `csv:"algorithm"`
+	Nodes        int            `csv:"nodes"`
+	RatePerS     figure.Figure  `csv:"rate_per_s"` // of each node
+	ThinkUS      figure.Figure  `csv:"think_us"`   // the mean of what was asked for
+	Metric       results.Column `csv:"metric"`
+	Trials       int            `csv:"trials"` // that have measured it
+	CPUBound     int            `csv:"cpu_bound"`
+	Median       figure.Figure  `csv:"median"`
+	Low          figure.Figure  `csv:"low"`
+	High         figure.Figure  `csv:"high"`
+	PublishedMin figure.Figure  `csv:"published_min"`
+	PublishedMax figure.Figure  `csv:"published_max"`
 }
 
 // curves draws messages, throughput and waits against the number of nodes and the load.
@@ -216,7 +218,7 @@ func (c curve) axis(all []sampled) (axis draw.Axis, of float64) {
 }
 
 // pointOf returns the point of an experiment, in a unit that is so many of that of the metric.
-func pointOf(metric string, s sampled, of float64) draw.Point {
+func pointOf(metric results.Column, s sampled, of float64) draw.Point {
 	median, low, high, _ := s.Median(metric)
 	value := func(f figure.Figure) float64 { x, _ := f.Value(); return x / of }
 	p := draw.Point{X: s.x, Y: value(median), Hollow: s.CPUBound > 0 || median.IsBound()}

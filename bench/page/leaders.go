@@ -27,11 +27,11 @@ func (m *maker) elections() {
 		if e.setting.columns != elections || e.Valid == 0 {
 			continue
 		}
-		median := func(metric string) figure.Figure { f, _, _, _ := e.Median(metric); return f }
+		median := func(metric results.Column) figure.Figure { f, _, _, _ := e.Median(metric); return f }
 		t.Rows = append(t.Rows, []string{e.series, cmp.Or(e.setting.faults(), "none"),
-			fmt.Sprint(e.nodes), fmt.Sprint(e.Valid), format.Whole(median("elections")),
-			format.Micros(median("elect_us_p50")), format.Hundredths(median("messages_per_election")),
-			format.Micros(median("leaderless_us")), format.Micros(median("two_leaders_us"))})
+			fmt.Sprint(e.nodes), fmt.Sprint(e.Valid), format.Whole(median(results.Elections)),
+			format.Micros(median(results.ElectUSP50)), format.Hundredths(median(results.MessagesPerElection)),
+			format.Micros(median(results.LeaderlessUS)), format.Micros(median(results.TwoLeadersUS))})
 	}
 	if len(t.Rows) > 0 {
 		blocks = append(blocks, block{Table: t})

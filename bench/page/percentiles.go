@@ -128,8 +128,9 @@ func (m *maker) quantiles(e *experiment) (points []draw.Point, rows []quantileRo
 	}
 	for _, q := range []struct {
 		at     float64
-		metric string
-	}{{0.5, "wait_us_p50"}, {0.9, "wait_us_p90"}, {0.99, "wait_us_p99"}, {0.999, "wait_us_p999"}} {
+		metric results.Column
+	}{{0.5, results.WaitUSP50}, {0.9, results.WaitUSP90}, {0.99, results.WaitUSP99},
+		{0.999, results.WaitUSP999}} {
 		median, _, _, _ := e.Median(q.metric)
 		if us, known := median.Value(); known {
 			add(q.at, us)

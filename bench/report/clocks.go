@@ -4,16 +4,21 @@ import (
 	"strings"
 
 	"turnstile/internal/format"
+	"turnstile/results"
 )
 
 // betweenNodes are the figures of runs.csv that compare times of different nodes, with their names in the
 // summary.
-var betweenNodes = []struct{ column, name string }{
-	{"sync_delay_us_p50", "the synchronization delay"}, {"detection_us_mean", "the time of detection"},
-	{"elect_us_p50", "the time of an election"},
-	{"elect_declaration_us_p50", "the time until a leader declares itself"},
-	{"elect_agreement_us_p50", "the time until nodes agree"}, {"takeover_us_p50", "the time of a take-over"},
-	{"all_agreed_us_p50", "the time until all agree"},
+var betweenNodes = []struct {
+	column results.Column
+	name   string
+}{
+	{results.SyncDelayUSP50, "the synchronization delay"},
+	{results.DetectionUSMean, "the time of detection"},
+	{results.ElectUSP50, "the time of an election"},
+	{results.ElectDeclaredUSP50, "the time until a leader declares itself"},
+	{results.ElectAgreedUSP50, "the time until nodes agree"}, {results.TakeoverUSP50, "the time of a take-over"},
+	{results.AllAgreedUSP50, "the time until all agree"},
 }
 
 // fewUS is up to how many microseconds clocks are taken for one: as far as anchors of one clock may err.
@@ -22,7 +27,7 @@ const fewUS = 10
 // clocks says how far apart times of different nodes may be, if their hosts have several clocks, and which
 // figures that makes worth little.
 func (p *Report) clocks(t table) {
-	most := t.of("clock_error_us").most
+	most := t.of(results.ClockErrorUS).most
 	worst, known := most.Value()
 	if !known || worst < fewUS {
 		return

@@ -14,26 +14,26 @@ import (
 // usedOf says who used how much of the CPU time. Under a quota, the shares of the run are of that, and those
 // of others, whom it does not bind, of the machine.
 func usedOf(t table, m results.Machine) string {
-	of, total, others := "of the CPU time", t.of("cpu_busy"), ", others %s"
+	of, total, others := "of the CPU time", t.of(results.CPUBusy), ", others %s"
 	if limited(m) {
 		of, total = "of the limit of "+quota(m), spreadOf(ours(t))
 		others = "; others used %s of the " + english.Count(m.Cores, "core", "cores")
 	}
-	if !t.known("own_cpu") {
-		return t.of("cpu_busy").text(format.Percent) + " of the CPU time used"
+	if !t.known(results.OwnCPU) {
+		return t.of(results.CPUBusy).text(format.Percent) + " of the CPU time used"
 	}
 	if total.known == 0 { // of a short run, the system may not say what others used
 		total = spreadOf(ours(t))
 	}
 	text := fmt.Sprintf("%s %s used: the run %s", total.text(format.Percent), of,
-		t.of("own_cpu").text(format.Percent))
-	if t.known("broker_share") {
-		text += ", its broker " + t.of("broker_share").text(format.Percent)
+		t.of(results.OwnCPU).text(format.Percent))
+	if t.known(results.BrokerShare) {
+		text += ", its broker " + t.of(results.BrokerShare).text(format.Percent)
 	}
-	if !t.known("others_cpu") {
+	if !t.known(results.OthersCPU) {
 		return text + "; what others used is not known"
 	}
-	return text + fmt.Sprintf(others, t.of("others_cpu").text(format.Percent))
+	return text + fmt.Sprintf(others, t.of(results.OthersCPU).text(format.Percent))
 }
 
 // ours returns what the run and its broker used in each trial, of what they could use.
@@ -65,7 +65,7 @@ func (p *Report) cpuBound(t table, m results.Machine) {
 	if limited(m) {
 		by, ofMachine = " by its limit of "+quota(m), used*m.CPUQuota/float64(m.Cores)
 	}
-	others, known := busy.of("others_cpu").median.Value()
+	others, known := busy.of(results.OthersCPU).median.Value()
 	switch usedUp := limited(m) && used > results.CPUBoundAbove; {
 	case known && others > ofMachine && !usedUp:
 		p.warn("CPU-bound: %sothers used %s of the machine: these times are theirs as well; "+

@@ -13,7 +13,7 @@ import (
 // what lets in for lost.
 func (p *Report) epochs(s *bench.Summary, faults []faultTable) {
 	for _, rows := range faults[:min(listedFaults, len(faults))] {
-		count := rows.of("epochs_new")
+		count := rows.of(results.EpochsNew)
 		if count.known == 0 {
 			continue // the algorithm has no epochs
 		}
@@ -22,7 +22,7 @@ func (p *Report) epochs(s *bench.Summary, faults []faultTable) {
 			text += fmt.Sprintf(", epoch %s after %s", format.Whole(first.EpochAfter), format.Whole(first.EpochBefore))
 		}
 		p.line("epochs", "fault %d: %s; nobody entered for %s%s", rows[0].Number, text,
-			rows.of("silence_s").text(format.Seconds), textbook(s, &rows[0]))
+			rows.of(results.SilenceS).text(format.Seconds), textbook(s, &rows[0]))
 	}
 }
 

@@ -102,7 +102,7 @@ func (p *Report) faultsTable(faults []faultTable, trials int) {
 	p.printf("%-23s %26s %19s %9s\n", about, "entries per second", "next entry after", "old rate")
 	p.printf(faultFormat, "fault", "before", "during", "after", "its start", "its heal", "after it")
 	for _, rows := range faults[:min(listedFaults, len(faults))] {
-		median := func(column string) figure.Figure { return rows.of(column).median }
+		median := func(column results.Column) figure.Figure { return rows.of(column).median }
 		name := fmt.Sprintf("%d %s", rows[0].Number, rows[0].Fault)
 		if utf8.RuneCountInString(name) > 23 {
 			p.printf("%s\n", name)
@@ -110,9 +110,9 @@ func (p *Report) faultsTable(faults []faultTable, trials int) {
 		}
 		p.printf(faultFormat, name,
 			format.Rate(median("entries_before_per_s")), format.Rate(median("entries_during_per_s")),
-			format.Rate(median("entries_after_per_s")), format.Seconds(median("next_entry_s")),
-			format.Seconds(median("healed_next_entry_s")), format.Seconds(median("old_rate_s")))
-		during, after := median("refused_during"), median("refused_after")
+			format.Rate(median("entries_after_per_s")), format.Seconds(median(results.NextEntryS)),
+			format.Seconds(median(results.HealedNextEntryS)), format.Seconds(median(results.OldRateS)))
+		during, after := median(results.RefusedDuring), median("refused_after")
 		x, _ := during.Value()
 		if y, _ := after.Value(); x+y > 0 {
 			p.printf("  refused, so in no rate: %s while it lasted, %s after it\n", format.Whole(during),

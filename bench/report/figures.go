@@ -24,7 +24,7 @@ import (
 // other figures the median, beside the least and the greatest where trials differ.
 func (p *Report) figures(s *bench.Summary) {
 	t := table(s.Rows)
-	if !t.known("duration_s") {
+	if !t.known(results.DurationS) {
 		return // the run ended before anything was measured
 	}
 	layoutOf(s.Job).figures(p, s, t)
@@ -51,12 +51,12 @@ func (p *Report) entries(s *bench.Summary, t table) {
 // work prints the work that clients did inside. It prints nothing if they wrote the account alone.
 func (p *Report) work(s *bench.Summary, t table) {
 	w := s.Record.Options.Workload.Work
-	if w == workload.Account || !t.known("work_done") {
+	if w == workload.Account || !t.known(results.WorkDone) {
 		return
 	}
-	sum := func(column string) uint64 { n, _ := t.sum(column).Value(); return uint64(n) }
-	says := w.Says(sum("work_done"), sum("work_spoilt"))
-	if undone := sum("shares_undone"); undone > 0 {
+	sum := func(column results.Column) uint64 { n, _ := t.sum(column).Value(); return uint64(n) }
+	says := w.Says(sum(results.WorkDone), sum(results.WorkSpoilt))
+	if undone := sum(results.SharesUndone); undone > 0 {
 		says += ", and " + english.Count(undone, "share", "shares") + " never done, since a node died first"
 	}
 	p.line("work", "%s", says)
@@ -64,32 +64,33 @@ func (p *Report) work(s *bench.Summary, t table) {
 
 func (p *Report) throughput(s *bench.Summary, t table) {
 	text := fmt.Sprintf("%s entries/s: %s in %s; somebody inside for %s of it",
-		t.of("entries_per_s").text(format.Rate), format.Whole(t.sum("accepted_in_window")),
-		format.Seconds(t.sum("duration_s")), t.of("utilisation").text(format.Percent))
-	if t.known("utilisation_mean") {
+		t.of(results.EntriesPerS).text(format.Rate), format.Whole(t.sum(results.AcceptedInWindow)),
+		format.Seconds(t.sum(results.DurationS)), t.of(results.Utilisation).text(format.Percent))
+	if t.known(results.UtilisationMean) {
 		text += fmt.Sprintf(", each of %s resources taken for %s on average", t[0].Text(option.ResourcesColumn),
-			t.of("utilisation_mean").text(format.FinePercent))
+			t.of(results.UtilisationMean).text(format.FinePercent))
 	}
-	if t.known("utilisation_predicted") {
-		text += fmt.Sprintf("; theory says %s entries/s, %s", format.Rate(t.of("entries_per_s_predicted").median),
-			format.Percent(t.of("utilisation_predicted").median))
+	if t.known(results.UtilisationPredicted) {
+		text += fmt.Sprintf("; theory says %s entries/s, %s",
+			format.Rate(t.of(results.EntriesPerSPredicted).median),
+			format.Percent(t.of(results.UtilisationPredicted).median))
 	}
 	p.line("throughput", "%s", text)
 	if says := s.Job.Lockstep(); says != "" {
 		p.line("", "%s", says)
 	}
-	if refused, _ := t.sum("entries_refused").Value(); refused > 0 {
+	if refused, _ := t.sum(results.EntriesRefused).Value(); refused > 0 {
 		p.line("refused", "%s of %s entries of the whole run, which count in no rate", english.Thousands(refused),
-			format.Whole(t.sum("entries")))
+			format.Whole(t.sum(results.Entries)))
 	}
-	if secluded, _ := t.sum("entries_in_minority").Value(); secluded > 0 {
+	if secluded, _ := t.sum(results.EntriesInMinority).Value(); secluded > 0 {
 		p.line("minority", "%s of %s entries by clients that could reach no majority", english.Thousands(secluded),
-			format.Whole(t.sum("entries")))
+			format.Whole(t.sum(results.Entries)))
 	}
 	p.window(t)
 	switch {
-	case t.known("issued_share"):
-		p.line("issued", "%s of the requests due", t.of("issued_share").text(format.FinePercent))
+	case t.known(results.IssuedShare):
+		p.line("issued", "%s of the requests due", t.of(results.IssuedShare).text(format.FinePercent))
 	case t[0].Text(option.LoadColumn) == string(workload.Open):
 		p.line("issued", "%s", unissued(s))
 	}
@@ -108,8 +109,8 @@ func unissued(s *bench.Summary) string {
 // window says how long the warm-up took, if the clients decided that, and whether what was measured shows
 // more than a beginning: two entries of each client that requested.
 func (p *Report) window(t table) {
-	if t.known("warmup_limit_s") {
-		text := "took " + t.of("warmup_took_s").text(format.Seconds)
+	if t.known(option.LimitColumn) {
+		text := "took " + t.of(results.WarmupTookS).text(format.Seconds)
 		if late := t.where(func(row *results.Row) bool {
 			took, _ := row.WarmupTookS.Value()
 			limit, _ := row.Figure(option.LimitColumn).Value()
@@ -161,13 +162,13 @@ func (p *Report) latencies(s *bench.Summary, t table) {
 	if n := waits.Censored(); n > 0 {
 		p.line("", "%d of these waits never ended; they count with the age they had", n)
 	}
-	if t.known("issued_share") {
+	if t.known(results.IssuedShare) {
 		p.latency(s, t, measure.QueueTag, middle, high)
 		p.latency(s, t, measure.ProtocolTag, middle, high)
 	}
 	p.latency(s, t, measure.SynchronizationDelayTag, middle, high)
 	p.latency(s, t, measure.HoldTag, middle, high)
-	if t.known("client_delay_us_p50") {
+	if t.known(results.ClientDelayP50) {
 		p.line("client", "delay p50 %s  (the wait with all else at rest)", format.Micros(waits.MicrosAt(0.5)))
 	}
 }
@@ -185,7 +186,7 @@ func (p *Report) latency(s *bench.Summary, t table, tag string, of ...quantile) 
 		if i > 0 {
 			together, apart = together+", ", apart+", "
 		}
-		trials := t.of(tag + "_us_" + q.column)
+		trials := t.of(results.Column(tag + "_us_" + q.column))
 		together += q.name + " " + format.Micros(all.MicrosAt(q.q))
 		apart += q.name + " " + trials.limits(format.Micros)
 		varies = varies || trials.varies(format.Micros)
@@ -226,7 +227,7 @@ func (p *Report) histogram(s *bench.Summary, kind measure.LatencyKind) {
 
 // serverBytes prints what clients of a service exchange with its servers.
 func (p *Report) serverBytes(t table) {
-	bytes := t.of("server_bytes_per_entry")
+	bytes := t.of(results.ServerBytesPerEntry)
 	if bytes.known == 0 {
 		p.line("per entry", "the messages of a service are not counted; its bytes are, with --proxies")
 		return
@@ -267,11 +268,11 @@ func (p *Report) messages(s *bench.Summary, t table) {
 	for _, kind := range kinds {
 		line(kind, spreadOf(deliveries[kind]), spreadOf(publishes[kind]))
 	}
-	line("together", t.of("messages_per_entry"), t.of("publishes_per_entry"))
+	line("together", t.of(results.MessagesPerEntry), t.of(results.PublishesPerEntry))
 	p.line("published", "%s", p.published(s, t))
-	if t.known("one_entry_messages_mean") {
-		p.line("one entry", "%s deliveries, on average %s", format.Range(t.of("one_entry_messages_min").least,
-			t.of("one_entry_messages_max").most), t.of("one_entry_messages_mean").text(format.Hundredths))
+	if t.known(results.OneEntryMean) {
+		p.line("one entry", "%s deliveries, on average %s", format.Range(t.of(results.OneEntryMin).least,
+			t.of(results.OneEntryMax).most), t.of(results.OneEntryMean).text(format.Hundredths))
 	}
 }
 
@@ -325,7 +326,7 @@ func (p *Report) published(s *bench.Summary, t table) string {
 }
 
 func (p *Report) fairness(t table) {
-	overtaken := t.of("overtaken_max").most
+	overtaken := t.of(results.OvertakenMax).most
 	text := "nobody was overtaken"
 	switch n, _ := overtaken.Value(); {
 	case overtaken.IsBound() && n == 0:
@@ -336,7 +337,7 @@ func (p *Report) fairness(t table) {
 	case n > 0:
 		text = "overtaken at most " + english.Count(uint64(n), "time", "times")
 	}
-	p.line("fairness", "Jain index %s; entries per node %s; %s", t.of("jain_index").text(format.Precise),
+	p.line("fairness", "Jain index %s; entries per node %s; %s", t.of(results.JainIndex).text(format.Precise),
 		entriesPerNode(t), text)
 }
 
@@ -360,7 +361,7 @@ func entriesPerNode(t table) string {
 	case alike:
 		return text
 	case ratio == 1:
-		return format.Range(t.of("entries_node_min").least, t.of("entries_node_max").most) +
+		return format.Range(t.of(results.EntriesNodeMin).least, t.of(results.EntriesNodeMax).most) +
 			" by trial, of a trial all alike"
 	}
 	return fmt.Sprintf("%s (in trial %d, where they differ most)", text, t[widest].Trial)
@@ -369,14 +370,14 @@ func entriesPerNode(t table) string {
 // machine prints what the run took of the machine. A simulated run has no timers, and no machine.
 func (p *Report) machine(s *bench.Summary, t table) {
 	m := s.Record.Machine
-	if !t.known("node_rss_mb_max") && !t.known("cpu_busy") {
+	if !t.known(results.NodeRSSMB) && !t.known(results.CPUBusy) {
 		return
 	}
-	p.line("timers", "late by %s (p50), %s (p99), %s (max)", format.Micros(t.of("timer_late_us_p50").median),
-		format.Micros(t.of("timer_late_us_p99").median), format.Micros(t.of("timer_late_us_max").most))
+	p.line("timers", "late by %s (p50), %s (p99), %s (max)", format.Micros(t.of(results.TimerLateUSP50).median),
+		format.Micros(t.of(results.TimerLateUSP99).median), format.Micros(t.of(results.TimerLateUSMax).most))
 	p.clocks(t)
 	p.line("machine", "%s; largest node %s MB; up in %s ms", usedOf(t, m),
-		format.Plain(t.of("node_rss_mb_max").most, 1), t.of("ready_ms").text(format.Whole))
+		format.Plain(t.of(results.NodeRSSMB).most, 1), t.of(results.ReadyMS).text(format.Whole))
 	for i := range t {
 		p.pauses(s, i)
 	}

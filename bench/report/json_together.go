@@ -32,7 +32,7 @@ func togetherOf(s *bench.Summary) together {
 	}
 	rows := table(s.Rows)
 	for _, column := range figureColumns() {
-		if of := rows.of(column); of.known > 0 {
+		if of := rows.of(results.Column(column)); of.known > 0 {
 			t.Figures[column] = objectOfFigures(map[string]figure.Figure{
 				"median": of.median, "least": of.least, "most": of.most})
 			t.Figures[column]["trials"] = of.known

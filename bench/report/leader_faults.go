@@ -79,14 +79,14 @@ func (p *Report) leaderFault(a *alike) {
 		name = ""
 	}
 	for _, phase := range measure.Phases {
-		of := func(column string) spread { return a.rows.of(fmt.Sprintf(column, phase)) }
+		of := func(form string) spread { return a.rows.of(results.Column(fmt.Sprintf(form, phase))) }
 		p.printf(leaderFaultFormat, name, phase, format.Plain(of("elections_%s").median, 0),
 			format.Micros(of("elect_%s_us_p50").median), format.Micros(of("elect_%s_us_max").most),
 			format.Micros(of("leaderless_%s_us").median), format.Micros(of("two_leaders_%s_us").median),
 			format.Plain(of("flaps_%s").median, 0), format.Whole(of("messages_%s").median))
 		name = ""
 	}
-	again := a.rows.of("healed_agreed_s")
+	again := a.rows.of(results.HealedAgreedS)
 	if again.known > 0 {
 		p.printf("%-15s healed all agreed after %s\n", "", again.text(format.Seconds))
 	}

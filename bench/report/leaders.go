@@ -27,34 +27,35 @@ func (p *Report) leaders(s *bench.Summary, t table) {
 
 // elections prints how many elections there were, their parts, and for how long nobody led, or several did.
 func (p *Report) elections(s *bench.Summary, t table) {
-	if !t.known("elections") {
+	if !t.known(results.Elections) {
 		return
 	}
-	count, _ := t.sum("elections").Value()
-	text := fmt.Sprintf("%s in %s", english.Thousands(count), format.Seconds(t.sum("duration_s")))
-	if t.known("messages_per_election") {
-		text += fmt.Sprintf(", %s messages each", t.of("messages_per_election").text(format.Hundredths))
+	count, _ := t.sum(results.Elections).Value()
+	text := fmt.Sprintf("%s in %s", english.Thousands(count), format.Seconds(t.sum(results.DurationS)))
+	if t.known(results.MessagesPerElection) {
+		text += fmt.Sprintf(", %s messages each", t.of(results.MessagesPerElection).text(format.Hundredths))
 	}
-	if crashes := t.of("elections_per_crash"); crashes.known > 0 {
+	if crashes := t.of(results.ElectionsPerCrash); crashes.known > 0 {
 		text += fmt.Sprintf(", %s for each crash of a leader", crashes.text(format.Hundredths))
 	}
-	p.line("elections", "%s; the same leader was followed again %s", text, times(t.sum("rejoins")))
+	p.line("elections", "%s; the same leader was followed again %s", text, times(t.sum(results.Rejoins)))
 	p.lasting(s, t, measure.ElectTag)
 	for _, tag := range []string{measure.DetectionTag, measure.DeclarationTag, measure.AgreementTag,
 		measure.ServingTag} {
 		p.electionPart(s, tag)
 	}
-	if t.known("all_agreed_us_p50") { // whatever cut them off
+	if t.known(results.AllAgreedUSP50) { // whatever cut them off
 		p.lasting(s, t, measure.AllAgreedTag)
 	}
 	p.electionPart(s, measure.TakeoverTag)
-	p.line("leaderless", "%s", t.of("leaderless_us").text(format.Micros))
-	two := t.of("two_leaders_us").text(format.Micros)
-	if inTerm := t.sum("two_leaders_in_term_us"); positive(inTerm) {
-		two += ", of it in one term " + t.of("two_leaders_in_term_us").text(format.Micros)
+	p.line("leaderless", "%s", t.of(results.LeaderlessUS).text(format.Micros))
+	two := t.of(results.TwoLeadersUS).text(format.Micros)
+	if inTerm := t.sum(results.TwoLeadersInTermUS); positive(inTerm) {
+		two += ", of it in one term " + t.of(results.TwoLeadersInTermUS).text(format.Micros)
 	}
-	if stopped := t.sum("two_leaders_stopped_us"); positive(stopped) {
-		two += "; besides, for " + t.of("two_leaders_stopped_us").text(format.Micros) + " with one that stood still"
+	if stopped := t.sum(results.TwoLeadersStoppedUS); positive(stopped) {
+		two += "; besides, for " + t.of(results.TwoLeadersStoppedUS).text(format.Micros) +
+			" with one that stood still"
 	}
 	p.line("two leaders", "%s", two)
 	if slices.ContainsFunc(s.Ledgers(), func(l *results.Ledger) bool {
@@ -65,10 +66,10 @@ func (p *Report) elections(s *bench.Summary, t table) {
 		}
 	}
 	p.line("flaps", "%s gave way while up, %s of them to one that had come up again",
-		format.Whole(t.sum("flaps")), format.Whole(t.sum("takeovers")))
-	if t.known("leader_changes_per_s") {
+		format.Whole(t.sum(results.Flaps)), format.Whole(t.sum(results.Takeovers)))
+	if t.known(results.LeaderChangesPerS) {
 		p.line("changes", "%s a second of leaders, in %s in which no fault began or ended",
-			t.of("leader_changes_per_s").text(format.Hundredths), t.of("steady_s").text(format.Seconds))
+			t.of(results.LeaderChangesPerS).text(format.Hundredths), t.of(results.SteadyS).text(format.Seconds))
 	}
 }
 

@@ -91,18 +91,19 @@ const trialFormat = "%5s  %-12s %12s %12s %12s %15s\n"
 
 // A trialColumn is one of the figures in a line about a trial.
 type trialColumn struct {
-	name, column string
-	print        func(figure.Figure) string
+	name   string
+	column results.Column
+	print  func(figure.Figure) string
 }
 
 // entryColumns are the figures in a line about a trial, unless loadColumns has others for its load.
-var entryColumns = [4]trialColumn{{"entries/s", "entries_per_s", format.Rate},
-	{"wait p50", "wait_us_p50", format.Micros}, {"wait p99", "wait_us_p99", format.Micros},
-	{"messages/entry", "messages_per_entry", format.Hundredths}}
+var entryColumns = [4]trialColumn{{"entries/s", results.EntriesPerS, format.Rate},
+	{"wait p50", results.WaitUSP50, format.Micros}, {"wait p99", results.WaitUSP99, format.Micros},
+	{"messages/entry", results.MessagesPerEntry, format.Hundredths}}
 
 var loadColumns = map[workload.Load][4]trialColumn{workload.Campaign: {
-	{"elections", "elections", format.Whole}, {"elect p50", "elect_us_p50", format.Micros},
-	{"no leader", "leaderless_us", format.Micros}, {"two leaders", "two_leaders_us", format.Micros}}}
+	{"elections", results.Elections, format.Whole}, {"elect p50", results.ElectUSP50, format.Micros},
+	{"no leader", results.LeaderlessUS, format.Micros}, {"two leaders", results.TwoLeadersUS, format.Micros}}}
 
 // trialColumns returns the figures in a line about a trial.
 func trialColumns(row *results.Row) [4]trialColumn {

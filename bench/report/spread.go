@@ -27,7 +27,7 @@ type table = tableOf[results.Row]
 type faultTable = tableOf[results.FaultRow]
 
 // of returns the spread of a column.
-func (t tableOf[R]) of(column string) spread {
+func (t tableOf[R]) of(column results.Column) spread {
 	figures := make([]figure.Figure, len(t))
 	for i := range t {
 		figures[i] = figureIn(t[i], column)
@@ -36,10 +36,10 @@ func (t tableOf[R]) of(column string) spread {
 }
 
 // known reports whether a trial has measured what a column is about.
-func (t tableOf[R]) known(column string) bool { return t.of(column).known > 0 }
+func (t tableOf[R]) known(column results.Column) bool { return t.of(column).known > 0 }
 
 // sum returns the sum of a column.
-func (t tableOf[R]) sum(column string) figure.Figure {
+func (t tableOf[R]) sum(column results.Column) figure.Figure {
 	if !t.known(column) {
 		return figure.Figure{}
 	}
@@ -62,9 +62,9 @@ func (t tableOf[R]) where(holds func(*R) bool) (n int) {
 }
 
 // figureIn returns the figure that a row has in a column.
-func figureIn(row any, column string) figure.Figure {
+func figureIn(row any, column results.Column) figure.Figure {
 	for header, cell := range results.Cells(row) {
-		if figure, ok := cell.(figure.Figure); ok && header == column {
+		if figure, ok := cell.(figure.Figure); ok && header == string(column) {
 			return figure
 		}
 	}

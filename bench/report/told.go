@@ -5,11 +5,12 @@ import (
 
 	"turnstile/internal/english"
 	"turnstile/internal/format"
+	"turnstile/results"
 )
 
 // told says what became of clients that had lost their lock, where there is something to say.
 func (p *Report) told(t table) {
-	of := func(column string) uint64 { n, _ := t.sum(column).Value(); return uint64(n) }
+	of := func(column results.Column) uint64 { n, _ := t.sum(column).Value(); return uint64(n) }
 	in := func(entries uint64) string { return "in " + english.Count(entries, "entry", "entries") }
 	name := "lost locks"
 	say := func(entries uint64, text string, args ...any) {
@@ -18,22 +19,23 @@ func (p *Report) told(t table) {
 			name = ""
 		}
 	}
-	stayed := of("told_stayed")
+	stayed := of(results.ToldStayed)
 	say(stayed, "the client went on for up to %s after it was told that the lock was lost",
-		format.Micros(t.of("told_inside_us_max").most))
-	say(of("entries_told")-stayed, "the client left as soon as it was told that the lock was lost")
-	if untold := of("overlapped_untold"); of("entries_told") > 0 {
+		format.Micros(t.of(results.ToldInsideUSMax).most))
+	say(of(results.EntriesTold)-stayed, "the client left as soon as it was told that the lock was lost")
+	if untold := of(results.OverlappedUntold); of(results.EntriesTold) > 0 {
 		say(untold, "another client entered before the client was told that the lock was lost, "+
 			"if it was told at all")
 	} else if untold > 0 {
 		p.line("overlapped", "%s another client entered, and no client was told that it had lost the lock",
 			in(untold))
 	}
-	say(of("told_for_nothing"), "the client went on after it was told that the lock was lost, and no other was "+
-		"inside while it was")
-	if tries := of("refused_tries"); tries > 0 {
+	say(of(results.ToldForNothing),
+		"the client went on after it was told that the lock was lost, and no other was "+
+			"inside while it was")
+	if tries := of(results.RefusedTries); tries > 0 {
 		p.line("tries", "the lock refused %s, %s of them while no client was inside",
-			english.Count(tries, "try", "tries"), format.Whole(t.sum("refused_free")))
+			english.Count(tries, "try", "tries"), format.Whole(t.sum(results.RefusedFree)))
 	}
 	p.guarded(t)
 }

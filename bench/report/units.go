@@ -13,9 +13,10 @@ import (
 
 // units says how many units of the resource were taken at once, where it has several.
 func (p *Report) units(s *bench.Summary, t table) {
-	if t.known("units_taken_max") {
-		p.line("units", "%s of %d taken on average, at most %s", t.of("units_taken_mean").text(format.Hundredths),
-			s.Record.Options.Config.Capacity(), t.of("units_taken_max").text(format.Whole))
+	if t.known(results.UnitsTakenMax) {
+		p.line("units", "%s of %d taken on average, at most %s",
+			t.of(results.UnitsTakenMean).text(format.Hundredths),
+			s.Record.Options.Config.Capacity(), t.of(results.UnitsTakenMax).text(format.Whole))
 	}
 }
 

@@ -9,20 +9,28 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"turnstile/bench"
+	"turnstile/bench/compare"
 	"turnstile/bench/option"
+	"turnstile/bench/report"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
+	"turnstile/internal/english"
 	"turnstile/internal/input"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
+	"turnstile/nodes"
 	"turnstile/nodes/catalog"
+	"turnstile/nodes/election"
 	"turnstile/nodes/foreign"
+	"turnstile/nodes/workload"
+	"turnstile/results"
 )
 
 const benchHelp = `Run one algorithm under one load, in a process per node, and judge what happened.
@@ -278,4 +286,304 @@ func exitStatus(r *bench.Run, err error) int {
 		outcome = max(outcome, check.Inconclusive)
 	}
 	return outcome.ExitCode()
+}
+
+// A runCommand is what one of the commands that make runs has of its own.
+type runCommand struct {
+	naming    string // the flag that names the algorithm
+	one       string // what it names
+	algorithm string // unless another is named
+	nodes     int    // unless told otherwise
+	find      func(name string) (*spec, error)
+	problems  []*check.Problem // that its runs may be about
+}
+
+// The commands that make runs.
+var (
+	benchRuns = runCommand{naming: "algo", one: "algorithm", algorithm: "ricart-agrawala", nodes: 8,
+		find: findAlgorithm, problems: problemsOf("bench")}
+	electRuns = runCommand{naming: "scheme", one: "scheme of election", algorithm: "bully", nodes: 5,
+		find: election.Find, problems: problemsOf("elect")}
+	simulateRuns = runCommand{benchRuns.naming, benchRuns.one, benchRuns.algorithm, benchRuns.nodes,
+		findAlgorithm, check.Problems}
+)
+
+// runCommands are those that make real runs, by name.
+var runCommands = map[string]*runCommand{"bench": &benchRuns, "elect": &electRuns}
+
+// problemsOf returns the problems of which a command makes real runs.
+func problemsOf(command string) (all []*check.Problem) {
+	for _, p := range check.Problems {
+		if p.Command == command {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// table returns the algorithms that the command takes.
+func (c *runCommand) table() []*spec {
+	return rowsWith(func(row *spec) bool { return slices.Contains(c.problems, check.ProblemOf(row)) })
+}
+
+// resolveDemand works out what the flags ask of nodes. Options of the other problem are refused on the
+// command line; elsewhere they are for other runs.
+func (c *benchCall) resolveDemand(s settings) error {
+	var extra []string
+	for _, o := range option.Table {
+		if o.Is(c.Problem.Load) {
+			continue
+		}
+		if s.rank(o.Name) == byFlag {
+			extra = append(extra, "--"+o.Name)
+		}
+		o.Reset(&c.Options)
+	}
+	if len(extra) > 0 {
+		return fmt.Errorf("%s %s: leave out %s", c.Spec.Name, c.Problem.Misplaced, strings.Join(extra, ", "))
+	}
+	w := &c.Workload
+	w.Load = cmp.Or(w.Load, c.Problem.Load)
+	if !option.Find("load").Is(c.Problem.Load) {
+		return nil
+	}
+	implications := []struct {
+		flag string
+		load workload.Load
+		drop func()
+	}{
+		{"think", workload.Closed, func() { w.Think = chance.Distribution{} }},
+		{"rate", workload.Open, func() { w.Rate = 0 }},
+		{"arrivals", workload.Open, func() { w.Evenly = false }},
+	}
+	top := s.rank("load")
+	for _, i := range implications {
+		if s.rank(i.flag) > top {
+			w.Load, top = i.load, s.rank(i.flag)
+		}
+	}
+	if _, err := workload.ParseLoad(string(w.Load)); err != nil {
+		return fmt.Errorf("--load: %w", err)
+	}
+	for _, i := range implications {
+		switch {
+		case !s.given(i.flag) || w.Load == i.load:
+		case s.rank(i.flag) < top:
+			i.drop()
+		default:
+			return fmt.Errorf("--%s is for a load that is %s, and this one is %s: leave out one of the two",
+				i.flag, i.load, w.Load)
+		}
+	}
+	if w.Load == workload.Open && !s.given("rate") {
+		return errors.New("a load that is open takes --rate, the requests per second of each node")
+	}
+	if err := w.CheckRate(); err != nil {
+		return fmt.Errorf("--rate: %w", err)
+	}
+	return nil
+}
+
+// bench makes the run that c asks for, shows its progress, and reports on it. It returns no run if none
+// began.
+func (a *app) bench(ctx context.Context, c *benchCall) (*bench.Run, error) {
+	r, err := a.begin(ctx, c)
+	if r == nil {
+		return nil, err
+	}
+	if err := a.tell(c, r, err); err != nil {
+		return r, err
+	}
+	a.judgeRequired(c, r)
+	return r, nil
+}
+
+// begin makes the run that c asks for, and shows its progress.
+func (a *app) begin(ctx context.Context, c *benchCall) (*bench.Run, error) {
+	equip(&c.setup)
+	c.setup.Control, c.setup.ControlKey = c.control.url, c.control.key
+	out := report.New(a.stdout)
+	bar := a.newBar(c.noProgress, c.takes())
+	begun := false
+	c.setup.Progress = func(p bench.Progress) {
+		if !begun && !c.json {
+			out.Header(&c.Job, results.ThisMachine())
+		}
+		begun = true
+		bar.show(p.Done, progressText(p, c.Trials))
+	}
+	c.setup.OnTrial = func(t *bench.Trial) {
+		bar.clear()
+		if !c.json && c.Trials > 1 {
+			out.Trial(&t.Row, 1)
+		}
+	}
+	r, err := bench.Make(ctx, &c.Job, c.setup)
+	a.checkDisk(err)
+	bar.clear()
+	if r != nil && !begun && !c.json {
+		out.Header(&c.Job, results.ThisMachine())
+	}
+	return r, err
+}
+
+// takes returns how long the run takes at least, as far as that is known before: real time passes as asked.
+func (c *benchCall) takes() time.Duration {
+	if c.Simulated || c.Entries > 0 {
+		return 0
+	}
+	return time.Duration(c.Trials) * (c.Warmup + c.Duration)
+}
+
+// tell reports on a run that ended with err, which may be nil.
+func (a *app) tell(c *benchCall, r *bench.Run, err error) error {
+	if c.json {
+		if err := report.JSON(a.stdout, r.Summary()); err != nil {
+			return failure{err, exitStatus(r, err)}
+		}
+	} else {
+		report.New(a.stdout).Summary(r.Summary())
+	}
+	a.status = exitStatus(r, err)
+	if err != nil && !told(r, err) {
+		fmt.Fprintf(a.stderr, "orchestrator: %v\n", err)
+	}
+	return nil
+}
+
+// progressText says in one line how far a run of so many trials has come.
+func progressText(p bench.Progress, trials int) string {
+	text := p.Phase
+	if trials > 1 {
+		text = fmt.Sprintf("trial %d of %d: %s", p.Trial, trials, p.Phase)
+	}
+	if p.Entries > 0 {
+		text += fmt.Sprintf(", %s entries", english.Thousands(float64(p.Entries)))
+	}
+	if p.PerSecond > 0 {
+		text += fmt.Sprintf(", %s/s", english.Thousands(p.PerSecond))
+	}
+	return text
+}
+
+// told reports whether the trials of r say already what err says.
+func told(r *bench.Run, err error) bool {
+	n := len(r.Trials)
+	return n > 0 && r.Trials[n-1].Trouble == err.Error()
+}
+
+// What is required of the figures of every trial of a run.
+type required struct {
+	texts []string
+	all   []compare.Requirement
+}
+
+// add adds the flag.
+func (r *required) add(f *pflag.FlagSet) {
+	f.StringArrayVar(&r.texts, "require", nil, "a `condition` on a figure of every trial, such as "+
+		"'wait_us_p99<50ms'; if one does not hold, the exit status is 1; several times for several")
+}
+
+// parse reads what the flag was given.
+func (r *required) parse() error {
+	for _, text := range r.texts {
+		one, err := compare.ParseRequirement(text)
+		if err != nil {
+			return fmt.Errorf("--require: %w", err)
+		}
+		r.all = append(r.all, one)
+	}
+	return nil
+}
+
+// judgeRequired says whether the trials of a run are as they are required to be. What is not, makes the run
+// fail; what is, makes none pass that did not without.
+func (a *app) judgeRequired(c *benchCall, r *bench.Run) {
+	out := a.stdout
+	if c.json {
+		out = a.stderr
+	}
+	colors := terminal.PaletteFor(out)
+	var rows []results.Row
+	for _, t := range r.Trials {
+		rows = append(rows, t.Row)
+	}
+	for _, one := range c.required.all {
+		outcome, says := one.Judge(rows)
+		title, color := "MET", terminal.Green
+		switch outcome {
+		case check.Violated:
+			title, color = "NOT MET", terminal.Red
+			a.status = outcome.ExitCode()
+		case check.Inconclusive:
+			title, color = "NOT KNOWN", terminal.Yellow
+			if a.status == check.Valid.ExitCode() {
+				a.status = outcome.ExitCode()
+			}
+		}
+		fmt.Fprintf(out, "%s  %s\n", colors.Paint(color, title), strings.TrimSpace(says))
+	}
+}
+
+// commandOf returns the command that makes a run for a time with such options, under a plan, for a shell. The
+// path that --server-program has named is not on record.
+func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
+	problem, naming := check.ProblemOf(row), simulateRuns.naming
+	words := []string{terminal.Invoked(), "simulate"}
+	if real {
+		words[1], naming = problem.Command, runCommands[problem.Command].naming
+	}
+	add := func(flag string, value any) {
+		words = append(words, "--"+flag, terminal.ShellQuoted(fmt.Sprint(value)))
+	}
+	addText := func(flag, text string) {
+		if text != "" {
+			add(flag, text)
+		}
+	}
+	if !foreign.Is(o.Config) {
+		add(naming, row.Name)
+	}
+	implied := option.Implied(bench.Implied(o, row))
+	if foreign.Is(o.Config) {
+		programWords(addText, o.Config)
+	} else {
+		for _, option := range row.Options {
+			if value := o.Config.Value(option); value != implied.Config.Value(option) {
+				add(option.Name, value)
+			}
+		}
+	}
+	for given, value := range o.Given(&implied, real) {
+		if value == "true" {
+			words = append(words, "--"+given.Name)
+		} else {
+			add(given.Name, value)
+		}
+	}
+	addText("plan", plan)
+	return strings.Join(words, " ")
+}
+
+// programWords adds the flags that name a foreign program or a service, with what it is told.
+func programWords(add func(flag, text string), c nodes.Config) {
+	if service := c.Options[foreign.ServiceOption]; service != "" {
+		add(foreign.ServiceOption, service)
+		var with []string
+		for option, value := range foreign.OptionsOf(c) {
+			switch option {
+			case bench.EndpointOption:
+				add(option, value)
+			case bench.ServerVersionOption, bench.ClientVersionOption: // what was found
+			default:
+				with = append(with, option+"="+value)
+			}
+		}
+		slices.Sort(with)
+		add("with", strings.Join(with, ","))
+		return
+	}
+	for _, flag := range foreignNames {
+		add(flag, c.Options[flag])
+	}
 }

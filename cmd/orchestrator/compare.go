@@ -53,6 +53,7 @@ const compareExample = `  orchestrator compare lan --by algorithm --against rica
 type compareCall struct {
 	compare.Request
 	root      string
+	metrics   []string
 	failAbove string
 	above     float64 // a share; negative: nothing fails
 	json, csv bool
@@ -87,7 +88,7 @@ func (a *app) compareCommand() *cobra.Command {
 	f.StringVar(&c.Against, "against", "", "the `group` that the others are compared with (default the first)")
 	f.StringArrayVar(&c.Where, "where", nil, "only trials that match a `filter`, such as nodes:8 or "+
 		"'algorithm:(maekawa OR raymond) -load:saturated'; of several, all")
-	f.StringSliceVar(&c.Metrics, "metric", nil, "`figures` to compare, columns of runs.csv with commas between "+
+	f.StringSliceVar(&c.metrics, "metric", nil, "`figures` to compare, columns of runs.csv with commas between "+
 		"(default throughput, messages and delays, or those of elections)")
 	f.BoolVar(&c.Unlike, "unlike", false, "compare what differs in nodes, load, machine or version too")
 	f.StringVar(&c.failAbove, "fail-above", "", "exit with status 1 if any figure is worse by more than this "+
@@ -113,7 +114,7 @@ func (c *compareCall) check(args []string) (err error) {
 		return fmt.Errorf("two are compared, and there are %d; put runs into one set to compare them --by run",
 			len(args))
 	}
-	if err := compare.CheckMetrics(c.Metrics); err != nil {
+	if c.Metrics, err = compare.Metrics(c.metrics...); err != nil {
 		return fmt.Errorf("--metric: %w", err)
 	}
 	c.above, err = c.parseAbove()
@@ -289,7 +290,7 @@ func printComparison(w io.Writer, args []string, made *compare.Comparison) {
 		printWrapped(w, "alone   ", alone)
 	}
 	for _, metric := range made.Unmeasured {
-		printWrapped(w, "", metric+": no valid trial has measured it")
+		printWrapped(w, "", string(metric)+": no valid trial has measured it")
 	}
 	from := 0 // the first line of a metric
 	for i, l := range made.Lines {
@@ -361,8 +362,9 @@ func printMetric(w io.Writer, lines []compare.Line) {
 			rows = append(rows, comparisonRow{first: "    ~ ", text: l.Reason})
 		}
 	}
-	title := lines[0].Metric
-	if better := compare.BetterOf(title); better != "" {
+	metric := lines[0].Metric
+	title := string(metric)
+	if better := compare.BetterOf(metric); better != "" {
 		title += ", " + better
 	}
 	fmt.Fprintf(w, "\n%s\n", title)

@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,8 +17,11 @@ import (
 	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/english"
+	"turnstile/internal/format"
+	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes/catalog"
+	"turnstile/nodes/row"
 	"turnstile/results"
 )
 
@@ -235,4 +241,259 @@ func (a *app) printDiffering(c *matrixCall, cells []*experiment.Cell) {
 	}
 	fmt.Fprintf(a.stdout, "%s: %d differ from what the rows say, %d show nothing, %d not hit.\n",
 		english.Count(len(cells), "cell", "cells"), differ, show, missed)
+}
+
+// A matrixOfSet is a matrix whose runs are those of a sweep.
+type matrixOfSet interface {
+	Resolve() error
+	Takes(context.Context) experiment.Length
+	Judge(context.Context) error
+}
+
+// makeMatrix makes the runs of a matrix that its set lacks, and judges all. interrupted says that some
+// are left.
+func (a *app) makeMatrix(ctx context.Context, m matrixOfSet, s *experiment.Sweep,
+	noProgress bool) (interrupted, err error) {
+	if err := m.Resolve(); err != nil {
+		return nil, err
+	}
+	if len(s.Cells) > 0 {
+		interrupted = a.makeSet(ctx, s, m.Takes, noProgress)
+		if interrupted != nil && !errors.Is(interrupted, context.Canceled) {
+			return nil, interrupted
+		}
+	}
+	return interrupted, m.Judge(context.WithoutCancel(ctx))
+}
+
+// A notRun is a case of a matrix of services that cannot be run: of which service, and why.
+type notRun struct {
+	service string
+	err     error
+}
+
+// tellNotRun says which of so many cases cannot be run, each reason once. It is an error if none can.
+func (a *app) tellNotRun(out []notRun, cases int) error {
+	var all []string
+	for _, x := range out {
+		all = append(all, fmt.Sprintf("%s: %v", x.service, x.err))
+	}
+	if all = distinct(all); len(out) == cases {
+		return fmt.Errorf("nothing of this can be run: %s", strings.Join(all, "; "))
+	}
+	for _, why := range all {
+		fmt.Fprintf(a.stdout, "not run  %s\n", why)
+	}
+	return nil
+}
+
+// tellTable says where the table of a matrix is, or why it could not be written, and whether runs are left.
+func (a *app) tellTable(path string, wrong, interrupted error) error {
+	if wrong != nil {
+		return failure{wrong, unwritten}
+	}
+	fmt.Fprintf(a.stdout, "The table is %s.\n", path)
+	if interrupted != nil {
+		fmt.Fprintln(a.stdout, "interrupted: the same command goes on with the runs that are left")
+		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
+	}
+	return nil
+}
+
+// makeSet makes the runs of a matrix of services that its set does not have.
+func (a *app) makeSet(ctx context.Context, m *experiment.Sweep,
+	takes func(context.Context) experiment.Length, noProgress bool) error {
+	before, left, err := m.Prepare()
+	if err != nil {
+		return unreadable(err)
+	}
+	fmt.Fprintf(a.stdout, "%s, %d of them in the set", english.Count(before+left, "run", "runs"), before)
+	if left == 0 {
+		fmt.Fprintln(a.stdout)
+		return nil
+	}
+	length := takes(ctx)
+	fmt.Fprintf(a.stdout, "; %d to make take about %s\n", left, format.Duration(length.High.Round(time.Second)))
+	unlock, err := m.Lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, _, err = m.Prepare(); err != nil { // another may have made some meanwhile
+		return unreadable(err)
+	}
+	bar := a.newBarFrom(noProgress, firstLine(length.Low))
+	m.Progress = func(done, all int, r *experiment.Result) {
+		a.checkDisk(r.Err)
+		bar.show(float64(done)/float64(all), fmt.Sprintf("run %d of %d", done, all))
+	}
+	runs, err := m.Make(ctx)
+	bar.clear()
+	for _, r := range runs {
+		if r.Err != nil {
+			fmt.Fprintf(a.stdout, "TROUBLE  %s: %v\n", r.Config.Options["service"], r.Err)
+		}
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return failure{err, unwritten}
+	}
+	return err
+}
+
+// matrixColumns are how cells are printed, by the name that their problem has for columns.
+var matrixColumns = map[string]struct {
+	plans  func() []*chaos.Plan
+	head   []any
+	line   func(r *results.MatrixRow) []any
+	legend string
+}{
+	"entries": {chaos.Scenarios, []any{"recovered", "next entry", "longest wait", "messages before", "during",
+		"after", ""}, mutualLine,
+		"L recovers, P starves some, B blocks all, X breaks exclusion, - is not hit, ? shows nothing, ! is wrong"},
+	"elections": {chaos.Elections, []any{"recovered", "agreed", "no leader", "two leaders", ""}, electionLine,
+		"L all agree on a leader, P some never do, B nobody leads, X two lead, - is not hit, ? shows nothing, " +
+			"! is wrong"},
+}
+
+// printMatrix prints the cells of each problem, and what they show.
+func printMatrix(out io.Writer, cells []*experiment.Cell, rows []results.MatrixRow) {
+	for _, problem := range check.Problems {
+		kind := matrixColumns[problem.Columns]
+		var its []*experiment.Cell
+		var t terminal.Table
+		for i, c := range cells {
+			if check.ProblemOf(c.Spec) != problem {
+				continue
+			}
+			if its = append(its, c); len(its) == 1 || its[len(its)-2].Spec != c.Spec {
+				t.Add(append([]any{c.Spec.Name, "may", "shown", "safe"}, kind.head...)...)
+			}
+			r, differs := &rows[i], ""
+			if r.Differs {
+				differs = "DIFFERS"
+			}
+			t.Add(slices.Concat([]any{r.Fault, r.May, r.Shown, share(r.Runs-r.Broke-r.Inconclusive, r.Runs),
+				share(r.Recovered, r.Runs-r.Unhit)}, kind.line(r), []any{differs})...)
+		}
+		if len(its) > 0 {
+			t.Print(out)
+			fmt.Fprintln(out)
+			printShown(out, its, kind.plans())
+			fmt.Fprintf(out, "%s\n\n", kind.legend)
+		}
+	}
+}
+
+// share prints how many of all runs something holds for; "-": there are none.
+func share(count, all int) string {
+	if all == 0 {
+		return "-"
+	}
+	switch count {
+	case all:
+		return "yes"
+	case 0:
+		return "no"
+	}
+	return fmt.Sprintf("%d of %d", count, all)
+}
+
+// mutualLine prints the figures of a cell of mutual exclusion.
+func mutualLine(r *results.MatrixRow) []any {
+	return []any{format.Seconds(r.NextEntryS), format.Seconds(r.WaitMaxS), format.Plain(r.MessagesBefore, 1),
+		format.Plain(r.MessagesDuring, 1), format.Plain(r.MessagesAfter, 1)}
+}
+
+// electionLine prints the figures of a cell about leaders.
+func electionLine(r *results.MatrixRow) []any {
+	return []any{format.Seconds(r.AgreedS), format.Micros(r.LeaderlessUS), format.Micros(r.TwoLeadersUS)}
+}
+
+// printShown prints what cells show, a line for each plan and a column for each algorithm.
+func printShown(out io.Writer, cells []*experiment.Cell, plans []*chaos.Plan) {
+	t := terminal.Table{Head: []string{""}}
+	var rows []*spec
+	for _, c := range cells {
+		if !slices.Contains(rows, c.Spec) {
+			rows = append(rows, c.Spec)
+			fmt.Fprintf(out, "%d %s\n", len(rows), c.Spec.Name)
+			t.Head = append(t.Head, strconv.Itoa(len(rows)))
+		}
+	}
+	for _, plan := range plans {
+		says, is := make([]string, len(rows)), false
+		for _, c := range cells {
+			if c.Plan.Name != plan.Name || len(c.Runs) == 0 {
+				continue
+			}
+			is = true
+			at := slices.Index(rows, c.Spec)
+			if says[at] = c.Shown().String(); c.Wrong() != nil {
+				says[at] += "!"
+			}
+		}
+		if is {
+			t.Rows = append(t.Rows, append([]string{plan.Name}, says...))
+		}
+	}
+	t.Print(out)
+}
+
+// outcomeNames are the names of outcomes in the packages of rows.
+var outcomeNames = []struct {
+	outcome row.Outcome
+	name    string
+}{{row.Recovers, "recovers"}, {row.Starves, "starves"}, {row.Blocks, "blocks"}, {row.Breaks, "breaks"},
+	{row.Unhit, "unhit"}}
+
+// printCells prints the cells that rows lack, or that differ from what these say, as Go: with every outcome
+// that the row allows or a run has shown. The reasons are for their author to write.
+func printCells(out io.Writer, cells []*experiment.Cell) {
+	var rows []*spec
+	of := map[*spec][]*experiment.Cell{}
+	for _, c := range cells {
+		if c.Wrong() == nil || c.Shown() == 0 {
+			continue
+		}
+		if of[c.Spec] == nil {
+			rows = append(rows, c.Spec)
+		}
+		of[c.Spec] = append(of[c.Spec], c)
+	}
+	for _, r := range rows {
+		fmt.Fprintf(out, "Cells of %s that its row lacks, or that differ, with what was seen; write the reasons, "+
+			"if these outcomes are right:\n", r.Name)
+		for _, line := range cellLines(of[r]) {
+			fmt.Fprintf(out, "\t%s\n", line)
+		}
+		fmt.Fprintln(out)
+	}
+}
+
+// cellLines returns calls of row.Under: one for all plans under which the same may become of the algorithm.
+func cellLines(cells []*experiment.Cell) (lines []string) {
+	var order []row.Outcome
+	plans := map[row.Outcome][]string{}
+	for _, c := range cells {
+		may := c.May.May | c.Shown()
+		if plans[may] == nil {
+			order = append(order, may)
+		}
+		plans[may] = append(plans[may], fmt.Sprintf("%q", c.Plan.Name))
+	}
+	for _, may := range order {
+		lines = append(lines, fmt.Sprintf("under(%s, \"why\", %s),", inGo(may), strings.Join(plans[may], ", ")))
+	}
+	return lines
+}
+
+// inGo writes outcomes as the packages of rows name them.
+func inGo(may row.Outcome) string {
+	var names []string
+	for _, one := range outcomeNames {
+		if may&one.outcome != 0 {
+			names = append(names, one.name)
+		}
+	}
+	return strings.Join(names, "|")
 }

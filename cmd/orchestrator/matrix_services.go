@@ -3,12 +3,15 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"turnstile/bench/experiment"
+	setpage "turnstile/bench/page"
 	"turnstile/bench/service"
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
@@ -208,4 +211,177 @@ func (a *app) tellServices(cases []*experiment.ServiceCase) {
 	}
 	fmt.Fprintf(a.stdout, "%s: %d differ from what is expected, %d show nothing, %d not hit, %d not run.\n",
 		english.Count(len(cases), "line", "lines"), differ, nothing, missed, left)
+}
+
+// A failoverMatrix is what a call of matrix with --failover makes.
+type failoverMatrix struct {
+	experiment.Failover
+	asked bool
+	ttls  []time.Duration
+}
+
+// What a table of failovers is unless the user says otherwise.
+const (
+	failoverSet      = "failover" // the name of its set
+	failoverRuns     = 10         // of each case
+	failoverParallel = 3          // runs at a time, which mostly sleep
+)
+
+var failoverTTLs = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second}
+
+// checkFailover says which flag is not for failovers, and picks the lines.
+func (c *matrixCall) checkFailover(s settings) error {
+	x := &c.failover
+	if err := notForServices(s, "--failover"); err != nil {
+		return err
+	}
+	switch {
+	case c.services.asked:
+		return errors.New("--services and --failover are tables of their own: leave out one of the two")
+	case c.Runs < 0:
+		return fmt.Errorf("--runs: %d: write a number from 1", c.Runs)
+	case x.Parallel < 1:
+		return fmt.Errorf("--parallel: %d: write a number from 1", x.Parallel)
+	}
+	for i, ttl := range x.ttls {
+		switch {
+		case ttl < 100*time.Millisecond || ttl > time.Minute:
+			return fmt.Errorf("--ttl: %v: write times from 100ms to 1m, as in 1s,2s,5s", ttl)
+		case slices.Contains(x.ttls[:i], ttl):
+			return fmt.Errorf("--ttl: %v is named twice: leave out one of the two", ttl)
+		}
+	}
+	x.Mixed = c.mixed
+	x.Seed, x.Setup, x.Trials = c.Seed, c.Setup, cmp.Or(c.Runs, failoverRuns)
+	if !s.given("set") {
+		x.Setup.Set = failoverSet
+	}
+	if err := checkSet(&x.Setup, &c.mixed); err != nil {
+		return err
+	}
+	lines := experiment.FailoverLines()
+	var known []string
+	for _, l := range lines {
+		known = append(known, l.Service)
+	}
+	for _, word := range c.services.only {
+		if !slices.Contains(known, word) {
+			return fmt.Errorf("--only: there are no failovers of %q: there are those of %s", word,
+				strings.Join(distinct(known), ", "))
+		}
+	}
+	for _, l := range lines {
+		if len(c.services.only) == 0 || slices.Contains(c.services.only, l.Service) {
+			x.Cases = append(x.Cases, l.Cases(x.ttls)...)
+		}
+	}
+	return nil
+}
+
+// matrixOfFailovers makes the runs of all cases, and prints how long it takes until the next enters or leads.
+func (a *app) matrixOfFailovers(ctx context.Context, c *matrixCall) error {
+	m := &c.failover.Failover
+	if err := equipFor(&m.Setup, true); err != nil {
+		return err
+	}
+	describeFailovers(ctx, m.Cases, serviceProgram)
+	var out []notRun
+	cases := 0
+	for _, x := range m.Cases {
+		if x.Lacks() != "" {
+			continue
+		}
+		if cases++; x.Err != nil {
+			out = append(out, notRun{x.Line.Service, errors.Unwrap(x.Err)})
+		}
+	}
+	if err := a.tellNotRun(out, cases); err != nil {
+		return err
+	}
+	m.Command = "orchestrator matrix --failover"
+	interrupted, err := a.makeMatrix(ctx, m, &m.Sweep, c.noProgress)
+	if err != nil {
+		return err
+	}
+	rows, err := m.TableRows()
+	if err != nil {
+		return unreadable(err)
+	}
+	path, err := results.WriteSetTable(m.Setup.Results, m.Setup.Set, results.FailoverFile, rows)
+	printFailovers(a.stdout, rows)
+	a.tellFailovers(m, len(rows))
+	return a.tellTable(path, err, interrupted)
+}
+
+// describeFailovers asks the programs of services what a run must know of them, once for all faults. where
+// returns the program that has a service.
+func describeFailovers(ctx context.Context, cases []*experiment.FailoverCase,
+	where func(name string) ([]string, error)) {
+	type answer struct {
+		subject *experiment.ServiceSubject
+		err     error
+	}
+	known := map[string]answer{}
+	for _, x := range cases {
+		words := x.Line.Words(x.Asked)
+		name := strings.Join(append([]string{x.Line.Service}, words...), " ")
+		says, is := known[name]
+		if !is {
+			program, err := where(x.Line.Service)
+			if says.err = err; err == nil {
+				says.subject, _, says.err = subjectOf(ctx, &service.Program{Command: program, Name: x.Line.Service,
+					Words: words}, nodes.Config{N: experiment.FailoverNodes})
+			}
+			known[name] = says
+		}
+		if x.Subject = says.subject; says.err != nil {
+			x.Subject, x.Err = nil, fmt.Errorf("not run: %w", says.err)
+		}
+	}
+}
+
+// printFailovers prints a table for each fault: a line for each service and time to live.
+func printFailovers(out io.Writer, rows []results.FailoverRow) {
+	for _, of := range setpage.FailoverTables(rows) {
+		fmt.Fprintln(out, of.Title)
+		t := terminal.Table{Rows: of.Rows}
+		for _, name := range setpage.FailoverHead {
+			t.Head = append(t.Head, strings.ToUpper(name))
+		}
+		t.Print(out)
+		fmt.Fprintln(out)
+	}
+	fmt.Fprint(out, `NEXT AFTER: from the beginning of the fault until the next client enters or, of elections,
+another leads: the median of the runs, its interval of 95% (of fewer than six runs: the least and the most),
+the least and the most. >6.00 s: not within that time. NEVER: runs in which nobody did until the fault was
+healed or the run ended. LEFT OUT: runs that do not count, since they are inconclusive or the fault hit no
+holder
+
+`)
+}
+
+// tellFailovers says which runs do not count, and sets the exit status.
+func (a *app) tellFailovers(m *experiment.Failover, cells int) {
+	nothing, out, left := 0, 0, 0
+	for _, x := range m.Cases {
+		if x.Subject == nil && x.Lacks() == "" {
+			left++
+		}
+		for _, run := range x.LeftOut {
+			out++
+			fmt.Fprintf(a.stdout, "left out  %s: %s (%s)\n", x.Text(), run.Why, run.Folder)
+		}
+		if len(x.Runs) == 0 && x.Lacks() == "" {
+			nothing++
+		}
+	}
+	for _, err := range m.Changed() {
+		fmt.Fprintf(a.stdout, "changed  %v\n", err)
+	}
+	if nothing > 0 || out > 0 {
+		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
+	}
+	fmt.Fprintf(a.stdout, "%s, %d of them without a run that counts, %d not run; %s.\n",
+		english.Count(cells, "cell", "cells"), nothing-left, left,
+		english.Count(out, "run is left out", "runs are left out"))
 }

@@ -423,7 +423,8 @@ func TestTextbookMaekawaDeadlocks(t *testing.T) {
 		t.Fatalf("%+v", v)
 	}
 	r, err := replay.Play(v.Schedule)
-	if err != nil || r.Violation == nil || r.Violation.Check != replay.CheckDeadlock || r.Violation.Stall != v.Stall {
+	if err != nil || r.Violation == nil || r.Violation.Check != replay.CheckDeadlock ||
+		r.Violation.Stall != v.Stall {
 		t.Errorf("replayed: %+v, %v", r, err)
 	}
 }
