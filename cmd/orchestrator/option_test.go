@@ -17,7 +17,8 @@ import (
 const spareVariable = "SPARE_OPTION_OF_THE_TEST"
 
 // spare is that option.
-var spare = &option.Option{Name: "spare", Group: option.Running, For: option.Exclusion, Usage: "how many are spare",
+var spare = &option.Option{Name: "spare", Group: option.Running, For: option.Exclusion,
+	Usage:   "how many are spare",
 	Of:      func(r *option.Run) any { return &r.Workload.Campaigns },
 	Columns: []option.Column{{Name: "spare", Unit: "pieces", Is: "how many were spare"}}}
 

@@ -122,16 +122,6 @@ func (o *outcome) up() (all nodes.Set) {
 	return all
 }
 
-// believes returns whom a node believed in at a time.
-func (o *outcome) believes(id nodes.ID, at int64) nodes.ID {
-	for _, b := range o.Beliefs {
-		if b.Node == id && b.From <= at && at < b.To {
-			return b.Leader
-		}
-	}
-	return nodes.None
-}
-
 // highest returns the highest of a set.
 func highest(s nodes.Set) nodes.ID {
 	top := nodes.None
