@@ -208,3 +208,13 @@ func TestLeftoversAreOfNobody(t *testing.T) {
 		t.Error("it is still there")
 	}
 }
+
+// Machines that differ are described differently.
+func TestMachinesInWords(t *testing.T) {
+	m := results.Machine{OS: "linux", Arch: "amd64", Cores: 2, CPU: "Z80", CPUQuota: 1.5, MemoryMB: 2048,
+		Kernel: "6.1"}
+	const want = "linux/amd64, 2 cores of Z80, limited to 1.5 CPUs, 2,048 MB, kernel 6.1"
+	if got := MachineText(m); got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
+}

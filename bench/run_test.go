@@ -421,7 +421,7 @@ func TestARunEndsThoughAFaultIsStillArmed(t *testing.T) {
 	o.Algorithm, o.Config = "ricart-agrawala", nodes.Config{N: 3}
 	o.Workload = workload.Workload{Load: workload.Sequential, Hold: chance.Constant(100 * time.Microsecond)}
 	o.Warmup, o.WarmupLimit, o.Duration = 0, 0, 600*time.Millisecond
-	for _, text := range []string{"cut: 0/1/2, at: 100ms, for: 100ms", "pause: holder, at: 300ms, for: 10ms"} {
+	for _, text := range []string{"cut: 0/1/2, at: 100ms, for: 400ms", "pause: holder, at: 300ms, for: 10ms"} {
 		fault, err := chaos.ParseFault(text)
 		if err != nil {
 			t.Fatal(err)
