@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"turnstile/bench/option"
 	"turnstile/internal/figure"
@@ -93,36 +92,5 @@ func TestCompareRealRuns(t *testing.T) {
 		if got.Outcome() != c.outcome || says != c.says {
 			t.Errorf("%s: %v, %q", name, got.Outcome(), says)
 		}
-	}
-}
-
-// A simulated run has to agree in everything.
-func TestCompareSimulatedRuns(t *testing.T) {
-	t.Parallel()
-	root := t.TempDir()
-	simulated := func(seed uint64) *Summary {
-		row, err := mutex.Find("raymond")
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := option.Defaults()
-		o.Config.N, o.Duration, o.Warmup, o.Entries, o.Trials, o.Seed = 4, 0, 0, 50, 2, seed
-		if err := o.Latency.Set("uniform:1ms,2ms"); err != nil {
-			t.Fatal(err)
-		}
-		r, err := simulateRun(t, row, o, Setup{Results: root, Set: "set"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r.Summary()
-	}
-	first := simulated(1)
-	time.Sleep(time.Millisecond) // nothing depends on when a run is made
-	if c := Compare(first, simulated(1)); c.Outcome() != check.Valid {
-		t.Errorf("the same run differs: %v %v", c.Differences, c.Unknown)
-	}
-	c := Compare(first, simulated(2))
-	if c.Outcome() != check.Violated || !strings.HasPrefix(c.Differences[0].What, "history: event ") {
-		t.Errorf("another seed is not seen: %v", c.Differences)
 	}
 }

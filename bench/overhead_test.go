@@ -28,18 +28,6 @@ func TestOverheadConcludes(t *testing.T) {
 	near("the coverage", r.Coverage, 1-2.0/128)
 }
 
-func TestOverheadIntervalNarrowsWithPairs(t *testing.T) {
-	r := &OverheadResult{}
-	for i := range 20 {
-		r.Pairs = append(r.Pairs, Pair{Testbed: float64(i + 1), Bare: 1})
-	}
-	r.conclude()
-	// By the binomial distribution the 6th from either end: 2 * P(fewer than 6 of 20) = 0.041.
-	if r.Low != 6 || r.High != 15 || math.Abs(r.Coverage-0.9586) > 1e-3 {
-		t.Errorf("the interval is %v to %v with %v, not 6 to 15 with 0.9586", r.Low, r.High, r.Coverage)
-	}
-}
-
 // A run that fails costs its pair, and not the others.
 func TestOverheadSurvivesAFailure(t *testing.T) {
 	calls := 0

@@ -8,128 +8,13 @@ import (
 	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
+	"turnstile/judge/check"
+	"turnstile/nodes"
 	"turnstile/nodes/catalog"
+	"turnstile/nodes/election"
+	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )
-
-// That timeouts are too short is said of an algorithm, of the elector that it follows and of the detector
-// that it listens to.
-func TestRemarksOnShortTimeouts(t *testing.T) {
-	const hour = time.Hour
-	for _, test := range []struct {
-		algorithm, elect, detector string
-		options                    []string
-		latency, hold              time.Duration
-		want                       string // empty: nothing
-	}{
-		{algorithm: "bully", options: []string{"answer=100ms"}, latency: 49 * time.Millisecond},
-		{algorithm: "bully", options: []string{"answer=100ms"}, latency: 50 * time.Millisecond,
-			want: "answer of bully is 100ms, and has to be longer than 2T, here 100ms: several may come to lead, or " +
-				"none; leave it out, or take 130ms"},
-		{algorithm: "bully", latency: hour / 200},
-		{algorithm: "raft-election", options: []string{"election-timeout=150ms-300ms"},
-			latency: 15 * time.Millisecond,
-			want: "election-timeout of raft-election is 150ms-300ms, and has to be longer than 2T and wider " +
-				"than 10T: several may come to lead, or none; leave it out, or take 190ms-380ms"},
-		{algorithm: "raft-election", latency: 5 * time.Second,
-			want: "several may come to lead, or none; no value that its options allow is long enough: take shorter"},
-		{algorithm: "token-ring-regenerating", hold: hour / 300},
-		{algorithm: "token-ring-regenerating", options: []string{"loss-timeout=6s"}, hold: time.Second,
-			want: "loss-timeout of token-ring-regenerating is 6s, and has to be longer than 2N(T+hold), here 6s: " +
-				"what is slow will be taken for lost; leave it out, or take 7.5s"},
-		{algorithm: "central-failover", elect: "bully:answer=20ms", latency: 10 * time.Millisecond,
-			want: "answer of bully is 20ms, and has to be longer than 2T, here 20ms"},
-		{algorithm: "central-failover", elect: "bully", detector: "heartbeat", latency: hour / 200},
-		{algorithm: "central-failover", detector: "heartbeat:timeout=400ms", latency: 300 * time.Millisecond,
-			want: "timeout of heartbeat is 400ms, and has to be longer than T and a period, here 400ms: nodes that " +
-				"are up will be suspected; leave it out, or take 500ms; so this run is outside the model of " +
-				"central-failover, which needs bounded delays: what goes wrong is reported, and not held"},
-		{algorithm: "ring-list", options: []string{"wait=1200ms"}, latency: 100 * time.Millisecond,
-			want: "wait of ring-list is 1200ms, and has to be longer than 4NT, here 1.2s: several"},
-		{algorithm: "omega", options: []string{"silence=250ms"}, latency: 200 * time.Millisecond,
-			want: "silence of omega is 250ms, and has to be longer than T and a heartbeat, here 250ms: several"},
-		{algorithm: "central-failover", detector: "probe:timeout=400ms", latency: 200 * time.Millisecond,
-			want: "timeout of probe is 400ms, and has to be longer than 2T, here 400ms"},
-		{algorithm: "ricart-agrawala-ft", options: []string{"give-up=1", "retry=100ms"},
-			latency: 50 * time.Millisecond, want: "has to be longer than 2T/give-up, here 100ms"},
-		{algorithm: "suzuki-kasami-ft", detector: "phi:deviation=50ms", latency: 300 * time.Millisecond,
-			want: "deviation of phi is 50ms, and has to be longer than T/z, z deviations having the threshold, here " +
-				"53.4"},
-		{algorithm: "suzuki-kasami-ft", detector: "swim:period=100ms", latency: 50 * time.Millisecond,
-			want: "period of swim is 100ms, and has to be longer than 2T, here 100ms"},
-		{algorithm: "central-queued", options: []string{"retry=1s"}, hold: time.Second,
-			latency: time.Millisecond, want: "retry of central-queued is 1s, and an answer may take 2T+hold, here " +
-				"1.002s: messages will be sent again though none is lost, which costs; leave it out, or take 1.3s"},
-	} {
-		o := option.Defaults()
-		o.Config.N, o.Latency, o.Detector = 3, chance.Constant(test.latency), test.detector
-		o.Workload.Hold, o.Config.Elect, o.Duration = chance.Constant(test.hold), test.elect, hour
-		row, err := catalog.Find(test.algorithm)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if row.Elector != nil {
-			o.Workload, o.Warmup = workload.Workload{Load: workload.Campaign}, 0
-		}
-		for _, option := range test.options {
-			name, value, _ := strings.Cut(option, "=")
-			o.Config = o.Config.With(name, value)
-		}
-		got := strings.Join(resolved(t, row, o).Remarks(2), "; ")
-		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
-			t.Errorf("%+v: %q", test, got)
-		}
-	}
-}
-
-// What is allowed and yet likely to surprise is said before the run.
-func TestRemarks(t *testing.T) {
-	majority, err := catalog.Find("central-failover")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct {
-		detector string
-		latency  time.Duration
-		n        int
-		want     string // empty: nothing
-	}{
-		{"heartbeat:period=5ms,timeout=20ms", 14 * time.Millisecond, 3, ""},
-		{"heartbeat:period=5ms,timeout=20ms", 15 * time.Millisecond, 3, "longer than T and a period, here 20ms"},
-		{"probe:period=5ms,timeout=20ms", time.Second, 3, "longer than 2T, here 2s"},
-		{"probe:period=5ms,timeout=20ms", 9 * time.Millisecond, 3, ""},
-		{"probe:period=5ms,timeout=20ms", 10 * time.Millisecond, 3, "longer than 2T, here 20ms"},
-		{"swim:suspicion=0,period=100ms", 49 * time.Millisecond, 3, ""},
-		{"swim:suspicion=0,period=100ms", 50 * time.Millisecond, 3, "longer than 2T, here 100ms"},
-		{"perfect", time.Second, 3, ""},
-		{"heartbeat", 0, 2, "a majority of 2 is all"},
-		{"heartbeat", 0, 1, "a majority of 1 is all"},
-		{"heartbeat", 0, 4, "a majority of 4 is 3, one more than of 3, which outlast as many crashes: 1"},
-		{option.NoDetector, 0, 3, "none runs"},
-		{"swim", 0, 399, ""},
-		{"swim", 0, 401, "401 processes share 2 cores, and an entry may take minutes: simulate -n 401 makes"},
-		{"heartbeat:period=50ms,timeout=250ms", 0, 45, ""},
-		{"heartbeat:period=50ms,timeout=250ms", 0, 47, "47 nodes send each other 43,240 heartbeats a second, for " +
-			"which 2 cores may have no time: nodes that are up will be suspected; take fewer nodes, --detector swim " +
-			"or heartbeat:period=60ms,timeout=300ms, or simulate"},
-		{"phi:period=50ms", 0, 47, "take fewer nodes, --detector swim or phi:period=60ms, or simulate"},
-		{"swim:period=1ms,timeout=300us", 0, 47, "47 nodes send each other 94,000 heartbeats a second, for " +
-			"which 2 cores may have no time: nodes that are up will be suspected; take fewer nodes, --detector " +
-			"swim:period=10ms,timeout=3ms, or simulate"},
-		{"probe:period=50ms,timeout=250ms", 0, 33, "33 nodes send each other 42,240 heartbeats a second"},
-	} {
-		o := option.Defaults()
-		o.Detector, o.Config.N, o.Latency = test.detector, test.n, chance.Constant(test.latency)
-		j := drafted(t, majority, o, false)
-		got := strings.Join(j.Remarks(2), "; ")
-		if simulated := strings.Join(j.Remarks(0), "; "); strings.Contains(simulated, "core") {
-			t.Errorf("%+v, simulated: %q", test, simulated)
-		}
-		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
-			t.Errorf("%+v: %q", test, got)
-		}
-	}
-}
 
 // A run that the advice is taken for leaves the time that its verdict asks for.
 func TestRunsAsLongAsAdvisedLeaveTime(t *testing.T) {
@@ -141,44 +26,6 @@ func TestRunsAsLongAsAdvisedLeaveTime(t *testing.T) {
 		o := Job{Options: Options{Duration: 3 * time.Second, Faults: faults}}
 		if got := o.outlasts(10 * time.Second); got != want {
 			t.Errorf("a fault at %v: %v, not %v", at, got, want)
-		}
-	}
-}
-
-// So is that delays leave no time for an election, or for an entry, before the run is over.
-func TestRemarksOnShortRuns(t *testing.T) {
-	for _, test := range []struct {
-		algorithm string
-		n         int
-		latency   time.Duration
-		want      string // empty: nothing
-	}{
-		{"ring-list", 5, 0, ""}, // it may take long, and does not
-		{"raft-election", 5, 10 * time.Millisecond, ""},
-		{"raft-election", 5, 300 * time.Millisecond, "an election may take 1m16s, and 3s are measured: that may " +
-			"show nothing; take --duration 1m17s or more"},
-		{"chang-roberts", 9, 20 * time.Millisecond, ""},
-		{"chang-roberts", 9, 500 * time.Millisecond, "an election may take 4m48s, and 3s are measured: that may " +
-			"show nothing; take --duration 4m49s or more"},
-		{"ricart-agrawala", 9, 2 * time.Second, ""},
-		{"central", 9, 2 * time.Second, "an entry may take 4s, and 3s are measured"},
-	} {
-		row, err := catalog.Find(test.algorithm)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := option.Defaults()
-		o.Config.N, o.Latency = test.n, chance.Constant(test.latency)
-		if row.Elector != nil {
-			o.Workload, o.Warmup = workload.Workload{Load: workload.Campaign}, 0
-		}
-		j, err := Resolve(o, row, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := strings.Join(j.Remarks(0), "; ")
-		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
-			t.Errorf("%+v: %q", test, got)
 		}
 	}
 }
@@ -211,6 +58,311 @@ func TestNodesThatGoInStep(t *testing.T) {
 		got := drafted(t, row, c.o, c.simulated).Lockstep()
 		if says := strings.HasSuffix(got, "--latency uniform:900µs,1.1ms"); says != c.says || says != (got != "") {
 			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// A remarkable run is one of which something is said before it begins.
+type remarkable struct {
+	algorithm, elect, detector string
+	option                     string // name=value
+	n                          int
+	latency, hold              time.Duration
+	short                      bool   // it lasts for 3 s, instead of an hour
+	want                       string // empty: nothing
+}
+
+// What is allowed and yet likely to surprise is said before the run: timeouts that are too short, too few or
+// too many nodes, delays that leave no time for an election or an entry.
+func TestRemarks(t *testing.T) {
+	const ms, follows, quick = time.Millisecond, "central-failover", "heartbeat:period=50ms,timeout=250ms"
+	for _, test := range []remarkable{
+		{algorithm: "bully", option: "answer=100ms", n: 3, latency: 49 * ms},
+		{algorithm: "bully", option: "answer=100ms", n: 3, latency: 50 * ms,
+			want: "answer of bully is 100ms, and has to be longer than 2T, here 100ms: several may come to lead, " +
+				"or none; leave it out, or take 130ms"},
+		{algorithm: "raft-election", n: 3, latency: 5 * time.Second,
+			want: "several may come to lead, or none; no value that its options allow is long enough: take shorter"},
+		{algorithm: follows, elect: "bully:answer=20ms", n: 3, latency: 10 * ms,
+			want: "answer of bully is 20ms, and has to be longer than 2T, here 20ms"},
+		{algorithm: follows, detector: "heartbeat:timeout=400ms", n: 3, latency: 300 * ms,
+			want: "leave it out, or take 500ms; so this run is outside the model of central-failover, which needs " +
+				"bounded delays: what goes wrong is reported, and not held"},
+		{algorithm: "suzuki-kasami-ft", detector: "phi:deviation=50ms", n: 3, latency: 300 * ms,
+			want: "longer than T/z, z deviations having the threshold, here 53.4"},
+		{algorithm: "suzuki-kasami-ft", detector: "swim:suspicion=0,period=100ms", n: 3, latency: 49 * ms},
+		{algorithm: "suzuki-kasami-ft", detector: "swim:suspicion=0,period=100ms", n: 3, latency: 50 * ms,
+			want: "longer than 2T, here 100ms"},
+		{algorithm: follows, detector: "probe:period=5ms,timeout=20ms", n: 3, latency: 9 * ms},
+		{algorithm: follows, detector: "probe:period=5ms,timeout=20ms", n: 3, latency: 10 * ms,
+			want: "longer than 2T, here 20ms"},
+		{algorithm: "central-queued", option: "retry=1s", n: 3, hold: time.Second, latency: ms,
+			want: "retry of central-queued is 1s, and an answer may take 2T+hold, here 1.002s: messages will be " +
+				"sent again though none is lost, which costs; leave it out, or take 1.3s"},
+		{algorithm: follows, n: 2, want: "a majority of 2 is all"},
+		{algorithm: follows, n: 4,
+			want: "a majority of 4 is 3, one more than of 3, which outlast as many crashes: 1"},
+		{algorithm: follows, detector: option.NoDetector, n: 3, want: "none runs"},
+		{algorithm: follows, detector: "swim", n: 399},
+		{algorithm: follows, detector: "swim", n: 401,
+			want: "401 processes share 2 cores, and an entry may take minutes: simulate -n 401 makes"},
+		{algorithm: follows, detector: quick, n: 45},
+		{algorithm: follows, detector: quick, n: 47, want: "47 nodes send each other 43,240 heartbeats a second, " +
+			"for which 2 cores may have no time: nodes that are up will be suspected; take fewer nodes, --detector " +
+			"swim or heartbeat:period=60ms,timeout=300ms, or simulate"},
+		{algorithm: "raft-election", n: 5, latency: 10 * ms, short: true},
+		{algorithm: "raft-election", n: 5, latency: 300 * ms, short: true,
+			want: "an election may take 1m17.05s, and 3s are " +
+				"measured: that may show nothing; take --duration 1m18s or more"},
+		{algorithm: "ricart-agrawala", n: 9, latency: 2 * time.Second, short: true},
+		{algorithm: "central", n: 9, latency: 2 * time.Second, short: true,
+			want: "an entry may take 4s, and 3s are measured"},
+	} {
+		j := test.job(t)
+		got := strings.Join(j.Remarks(2), "; ")
+		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
+			t.Errorf("%+v: %q", test, got)
+		}
+		if simulated := strings.Join(j.Remarks(0), "; "); strings.Contains(simulated, "core") {
+			t.Errorf("%+v, simulated: %q", test, simulated)
+		}
+	}
+}
+
+func (r *remarkable) job(t *testing.T) *Job {
+	t.Helper()
+	row, err := catalog.Find(r.algorithm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := option.Defaults()
+	o.Config.N, o.Config.Elect, o.Detector = r.n, r.elect, r.detector
+	o.Latency, o.Workload.Hold = chance.Constant(r.latency), chance.Constant(r.hold)
+	if !r.short {
+		o.Duration = time.Hour
+	}
+	if row.Elector != nil {
+		o.Workload, o.Warmup = workload.Workload{Load: workload.Campaign}, 0
+	}
+	if name, value, given := strings.Cut(r.option, "="); given {
+		o.Config = o.Config.With(name, value)
+	}
+	return drafted(t, row, o, false)
+}
+
+// A calmRun is a run in which nothing goes wrong.
+type calmRun struct {
+	algorithm, elect, detector string
+	options                    string // given, as name=value, with commas
+	n                          int
+	latency, hold              time.Duration
+	load                       workload.Load // empty: saturated, or campaigns
+	entries                    uint64
+}
+
+// try makes the run of a row, which is to be valid, or to say before that its timeouts are too short.
+func (r calmRun) try(t *testing.T, row *row.Row) (*Job, *Tried) {
+	t.Helper()
+	o := option.Defaults()
+	o.Config.N, o.Config.Elect, o.Detector = r.n, r.elect, r.detector
+	o.Latency, o.Workload.Hold = chance.Constant(r.latency), chance.Constant(r.hold)
+	o.Warmup, o.WarmupLimit, o.Duration, o.Entries = 0, 0, 0, max(r.entries, uint64(3*r.n))
+	if r.load != "" {
+		o.Workload.Load = r.load
+	}
+	if row.Elector != nil {
+		o.Workload, o.Duration, o.Entries = workload.Workload{Load: workload.Campaign}, time.Minute, 0
+	}
+	for option := range strings.SplitSeq(r.options, ",") {
+		if name, value, given := strings.Cut(option, "="); given {
+			o.Config = o.Config.With(name, value)
+		}
+	}
+	j, err := Resolve(o, row, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried, err := Try(t.Context(), j, Setup{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j, tried
+}
+
+func (r calmRun) row(t *testing.T) *row.Row {
+	t.Helper()
+	row, err := catalog.Find(r.algorithm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return row
+}
+
+// Timeouts that nobody asked for cover what messages and holds take, so that a sound row is valid, and
+// suspects nobody, however long that is.
+func TestTimeoutsCoverTheDelaysOfARun(t *testing.T) {
+	const ms = time.Millisecond
+	for _, r := range []calmRun{
+		{algorithm: "token-ring-regenerating", n: 3, hold: time.Second},
+		{algorithm: "token-ring-regenerating", n: 8, latency: 5 * ms, hold: 200 * ms},
+		{algorithm: "token-ring-regenerating", n: 3, latency: 600 * ms},
+		{algorithm: "token-ring-regenerating", n: 32, latency: 40 * ms},
+		{algorithm: "token-ring-regenerating", n: 5, hold: 1500 * ms},
+		{algorithm: "token-ring-regenerating", elect: "raft-election", n: 3, latency: 300 * ms},
+		{algorithm: "suzuki-kasami-ft", n: 5, latency: 450 * ms},
+		{algorithm: "suzuki-kasami-ft", n: 5, hold: 1500 * ms, detector: "probe"},
+		{algorithm: "suzuki-kasami-ft", n: 3, latency: 500 * ms, load: workload.One, detector: "heartbeat"},
+		{algorithm: "ricart-agrawala-view", n: 5, latency: 300 * ms},
+		{algorithm: "ricart-agrawala-view", n: 3, latency: 100 * ms, load: workload.Sequential},
+		{algorithm: "ricart-agrawala-view", n: 5, latency: 600 * ms, detector: "phi"},
+		{algorithm: "ricart-agrawala-view", n: 5, latency: 600 * ms, detector: "swim"},
+		{algorithm: "ricart-agrawala-ft", n: 5, latency: 300 * ms},
+		{algorithm: "ricart-agrawala-ft", n: 3, latency: 2 * time.Second, options: "give-up=1"},
+		{algorithm: "agrawal-el-abbadi", n: 5, latency: 700 * ms},
+		{algorithm: "central-failover", n: 5, latency: 700 * ms, detector: "probe"},
+		{algorithm: "central-failover", elect: "bully", n: 5, latency: 300 * ms},
+		{algorithm: "central-failover", elect: "bully-shared-disk", n: 3, latency: 2 * time.Second,
+			load: workload.Sequential},
+		{algorithm: "central-queued", detector: "heartbeat", n: 1, latency: 2 * time.Second}, // and a server
+		{algorithm: "bully", n: 5, latency: 2 * time.Second},
+		{algorithm: "raft-election", n: 5, latency: 100 * ms},
+		{algorithm: "ring-list", n: 5, latency: 300 * ms},
+		{algorithm: "omega", n: 5, latency: 2 * time.Second},
+		{algorithm: "bully-shared-disk", n: 5, latency: 300 * ms},
+	} {
+		row := r.row(t)
+		j, tried := r.try(t, row)
+		switch v := tried.Verdict; {
+		case len(j.TooShort()) > 0:
+			t.Errorf("%+v: too short: %+v", r, j.TooShort())
+		case v.Outcome != check.Valid:
+			t.Errorf("%+v: %v: %s", r, v.Outcome, v.Reason)
+		case tried.Measures.Detection.Wrong > 0:
+			t.Errorf("%+v: %d wrong suspicions", r, tried.Measures.Detection.Wrong)
+		}
+	}
+}
+
+// Nobody asks again while nothing is lost, however slow messages and clients are: what an entry costs is what
+// is published.
+func TestNobodyAsksAgainThoughARunIsSlow(t *testing.T) {
+	for _, algorithm := range []string{"agrawal-el-abbadi", "central-failover", "central-queued",
+		"ricart-agrawala-ft", "ricart-agrawala-view", "suzuki-kasami-ft"} {
+		for _, r := range []calmRun{{n: 5, latency: 300 * time.Millisecond}, {n: 3, hold: 2 * time.Second},
+			{n: 9, latency: 40 * time.Millisecond, hold: 100 * time.Millisecond}} {
+			r.algorithm, r.entries = algorithm, 100
+			row := r.row(t)
+			j, tried := r.try(t, row)
+			resent := tried.Measures.Resent
+			if v := tried.Verdict; v.Outcome != check.Valid || resent > 0 || len(j.Remarks(0)) > 0 {
+				t.Errorf("%+v: %v: %s; sent again: %d; %q", r, v.Outcome, v.Reason, resent, j.Remarks(0))
+			}
+		}
+	}
+}
+
+// Timeouts that were asked for and are too short break the bound on delays: that is said before the run, and
+// what rests on it is not held against the row.
+func TestShortTimeoutsAreOutsideTheModel(t *testing.T) {
+	const ms = time.Millisecond
+	for _, r := range []calmRun{
+		{algorithm: "token-ring-regenerating", options: "loss-timeout=1s", n: 3, hold: time.Second},
+		{algorithm: "token-ring-regenerating", options: "loss-timeout=1s", n: 32, latency: 40 * ms},
+		{algorithm: "token-ring-regenerating", options: "loss-timeout=1s", n: 3, latency: 500 * ms},
+		{algorithm: "suzuki-kasami-ft", options: "loss-timeout=1s", detector: "heartbeat:period=50ms,timeout=250ms",
+			n: 5, latency: 450 * ms},
+		{algorithm: "agrawal-el-abbadi", detector: "heartbeat:period=50ms,timeout=250ms", n: 5, latency: 700 * ms},
+		{algorithm: "ricart-agrawala-view", detector: "heartbeat:period=50ms,timeout=250ms", n: 5,
+			latency: 300 * ms},
+		{algorithm: "central-failover", elect: "bully:answer=100ms", n: 5, latency: 300 * ms},
+	} {
+		row := r.row(t)
+		j, tried := r.try(t, row)
+		v := tried.Verdict
+		if len(j.TooShort()) == 0 || v.Outcome == check.Violated ||
+			v.Outcome == check.Inconclusive && !v.OutsideModel {
+			t.Errorf("%+v: too short: %+v, and %v: %s", r, j.TooShort(), v.Outcome, v.Reason)
+		}
+		if !strings.Contains(v.Reason, "its timeouts are too short for the delays of the run") {
+			t.Errorf("%+v: it does not say so: %v: %s", r, v.Outcome, v.Reason)
+		}
+	}
+}
+
+// A row that is wrong under no fault is convicted where its timeouts cover the delays; and where they do not,
+// of what does not rest on them.
+func TestRowsThatAreWrongAreConvictedThoughMessagesAreSlow(t *testing.T) {
+	r := calmRun{algorithm: "token-ring-regenerating", n: 3, latency: 500 * time.Millisecond, entries: 30}
+	hasty := *r.row(t) // it takes a census again and again, though it was told to wait for longer
+	hasty.New = func(c nodes.Config) nodes.Machine { return r.row(t).New(c.With("loss-timeout", "700ms")) }
+	if _, tried := r.try(t, &hasty); tried.Verdict.Outcome != check.Violated || tried.Verdict.OutsideModel {
+		t.Errorf("a ring that does not wait: %v: %s", tried.Verdict.Outcome, tried.Verdict.Reason)
+	}
+	r.options = "loss-timeout=700ms"
+	if _, tried := r.try(t, &hasty); tried.Verdict.Outcome == check.Violated {
+		t.Errorf("a ring that was asked not to wait: %s", tried.Verdict.Reason)
+	}
+	naive := calmRun{algorithm: "naive-broadcast"}.row(t)
+	wrong := *naive // it lets two in, and no timeout of its own is what its safety rests on
+	wrong.Flaw, wrong.Options, wrong.Safe = nil, r.row(t).Options, nodes.PerfectDetector|nodes.NoLoss
+	for _, options := range []string{"", "loss-timeout=700ms"} {
+		r.options, r.hold = options, time.Second
+		_, tried := r.try(t, &wrong)
+		if v := tried.Verdict; v.Outcome != check.Violated || v.OutsideModel || v.Worst().Check != "exclusion" {
+			t.Errorf("two inside, with %q: %v: %s", options, v.Outcome, v.Reason)
+		}
+	}
+}
+
+// A run in which messages go on and nobody enters is no run in which all are blocked.
+func TestALivelockIsNotCalledBlocked(t *testing.T) {
+	r := calmRun{algorithm: "token-ring-regenerating", options: "loss-timeout=1s", n: 8,
+		latency: 600 * time.Millisecond}
+	_, tried := r.try(t, r.row(t))
+	if v := tried.Verdict; v.Outcome != check.Inconclusive || !v.OutsideModel ||
+		!strings.Contains(v.Reason, "messages were handled since anybody entered") ||
+		!strings.Contains(v.Reason, "(a livelock, as its model allows: ") {
+		t.Errorf("%v: %s", v.Outcome, v.Reason)
+	}
+}
+
+// A latency of messages that is longer than the timeouts of an elector bear excuses it, if these were asked
+// for; a shorter one is no matter.
+func TestSlowMessagesOfElectors(t *testing.T) {
+	for _, row := range election.Table {
+		if row.Flaw != nil {
+			continue
+		}
+		o := Options{Algorithm: row.Name, Config: row.Explicit(nodes.Config{N: 5}), Duration: 20 * time.Second,
+			Trials: 1, Seed: 1, Patience: time.Second, Workload: workload.Workload{Load: workload.Campaign}}
+		const ms = time.Millisecond
+		bears := map[string]time.Duration{"answer": 50 * ms, "election-timeout": 15 * ms, "silence": 200 * ms,
+			"wait": 50 * ms}
+		shortest := time.Duration(0) // no timeout bears more
+		for name := range o.Config.Options {
+			if b := bears[name]; b > 0 && (shortest == 0 || b < shortest) {
+				shortest = b
+			}
+		}
+		timed := shortest > 0
+		if !timed {
+			shortest = time.Second
+		}
+		for _, latency := range []time.Duration{shortest * 9 / 10, shortest, 2 * shortest, 4 * shortest,
+			10 * shortest} {
+			o.Latency = chance.Constant(latency)
+			tried, err := tryRun(t, row, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, short := tried.Verdict, timed && latency >= shortest
+			if got := len(drafted(t, row, o, true).TooShort()) > 0; got != short {
+				t.Errorf("%s, messages that take %v: its timeouts are too short: %v, want %v", row.Name, latency,
+					got, short)
+			}
+			if v.Outcome == check.Violated && !v.OutsideModel || !short && timed && v.Outcome != check.Valid {
+				t.Errorf("%s, messages that take %v: %v: %s", row.Name, latency, v.Outcome, v.Reason)
+			}
 		}
 	}
 }

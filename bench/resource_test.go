@@ -4,6 +4,7 @@ package bench
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -16,6 +17,7 @@ import (
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/nodes/history"
+	"turnstile/nodes/host"
 	"turnstile/nodes/workload"
 )
 
@@ -36,15 +38,10 @@ func TestRunsWithAResourceProcess(t *testing.T) {
 		check     func(*testing.T, *Trial)
 	}{
 		"exact": {"ricart-agrawala", nil, check.Valid, "8", nil},
-		"alone": {"ricart-agrawala", func(o *Options) { o.Config.N = 1 }, check.Valid, "0", nil},
-		"brief": {"ricart-agrawala", func(o *Options) { o.Entries = 3 }, check.Valid, "8", nil},
 		"one at a time": {"ricart-agrawala", func(o *Options) {
 			o.Workload.Load, o.Entries = workload.Sequential, 20
 		}, check.Valid, "8", nil},
 		"two trials": {"ricart-agrawala", func(o *Options) { o.Trials = 2 }, check.Valid, "8", nil},
-		"by time": {"ricart-agrawala", func(o *Options) {
-			o.Entries, o.Duration = 0, 100*time.Millisecond
-		}, check.Valid, "8", nil},
 		"broken": {"naive-broadcast", nil, check.Violated, "", func(t *testing.T, got *Trial) {
 			for _, by := range []string{"register", "account"} {
 				if found(got.Verdict, by) != check.Violated {
@@ -174,25 +171,62 @@ func TestTheResourceProcessStandsStillOrEnds(t *testing.T) {
 	}
 }
 
-// A word for a resource that does not exist is refused, and a process in a simulation.
-func TestResourcesThatAreRefused(t *testing.T) {
-	for says, test := range map[string]struct {
-		resource  string
-		simulated bool
-	}{
-		"take file or process":        {"table", false},
-		"a simulation has no process": {option.ResourceProcess, true},
-		"":                            {option.ResourceFile, true},
-	} {
-		o := option.Defaults()
-		o.Workload.Hold, o.Resource = chance.Constant(time.Millisecond), test.resource
-		spec, err := rowOf(o.Algorithm)
-		if err != nil {
-			t.Fatal(err)
+// A node that has died is taken out of the register of whichever resource it held, and what it was about to
+// change is in doubt there alone.
+func TestTheDeadAreTakenOutOfEachResource(t *testing.T) {
+	const resources, nodes, dead = 3, 4, 1
+	path := filepath.Join(t.TempDir(), "resource")
+	if err := host.CreateResource(path, resources, nodes); err != nil {
+		t.Fatal(err)
+	}
+	mapped, err := host.OpenResource(path, resources, nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := sharedFile{mapped, resources}
+	for held := range resources {
+		mapped.Of(held).Taken.Add(1)
+		mapped.Share(held, dead).Within(1)
+		if d, err := file.takeOut(t.Context(), dead, 0); d.units != 0 || err != nil {
+			t.Errorf("inside resource %d: %+v is in doubt (%v)", held, d, err)
 		}
-		_, err = Resolve(o, spec, test.simulated)
-		if (err == nil) != (says == "") || !strings.Contains(fmt.Sprint(err), says) {
-			t.Errorf("%q: %v", test.resource, err)
+		if taken := mapped.Of(held).Taken.Load(); taken != 0 {
+			t.Errorf("the register of resource %d counts %d", held, taken)
 		}
+		mapped.Share(held, dead).Entering(1)
+		if d, err := file.takeOut(t.Context(), dead, 0); d != (doubt{held, 1}) || err != nil {
+			t.Errorf("entering resource %d: %+v is in doubt (%v)", held, d, err)
+		}
+	}
+}
+
+// A process that is stopped inside for longer than its lease is there together with the next. By the fence
+// numbers the resource refuses what it writes then; without them an update is lost.
+func TestFencesMakeLeasesSafe(t *testing.T) {
+	for i := range 4 {
+		fenced, resource, want := i%2 == 0, "", check.Violated
+		if fenced {
+			want = check.Valid
+		}
+		if i > 1 {
+			resource = option.ResourceProcess
+		}
+		t.Run(fmt.Sprintf("fenced %t %s", fenced, resource), func(t *testing.T) {
+			t.Parallel()
+			o := option.Defaults()
+			o.Algorithm, o.Config.N, o.Workload.Load = "central-lease", 3, workload.Saturated
+			o.Config = o.Config.With("lease", "50ms")
+			o.Config.Fenced, o.Resource = fenced, resource
+			o.Workload.Hold = chance.Constant(5 * time.Millisecond)
+			o.Warmup, o.Duration, o.Entries = 0, 0, 110
+			o.Faults = []chaos.Fault{{Effect: &effect.Pause{Who: effect.Target{Word: "holder"}},
+				Schedule: chaos.Schedule{At: 50 * time.Millisecond, For: 300 * time.Millisecond}}}
+			r, err := makeRun(t, o)
+			v := r.Trials[0].Verdict
+			if v.Outcome != want || v.Overlap == 0 || (v.LostUpdates > 0) != (want == check.Violated) {
+				t.Errorf("%v: %s; %v of overlap, %d updates lost; %v", v.Outcome, v.Reason, v.Overlap, v.LostUpdates,
+					err)
+			}
+		})
 	}
 }

@@ -107,6 +107,11 @@ const (
 	SilenceS             Column = "silence_s"
 	HealedAgreedS        Column = "healed_agreed_s"
 	RefusedDuring        Column = "refused_during"
+	RefusedAfter         Column = "refused_after"
+	EntriesBeforePerS    Column = "entries_before_per_s"
+	EntriesDuringPerS    Column = "entries_during_per_s"
+	EntriesAfterPerS     Column = "entries_after_per_s"
+	ElectionsDuring      Column = "elections_during"
 )
 
 // rowColumns has the columns of a Row by their headers, options left aside.

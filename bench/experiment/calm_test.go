@@ -91,21 +91,3 @@ func TestCalmIsSharedOut(t *testing.T) {
 		}
 	}
 }
-
-// The messages of central-lease depend on the hold. Every cell of it is as published.
-func TestCalmCentralLease(t *testing.T) {
-	r, err := mutex.Find("central-lease")
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := CalmOf([]*row.Row{r}, 3)
-	results, err := g.Run(t.Context(), &Experiment{Seed: 1}, 0, g.Cells())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range results {
-		if r.Wrong != "" {
-			t.Errorf("%v: %s", r, r.Wrong)
-		}
-	}
-}

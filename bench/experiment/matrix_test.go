@@ -19,6 +19,7 @@ import (
 	"turnstile/nodes/election"
 	"turnstile/nodes/history"
 	"turnstile/nodes/mutex"
+	"turnstile/nodes/replay"
 	"turnstile/nodes/row"
 )
 
@@ -202,44 +203,6 @@ func checkCells(spec *row.Row) error {
 	return nil
 }
 
-// Rows say of each plan that suits them what may become of them, once, and of no other.
-func TestCheckCells(t *testing.T) {
-	spec, err := mutex.Find("central")
-	if err != nil {
-		t.Fatal(err)
-	}
-	change := func(do func(cells []row.FaultCell) []row.FaultCell) *row.Row {
-		changed := *spec
-		changed.Faults = do(append([]row.FaultCell{}, spec.Faults...))
-		return &changed
-	}
-	with := func(c row.FaultCell) *row.Row {
-		return change(func(cells []row.FaultCell) []row.FaultCell { return append(cells, c) })
-	}
-	for want, changed := range map[string]*row.Row{
-		"": spec,
-		`the row "central" lacks in Faults: dead-idle:`: change(
-			func(cells []row.FaultCell) []row.FaultCell { return cells[1:] }),
-		"dead-cat is no plan of ours":        with(row.FaultCell{Fault: "dead-cat", May: 1, Why: "x"}),
-		"lost-token is not run with it":      with(row.FaultCell{Fault: "lost-token", May: 1, Why: "x"}),
-		"dead-leader is not run with it":     with(row.FaultCell{Fault: "dead-leader", May: 1, Why: "x"}),
-		"Faults, dead-holder is there twice": with(row.FaultCell{Fault: "dead-holder", May: 1, Why: "x"}),
-		"dead-idle has no reason": change(func(cells []row.FaultCell) []row.FaultCell {
-			cells[0].Why = ""
-			return cells
-		}),
-		"dead-idle says nothing that may be": change(func(cells []row.FaultCell) []row.FaultCell {
-			cells[0].May = 0
-			return cells
-		}),
-	} {
-		err := checkCells(changed)
-		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
-	}
-}
-
 // The figures of a cell are those of the runs that recovered.
 func TestFiguresOfCells(t *testing.T) {
 	row, err := mutex.Find("ricart-agrawala")
@@ -322,6 +285,29 @@ func TestAgreedOnTheLeaderOfTheEnd(t *testing.T) {
 		r := &Result{Leaders: measure.NewLeaders(f)}
 		if got := r.agreed(); got.String() != want {
 			t.Errorf("one doubts the leader at the end, %v: agreed after %q s", doubts, got)
+		}
+	}
+}
+
+// Each row that is known to be broken names a check, and runs of the row make that check.
+func TestBrokenRowsFailChecksThatExist(t *testing.T) {
+	for _, row := range catalog.All() {
+		if row.Flaw != nil && !check.ProblemOf(row).Has(row.Broken().Check) {
+			t.Errorf("%s is known to fail %s, which no check is called", row.Name, row.Broken().Check)
+		}
+	}
+}
+
+// The explorer and the checks of a run use the same names.
+func TestTheExplorerNamesWhatChecksName(t *testing.T) {
+	for of, names := range map[*check.Problem][]string{
+		check.Exclusion: {replay.CheckExclusion, replay.CheckFairness, replay.CheckMinority},
+		check.Election:  {replay.CheckLeaders, replay.CheckTerms, replay.CheckAgreement},
+	} {
+		for _, name := range names {
+			if !of.Has(name) {
+				t.Errorf("no check of %s is called %s", of.Many, name)
+			}
 		}
 	}
 }

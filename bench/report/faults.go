@@ -109,10 +109,10 @@ func (p *Report) faultsTable(faults []faultTable, trials int) {
 			name = ""
 		}
 		p.printf(faultFormat, name,
-			format.Rate(median("entries_before_per_s")), format.Rate(median("entries_during_per_s")),
-			format.Rate(median("entries_after_per_s")), format.Seconds(median(results.NextEntryS)),
+			format.Rate(median(results.EntriesBeforePerS)), format.Rate(median(results.EntriesDuringPerS)),
+			format.Rate(median(results.EntriesAfterPerS)), format.Seconds(median(results.NextEntryS)),
 			format.Seconds(median(results.HealedNextEntryS)), format.Seconds(median(results.OldRateS)))
-		during, after := median(results.RefusedDuring), median("refused_after")
+		during, after := median(results.RefusedDuring), median(results.RefusedAfter)
 		x, _ := during.Value()
 		if y, _ := after.Value(); x+y > 0 {
 			p.printf("  refused, so in no rate: %s while it lasted, %s after it\n", format.Whole(during),

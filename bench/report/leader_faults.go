@@ -47,7 +47,7 @@ const leaderFaultFormat = "%-15s %-6s %7s %8s %8s %9s %8s %5s %8s\n"
 // several did: of faults in the same words, medians, and of what took longest, the greatest.
 func (p *Report) leaderFaults(s *bench.Summary) {
 	faults := alikeFaults(s.Faults)
-	if !faultTable(s.Faults).known("elections_during") {
+	if !faultTable(s.Faults).known(results.ElectionsDuring) {
 		return // nobody was to lead, or none began
 	}
 	p.printf("%-22s %25s\n", "", "time to elect")

@@ -48,21 +48,10 @@ func TestCampaignsThatShowNothing(t *testing.T) {
 	}
 }
 
-// A campaign of electors has nothing to compare, and says so if it is to.
-func TestElectorsAreNotCompared(t *testing.T) {
-	status, says := called(t, "chaos", "--algo", "bully", "--compare", "3")
-	if status != usage || !strings.Contains(says, "leave out --compare") {
-		t.Errorf("%d: %s", status, says)
-	}
-	status, says = called(t, "chaos", "--algo", "bully,raft", "--simulated", "20", "--real", "0")
-	if status != 0 || !strings.Contains(says, "raft-election     10") || strings.Contains(says, "comparison") {
-		t.Errorf("%d: %s", status, says)
-	}
-}
-
 // Flags of plans about services and of plans about algorithms do not go together.
 func TestFlagsOfHunts(t *testing.T) {
 	for args, says := range map[string]string{
+		"--algo bully --compare 3":      "leave out --compare",
 		"--services --algo bully":       "--algo is for algorithms",
 		"--plans 3":                     "--plans is for plans about services: add --services",
 		"--services --plans 0":          "--plans: 0: write a number from 1",

@@ -44,20 +44,3 @@ func TestComparisonsAreNotWide(t *testing.T) {
 		}
 	}
 }
-
-func TestNumbersOfComparisons(t *testing.T) {
-	for _, test := range []struct {
-		x      float64
-		signed bool
-		want   string
-	}{
-		{0, true, "0"}, {7, true, "+7.00"}, {-7.126, true, "-7.13"}, {0.98765, false, "0.988"},
-		{99.96, false, "100"},
-		{999.4, false, "999"}, {999.6, false, "1,000"}, {-123456.7, true, "-123,457"},
-		{0.00012345, false, "0.000123"}, {3e-6, true, "+0.000003"},
-	} {
-		if got := (unit{1, ""}).number(test.x, test.signed); got != test.want {
-			t.Errorf("%v is printed as %s, not %s", test.x, got, test.want)
-		}
-	}
-}

@@ -65,7 +65,7 @@ func (r *liveRun) interrupt() {
 // says runs the orchestrator, which is to exit with a status and to say some things.
 func (r *liveRun) says(status int, line string, want ...string) {
 	r.t.Helper()
-	cmd := orchestrator(r.t, r.dir, splitLine(line)...)
+	cmd := orchestrator(r.t, r.dir, strings.Fields(line)...)
 	timer := time.AfterFunc(limit, func() { cmd.Process.Kill() })
 	out, _ := cmd.CombinedOutput()
 	timer.Stop()
@@ -77,18 +77,6 @@ func (r *liveRun) says(status int, line string, want ...string) {
 			r.t.Errorf("%s does not say %q:\n%s", line, text, out)
 		}
 	}
-}
-
-// splitLine splits a line into words, of which some are in quotes.
-func splitLine(line string) (words []string) {
-	for i, part := range strings.Split(line, "'") {
-		if i%2 == 1 {
-			words = append(words, part)
-		} else {
-			words = append(words, strings.Fields(part)...)
-		}
-	}
-	return words
 }
 
 // Faults are injected into a run that is on, healed before their time, and recorded like any others. A run

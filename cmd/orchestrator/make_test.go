@@ -187,18 +187,3 @@ func TestVariablesAreFlags(t *testing.T) {
 		}
 	}
 }
-
-func TestVariablesThatNoCommandCanTake(t *testing.T) {
-	for args, want := range map[string]string{
-		"bench nodes=5":     `takes flags only, and there is "nodes=5": write --nodes=5 or, for make, NODES=5`,
-		"bench n=5":         `takes flags only, and there is "n=5": write --nodes=5 or, for make, N=5`,
-		"bench NODES=4 N=5": `--nodes is given twice, as "4" and as "5" (-n is short for it)`,
-		"bench Q'Q=5":       `takes flags only, and there is "Q'Q=5"; see orchestrator bench --help`,
-	} {
-		var says strings.Builder
-		if status := run(t.Context(), strings.Fields(args), io.Discard, &says); status != usage ||
-			!strings.Contains(says.String(), want) {
-			t.Errorf("%s gives status %d and says %q, not %q", args, status, says.String(), want)
-		}
-	}
-}

@@ -10,8 +10,10 @@ import (
 
 	"turnstile/bench/experiment"
 	"turnstile/bench/service"
+	"turnstile/chaos"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/row"
 	"turnstile/results"
 )
 
@@ -142,5 +144,35 @@ func TestServiceMatrix(t *testing.T) {
 		if status := cmd.ProcessState.ExitCode(); status != x.status || !strings.Contains(string(out), x.says) {
 			t.Errorf("matrix %s: status %d, want %d and %q:\n%s", x.args, status, x.status, x.says, out)
 		}
+	}
+}
+
+// Cells that a row lacks, and those that differ, are printed as Go; cells that agree are not.
+func TestCellsAreGo(t *testing.T) {
+	bakery := &row.Row{Spec: nodes.Spec{Name: "bakery"}}
+	cell := func(plan string, may row.Outcome, shown ...row.Outcome) *experiment.Cell {
+		c := &experiment.Cell{Spec: bakery, Plan: &chaos.Plan{Name: plan}, May: row.FaultCell{May: may}}
+		for _, o := range shown {
+			r := &experiment.Result{Shown: o}
+			if may&o == 0 {
+				r.Wrong = "differs"
+			}
+			c.Runs = append(c.Runs, r)
+		}
+		return c
+	}
+	var out strings.Builder
+	printCells(&out, []*experiment.Cell{
+		cell("dead-idle", 0, row.Blocks, row.Starves), cell("copies", row.Recovers, row.Recovers),
+		cell("lost-request", 0, row.Starves, row.Blocks),
+		cell("restarts", row.Recovers, row.Recovers, row.Breaks),
+		cell("one-way", 0, 0), cell("bridge", 0, row.Unhit)})
+	want := "Cells of bakery that its row lacks, or that differ, with what was seen; write the reasons, " +
+		"if these outcomes are right:\n" +
+		"\tunder(starves|blocks, \"why\", \"dead-idle\", \"lost-request\"),\n" +
+		"\tunder(recovers|breaks, \"why\", \"restarts\"),\n" +
+		"\tunder(unhit, \"why\", \"bridge\"),\n\n"
+	if out.String() != want {
+		t.Errorf("printed:\n%s\nand not:\n%s", out.String(), want)
 	}
 }

@@ -3,10 +3,12 @@ package bench
 import (
 	"maps"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"turnstile/bench/control"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
@@ -130,4 +132,89 @@ func TestAuditRemarks(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("the run is unfinished")
+}
+
+// Of a run whose record is missing there are its rows, and an error.
+func TestTrialsOfADamagedRun(t *testing.T) {
+	folder := &results.Folder{Path: filepath.Join(t.TempDir(), "renamed")}
+	if err := os.Mkdir(folder.Path, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	table := "run,trial,kind,nodes,wait_us_p99\nonce,1,bench,3,12.5\nonce,2,bench,3,13\n"
+	if err := os.WriteFile(folder.File(results.RowsFile), []byte(table), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var wrong []error
+	missing := &results.Folder{Path: filepath.Join(t.TempDir(), "missing")}
+	trials := StoredTrials([]*results.Folder{missing, folder}, func(_ *results.Folder, err error) {
+		wrong = append(wrong, err)
+	})
+	if len(trials) != 2 || trials[0].Run != "renamed" || trials[1].Nodes != 3 || trials[0].Machine != "" {
+		t.Errorf("%+v", trials)
+	}
+	if len(wrong) != 2 || !strings.Contains(wrong[1].Error(), results.RunFile) {
+		t.Errorf("its record is missing, and the errors are %v", wrong)
+	}
+}
+
+// A run that goes on is never left over, whether by its lock or by its socket; one that was killed is; a
+// finished one never is.
+func TestLeftoversAreOfNobody(t *testing.T) {
+	r := stalledRun(t)
+	root, sets := filepath.Dir(filepath.Dir(r.Folder.Path)), []string{"set"}
+	want := func(when string, count int, says string) []Leftover {
+		t.Helper()
+		left, spared := Leftovers(root, sets)
+		if len(left) != count || !strings.Contains(spared[r.Folder.Ref()], says) || says == "" && len(spared) > 0 {
+			t.Errorf("%s: left are %v, spared %v", when, left, spared)
+		}
+		return left
+	}
+	want("finished", 0, "")
+	r.Record.Status = statusRunning
+	if err := r.Folder.WriteYAML(r.Record); err != nil {
+		t.Fatal(err)
+	}
+	release, err := r.Folder.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want("held", 0, "it goes on")
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	server, err := control.NewServer(r.Folder.Path, control.Reply{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want("its socket is served", 0, "it goes on")
+	if err := server.End(control.Reply{}); err != nil {
+		t.Fatal(err)
+	}
+	left := want("killed", 1, "")
+	if release, err = r.Folder.Hold(); err != nil {
+		t.Fatal(err)
+	}
+	if err := left[0].Remove(root); err == nil {
+		t.Error("a run is removed that goes on by now")
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	if err := left[0].Remove(root); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(r.Folder.Path); err == nil {
+		t.Error("it is still there")
+	}
+}
+
+// Machines that differ are described differently.
+func TestMachinesInWords(t *testing.T) {
+	m := results.Machine{OS: "linux", Arch: "amd64", Cores: 2, CPU: "Z80", CPUQuota: 1.5, MemoryMB: 2048,
+		Kernel: "6.1"}
+	const want = "linux/amd64, 2 cores of Z80, limited to 1.5 CPUs, 2,048 MB, kernel 6.1"
+	if got := MachineText(m); got != want {
+		t.Errorf("%q, not %q", got, want)
+	}
 }
