@@ -1,13 +1,19 @@
 package results
 
 import (
+	"cmp"
+	"embed"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"turnstile/bench/option"
 	"turnstile/internal/figure"
+	"turnstile/internal/yamlfile"
 	"turnstile/judge/measure"
+	"turnstile/nodes/workload"
 )
 
 // A Column names a column of a table of results.
@@ -202,4 +208,209 @@ const OthersAbove = 0.05
 func (r *Row) Disturbed() bool {
 	others, _ := r.OthersCPU.Value()
 	return others > OthersAbove
+}
+
+// A Description is what there is to know of a column.
+type Description struct {
+	Name  string
+	Unit  string // such as us, share or name
+	Is    string
+	Empty string // what an empty cell says; empty: no cell is
+}
+
+// notMeasured is what an empty cell says unless its column says more.
+const notMeasured = "not measured: the run ended before, or nothing of the kind happened"
+
+//go:embed columns.yaml
+var columnsFile embed.FS
+
+// described has the descriptions of the columns of each table, by its file.
+var described = sync.OnceValue(func() map[string][]Description {
+	text, err := columnsFile.ReadFile("columns.yaml")
+	var tables map[string][][]*string
+	if err == nil {
+		err = yamlfile.Decode(text, &tables)
+	}
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	all := map[string][]Description{}
+	for _, file := range Tables() { // runs.csv first
+		for _, l := range tables[file] {
+			if len(l) == 1 {
+				at := slices.IndexFunc(all[RowsFile], func(d Description) bool { return d.Name == *l[0] })
+				all[file] = append(all[file], all[RowsFile][at])
+				continue
+			}
+			d := Description{Name: *l[0], Unit: *l[1], Is: *l[2]}
+			if len(l) > 3 && l[3] == nil {
+				d.Empty = notMeasured
+			} else if len(l) > 3 {
+				d.Empty = *l[3]
+			}
+			all[file] = append(all[file], d)
+		}
+		if file == RowsFile || file == RatesFile {
+			all[file] = withAsked(all[file])
+		}
+	}
+	return all
+})
+
+// withAsked returns descriptions with those of the options of runs behind that of nodes. One that is there
+// already is the right one.
+func withAsked(all []Description) []Description {
+	at := 1 + slices.IndexFunc(all, func(d Description) bool { return d.Name == "nodes" })
+	for _, c := range option.Columns() {
+		d := Description{c.Name, c.Unit, c.Is, c.Empty}
+		if i := slices.IndexFunc(all, func(d Description) bool { return d.Name == c.Name }); i >= 0 {
+			d = all[i]
+			all = slices.Delete(all, i, i+1)
+		}
+		all = slices.Insert(all, at, d)
+		at++
+	}
+	return all
+}
+
+// Tables names the files that have descriptions, in the order of docs/columns.md.
+func Tables() []string {
+	return slices.Concat(SetTables, StudyTables)
+}
+
+// Descriptions returns what there is to know of the columns of a table, given the name of its file.
+func Descriptions(file string) []Description { return slices.Clone(described()[file]) }
+
+// The audience of a column is the kinds of runs that it concerns, by the tag of of its field. A table has the
+// columns that concern any of its rows.
+var audiences = []string{measure.OfExclusion, measure.OfLeaders}
+
+// demands has the audience of runs by what they demand of nodes.
+var demands = sync.OnceValue(func() map[string]string {
+	all := map[string]string{string(workload.Campaign): measure.OfLeaders}
+	for _, load := range workload.Loads() {
+		all[string(load)] = measure.OfExclusion
+	}
+	return all
+})
+
+// A concerned row says to which audiences it belongs. Any other row belongs to those of whose columns it has
+// a figure.
+type concerned interface{ concerns(audience string) bool }
+
+// concerns reports whether a row belongs to an audience: to that of its demand, and of clients that follow a
+// leader to that of leaders too. A run of a demand that this version does not know belongs to all.
+func (r *Row) concerns(audience string) bool {
+	of, known := demands()[r.Asked.Cell(option.LoadColumn)]
+	return !known || of == audience || audience == measure.OfLeaders && r.Elections.Known()
+}
+
+// concerns reports whether a row, addressable, belongs to an audience, given all columns.
+func concerns(row reflect.Value, audience string, columns []column) bool {
+	if r, is := row.Addr().Interface().(concerned); is {
+		return r.concerns(audience)
+	}
+	return slices.ContainsFunc(columns, func(c column) bool {
+		return c.audience == audience && c.figures && c.of(row).(figure.Figure).Known()
+	})
+}
+
+// foreignTo returns the audiences to which a row does not belong.
+func foreignTo(row reflect.Value, columns []column) (others []string) {
+	for _, audience := range audiences {
+		if !concerns(row, audience, columns) {
+			others = append(others, audience)
+		}
+	}
+	return others
+}
+
+// columnsFor returns the columns of a table of rows: those that concern any of them; all, if no row says whom
+// it concerns.
+func columnsFor[T any](rows []T) []column {
+	all := withOptionsOf(rows)
+	others := slices.Clone(audiences)
+	for i := range rows {
+		foreign := foreignTo(reflect.ValueOf(&rows[i]).Elem(), all)
+		others = slices.DeleteFunc(others, func(a string) bool { return !slices.Contains(foreign, a) })
+	}
+	if len(others) < len(audiences) {
+		all = slices.DeleteFunc(all, func(c column) bool { return slices.Contains(others, c.audience) })
+	}
+	return withBounds(all)
+}
+
+// OptionColumn names an option in conditions and groups, where trials of several algorithms may have it.
+// Older files have columns of these names.
+func OptionColumn(option string) string { return strings.ReplaceAll(option, "-", "_") }
+
+// OptionColumnOf names the column that an option of an algorithm has in files.
+func OptionColumnOf(algorithm, option string) string { return OptionColumn(algorithm + "_" + option) }
+
+// optionIn returns which option of an algorithm a column has: the column of files or, if plain names it, that
+// of the option alone. Nothing: none.
+func optionIn(header, algorithm string, plain []string) string {
+	if name, is := strings.CutPrefix(header, OptionColumn(algorithm)+"_"); is && name != "" && algorithm != "" {
+		return oneLine.Replace(strings.ReplaceAll(name, "_", "-"))
+	}
+	at := slices.IndexFunc(plain, func(o string) bool { return OptionColumn(o) == header })
+	if at < 0 {
+		return ""
+	}
+	return plain[at]
+}
+
+// named returns a column of options with a header.
+func (c column) named(header string) *column {
+	c.header = header
+	return &c
+}
+
+// option returns which option of a row the column has; nothing: none. plain are those that the column may
+// name without their algorithm.
+func (c *column) option(row reflect.Value, plain []string) string {
+	return optionIn(c.header, row.FieldByIndex(c.owner).String(), plain)
+}
+
+// setOption gives a row its cell, if the column has an option of its algorithm.
+func (c *column) setOption(row reflect.Value, text string, plain []string) {
+	name := c.option(row, plain)
+	if text == "" || name == "" {
+		return
+	}
+	v := c.in(row)
+	if v.IsNil() {
+		v.Set(reflect.ValueOf(map[string]string{}))
+	}
+	v.SetMapIndex(reflect.ValueOf(name), reflect.ValueOf(oneLine.Replace(text)))
+}
+
+// withOptions puts the columns of the options that some rows have in the place of the column of options.
+func withOptions(columns []column, rows ...reflect.Value) []column {
+	at := slices.IndexFunc(columns, func(c column) bool { return c.options })
+	if at < 0 {
+		return columns
+	}
+	headers := map[string]bool{}
+	var all []column
+	for _, row := range rows {
+		algorithm := row.FieldByIndex(columns[at].owner).String()
+		for option := range columns[at].in(row).Interface().(map[string]string) {
+			if h := OptionColumnOf(algorithm, option); !headers[h] {
+				headers[h] = true
+				all = append(all, *columns[at].named(h))
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b column) int { return cmp.Compare(a.header, b.header) })
+	return slices.Replace(columns, at, at+1, all...)
+}
+
+// withOptionsOf returns the columns of rows, with those of the options that they have.
+func withOptionsOf[T any](rows []T) []column {
+	values := make([]reflect.Value, len(rows))
+	for i := range rows {
+		values[i] = reflect.ValueOf(&rows[i]).Elem()
+	}
+	return withOptions(columnsOf(reflect.TypeFor[T]()), values...)
 }

@@ -1,15 +1,18 @@
 package results
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"go.yaml.in/yaml/v3"
 
@@ -309,4 +312,186 @@ func (f *Folder) readYAML(name string, v any) error {
 		return fmt.Errorf("reading %s: %w", path, err)
 	}
 	return nil
+}
+
+// writeFile makes the file at path from what write writes. It appears whole or not at all, even if the
+// process dies, and is on the disk when writeFile returns.
+func writeFile(path string, write func(w io.Writer) error) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("writing %s: %w", path, err)
+		}
+	}()
+	dir := filepath.Dir(path)
+	file, err := os.CreateTemp(dir, "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name()) // fails after a success, since the file was renamed
+	defer file.Close()
+	buffered := bufio.NewWriter(file)
+	if err := write(buffered); err != nil {
+		return err
+	}
+	if err := errors.Join(buffered.Flush(), file.Chmod(0o644), file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(file.Name(), path); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// WriteFile makes the file at path from what write writes, whole or not at all, as the files of a run. What
+// is there and is no regular file, such as a device, is written to as it is.
+func WriteFile(path string, write func(w io.Writer) error) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(file), file.Close())
+	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	return writeFile(path, write)
+}
+
+// WriteSetTable writes a table into the folder of a set, in a file of that name, and returns its path.
+func WriteSetTable[T any](root, set, name string, rows []T) (path string, err error) {
+	path = filepath.Join(root, set, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return path, unwritable(filepath.Dir(path), err)
+	}
+	return path, writeFile(path, func(w io.Writer) error { return WriteTable(w, rows) })
+}
+
+// Probe makes sure that files can be written in a folder.
+func Probe(dir string) error {
+	file, err := os.CreateTemp(dir, ".probe-*")
+	if err != nil {
+		return unwritable(dir, err)
+	}
+	defer os.Remove(file.Name())
+	if _, err := file.WriteString("probe"); err != nil {
+		return errors.Join(unwritable(dir, err), file.Close())
+	}
+	return file.Close()
+}
+
+func unwritable(dir string, err error) error {
+	hint := "make that folder writable, or put the results elsewhere"
+	if IsFull(err) {
+		hint = "free some space, or put the results elsewhere"
+	}
+	return fmt.Errorf("results cannot be written to %s: %s: %w", dir, hint, err)
+}
+
+// IsFull reports whether an error says that a disk, or what a user may have of it, is full.
+func IsFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
+}
+
+// tooSmall is the error of a disk that has less space left than a run takes.
+type tooSmall struct{ error }
+
+func (tooSmall) Is(target error) bool { return target == syscall.ENOSPC }
+
+// syncDir puts the names in a folder on the disk.
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// RunFormat is the format of run.yaml and of the files beside it.
+const RunFormat = 6
+
+// checkFormat returns an error if the text of a run.yaml or set.yaml is of another format. The error says
+// what reads it: the commit that wrote it.
+func checkFormat(text []byte, format int) error {
+	if bytes.HasPrefix(text, fmt.Appendf(nil, "format: %d\n", format)) {
+		return nil // without a look at the rest, since a set may have thousands of runs
+	}
+	type making struct {
+		Format   int               `yaml:"format"`
+		Versions map[string]string `yaml:"versions"`
+	}
+	var file struct {
+		making `yaml:",inline"`
+		Made   []making `yaml:"made"`
+	}
+	if yaml.Unmarshal(text, &file) != nil || file.Format == 0 || file.Format == format {
+		return nil // whoever reads it finds what else is wrong
+	}
+	for _, m := range file.Made {
+		file.Versions = m.Versions
+	}
+	return LackError{fmt.Errorf("it is of format %d, and this Turnstile reads format %d: %s reads it",
+		file.Format, format, Maker(file.Versions))}
+}
+
+// A LackError is the error of a run that this Turnstile cannot read or judge, since it lacks its format, its
+// algorithm, what runs beside that, or an option. The run is not wrong for that. The error names what has it.
+type LackError struct{ Err error }
+
+func (e LackError) Error() string { return e.Err.Error() }
+
+func (e LackError) Unwrap() error { return e.Err }
+
+// Maker names the program that made something, given the versions on record: its commit, if that is known.
+func Maker(versions map[string]string) string {
+	if commit, _, _ := strings.Cut(versions["revision"], ","); commit != "" {
+		return "commit " + commit
+	}
+	return "Turnstile " + versions["turnstile"]
+}
+
+// sealKey begins the last line of a file that has a checksum.
+const sealKey = "checksum: "
+
+// Sealed returns a YAML text with one more line: the CRC-32C of the text.
+func Sealed(text []byte) []byte {
+	return fmt.Appendf(bytes.Clone(text), "%s%08x\n", sealKey, checksum(text))
+}
+
+func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+
+// unsealed returns the text that Sealed was given. It is an error if the text, or its last line, was changed.
+func unsealed(b []byte) ([]byte, error) {
+	at := bytes.LastIndex(b, []byte("\n"+sealKey)) + 1
+	switch text := b[:at]; {
+	case len(b) == 0:
+		return b, nil // that it is empty says more
+	case at == 0:
+		return nil, errors.New("it does not end with its checksum: it was cut off")
+	case !bytes.Equal(b, Sealed(text)):
+		return nil, errors.New("its checksum is another: it was changed after it was written")
+	default:
+		return text, nil
+	}
+}
+
+// The words for a run, or a trial, that did not come to its end. Whoever tells of one uses these.
+const (
+	// Unfinished is a run whose end is not on record.
+	Unfinished = "unfinished"
+	// OrchestratorGone is why.
+	OrchestratorGone = "the orchestrator ended before the run did, or is still running"
+	// Interrupted is the reason of the verdict of a trial that the user ended.
+	Interrupted = "interrupted"
+)
+
+// UnfinishedSays is what is said of a run that is unfinished.
+const UnfinishedSays = Unfinished + ": " + OrchestratorGone
+
+// VerdictText returns the verdict of a trial, with a word if the user has ended it.
+func (r *Row) VerdictText() string {
+	if r.Reason == Interrupted {
+		return r.Verdict + " (" + Interrupted + ")"
+	}
+	return r.Verdict
 }

@@ -1,7 +1,9 @@
 package results
 
 import (
+	"path/filepath"
 	"reflect"
+	"slices"
 
 	"turnstile/internal/figure"
 	"turnstile/internal/stats"
@@ -214,3 +216,94 @@ type SplitBrainRow struct {
 	Verdict string `csv:"verdict"`
 	Why     string `csv:"why"`
 }
+
+// A FailoverRow is what failover.csv says of a service with one ttl under one fault: the time from the
+// beginning of the fault to the next entry or, of electors, to the next leader. docs/columns.md explains each
+// column.
+type FailoverRow struct {
+	Service  string        `csv:"service"`
+	Line     string        `csv:"line"`    // with the options that do not depend on the ttl
+	Options  string        `csv:"options"` // name=value, with spaces between
+	Server   string        `csv:"server_version"`
+	Client   string        `csv:"client_version"`
+	AskedS   figure.Figure `csv:"ttl_asked_s"`
+	GrantedS figure.Figure `csv:"ttl_granted_s"`
+	Fault    string        `csv:"fault"`
+	Plan     string        `csv:"plan"` // the faults in words
+	Runs     int           `csv:"runs"` // that count
+	Missed   int           `csv:"not_recovered"`
+	LeftOut  int           `csv:"left_out"`
+
+	MedianS  figure.Figure `csv:"next_s"`
+	LowS     figure.Figure `csv:"next_low_s"`
+	HighS    figure.Figure `csv:"next_high_s"`
+	Interval string        `csv:"interval"` // what low and high are
+	LeastS   figure.Figure `csv:"next_min_s"`
+	MostS    figure.Figure `csv:"next_max_s"`
+	Run      string        `csv:"run"`    // the folder of the longest
+	Reason   string        `csv:"reason"` // why there is no figure, or why runs do not count
+}
+
+// Failover reads failover.csv of the set. The error is fs.ErrNotExist if it has none.
+func (s *Set) Failover() ([]FailoverRow, error) {
+	return readRows[FailoverRow](filepath.Join(s.Path, FailoverFile))
+}
+
+// A FaultRow is one fault in one trial: what happened before it began, while it lasted and after it was
+// healed. Its tags name its figures in reports; faults.csv has a PhaseRow for each phase.
+type FaultRow struct {
+	Run   string `csv:"run,outside"`
+	Trial int    `csv:"trial"`
+	measure.OfFault
+}
+
+// A PhaseRow is what faults.csv says of one phase of one fault in one trial. docs/columns.md explains each
+// column.
+type PhaseRow struct {
+	Run   string `csv:"run,outside"`
+	Trial int    `csv:"trial"`
+	measure.OfPhase
+}
+
+// PhaseRows returns the rows of faults.csv.
+func PhaseRows(faults []FaultRow) (rows []PhaseRow) {
+	for i := range faults {
+		for _, p := range faults[i].ByPhases() {
+			rows = append(rows, PhaseRow{faults[i].Run, faults[i].Trial, p})
+		}
+	}
+	return rows
+}
+
+// faultRows returns the faults that rows of faults.csv are about.
+func faultRows(rows []PhaseRow) (faults []FaultRow) {
+	for len(rows) > 0 {
+		first, end := &rows[0], 1
+		of := []measure.OfPhase{first.OfPhase}
+		for ; end < len(rows); end++ {
+			p := &rows[end]
+			if p.Run != first.Run || p.Trial != first.Trial || p.Number != first.Number ||
+				slices.ContainsFunc(of, func(o measure.OfPhase) bool { return o.Phase == p.Phase }) {
+				break
+			}
+			of = append(of, p.OfPhase)
+		}
+		faults = append(faults, FaultRow{first.Run, first.Trial, measure.FaultOf(of)})
+		rows = rows[end:]
+	}
+	return faults
+}
+
+// FaultsAsStored returns faults as they are read back when they have been written.
+func FaultsAsStored(faults []FaultRow) []FaultRow { return faultRows(AsStored(PhaseRows(faults))) }
+
+// FaultsTable is faults.csv.
+func FaultsTable(faults []FaultRow) Table { return TableOf(FaultsFile, PhaseRows(faults)) }
+
+// Matrix reads matrix.csv of the set. The error is fs.ErrNotExist if it has none.
+func (s *Set) Matrix() ([]MatrixRow, error) {
+	return readRows[MatrixRow](filepath.Join(s.Path, MatrixFile))
+}
+
+// HasMatrix reports whether a set has matrix.csv.
+func (s *Set) HasMatrix() bool { return exists(filepath.Join(s.Path, MatrixFile)) }

@@ -1,6 +1,8 @@
 package results
 
 import (
+	"bytes"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -8,9 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"turnstile/internal/figure"
+	"turnstile/internal/suggest"
 	"turnstile/internal/yamlfile"
 )
 
@@ -125,4 +130,349 @@ type RateRow struct {
 	Probes     int           `csv:"probes"`
 	WaitBoundS figure.Figure `csv:"wait_bound_s"`
 	Reason     string        `csv:"reason"` // of the verdict at the next rate
+}
+
+// SetLatest points the link "latest" in root at f, which lies below it.
+func SetLatest(root string, f *Folder) error {
+	to, err := filepath.Rel(root, f.Path)
+	if err != nil {
+		return fmt.Errorf("pointing %s at %s: %w", LatestLink, f.Path, err)
+	}
+	// A link is replaced by renaming another over it, so that there always is one.
+	fresh := filepath.Join(root, "."+LatestLink+"-"+strings.ReplaceAll(f.Ref(), "/", "-"))
+	os.Remove(fresh)
+	if err := os.Symlink(to, fresh); err != nil {
+		return fmt.Errorf("pointing %s at %s: %w", LatestLink, to, err)
+	}
+	if err := os.Rename(fresh, filepath.Join(root, LatestLink)); err != nil {
+		os.Remove(fresh)
+		return fmt.Errorf("pointing %s at %s: %w", LatestLink, to, err)
+	}
+	return nil
+}
+
+// Open finds the run that ref names: as set/run or latest below root, by its path if that is more
+// than one name, or by the name of the run alone if only one set has it.
+func Open(root, ref string) (*Folder, error) {
+	for _, path := range pathsOf(root, ref) {
+		if isRun(path) {
+			return folderAt(path)
+		}
+	}
+	runs := Runs(root)
+	var named []*Folder
+	for _, f := range runs {
+		if f.Name() == ref {
+			named = append(named, f)
+		}
+	}
+	switch len(named) {
+	case 0:
+		if set := OpenSet(root, ref); set != nil {
+			return nil, fmt.Errorf("%s is a set of %d runs: say which, as in %s", ref, len(set.Runs),
+				set.Runs[0].Ref())
+		}
+		return nil, noRun(root, ref, runs)
+	case 1:
+		return named[0], nil
+	}
+	return nil, fmt.Errorf("several sets have a run %q: say which of %s", ref, refs(named))
+}
+
+// pathsOf returns where what ref names may be.
+func pathsOf(root, ref string) []string {
+	paths := []string{filepath.Join(root, ref)}
+	// A bare name is no path: "latest" in the working directory would be another.
+	if bare := filepath.Base(ref) == ref && ref != "." && ref != ".."; !bare {
+		paths = append(paths, ref)
+	}
+	return paths
+}
+
+// A Set is a folder of runs.
+type Set struct {
+	Path string
+	Runs []*Folder // the oldest first
+}
+
+// OpenSet finds the set that ref names below root, or by its path if that is more than one name. It returns
+// nil if there is no folder with runs.
+func OpenSet(root, ref string) *Set {
+	for _, path := range pathsOf(root, ref) {
+		s, below := &Set{Path: path}, path
+		if IsPublished(path) {
+			below = filepath.Join(path, PublishedRuns)
+		}
+		inside, _ := os.ReadDir(below)
+		for _, entry := range inside {
+			if run := filepath.Join(below, entry.Name()); entry.IsDir() && !hidden(run) && isRun(run) {
+				s.Runs = append(s.Runs, &Folder{run})
+			}
+		}
+		if len(s.Runs) > 0 {
+			return s
+		}
+	}
+	return nil
+}
+
+// Made returns the folders in a set that say how a run was made, by name: those of its runs, and those that
+// were set aside. A link is none of them, nor is what lies behind one.
+func Made(root, set string) (all []*Folder) {
+	if info, err := os.Lstat(filepath.Join(root, set)); err != nil || !info.IsDir() {
+		return nil
+	}
+	inside, _ := os.ReadDir(filepath.Join(root, set))
+	for _, entry := range inside {
+		if run := filepath.Join(root, set, entry.Name()); entry.IsDir() && exists(filepath.Join(run, RunFile)) {
+			all = append(all, &Folder{run})
+		}
+	}
+	return all
+}
+
+// SetAside reports whether the run was set aside by Hide.
+func (f *Folder) SetAside() bool { return hidden(f.Path) }
+
+// folderAt resolves links, so that a run that was opened as latest is called by its name.
+func folderAt(path string) (*Folder, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening run %s: %w", path, err)
+	}
+	return &Folder{real}, nil
+}
+
+// hidden reports whether the name of a folder begins with a dot, as those of runs that were made again do.
+func hidden(path string) bool { return strings.HasPrefix(filepath.Base(path), ".") }
+
+// isRun reports whether path is the folder of a run: it was described, or it has results.
+func isRun(path string) bool {
+	return exists(filepath.Join(path, RunFile)) ||
+		exists(filepath.Join(path, RowsFile)) && !exists(filepath.Join(path, SetFile)) && // then it is a set
+			!IsPublished(path)
+}
+
+// IsPublished reports whether path is the folder of a set that was published: its runs are one level below.
+func IsPublished(path string) bool {
+	return exists(filepath.Join(path, PublishedRuns)) &&
+		(exists(filepath.Join(path, SumsFile)) || exists(filepath.Join(path, ReadmeFile)))
+}
+
+// CheckUnpublished returns an error if a set below root was published, so that a new run would change what
+// others refer to: its runs are one level below, or its archive lies beside it, as in a clone, or it has the
+// README.md that publish writes.
+func CheckUnpublished(root, set string) error {
+	path := filepath.Join(root, set)
+	readme, _ := os.ReadFile(filepath.Join(path, ReadmeFile))
+	if !IsPublished(path) && !exists(path+ArchiveSuffix) && !strings.Contains(string(readme), ReadmeBegins) {
+		return nil
+	}
+	other := ""
+	for i := 2; ; i++ {
+		if other = fmt.Sprintf("%s-%d", set, i); !exists(filepath.Join(root, other)) {
+			break
+		}
+	}
+	return fmt.Errorf("%s was published, and stays as it is: say --set %s", path, other)
+}
+
+// Runs returns all runs of all sets below root, the newest first.
+func Runs(root string) []*Folder {
+	var runs []*Folder
+	paths, _ := filepath.Glob(filepath.Join(escapeGlob(root), "*", "*"))
+	for _, path := range paths {
+		if set := filepath.Dir(path); filepath.Base(set) != LatestLink && !hidden(path) && isRun(path) {
+			runs = append(runs, &Folder{path})
+		}
+	}
+	slices.SortStableFunc(runs, func(a, b *Folder) int {
+		if c := b.writtenAt().Compare(a.writtenAt()); c != 0 {
+			return c
+		}
+		return strings.Compare(b.Name(), a.Name())
+	})
+	return runs
+}
+
+// escapeGlob makes a pattern that matches path alone.
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// writtenAt returns when the record of the run was written last: at its beginning, and again at its end.
+func (f *Folder) writtenAt() time.Time {
+	for _, name := range []string{RunFile, RowsFile} {
+		if info, err := os.Stat(f.File(name)); err == nil {
+			return info.ModTime()
+		}
+	}
+	return time.Time{}
+}
+
+// noRun says that there is no run ref, and which runs there are.
+func noRun(root, ref string, runs []*Folder) error {
+	if len(runs) == 0 {
+		return fmt.Errorf("there is no run %q: there are no runs below %s yet", ref, root)
+	}
+	best := slices.MinFunc(runs, func(a, b *Folder) int { return a.distance(ref) - b.distance(ref) })
+	hint := ""
+	if best.distance(ref) <= len(ref)/3 {
+		hint = fmt.Sprintf(" Did you mean %s?", best.Ref())
+	}
+	const few = 5
+	return fmt.Errorf("there is no run %q below %s.%s The newest are %s",
+		ref, root, hint, refs(runs[:min(few, len(runs))]))
+}
+
+// distance returns how many letters of ref must be changed for it to name f.
+func (f *Folder) distance(ref string) int {
+	return min(suggest.Distance(ref, f.Name()), suggest.Distance(ref, f.Ref()))
+}
+
+func refs(runs []*Folder) string {
+	names := make([]string, len(runs))
+	for i, f := range runs {
+		names[i] = f.Ref()
+	}
+	return strings.Join(names, ", ")
+}
+
+// OpenTable finds the folder of a set that has its table alone, without the folders of its runs, as those
+// that are kept in a repository. ref names it as it does for OpenSet. It returns nil if there is none.
+func OpenTable(root, ref string) *Folder {
+	for _, path := range pathsOf(root, ref) {
+		if exists(filepath.Join(path, RowsFile)) && exists(filepath.Join(path, SetFile)) {
+			return &Folder{path}
+		}
+	}
+	return nil
+}
+
+// SetTables are the tables of runs that can be joined over a set, by the names of their files.
+var SetTables = []string{RowsFile, MessagesFile, SizesFile, ResourcesFile, FaultsFile, TimelineFile,
+	BeliefsFile}
+
+// StudyTables are the tables of a set that studies write: of none of its runs.
+var StudyTables = []string{MatrixFile, SplitBrainFile, RatesFile, FailoverFile}
+
+// A grid is a table as its file has it: a line of headers, and lines of as many cells.
+type grid struct {
+	folder *Folder
+	lines  [][]string
+}
+
+// readGrid reads a table of a run, whatever its columns mean. It is nil if the run has none.
+func readGrid(f *Folder, name string) (*grid, error) {
+	text, err := os.ReadFile(f.File(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading results: %w", err)
+	}
+	lines, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))).ReadAll()
+	switch {
+	case err != nil:
+		return nil, tableError(name, err)
+	case len(lines) == 0:
+		return nil, &cellError{File: name, Line: 1, What: "the file is empty: it lacks even its headers"}
+	case !slices.Contains(lines[0], "run"):
+		return nil, &cellError{File: name, Line: 1, What: "no column says of which run it is"}
+	}
+	return &grid{f, lines}, nil
+}
+
+// Joined returns a table of several runs as one: their rows one after the other, cells as they are, and the
+// column run by the names of the folders. Its columns are those that any of them has. Without rows it is nil.
+func Joined(name string, runs []*Folder) ([]byte, error) {
+	var all []*grid
+	var headers []string
+	for _, f := range runs {
+		g, err := readGrid(f, name)
+		if err != nil {
+			return nil, err
+		}
+		if g != nil {
+			all, headers = append(all, g), united(headers, g.lines[0])
+		}
+	}
+	if at := slices.Index(headers, BoundsColumn); at >= 0 { // the last, as in the tables of runs
+		headers = append(slices.Delete(headers, at, at+1), BoundsColumn)
+	}
+	rows := 0
+	var b bytes.Buffer
+	out := csv.NewWriter(&b)
+	out.Write(headers) // out keeps the first error, and memory takes all
+	for _, g := range all {
+		for _, line := range g.lines[1:] {
+			record := make([]string, len(headers))
+			for i, cell := range line {
+				if g.lines[0][i] == "run" {
+					cell = g.folder.Name() // it may have been renamed
+				}
+				record[slices.Index(headers, g.lines[0][i])] = cell
+			}
+			out.Write(record)
+			rows++
+		}
+	}
+	if out.Flush(); rows == 0 {
+		return nil, nil
+	}
+	return b.Bytes(), out.Error()
+}
+
+// united adds headers to others, each behind the one that it follows.
+func united(headers, more []string) []string {
+	at := 0
+	for _, h := range more {
+		if i := slices.Index(headers, h); i >= 0 {
+			at = i + 1
+			continue
+		}
+		headers = slices.Insert(headers, at, h)
+		at++
+	}
+	return headers
+}
+
+// CompareJoined says where a stored table of a set differs from the table that its runs give.
+func CompareJoined(name string, stored, made []byte) []Difference {
+	d := &differing{file: name}
+	header := headerOf(made)
+	was, is := strings.Split(string(stored), "\n"), strings.Split(string(made), "\n")
+	if len(was) != len(is) {
+		d.add(Difference{What: fmt.Sprintf("it has %d lines, and its runs give %d", len(was)-1, len(is)-1)})
+	}
+	for i := range min(len(was), len(is)) {
+		if was[i] == is[i] {
+			continue
+		}
+		one := Difference{Line: i + 1, What: fmt.Sprintf("it says %s, and its run %s", shortened(was[i]),
+			shortened(is[i]))}
+		had, has := cellsOf(was[i]), cellsOf(is[i])
+		for at, column := range header {
+			if len(had) == len(header) && len(has) == len(header) && had[at] != has[at] {
+				one.Column = column
+				one.What = fmt.Sprintf("%s: it says %s, and its run %s", column, shortened(had[at]),
+					shortened(has[at]))
+				break
+			}
+		}
+		d.add(one)
+	}
+	return d.list()
+}
+
+// cellsOf returns the cells of a line of a table; none if it is no such line.
+func cellsOf(line string) []string {
+	cells, err := csv.NewReader(strings.NewReader(line)).Read()
+	if err != nil && err != io.EOF {
+		return nil
+	}
+	return cells
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"turnstile/bench"
@@ -400,4 +401,319 @@ func (p *Report) pauses(s *bench.Summary, trial int) {
 			format.Seconds(row.Figure(option.DurationColumn)))
 	}
 	p.warn("%s", text)
+}
+
+// usedOf says who used how much of the CPU time. Under a quota, the shares of the run are of that, and those
+// of others, whom it does not bind, of the machine.
+func usedOf(t table, m results.Machine) string {
+	of, total, others := "of the CPU time", t.of(results.CPUBusy), ", others %s"
+	if limited(m) {
+		of, total = "of the limit of "+quota(m), spreadOf(ours(t))
+		others = "; others used %s of the " + english.Count(m.Cores, "core", "cores")
+	}
+	if !t.known(results.OwnCPU) {
+		return t.of(results.CPUBusy).text(format.Percent) + " of the CPU time used"
+	}
+	if total.known == 0 { // of a short run, the system may not say what others used
+		total = spreadOf(ours(t))
+	}
+	text := fmt.Sprintf("%s %s used: the run %s", total.text(format.Percent), of,
+		t.of(results.OwnCPU).text(format.Percent))
+	if t.known(results.BrokerShare) {
+		text += ", its broker " + t.of(results.BrokerShare).text(format.Percent)
+	}
+	if !t.known(results.OthersCPU) {
+		return text + "; what others used is not known"
+	}
+	return text + fmt.Sprintf(others, t.of(results.OthersCPU).text(format.Percent))
+}
+
+// ours returns what the run and its broker used in each trial, of what they could use.
+func ours(t table) (figures []figure.Figure) {
+	for i := range t {
+		own, known := t[i].OwnCPU.Value()
+		broker, _ := t[i].BrokerShare.Value()
+		if !known {
+			figures = append(figures, figure.Figure{})
+			continue
+		}
+		figures = append(figures, figure.Number(own+broker))
+	}
+	return figures
+}
+
+// cpuBound warns of times that the processors have made, and says whose work that was.
+func (p *Report) cpuBound(t table, m results.Machine) {
+	busy := slices.DeleteFunc(slices.Clone(t), func(row results.Row) bool { return !row.CPUBound() })
+	if len(busy) == 0 {
+		return
+	}
+	in := ""
+	if len(t) > 1 {
+		in = fmt.Sprintf("in %s ", trials(len(busy), len(t)))
+	}
+	used, _ := spreadOf(ours(busy)).median.Value()
+	by, ofMachine := "", used
+	if limited(m) {
+		by, ofMachine = " by its limit of "+quota(m), used*m.CPUQuota/float64(m.Cores)
+	}
+	others, known := busy.of(results.OthersCPU).median.Value()
+	switch usedUp := limited(m) && used > results.CPUBoundAbove; {
+	case known && others > ofMachine && !usedUp:
+		p.warn("CPU-bound: %sothers used %s of the machine: these times are theirs as well; "+
+			"repeat it when they are done", in, format.Percent(figure.Number(others)))
+		return
+	case limited(m) && !usedUp:
+		by = " by the machine"
+	}
+	remark := "these times rank CPU cost, not algorithms"
+	if latency, known := t[0].LatencyUS.Value(); known && latency == 0 {
+		remark += "; add --latency"
+	}
+	p.warn("CPU-bound%s: %s%s", by, in, remark)
+}
+
+// limited reports whether control groups allow a run less than the whole machine.
+func limited(m results.Machine) bool { return m.CPUQuota > 0 }
+
+// quota says how much CPU time the control groups of a run allow it.
+func quota(m results.Machine) string {
+	text := strconv.FormatFloat(m.CPUQuota, 'g', 3, 64)
+	if text == "1" {
+		return "1 CPU"
+	}
+	return text + " CPUs"
+}
+
+// detection says what the failure detectors said, and how well they did.
+func (p *Report) detection(s *bench.Summary, t table) {
+	if !s.Record.Options.Detects() {
+		return
+	}
+	p.line("detector", "%s", s.Record.Options.Detector)
+	said := "nobody was suspected"
+	if most, _ := t.of(results.Suspicions).most.Value(); most > 0 {
+		said = fmt.Sprintf("suspicions %s, wrong %s (%s per hour)", t.of(results.Suspicions).text(format.Whole),
+			t.of(results.SuspicionsWrong).text(format.Whole), t.of(results.WrongPerHour).text(format.Whole))
+	}
+	p.line("", "%s heartbeats; %s", t.of(results.Heartbeats).text(format.Whole), said)
+	if t.known(results.DetectionUSMax) {
+		p.line("", "crashes detected after %s on average, at most %s",
+			t.of(results.DetectionUSMean).text(format.Micros), t.of(results.DetectionUSMax).text(format.Micros))
+	}
+}
+
+// epochs says how many there were, since each fault, of what an algorithm makes again under a new epoch, such
+// as its token, and for how long nobody entered, beside the time after which a textbook takes
+// what lets in for lost.
+func (p *Report) epochs(s *bench.Summary, faults []faultTable) {
+	for _, rows := range faults[:min(listedFaults, len(faults))] {
+		count := rows.of(results.EpochsNew)
+		if count.known == 0 {
+			continue // the algorithm has no epochs
+		}
+		text := fmt.Sprintf("new %ss: %s", s.Spec.Exclusion().Epochs.One, count.text(format.Whole))
+		if first := &rows[0]; len(rows) == 1 {
+			text += fmt.Sprintf(", epoch %s after %s", format.Whole(first.EpochAfter), format.Whole(first.EpochBefore))
+		}
+		p.line("epochs", "fault %d: %s; nobody entered for %s%s", rows[0].Number, text,
+			rows.of(results.SilenceS).text(format.Seconds), textbook(s, &rows[0]))
+	}
+}
+
+// textbook says after what time without entries a textbook takes what lets in for lost, if one says that.
+func textbook(s *bench.Summary, fault *results.FaultRow) string {
+	formula := s.Spec.Exclusion().Silence.Formula
+	switch {
+	case formula == "":
+		return ""
+	case !fault.SilenceTextbookS.Known():
+		return fmt.Sprintf("; %s is not known: --latency and --hold must be bounded, and the first above 0",
+			formula)
+	}
+	return fmt.Sprintf("; %s = %s", formula, format.Seconds(fault.SilenceTextbookS))
+}
+
+// told says what became of clients that had lost their lock, where there is something to say.
+func (p *Report) told(t table) {
+	of := func(column results.Column) uint64 { n, _ := t.sum(column).Value(); return uint64(n) }
+	in := func(entries uint64) string { return "in " + english.Count(entries, "entry", "entries") }
+	name := "lost locks"
+	say := func(entries uint64, text string, args ...any) {
+		if entries > 0 {
+			p.line(name, "%s %s", in(entries), fmt.Sprintf(text, args...))
+			name = ""
+		}
+	}
+	stayed := of(results.ToldStayed)
+	say(stayed, "the client went on for up to %s after it was told that the lock was lost",
+		format.Micros(t.of(results.ToldInsideUSMax).most))
+	say(of(results.EntriesTold)-stayed, "the client left as soon as it was told that the lock was lost")
+	if untold := of(results.OverlappedUntold); of(results.EntriesTold) > 0 {
+		say(untold, "another client entered before the client was told that the lock was lost, "+
+			"if it was told at all")
+	} else if untold > 0 {
+		p.line("overlapped", "%s another client entered, and no client was told that it had lost the lock",
+			in(untold))
+	}
+	say(of(results.ToldForNothing),
+		"the client went on after it was told that the lock was lost, and no other was "+
+			"inside while it was")
+	if tries := of(results.RefusedTries); tries > 0 {
+		p.line("tries", "the lock refused %s, %s of them while no client was inside",
+			english.Count(tries, "try", "tries"), format.Whole(t.sum(results.RefusedFree)))
+	}
+	p.guarded(t)
+}
+
+// guarded says how many of the entries that overlapped a resource keeps apart that demands fence numbers.
+func (p *Report) guarded(t table) {
+	var overlapped, accepted float64
+	least := ""
+	for i := range t {
+		if beside, known := t[i].ViolationsFenced.Value(); known {
+			n, _ := t[i].Violations.Value()
+			overlapped, accepted = overlapped+n, accepted+beside
+			if t[i].ViolationsFenced.IsBound() {
+				least = "at least "
+			}
+		}
+	}
+	many := english.Count(uint64(overlapped), "entry", "entries")
+	switch {
+	case overlapped == 0:
+	case accepted == 0:
+		p.line("fences", "%s overlapped; a resource that demands fence numbers keeps them apart", many)
+	default:
+		p.line("fences", "%s overlapped; a resource that demands fence numbers does not keep %s%s of them apart",
+			many, least, english.Thousands(accepted))
+	}
+}
+
+// units says how many units of the resource were taken at once, where it has several.
+func (p *Report) units(s *bench.Summary, t table) {
+	if t.known(results.UnitsTakenMax) {
+		p.line("units", "%s of %d taken on average, at most %s",
+			t.of(results.UnitsTakenMean).text(format.Hundredths),
+			s.Record.Options.Config.Capacity(), t.of(results.UnitsTakenMax).text(format.Whole))
+	}
+}
+
+// A divided is a table of figures by groups of requests: a name and figures for each trial.
+type divided struct {
+	by, file string
+	rows     []dividedRow
+}
+
+type dividedRow struct {
+	trial int
+	name  string
+	taken figure.Figure // share of the window; of resources
+	measure.OfGroup
+}
+
+// divided prints, for each number of units that requests took and for each of several resources, how often
+// requests entered, how long they waited, and how often later requests entered before them.
+func (p *Report) divided(s *bench.Summary, t table) {
+	sizes := divided{by: "by size", file: results.SizesFile}
+	for _, r := range s.Sizes {
+		sizes.rows = append(sizes.rows, dividedRow{trial: r.Trial, name: english.Count(r.Units, "unit", "units"),
+			OfGroup: r.OfGroup})
+	}
+	resources := divided{by: "by resource", file: results.ResourcesFile}
+	for _, r := range s.Resources {
+		resources.rows = append(resources.rows,
+			dividedRow{r.Trial, s.Record.Options.ResourceName(r.Resource), r.Utilisation, r.OfGroup})
+	}
+	p.groups(sizes, t)
+	p.groups(resources, t)
+}
+
+// A groupColumn is one of those of such a table. Unless it is always there, it is if any row has a number.
+type groupColumn struct {
+	name   string
+	width  int
+	always bool
+	of     func(r *dividedRow) figure.Figure
+	text   func(figure.Figure) string
+}
+
+var groupColumns = []groupColumn{
+	{"entries", 10, true, func(r *dividedRow) figure.Figure { return r.Entries }, format.Whole},
+	{"unserved", 10, true, func(r *dividedRow) figure.Figure { return r.Unserved }, format.Whole},
+	{"wait p50", 10, true, func(r *dividedRow) figure.Figure { return r.WaitUSP50 }, format.Micros},
+	{"wait p99", 10, true, func(r *dividedRow) figure.Figure { return r.WaitUSP99 }, format.Micros},
+	{"wait max", 10, true, func(r *dividedRow) figure.Figure { return r.WaitUSMax }, format.Micros},
+	{"overtaken max", 14, true, func(r *dividedRow) figure.Figure { return r.OvertakenMax }, format.Whole},
+	{"taken", 8, false, func(r *dividedRow) figure.Figure { return r.taken }, format.FinePercent},
+	{"unissued", 10, false, func(r *dividedRow) figure.Figure { return r.Unissued }, format.Whole},
+}
+
+// groups prints such a table.
+func (p *Report) groups(d divided, t table) {
+	const mostTrials = 3
+	if len(d.rows) == 0 {
+		return
+	}
+	columns := slices.DeleteFunc(slices.Clone(groupColumns), func(c groupColumn) bool {
+		return !c.always && !slices.ContainsFunc(d.rows, func(r dividedRow) bool { return positive(c.of(&r)) })
+	})
+	p.printf("%-14s", d.by)
+	for _, c := range columns {
+		p.printf(" %*s", c.width, c.name)
+	}
+	p.printf("\n")
+	for i := range t[:min(len(t), mostTrials)] {
+		if len(t) > 1 {
+			p.printf("  trial %d\n", t[i].Trial)
+		}
+		for _, z := range ofTrial(d.rows, t[i].Trial, func(r *dividedRow) int { return r.trial }) {
+			p.printf("  %-12s", z.name)
+			for _, c := range columns {
+				p.printf(" %*s", c.width, c.text(c.of(&z)))
+			}
+			p.printf("\n")
+		}
+	}
+	if more := len(t) - mostTrials; more > 0 {
+		p.printf("  %s has %s\n", d.file, english.Count(more, "more trial", "more trials"))
+	}
+	p.printf("\n")
+}
+
+// betweenNodes are the figures of runs.csv that compare times of different nodes, with their names in the
+// summary.
+var betweenNodes = []struct {
+	column results.Column
+	name   string
+}{
+	{results.SyncDelayUSP50, "the synchronization delay"},
+	{results.DetectionUSMean, "the time of detection"},
+	{results.ElectUSP50, "the time of an election"},
+	{results.ElectDeclaredUSP50, "the time until a leader declares itself"},
+	{results.ElectAgreedUSP50, "the time until nodes agree"}, {results.TakeoverUSP50, "the time of a take-over"},
+	{results.AllAgreedUSP50, "the time until all agree"},
+}
+
+// fewUS is up to how many microseconds clocks are taken for one: as far as anchors of one clock may err.
+const fewUS = 10
+
+// clocks says how far apart times of different nodes may be, if their hosts have several clocks, and which
+// figures that makes worth little.
+func (p *Report) clocks(t table) {
+	most := t.of(results.ClockErrorUS).most
+	worst, known := most.Value()
+	if !known || worst < fewUS {
+		return
+	}
+	p.line("clocks", "times of nodes on different hosts agree within %s", format.Micros(most))
+	var names []string
+	for _, f := range betweenNodes {
+		if time, known := t.of(f.column).median.Value(); known && worst > time/10 {
+			names = append(names, f.name)
+		}
+	}
+	if len(names) > 0 {
+		p.warn("that is more than a tenth of %s, which may be wrong by as much", strings.Join(names, ", "))
+	}
 }

@@ -1,15 +1,21 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
+
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
+	"turnstile/internal/stats"
+	"turnstile/judge/check"
 	"turnstile/results"
 )
 
@@ -189,4 +195,236 @@ func (t *timeline) window(f *results.FaultRow) (from int, text []rune) {
 		return from, []rune(left + strings.Repeat("─", before) + " " + label + " " +
 			strings.Repeat("─", inner-2-before) + right)
 	}
+}
+
+const (
+	histogramRows  = 9
+	histogramWidth = 40 // of the longest bar
+)
+
+// writeHistogram draws the distribution h, of nanoseconds, a row per range. The ranges grow by a factor,
+// since waits spread over orders of magnitude; zeros, which no factor reaches, have a row of their own.
+func writeHistogram(w io.Writer, h *hdrhistogram.Histogram) {
+	zeros, least := int64(0), int64(0)
+	for _, bar := range h.Distribution() {
+		switch {
+		case bar.To == 0:
+			zeros += bar.Count
+		case bar.Count > 0 && least == 0:
+			least = bar.From
+		}
+	}
+	var edges []float64
+	var counts []int64
+	if most := h.Max(); most > 0 {
+		edges = edgesOf(float64(least), float64(most), histogramRows-b2i(zeros > 0))
+		if least == most || most-least < most/1000 { // one value, at the histogram's resolution
+			edges = edges[:2]
+		}
+		counts = make([]int64, len(edges)-1)
+	}
+	for _, bar := range h.Distribution() {
+		row := 0
+		for row < len(counts)-1 && float64(bar.From) >= edges[row+1] {
+			row++
+		}
+		if bar.To > 0 {
+			counts[row] += bar.Count
+		}
+	}
+	most := zeros
+	for _, n := range counts {
+		most = max(most, n)
+	}
+	line := func(label string, n int64) {
+		text := fmt.Sprintf("  %s %5.1f%%  %s", label, 100*float64(n)/float64(h.TotalCount()),
+			barOf(histogramWidth*float64(n)/float64(max(most, 1))))
+		fmt.Fprintln(w, strings.TrimRight(text, " "))
+	}
+	if zeros > 0 {
+		line(fmt.Sprintf("%9s   %9s", format.Nanos(0), ""), zeros)
+	}
+	for row, n := range counts {
+		line(fmt.Sprintf("%9s - %-9s", format.Nanos(edges[row]), format.Nanos(edges[row+1])), n)
+	}
+}
+
+// edgesOf divides what lies from low to high into so many ranges whose ends are a factor apart.
+func edgesOf(low, high float64, ranges int) []float64 {
+	low = max(low, 1)
+	if high <= low {
+		return []float64{low, low}
+	}
+	factor := math.Pow(high/low, 1/float64(ranges))
+	edges := []float64{low}
+	for range ranges - 1 {
+		edges = append(edges, edges[len(edges)-1]*factor)
+	}
+	return append(edges, high)
+}
+
+// barOf draws a bar of a length that need not be whole. A length above zero is always visible.
+func barOf(length float64) string {
+	eighths := int(math.Round(8 * length))
+	if length > 0 {
+		eighths = max(eighths, 1)
+	}
+	text := strings.Repeat("█", eighths/8)
+	if rest := eighths % 8; rest > 0 {
+		text += string([]rune("▏▎▍▌▋▊▉")[rest-1])
+	}
+	return text
+}
+
+// A spread is what the trials of a run say of one figure.
+type spread struct {
+	median, least, most figure.Figure
+	known, trials       int // how many trials have measured it, and how many there are
+}
+
+// A tableOf has rows of a result file.
+type tableOf[R any] []R
+
+// A table is the rows of the trials of a run.
+type table = tableOf[results.Row]
+
+// A faultTable is the rows of one fault, or of several in the same words, of all trials.
+type faultTable = tableOf[results.FaultRow]
+
+// of returns the spread of a column.
+func (t tableOf[R]) of(column results.Column) spread {
+	figures := make([]figure.Figure, len(t))
+	for i := range t {
+		figures[i] = figureIn(t[i], column)
+	}
+	return spreadOf(figures)
+}
+
+// known reports whether a trial has measured what a column is about.
+func (t tableOf[R]) known(column results.Column) bool { return t.of(column).known > 0 }
+
+// sum returns the sum of a column.
+func (t tableOf[R]) sum(column results.Column) figure.Figure {
+	if !t.known(column) {
+		return figure.Figure{}
+	}
+	sum := 0.0
+	for i := range t {
+		x, _ := figureIn(t[i], column).Value()
+		sum += x
+	}
+	return figure.Number(sum)
+}
+
+// where returns in how many trials a condition holds.
+func (t tableOf[R]) where(holds func(*R) bool) (n int) {
+	for i := range t {
+		if holds(&t[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// figureIn returns the figure that a row has in a column.
+func figureIn(row any, column results.Column) figure.Figure {
+	for header, cell := range results.Cells(row) {
+		if figure, ok := cell.(figure.Figure); ok && header == string(column) {
+			return figure
+		}
+	}
+	panic(fmt.Sprintf("a %T has no figure %s", row, column))
+}
+
+// spreadOf returns the spread of the figures of some trials.
+func spreadOf(figures []figure.Figure) spread {
+	s := spread{trials: len(figures)}
+	known := slices.DeleteFunc(slices.Clone(figures), func(f figure.Figure) bool { return !f.Known() })
+	if s.known = len(known); s.known == 0 {
+		return s
+	}
+	slices.SortFunc(known, func(f, g figure.Figure) int {
+		x, _ := f.Value()
+		y, _ := g.Value()
+		return cmp.Or(cmp.Compare(x, y), b2i(f.IsBound())-b2i(g.IsBound()))
+	})
+	s.least, s.median, s.most = known[0], stats.MedianOf(known), known[len(known)-1]
+	return s
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// text prints the median and, if they are others, the least and the greatest, as format prints one figure.
+func (s spread) text(format func(figure.Figure) string) string {
+	text := format(s.median)
+	if s.varies(format) {
+		text += fmt.Sprintf(" (%s)", s.limits(format))
+	}
+	return text + s.share()
+}
+
+// share says in how many trials the figure was measured; nothing if it was in all or in none.
+func (s spread) share() string {
+	if s.known == 0 || s.known == s.trials {
+		return ""
+	}
+	return fmt.Sprintf(" [in %s]", trials(s.known, s.trials))
+}
+
+// varies reports whether the least and the greatest print differently.
+func (s spread) varies(format func(figure.Figure) string) bool {
+	return format(s.least) != format(s.most)
+}
+
+// limits prints the least and the greatest.
+func (s spread) limits(format func(figure.Figure) string) string {
+	if !s.varies(format) {
+		return format(s.most)
+	}
+	return format(s.least) + " to " + format(s.most)
+}
+
+// ofTrial returns the rows of a trial.
+func ofTrial[R any](rows []R, trial int, trialOf func(*R) int) (of []R) {
+	for i := range rows {
+		if trialOf(&rows[i]) == trial {
+			of = append(of, rows[i])
+		}
+	}
+	return of
+}
+
+// trials says how many of all trials something is true of.
+func trials(n, of int) string {
+	switch {
+	case n < of:
+		return fmt.Sprintf("%d of %d trials", n, of)
+	case n == 1:
+		return "the trial"
+	}
+	return fmt.Sprintf("all %d trials", n)
+}
+
+// uncontended says of trials that are all valid how far that shows little, since clients did not want at once
+// what they share.
+func uncontended(verdicts []check.Verdict) string {
+	first, such := "", 0
+	for i := range verdicts {
+		if says := verdicts[i].Uncontended; says != "" {
+			first = cmp.Or(first, says)
+			such++
+		}
+	}
+	switch such {
+	case 0:
+		return ""
+	case len(verdicts):
+		return " (" + first + ")"
+	}
+	return fmt.Sprintf(" (%s in %s)", first, trials(such, len(verdicts)))
 }

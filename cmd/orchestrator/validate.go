@@ -301,7 +301,8 @@ func writeFigures(w io.Writer, all []*experiment.Reproduced) error {
 			holds = strconv.FormatBool(r.Holds)
 		}
 		t.Add(r.Figure, r.Spec.Name, variantOf(r), r.Config.N, r.Source, figureOf(r.Published.Min),
-			figureOf(r.Published.Max), figureOf(r.Measured), figureOf(r.Error), strings.TrimPrefix(ratioOf(r), "-"), holds)
+			figureOf(r.Published.Max), figureOf(r.Measured), figureOf(r.Error),
+			strings.TrimPrefix(ratioOf(r), "-"), holds)
 	}
 	return t.CSV(w)
 }
