@@ -179,6 +179,11 @@ func TestNothingPassesACut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, groups := range [][][]int{{{0}, {3}}, {{0}, {-1}}, {{0, 1}, {1}}, {{0, 1}}} {
+		if err := b.Cut(t.Context(), 9, groups); err == nil {
+			t.Errorf("%v are cut off from each other", groups)
+		}
+	}
 	cut(1, []int{0}, []int{1, 2})
 	routed() // as many as are left
 	expect(t, conns, subs, 0, 1, 1)
