@@ -1,3 +1,6 @@
+// Package option has the options of a run. A [Run] holds their values, and run.yaml stores it. [Table] says
+// of each option what it is called, which runs it is for and which column it has: flags, variables, files,
+// sweeps, commands, summaries, tables and docs follow, so that a new option is a field and one entry.
 package option
 
 import (
