@@ -62,7 +62,6 @@ require (
 )
 
 tool (
-	golang.org/x/perf/cmd/benchstat
 	gotest.tools/gotestsum
 	honnef.co/go/tools/cmd/staticcheck
 )
