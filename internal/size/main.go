@@ -190,7 +190,10 @@ func Rises(rooms, known map[string]Room) (all []string) {
 
 // write writes the record.
 func write(rooms, known map[string]Room, why string) error {
-	rises := Rises(rooms, known)
+	var rises []string
+	if len(known) > 0 { // else it is the first record
+		rises = Rises(rooms, known)
+	}
 	if len(rises) > 0 && why == "" {
 		return fmt.Errorf("these rooms grew, and no reason is given (make size UPDATE=1 WHY='...'):\n%s",
 			strings.Join(rises, "\n"))
