@@ -105,7 +105,10 @@ func Serve(ctx context.Context, conn *nats.Conn, o Options, ready func()) error 
 	if err != nil {
 		return fmt.Errorf("registering the host: %w", err)
 	}
-	defer service.Stop()
+	defer func() {
+		service.Stop()
+		conn.FlushTimeout(joinLimit) // from then on, another agent may have the name
+	}()
 	for name, serve := range map[string]struct {
 		subject string
 		do      micro.HandlerFunc
