@@ -246,8 +246,8 @@ func complete(t *testing.T, o Options) *Run {
 	return r
 }
 
-// What faults of connections, brokers and routes lose is explained, and nothing is held against an algorithm
-// that its model excuses. All is healed at the end.
+// A run names the faults of connections, brokers and routes that lost messages. No algorithm is convicted
+// outside of its model, and all faults are healed at the end.
 func TestTheTransportSuffers(t *testing.T) {
 	for i, test := range []struct {
 		name    string

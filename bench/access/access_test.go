@@ -172,7 +172,7 @@ func TestStrangersOfTheirOwnMaking(t *testing.T) {
 	}
 }
 
-// Whoever answers in the place of the control plane, with another certificate, does not learn the secret.
+// A server with another certificate does not receive the secret.
 func TestAnImpostorLearnsNothing(t *testing.T) {
 	_, own := makeKeys(t)
 	pair, err := certs.New("impostor")

@@ -17,7 +17,7 @@ import (
 // Connect connects to the control plane at a URL, or at several with commas between, by the file with the
 // key of the lab, and with more options. With a key, TLS is spoken whatever the URL says. Without one (an
 // empty keyFile) the URL must be of a loopback address: nothing would say who is at the other end. An error
-// says what to do, and has no secret in it.
+// says what to do. It does not contain the secret.
 func Connect(at string, keyFile string, more ...nats.Option) (*nats.Conn, error) {
 	servers, err := parseURLs(at)
 	if err != nil {
@@ -42,8 +42,7 @@ func Connect(at string, keyFile string, more ...nats.Option) (*nats.Conn, error)
 	return conn, nil
 }
 
-// explain translates the error of a failed connection to some hosts. It returns an error that says what went
-// wrong and what the user can do.
+// explain returns an error that says why the connection to some hosts failed, and what the user can do.
 func explain(err error, hosts string, keyFile string) error {
 	switch {
 	case keyFile == "" && (errors.Is(err, nats.ErrTLS) || errors.Is(err, nats.ErrSecureConnRequired)):

@@ -1,7 +1,7 @@
 // Package access decides who gets at the control plane of a lab. A lab has one key (Make): a secret, which
-// each client shows to the server, and the pin of the server's certificate, by which the client knows the
-// server before that. Whoever has the key may do everything on the control plane. Serve runs the server, and
-// Connect connects to it. Without a key, both use a loopback address and nothing else.
+// each client sends to the server, and the pin of the server's certificate. A client checks the pin before it
+// sends the secret. The key permits everything on the control plane. Serve runs the server, and Connect
+// connects to it. Without a key, both use a loopback address and nothing else.
 package access
 
 import (

@@ -1,12 +1,10 @@
 // Package agent runs processes of a run on other hosts. An [Agent] serves one host: it starts node programs
-// and brokers through package cluster, as an orchestrator does on its own machine, says what becomes of
-// them, and reads their counters. A [Host] is what an orchestrator has of an agent: a
+// and brokers through package cluster, reports when they stop or end, and reads their counters. A [Host] is what an orchestrator has of an agent: a
 // [turnstile/bench/cluster.Host], so a run does not know where a process is.
 //
 // # The control plane
 //
-// Orders go to one subject of each agent (ts.host.NAME.order), so they arrive in the order in which they
-// were given. Each says the run, which start of the agent it is meant for, and a number that rises: one
+// Each agent has one subject for orders (ts.host.NAME.order), which keeps their order. Each order says the run, which start of the agent it is meant for, and a number that rises: one
 // that was seen before is refused. What happens to processes comes as events, numbered, on a subject of the
 // run and the host (ts.run.RUN.NAME). Orchestrators find an agent as a micro service of NATS.
 //
@@ -456,8 +454,7 @@ func (a *Agent) beat(now time.Time) {
 	os.WriteFile(filepath.Join(a.Folder, aliveFile), []byte(a.Name+"\n"), 0o644)
 }
 
-// Healthy says what is wrong with the agent that has a folder, if anything is: it has not been there for
-// some seconds.
+// Healthy returns an error if the agent that uses a folder has not renewed its sign of life for some seconds.
 func Healthy(folder string) error {
 	info, err := os.Stat(filepath.Join(folder, aliveFile))
 	if err != nil {

@@ -432,7 +432,7 @@ func TestAnAgentThatStandsStillGoesOn(t *testing.T) {
 	}
 }
 
-// Of a host of which something that it said was lost, too little is known.
+// A host counts as gone once one of its events is lost.
 func TestAnEventThatIsLostLosesTheHost(t *testing.T) {
 	url := controlPlane(t)
 	serve(t, url, nil)
@@ -635,7 +635,7 @@ func TestFilesThatARunHasLeft(t *testing.T) {
 	}
 }
 
-// After an interruption, fetch continues: it does not copy again what it has.
+// After an interruption, fetch copies only what is missing.
 func TestFetchingGoesOnWhereItStopped(t *testing.T) {
 	url := controlPlane(t)
 	s := serve(t, url, nil)
@@ -653,8 +653,8 @@ func TestFetchingGoesOnWhereItStopped(t *testing.T) {
 	}
 }
 
-// Logs of any length are shipped in little memory, and an agent that stands still meanwhile delays that
-// alone. The long form ships 1 GB, and says what it takes.
+// Shipping a log takes little memory, however long the log is, and goes on after the agent was stopped. The
+// long form ships 1 GB, and logs how long that takes.
 func TestShippingTakesLittleMemory(t *testing.T) {
 	url := controlPlane(t)
 	cmd := agentProcess(t, url, "s")
@@ -975,7 +975,7 @@ func (p *played) node(log string) *heardNode {
 	return n
 }
 
-// says waits for what it says next.
+// says returns the next note of the node.
 func (n *heardNode) says() playedNote {
 	n.t.Helper()
 	select {

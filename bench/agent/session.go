@@ -398,7 +398,8 @@ func (s *session) probe(path string) (reply, error) {
 // SharedMemory is a folder in memory that hosts of one kernel may share, as containers do.
 const SharedMemory = "/dev/shm/turnstile"
 
-// ProbeFile is the file by which an orchestrator finds out whether an agent sees a folder (see Sees).
+// ProbeFile is a file that an orchestrator writes to a folder; an agent that reads it shares the folder (see
+// Sees).
 const ProbeFile = "probe"
 
 // aliveEvery is how often an agent makes sure that the orchestrator of a run is there.
