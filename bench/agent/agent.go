@@ -1,12 +1,14 @@
 // Package agent runs processes of a run on other hosts. An [Agent] serves one host: it starts node programs
-// and brokers through package cluster, reports when they stop or end, and reads their counters. A [Host] is what an orchestrator has of an agent: a
-// [turnstile/bench/cluster.Host], so a run does not know where a process is.
+// and brokers through package cluster, reports when they stop or end, and reads their counters. A [Host] is
+// what an orchestrator has of an agent: a [turnstile/bench/cluster.Host], so a run does not know where a
+// process is.
 //
 // # The control plane
 //
-// Each agent has one subject for orders (ts.host.NAME.order), which keeps their order. Each order says the run, which start of the agent it is meant for, and a number that rises: one
-// that was seen before is refused. What happens to processes comes as events, numbered, on a subject of the
-// run and the host (ts.run.RUN.NAME). Orchestrators find an agent as a micro service of NATS.
+// Each agent has one subject for orders (ts.host.NAME.order), which keeps their order. Each order says the
+// run, which start of the agent it is meant for, and a number that rises: one that was seen before is
+// refused. What happens to processes comes as events, numbered, on a subject of the run and the host
+// (ts.run.RUN.NAME). Orchestrators find an agent as a micro service of NATS.
 //
 // An agent asks the orchestrator of each run for a sign of life (ts.run.RUN.alive). If nobody listens there
 // any more, it ends the processes of the run at once; if nobody answers, after a time.
@@ -454,7 +456,7 @@ func (a *Agent) beat(now time.Time) {
 	os.WriteFile(filepath.Join(a.Folder, aliveFile), []byte(a.Name+"\n"), 0o644)
 }
 
-// Healthy returns an error if the agent that uses a folder has not renewed its sign of life for some seconds.
+// Healthy returns an error if the agent that uses a folder has shown no sign of life for some seconds.
 func Healthy(folder string) error {
 	info, err := os.Stat(filepath.Join(folder, aliveFile))
 	if err != nil {
