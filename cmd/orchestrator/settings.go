@@ -63,7 +63,7 @@ func (s settings) given(name string) bool { return s.rank(name) > byDefault }
 // settingsOf sets the flags of cmd that the command line did not set, from the environment or else from the
 // configuration file.
 func settingsOf(cmd *cobra.Command) (settings, error) {
-	if ctx := cmd.Context(); ctx != nil && ctx.Value(alone{}) != nil { // sweep reads a command that never runs
+	if ctx := cmd.Context(); ctx != nil && ctx.Value(alone{}) != nil {
 		s := settings{}
 		cmd.Flags().Visit(func(f *pflag.Flag) { s[f.Name] = source{rank: byFlag} })
 		return s, s.checkZeros(cmd.Flags())
