@@ -12,7 +12,7 @@ stamp = $$(test -z "$$($(GIT) rev-parse --show-prefix 2>&1)" && \
 	commit=$$($(GIT) rev-parse --verify HEAD 2>/dev/null) && \
 	status=$$($(GIT) status --porcelain --untracked-files=no 2>/dev/null) && \
 	new=$$($(GIT) ls-files --others --exclude-standard | sed 's|^|turnstile/|') && \
-	echo "-X main.commit=$$commit -X main.changed=$$(test -z "$$status" && { test -z "$$new" || \
+	echo "-X turnstile/commands.commit=$$commit -X turnstile/commands.changed=$$(test -z "$$status" && { test -z "$$new" || \
 		! $(files) | grep -qxF "$$new"; } && echo false || echo true)")
 files = { echo turnstile/go.work; go list -deps -f '{{with .Module}}{{if .Main}}{{range $$.GoFiles}}{{$$.ImportPath}}/{{.}}{{"\n"}}{{\
 	end}}{{range $$.EmbedFiles}}{{$$.ImportPath}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}' $(PROGRAMS); }
@@ -38,7 +38,7 @@ tools:
 	@go build -buildvcs=false -o bin/ ./internal/unit ./internal/flaky gotest.tools/gotestsum
 
 # Packages that start processes, and their subfolders. A loaded machine may fail a test of these.
-PROCESSES = turnstile/cmd turnstile/bench turnstile/nodes/host turnstile/nodes/history
+PROCESSES = turnstile/commands turnstile/cmd turnstile/bench turnstile/hosts turnstile/nodes/host turnstile/nodes/history
 
 # RERUN=1, as CI has it, runs a failed test once more. It is then told of as FLAKY; of a test of other packages, after a
 # panic, a violation or something left behind, the run stays failed, and so it does if more than three fail.
@@ -130,7 +130,7 @@ services-test: tools ## test services, as far as their servers are installed: ma
 KILLS = 200
 .PHONY: services-kills
 services-kills: services ## kill KILLS (200) processes of runs about services, and look at what is left of each run
-	@cd cmd/orchestrator && go test -count=1 -timeout 2h -parallel 3 -run '^TestServiceKills$$' \
+	@cd commands && go test -count=1 -timeout 2h -parallel 3 -run '^TestServiceKills$$' \
 		-service-kills $(KILLS)
 
 .PHONY: image
@@ -154,13 +154,13 @@ across = $(foreach v,$(filter-out ARGS IMAGE KEYS RESULTS FAULTS GO% CGO_% CC RA
 
 .PHONY: test-compose
 test-compose: ## test runs over containers, with their networks cut off and one killed: three minutes at most
-	@COMPOSE=1 go test -count=1 -timeout 5m -v -run '^TestCompose' ./cmd/orchestrator
+	@COMPOSE=1 go test -count=1 -timeout 5m -v -run '^TestCompose' ./commands
 
 # Tests have three lengths (internal/soak): short, usual, and long where SOAK is set.
 .PHONY: test
 test: tools ## run the tests in their short form: each behaviour once, at the smallest size that shows it
 	@echo "building the tests, which takes minutes the first time" >&2
-	@$(GOTEST) $(rerun) --packages './cmd/orchestrator ./...' -- -vet=off -short -timeout 10m
+	@$(GOTEST) $(rerun) --packages './commands ./...' -- -vet=off -short -timeout 10m
 	@$(if $(RERUN),$(flaky) $(PROCESSES))
 
 # WHY: the reason why rooms grew.
@@ -223,22 +223,22 @@ bench-self: ## compare what this tree costs with what an earlier commit did: mak
 
 .PHONY: mutants
 mutants: ## have checks and tests look for what is wrong with algorithms, or the testbed, after one change
-	@cd nodes/mutex && SOAK=1 go test -count=1 -run '^TestMutantsOfRows$$'
-	@cd nodes/election && SOAK=1 go test -count=1 -timeout 1h -run 'Mutant'
-	@cd nodes/detector && go test -count=1 -run 'Mutant'
+	@cd algorithms/mutex && SOAK=1 go test -count=1 -run '^TestMutantsOfRows$$'
+	@cd algorithms/election && SOAK=1 go test -count=1 -timeout 1h -run 'Mutant'
+	@cd algorithms/detector && go test -count=1 -run 'Mutant'
 	@cd bench && SOAK=1 go test -count=1 -run '^TestMutantsOfTheTestbed$$'
 
 # Its lines come as they are printed, since it is run in its folder.
 .PHONY: storm
 storm: ## judge STORM_RUNS (100) runs that are stopped and starved, 200 that are killed, 1,200 garbled ones
-	@cd cmd/orchestrator && go test -count=1 -timeout 1h -parallel 4 -run '^TestStorm$$' \
+	@cd commands && go test -count=1 -timeout 1h -parallel 4 -run '^TestStorm$$' \
 		-storm $(STORM_RUNS) -storm-seed $(STORM_SEED)
-	@cd cmd/orchestrator && SOAK=1 go test -count=1 -timeout 1h -run '^(TestKills|TestGarbled)'
+	@cd commands && SOAK=1 go test -count=1 -timeout 1h -run '^(TestKills|TestGarbled)'
 
 .PHONY: check
 check: ## look for what tests do not find: format, vet, staticcheck, go.mod
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not formatted: $$unformatted" >&2; exit 1; }
-	go vet ./... ./cmd/orchestrator/testdata/stormnode
+	go vet ./... ./commands/testdata/stormnode
 	go tool staticcheck ./...
 	go mod tidy -diff
 	cd services && go mod tidy -diff && go run -modfile=../go.mod honnef.co/go/tools/cmd/staticcheck ./...
@@ -262,7 +262,7 @@ fuzz: ## fuzz each target for FUZZTIME (5s)
 
 .PHONY: readme
 readme: ## bring the tables of docs that are made from rows up to date
-	@go test ./cmd/orchestrator -run 'TestReadme|TestFaultTable|TestCoverage' -update-readme
+	@go test ./commands -run 'TestReadme|TestFaultTable|TestCoverage' -update-readme
 
 .PHONY: clean
 clean: ## remove what was built, and no results

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/bench/cluster"
 	"turnstile/bench/option"
 	"turnstile/chaos"
@@ -20,7 +21,6 @@ import (
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/host"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/port"
 	"turnstile/nodes/workload"
 )

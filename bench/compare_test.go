@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/bench/option"
 	"turnstile/internal/figure"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )

@@ -10,6 +10,6 @@
 // [Summary] is all that is printed of a run, whether it was just made or read from its folder, and [Compare]
 // compares two.
 //
-// It prints nothing: package report does. It knows nothing of several runs: package experiment does. How a
+// It prints nothing: package report/text does. It knows nothing of several runs: package study does. How a
 // process is started and ended is known to package cluster, and what columns a table has to package results.
 package bench

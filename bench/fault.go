@@ -12,9 +12,9 @@ import (
 	"syscall"
 	"time"
 
-	"turnstile/bench/control"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
+	"turnstile/hosts/control"
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"

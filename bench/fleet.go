@@ -15,11 +15,11 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"turnstile/bench/access"
-	"turnstile/bench/agent"
 	"turnstile/bench/cluster"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
+	"turnstile/hosts/access"
+	"turnstile/hosts/agent"
 	"turnstile/internal/broker"
 	"turnstile/internal/certs"
 	"turnstile/internal/jsonseq"

@@ -16,16 +16,16 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"turnstile/bench/agent"
+	"turnstile/algorithms/mutex"
 	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
+	"turnstile/hosts/agent"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 )
 

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/control"
+	"turnstile/algorithms/mutex"
 	"turnstile/bench/option"
 	"turnstile/chaos"
+	"turnstile/hosts/control"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 )
 

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/catalog"
+	"turnstile/algorithms/mutex"
 	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
@@ -20,9 +22,7 @@ import (
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
 	"turnstile/nodes"
-	"turnstile/nodes/catalog"
 	"turnstile/nodes/history"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/port"
 	"turnstile/nodes/row"
 	"turnstile/nodes/sim"

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"turnstile/bench/control"
+	"turnstile/hosts/control"
 	"turnstile/results"
 )
 

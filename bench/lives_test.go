@@ -17,17 +17,17 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/agent"
+	"turnstile/algorithms/mutex"
 	"turnstile/bench/cluster"
 	"turnstile/bench/option"
 	"turnstile/chaos"
+	"turnstile/hosts/agent"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 )
 

@@ -20,7 +20,7 @@ type testbedMutant struct {
 	of         string
 }
 
-const splitBrain, judging = "bench/experiment/split_brain.go", "^TestJudged$"
+const splitBrain, judging = "bench/study/split_brain.go", "^TestJudged$"
 
 const elected, byTheRule = "judge/leadership/elected.go",
 	"^(TestElectionsEndByTheRuleOfTheRow|TestElectionsAgainstNaive)$"
@@ -44,7 +44,7 @@ var testbedMutants = []testbedMutant{
 	{name: "nobody needs to lead a majority where some links are cut", file: splitBrain,
 		tests: "^TestLeadersThatAreToStay$",
 		was:   "possible && len(reached) != 1", is: "possible && len(reached) > 1"},
-	{name: "a run that hits nothing shows something", file: "bench/experiment/split_brain.go",
+	{name: "a run that hits nothing shows something", file: "bench/study/split_brain.go",
 		tests: "^TestLeadersAreOnEitherSide$", was: "if t.Verdict.Missed &&", is: "if false &&"},
 	{name: "half of the nodes elect a leader", file: elected, tests: byTheRule,
 		was: "2*len(members) <= t.f.stack", is: "2*len(members) < t.f.stack"},
@@ -63,9 +63,9 @@ var testbedMutants = []testbedMutant{
 		was: "2*m.reached(id, from) > m.Config.N", is: "2*m.reached(id, from) >= m.Config.N"},
 	{name: "what a client does in a minority is not judged", file: "judge/check/minority.go", tests: ".",
 		was: "e.broken = append(e.broken, minorityEntry{*s, since})", is: "_ = since"},
-	{name: "a nanosecond of two inside together is none", file: "judge/section/clocks.go", of: "nodes/mutex",
-		tests: "^TestPorcupineAgreesAboutExclusion$",
-		was:   "now-max(a.Entered, b.Entered) > c.all", is: "now-max(a.Entered, b.Entered) > c.all+1"},
+	{name: "a nanosecond of two inside together is none", file: "judge/section/clocks.go",
+		of: "algorithms/mutex", tests: "^TestPorcupineAgreesAboutExclusion$",
+		was: "now-max(a.Entered, b.Entered) > c.all", is: "now-max(a.Entered, b.Entered) > c.all+1"},
 	{name: "stamps of two clocks are compared as if they did not err", file: "judge/section/clocks.go",
 		tests: "^TestWhatSeveralClocksTell$",
 		was:   "return a.Error + b.Error", is: "return a.Own + b.Own"},
@@ -76,7 +76,7 @@ var testbedMutants = []testbedMutant{
 		was:   "if len(c.Pieces) == 0 {\n\t\treturn stamp", is: "if true {\n\t\treturn stamp"},
 	{name: "no exchange contradicts the earlier ones", file: "internal/offset/offset.go",
 		tests: "^TestAJumpIsUnknown$", was: "if low <= p.high && high >= p.low {", is: "if true {"},
-	{name: "a client that died inside stays inside", file: "judge/section/death.go", of: "nodes/mutex",
+	{name: "a client that died inside stays inside", file: "judge/section/death.go", of: "algorithms/mutex",
 		tests: "^TestPorcupineAgreesAboutExclusion$",
 		was:   "f.cut(s, e.At, Crashed, Abandoned)", is: "f.cut(nil, e.At, Crashed, Abandoned)"},
 	{name: "a stall while a client is inside convicts the algorithm", file: "judge/check/progress.go",
@@ -106,7 +106,7 @@ var testbedMutants = []testbedMutant{
 		was:   "return &host.Broker{URL: t.url(id, 1), Token: t.second.Token(), Pin: t.site.pin()}",
 		is:    "return nil"},
 	{name: "the simulator counts a publish of a multicast twice", file: "nodes/sim/host.go",
-		of: "bench/experiment", tests: "^TestRowsReproduceWhatIsPublished$/^ricart-agrawala$",
+		of: "bench/study", tests: "^TestRowsReproduceWhatIsPublished$/^ricart-agrawala$",
 		was: "publishes = 1\n", is: "publishes = 2\n"},
 	{name: "timeouts do not follow delays", file: "nodes/timeout.go", of: "bench",
 		tests: "^TestTimeoutsCoverTheDelaysOfARun$",
@@ -116,8 +116,8 @@ var testbedMutants = []testbedMutant{
 	{name: "timeouts that are too short excuse what has nothing to do with them", file: "judge/check/model.go",
 		of: "bench", tests: "^TestRowsThatAreWrongAreConvictedThoughMessagesAreSlow$",
 		was: "broken = m.NeverHolds\n", is: "broken = m.NeverHolds | nodes.NoLoss\n"},
-	{name: "who comes up leads in the epoch that it has saved", file: "nodes/election/bully_majority.go",
-		of: "bench/experiment", tests: "^TestWhatIsSavedOutlastsCampaigns$",
+	{name: "who comes up leads in the epoch that it has saved", file: "algorithms/election/bully_majority.go",
+		of: "bench/study", tests: "^TestWhatIsSavedOutlastsCampaigns$",
 		was: "b.epoch = s.Epoch\n\t}\n", is: "b.epoch = s.Epoch\n\t\tb.lead(env)\n\t\treturn\n\t}\n"},
 	{name: "a run in which no message was handled ends at once", file: "nodes/sim/run.go", of: "bench",
 		tests: "^TestTimeoutsCoverTheDelaysOfARun$",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/bench/bare"
 	"turnstile/bench/cluster"
 	"turnstile/bench/option"
@@ -19,7 +20,6 @@ import (
 	"turnstile/internal/stats"
 	"turnstile/judge/check"
 	"turnstile/nodes/host"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 )
 

@@ -16,6 +16,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/chaos"
 	"turnstile/chaos/place"
 	"turnstile/internal/figure"
@@ -23,7 +24,6 @@ import (
 	"turnstile/judge/section"
 	"turnstile/judge/spacetime"
 	"turnstile/nodes"
-	"turnstile/nodes/catalog"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
 	"turnstile/nodes/stall"

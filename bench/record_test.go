@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench/control"
+	"turnstile/algorithms/mutex"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
+	"turnstile/hosts/control"
 	"turnstile/internal/chance"
 	"turnstile/internal/figure"
 	"turnstile/nodes"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )

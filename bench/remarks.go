@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
+	"turnstile/algorithms/detector"
 	"turnstile/bench/option"
 	"turnstile/internal/english"
 	"turnstile/nodes"
-	"turnstile/nodes/detector"
 	"turnstile/nodes/workload"
 )
 

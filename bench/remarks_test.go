@@ -5,13 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/catalog"
+	"turnstile/algorithms/election"
 	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/nodes"
-	"turnstile/nodes/catalog"
-	"turnstile/nodes/election"
 	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )

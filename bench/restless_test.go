@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/election"
 	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
-	"turnstile/nodes/election"
 	"turnstile/nodes/workload"
 )
 

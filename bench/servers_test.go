@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/election"
+	"turnstile/algorithms/mutex"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
 	"turnstile/nodes"
-	"turnstile/nodes/election"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/row"
 )
 

@@ -13,6 +13,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"turnstile/algorithms/election"
+	"turnstile/algorithms/mutex"
 	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
@@ -20,9 +22,7 @@ import (
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
 	"turnstile/nodes"
-	"turnstile/nodes/election"
 	"turnstile/nodes/history"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"turnstile/algorithms/detector"
 	"turnstile/internal/english"
 	"turnstile/nodes"
-	"turnstile/nodes/detector"
 	"turnstile/nodes/foreign"
 	"turnstile/nodes/host"
 	"turnstile/nodes/stall"

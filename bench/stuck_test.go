@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 )

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"time"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/port"
 )
 

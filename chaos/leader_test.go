@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/election"
 	"turnstile/nodes"
-	"turnstile/nodes/election"
 	"turnstile/nodes/port"
 )
 

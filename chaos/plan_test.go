@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+	"turnstile/algorithms/election"
+	"turnstile/algorithms/mutex"
 	"turnstile/internal/soak"
 	"turnstile/internal/yamlfile"
 	"turnstile/nodes"
-	"turnstile/nodes/election"
-	"turnstile/nodes/mutex"
 )
 
 // A message about a plan gives the file and the line, and says what would be right.

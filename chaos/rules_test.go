@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
-	"turnstile/nodes/mutex"
 )
 
 // scene is a run of an algorithm with five clients that is measured for three seconds.

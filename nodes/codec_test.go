@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"testing"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/nodes"
-	"turnstile/nodes/mutex"
 )
 
 type tyAll struct {

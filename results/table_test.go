@@ -14,9 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/internal/figure"
 	"turnstile/judge/measure"
-	"turnstile/nodes/catalog"
 )
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")

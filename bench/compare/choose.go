@@ -12,8 +12,8 @@ import (
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchproc"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/internal/suggest"
-	"turnstile/nodes/catalog"
 	"turnstile/nodes/foreign"
 	"turnstile/results"
 )

@@ -16,12 +16,12 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/bench"
 	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
-	"turnstile/nodes/catalog"
 	"turnstile/nodes/workload"
 	"turnstile/results"
 )

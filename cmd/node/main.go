@@ -9,9 +9,9 @@ import (
 	"io"
 	"os"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/bench/bare"
 	"turnstile/chaos"
-	"turnstile/nodes/catalog"
 	"turnstile/nodes/host"
 )
 

@@ -39,7 +39,7 @@ type Room struct {
 }
 
 // free are the rooms that may grow without a reason: those of algorithms.
-var free = []string{"nodes/mutex", "nodes/election", "nodes/detector", "nodes/register"}
+var free = []string{"algorithms/mutex", "algorithms/election", "algorithms/detector", "algorithms/register"}
 
 func main() {
 	update := flag.Bool("update", false, "write "+record)

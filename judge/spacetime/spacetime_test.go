@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/judge/section"
 	"turnstile/nodes"
-	"turnstile/nodes/catalog"
 	"turnstile/nodes/history"
 	"turnstile/nodes/row"
 )

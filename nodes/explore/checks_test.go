@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/judge/check"
 	"turnstile/nodes"
-	"turnstile/nodes/catalog"
 	"turnstile/nodes/replay"
 	"turnstile/nodes/row"
 )

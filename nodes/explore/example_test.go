@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/nodes"
 	"turnstile/nodes/explore"
-	"turnstile/nodes/mutex"
 )
 
 // Two nodes that ask at the same time permit each other.

@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/internal/chance"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
 	"turnstile/nodes"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/replay"
 	"turnstile/nodes/row"
 )

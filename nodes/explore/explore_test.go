@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"turnstile/algorithms/catalog"
+	"turnstile/algorithms/detector"
+	"turnstile/algorithms/mutex"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
 	"turnstile/nodes"
-	"turnstile/nodes/catalog"
-	"turnstile/nodes/detector"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/replay"
 	"turnstile/nodes/row"
 )

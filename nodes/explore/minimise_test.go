@@ -4,10 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/internal/ddmin"
 	"turnstile/judge/check"
 	"turnstile/nodes"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/replay"
 	"turnstile/nodes/row"
 )

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/replay"
 	"turnstile/nodes/row"
 )

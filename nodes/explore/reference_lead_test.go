@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/election"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
-	"turnstile/nodes/election"
 	"turnstile/nodes/replay"
 )
 

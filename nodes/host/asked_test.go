@@ -8,13 +8,13 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/internal/broker"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )

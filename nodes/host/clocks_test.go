@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/internal/chance"
 	"turnstile/internal/offset"
 	"turnstile/judge/check"
@@ -14,7 +15,6 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/row"
 )
 

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"time"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/internal/broker"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )

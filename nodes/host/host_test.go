@@ -12,13 +12,13 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/chaos"
 	"turnstile/internal/broker"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )

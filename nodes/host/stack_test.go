@@ -7,6 +7,7 @@ import (
 	"time"
 	"turnstile/nodes/port"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
@@ -14,7 +15,6 @@ import (
 	"turnstile/nodes/explore"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/replay"
 	"turnstile/nodes/row"
 	"turnstile/nodes/sim"

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/internal/broker"
 	"turnstile/internal/certs"
 	"turnstile/nodes/host"
-	"turnstile/nodes/mutex"
 )
 
 // Nodes that know the certificate of their broker speak TLS with it. Others do not come up.

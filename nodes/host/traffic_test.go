@@ -3,8 +3,8 @@ package host_test
 import (
 	"testing"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/nodes/history"
-	"turnstile/nodes/mutex"
 )
 
 // published wants each message to be published once, and a broadcast for so many hearers at a time.

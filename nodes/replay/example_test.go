@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"turnstile/nodes/mutex"
+	"turnstile/algorithms/mutex"
 	"turnstile/nodes/replay"
 )
 

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"turnstile/algorithms/catalog"
+	"turnstile/algorithms/mutex"
 	"turnstile/judge/check"
 	"turnstile/nodes"
-	"turnstile/nodes/catalog"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/row"
 )
 

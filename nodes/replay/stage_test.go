@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"turnstile/nodes/catalog"
+	"turnstile/algorithms/catalog"
 )
 
 // What should be so in an election, and is not, is said.

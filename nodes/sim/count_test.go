@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/election"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/nodes"
-	"turnstile/nodes/election"
 	"turnstile/nodes/history"
 	"turnstile/nodes/workload"
 )

@@ -6,15 +6,15 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/detector"
+	"turnstile/algorithms/mutex"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/judge/check"
 	"turnstile/judge/section"
 	"turnstile/nodes"
-	"turnstile/nodes/detector"
 	"turnstile/nodes/history"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )

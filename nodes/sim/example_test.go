@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/row"
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"

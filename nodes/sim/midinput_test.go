@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/nodes/history"
-	"turnstile/nodes/mutex"
 )
 
 // Who is killed in the middle of an input is down at once, and the books balance, whatever it would have

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
@@ -16,7 +17,6 @@ import (
 	"turnstile/judge/section"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )

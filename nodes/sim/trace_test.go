@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/mutex"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
-	"turnstile/nodes/mutex"
 	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 )

@@ -1,0 +1,215 @@
+package election
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/algorithms/detector"
+	"turnstile/chaos"
+	"turnstile/chaos/effect"
+	"turnstile/judge/leadership"
+	"turnstile/judge/rowtest"
+	"turnstile/judge/section"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/row"
+	"turnstile/nodes/sim"
+	"turnstile/nodes/workload"
+)
+
+// hop is how long every message takes in a scenario, unless it says otherwise.
+const hop = time.Millisecond
+
+// A scenario is a simulated election run.
+type scenario struct {
+	row        *row.Row
+	config     nodes.Config
+	initiators workload.Initiators
+	detector   string         // beside the row; empty: the row's own; "none": none
+	network    *chaos.Network // nil: every message takes one hop
+	faults     []chaos.Fault
+	duration   time.Duration // zero: ten seconds
+	reordering bool
+	seed       uint64
+	beside     history.Fold // is given the history as well; nil: none is
+}
+
+// An outcome is what came of it.
+type outcome struct {
+	*leadership.Fold
+	sections *section.Fold
+	sent     map[string]uint64 // messages of the row by kind, over the whole run
+	stack    *row.Stack
+	codec    *nodes.Codec
+}
+
+// down has nodes be down from the beginning.
+func down(all ...nodes.ID) chaos.Fault {
+	return chaos.Fault{Effect: &effect.Kill{Who: effect.Target{Nodes: all}}}
+}
+
+// stack returns what the nodes are made of, with what is beside the row.
+func (s scenario) stack(t testing.TB, beside ...row.Instance) *row.Stack {
+	t.Helper()
+	stack, err := row.Assemble(row.Instance{Row: s.row, Config: s.row.Explicit(s.config)}, beside...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stack
+}
+
+// simulated runs the scenario.
+func (s scenario) simulated(t testing.TB) outcome {
+	t.Helper()
+	var beside []row.Instance
+	if text := cmp.Or(s.detector, s.row.Detects); text != "" && text != "none" {
+		in, err := detector.Parse(text, s.config.N, nodes.Delays{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		beside = append(beside, in)
+	}
+	stack := s.stack(t, beside...)
+	o := sim.Options{Stack: stack, Seed: cmp.Or(s.seed, 1), Latency: hop,
+		Workload: workload.Workload{Load: workload.Campaign, Initiators: s.initiators}, Reordering: s.reordering,
+		Duration: cmp.Or(s.duration, 10*time.Second)}
+	config := stack.Instances()[0].Config
+	if len(s.faults) > 0 || s.network != nil {
+		rowtest.Over(&o, cmp.Or(s.network, rowtest.NetworkOf(hop.String())), s.faults...)
+	}
+	out := outcome{Fold: leadership.New(config, s.row.Elector), sections: section.New(0, nil),
+		stack: stack, codec: stack.Codec(), sent: map[string]uint64{}}
+	counts := countFold(func(logs []*history.NodeLog) { out.count(logs) })
+	folds := []history.Fold{out.Fold, out.sections, counts}
+	if s.beside != nil {
+		folds = append(folds, s.beside)
+	}
+	if result, err := sim.Run(o, folds...); err != nil {
+		t.Fatal(err)
+	} else if result.Cut != nil {
+		t.Fatal(result.Cut)
+	}
+	return out
+}
+
+// sends counts the messages of a row that circulates, by their sender, and notes when the first was sent.
+type sends struct {
+	from, to int64 // in the run; to zero: to the end
+	by       map[nodes.ID]int
+	first    int64
+}
+
+func (s *sends) Add(e history.Event) {
+	if e.Kind != history.Sent || e.Instance != 0 || e.At < s.from || s.to > 0 && e.At >= s.to {
+		return
+	}
+	if s.by == nil {
+		s.by, s.first = map[nodes.ID]int{}, e.At
+	}
+	s.by[e.Node]++
+}
+
+func (*sends) Close([]*history.NodeLog) {}
+
+// countFold is called when a history is over.
+type countFold func([]*history.NodeLog)
+
+func (countFold) Add(history.Event)               {}
+func (f countFold) Close(logs []*history.NodeLog) { f(logs) }
+
+func (o *outcome) count(logs []*history.NodeLog) {
+	for _, l := range logs {
+		if len(l.Instances) == 0 {
+			continue
+		}
+		for kind, k := range l.Instances[0].Kinds {
+			if k.Sent > 0 {
+				o.sent[o.codec.Name(kind)] += k.Sent
+			}
+		}
+	}
+}
+
+// messages returns how many messages the row sent that are no heartbeats.
+func (o *outcome) messages() (all uint64) {
+	for kind := range o.codec.Kinds() {
+		if !o.codec.Kind(kind).Heartbeat {
+			all += o.sent[o.codec.Name(kind)]
+		}
+	}
+	return all
+}
+
+// leader returns whom all nodes that are up agreed on at the end; None: they did not agree.
+func (o *outcome) leader() nodes.ID {
+	if last := o.AgreedAtEnd(); last != nil {
+		return last.Leader
+	}
+	return nodes.None
+}
+
+// leads demands that all agree on a leader at the end, and that no two led at once or in one term.
+func (o *outcome) leads(t testing.TB, want nodes.ID) {
+	t.Helper()
+	if got := o.leader(); got != want {
+		t.Errorf("node %d leads, not %d: %v", got, want, o.last())
+	}
+	if len(o.Overlaps)+len(o.Conflicts)+len(o.Backwards) > 0 {
+		t.Errorf("two leaders at once %v, in one term %v; terms that went backwards %v",
+			o.Overlaps, o.Conflicts, o.Backwards)
+	}
+}
+
+// last returns what each node believed when the run ended.
+func (o *outcome) last() (all []leadership.Belief) {
+	for _, b := range slices.Backward(o.Beliefs) {
+		if !slices.ContainsFunc(all, func(a leadership.Belief) bool { return a.Node == b.Node }) {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// A value of an option that would make no sense is refused, with what would be right. Empty: it is taken.
+func TestOptionsAreRefused(t *testing.T) {
+	for _, test := range []struct {
+		row           *row.Row
+		n             int
+		options, says string
+	}{
+		{&bullyRow, 5, "answer=0s", "answer: 0s is not from 1ms to 1m0s"},
+		{&bullyMajorityRow, 5, "lapse=250ms answer=200ms", "take 400ms or more"},
+		{&bullySecondNetworkRow, 5, "lapse=250ms answer=200ms", ""}, // it has no effect
+		{&bullySharedDiskRow, 5, "lock=500ms answer=200ms", "take 800ms or more"},
+		{&raftRow, 3, "election-timeout=soon-later", "is no range of times"},
+		{&raftRow, 3, "election-timeout=150-300", "did you mean 150ms?"},
+		{&raftRow, 3, "election-timeout=300ms-150ms", "the wrong way round: write 150ms-300ms"},
+		{&raftRow, 3, "election-timeout=150ms-150ms", "leaves nothing to chance"},
+		{&raftRow, 3, "election-timeout=50ms-100ms", "is not longer than the heartbeat of 50ms"},
+		{&raftRow, 3, "heartbeat=200ms", "take some heartbeats, such as 600ms-1.2s"},
+		{&raftRow, 3, "election-timeout=2m-3m", "is too long: the shortest may be up to 1000"},
+		{&raftRow, 3, "election-timeout=51ms-52ms", ""},
+		{&omegaRow, 3, "silence=50ms", "take some heartbeats, such as 250ms"},
+		{&omegaEfficientRow, 3, "silence=2m", "send them less often"},
+		{&omegaEfficientRow, 3, "silence=51ms", ""},
+		{&changRobertsRow, 3, "ids=1,0,1", "nodes 0 and 2 both have the identity 1"},
+		{&changRobertsRow, 3, "ids=0,1", "2 identities for 3 nodes"},
+		{&changRobertsRow, 3, "ids=0,1,x", "is neither increasing, decreasing, random:SEED nor a list"},
+		{&changRobertsRow, 3, "ids=random", "did you mean random:1?"},
+		{&changRobertsRow, 3, "ids=random:x", `"x" is no seed`},
+		{&itaiRodehRow, 1, "draws=1", ""},
+		{&itaiRodehRow, 2, "draws=1", "draws:"},
+		{&itaiRodehRow, 3, "draws=two", "draws:"},
+		{&itaiRodehRow, 6, "draws=2", ""},
+		{&itaiRodehRow, 100, "draws=2", "draws:"},
+		{&itaiRodehRow, 1000, "draws=n", ""},
+	} {
+		err := test.row.Validate(optionsOf(test.n, test.options))
+		if (err == nil) != (test.says == "") || err != nil && !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s of %d, %s: %v, want %q", test.row.Name, test.n, test.options, err, test.says)
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package mutex
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"turnstile/algorithms/register"
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+// bakeryPriority is whose turn it is in the bakery.
+var bakeryPriority = nodes.Option{
+	Name:    priorityOption.Name,
+	Usage:   priorityOption.Usage,
+	Values:  priorityOption.Values,
+	Default: priorityOption.Default,
+	Check: func(c nodes.Config, _ string) error {
+		if priorityOf(c) != byStamp && c.Value(readsOption) != together {
+			return errors.New("a node that claims to be first reads all peers at once, so leave --reads out, or " +
+				"write --priority stamp")
+		}
+		return nil
+	},
+}
+
+// bakeryCost is what an entry takes. Who claims to be first has read all twice.
+func bakeryCost(c nodes.Config) row.Cost {
+	switch {
+	case priorityOf(c) != byStamp:
+		return rereading("4(N-1), and 2 for each read again", 4*peers(c))
+	case trees[c.Value(readsOption)] != "":
+		return rereading("6(N-1), and 2 for each read again, or 2(N-1) of all", 6*peers(c))
+	}
+	return rereading("6(N-1), and 2 for each read again", 6*peers(c))
+}
+
+// bakeryRanked is the bakery with another priority than that of numbers, which D. W. Jones, notes of 22C:116,
+// University of Iowa, 2002, has apply as to Ricart and Agrawala's algorithm: "the same alternatives".
+//
+// With these rules alone two enter together. Nobody's variables tell whether it waits or is inside, and that
+// is no matter if who comes later takes a higher number. With other priorities it may come first: it finds
+// nobody before it, and enters beside a node that is inside.
+//
+// So there is one more rule here. Who finds nobody before it says so, by its variable, and reads those of all
+// once more; it enters when nobody else says that it is first. Of two inside, the one that said so last would
+// have read that the other did, which does so until it leaves. Of those that claim to be first, whoever reads
+// that another does which comes before it takes its claim back, and waits for that one. So the one that
+// comes before the others never takes it back, and enters. No hand is raised, since no node's number depends
+// on those of others.
+//
+// Numbers are those of a ranking: they do not change while a node waits. A node that is outside still shows
+// the number that it left with, and who is inside has read those of all: so who left later has the higher
+// one.
+type bakeryRanked struct {
+	ranking
+	reread time.Duration
+	own    register.Memory // one variable: the number, and a bakeryStanding
+	client register.Client
+	ours   stamp // our request
+	step   bakeryStep
+	ahead  nodes.Set // who keeps us waiting, of those whose variable was read
+}
+
+// A bakeryStanding is in the low bits of a node's variable; its number is in the others.
+type bakeryStanding uint64
+
+const (
+	standsOutside bakeryStanding = iota
+	standsWaiting
+	standsFirst // says that nobody comes before it, or is inside
+
+	standingBits = 2
+)
+
+func newBakeryRanked(c nodes.Config) *bakeryRanked {
+	return &bakeryRanked{ranking: ranking{by: priorityOf(c)}, reread: c.Duration(rereadOption),
+		own: register.MemoryOf(1)}
+}
+
+func (b *bakeryRanked) Request(env *nodes.Env) {
+	b.ours = stamp{b.next(), env.Self()}
+	b.begin(env, bakeryWaits, standsWaiting)
+}
+
+func (b *bakeryRanked) Release(*nodes.Env) {
+	b.step = bakeryOutside
+	b.leave()
+	b.show(b.last, standsOutside)
+}
+
+// show sets our variable.
+func (b *bakeryRanked) show(number uint64, s bakeryStanding) {
+	b.own.Set(0, number<<standingBits|uint64(s))
+}
+
+// begin begins a step: it says how we stand, and reads the variables of all.
+func (b *bakeryRanked) begin(env *nodes.Env, step bakeryStep, s bakeryStanding) {
+	b.step = step
+	b.show(b.ours.Clock, s)
+	b.ahead.Clear()
+	b.client.Begin(env)
+	b.client.ReadAll(env, 0)
+	b.proceed(env)
+}
+
+func (b *bakeryRanked) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m.(type) {
+	case register.Read:
+		b.own.Serve(env, from, m)
+	case register.Value:
+		if value, awaited := b.client.Take(from, m); awaited {
+			b.see(env, stamp{value >> standingBits, from}, bakeryStanding(value%(1<<standingBits)))
+		}
+	default:
+		nodes.Unexpected(b, m)
+	}
+}
+
+// see takes note of the number of a peer, and of how it stands.
+func (b *bakeryRanked) see(env *nodes.Env, theirs stamp, s bakeryStanding) {
+	b.meet(theirs.Clock)
+	b.ahead.Remove(theirs.ID)
+	precedes := s != standsOutside && b.by.before(theirs, b.ours)
+	switch {
+	case b.step == bakeryWaits && precedes:
+		b.ahead.Add(theirs.ID)
+	case b.step == bakeryClaims && s == standsFirst && precedes:
+		b.begin(env, bakeryWaits, standsWaiting)
+		return
+	case b.step == bakeryClaims && s == standsFirst:
+		b.ahead.Add(theirs.ID)
+	}
+	b.proceed(env)
+}
+
+// proceed goes on once all that was read has come.
+func (b *bakeryRanked) proceed(env *nodes.Env) {
+	switch {
+	case b.client.Awaited():
+	case !b.ahead.Empty():
+		env.SetTimer(bakeryReread, b.reread, b.reread)
+	case b.step == bakeryWaits:
+		b.begin(env, bakeryClaims, standsFirst)
+	default:
+		b.step = bakeryInside
+		env.Grant()
+	}
+}
+
+// Timeout reads again what keeps us waiting.
+func (b *bakeryRanked) Timeout(env *nodes.Env, _ nodes.Timer) {
+	for id := range b.ahead.All() {
+		b.client.Read(env, id, 0)
+	}
+}
+
+// WaitsFor names those who have yet to answer, and those ahead.
+func (b *bakeryRanked) WaitsFor() nodes.Set {
+	all := b.client.WaitsFor()
+	for id := range b.ahead.All() {
+		all.Add(id)
+	}
+	return all
+}
+
+// Standing says which number the node has.
+func (b *bakeryRanked) Standing() string {
+	switch b.step {
+	case bakeryWaits:
+		return fmt.Sprintf("it has the number %d", b.ours.Clock)
+	case bakeryClaims:
+		return fmt.Sprintf("it has the number %d, and says that nobody comes before it", b.ours.Clock)
+	}
+	return ""
+}

@@ -1,0 +1,120 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"turnstile/bench"
+	"turnstile/bench/option"
+	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/internal/english"
+	"turnstile/judge/check"
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
+)
+
+// compared are the faults of comparisons: one or more of each kind that real and simulated runs can both
+// carry out. A fault begins when measuring begins, or when something happens, so that it hits the same
+// requests in both runs. A node is killed inside its critical section: all others wait then, so that their
+// speed does not matter.
+var compared = []string{
+	"cut: 0/1-3",
+	"loss: 3%",
+	"loss: 'burst:2%,30%'",
+	"loss: 100%, nth: 5, between: 0>1",
+	"delay: 'exponential:5ms'",
+	"duplicate: 20%",
+	"reorder: 'uniform:0s,5ms'",
+	"bandwidth: 10KB",
+	"kill: holder",
+	"kill: 2, when: '2 exits #2', for: 500ms",
+	"kill: 2, when: '2 exits #2', for: 500ms, forget: true",
+	"pause: 2, when: '2 enters #2', for: 20ms",
+	"slow: 1, share: 50%, for: 50ms",
+	"clock: 2, by: 1s, at: 20ms",
+}
+
+// Comparisons is how many comparisons there are for each row: one for each fault.
+const Comparisons = 14
+
+// Comparable returns the rows of mutual exclusion. Real runs of electors cannot be compared with simulated
+// ones: what electors send depends on when their timers run out in real time.
+func (c *Campaign) Comparable() []*row.Row { return byKind(c.Rows)[nodes.MutualExclusion] }
+
+// Compare makes count comparisons. Each makes a real run and a simulated run under one fault. Requests come
+// one at a time, so that counts do not depend on speed. A comparison is wrong if the verdicts differ. It is
+// also wrong if entries or messages of a kind differ, unless messages circulate or timers send them again.
+// The first Comparisons have different faults. Comparable must return some rows. The results are of the real
+// runs.
+func (c *Campaign) Compare(ctx context.Context, count int) []*Result {
+	rows := c.Comparable()
+	return made(c.run(ctx, 1, count, 0, count, func(number int) *Result {
+		r := &Result{Job: &bench.Job{Spec: rows[(number+number/len(compared))%len(rows)]}}
+		r.Says = compared[number%len(compared)]
+		r.Err = c.compare(ctx, r, uint64(number))
+		if r.Err != nil {
+			r.Wrong = r.Err.Error()
+		}
+		return r
+	}))
+}
+
+// compare compares two runs under the fault that the result says.
+func (c *Campaign) compare(ctx context.Context, r *Result, number uint64) error {
+	fault, err := chaos.ParseFault(r.Says)
+	if err != nil {
+		return err
+	}
+	o := option.Defaults()
+	o.Config.N, o.Seed = 4, c.Seed+number
+	o.Workload = workload.Workload{Load: workload.Sequential, Hold: chance.Constant(time.Millisecond)}
+	o.Workload.Receive = c.Receive
+	o.Latency, o.Faults = chance.Constant(latency), []chaos.Fault{fault}
+	o.Duration, o.Warmup, o.WarmupLimit, o.Entries = 0, 0, 0, 30
+	o.Patience = 300 * time.Millisecond
+	spec := r.Spec
+	if r.Job, err = bench.Resolve(o, spec, false); err != nil {
+		return err
+	}
+	virtual, err := bench.Resolve(o, spec, true)
+	if err != nil {
+		return err
+	}
+	simulated, err := bench.Try(ctx, virtual, c.Setup)
+	if err != nil {
+		return err
+	}
+	real, err := bench.Try(ctx, r.Job, c.Setup)
+	if err != nil {
+		return fmt.Errorf("making the real run: %w", err)
+	}
+	if was, is := outcomeOf(spec, simulated), outcomeOf(spec, real); was != is {
+		r.Wrong = fmt.Sprintf("simulated: %s\n       real:      %s", was, is)
+	}
+	return nil
+}
+
+// outcomeOf describes the parts of the outcome of a run that do not depend on speed.
+func outcomeOf(spec *row.Row, t *bench.Tried) string {
+	v, kinds := &t.Verdict, t.Measures.Kinds
+	words := []string{v.Outcome.String()}
+	if v.Outcome != check.Valid {
+		words[0] += " (" + v.Worst().Check + ")"
+	}
+	if v.OutsideModel {
+		words[0] += " outside its model"
+	}
+	_, timed := spec.Machine(nodes.Config{N: 1}, 0).(nodes.Timed)
+	if spec.Circulates || timed { // what moves meanwhile, or is sent again, depends on speed
+		return words[0]
+	}
+	words = append(words, english.Count(v.Entries, "entry", "entries"))
+	for i, name := range spec.Codec().Names() { // its runs have no options
+		words = append(words, fmt.Sprintf("%d %s", kinds[i].Sent, name))
+	}
+	return strings.Join(words, ", ")
+}

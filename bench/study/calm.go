@@ -1,0 +1,193 @@
+package study
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"turnstile/bench"
+	"turnstile/bench/option"
+	"turnstile/internal/chance"
+	"turnstile/judge/check"
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
+)
+
+// A Calm is a grid of runs without faults. It has each sound row, with each of its electors and detectors,
+// for each number of nodes, latency, hold and load. A run ends after some entries of each node, or when an
+// elector has had the time for an election. No run may be violated, and none inconclusive unless a note
+// before the run says why.
+type Calm struct {
+	cells []cell
+}
+
+// A cell is a run of the grid.
+type cell struct {
+	spec            *row.Row
+	elect, detector string // beside the row; empty: none, and what the row says
+	n               int
+	latency, hold   time.Duration
+	load            workload.Workload // with its initiators, of an elector
+}
+
+// The grid.
+var (
+	calmSizes     = []int{1, 2, 3, 5, 9, 32, 64}
+	calmLatencies = []time.Duration{0, time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond,
+		500 * time.Millisecond, 2 * time.Second}
+	calmDetectors = []string{"heartbeat", "probe", "phi", "swim", "perfect"}
+)
+
+// CalmNodes is how many nodes the largest clusters of the grid have; those with a detector or an elector
+// other than what the row says have mostBeside. From manyNodes on a run ends after fewEntries of each,
+// rather than someEntries.
+const (
+	CalmNodes   = 64
+	mostBeside  = 9
+	manyNodes   = 32
+	fewEntries  = 3
+	someEntries = 20
+)
+
+// CalmForEach is how many runs of the grid each row has at least, unless somebody asks for a number of them.
+const CalmForEach = 60
+
+// CalmOf returns the grid of the sound rows of mutual exclusion and election among some, for up to so many
+// nodes.
+func CalmOf(rows []*row.Row, mostNodes int) (g Calm) {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(row *row.Row) bool { return row.Flaw != nil })
+	for _, row := range rows {
+		g.add(cell{spec: row}, mostNodes)
+		if row.Detects != "" {
+			for _, detector := range calmDetectors {
+				g.add(cell{spec: row, detector: detector}, min(mostNodes, mostBeside))
+			}
+		}
+		if row.Follows {
+			for _, elector := range byKind(rows)[nodes.Election] {
+				g.add(cell{spec: row, elect: elector.Name}, min(mostNodes, mostBeside))
+			}
+		}
+	}
+	return g
+}
+
+// Cells returns how many runs there are.
+func (g *Calm) Cells() int { return len(g.cells) }
+
+// add adds what runs for each number of nodes, latency, hold and load.
+func (g *Calm) add(c cell, mostNodes int) {
+	of := studyOf(c.spec)
+	for _, c.n = range calmSizes {
+		if c.n > mostNodes {
+			break
+		}
+		for _, c.latency = range calmLatencies {
+			for _, c.hold = range of.holds {
+				for _, c.load = range of.loads {
+					g.cells = append(g.cells, c)
+				}
+			}
+		}
+	}
+}
+
+// Fewest returns for how many runs each row has CalmForEach.
+func (g *Calm) Fewest() int {
+	rows := map[*row.Row]bool{}
+	for i := range g.cells {
+		rows[g.cells[i].spec] = true
+	}
+	return CalmForEach * len(rows)
+}
+
+// Run makes the runs of the cells from number first to before number last; 0 to Cells are all. The seed of
+// the experiment draws the order of the cells, in which rows take turns. If ctx is done, it returns the
+// results so far, with the error of ctx.
+func (g *Calm) Run(ctx context.Context, e *Experiment, first, last int) ([]*Result, error) {
+	order := g.order(e.Seed)[first:min(last, len(g.cells))]
+	return made(e.run(ctx, runtime.GOMAXPROCS(0), len(order), 0, len(order), func(number int) *Result {
+		j, err := g.cells[order[number]].job(e)
+		return e.make(ctx, &planned{Job: j, Err: err, Expect: (*Result).expectCalm})
+	})), ctx.Err()
+}
+
+// order returns the numbers of all cells. Rows take turns, each with its cells in an order that is drawn by a
+// seed.
+func (g *Calm) order(seed uint64) []int {
+	dice, order := chance.Dice(seed), make([]int, len(g.cells))
+	for i := range order {
+		order[i] = i
+	}
+	drawn := func(i int) uint64 { return dice.Bits(chance.Roll{Purpose: chance.ForCalm, Count: uint64(i)}) }
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(drawn(a), drawn(b)) })
+	turn, turns := make([]int, len(order)), map[*row.Row]int{}
+	for _, i := range order {
+		turns[g.cells[i].spec]++
+		turn[i] = turns[g.cells[i].spec]
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(turn[a], turn[b]) })
+	return order
+}
+
+// expectCalm judges a run without faults: it has to be valid, unless a note before the run says why it may
+// not be.
+func (r *Result) expectCalm() {
+	switch r.Leaders, r.Faults = nil, nil; {
+	case r.Err != nil:
+		r.Wrong = r.Says
+	case r.Verdict.Outcome == check.Violated:
+		r.Wrong = "VIOLATED though nothing went wrong: " + r.Verdict.Reason
+	case len(r.TooShort()) > 0, r.Verdict.Outcome == check.Overloaded:
+	case r.Verdict.Outcome != check.Valid:
+		r.Wrong = fmt.Sprintf("%v though nothing went wrong, and no word before the run: %s", r.Verdict.Outcome,
+			r.Verdict.Reason)
+	case r.Suspected > 0:
+		r.Wrong = fmt.Sprintf("%d suspicions of nodes that were up, and no word before the run",
+			r.Suspected)
+	}
+}
+
+// job returns the run of a cell.
+func (c *cell) job(e *Experiment) (*bench.Job, error) {
+	o := option.Defaults()
+	o.Seed, o.Workload, o.Warmup, o.WarmupLimit = e.Seed, c.load, 0, 0
+	o.Workload.Receive = e.Receive
+	o.Config = nodes.Config{N: c.n, Elect: c.elect}
+	o.Detector, o.Latency = c.detector, chance.Constant(c.latency)
+	o.Duration, o.Entries = 0, studyOf(c.spec).entries(c.n)
+	if c.load.Load != workload.One { // else node 0 alone enters
+		o.Entries *= uint64(c.n)
+	}
+	turn := 2*c.latency + 10*time.Microsecond // a token that takes no time goes round 10,000 times in it
+	switch o.Workload.Hold = chance.Constant(c.hold); c.load.Load {
+	case workload.Closed:
+		o.Workload.Think = chance.Constant(turn)
+	case workload.Open:
+		o.Workload.Rate = 1 / (turn + c.hold/1000).Seconds()
+	}
+	j, err := bench.Draft(o, c.spec, true)
+	if err == nil && j.Entries == 0 {
+		takes := j.Stack.Grace()
+		if takes == 0 {
+			takes = electionHops * time.Duration(c.n) * c.latency
+		}
+		j.Duration = time.Second + takes/4*5
+	}
+	return j, j.Check()
+}
+
+// electionHops is how many messages, one after the other, an election of a row without timeouts takes for
+// each node at most. All others take the grace of the row.
+const electionHops = 64
+
+// String tells the algorithm of a run, its nodes, its load and its latency.
+func (r *Result) String() string {
+	o := &r.Options
+	return fmt.Sprintf("%s, %d nodes, latency %v, ", r.Spec.Name, o.Config.N, o.Latency) +
+		studyOf(r.Spec).about(o)
+}

@@ -1,0 +1,432 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"turnstile/algorithms/catalog"
+	"turnstile/algorithms/election"
+	"turnstile/algorithms/mutex"
+	"turnstile/bench"
+	"turnstile/internal/soak"
+	"turnstile/judge/check"
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
+)
+
+// of returns an experiment with some rows.
+func of(rows ...*row.Row) Experiment { return Experiment{Rows: rows, Seed: 1} }
+
+// No sound algorithm fails inside its model, and those that are broken are caught.
+func TestCampaign(t *testing.T) {
+	rows := soak.Few(mutex.Table)
+	c := Campaign{Experiment: Experiment{Rows: rows, Seed: 2},
+		Simulated: len(rows) * soak.Pick(enough/2, enough, 500)}
+	var last int
+	c.Progress = func(done, all int, _ *Result) {
+		if last++; done != last || all != c.Simulated {
+			t.Errorf("%d of %d are done after %d", done, all, last)
+		}
+	}
+	results, err := c.Run(t.Context())
+	if err != nil || len(results) != c.Simulated {
+		t.Fatalf("%d results, %v", len(results), err)
+	}
+	for _, r := range results {
+		if r.Wrong != "" {
+			t.Errorf("%s with %d nodes under %s: %s", r.Spec.Name, r.Options.Config.N, r.Options.Plan, r.Wrong)
+		}
+	}
+	tallies := Tallied(c.Rows, results)
+	for i := range tallies {
+		if says := tallies[i].Lacks(); says != "" {
+			t.Error(says)
+		}
+	}
+}
+
+// One that passes as sound and is not, one that passes as broken and is not, and one whose plans leave
+// its model are all found out.
+func TestCampaignFindsWhatIsWrong(t *testing.T) {
+	find := func(name string, change func(*row.Row)) *row.Row {
+		row, err := mutex.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := *row
+		change(&changed)
+		return &changed
+	}
+	c := Campaign{Experiment: Experiment{Seed: 1, Rows: []*row.Row{
+		find("naive-broadcast", func(s *row.Row) { s.Flaw = nil }),
+		find("central", func(s *row.Row) { s.Flaw = &row.Flaw{Check: "exclusion"} }),
+	}}, Simulated: 2 * enough}
+	results, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(results, func(r *Result) bool {
+		return r.Spec == c.Rows[0] && strings.HasPrefix(r.Wrong, "VIOLATED inside its model: ")
+	}) {
+		t.Error("an algorithm that is not sound passes as sound")
+	}
+	tallies := Tallied(c.Rows, results)
+	if says := tallies[0].Lacks(); says != "" {
+		t.Error(says)
+	}
+	if says := tallies[1].Lacks(); !strings.Contains(says, "did not show it") {
+		t.Errorf("a sound algorithm passes as broken: %q", says)
+	}
+	outside := Tally{Spec: c.Rows[0], Plans: 31, Inside: 10}
+	if says := outside.Lacks(); !strings.Contains(says, "10 of 31 plans stayed inside its model") {
+		t.Errorf("%q", says)
+	}
+}
+
+func TestInterruptedCampaignKeepsWhatThereIs(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	c := Campaign{Experiment: of(mutex.Table...), Simulated: 1000}
+	c.Progress = func(done, _ int, _ *Result) {
+		if done == 5 {
+			cancel()
+		}
+	}
+	results, err := c.Run(ctx)
+	if !errors.Is(err, context.Canceled) || len(results) < 5 || len(results) > 50 {
+		t.Errorf("%d results, %v", len(results), err)
+	}
+}
+
+// The plans of every second round leave a row inside its model, or spare an elector what breaks for good what
+// it rests on. Equal seeds draw equal cases, and all kinds of work and initiators are drawn.
+func TestDraw(t *testing.T) {
+	works, initiators := map[workload.Work]bool{}, map[string]bool{}
+	for _, table := range [][]*row.Row{mutex.Table, election.Table} {
+		for number := range 20 * len(table) {
+			c, err := (&Experiment{Rows: table, Seed: 7}).draw(number, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			needs := c.Spec.SafeIn(c.Options.Config) | c.Spec.Live
+			if c.Spec.Elector != nil {
+				needs &^= nodes.Transient
+			}
+			inside := number/len(table)%2 == 0
+			for i := range c.Options.Faults {
+				f := &c.Options.Faults[i]
+				if broken := f.Breaks() & needs; inside && broken != 0 {
+					t.Errorf("%s: %v breaks %v", c.Spec.Name, f, broken)
+				}
+			}
+			again, err := (&Experiment{Rows: table, Seed: 7}).draw(number, false)
+			if err != nil || again.Options.Seed != c.Options.Seed || again.Options.Plan != c.Options.Plan {
+				t.Errorf("%+v, and then %+v, %v", c, again, err)
+			}
+			works[c.Workload.Work], initiators[string(c.Workload.Initiators)] = true, true
+		}
+	}
+	for _, who := range []string{"all", "lowest", "random:1", "random:3"} {
+		if !initiators[who] {
+			t.Errorf("nowhere %s campaign: %v", who, initiators)
+		}
+	}
+	if len(works) != 4 {
+		t.Errorf("the works are %v", works)
+	}
+}
+
+// electors returns the rows of election that are sound, or that are known to be broken.
+func electors(broken bool) (all []*row.Row) {
+	for _, row := range election.Table {
+		if (row.Flaw != nil) == broken {
+			all = append(all, row)
+		}
+	}
+	return all
+}
+
+// No sound elector fails inside its model, few runs end too early to tell, and nine in ten lead to a verdict.
+func TestElectorsOutlastDisasters(t *testing.T) {
+	rows := electors(false)
+	c := Campaign{Experiment: Experiment{Rows: rows, Seed: 12}, Simulated: len(rows) * soak.Pick(8, 12, 1000)}
+	results, err := c.Run(t.Context())
+	if err != nil || len(results) != c.Simulated {
+		t.Fatalf("%d results, %v", len(results), err)
+	}
+	excused := 0
+	for _, r := range results {
+		if r.Wrong != "" {
+			t.Errorf("%s with %d nodes under %s: %s", r.Spec.Name, r.Options.Config.N, r.Options.Plan, r.Wrong)
+		}
+		if r.Inside() && r.Verdict.Findings[0].Excused {
+			excused++
+		}
+	}
+	if 50*excused > len(results) {
+		t.Errorf("of %d runs %d ended too early to tell", len(results), excused)
+	}
+	if shown := ShownBy(rows, results); 10*shown.Of[Inconclusive] > shown.Plans {
+		t.Errorf("%v", &shown)
+	}
+	tallies := Tallied(rows, results)
+	for i := range tallies {
+		if says := tallies[i].Lacks(); says != "" {
+			t.Error(says)
+		}
+	}
+}
+
+// caught makes the cases of a row until one is wrong or shows what the row is known to lack, but no more than
+// so many. It returns how many that took, and 0 if none is.
+func caught(t *testing.T, spec *row.Row, seed uint64, most int) int {
+	t.Helper()
+	c := Campaign{Experiment: Experiment{Rows: []*row.Row{spec}, Seed: seed}}
+	for number := range most {
+		switch r := c.make(t.Context(), c.drawn(number, false)); {
+		case r.Err != nil:
+			t.Fatal(r.Err)
+		case r.Wrong != "", spec.Flaw != nil && r.Caught():
+			return number + 1
+		}
+	}
+	return 0
+}
+
+func TestBrokenElectorsAreCaught(t *testing.T) {
+	for _, row := range electors(true) {
+		t.Run(row.Name, func(t *testing.T) {
+			t.Parallel()
+			if most := enoughOf(row); caught(t, row, 1, most) == 0 {
+				t.Errorf("%d plans do not show that it is broken: %s", most, row.Broken().Check)
+			}
+		})
+	}
+}
+
+// A deaf machine takes no notice of something.
+type deaf struct {
+	nodes.Machine
+	message                 string // of this kind
+	suspects, trusts, saved bool   // of its detector, or of what it has saved
+}
+
+func (d *deaf) Start(env *nodes.Env) {
+	if m, may := d.Machine.(nodes.Starter); may {
+		m.Start(env)
+	}
+}
+
+func (d *deaf) Recover(env *nodes.Env, saved nodes.Message) {
+	if d.saved {
+		saved = nil
+	}
+	d.Machine.(nodes.Recoverer).Recover(env, saved)
+}
+
+func (d *deaf) Campaign(env *nodes.Env) { d.Machine.(nodes.Elector).Campaign(env) }
+
+func (d *deaf) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	if nodes.KindName(m) != d.message {
+		d.Machine.Receive(env, from, m)
+	}
+}
+
+func (d *deaf) Timeout(env *nodes.Env, t nodes.Timer) { d.Machine.(nodes.Timed).Timeout(env, t) }
+
+func (d *deaf) Suspect(env *nodes.Env, peer nodes.ID) {
+	if m, may := d.Machine.(nodes.Suspecter); may && !d.suspects {
+		m.Suspect(env, peer)
+	}
+}
+
+func (d *deaf) Trust(env *nodes.Env, peer nodes.ID) {
+	if m, may := d.Machine.(nodes.Truster); may && !d.trusts {
+		m.Trust(env, peer)
+	}
+}
+
+// Campaigns find out electors that do well as long as nothing goes wrong, or little.
+func TestCampaignsCatchMutantsOfElectors(t *testing.T) {
+	for _, m := range []struct {
+		row  string
+		deaf deaf
+		soon uint64 // a seed whose first plans catch it
+	}{
+		{"bully", deaf{suspects: true}, 10},
+		{"bully-four-phase", deaf{message: "poll"}, 1},
+		{"fast-bully", deaf{message: "up"}, 3},
+		{"bully-majority", deaf{message: "ok"}, 7},
+		{"bully-majority", deaf{trusts: true}, 11},
+		{"bully-shared-disk", deaf{message: "beat"}, 3},
+		{"ring-list", deaf{suspects: true}, 11},
+		{"raft-election", deaf{message: "heartbeat"}, 9},
+		{"invitation", deaf{saved: true}, 12},
+	} {
+		t.Run(m.row, func(t *testing.T) {
+			t.Parallel()
+			row, err := election.Find(m.row)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mutant := *row
+			mutant.New = func(c nodes.Config) nodes.Machine {
+				one := m.deaf
+				one.Machine = row.New(c)
+				return &one
+			}
+			if most := 500; caught(t, &mutant, soak.Pick(m.soon, 1, 1), most) == 0 {
+				t.Errorf("%d plans do not show that it takes no notice: %+v", most, m.deaf)
+			}
+		})
+	}
+}
+
+// What a node saves outlasts campaigns of random plans: kills come in the middle of inputs, and right after
+// messages. Mutants of the testbed that save too little, or read more from it than it says, fail here.
+func TestWhatIsSavedOutlastsCampaigns(t *testing.T) {
+	spec, err := election.Find("bully-majority")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Campaign{Experiment: of(spec), Simulated: soak.Pick(50, 50, 5000)}
+	results, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if r.Wrong != "" {
+			t.Errorf("under %s: %s", r.Options.Plan, r.Wrong)
+		}
+	}
+}
+
+// In as many plans as a campaign has of each row, each value of each enumerated option comes, and each
+// detector, inside the model and outside it.
+func TestEachOptionAndDetectorIsDrawn(t *testing.T) {
+	for _, spec := range catalog.All() {
+		if spec.Flaw != nil {
+			continue
+		}
+		e := Experiment{Seed: 1}
+		e.Rows = append(e.Rows, spec)
+		for kind := range 2 { // of plans
+			drawn := map[string]bool{}
+			for number := kind; number < rarely; number += 2 {
+				j, err := e.draw(number, false)
+				if err != nil {
+					t.Fatalf("%s: %v", spec.Name, err)
+				}
+				for i := range spec.Options {
+					o := &spec.Options[i]
+					drawn[o.Name+"="+j.Config.Value(*o)] = true
+				}
+				for _, d := range detectors() {
+					drawn[d] = drawn[d] || matches(j.Detector, d)
+				}
+			}
+			for i := range spec.Options {
+				o := &spec.Options[i]
+				for _, value := range o.Values {
+					if !drawn[o.Name+"="+value] {
+						t.Errorf("%s: no plan of kind %d has --%s %s", spec.Name, kind, o.Name, value)
+					}
+				}
+			}
+			for _, d := range detectors() {
+				if spec.Detects != "" && !drawn[d] {
+					t.Errorf("%s: no plan of kind %d has the detector %s", spec.Name, kind, d)
+				}
+			}
+		}
+	}
+}
+
+// matches reports whether the detector of a run has the name and the option that a text has.
+func matches(runs, text string) bool {
+	name, option, _ := strings.Cut(text, ":")
+	is, options, _ := strings.Cut(runs, ":")
+	return name == is && (option == "" || slices.Contains(strings.Split(options, ","), option))
+}
+
+// A campaign has so many plans of each row, however many rows there are, that every row which is known to be
+// broken must be caught.
+func TestCampaignsHaveEnoughPlansOfEachRow(t *testing.T) {
+	rows := catalog.All()
+	for _, count := range []int{1, 42, len(rows), 1000} {
+		for _, row := range rows {
+			each := UsualPlans(count) / count
+			escaped := Tally{Spec: row, Plans: each, Inside: each}
+			if each < 60 || (escaped.Lacks() != "") != (row.Flaw != nil) {
+				t.Errorf("%d rows: %d plans of %s, which was not caught: %q", count, each, row.Name, escaped.Lacks())
+			}
+		}
+	}
+}
+
+// The last line of a campaign counts its outcomes. If all runs are inconclusive, the campaign shows nothing.
+func TestShownBy(t *testing.T) {
+	sound := &row.Row{Spec: nodes.Spec{
+		Name: "sound",
+	}}
+	caught := &row.Row{
+		Spec: nodes.Spec{
+			Name: "caught",
+		},
+		Flaw: &row.Flaw{
+			Check: "exclusion",
+		},
+	}
+	escaped := &row.Row{
+		Spec: nodes.Spec{
+			Name: "escaped",
+		},
+		Flaw: &row.Flaw{
+			Check: "exclusion",
+		},
+	}
+	idle := &row.Row{
+		Spec: nodes.Spec{
+			Name: "idle",
+		},
+		Flaw: &row.Flaw{
+			Check: "exclusion",
+		},
+	}
+	rows := []*row.Row{sound, caught, escaped, idle}
+	run := func(row *row.Row, f check.Finding) *Result {
+		r := &Result{Job: &bench.Job{Spec: row}}
+		r.Verdict = check.Verdict{Outcome: f.Outcome, Findings: []check.Finding{f}, OutsideModel: f.OutsideModel,
+			Misses: []string{"cut 0/1: it hit no message"}}
+		return r
+	}
+	stall := check.Finding{Check: "progress", Outcome: check.Inconclusive, OutsideModel: true, Expected: true}
+	unfair := check.Finding{Check: "fairness", Outcome: check.Inconclusive, OutsideModel: true}
+	early := check.Finding{Check: "agreement", Outcome: check.Inconclusive, OutsideModel: true, Excused: true}
+	missed := check.Finding{Check: "faults", Outcome: check.Inconclusive}
+	all := []*Result{run(sound, check.Finding{Check: "progress"}), run(sound, stall), run(sound, unfair),
+		run(sound, early), run(caught, check.Finding{Check: "exclusion", Outcome: check.Violated}),
+		run(escaped, missed)}
+	s := ShownBy(rows, all)
+	const want = "In 1 of 6 plans all was kept that is promised, 2 stalled or were unfair as the model " +
+		"allows, 0 violated outside the model and 1 inside; 1 of 2 algorithms known to be broken were caught; " +
+		"not shown: what becomes of 2 plans, which are inconclusive (33.3%), and what is wrong with escaped"
+	if s.String() != want || s.Nothing() {
+		t.Errorf("%v, nothing: %v", &s, s.Nothing())
+	}
+	if none := ShownBy(rows, []*Result{run(sound, early), run(escaped, missed)}); !none.Nothing() {
+		t.Errorf("%v", &none)
+	}
+	if tally := Tallied(rows, all)[0]; tally.Missed != 4 {
+		t.Errorf("%d faults hit nothing", tally.Missed)
+	}
+	vague := Tally{Spec: sound, Plans: many, Inside: many}
+	for vague.Of[Inconclusive] = range 2 * many / 10 {
+		if too, says := 10*vague.Of[Inconclusive] > many, vague.Lacks(); too != strings.Contains(says, "a tenth") {
+			t.Errorf("%d of %d are inconclusive: %q", vague.Of[Inconclusive], many, says)
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"turnstile/algorithms/detector"
+	"turnstile/bench"
+	"turnstile/bench/option"
+	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
+)
+
+// The clusters of a campaign.
+const (
+	fewestNodes = 2
+	mostNodes   = 7
+)
+
+// measured is how long the runs of a campaign are measured. At a latency of 1 ms that is enough for some
+// hundred entries, and short enough for a thousand runs in a minute.
+const measured = time.Second
+
+// patient is how long the runs of an algorithm that acts on silence are measured, so that faults last for
+// longer than its timeouts.
+const patient = 5 * time.Second
+
+// draw draws the case of a number, from 0. The cases take turns with the rows. Every second one of a row has
+// a plan that leaves its model whole, the others have any. With an error comes a job without options.
+func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
+	d := drawn{dice: chance.Dice(e.Seed).Of(chance.ForCampaign, number+1)}
+	o, rows := option.Defaults(), e.Rows
+	spec := rows[number%len(rows)]
+	none := &bench.Job{Spec: spec, Simulated: !real}
+	o.Algorithm, o.Seed = spec.Name, d.bits()>>32 // short enough to read out
+	o.Duration, o.Warmup, o.WarmupLimit = measured, measured/10, 0
+	if spec.Detects != "" || spec.GraceOf(spec.Explicit(o.Config)) > 0 {
+		o.Duration = patient
+	}
+	o.Config.N = fewestNodes + d.below(mostNodes-fewestNodes+1)
+	turn := number / len(rows) / 2 // both kinds of plans have all of it
+	vary(&o, spec, turn, real)
+	o.Config.Fenced = spec.Fenced && d.below(2) == 0
+	o.Latency = d.one("1ms", "500us", "uniform:500us,2ms", "exponential:1ms")
+	stack, err := studyOf(spec).load(&d, &o, spec, real)
+	if err != nil {
+		return none, err
+	}
+	o.Workload.Receive = e.Receive
+	scene := &chaos.Scene{Spec: spec, Config: o.Config, Stack: stack, Simulated: !real, Measured: o.Duration,
+		Campaigns: o.Workload.CampaignEvery}
+	if d.below(4) == 0 { // so that there are routes to cut
+		o.Brokers, scene.Brokers = 3, 3
+	}
+	draw := chaos.InsidePlan
+	if number/len(rows)%2 == 1 {
+		draw = chaos.RandomPlan
+	}
+	plan := draw(scene, o.Seed)
+	o.Plan, o.Faults = plan.Name, plan.Faults
+	o.Config.Fenced = chaos.Fenced(spec, plan.Faults)
+	works := studyOf(spec).works // in turn, as far as the resource can have them
+	o.Workload.Work = works[turn%len(works)]
+	if o.Workload.Work.Check(o.Config.Capacity(), o.Config.Fenced) != nil {
+		o.Workload.Work = workload.Account
+	}
+	j, err := bench.Resolve(o, spec, !real)
+	if err != nil {
+		return none, fmt.Errorf("seed %d drew %s with %d nodes under %s, which is no run: %w", o.Seed, spec.Name,
+			o.Config.N, o.Plan, err)
+	}
+	return j, nil
+}
+
+// CheckReceive returns an error if the runs of a campaign cannot have a way to receive messages.
+func CheckReceive(r workload.Receive) error {
+	return (&workload.Workload{Receive: r}).CheckReceive(1, measured)
+}
+
+// A run about leaders lasts graces times as long as an election may take, and atLeast. No fault begins in the
+// last two of these times. A real run lasts realGraces times as long, since it would take minutes otherwise.
+// Nodes campaign again after calm times as long, so that all agree in between and faults hit elections.
+const (
+	graces     = 15
+	realGraces = 6
+	calm       = 1.25
+	atLeast    = time.Second
+)
+
+// last sets the duration of a run about leaders, and the time between two campaigns. It returns the stack of
+// the nodes.
+func (d *drawn) last(o *bench.Options, spec *row.Row, real bool) (*row.Stack, error) {
+	times := time.Duration(graces)
+	if real {
+		times = realGraces
+		o.Latency = d.one("1ms", "500us", "uniform:500us,2ms") // what has no bound takes long to be known
+	}
+	if spec.Broken().By != 0 { // what is rare shows in long runs
+		times *= 2
+	}
+	plain := *o
+	plain.Config = spec.Explicit(o.Config) // the times of a case do not grow with what is drawn of delays
+	draft, err := bench.Draft(plain, spec, !real)
+	if err != nil {
+		return nil, err
+	}
+	agree := draft.AgreesWithin()
+	o.Duration = max(atLeast, times*agree).Truncate(time.Millisecond)
+	o.Workload.CampaignEvery = time.Duration(calm * float64(agree)).Truncate(time.Millisecond)
+	return draft.Stack, nil
+}
+
+// elections draws who campaigns in a run about leaders, and how long that lasts.
+func (d *drawn) elections(o *bench.Options, spec *row.Row, real bool) (*row.Stack, error) {
+	if spec.Flaw != nil {
+		o.Config.N = spec.Flaw.At.N
+	}
+	if spec.Broken().By != 0 && !real { // a node may crash between two requests for its vote
+		o.Latency = d.one("exponential:1ms")
+	}
+	o.Warmup, o.Workload = 0, workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
+	switch which := d.below(4); {
+	case which == 0, spec.Broken().By != 0: // the others vote
+		o.Workload.Initiators = workload.LowestInitiates
+	case which == 1:
+		o.Workload.Initiators = workload.Initiators(fmt.Sprintf("random:%d", 1+d.below(o.Config.N)))
+	}
+	return d.last(o, spec, real)
+}
+
+// units draws how many units the resource has, and how many of them requests take.
+func (d *drawn) units(o *bench.Options, spec *row.Row) {
+	const most = 4
+	units := min(spec.Units.Most, o.Config.N-1, most) // fewer than clients, so that some wait
+	o.Config.Units = 1 + d.below(units)
+	if largest := spec.Units.Takes(o.Config.Units); largest > 1 {
+		takes := [...]workload.Take{{}, {Least: 1, Most: largest}, {Least: 2, Most: largest}, {Whole: 0.3}}
+		o.Workload.Take = takes[d.below(len(takes))]
+	}
+}
+
+// drawn draws one thing after another.
+type drawn struct {
+	dice  chance.Dice
+	count uint64
+}
+
+func (d *drawn) bits() uint64 {
+	d.count++
+	return d.dice.Bits(chance.Roll{Purpose: chance.ForCampaign, Count: d.count})
+}
+
+func (d *drawn) below(n int) int { return int(d.bits() % uint64(n)) }
+
+// one draws one of several distributions.
+func (d *drawn) one(texts ...string) chance.Distribution {
+	s, err := chance.ParseDistribution(texts[d.below(len(texts))])
+	if err != nil {
+		panic(err) // a slip of the pen of the caller
+	}
+	return s
+}
+
+// entries draws what the clients do. Clients of whom one alone ever asks show little.
+func (d *drawn) entries(o *bench.Options, spec *row.Row, _ bool) (*row.Stack, error) {
+	w := &o.Workload
+	*w = workload.Workload{Load: workload.Saturated, Hold: d.one("100us", "500us", "1ms")}
+	switch d.below(6) {
+	case 0:
+		w.Load, w.Think = workload.Closed, d.one("5ms", "exponential:5ms")
+	case 1:
+		w.Load, w.Rate = workload.Open, float64(10*(1+d.below(3)))
+	case 2:
+		w.Load = workload.Sequential
+	}
+	if spec.Units.Most > 1 {
+		d.units(o, spec)
+	}
+	if spec.Flaw != nil { // what is rare shows in long runs of many
+		o.Config.N, o.Duration, o.Latency = mostNodes, patient, d.one("exponential:1ms")
+		if spec.Flaw.Also != "" { // by which others end before it shows
+			o.Config.N = spec.Flaw.At.N
+		}
+		*w = workload.Workload{Load: workload.Saturated, Hold: d.one("100us", "500us", "1ms")}
+	}
+	return nil, nil
+}
+
+// vary gives a case of a campaign a value of each enumerated option of its row and, in a simulation, one of
+// the failure detectors if the row listens to one. The cases of a row have all of them in turn. A row that is
+// known to be broken keeps what shows that.
+func vary(o *bench.Options, spec *row.Row, turn int, real bool) {
+	if spec.Flaw != nil {
+		return
+	}
+	next := func(values []string) string {
+		value := values[turn%len(values)]
+		turn /= len(values)
+		return value
+	}
+	for i := range spec.Options {
+		if option := &spec.Options[i]; len(option.Values) > 0 {
+			o.Config = fitting(spec, o.Config, option.Name, next(option.Values))
+		}
+	}
+	if spec.Detects == "" || real {
+		return
+	}
+	o.Detector = next(detectors())
+	in, err := detector.Parse(o.Detector, o.Config.N, nodes.Delays{})
+	if err == nil { // faults last for longer than it takes to tell a crash, and are over before the end
+		o.Duration = max(o.Duration, 2*detector.Within(in).Round(time.Millisecond))
+	}
+}
+
+// fitting returns a configuration with a value for an option. If the value needs another number of nodes or
+// an elector, the configuration has these. A value that contradicts other options is left out.
+func fitting(spec *row.Row, c nodes.Config, name, value string) nodes.Config {
+	elects := []string{c.Elect}
+	if spec.Follows {
+		elects = append(elects, "bully")
+	}
+	for _, elect := range elects {
+		for by := range mostNodes {
+			for _, n := range []int{c.N + by, c.N - by} {
+				one := c.With(name, value)
+				one.N, one.Elect = n, elect
+				if n >= fewestNodes && n <= mostNodes && spec.Validate(one) == nil {
+					return one
+				}
+			}
+		}
+	}
+	return c
+}
+
+// detectors returns all failure detectors, with each value of each of their enumerated options.
+func detectors() (all []string) {
+	for _, d := range detector.Table {
+		all = append(all, d.Name)
+		for i := range d.Options {
+			o := &d.Options[i]
+			for _, value := range slices.DeleteFunc(slices.Clone(o.Values),
+				func(value string) bool { return value == o.Default }) {
+				all = append(all, d.Name+":"+o.Name+"="+value)
+			}
+		}
+	}
+	return all
+}

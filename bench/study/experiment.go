@@ -1,0 +1,250 @@
+package study
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"turnstile/bench"
+	"turnstile/internal/figure"
+	"turnstile/judge/check"
+	"turnstile/judge/measure"
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
+	"turnstile/results"
+)
+
+// An Experiment says of which algorithms runs are made, and how.
+type Experiment struct {
+	Rows  []*row.Row
+	Seed  uint64
+	Setup bench.Setup // of the runs of processes
+	// Receive is how applications receive messages in the runs that are drawn.
+	Receive workload.Receive
+	// Progress is called after each run, by several goroutines, one at a time; it may be nil.
+	Progress func(done, all int, r *Result)
+}
+
+// A planned run is what comes before its result.
+type planned struct {
+	*bench.Job
+	Err    error         // why it cannot be made
+	Expect func(*Result) // says in Wrong what must not be
+	Again  bool          // whether a run of processes that shows nothing is made again
+}
+
+// A Result is what came of a case.
+type Result struct {
+	*bench.Job
+	Verdict   check.Verdict
+	Shown     row.Outcome // one; none: it is inconclusive
+	Says      string      // why
+	Faults    []measure.OfFault
+	Leaders   *measure.Leaders // of a run about leaders
+	Elected   uint64           // elections that a campaign completed
+	Suspected uint64           // suspicions of nodes that were up
+	Folder    string           // of a run of processes
+	Row       *results.SplitBrainRow
+	Figure    *Reproduced
+	Err       error  // why it could not be made
+	Wrong     string // what must not be; empty: nothing
+}
+
+// run makes so many runs, some at a time, and returns what came of them by their numbers, which are from 0.
+// If ctx is done, those that are not made by then are nil. Progress counts those before as well, of all.
+func (e *Experiment) run(ctx context.Context, workers, count, before, all int,
+	one func(number int) *Result) []*Result {
+	var mu sync.Mutex
+	results := make([]*Result, count)
+	pool(ctx, workers, count, func(number int) {
+		r := one(number)
+		if ctx.Err() != nil {
+			return // it was cut short
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		results[number] = r
+		if before++; e.Progress != nil {
+			e.Progress(before, all, r)
+		}
+	})
+	return results
+}
+
+// pool has workers do what is numbered from 0, in that order, until ctx is done.
+func pool(ctx context.Context, workers, count int, do func(number int)) {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range workers {
+		wait.Go(func() {
+			for number := int(next.Add(1)) - 1; number < count && ctx.Err() == nil; number = int(next.Add(1)) - 1 {
+				do(number)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// made returns those results that there are.
+func made(all []*Result) []*Result {
+	return slices.DeleteFunc(all, func(r *Result) bool { return r == nil })
+}
+
+// make makes the run of a case.
+func (e *Experiment) make(ctx context.Context, c *planned) *Result {
+	return again(func() *Result { return e.once(ctx, c) }, func(r *Result) bool {
+		return c.Again && !c.Simulated && r.Shown == 0 && ctx.Err() == nil
+	})
+}
+
+func (e *Experiment) once(ctx context.Context, c *planned) *Result {
+	r := &Result{Job: c.Job, Err: c.Err}
+	if r.Err == nil {
+		r.try(ctx, e.Setup)
+	}
+	if r.Err != nil {
+		r.Says = fmt.Sprintf("could not be made: %v", r.Err)
+	} else {
+		r.Shown, r.Says = r.Verdict.Shown()
+	}
+	c.Expect(r)
+	return r
+}
+
+func (r *Result) try(ctx context.Context, s bench.Setup) {
+	var t *bench.Tried
+	if t, r.Err = bench.Try(ctx, r.Job, s); t == nil {
+		return
+	}
+	r.Folder, r.Verdict, r.Faults = t.Folder, t.Verdict, t.Rows
+	if t.Measures != nil {
+		r.Leaders, r.Suspected = t.Measures.Leaders, t.Measures.Detection.Wrong
+	}
+}
+
+// most is how often a run of processes is made that shows too little, since it shares a machine with others.
+const most = 3
+
+// again makes a run, and makes it again while that is worth it.
+func again(once func() *Result, worth func(*Result) bool) (r *Result) {
+	for range most {
+		if r = once(); !worth(r) {
+			break
+		}
+	}
+	return r
+}
+
+// simulating returns about how long so many simulated runs take on the processors of this machine: 3 ms of
+// processor time each, as measured in runs of chaos and matrix.
+func simulating(count int) time.Duration {
+	return time.Duration(count) * 3 * time.Millisecond / time.Duration(runtime.GOMAXPROCS(0))
+}
+
+// latency is that of messages on virtual time.
+const latency = time.Millisecond
+
+// A study is how experiments make and judge the runs of a problem.
+type study struct {
+	// load draws what nodes do in a run of a campaign. It returns their stack, if plans depend on it.
+	load func(d *drawn, o *bench.Options, spec *row.Row, real bool) (*row.Stack, error)
+	// works are what clients do inside in runs of a campaign, in turn.
+	works []workload.Work
+	// catch is how many plans have to catch a row that is known to be broken by some faults alone.
+	catch int
+	// cell completes the options of a run of the matrix, and figures its row of matrix.csv.
+	cell    func(c *Cell, o *bench.Options)
+	figures func(c *Cell, out *results.MatrixRow)
+	// line completes the options of a run that shows a known failure of a service, and shown says what the run
+	// shows.
+	line  func(l *ServiceLine, o *bench.Options)
+	shown func(r *ServiceRun, t *bench.Trial)
+	// failover completes the options of a run that measures a failover, and next reads the time off the run; why
+	// says why the run does not count.
+	failover func(c *FailoverCase, o *bench.Options)
+	next     func(run *bench.Run, t *bench.Trial) (next figure.Figure, why string)
+	// The grid of runs without faults: its holds and loads, and how many entries each node makes; 0: the run
+	// lasts for as long as an election may take.
+	holds   []time.Duration
+	loads   []workload.Workload
+	entries func(nodeCount int) uint64
+	// about tells what the nodes of a run of the grid do.
+	about func(o *bench.Options) string
+}
+
+// studyOf returns the study of the problem that an algorithm solves.
+func studyOf(spec *row.Row) *study { return studies[check.ProblemOf(spec).Plans] }
+
+// studies has the studies by what a check.Problem calls its plans.
+var studies = map[string]*study{
+	"exclusion": {
+		load: (*drawn).entries, catch: enough, figures: (*Cell).entryFigures,
+		works: []workload.Work{workload.Account, workload.File, workload.Printer, workload.Shares},
+		cell:  func(*Cell, *bench.Options) {},
+		line:  (*ServiceLine).entries, shown: (*ServiceRun).entriesShown,
+		failover: (*FailoverCase).entries, next: nextEntry,
+		holds: []time.Duration{0, 100 * time.Microsecond, 1500 * time.Millisecond},
+		loads: []workload.Workload{{Load: workload.Saturated}, {Load: workload.One}, {Load: workload.Sequential},
+			{Load: workload.Closed}, {Load: workload.Open}},
+		entries: func(nodeCount int) uint64 {
+			if nodeCount >= manyNodes {
+				return fewEntries
+			}
+			return someEntries
+		},
+		about: func(o *bench.Options) (text string) {
+			for _, beside := range [][2]string{{"elect", o.Config.Elect}, {"detector", o.Detector}} {
+				if beside[1] != "" {
+					text += beside[0] + " " + beside[1] + ", "
+				}
+			}
+			return text + fmt.Sprintf("hold %v, %s load", o.Workload.Hold, o.Workload.Load)
+		},
+	},
+	"election": {
+		works: []workload.Work{workload.Account},
+		load:  (*drawn).elections, catch: rarely, cell: (*Cell).elections, figures: (*Cell).leaderFigures,
+		line: (*ServiceLine).elections, shown: (*ServiceRun).leadersShown,
+		failover: (*FailoverCase).elections, next: nextLeader,
+		holds: []time.Duration{0},
+		loads: []workload.Workload{{Load: workload.Campaign, Initiators: workload.AllInitiate},
+			{Load: workload.Campaign, Initiators: workload.LowestInitiates},
+			{Load: workload.Campaign, Initiators: workload.HighestInitiate}},
+		entries: func(int) uint64 { return 0 },
+		about:   func(o *bench.Options) string { return fmt.Sprintf("initiators %s", o.Workload.Initiators) },
+	},
+}
+
+// byKind returns rows by what their machines do.
+func byKind(rows []*row.Row) map[nodes.Kind][]*row.Row {
+	of := map[nodes.Kind][]*row.Row{}
+	for _, row := range rows {
+		of[row.Kind] = append(of[row.Kind], row)
+	}
+	return of
+}
+
+// entryFigures says for how long two were inside at once.
+func (c *Cell) entryFigures(out *results.MatrixRow) {
+	for _, r := range c.Runs {
+		out.OverlapUS = greater(out.OverlapUS, figure.Number(float64(r.Verdict.Overlap.Nanoseconds())/1e3))
+	}
+}
+
+// leaderFigures says for how long two led at once or nobody did, and when all agreed again.
+func (c *Cell) leaderFigures(out *results.MatrixRow) {
+	for _, r := range c.Runs {
+		if r.Err == nil {
+			out.TwoLeadersUS = greater(out.TwoLeadersUS, figure.Number(float64(r.Leaders.TwoLeaders)/1e3))
+		}
+	}
+	out.AgreedS = c.median((*Result).agreed)
+	out.LeaderlessUS = c.median(func(r *Result) figure.Figure {
+		return figure.Number(float64(r.Leaders.Leaderless) / 1e3)
+	})
+}

@@ -1,0 +1,607 @@
+package study
+
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"turnstile/bench"
+	"turnstile/bench/option"
+	"turnstile/chaos"
+	"turnstile/chaos/effect"
+	"turnstile/internal/chance"
+	"turnstile/internal/figure"
+	"turnstile/internal/stats"
+	"turnstile/internal/yamlfile"
+	"turnstile/judge/leadership"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
+	"turnstile/results"
+)
+
+// A Failover measures how long it takes until the next client enters, or the next leader is elected, after
+// the holder or leader, or the server that leads, is hit by a fault: for each service, time to live and
+// fault. It goes on with a set that it began.
+type Failover struct {
+	Sweep // Trials is how many runs each case has
+	Cases []*FailoverCase
+	cases []*FailoverCase // by the numbers of Cells
+}
+
+// A FailoverCase is a service with a time to live under a fault, and what came of its runs.
+type FailoverCase struct {
+	Line    *FailoverLine
+	Asked   time.Duration // the time to live that clients ask for; 0: the service has none
+	Fault   string        // one of FailoverFaults
+	Subject *ServiceSubject
+	Err     error // why no run is made: there is no program
+	Runs    []*FailoverRun
+	LeftOut []*FailoverRun // runs that do not count
+}
+
+// Cases returns what there is to be measured of some services.
+func (l *FailoverLine) Cases(asked []time.Duration) (all []*FailoverCase) {
+	for _, fault := range FailoverFaults {
+		for _, ttl := range l.TTLs(asked) {
+			all = append(all, &FailoverCase{Line: l, Asked: ttl, Fault: fault})
+		}
+	}
+	return all
+}
+
+// Text returns the service with its options and the fault.
+func (c *FailoverCase) Text() string {
+	return strings.Join(append([]string{c.Line.Service}, c.Line.Words(c.Asked)...), " ") + ", " + c.Fault
+}
+
+// Lacks says why the fault has no meaning for the service; empty: it has one.
+func (c *FailoverCase) Lacks() string {
+	if why := c.Line.Lacks[c.Fault]; why != "" || c.Fault != cutServer {
+		return why
+	}
+	return c.Line.Lacks[killServer]
+}
+
+// ofServers reports whether the fault hits servers.
+func (c *FailoverCase) ofServers() bool { return c.Fault == killServer || c.Fault == cutServer }
+
+// The runs. Times are shares of a scale: the time to live that is granted.
+const (
+	FailoverNodes = 3               // clients, or nodes that elect
+	noTTL         = 2 * time.Second // the scale of a service without a time to live
+
+	failoverWarmup = 100 * time.Millisecond
+	failoverSlack  = 500 * time.Millisecond // for an entry that takes longer than usual, or the end of a fault
+	// The server that leads is killed or cut off while a client is inside. The client stays inside until then.
+	// The other servers take some seconds to elect a leader, whatever the ttl is: NATS up to nine.
+	serverHold  = 200 * time.Millisecond
+	serverAfter = 100 * time.Millisecond
+	serverWait  = 12 * time.Second
+)
+
+// scale returns the ttl that servers grant, or noTTL. Lengths of holds, faults and runs follow from it.
+func (c *FailoverCase) scale() time.Duration {
+	if c.Subject.Granted > 0 {
+		return c.Subject.Granted
+	}
+	return noTTL
+}
+
+// lasts returns for how long the fault is in force, or the run goes on after a kill.
+func (c *FailoverCase) lasts() time.Duration {
+	switch {
+	case c.ofServers():
+		return serverWait
+	case c.Fault == "kill":
+		return 2*c.scale() + 2*time.Second
+	}
+	return 3*c.scale() + time.Second
+}
+
+// hold returns for how long a client stays inside.
+func (c *FailoverCase) hold() time.Duration {
+	if c.ofServers() {
+		return serverHold
+	}
+	return c.scale() / 2
+}
+
+// spread returns the length of the interval from which each run draws the moment of the fault. It is the time
+// between two renewals of a lease: libraries renew a lease three times in its length.
+func (c *FailoverCase) spread() time.Duration {
+	if c.ofServers() {
+		return serverAfter
+	}
+	return (c.scale() / 3).Truncate(time.Millisecond)
+}
+
+// Job returns the run of the case. Its fault has the latest of the moments that runs draw.
+func (c *FailoverCase) Job(seed uint64) (*bench.Job, error) {
+	o := option.Defaults()
+	o.Config, o.Servers = c.Subject.Config, c.Subject.Servers
+	o.Seed = seed
+	studyOf(c.Subject.Spec).failover(c, &o)
+	return bench.Resolve(o, c.Subject.Spec, false)
+}
+
+// entries sets the options of a run about a lock: clients always request, and the fault hits the second
+// holder, or the leading server while that client is inside.
+func (c *FailoverCase) entries(o *bench.Options) {
+	hold, after := c.hold(), c.spread()
+	o.Workload = workload.Workload{Load: workload.Saturated, Hold: chance.Constant(hold)}
+	o.Warmup, o.WarmupLimit = failoverWarmup, 0
+	f := c.fault(effect.Target{Word: "holder"}, true)
+	f.At, f.After = hold/2, after
+	if c.ofServers() {
+		f.At, f.When = failoverSlack, chaos.When{What: "enters", Nth: 1}
+	}
+	o.Duration = f.At + hold + failoverSlack + after + c.lasts() + hold + failoverSlack
+	o.Faults = []chaos.Fault{f}
+}
+
+// elections sets the options of a run about an election, in which the fault hits the leader.
+func (c *FailoverCase) elections(o *bench.Options) {
+	allStand(o)
+	f := c.fault(effect.Target{Word: "leader"}, o.Servers.Count > 0)
+	f.At = failoverSlack + c.spread()
+	if o.Servers.Count == 0 { // nodes elect among themselves, and take a timeout for the first leader
+		f.At += 2 * c.scale()
+	}
+	o.Faults = []chaos.Fault{f}
+	o.Duration = f.At + c.lasts() + 2*failoverSlack
+	if c.Fault == "pause" || c.Fault == "cut" {
+		// A leader that comes back leads on until it has failed to renew; then all have to agree again.
+		o.Duration += 2 * c.scale()
+	}
+}
+
+// fault returns the fault of the case, without its time. A cut is one from servers, or from all other nodes.
+func (c *FailoverCase) fault(who effect.Target, fromServers bool) (f chaos.Fault) {
+	switch c.Fault {
+	case "kill":
+		return chaos.Fault{Effect: &effect.Kill{Who: who}}
+	case killServer:
+		return chaos.Fault{Effect: &effect.KillServer{Which: effect.ServersOf{Word: effect.LeadingServer}}}
+	case cutServer:
+		f.Effect = effect.CutLeadingServer()
+	case "pause":
+		f.Effect = &effect.Pause{Who: who}
+	case "cut":
+		f.Effect = effect.CutClients(who)
+		if !fromServers {
+			f.Effect = &effect.CutLinks{Cut: effect.CutOff(who)}
+		}
+	}
+	f.For = c.lasts()
+	return f
+}
+
+// Resolve makes the jobs of the cases that have a meaning and a subject. The error says which case cannot be
+// run.
+func (m *Failover) Resolve() error {
+	m.Trials = max(1, m.Trials)
+	for _, c := range m.Cases {
+		if c.Err != nil || c.Lacks() != "" {
+			continue
+		}
+		j, err := c.Job(m.Seed)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Text(), err)
+		}
+		m.Cells, m.cases = append(m.Cells, j), append(m.cases, c)
+	}
+	m.vary = m.moment
+	return nil
+}
+
+// moment draws when the fault of a run hits: after the holder has entered, or since the leader leads. The
+// same run always draws the same.
+func (m *Failover) moment(r sweepRun, j *bench.Job) {
+	name := fnv.New64a()
+	name.Write([]byte(r.name))
+	u := chance.Dice(m.Seed ^ name.Sum64()).Unit(chance.Roll{Purpose: chance.ForFault, Count: uint64(r.trial)})
+	earlier := time.Duration((1 - u) * float64(m.cases[r.cell].spread())).Truncate(time.Millisecond)
+	j.Faults = slices.Clone(j.Faults)
+	if f := &j.Faults[0]; f.After > 0 {
+		f.After = max(time.Millisecond, f.After-earlier)
+	} else {
+		f.At -= earlier
+	}
+}
+
+// aroundFailover is about how long servers take to start and all to end.
+const aroundFailover = 3 * time.Second
+
+// Takes returns about how long the runs take that are left.
+func (m *Failover) Takes(context.Context) Length {
+	var sum time.Duration
+	for _, r := range m.left {
+		j := m.Cells[r.cell]
+		rest := j.Workload.Hold.Mean() * (FailoverNodes - 1) // of those who wait at the end
+		sum += aroundFailover + j.Warmup + j.Duration + rest
+	}
+	sum /= time.Duration(m.workers())
+	return Length{Low: sum, High: sum}
+}
+
+// Judge says of each case what its runs show, from the histories that the set has.
+func (m *Failover) Judge(ctx context.Context) error {
+	for cell, c := range m.cases {
+		for trial := 1; trial <= m.Trials; trial++ {
+			name, err := runName(m.Cells[cell], trial)
+			if err != nil {
+				return err
+			}
+			if err := c.judge(ctx, m.folders[name]); err != nil {
+				return err
+			}
+		}
+		if len(c.Runs)+len(c.LeftOut) == 0 {
+			c.Err = errors.New("it has no run: the same command makes it")
+		}
+	}
+	return nil
+}
+
+// A FailoverRun is what came of one run of a case.
+type FailoverRun struct {
+	// NextS is the time, in seconds, from the beginning of the fault to the next entry or, of electors, to the
+	// next leader. It is a lower bound if there was none until the fault was healed or the run ended.
+	NextS  figure.Figure
+	Why    string // it does not count; empty: it does
+	Folder string
+}
+
+// judge adds a run to its case; nil: it was not made. The error is that of ctx.
+func (c *FailoverCase) judge(ctx context.Context, folder *results.Folder) error {
+	if folder == nil {
+		return nil
+	}
+	if record, err := bench.ReadRecord(folder); err == nil && record.CutShort() {
+		return nil // it is made again
+	}
+	r := &FailoverRun{Folder: folder.Ref()}
+	run, err := bench.Reopen(ctx, folder)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		r.Why = err.Error()
+	} else {
+		r.read(run, studyOf(c.Subject.Spec))
+	}
+	if r.Why == "" {
+		c.Runs = append(c.Runs, r)
+	} else {
+		c.LeftOut = append(c.LeftOut, r)
+	}
+	return nil
+}
+
+// read reads what the run shows.
+func (r *FailoverRun) read(run *bench.Run, of *study) {
+	t := run.Trials[0]
+	switch shown, says := t.Verdict.Shown(); {
+	case t.Trouble != "":
+		r.Why = t.Trouble
+	case shown == 0 && !t.Verdict.Idle(), shown == row.Unhit:
+		r.Why = says
+	case len(t.Faults) != 1:
+		r.Why = "the fault never came"
+	default:
+		r.NextS, r.Why = of.next(run, t)
+	}
+	if r.Why != "" {
+		return
+	}
+	f := &t.Faults[0]
+	r.NextS = untilHealed(r.NextS, f)
+	if !r.NextS.Known() {
+		r.Why = "it is not known who came next"
+	}
+}
+
+// untilHealed returns the time since a fault began as a lower bound if it ended only after the fault was
+// healed: then it was the heal that ended it.
+func untilHealed(next figure.Figure, f *results.FaultRow) figure.Figure {
+	x, known := next.Value()
+	from, is := f.FromS.Value()
+	to, was := f.ToS.Value()
+	if known && f.Healed && is && was && x >= to-from {
+		return figure.AtLeast(to - from)
+	}
+	return next
+}
+
+// nextEntry returns the time from the beginning of the fault to the next entry, given that a client was
+// inside when it began: the victim, if it is a client.
+func nextEntry(run *bench.Run, t *bench.Trial) (next figure.Figure, why string) {
+	h, err := run.Folder.History(t.Number)
+	if err != nil {
+		return next, err.Error()
+	}
+	defer h.Close()
+	fold := &insideFold{inside: map[nodes.ID]bool{}}
+	if err := h.Run(fold); err != nil {
+		return next, err.Error()
+	}
+	if !fold.held {
+		return next, "the client had left when the fault began"
+	}
+	return t.Faults[0].NextEntryS, ""
+}
+
+// An insideFold finds out whether the victim of the first fault was inside when the fault began or, of a
+// fault of servers, anybody. A client that is killed is down after the fault has begun.
+type insideFold struct {
+	inside map[nodes.ID]bool
+	held   bool
+}
+
+// Add implements history.Fold.
+func (f *insideFold) Add(e history.Event) {
+	switch e.Kind {
+	case history.Entered:
+		f.inside[e.Node] = true
+	case history.Exited, history.Revoked:
+		delete(f.inside, e.Node)
+	case history.FaultBegan:
+		if victim := nodes.ID(e.Entry) - 1; e.Count == 1 {
+			f.held = victim == nodes.None && len(f.inside) > 0 || f.inside[victim]
+		}
+	}
+}
+
+// Close implements history.Fold.
+func (f *insideFold) Close([]*history.NodeLog) {}
+
+// nextLeader returns the time from the beginning of the fault until a node leads that did not lead before.
+func nextLeader(_ *bench.Run, t *bench.Trial) (next figure.Figure, why string) {
+	from, known := t.Faults[0].FromS.Value()
+	if !known {
+		return next, "it is not known when the fault began"
+	}
+	leads, count, end, first := -1, 0, from, math.Inf(1)
+	for i := range t.Beliefs {
+		b := &t.Beliefs[i]
+		begun, _ := b.FromS.Value()
+		over, _ := b.ToS.Value()
+		if b.State == leadership.Leads && begun < from && over >= from {
+			leads, count = b.Node, count+1
+		}
+		end = max(end, over)
+	}
+	switch count {
+	case 0:
+		return next, "nobody led when the fault began"
+	case 1:
+	default:
+		return next, "two led when the fault began"
+	}
+	for i := range t.Beliefs {
+		b := &t.Beliefs[i]
+		if begun, _ := b.FromS.Value(); b.State == leadership.Leads && b.Node != leads && begun >= from {
+			first = min(first, begun)
+		}
+	}
+	if math.IsInf(first, 1) {
+		return figure.AtLeast(end - from), ""
+	}
+	return figure.Number(first - from), ""
+}
+
+// A FailoverLine is a service of the table of failovers, with options.
+type FailoverLine struct {
+	Service string   `yaml:"service"`
+	With    []string `yaml:"with"` // options, as members=3
+	// TTL are options that depend on the time to live that is asked for: px={1} is that time, every={0.25} a
+	// quarter of it. None: the service has no such time.
+	TTL []string `yaml:"ttl"`
+	// Lacks says by faults of FailoverFaults why they have no meaning here: of servers, one says it of both.
+	Lacks map[string]string `yaml:"lacks"`
+}
+
+// FailoverFaults are the faults of the table: the holder or leader is killed, stands still, is cut off from
+// all others or all servers; the server that leads is killed, or cut off from the other servers.
+var FailoverFaults = []string{"kill", "pause", "cut", killServer, cutServer}
+
+const killServer, cutServer = "kill-server", "cut-server"
+
+//go:embed failover.yaml
+var failoverLines []byte
+
+// FailoverLines returns the services of the table of failovers.
+func FailoverLines() []*FailoverLine {
+	all, err := readFailoverLines(failoverLines)
+	if err != nil {
+		panic(err) // a test reads them
+	}
+	return all
+}
+
+func readFailoverLines(text []byte) ([]*FailoverLine, error) {
+	var file struct {
+		Lines []*FailoverLine `yaml:"lines"`
+	}
+	if err := yamlfile.Decode(text, &file); err != nil && err != io.EOF {
+		return nil, err
+	}
+	for i, l := range file.Lines {
+		if err := l.check(); err != nil {
+			return nil, fmt.Errorf("line %d of failovers, %s: %w", i+1, l.Service, err)
+		}
+	}
+	return file.Lines, nil
+}
+
+// check returns an error if the line lacks something, or has values that contradict each other.
+func (l *FailoverLine) check() error {
+	if l.Service == "" {
+		return errors.New("it takes a service")
+	}
+	for _, fault := range slices.Sorted(maps.Keys(l.Lacks)) {
+		if !slices.Contains(FailoverFaults, fault) {
+			return fmt.Errorf("lacks: %s is no fault of the table: there are %s", fault,
+				strings.Join(FailoverFaults, ", "))
+		}
+		if l.Lacks[fault] == "" {
+			return fmt.Errorf("lacks: say why %s has no meaning", fault)
+		}
+	}
+	for _, option := range l.TTL {
+		if !ofTTL.MatchString(option) {
+			return fmt.Errorf("ttl: %s does not depend on the ttl: write it as px={1}", option)
+		}
+	}
+	return nil
+}
+
+// ofTTL matches the place of a time that is a share of the ttl.
+var ofTTL = regexp.MustCompile(`\{[0-9.]+\}`)
+
+// Words returns the options of the service with a ttl.
+func (l *FailoverLine) Words(ttl time.Duration) []string {
+	words := slices.Clone(l.With)
+	for _, option := range l.TTL {
+		words = append(words, ofTTL.ReplaceAllStringFunc(option, func(place string) string {
+			part, _ := strconv.ParseFloat(strings.Trim(place, "{}"), 64) // ofTTL has matched it
+			return time.Duration(part * float64(ttl)).Round(time.Millisecond).String()
+		}))
+	}
+	return words
+}
+
+// Text returns the service with the options that do not depend on the time to live.
+func (l *FailoverLine) Text() string {
+	return strings.Join(append([]string{l.Service}, l.With...), " ")
+}
+
+// TTLs returns the times to live, of those that the user asks for, that the line is run with. A service
+// without a ttl has one time, 0.
+func (l *FailoverLine) TTLs(asked []time.Duration) []time.Duration {
+	if len(l.TTL) == 0 {
+		return []time.Duration{0}
+	}
+	return asked
+}
+
+// TableRows returns failover.csv: the rows of the cases and, of others, the rows with runs that the set has
+// had before.
+func (m *Failover) TableRows() ([]results.FailoverRow, error) {
+	set := &results.Set{Path: filepath.Join(m.Setup.Results, m.Setup.Set)}
+	before, err := set.Failover()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, UnreadableError{fmt.Errorf("%w; remove the file to have it written anew", err)}
+	}
+	var rows []results.FailoverRow
+	for _, c := range m.Cases {
+		rows = append(rows, c.TableRow())
+	}
+	of := func(r *results.FailoverRow) string { return fmt.Sprint(r.Line, r.AskedS, r.Fault) }
+	for i := range before {
+		b := &before[i]
+		if b.Runs > 0 && !slices.ContainsFunc(rows, func(r results.FailoverRow) bool { return of(&r) == of(b) }) {
+			rows = append(rows, *b)
+		}
+	}
+	place := map[string]int{}
+	for i, l := range FailoverLines() {
+		place[l.Text()] = i
+	}
+	slices.SortStableFunc(rows, func(a, b results.FailoverRow) int {
+		return cmp.Or(cmp.Compare(place[a.Line], place[b.Line]),
+			cmp.Compare(slices.Index(FailoverFaults, a.Fault), slices.Index(FailoverFaults, b.Fault)),
+			compareTimes(a.AskedS, b.AskedS))
+	})
+	return rows, nil
+}
+
+// TableRow returns what failover.csv says of the case.
+func (c *FailoverCase) TableRow() results.FailoverRow {
+	out := results.FailoverRow{Service: c.Line.Service, Line: c.Line.Text(),
+		Options: strings.Join(c.Line.Words(c.Asked), " "),
+		AskedS:  secondsOf(c.Asked), Fault: c.Fault, Runs: len(c.Runs), LeftOut: len(c.LeftOut)}
+	if s := c.Subject; s != nil {
+		out.GrantedS = secondsOf(s.Granted)
+		out.Server = s.Config.Options[bench.ServerVersionOption]
+		out.Client = s.Config.Options[bench.ClientVersionOption]
+		if c.Lacks() == "" {
+			if j, err := c.Job(1); err == nil {
+				out.Plan = j.Faults[0].String()
+			}
+		}
+	}
+	var times []figure.Figure
+	for _, r := range c.Runs {
+		if times = append(times, r.NextS); r.NextS.IsBound() {
+			out.Missed++
+		}
+	}
+	if out.Reason = c.reason(); len(times) == 0 {
+		return out
+	}
+	out.MedianS = stats.MedianOf(times)
+	out.LowS, out.HighS, out.Interval = medianInterval(times)
+	longest := slices.MaxFunc(c.Runs, func(a, b *FailoverRun) int { return compareTimes(a.NextS, b.NextS) })
+	out.LeastS, out.MostS, out.Run = slices.MinFunc(times, compareTimes), longest.NextS, longest.Folder
+	return out
+}
+
+// reason says why the case has no run, or why some do not count: the most frequent reason first.
+func (c *FailoverCase) reason() string {
+	switch {
+	case c.Lacks() != "":
+		return c.Lacks()
+	case c.Err != nil:
+		return c.Err.Error()
+	}
+	count := map[string]int{}
+	for _, r := range c.LeftOut {
+		count[r.Why]++
+	}
+	var all []string
+	for _, why := range slices.SortedFunc(maps.Keys(count), func(a, b string) int {
+		return cmp.Or(count[b]-count[a], cmp.Compare(a, b))
+	}) {
+		all = append(all, fmt.Sprintf("%d: %s", count[why], why))
+	}
+	return strings.Join(all, "; ")
+}
+
+// compareTimes orders two times by length. Of two equal numbers, a lower bound is the longer time.
+func compareTimes(a, b figure.Figure) int {
+	x, _ := a.Value()
+	y, _ := b.Value()
+	switch {
+	case x != y:
+		return cmp.Compare(x, y)
+	case a.IsBound() == b.IsBound():
+		return 0
+	case a.IsBound():
+		return 1
+	}
+	return -1
+}
+
+// secondsOf returns a time in seconds; none if it is zero.
+func secondsOf(d time.Duration) figure.Figure {
+	if d == 0 {
+		return figure.Figure{}
+	}
+	return figure.Number(d.Seconds())
+}

@@ -1,0 +1,77 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"turnstile/bench"
+	"turnstile/chaos/effect"
+	"turnstile/chaos/place"
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+// A Spread says over how many hosts the nodes of each run are spread, and how.
+type Spread struct {
+	Hosts int    // 0: all nodes are on one machine
+	Place string // as place.Parse reads it
+}
+
+// over spreads the nodes of a run.
+func (s Spread) over(o *bench.Options) { o.Hosts, o.Place = s.Hosts, s.Place }
+
+// placement returns which node is on which host in a run of a row, servers included.
+func (s Spread) placement(spec *row.Row, config nodes.Config) (place.Placement, error) {
+	p, err := place.Parse(s.Place, config.N+spec.ServerCount(spec.Explicit(config)), s.Hosts)
+	if err != nil {
+		return p, fmt.Errorf("%s: %w", spec.Name, err)
+	}
+	return p, nil
+}
+
+// Check says what is wrong with how nodes are spread, if anything is.
+func (m *Matrix) Check() error {
+	for _, spec := range m.Rows {
+		if _, err := m.placement(spec, nodes.Config{N: cellNodes}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle has the cuts name the nodes on the hosts that they name. The servers of a scheme are in no cut.
+func (c *SplitBrain) settle() error {
+	var first place.Placement
+	for i, spec := range c.Rows {
+		p, err := c.placement(spec, c.config(spec))
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			first = p
+		}
+		for id := range nodes.ID(c.N) {
+			if p.HostOf(id) != first.HostOf(id) && slices.ContainsFunc(c.Cuts, namesHosts) {
+				return errors.New("--cut: of these schemes some have servers, and so other nodes on a host: name " +
+					"nodes, as in 0-1/2-4, or compare schemes apart")
+			}
+		}
+	}
+	isServer := func(id nodes.ID) bool { return int(id) >= c.N }
+	on := func(host int) effect.Group { return slices.DeleteFunc(first.Nodes(host), isServer) }
+	for i, cut := range c.Cuts {
+		if err := first.Check(cut.Hosts()); err != nil {
+			return fmt.Errorf("--cut: %v: %w", cut, err)
+		}
+		settled, err := cut.Settled(on)
+		if err != nil {
+			return fmt.Errorf("--cut: %w", err)
+		}
+		c.Cuts[i] = settled
+	}
+	return nil
+}
+
+// namesHosts reports whether a cut is one between hosts.
+func namesHosts(c effect.Cut) bool { return len(c.Hosts()) > 0 }

@@ -1,0 +1,345 @@
+package study
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"turnstile/bench"
+	"turnstile/bench/option"
+	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/internal/figure"
+	"turnstile/internal/stats"
+	"turnstile/judge/check"
+	"turnstile/judge/measure"
+	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
+	"turnstile/results"
+)
+
+// A Matrix says which runs are made of every algorithm under plans that come with the program. The seed is
+// that of the first run of each cell.
+type Matrix struct {
+	Experiment
+	Spread
+	Faults []string // only plans of these names; none: all of ours
+	Real   bool     // by processes
+	Runs   int      // of each cell, each of the next seed
+}
+
+// A Cell is an algorithm under a plan.
+type Cell struct {
+	Spec *row.Row
+	Plan *chaos.Plan
+	May  row.FaultCell // what its row says
+	Runs []*Result
+
+	spread Spread
+}
+
+// The runs of the matrix: five clients that think and request, so many that the resource is hardly ever free.
+// Those about leaders have five nodes that all campaign when the run begins.
+const (
+	cellNodes = 5
+	cellLasts = 4 * time.Second
+	hold      = 5 * time.Millisecond
+	think     = "uniform:10ms,30ms"
+	patience  = 500 * time.Millisecond
+	// Time for an election beside the elector's own: failure detectors need some of it, and processes wait.
+	electing = 3 * time.Second
+)
+
+// realAtOnce is how many runs of processes are made at a time. Their clients sleep for most of it.
+const realAtOnce = 4
+
+// Cells returns the cells, those of one algorithm one after the other. Plans that do not suit an algorithm
+// make none.
+func (m *Matrix) Cells() (all []*Cell) {
+	for _, row := range m.Rows {
+		for _, plan := range chaos.ScenariosOf(row) {
+			if len(m.Faults) == 0 || slices.Contains(m.Faults, plan.Name) {
+				may, _ := row.FaultCell(plan.Name)
+				all = append(all, &Cell{Spec: row, Plan: plan, May: may, spread: m.Spread})
+			}
+		}
+	}
+	return all
+}
+
+// Options returns the options of a run of a cell.
+func (c *Cell) Options(seed uint64) bench.Options {
+	thinks, err := chance.ParseDistribution(think)
+	if err != nil {
+		panic(err) // a slip of the pen above
+	}
+	o := option.Defaults()
+	o.Algorithm, o.Config.N, o.Seed = c.Spec.Name, cellNodes, seed
+	o.Workload = workload.Workload{Load: workload.Closed, Hold: chance.Constant(hold), Think: thinks}
+	o.Latency, o.Patience = chance.Constant(latency), patience
+	o.Duration, o.Warmup = cellLasts, cellLasts/10
+	o.Plan, o.Faults, o.Brokers = c.Plan.Name, c.Plan.Faults, c.Plan.Brokers
+	o.Config.Fenced = chaos.Fenced(c.Spec, c.Plan.Faults)
+	studyOf(c.Spec).cell(c, &o)
+	c.spread.over(&o)
+	return o
+}
+
+// elections sets the options of a run about an election, which ends some time after the last fault.
+func (c *Cell) elections(o *bench.Options) {
+	allStand(o)
+	o.Duration = c.lasts() + c.Spec.GraceOf(c.Spec.Explicit(o.Config)) + electing
+}
+
+// allStand sets the load of an election: all nodes stand as the run begins, and it is measured from then on.
+func allStand(o *bench.Options) {
+	o.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
+	o.Warmup, o.WarmupLimit = 0, 0
+}
+
+// lasts returns when the last fault of the plan is over, with all that it leaves behind.
+func (c *Cell) lasts() (end time.Duration) {
+	for i := range c.Plan.Faults {
+		f := &c.Plan.Faults[i]
+		last := f.At + f.Every*time.Duration(max(0, f.Repeat-1)) + f.Jitter
+		end = max(end, last+f.After+f.For+f.Leaves())
+	}
+	return end
+}
+
+// Takes returns about how long Make takes, on a machine with nothing else to do.
+func (m *Matrix) Takes() (sum time.Duration) {
+	cells := m.Cells()
+	if !m.Real {
+		return simulating(len(cells) * m.Runs)
+	}
+	for _, c := range cells {
+		o := c.Options(m.Seed)
+		sum += time.Duration(m.Runs) * (o.Warmup + o.Duration)
+	}
+	return sum / realAtOnce
+}
+
+// Make makes the runs. If ctx is done, it returns the cells with the runs that there are, with the error of
+// ctx.
+func (m *Matrix) Make(ctx context.Context) ([]*Cell, error) {
+	cells := m.Cells()
+	all, workers := len(cells)*m.Runs, runtime.GOMAXPROCS(0)
+	if m.Real {
+		workers = realAtOnce
+	}
+	results := m.run(ctx, workers, all, 0, all, func(number int) *Result {
+		c := cells[number/m.Runs]
+		j, err := bench.Resolve(c.Options(m.Seed+uint64(number%m.Runs)), c.Spec, !m.Real)
+		return m.make(ctx, &planned{Job: j, Err: err, Expect: c.expect, Again: true})
+	})
+	for number, r := range results {
+		if r != nil {
+			c := cells[number/m.Runs]
+			c.Runs = append(c.Runs, r)
+		}
+	}
+	return cells, ctx.Err()
+}
+
+// expect expects of a run what the row says of the cell. It must show something, and an algorithm that is not
+// known to be broken must not fail inside its model.
+func (c *Cell) expect(r *Result) {
+	switch inside := r.violatedInside(); {
+	case inside != nil:
+		r.Wrong = "violated inside its model: " + inside.Says
+	case r.Shown == 0:
+		r.Wrong = "inconclusive: " + r.Says
+	case r.Shown == row.Unhit && c.May.May&row.Unhit == 0:
+		r.Wrong = fmt.Sprintf("not hit: %s, which the row %q does not expect", r.Says, c.Spec.Name)
+	case c.May.May == 0:
+		r.Wrong = fmt.Sprintf("shows %v, and the row %q says nothing of it: %s", r.Shown, c.Spec.Name, r.Says)
+	case c.May.May&r.Shown == 0:
+		r.Wrong = fmt.Sprintf("shows %v, and not %v: %s", r.Shown, c.May.May, r.Says)
+	}
+}
+
+// violatedInside returns what an algorithm that is not known to be broken fails in inside its model; nil:
+// nothing.
+func (r *Result) violatedInside() *check.Finding {
+	for i := range r.Verdict.Findings {
+		if f := &r.Verdict.Findings[i]; r.Spec.Flaw == nil && f.Outcome == check.Violated && !f.OutsideModel {
+			return f
+		}
+	}
+	return nil
+}
+
+// Wrong returns the first run of a cell that is wrong, or nil.
+func (c *Cell) Wrong() *Result {
+	if i := slices.IndexFunc(c.Runs, func(r *Result) bool { return r.Wrong != "" }); i >= 0 {
+		return c.Runs[i]
+	}
+	return nil
+}
+
+// Differs reports whether some run shows what the row does not say, rather than nothing, as one does whose
+// faults hit nothing.
+func (c *Cell) Differs() bool {
+	return slices.ContainsFunc(c.Runs, func(r *Result) bool {
+		return r.Wrong != "" && (r.Shown&^row.Unhit != 0 || r.violatedInside() != nil)
+	})
+}
+
+// NotHit reports whether the faults hit nothing in any of the runs.
+func (c *Cell) NotHit() bool {
+	return len(c.Runs) > 0 && c.count(row.Unhit) == len(c.Runs) && !c.Differs()
+}
+
+// Shown returns all that the runs of a cell show.
+func (c *Cell) Shown() (all row.Outcome) {
+	for _, r := range c.Runs {
+		all |= r.Shown
+	}
+	return all
+}
+
+// Row returns what matrix.csv says of the cell.
+func (c *Cell) Row(real bool) results.MatrixRow {
+	out := results.MatrixRow{Algorithm: c.Spec.Name, Fault: c.Plan.Name, Kind: "simulate",
+		May: c.May.May.String(), Shown: c.Shown().String(), Differs: c.Differs(), Runs: len(c.Runs),
+		Why: c.May.Why}
+	if real {
+		out.Kind = "bench"
+	}
+	for shown, count := range map[row.Outcome]*int{
+		row.Recovers: &out.Recovered, row.Starves: &out.Starved, row.Blocks: &out.Blocked,
+		row.Breaks: &out.Broke, row.Unhit: &out.Unhit, 0: &out.Inconclusive,
+	} {
+		*count = c.count(shown)
+	}
+	if len(c.Runs) == 0 {
+		return out
+	}
+	tells := cmp.Or(c.Wrong(), c.Runs[0])
+	out.Seed, out.Run, out.Reason = tells.Seed, tells.Folder, tells.Says
+	out.Waiting = strings.Trim(fmt.Sprint(tells.Verdict.Starved), "[]")
+	studyOf(c.Spec).figures(c, &out)
+	for _, f := range c.known((*Result).waitMax) {
+		out.WaitMaxS = greater(out.WaitMaxS, inSeconds(f))
+	}
+	out.NextEntryS = c.median((*Result).nextEntry)
+	out.OldRateS = c.median(func(r *Result) figure.Figure { return r.Faults[len(r.Faults)-1].OldRateS })
+	for phase, messages := range []*figure.Figure{&out.MessagesBefore, &out.MessagesDuring, &out.MessagesAfter} {
+		*messages = c.median(func(r *Result) figure.Figure {
+			f := &r.Faults[0]
+			if phase == measure.After {
+				f = &r.Faults[len(r.Faults)-1]
+			}
+			return per(f.Messages[phase], f.Accepted[phase])
+		})
+	}
+	out.AcceptedDuring = c.median(func(r *Result) figure.Figure { return r.Faults[0].Accepted[measure.During] })
+	out.RefusedDuring = c.median(func(r *Result) figure.Figure { return r.Faults[0].Refused[measure.During] })
+	return out
+}
+
+func (c *Cell) count(shown row.Outcome) (count int) {
+	for _, r := range c.Runs {
+		if r.Shown == shown {
+			count++
+		}
+	}
+	return count
+}
+
+// median returns the median of a figure of the runs that recovered and have it.
+func (c *Cell) median(of func(*Result) figure.Figure) figure.Figure {
+	return stats.MedianOf(c.known(of))
+}
+
+// known returns a figure of those runs that recovered and have it.
+func (c *Cell) known(of func(*Result) figure.Figure) (all []figure.Figure) {
+	for _, r := range c.Runs {
+		if r.Shown != row.Recovers || len(r.Faults) == 0 {
+			continue
+		}
+		if f := of(r); f.Known() {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// nextEntry returns the longest, over the faults of a run, that it took until somebody entered: after the
+// heal or, if there was none, after the fault began.
+func (r *Result) nextEntry() (longest figure.Figure) {
+	for i := range r.Faults {
+		f := &r.Faults[i]
+		took := f.NextEntryS
+		if f.Healed {
+			took = f.HealedNextEntryS
+		}
+		longest = greater(longest, took)
+	}
+	return longest
+}
+
+// agreed returns how many seconds after the last fault was healed, or began if it was not, all agreed on the
+// leader that they have at the end.
+func (r *Result) agreed() figure.Figure {
+	last := r.Leaders.AgreedAtEnd()
+	if last == nil {
+		return figure.Figure{}
+	}
+	var over float64
+	for i := range r.Faults {
+		at := r.Faults[i].FromS
+		if r.Faults[i].Healed {
+			at = r.Faults[i].ToS
+		}
+		if s, known := at.Value(); known {
+			over = max(over, s)
+		}
+	}
+	return figure.Number(max(0, float64(last.Agreed-r.Leaders.Begun)/1e9-over))
+}
+
+// waitMax returns the longest wait, in microseconds, that went on during a fault or after it.
+func (r *Result) waitMax() (longest figure.Figure) {
+	for i := range r.Faults {
+		longest = greater(greater(longest, r.Faults[i].WaitUS[measure.During].Max),
+			r.Faults[i].WaitUS[measure.After].Max)
+	}
+	return longest
+}
+
+// greater returns the greater one of two figures, as far as they are known.
+func greater(a, b figure.Figure) figure.Figure {
+	x, known := a.Value()
+	if y, too := b.Value(); too && (!known || y > x) {
+		return b
+	}
+	return a
+}
+
+// per divides figures that are exact.
+func per(a, b figure.Figure) figure.Figure {
+	x, known := a.Value()
+	y, too := b.Value()
+	if !known || !too {
+		return figure.Figure{}
+	}
+	return figure.Ratio(x, y)
+}
+
+// inSeconds returns a figure that is in microseconds.
+func inSeconds(us figure.Figure) figure.Figure {
+	x, known := us.Value()
+	switch {
+	case !known:
+		return us
+	case us.IsBound():
+		return figure.AtLeast(x / 1e6)
+	}
+	return figure.Number(x / 1e6)
+}

@@ -1,0 +1,313 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/algorithms/catalog"
+	"turnstile/algorithms/election"
+	"turnstile/algorithms/mutex"
+	"turnstile/bench"
+	"turnstile/chaos"
+	"turnstile/internal/soak"
+	"turnstile/judge/check"
+	"turnstile/judge/leadership"
+	"turnstile/judge/measure"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
+)
+
+// namesFault matches a reason that names the assumption, the fault and, of a fault of processes, its victim.
+// That a detector is wrong is no fault, but what may come of one.
+var namesFault = regexp.MustCompile(`\((outside its model|(?:blocked|a livelock), as its model allows): ` +
+	`it needs (an? [a-z]+ detector(, an? [a-z]+ detector)?|` +
+	`[a-zA-Z ,]+; ` +
+	`((cut|loss|delay|duplicate|reorder|bandwidth) .+|[a-z-]+ [0-9].*|.*, which hit node \d+))\)`)
+
+// Whatever goes wrong, what becomes of each algorithm is what its row says.
+func TestRowsUnderAllPlans(t *testing.T) {
+	for _, spec := range soak.Few(catalog.All()) {
+		t.Run(spec.Name, func(t *testing.T) {
+			if err := checkCells(spec); err != nil {
+				t.Fatal(err)
+			}
+			m := some(spec)
+			m.Runs = soak.Pick(1, 1, 100)
+			cells, err := m.Make(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range cells {
+				if len(c.Runs) != m.Runs {
+					t.Errorf("%s: %d of %d runs", c.Plan.Name, len(c.Runs), m.Runs)
+				}
+				for _, r := range c.Runs {
+					if r.Verdict.OutsideModel && !namesFault.MatchString(r.Verdict.Reason) {
+						t.Errorf("%s, seed %d: it does not say what broke which assumption: %s", c.Plan.Name, r.Seed,
+							r.Verdict.Reason)
+					}
+				}
+				if r := c.Wrong(); r != nil {
+					t.Errorf("%s, seed %d: %s", c.Plan.Name, r.Seed, r.Wrong)
+				}
+			}
+		})
+	}
+}
+
+// some returns a small matrix of one row.
+func some(spec *row.Row, plans ...string) *Matrix {
+	return &Matrix{Experiment: of(spec), Faults: plans, Runs: 2}
+}
+
+// A row that says something else than what its runs show is found out, and so is one that says nothing.
+func TestDifferencesAreSeen(t *testing.T) {
+	spec, err := mutex.Find("central")
+	if err != nil {
+		t.Fatal(err)
+	}
+	liar := *spec
+	liar.Faults = []row.FaultCell{{Fault: "dead-holder", May: row.Recovers, Why: "it is said so"}}
+	cells, err := some(&liar, "dead-holder", "dead-idle").Make(t.Context())
+	if err != nil || len(cells) != 2 {
+		t.Fatalf("%d cells, %v", len(cells), err)
+	}
+	for i, want := range []string{`shows L, and the row "central" says nothing of it`,
+		"shows B, and not L: no progress"} {
+		c := cells[i]
+		if r := c.Wrong(); r == nil || !strings.Contains(r.Wrong, want) || !c.Differs() {
+			t.Errorf("%s: %+v, want %q", c.Plan.Name, r, want)
+		}
+	}
+	if got := cells[1].Row(false); got.Blocked != 2 || !got.Differs || got.May != "L" || got.Shown != "B" ||
+		got.Recovered != 0 || got.Reason == "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What is wrong with a run is wrong whatever its cell says.
+func TestWrongRuns(t *testing.T) {
+	sound := &row.Row{
+		Spec: nodes.Spec{},
+	}
+	c := &Cell{Spec: sound, May: row.FaultCell{May: row.Breaks | row.Recovers}}
+	failed := func(says string, outside bool) check.Verdict {
+		return check.Verdict{Outcome: check.Violated, Reason: says, OutsideModel: outside,
+			Findings: []check.Finding{{Outcome: check.Violated, Says: says, OutsideModel: outside}}}
+	}
+	inside, outside := failed("two inside", false), failed("two inside", true)
+	masked := check.Verdict{Outcome: check.Violated, Reason: "two inside", OutsideModel: true,
+		Findings: append(outside.Findings, failed("9 messages", false).Findings...)}
+	for name, x := range map[string]struct {
+		r    Result
+		want string
+	}{
+		"it shows nothing":            {Result{Says: "cut short"}, "inconclusive: cut short"},
+		"it is violated in its model": {Result{Shown: row.Breaks, Verdict: inside}, "its model: two inside"},
+		"it costs too much": {Result{Says: "9 messages", Verdict: failed("9 messages", false)},
+			"its model: 9 messages"},
+		"it does outside of it, and costs too much": {Result{Shown: row.Breaks, Verdict: masked},
+			"its model: 9 messages"},
+		"it is violated outside of it": {Result{Shown: row.Breaks, Verdict: outside}, ""},
+		"it recovers":                  {Result{Shown: row.Recovers}, ""},
+		"it is not hit": {Result{Shown: row.Unhit, Says: "the faults hit nothing"},
+			"not hit: the faults hit nothing, which the row"},
+		"it blocks, and is not to": {Result{Shown: row.Blocks, Says: "all wait"}, "B, and not L|X: all wait"},
+	} {
+		x.r.Job = &bench.Job{Spec: c.Spec}
+		c.expect(&x.r)
+		if got := x.r.Wrong; !strings.Contains(got, x.want) || (got == "") != (x.want == "") {
+			t.Errorf("%s: %q, want %q", name, got, x.want)
+		}
+	}
+	none := new(Experiment).make(t.Context(), &planned{Job: &bench.Job{Spec: sound}, Err: errors.New("no disk"),
+		Expect: c.expect})
+	if none.Wrong != "inconclusive: could not be made: no disk" {
+		t.Errorf("what cannot be made: %q", none.Wrong)
+	}
+	known := &Result{Job: &bench.Job{Spec: &row.Row{Flaw: &row.Flaw{Check: "exclusion"}}}, Shown: row.Breaks,
+		Verdict: inside}
+	if c.expect(known); known.Wrong != "" {
+		t.Errorf("what is known to be broken: %s", known.Wrong)
+	}
+}
+
+// A cell that no fault has hit shows nothing, whatever the row says: it is not as the row says, and does not
+// differ from it.
+func TestCellsThatAreNotHit(t *testing.T) {
+	spec, err := election.Find("le-lann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	liar := *spec
+	liar.Faults = []row.FaultCell{{Fault: "unheard-node", May: row.Recovers, Why: "it is said so"}}
+	for of, expected := range map[*row.Row]bool{spec: true, &liar: false} {
+		cells, err := some(of, "unheard-node").Make(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := cells[0]
+		if !c.NotHit() || c.Differs() || (c.Wrong() == nil) != expected || c.Row(false).Differs {
+			t.Errorf("expected %v: not hit %v, differs %v, %+v", expected, c.NotHit(), c.Differs(), c.Wrong())
+		}
+		c.Runs[1].Shown = row.Recovers
+		if c.NotHit() {
+			t.Errorf("expected %v: one of its runs was hit", expected)
+		}
+	}
+}
+
+// checkCells says which cells a row lacks, and which of its cells are none, if any are.
+func checkCells(spec *row.Row) error {
+	var lacks []string
+	names := map[string]bool{}
+	for _, p := range chaos.Plans() {
+		names[p.Name] = false
+	}
+	for _, p := range chaos.ScenariosOf(spec) {
+		if _, known := spec.FaultCell(p.Name); !known {
+			lacks = append(lacks, p.Name)
+		}
+		names[p.Name] = true
+	}
+	if len(lacks) > 0 {
+		return fmt.Errorf("the row %q lacks in Faults: %s: docs/adding-an-algorithm.md says what belongs there",
+			spec.Name, strings.Join(lacks, ", "))
+	}
+	said := map[string]bool{}
+	for _, c := range spec.Faults {
+		wrong := ""
+		switch suits, is := names[c.Fault]; {
+		case !is:
+			wrong = "is no plan of ours: orchestrator plans lists them"
+		case !suits:
+			wrong = "is not run with it: it has no such node or message, or is of the other kind"
+		case said[c.Fault]:
+			wrong = "is there twice"
+		case c.May == 0:
+			wrong = "says nothing that may be: May is empty"
+		case c.Why == "":
+			wrong = "has no reason: Why is empty"
+		}
+		if wrong != "" {
+			return fmt.Errorf("the row %q, Faults, %s %s", spec.Name, c.Fault, wrong)
+		}
+		said[c.Fault] = true
+	}
+	return nil
+}
+
+// The figures of a cell are those of the runs that recovered.
+func TestFiguresOfCells(t *testing.T) {
+	row, err := mutex.Find("ricart-agrawala")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, err := some(row, "stopped-holder").Make(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := cells[0].Row(false)
+	wait, _ := r.WaitMaxS.Value()
+	next, _ := r.NextEntryS.Value()
+	before, _ := r.MessagesBefore.Value()
+	after, _ := r.MessagesAfter.Value()
+	if wait < 1 || wait > 1.1 || next > 0.1 || before < 7 || before > 9 || after < 7 || after > 9 ||
+		r.Recovered != 2 {
+		t.Errorf("the holder stood still for a second: %+v", r)
+	}
+}
+
+// The figures of a cell about leaders: a bully is replaced after a silence of 250 ms to 300 ms, and two lead
+// while a cut lasts for three seconds, but for as long as it takes to find that out.
+func TestFiguresOfCellsAboutLeaders(t *testing.T) {
+	row, err := election.Find("bully")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, err := some(row, "dead-leader", "lowest-cut-off", "flapping-links", "amnesia").Make(t.Context())
+	if err != nil || len(cells) != 4 {
+		t.Fatalf("%d cells, %v", len(cells), err)
+	}
+	dead, cut, back := cells[0].Row(false), cells[1].Row(false), cells[3].Row(false)
+	if agreed, known := back.AgreedS.Value(); !known || agreed > 0.1 { // since it came up again
+		t.Errorf("%+v", back)
+	}
+	// The fourth cut is over after 3.1 s, and a bully takes 800 ms.
+	if o := cells[2].Options(1); o.Duration != 3900*time.Millisecond+electing {
+		t.Errorf("%s is measured for %v", o.Plan, o.Duration)
+	}
+	agreed, _ := dead.AgreedS.Value()
+	without, _ := dead.LeaderlessUS.Value()
+	two, known := dead.TwoLeadersUS.Value()
+	if dead.Recovered != 2 || agreed < 0.25 || agreed > 0.5 || without < 250e3 || without > 500e3 || !known ||
+		two > 0 || dead.OverlapUS.Known() || dead.NextEntryS.Known() || dead.MessagesBefore.Known() {
+		t.Errorf("%+v", dead)
+	}
+	if two, _ := cut.TwoLeadersUS.Value(); cut.Broke != 2 || two < 2.5e6 || two > 3e6 || cut.Waiting != "" {
+		t.Errorf("%+v", cut)
+	}
+}
+
+// A cell about leaders names those who have none.
+func TestNodesWithoutALeaderAreNamed(t *testing.T) {
+	row, err := election.Find("chang-roberts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, err := some(row, "amnesia", "dead-leader").Make(t.Context())
+	if err != nil || len(cells) != 2 {
+		t.Fatalf("%d cells, %v", len(cells), err)
+	}
+	if all, one := cells[0].Row(false), cells[1].Row(false); all.Waiting != "0 1 2 3" || all.Shown != "B" ||
+		one.Waiting != "0" || one.Shown != "P" {
+		t.Errorf("%+v %+v", all, one)
+	}
+}
+
+// When all agreed on the leader of the end is not known of a run at whose end they do not.
+func TestAgreedOnTheLeaderOfTheEnd(t *testing.T) {
+	for doubts, want := range map[bool]string{false: "0.000001", true: ""} {
+		f := leadership.New(nodes.Config{N: 1}, &row.Leadership{})
+		f.Add(history.Event{Kind: history.Marked, Node: nodes.None, Count: history.Began})
+		f.Add(history.Event{At: 1000, Kind: history.Elected, Count: 0})
+		if none := nodes.None; doubts {
+			f.Add(history.Event{At: 2000, Kind: history.Elected, Count: uint32(none)})
+		}
+		f.Add(history.Event{At: 3000, Kind: history.Marked, Node: nodes.None, Count: history.Stopped})
+		f.Close(nil)
+		r := &Result{Leaders: measure.NewLeaders(f)}
+		if got := r.agreed(); got.String() != want {
+			t.Errorf("one doubts the leader at the end, %v: agreed after %q s", doubts, got)
+		}
+	}
+}
+
+// Each row that is known to be broken names a check, and runs of the row make that check.
+func TestBrokenRowsFailChecksThatExist(t *testing.T) {
+	for _, row := range catalog.All() {
+		if row.Flaw != nil && !check.ProblemOf(row).Has(row.Broken().Check) {
+			t.Errorf("%s is known to fail %s, which no check is called", row.Name, row.Broken().Check)
+		}
+	}
+}
+
+// The explorer and the checks of a run use the same names.
+func TestTheExplorerNamesWhatChecksName(t *testing.T) {
+	for of, names := range map[*check.Problem][]string{
+		check.Exclusion: {replay.CheckExclusion, replay.CheckFairness, replay.CheckMinority},
+		check.Election:  {replay.CheckLeaders, replay.CheckTerms, replay.CheckAgreement},
+	} {
+		for _, name := range names {
+			if !of.Has(name) {
+				t.Errorf("no check of %s is called %s", of.Many, name)
+			}
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"turnstile/algorithms/detector"
+	"turnstile/algorithms/election"
+	"turnstile/algorithms/mutex"
+	"turnstile/internal/soak"
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+// Of what is published of each row, small clusters reproduce it. That all do, `orchestrator validate` shows,
+// which a script of commands runs.
+func TestRowsReproduceWhatIsPublished(t *testing.T) {
+	for _, spec := range mutex.Table {
+		t.Run(spec.Name, func(t *testing.T) {
+			t.Parallel()
+			all := reproduce(t, small(spec))
+			if len(all) < len(spec.Published) {
+				t.Errorf("%d figures are reproduced, and %d are published", len(all), len(spec.Published))
+			}
+			for _, r := range all {
+				if r.Judged() {
+					reproduces(t, r)
+				}
+			}
+		})
+	}
+}
+
+// Of the detectors, too. A mean is found off if a quarter more or less were published.
+func TestDetectorsReproduceWhatIsPublished(t *testing.T) {
+	for _, spec := range detector.Table {
+		all := reproduce(t, small(spec))
+		for _, r := range all {
+			if r.Within == row.Exact {
+				reproduces(t, r)
+				continue
+			}
+			for _, factor := range []float64{0.75, 1, 1.25} {
+				as := *r
+				as.Published = row.Exactly(r.Published.Min * factor)
+				if got, want := as.holds(), r.Judged() && factor == 1; got != want {
+					t.Errorf("%s at n=%d: %v holds for %v: %v", r.Figure, r.Config.N, r.Measured, as.Published, got)
+				}
+			}
+		}
+	}
+}
+
+// small returns a row whose claims are about small clusters, or about the smallest that they are about.
+func small(row *row.Row) *row.Row {
+	most := soak.Pick(4, 4, 1000)
+	r := *row
+	r.Published = nil
+	for _, claim := range row.Published {
+		var sizes []int
+		for _, c := range claim.Configs() {
+			if sizes == nil || c.N <= most {
+				sizes = append(sizes, c.N)
+			}
+		}
+		claim.Sizes = sizes
+		r.Published = append(r.Published, claim)
+	}
+	return &r
+}
+
+// reproduces wants a figure to be as published, and to be found off if a little more or a little less were.
+func reproduces(t *testing.T, r *Reproduced) {
+	t.Helper()
+	if !r.Holds {
+		t.Errorf("%s at n=%d, %s: %v, and %v is published", r.Figure, r.Config.N, r.Load, r.Measured, r.Published)
+	}
+	for _, factor := range []float64{0.93, 1.07} {
+		wrong := *r
+		wrong.Published = row.Exactly(r.Published.Min * factor)
+		if r.Published.Exact() && r.Published.Min != 0 && wrong.holds() {
+			t.Errorf("%s at n=%d, %s: %v passes for %v", r.Figure, r.Config.N, r.Load, r.Measured, wrong.Published)
+		}
+	}
+}
+
+// Times and shares of elections are as published, and are found off if others were.
+func TestDrawnElectionsReproduceWhatIsPublished(t *testing.T) {
+	t.Parallel()
+	raft, err := election.Find("raft")
+	if err != nil {
+		t.Fatal(err)
+	}
+	every := soak.Pick(3, 1, 1)
+	for i, claim := range raft.Published {
+		trial := *claim.Election
+		if !slices.Contains(claim.Sizes, 5) || trial.Runs < 2 || i%every > 0 {
+			continue
+		}
+		trial.Runs = soak.Pick(200, 200, 2000)
+		if claim.Within == row.Beside {
+			trial.Runs = soak.Pick(200, 200, 20_000) // docs/running.md has what they show
+		}
+		claim.Election, claim.Sizes = &trial, []int{5}
+		r := reproduced(t, raft, claim)
+		t.Logf("%s, %s: %v +- %v, and %v is published", r.Figure, r.Source, r.Measured, r.Error, r.Published)
+		if r.Holds != r.Judged() {
+			t.Errorf("%s, %s: %v +- %v, and %v is published", r.Figure, r.Source, r.Measured, r.Error, r.Published)
+		}
+		factor := 1.25
+		if r.Figure.Share() {
+			factor = 2
+		}
+		wrong := *r
+		wrong.Published = row.Exactly(factor * r.Published.Min)
+		if r.Published.Min > 0.1 && wrong.holds() {
+			t.Errorf("%s, %s: %v +- %v passes for %v", r.Figure, r.Source, r.Measured, r.Error, wrong.Published)
+		}
+	}
+}
+
+// A run that ends before anybody is elected counts with the time that the election does take.
+func TestRunsLastUntilSomebodyIsElected(t *testing.T) {
+	raft, err := election.Find("raft")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, claim := range raft.Published {
+		if claim.Figure != row.ElectionTime {
+			continue
+		}
+		trial := *claim.Election
+		trial.Runs, claim.Election = 5, &trial
+		long := reproduced(t, raft, claim)
+		trial.Lasts = trial.Crash[1] + 10*time.Millisecond
+		if short := reproduced(t, raft, claim); short.Measured != long.Measured || short.Measured == 0 {
+			t.Errorf("%s: %v ms, and %v of runs that are too short", claim.Source, long.Measured, short.Measured)
+		}
+	}
+}
+
+// reproduced makes the runs of a claim about a cluster of one size.
+func reproduced(t *testing.T, spec *row.Row, claim row.Claim) *Reproduced {
+	t.Helper()
+	one := *spec
+	one.Published = []row.Claim{claim}
+	return reproduce(t, &one)[0]
+}
+
+// reproduce makes the runs of all claims of a row.
+func reproduce(t *testing.T, spec *row.Row) []*Reproduced {
+	t.Helper()
+	e := of(spec)
+	all, listed, err := e.Reproduce(t.Context())
+	if err != nil || len(all) != listed {
+		t.Fatalf("%d of %d figures: %v", len(all), listed, err)
+	}
+	return all
+}
+
+// starting never returns from its start.
+type starting struct{ nodes.Mutex }
+
+func (*starting) Start(*nodes.Env) {
+	for {
+		time.Sleep(time.Millisecond) // so that the test can end
+	}
+}
+
+// Whoever interrupts the runs of published figures need not wait for a handler that does not return.
+func TestPublishedFiguresEndThoughAHandlerIsStuck(t *testing.T) {
+	for name, election := range map[string]*row.Trial{"mutual exclusion": nil, "election": {}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spec := *mutex.Table[0]
+			spec.New = func(nodes.Config) nodes.Machine { return &starting{} }
+			spec.Published = []row.Claim{{Figure: row.MessagesPerEntry, Sizes: []int{2}, Election: election,
+				Value: func(nodes.Config) row.Range { return row.Exactly(0) }}}
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			defer cancel()
+			over := make(chan error, 1)
+			go func() {
+				e := of(&spec)
+				_, _, err := e.Reproduce(ctx)
+				over <- err
+			}()
+			select {
+			case err := <-over:
+				if !errors.Is(err, ctx.Err()) {
+					t.Error(err)
+				}
+			case <-time.After(20 * time.Second):
+				t.Error("the run goes on")
+			}
+		})
+	}
+}

@@ -1,0 +1,511 @@
+package study
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"turnstile/bench"
+	"turnstile/bench/option"
+	"turnstile/internal/figure"
+	"turnstile/internal/stats"
+	"turnstile/judge/check"
+	"turnstile/nodes/workload"
+	"turnstile/results"
+)
+
+// A RateSweep looks, for each configuration, for the highest rate of an open load that it serves: requests
+// per second and node. Each trial is a search of its own, with a seed of its own. Each probe is a run of the
+// set, and what is probed next follows from the rows of those before, so a search that was interrupted goes
+// on where it stopped.
+type RateSweep struct {
+	Sweep
+	WaitBound time.Duration // of the 99th percentile of waits
+
+	done, most int // probes, for Progress
+	searches   [][]*rateSearch
+}
+
+// ServedShare is the least share of the requests that are due in the window which must be issued, and the
+// least number of entries in the window as a share of these requests.
+const ServedShare = 0.95
+
+// RateStep is how many times each rate that is probed is the one before.
+const RateStep = 1.05
+
+// The searches ask for powers of RateStep, at least 20 requests in the window, at most a million, at first
+// 100 per second in all. Their strides multiply a rate by 1.22, 1.48, 2.2 and then by 4.8.
+const (
+	leastRequests = 20
+	mostRequests  = 1_000_000
+	firstPerS     = 100
+
+	nearStride   = 4
+	widestStride = 32
+)
+
+// mostAt returns the job of a configuration at the highest rate at which it is probed.
+func mostAt(j *bench.Job) *bench.Job { return atRate(j, rateOf(rateSearchOf(j).most)) }
+
+// atRate returns the job of a configuration at a rate.
+func atRate(of *bench.Job, rate float64) *bench.Job {
+	j := *of
+	j.Workload.Rate = rate
+	return &j
+}
+
+// rateOf returns the rate of a power of RateStep, with four digits.
+func rateOf(power int) float64 {
+	rate, _ := strconv.ParseFloat(strconv.FormatFloat(math.Pow(RateStep, float64(power)), 'g', 4, 64), 64)
+	return rate
+}
+
+// powerOf returns the power of RateStep that a rate is, rounded up.
+func powerOf(rate float64) int { return int(math.Ceil(math.Log(rate) / math.Log(RateStep))) }
+
+// rateSearchOf returns the first search of a configuration, without its probes.
+func rateSearchOf(j *bench.Job) search {
+	nodes, inWindow := float64(j.Config.N), float64(j.Config.N)*j.Duration.Seconds()
+	return search{least: max(powerOf(workload.LeastRate), powerOf(leastRequests/inWindow)),
+		most:  min(powerOf(workload.MostRate), powerOf(mostRequests/inWindow)) - 1,
+		start: powerOf(firstPerS / nodes), stride: widestStride, widest: widestStride}
+}
+
+// A rateSearch is one trial of a configuration.
+type rateSearch struct {
+	found
+	over  bool               // it has found what it looks for
+	most  int                // how many probes it makes at most
+	said  map[int]*rateProbe // by power
+	first *results.Row       // of its first probe
+	err   error              // why it is not over
+}
+
+// A rateProbe is what a stored run says of a rate.
+type rateProbe struct {
+	answer
+	limit  string
+	cpu    bool
+	reason string
+}
+
+// A limit is the reason why a configuration does not serve the next higher rate.
+const (
+	LimitShare     = "share"     // too few requests were issued, or served
+	LimitWait      = "wait"      // waits are longer than the bound
+	LimitCPU       = "cpu"       // one of the two, or processes that were late, and the run is bound by the CPU
+	LimitUnknown   = "unknown"   // the run shows nothing
+	LimitCap       = "cap"       // nothing: no higher rate is probed
+	LimitViolation = "violation" // a promise was broken
+)
+
+// judgeProbe says whether a run serves its load. A request that was not issued when issuing ended has no wait
+// but that until then, which counts: how many there may be is what the share of issued requests bounds.
+func (s *RateSweep) judgeProbe(row *results.Row) *rateProbe {
+	p := &rateProbe{cpu: row.CPUBound(), reason: row.Reason}
+	outcome := check.Inconclusive
+	if outcome.UnmarshalText([]byte(row.Verdict)) != nil {
+		outcome = check.Inconclusive
+	}
+	issued, issuedKnown := row.IssuedShare.Value()
+	served, servedKnown := row.ServedShare.Value()
+	wait, waitKnown := row.WaitUSP99.Value()
+	long := wait > float64(s.WaitBound)/1e3
+	switch {
+	case outcome == check.Violated:
+		p.answer, p.limit = violates, LimitViolation
+	case outcome == check.Inconclusive:
+		p.answer, p.limit = unsure, LimitUnknown
+	case outcome != check.Valid && outcome != check.Overloaded: // clients were free, and processes late
+		p.answer, p.limit = unsure, LimitUnknown
+		if p.cpu {
+			p.answer, p.limit = fails, LimitCPU
+		}
+	case issuedKnown && issued < ServedShare || servedKnown && served < ServedShare:
+		p.answer, p.limit = fails, LimitShare
+	case long:
+		p.answer, p.limit = fails, LimitWait
+	case !issuedKnown || !servedKnown || !waitKnown:
+		p.answer, p.limit = unsure, LimitUnknown
+	default:
+		p.answer = passes
+	}
+	return p
+}
+
+// Prepare reads what the set has already, and returns how many probes it has and how many are left at most.
+func (s *RateSweep) Prepare() (made, left int, err error) {
+	if err := s.readSet(); err != nil {
+		return 0, 0, err
+	}
+	s.searches = make([][]*rateSearch, len(s.Cells))
+	for cell := range s.Cells {
+		s.searches[cell] = make([]*rateSearch, s.Trials)
+		for trial := 1; trial <= s.Trials; trial++ {
+			r := s.search(cell, trial, func(string, *bench.Job) error { return errMissing })
+			if r.err != nil && r.err != errMissing {
+				return 0, 0, r.err
+			}
+			if made += len(r.said); !r.over && !s.ended(cell, trial) {
+				left += max(1, r.most-len(r.said))
+			}
+		}
+	}
+	s.done, s.most = made, made+left
+	return made, left, nil
+}
+
+// errMissing is the error of a probe that is not to be made.
+var errMissing = errors.New("it is not made yet")
+
+// search runs the search of one trial of a configuration, and keeps it. It stops at the first probe that is
+// neither stored nor can be made.
+func (s *RateSweep) search(cell, trial int, probe func(name string, j *bench.Job) error) *rateSearch {
+	r := &rateSearch{said: map[int]*rateProbe{}}
+	look := rateSearchOf(s.Cells[cell])
+	if first := s.searches[cell][0]; trial > 1 && first.over && first.at >= look.least {
+		look.start, look.stride = first.at, nearStride
+	}
+	r.most = look.mostProbes()
+	look.probe = func(at int) answer {
+		if s.ended(cell, trial) {
+			return unanswered
+		}
+		j := s.job(atRate(s.Cells[cell], rateOf(at)), trial)
+		name, err := runName(j, trial)
+		stored := func() bool {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			row, is := s.rows[name]
+			switch {
+			case is:
+				r.said[at], r.first = s.judgeProbe(&row), cmp.Or(r.first, &row)
+			case s.changed[name] != nil:
+				r.said[at] = &rateProbe{answer: unsure, limit: LimitUnknown, reason: s.changed[name].Error()}
+			}
+			return r.said[at] != nil
+		}
+		if err == nil && !stored() {
+			if err = probe(name, j); err == nil {
+				stored()
+			}
+		}
+		if r.err = err; r.said[at] == nil {
+			return unanswered
+		}
+		return r.said[at].answer
+	}
+	r.found = look.run()
+	r.over = r.next != unanswered
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.searches[cell][trial-1] = r
+	return r
+}
+
+// ended reports whether a trial before this one has ended the search of a configuration, by a violation.
+func (s *RateSweep) ended(cell, trial int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.searches[cell][:trial-1] {
+		if r != nil && r.next == violates {
+			return true
+		}
+	}
+	return false
+}
+
+// Make makes the missing probes, and returns their results. It makes the first trial of each configuration
+// first, since the other trials start at the rate that it finds. If ctx is done, Make returns the results
+// that it has, and the error of ctx. Any other error names a file that could not be written.
+func (s *RateSweep) Make(ctx context.Context) (made []*Result, err error) {
+	if s.most > s.done {
+		if err := s.describe(); err != nil {
+			return nil, err
+		}
+	}
+	var mu sync.Mutex
+	round := func(units [][2]int) {
+		pool(ctx, s.workers(), len(units), func(number int) {
+			cell, trial := units[number][0], units[number][1]
+			s.search(cell, trial, func(name string, j *bench.Job) error {
+				r := s.one(ctx, name, trial, j)
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				made = append(made, r)
+				if s.done++; s.Progress != nil {
+					s.Progress(s.done, max(s.done, s.most), r)
+				}
+				return r.Err
+			})
+		})
+	}
+	var first, more [][2]int
+	for trial := 1; trial <= s.Trials; trial++ {
+		for _, cell := range s.order(trial) {
+			if trial == 1 {
+				first = append(first, [2]int{cell, trial})
+			} else {
+				more = append(more, [2]int{cell, trial})
+			}
+		}
+	}
+	round(first)
+	round(more)
+	return made, cmp.Or(s.writeAll(), s.writeRates(), ctx.Err())
+}
+
+// DiskSpace returns how many bytes of disk space the largest run takes while it goes on.
+func (s *RateSweep) DiskSpace() (most uint64) {
+	for _, j := range s.Cells {
+		most = max(most, mostAt(j).DiskSpace().Bytes)
+	}
+	return most
+}
+
+// rate returns the rate that a trial has found.
+func (r *rateSearch) rate() figure.Figure {
+	rate := 0.0
+	if r.said[r.at] != nil && r.said[r.at].answer == passes {
+		rate = rateOf(r.at)
+	}
+	switch {
+	case !r.over || r.stopped:
+		return figure.Figure{}
+	case r.next == passes || r.next == unsure:
+		return figure.AtLeast(rate)
+	}
+	return figure.Number(rate)
+}
+
+// limit returns the limit of the rate that a trial has found, and the reason in the verdict of the run at the
+// next rate.
+func (r *rateSearch) limit() (limit, reason string) {
+	p, next := r.said[r.at], r.said[r.at+1]
+	switch {
+	case r.stopped:
+		return p.limit, p.reason
+	case next == nil:
+		return LimitCap, ""
+	case next.answer == fails && (next.cpu || p != nil && p.cpu):
+		return LimitCPU, next.reason
+	}
+	return next.limit, next.reason
+}
+
+// The kinds of intervals of a rate.
+const (
+	IntervalOfMedian = "95% of the median"
+	IntervalOfAll    = "least and most"
+)
+
+// Rates returns a row for each configuration that has finished at least one search.
+func (s *RateSweep) Rates() (rows []results.RateRow) {
+	for cell, searches := range s.searches {
+		if row := s.rateRow(searches); row != nil {
+			clients := float64(s.Cells[cell].Config.N)
+			row.TotalPerS, row.TotalLowPerS, row.TotalHighPerS = times(row.Number(option.RateColumn), clients),
+				times(row.LowPerS, clients), times(row.HighPerS, clients)
+			row.WaitBoundS = figure.Number(s.WaitBound.Seconds())
+			rows = append(rows, *row)
+		}
+	}
+	return rows
+}
+
+// times returns a figure multiplied by a positive number.
+func times(f figure.Figure, by float64) figure.Figure {
+	switch x, known := f.Value(); {
+	case !known:
+		return f
+	case f.IsBound():
+		return figure.AtLeast(x * by)
+	default:
+		return figure.Number(x * by)
+	}
+}
+
+// rateRow sums up the searches of a configuration; nil: none is over.
+func (s *RateSweep) rateRow(searches []*rateSearch) *results.RateRow {
+	row := &results.RateRow{}
+	var rates []figure.Figure
+	var trials []int
+	limits, reasons := map[string]int{}, map[string]string{}
+	for i, r := range searches {
+		if r == nil || !r.over {
+			continue
+		}
+		if row.Version = r.version(); r.first != nil {
+			row.Asked = r.first.Asked
+		}
+		row.Trials++
+		row.Probes += len(r.said)
+		limit, reason := r.limit()
+		limits[limit]++
+		reasons[limit] = cmp.Or(reasons[limit], reason)
+		if r.stopped { // a violation: what others have found counts for nothing
+			row.Asked = row.With(option.RateColumn, figure.Figure{})
+			row.LimitedBy, row.Reason = limit, reason
+			return row
+		}
+		rates, trials = append(rates, r.rate()), append(trials, i+1)
+	}
+	if len(rates) == 0 {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(limits))
+	row.LimitedBy = slices.MaxFunc(names, func(a, b string) int { return limits[a] - limits[b] })
+	if limits[LimitCPU] > 0 {
+		row.LimitedBy = LimitCPU // so it is no rate of the algorithm alone
+	}
+	row.Reason = reasons[row.LimitedBy]
+	rate := positive(stats.MedianOf(rates))
+	row.Asked = row.With(option.RateColumn, rate)
+	row.LowPerS, row.HighPerS, row.Interval = medianInterval(rates)
+	row.ServedNext = servedNext(rate, rates, trials)
+	return row
+}
+
+// servedNext names the trials that serve the rate after one, and perhaps more, given what each serves.
+func servedNext(rate figure.Figure, rates []figure.Figure, trials []int) string {
+	const rounding = 0.999 // rates have four digits
+	var served []string
+	median, known := rate.Value()
+	for i, f := range rates {
+		if x, _ := f.Value(); known && x >= median*RateStep*rounding {
+			served = append(served, strconv.Itoa(trials[i]))
+		}
+	}
+	return strings.Join(served, " ")
+}
+
+// version returns which Turnstile made the first probe.
+func (r *rateSearch) version() string {
+	if r.first == nil {
+		return ""
+	}
+	return r.first.Version
+}
+
+// positive returns a figure unless it is 0: then no rate was served.
+func positive(f figure.Figure) figure.Figure {
+	if x, _ := f.Value(); x == 0 {
+		return figure.Figure{}
+	}
+	return f
+}
+
+// medianInterval returns the interval of the median of figures or, of too few, the least and the most of
+// them. The upper end is a lower bound if a figure up to it is one.
+func medianInterval(rates []figure.Figure) (low, high figure.Figure, is string) {
+	var values []float64
+	for _, f := range rates {
+		x, _ := f.Value()
+		values = append(values, x)
+	}
+	from, to, is := slices.Min(values), slices.Max(values), IntervalOfAll
+	if e := stats.Median(values); e.Bounded() {
+		from, to, is = e.Low, e.High, IntervalOfMedian
+	}
+	high = figure.Number(to)
+	for i, f := range rates {
+		if f.IsBound() && values[i] <= to {
+			high = figure.AtLeast(to)
+		}
+	}
+	return figure.Number(from), high, is
+}
+
+// writeRates writes what was found.
+func (s *RateSweep) writeRates() error {
+	_, err := results.WriteSetTable(s.Setup.Results, s.Setup.Set, results.RatesFile, s.Rates())
+	return err
+}
+
+// An answer is what a probe of a search says.
+type answer int
+
+const (
+	unanswered answer = iota // the probe could not be made
+	passes
+	fails
+	unsure   // it shows nothing, which is no pass
+	violates // a promise was broken, which ends the search
+)
+
+// A search looks for a number from least to most at which a probe passes, and at the next does not. It goes
+// from start by strides, each twice as long as the one before and at most widest long, up while probes pass
+// or down while they do not, and then halves what is left. What it asks next follows from the answers alone.
+type search struct {
+	least, most, start int
+	stride, widest     int
+	probe              func(at int) answer // may be asked for a number once more, and answers the same
+}
+
+// A found is what a search has found. If its probes pass up to one number and fail beyond, it is that number.
+type found struct {
+	at      int    // the probe passes there; least-1: it does nowhere
+	next    answer // of the probe at the next number; passes: there is none, since at is most
+	stopped bool   // a probe could not be made, or broke a promise: next says which, and at says where
+}
+
+// run makes the search.
+func (s *search) run() found {
+	low, high, said := s.least-1, s.most+1, passes
+	ask := func(at int) (stop bool) {
+		switch a := s.probe(at); a {
+		case passes:
+			low = at
+		case unanswered, violates:
+			low, said = at, a
+			return true
+		default:
+			high, said = at, a
+		}
+		return false
+	}
+	at, stride := min(max(s.start, s.least), s.most), min(s.stride, s.widest)
+	for {
+		if ask(at) {
+			return found{low, said, true}
+		}
+		if low >= s.least && high <= s.most || low == s.most || high == s.least {
+			break
+		}
+		if low >= s.least {
+			at = min(at+stride, s.most)
+		} else {
+			at = max(at-stride, s.least)
+		}
+		stride = min(2*stride, s.widest)
+	}
+	for low >= s.least && high-low > 1 {
+		if ask(low + (high-low)/2) {
+			return found{low, said, true}
+		}
+	}
+	return found{low, said, false}
+}
+
+// mostProbes returns how many probes the search makes at most, whatever they answer.
+func (s *search) mostProbes() int {
+	count := 1
+	for stride, left := min(s.stride, s.widest), s.most-s.least; left > 0; stride = min(2*stride, s.widest) {
+		left -= stride
+		count++
+	}
+	for left := s.widest; left > 1; left = (left + 1) / 2 {
+		count++
+	}
+	return count
+}

@@ -1,0 +1,401 @@
+package study
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"turnstile/bench"
+	"turnstile/bench/option"
+	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/internal/figure"
+	"turnstile/internal/yamlfile"
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
+	"turnstile/results"
+)
+
+// A ServiceMatrix makes runs for each of some known failures of services, and says what they show. It goes on
+// with a set that it began.
+type ServiceMatrix struct {
+	Sweep // Trials is how many runs each case has
+	Cases []*ServiceCase
+}
+
+// A ServiceCase is a known failure, and what came of its runs.
+type ServiceCase struct {
+	Line    *ServiceLine
+	Subject *ServiceSubject // nil: Err says why there is none
+	Err     error           // why no run could be made
+	Runs    []*ServiceRun
+}
+
+// A ServiceRun is what came of one run of a case.
+type ServiceRun struct {
+	Strict, Fenced row.Outcome // what the run shows; none: it is inconclusive. Of Fenced: or nothing has fences
+	HasFences      bool
+	Says           string // why
+	Folder         string // of the run
+	Row            results.Row
+	SilenceS       figure.Figure // the longest time, in seconds, in which nobody entered or, of electors, led
+}
+
+// Resolve makes the jobs of the cases that have a subject. The error says which line cannot be run.
+func (m *ServiceMatrix) Resolve() error {
+	m.Trials = max(1, m.Trials)
+	for _, c := range m.Cases {
+		if c.Err != nil {
+			continue
+		}
+		j, err := c.Line.Job(c.Subject, m.Seed)
+		if err != nil {
+			return fmt.Errorf("number %d, %s: %w", c.Line.Number, c.Line.Text(), err)
+		}
+		m.Cells = append(m.Cells, j)
+	}
+	return nil
+}
+
+// Judge says of each case what its runs show, from the histories that the set has.
+func (m *ServiceMatrix) Judge(ctx context.Context) error {
+	cell := 0
+	for _, c := range m.Cases {
+		if c.Err != nil {
+			continue
+		}
+		for trial := 1; trial <= m.Trials; trial++ {
+			name, err := runName(m.job(m.Cells[cell], trial), trial)
+			if err != nil {
+				return err
+			}
+			if err := c.judge(ctx, m.folders[name]); err != nil {
+				return err
+			}
+		}
+		cell++
+		if len(c.Runs) == 0 {
+			c.Err = errors.New("it has no run: the same command makes it")
+		}
+	}
+	return nil
+}
+
+// judge says what a run shows; nil: it was not made. The error is that of ctx.
+func (c *ServiceCase) judge(ctx context.Context, folder *results.Folder) error {
+	if folder == nil {
+		return nil
+	}
+	run, err := bench.Reopen(ctx, folder)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	r := &ServiceRun{Folder: folder.Ref()}
+	if c.Runs = append(c.Runs, r); err != nil {
+		r.Says = err.Error()
+		return nil
+	}
+	t := run.Trials[0]
+	r.Row, r.HasFences = t.Row, c.Subject.Spec.Fenced
+	r.Strict, r.Says = t.Verdict.Shown()
+	studyOf(c.Subject.Spec).shown(r, t)
+	return nil
+}
+
+// leadersShown says of a run about leaders whether two led at once, in whatever terms. Its fences are terms.
+func (r *ServiceRun) leadersShown(t *bench.Trial) {
+	r.HasFences, r.SilenceS = true, inSeconds(t.Row.LeaderlessUS)
+	r.Fenced, _ = t.Verdict.ShownInTerms()
+	if r.Strict != 0 && (isMore(t.Row.TwoLeadersUS) || isMore(t.Row.TwoLeadersStoppedUS)) {
+		r.Strict = row.Breaks
+	}
+}
+
+// entriesShown says what a resource would have accepted that demands fence numbers.
+func (r *ServiceRun) entriesShown(t *bench.Trial) {
+	for i := range t.Faults {
+		r.SilenceS = greater(r.SilenceS, t.Faults[i].SilenceS)
+	}
+	accepted, known := t.Row.ViolationsFenced.Value()
+	switch {
+	case r.Strict != row.Breaks:
+		r.Fenced = r.Strict
+	case !known: // it cannot be told
+	case accepted > 0:
+		r.Fenced = row.Breaks
+	default:
+		r.Fenced, _ = t.Verdict.Served()
+	}
+}
+
+// isMore reports whether a figure is known and more than zero.
+func isMore(f figure.Figure) bool {
+	x, known := f.Value()
+	return known && x > 0
+}
+
+// showsNothing reports whether the run says nothing of the failure: it is inconclusive, or was not hit.
+func (r *ServiceRun) showsNothing() bool {
+	return r.Strict == 0 || r.notHit() || r.HasFences && r.Fenced == 0
+}
+
+// notHit reports whether the faults hit nothing.
+func (r *ServiceRun) notHit() bool { return r.Strict == row.Unhit }
+
+// ShowsNothing reports whether the case says less of the failure than it is to: there is no run, or one of
+// them is inconclusive or was not hit.
+func (c *ServiceCase) ShowsNothing() bool {
+	return c.Err != nil || len(c.Runs) == 0 || slices.ContainsFunc(c.Runs, (*ServiceRun).showsNothing)
+}
+
+// NotHit reports whether the faults hit nothing in any of the runs.
+func (c *ServiceCase) NotHit() bool {
+	return c.Err == nil && len(c.Runs) > 0 &&
+		!slices.ContainsFunc(c.Runs, func(r *ServiceRun) bool { return !r.notHit() })
+}
+
+// Differs reports whether some run shows what the line does not expect.
+func (c *ServiceCase) Differs() bool { return c.Err == nil && slices.ContainsFunc(c.Runs, c.differs) }
+
+func (c *ServiceCase) differs(r *ServiceRun) bool {
+	strict, _ := outcomesOf(c.Line.Strict) // check has read both
+	fenced, _ := outcomesOf(c.Line.Fenced)
+	return !r.showsNothing() && (r.Strict&strict == 0 || (c.Line.Fenced != "") != r.HasFences ||
+		r.HasFences && r.Fenced&fenced == 0)
+}
+
+// Tells returns the run that says most of the case: the first one that differs or, if none does, that shows
+// nothing, or else the first one; nil: there is none.
+func (c *ServiceCase) Tells() *ServiceRun {
+	for _, is := range []func(*ServiceRun) bool{c.differs, (*ServiceRun).showsNothing,
+		func(*ServiceRun) bool { return true }} {
+		if i := slices.IndexFunc(c.Runs, is); i >= 0 {
+			return c.Runs[i]
+		}
+	}
+	return nil
+}
+
+// A ServiceLine is a known failure of a service that grants locks or elects leaders: how a run shows it, and
+// what is expected of that run.
+type ServiceLine struct {
+	Number  int      `yaml:"number"` // of the failure; several services may have one
+	Service string   `yaml:"service"`
+	With    []string `yaml:"with"` // options of the service, as ttl=2s
+	Nodes   int      `yaml:"nodes"`
+	// Hold is for how long a client stays inside; Duration how long the run is measured.
+	Hold     time.Duration `yaml:"hold"`
+	Duration time.Duration `yaml:"duration"`
+	Proxies  bool          `yaml:"proxies"` // connections run through proxies, which count bytes
+	// Think is for how long a client waits after it has left; 0: it requests again at once. Demands says that
+	// the resource demands fence numbers, which the clients must have.
+	Think   time.Duration `yaml:"think"`
+	Demands bool          `yaml:"demands"`
+	Faults  []chaos.Fault `yaml:"faults"`
+	// Strict and Fenced are the outcomes that the run may show, by their letters as in L|P: of all entries, and
+	// of those that a resource accepts which demands fence numbers. Fenced is empty where clients have none.
+	Strict string `yaml:"strict"`
+	Fenced string `yaml:"fenced"`
+	Says   string `yaml:"says"` // what the documentation or a report says; quoted, in quotation marks
+	Link   string `yaml:"link"` // where it does
+	Why    string `yaml:"why"`  // what happens, in a sentence
+}
+
+//go:embed service_lines.yaml
+var serviceLines []byte
+
+// ServiceLines returns the known failures of services.
+func ServiceLines() []*ServiceLine {
+	all, err := readServiceLines(serviceLines)
+	if err != nil {
+		panic(err) // a test reads them
+	}
+	return all
+}
+
+func readServiceLines(text []byte) ([]*ServiceLine, error) {
+	var file struct {
+		Lines []*ServiceLine `yaml:"lines"`
+	}
+	if err := yamlfile.Decode(text, &file); err != nil && err != io.EOF {
+		return nil, err
+	}
+	for i, l := range file.Lines {
+		if err := l.check(); err != nil {
+			return nil, fmt.Errorf("line %d of the matrix, number %d, %s: %w", i+1, l.Number, l.Service, err)
+		}
+	}
+	return file.Lines, nil
+}
+
+// check says what is missing in a line.
+func (l *ServiceLine) check() error {
+	switch {
+	case l.Number < 1, l.Service == "", l.Nodes < 1, l.Duration <= 0:
+		return errors.New("it takes a number, a service, nodes and a duration")
+	case l.Says == "", !strings.HasPrefix(l.Link, "https://"), l.Why == "":
+		return errors.New("it takes what the documentation says, a link to it, and what happens")
+	}
+	for _, letters := range []string{l.Strict, l.Fenced} {
+		if _, err := outcomesOf(letters); err != nil {
+			return err
+		}
+	}
+	if l.Strict == "" {
+		return errors.New("it takes what is expected: strict")
+	}
+	return nil
+}
+
+// outcomesOf reads outcomes as row.Outcome writes them.
+func outcomesOf(letters string) (all row.Outcome, err error) {
+	if letters == "" {
+		return 0, nil
+	}
+	for letter := range strings.SplitSeq(letters, "|") {
+		known := []row.Outcome{row.Recovers, row.Starves, row.Blocks, row.Breaks}
+		i := slices.IndexFunc(known, func(o row.Outcome) bool { return o.String() == letter })
+		if i < 0 {
+			return 0, fmt.Errorf("%q is no outcome: write letters of L, P, B and X, as in L|P", letters)
+		}
+		all |= known[i]
+	}
+	return all, nil
+}
+
+// Text returns the service with its options.
+func (l *ServiceLine) Text() string { return strings.Join(append([]string{l.Service}, l.With...), " ") }
+
+// FaultTexts says in words what goes wrong, a fault each.
+func (l *ServiceLine) FaultTexts() (all []string) {
+	for i := range l.Faults {
+		all = append(all, l.Faults[i].String())
+	}
+	return all
+}
+
+// Is reports whether the line goes by a word: its number, or its service.
+func (l *ServiceLine) Is(word string) bool { return word == fmt.Sprint(l.Number) || word == l.Service }
+
+// A ServiceSubject is what a run must know of a service with its options.
+type ServiceSubject struct {
+	Spec    *row.Row
+	Config  nodes.Config
+	Servers chaos.Servers
+	Granted time.Duration // the time to live that servers grant; 0: none
+}
+
+// Job returns the run that shows the line, given what the service says of itself.
+func (l *ServiceLine) Job(of *ServiceSubject, seed uint64) (*bench.Job, error) {
+	o := option.Defaults()
+	o.Config, o.Servers, o.Faults, o.Proxies = of.Config, of.Servers, l.Faults, l.Proxies
+	o.Seed, o.Duration = seed, l.Duration
+	studyOf(of.Spec).line(l, &o)
+	return bench.Resolve(o, of.Spec, false)
+}
+
+// entries sets the options of a run about a lock: clients request again at once, or after the line's pause.
+func (l *ServiceLine) entries(o *bench.Options) {
+	o.Workload, o.Warmup = workload.Workload{Load: workload.Saturated, Hold: chance.Constant(l.Hold)}, lineWarmup
+	o.Config.Fenced = l.Demands
+	if l.Think > 0 {
+		o.Workload.Load, o.Workload.Think = workload.Closed, chance.Constant(l.Think)
+	}
+}
+
+// elections sets the options of a run about an election.
+func (l *ServiceLine) elections(o *bench.Options) { allStand(o) }
+
+// lineWarmup is how long clients enter before what is measured begins.
+const lineWarmup = 300 * time.Millisecond
+
+// Strict says what the runs show of all entries, and how many of them do if they do not agree, as in
+// "X 2 of 3, L".
+func (c *ServiceCase) Strict() string {
+	return c.outcomes(func(r *ServiceRun) row.Outcome { return r.Strict })
+}
+
+// Fenced says the same of the entries that a resource accepts which demands fence numbers; "-": clients have
+// none.
+func (c *ServiceCase) Fenced() string {
+	if len(c.Runs) == 0 || !c.Runs[0].HasFences {
+		return "-"
+	}
+	return c.outcomes(func(r *ServiceRun) row.Outcome { return r.Fenced })
+}
+
+// outcomes lists what the runs show, the worst first.
+func (c *ServiceCase) outcomes(of func(*ServiceRun) row.Outcome) string {
+	var all []string
+	for _, shown := range []row.Outcome{row.Breaks, row.Blocks, row.Starves, row.Recovers, row.Unhit, 0} {
+		count := 0
+		for _, r := range c.Runs {
+			if of(r) == shown {
+				count++
+			}
+		}
+		switch count {
+		case 0:
+		case len(c.Runs):
+			return shown.String()
+		default:
+			all = append(all, fmt.Sprintf("%v %d of %d", shown, count, len(c.Runs)))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// Silence returns the shortest and the longest of the times, over the runs, for which nobody entered or, of
+// electors, led. Runs in which that is not known do not count.
+func (c *ServiceCase) Silence() (least, most figure.Figure) {
+	for _, r := range c.Runs {
+		x, known := r.SilenceS.Value()
+		if low, is := least.Value(); known && (!is || x < low) {
+			least = r.SilenceS
+		}
+		most = greater(most, r.SilenceS)
+	}
+	return least, most
+}
+
+// TableRow returns what matrix.csv says of the case.
+func (c *ServiceCase) TableRow() results.MatrixRow {
+	out := results.MatrixRow{Line: fmt.Sprint(c.Line.Number), Algorithm: c.Line.Text(),
+		Fault: strings.Join(append(c.Line.FaultTexts(), "none")[:max(1, len(c.Line.Faults))], "; "),
+		Kind:  "bench", May: c.Line.Strict, MayFenced: c.Line.Fenced, Shown: c.Strict(), Fenced: c.Fenced(),
+		Differs: c.Differs(), Runs: len(c.Runs), Why: c.Line.Why}
+	if c.Err != nil {
+		out.Reason = c.Err.Error()
+	}
+	for _, r := range c.Runs {
+		switch r.Strict {
+		case row.Recovers:
+			out.Recovered++
+		case row.Starves:
+			out.Starved++
+		case row.Blocks:
+			out.Blocked++
+		case row.Breaks:
+			out.Broke++
+		case row.Unhit:
+			out.Unhit++
+		default:
+			out.Inconclusive++
+		}
+		out.Violations = greater(out.Violations, r.Row.Violations)
+		out.ViolationsFenced = greater(out.ViolationsFenced, r.Row.ViolationsFenced)
+		out.OverlapUS = greater(out.OverlapUS, r.Row.OverlapUS)
+		out.TwoLeadersUS = greater(out.TwoLeadersUS, r.Row.TwoLeadersUS)
+	}
+	out.SilenceMinS, out.SilenceMaxS = c.Silence()
+	if tells := c.Tells(); tells != nil {
+		out.Seed, out.Run, out.Reason = tells.Row.Seed, tells.Folder, tells.Says
+	}
+	return out
+}

@@ -1,0 +1,147 @@
+package study
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"turnstile/bench"
+	"turnstile/chaos"
+	"turnstile/chaos/effect"
+	"turnstile/internal/ddmin"
+	"turnstile/internal/english"
+	"turnstile/judge/check"
+)
+
+// A Failure is how a run failed: what the worst finding of its verdict is.
+type Failure struct {
+	Check   string
+	Outcome check.Outcome
+	Outside bool // an assumption that the algorithm rests on had been broken before
+}
+
+// failureOf returns how a run failed that is not valid.
+func failureOf(v *check.Verdict) Failure {
+	worst := v.Worst()
+	return Failure{worst.Check, worst.Outcome, worst.OutsideModel}
+}
+
+// shrunk is what is left of a plan.
+type shrunk struct {
+	Failure Failure
+	Reason  string        // what the verdict of the run under the shrunken plan says
+	Faults  []chaos.Fault // each takes place once, and has a seed
+	From    int           // how many faults there were
+	Tries   int           // runs that it took
+}
+
+// mostTries is how many runs a plan may take to shrink.
+const mostTries = 2000
+
+// Shrink returns the fewest faults of a simulated run that make it fail as it does with all of them, and has
+// these be as short and simple as that allows. Whichever of them are left out, the others draw the same,
+// since each has a seed of its own. It returns nil if the run is valid.
+func Shrink(ctx context.Context, j *bench.Job) (*shrunk, error) {
+	first, err := bench.Try(ctx, j, bench.Setup{})
+	if err != nil || first.Verdict.Outcome == check.Valid {
+		return nil, err
+	}
+	s := shrinker{ctx: ctx, job: j}
+	s.Failure, s.Reason, s.From = failureOf(&first.Verdict), first.Verdict.Reason, len(first.Faults)
+	s.Faults = first.Faults
+	for i := range s.Faults {
+		s.Faults[i].Hit = nil // that came out in the run, and may change
+	}
+	s.Faults = ddmin.Reduce(s.Faults, 1, s.fails)
+	s.simplify()
+	if s.err == nil {
+		s.err = ctx.Err()
+	}
+	return &s.shrunk, s.err
+}
+
+// A shrinker shrinks a plan.
+type shrinker struct {
+	shrunk
+	ctx context.Context
+	job *bench.Job
+	err error // of a run that could not be made
+}
+
+// fails reports whether the run fails in the same way under some faults, and keeps these if it does.
+func (s *shrinker) fails(faults []chaos.Fault) bool {
+	if s.err != nil || s.ctx.Err() != nil || s.Tries >= mostTries {
+		return false
+	}
+	s.Tries++
+	j := *s.job
+	j.Plan, j.Faults = "", faults
+	err := j.Check()
+	var t *bench.Tried
+	if err == nil {
+		t, err = bench.Try(s.ctx, &j, bench.Setup{})
+	}
+	if err != nil {
+		if s.ctx.Err() == nil {
+			s.err = fmt.Errorf("shrinking: %w", err)
+		}
+		return false
+	}
+	if t.Verdict.Outcome == check.Valid || failureOf(&t.Verdict) != s.Failure {
+		return false
+	}
+	s.Faults, s.Reason = faults, t.Verdict.Reason
+	return true
+}
+
+// simplify makes one fault after another shorter and simpler.
+func (s *shrinker) simplify() {
+	const shortest = time.Millisecond
+	for i := range s.Faults {
+		s.change(i, func(f *chaos.Fault) bool {
+			kill, is := f.Effect.(*effect.Kill)
+			if !is || !kill.Forget {
+				return false
+			}
+			f.Effect = &effect.Kill{Who: kill.Who, MidInput: kill.MidInput}
+			return true
+		})
+		for s.change(i, func(f *chaos.Fault) bool {
+			f.For = (f.For / 2).Truncate(shortest)
+			return f.For >= shortest
+		}) {
+		}
+	}
+}
+
+// change changes a fault, if the run fails with that, and reports whether it does. The change says whether it
+// is one.
+func (s *shrinker) change(number int, change func(*chaos.Fault) bool) bool {
+	if number >= len(s.Faults) {
+		return false
+	}
+	faults := slices.Clone(s.Faults)
+	return change(&faults[number]) && s.fails(faults)
+}
+
+// File returns the shrunken plan as a file that a run can carry out. The lines come before it, as comments.
+func (s *shrunk) File(lines ...string) (string, error) {
+	var b bytes.Buffer
+	for _, line := range lines {
+		fmt.Fprintf(&b, "# %s\n", line)
+	}
+	if len(s.Faults) == 0 {
+		b.WriteString("# It fails without any fault.\n")
+		return b.String(), nil
+	}
+	about := fmt.Sprintf("What is left of a plan of %s: %s.", english.Count(s.From, "fault", "faults"),
+		s.Reason)
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	err := e.Encode(chaos.Plan{About: about, Faults: s.Faults})
+	return b.String(), err
+}

@@ -1,0 +1,441 @@
+package study
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/algorithms/election"
+	"turnstile/bench"
+	"turnstile/chaos"
+	"turnstile/chaos/effect"
+	"turnstile/internal/figure"
+	"turnstile/internal/soak"
+	"turnstile/judge/leadership"
+	"turnstile/judge/measure"
+	"turnstile/judge/section"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/row"
+	"turnstile/results"
+)
+
+// rowsOf makes the simulated runs of some schemes.
+func rowsOf(t *testing.T, c *SplitBrain) (rows []*results.SplitBrainRow) {
+	t.Helper()
+	c.Seed, c.Setup = 1, bench.Setup{Results: t.TempDir(), Set: "set"}
+	if err := c.Check(); err != nil {
+		t.Fatal(err)
+	}
+	all, err := c.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range all {
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		rows = append(rows, r.Row)
+	}
+	return rows
+}
+
+// scheme returns the row of a scheme.
+func scheme(t *testing.T, name string) *row.Row {
+	t.Helper()
+	row, err := election.Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return row
+}
+
+// slow returns schemes whose elections take longer the more nodes there are.
+func slow(t *testing.T) []*row.Row {
+	return []*row.Row{scheme(t, "bully-four-phase"), scheme(t, "omega-efficient"), scheme(t, "invitation")}
+}
+
+// Schemes whose elections take longer the more nodes there are have a longer cut, and do what their rows say.
+func TestCutsAreAsLongAsSchemesNeed(t *testing.T) {
+	for n, rows := range map[int][]*row.Row{5: election.Table, 32: soak.Pick(slow(t)[:1], slow(t), slow(t))} {
+		for _, r := range rowsOf(t, &SplitBrain{Experiment: of(rows...), N: n}) {
+			if r.Differs != "" || r.Inconclusive != "" {
+				t.Errorf("%d nodes, %s: differs %q, inconclusive %q", n, r.Algorithm, r.Differs, r.Inconclusive)
+			}
+			if cut, _ := r.CutS.Value(); n == 5 && cut != Usual.Seconds() {
+				t.Errorf("5 nodes, %s: the cut lasts for %v s", r.Algorithm, cut)
+			}
+		}
+	}
+}
+
+// cutsOfPlan returns the cuts of a plan of ours.
+func cutsOfPlan(t *testing.T, name string) (all []effect.Cut) {
+	t.Helper()
+	p, err := chaos.FindPlan(name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.Faults {
+		all = append(all, p.Faults[i].Effect.(*effect.CutLinks).Cut)
+	}
+	return all
+}
+
+// Where some links are cut, each scheme does what its row says, wherever its leader is: a row that promises a
+// leader that stays has one, and of those that promise none, one shows that it needs to.
+func TestPartialCutsWithTheLeaderAtEachPlace(t *testing.T) {
+	quick := []*row.Row{scheme(t, "raft-election"), scheme(t, "bully-majority"), scheme(t, "omega")}
+	for _, test := range []struct {
+		plan  string
+		n     int
+		given map[string]string
+	}{
+		{"one-link", 3, nil},
+		{"one-link", 3, map[string]string{"pre-vote": "on"}},
+		{"chain", 5, nil},
+		{"chain", 5, map[string]string{"pre-vote": "on"}},
+	} {
+		rows := soak.Pick(quick[:1], quick, election.Table)
+		places, restless := map[string]bool{}, 0
+		for _, r := range rowsOf(t, &SplitBrain{Experiment: of(rows...), N: test.n, Given: test.given,
+			Cuts: cutsOfPlan(t, test.plan)}) {
+			if r.Differs != "" || r.Inconclusive != "" {
+				t.Errorf("%s, %v, %s, leader at %s: differs %q, inconclusive %q", test.plan, test.given, r.Algorithm,
+					r.LeaderIn, r.Differs, r.Inconclusive)
+			}
+			if r.Algorithm != "raft-election" {
+				continue
+			}
+			places[r.LeaderIn] = true
+			if changes, _ := r.Changes.Value(); changes > 5 {
+				restless++
+			}
+			if says := row.OneStays.String(); (r.Says == says) != (test.given != nil) {
+				t.Errorf("%s with %v says %q", r.Algorithm, test.given, r.Says)
+			}
+		}
+		if len(places) != test.n || (restless > 0) != (test.given == nil) {
+			t.Errorf("%s, %v: with %d of %d leaders, the next come again and again", test.plan, test.given, restless,
+				len(places))
+		}
+	}
+}
+
+// A row that promises that its leader stays differs if it does not.
+func TestAWrongPromiseOfALeaderThatStays(t *testing.T) {
+	spec := *scheme(t, "raft-election")
+	leads := *spec.Elector
+	leads.Partitions = []row.Partition{{Cuts: row.SomeLinks, Does: row.OneStays}}
+	spec.Elector = &leads
+	differ := 0
+	for _, r := range rowsOf(t, &SplitBrain{Experiment: of(&spec), N: 3, Cuts: cutsOfPlan(t, "one-link")}) {
+		if strings.Contains(r.Differs, "came to lead, later than 3s after the cut began") {
+			differ++
+		}
+		if bridge := r.LeaderIn == "node 1"; bridge != (r.ShowsNothing != "") {
+			t.Errorf("leader at %s: it shows nothing: %q", r.LeaderIn, r.ShowsNothing)
+		}
+	}
+	if differ != 2 { // with the leader at an end of the link
+		t.Errorf("%d of 3 differ", differ)
+	}
+}
+
+// Each scheme is cut once with its leader in the minority and once in the majority, and who leads before the
+// cut is there; a scheme that is silent shows nothing.
+func TestLeadersAreOnEitherSide(t *testing.T) {
+	rows := []*row.Row{scheme(t, "bully"), scheme(t, "omega"), scheme(t, "raft-election"),
+		scheme(t, "chang-roberts"), scheme(t, "itai-rodeh")}
+	where := map[string]string{}
+	for _, r := range rowsOf(t, &SplitBrain{Experiment: of(rows...), N: 5}) {
+		cut, err := effect.ParseCut(r.Cut)
+		if err != nil {
+			t.Fatal(err)
+		}
+		led, err := effect.ParseGroup(r.Led)
+		if err != nil {
+			t.Fatal(err)
+		}
+		side := slices.IndexFunc(cut.Sides(), func(g effect.Group) bool { return slices.Contains(g, led[0]) })
+		if small := 2*len(cut.Sides()[side]) < 5; small != (r.LeaderIn == inMinority) {
+			t.Errorf("%s: node %v led, cut %s: the leader is not in the %s", r.Algorithm, led, r.Cut, r.LeaderIn)
+		}
+		where[r.Algorithm] += r.LeaderIn + " "
+		silent := r.Algorithm == "chang-roberts" || r.Algorithm == "itai-rodeh"
+		if silent != (r.ShowsNothing != "") {
+			t.Errorf("%s shows nothing: %q", r.Algorithm, r.ShowsNothing)
+		}
+	}
+	for _, row := range rows {
+		if where[row.Name] != inMinority+" "+inMajority+" " {
+			t.Errorf("%s: leader in %s", row.Name, where[row.Name])
+		}
+	}
+}
+
+// What a scheme had too little time for, as the caller asked for a short cut, differs from nothing.
+func TestShortCutsAreInconclusive(t *testing.T) {
+	short := 0
+	for _, n := range []int{5, 32} {
+		for _, r := range rowsOf(t, &SplitBrain{Experiment: of(slow(t)...), N: n, For: shortest}) {
+			if r.Differs != "" {
+				t.Errorf("%d nodes, %s differs: %s", n, r.Algorithm, r.Differs)
+			}
+			if r.Inconclusive != "" {
+				short++
+				if !strings.Contains(r.Inconclusive, "the cut of 1s was too short for this scheme, which may take ") {
+					t.Errorf("%d nodes, %s: inconclusive: %s", n, r.Algorithm, r.Inconclusive)
+				}
+			}
+		}
+	}
+	if short == 0 {
+		t.Error("no cut was too short")
+	}
+}
+
+// A row that says what is not so differs, also where the cut is short.
+func TestWrongRowsDiffer(t *testing.T) {
+	for _, test := range []struct {
+		scheme string
+		does   row.Parted
+		says   string
+	}{
+		{"bully", row.Blocked, "came to lead while the cut lasted"},
+		{"bully", row.OneLeads, "alone was to lead"},
+		{"bully", row.MajorityLeads, "nobody was to lead there"},
+		{"bully-majority", row.TwoLead, "one node was to lead there"},
+		{"le-lann", row.PerSide, "one node was to lead there"},
+	} {
+		spec := *scheme(t, test.scheme)
+		leads := *spec.Elector
+		leads.Partitions = []row.Partition{{Does: test.does, Why: "a slip of the pen"}}
+		spec.Elector = &leads
+		r := rowsOf(t, &SplitBrain{Experiment: of(&spec), N: 5, For: 1600 * time.Millisecond})[0]
+		if !strings.Contains(r.Differs, test.says) {
+			t.Errorf("%s, whose row says %v, differs: %q", test.scheme, test.does, r.Differs)
+		}
+	}
+}
+
+// A run that ends too soon says nothing of who agreed.
+func TestShortRunsAreInconclusive(t *testing.T) {
+	c := &SplitBrain{Experiment: of(scheme(t, "bully")), N: 5, Duration: 3010 * time.Millisecond}
+	r := rowsOf(t, c)[0]
+	if r.Differs != "" || !strings.Contains(r.Inconclusive, "10ms after the heal; this scheme") {
+		t.Errorf("it differs %q, inconclusive %q", r.Differs, r.Inconclusive)
+	}
+}
+
+// Runs are made again where another may show more: not where two led in one term, and on virtual time only
+// with a longer cut.
+func TestRunsMadeAgain(t *testing.T) {
+	differs, short := results.SplitBrainRow{Differs: "x"}, results.SplitBrainRow{Inconclusive: "x"}
+	fine, never := results.SplitBrainRow{}, results.SplitBrainRow{Differs: inOneTerm}
+	for _, test := range []struct {
+		what string
+		c    SplitBrain
+		rows []results.SplitBrainRow
+		want int // of the last run that is made, from 1
+	}{
+		{"fine", SplitBrain{Real: true}, []results.SplitBrainRow{fine, differs}, 1},
+		{"at the second time", SplitBrain{Real: true}, []results.SplitBrainRow{differs, fine, differs}, 2},
+		{"never", SplitBrain{Real: true}, []results.SplitBrainRow{differs, short, differs, fine}, 3},
+		{"in one term", SplitBrain{Real: true}, []results.SplitBrainRow{never, fine}, 1},
+		{"simulated", SplitBrain{}, []results.SplitBrainRow{differs, fine}, 1},
+		{"simulated, too short", SplitBrain{}, []results.SplitBrainRow{short, differs, fine}, 2},
+		{"simulated, too short as asked", SplitBrain{For: Usual}, []results.SplitBrainRow{short, fine}, 1},
+		{"processes, as asked", SplitBrain{For: Usual, Real: true},
+			[]results.SplitBrainRow{short, short, short, fine}, 3},
+	} {
+		test.c.N, test.c.Rows = 12, []*row.Row{scheme(t, "bully-four-phase")}
+		if err := test.c.Check(); err != nil {
+			t.Fatal(err)
+		}
+		made := 0
+		r := test.c.repeated(t.Context(), test.c.cases()[0], func(context.Context, *partition) *Result {
+			made++
+			row := &test.rows[made-1]
+			return &Result{Row: row, Wrong: row.Differs}
+		})
+		if made != test.want || r.Row != &test.rows[test.want-1] {
+			t.Errorf("%s: %d runs are made, not %d", test.what, made, test.want)
+		}
+	}
+}
+
+// A believed says whom a node took for the leader until a time, since the belief before.
+type believed struct {
+	leader int
+	term   float64
+	to     float64
+}
+
+// trial returns a run of five seconds whose cut lasted from 1 s to 3 s. Two led in one term for as long as is
+// given.
+func trial(inTermUS float64, lanes ...[]believed) *bench.Trial {
+	n := len(lanes)
+	events := []history.Event{{Kind: history.Marked, Node: nodes.None, Count: history.Began},
+		{At: 5e9, Kind: history.Marked, Node: nodes.None, Count: history.Stopped}}
+	for id, beliefs := range lanes {
+		from := 0.0
+		for _, b := range beliefs {
+			events = append(events, history.Event{At: int64(from * 1e9), Kind: history.Elected, Node: nodes.ID(id),
+				Count: uint32(b.leader), Value: int64(b.term)})
+			from = b.to
+		}
+	}
+	slices.SortStableFunc(events, func(a, b history.Event) int { return cmp.Compare(a.At, b.At) })
+	f := leadership.New(nodes.Config{N: n}, &row.Leadership{Terms: true})
+	for _, e := range events {
+		f.Add(e)
+	}
+	f.Close(nil)
+	return &bench.Trial{
+		Measures: &measure.Measures{Leaders: measure.NewLeaders(f), Window: section.Window{From: 0, To: 5e9}},
+		Row:      results.Row{Figures: measure.Figures{TwoLeadersInTermUS: figure.Number(inTermUS)}},
+		Faults:   []results.FaultRow{{OfFault: measure.OfFault{FromS: figure.Number(1), ToS: figure.Number(3)}}},
+	}
+}
+
+// What became of the leaders is read off the fold of the history: for how long somebody led a minority,
+// whether that ended before the heal, and how long after the heal all agreed.
+func TestJudged(t *testing.T) {
+	majority := []believed{{4, 1, 1.5}, {2, 2, 5}}
+	stays := []believed{{4, 1, 3.4}, {2, 2, 5}}
+	down := []believed{{4, 1, 1.8}, {2, 2, 5}} // from 1.8 s on it leads no more
+	half := []believed{{0, 1, 5}}
+	for _, test := range []struct {
+		name        string
+		cut         string
+		does        row.Parted
+		trial       *bench.Trial
+		led, agreed figure.Figure
+		stepped     bool
+		leaders     string
+		differs     string // part of it
+	}{
+		{name: "it leads until after the heal", cut: "0-2/3-4", does: row.PerSide,
+			trial: trial(0, majority, majority, majority, stays, stays),
+			led:   figure.Number(2), agreed: figure.Number(0.4), leaders: "2 | 4"},
+		{name: "it steps down", cut: "0-2/3-4", does: row.MajorityLeads,
+			trial: trial(0, majority, majority, majority, stays, down),
+			led:   figure.Number(0.8), agreed: figure.Number(0.4), stepped: true, leaders: "2 | none"},
+		{name: "it was to step down", cut: "0-2/3-4", does: row.MajorityLeads,
+			trial: trial(0, majority, majority, majority, stays, stays), led: figure.Number(2),
+			agreed: figure.Number(0.4), leaders: "2 | 4", differs: "node 4 led on the side of 3-4"},
+		{name: "all agreed before the heal", cut: "0-2/3-4", does: row.OneLeads,
+			trial: trial(0, half, half, half, half, half), agreed: figure.Number(0), leaders: "0 | none"},
+		{name: "not all agreed", cut: "0-2/3-4", does: row.PerSide,
+			trial: trial(0, majority, majority, majority, []believed{{4, 1, 5}}, []believed{{4, 1, 5}}),
+			led:   figure.Number(2), leaders: "2 | 4", differs: "not all agreed on a leader at the end"},
+		{name: "half of the nodes are no majority", cut: "0-1/2-3", does: row.OneLeads,
+			trial: trial(0, half, half, half, half), led: figure.Number(2), agreed: figure.Number(0),
+			leaders: "0 | none"},
+		{name: "two led in one term", cut: "0-2/3-4", does: row.PerSide,
+			trial: trial(5000, majority, majority, majority, stays, stays), led: figure.Number(2),
+			agreed: figure.Number(0.4), leaders: "2 | 4", differs: inOneTerm},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			cut, err := effect.ParseCut(test.cut)
+			if err != nil {
+				t.Fatal(err)
+			}
+			spec := *scheme(t, "raft-election")
+			leads := *spec.Elector
+			leads.Partitions = []row.Partition{{Does: test.does}}
+			spec.Elector = &leads
+			c := &SplitBrain{Experiment: of(&spec), N: len(cut.Named()), Cuts: []effect.Cut{cut}}
+			if err := c.Check(); err != nil {
+				t.Fatal(err)
+			}
+			x := c.cases()[0]
+			x.needs, x.left, x.leader = 0, Usual, test.trial.Measures.Leaders.LeadersAt(1e9)[0]
+			got := x.judged(test.trial)
+			if !near(got.MinorityLedS, test.led) || !near(got.AgreedS, test.agreed) ||
+				got.SteppedDown != test.stepped || got.Leaders != test.leaders {
+				t.Errorf("a minority was led for %v s, stepped down: %v; agreed after %v s; leaders %s",
+					got.MinorityLedS, got.SteppedDown, got.AgreedS, got.Leaders)
+			}
+			if test.differs == "" && got.Differs != "" || !strings.Contains(got.Differs, test.differs) {
+				t.Errorf("it differs %q, and not %q", got.Differs, test.differs)
+			}
+			if got.Inconclusive != "" {
+				t.Errorf("inconclusive: %s", got.Inconclusive)
+			}
+		})
+	}
+}
+
+// Who leads where it was not to be shows nothing of the place where it was to be, and is put there.
+func TestALeaderElsewhereIsNoEvidence(t *testing.T) {
+	c := &SplitBrain{Experiment: of(scheme(t, "raft-election")), N: 5}
+	if err := c.Check(); err != nil {
+		t.Fatal(err)
+	}
+	x := c.cases()[0] // its leader is to be in the minority, which is 3-4
+	x.needs, x.left = 0, Usual
+	stays := []believed{{2, 1, 5}}
+	row := x.judged(trial(0, stays, stays, stays, stays, stays))
+	const elsewhere = "node 2 led when the cut began, which is not where it was to be"
+	if row.LeaderIn != inMinority || row.Inconclusive != elsewhere {
+		t.Errorf("leader in the %s: %q", row.LeaderIn, row.Inconclusive)
+	}
+	if !x.misplaced(row) || x.cut() != "0-1,4/2-3" || x.leader != 2 {
+		t.Errorf("the leader, node %d, is cut off by %s", x.leader, x.cut())
+	}
+	if x.misplaced(row) {
+		t.Error("it is moved again, though it is where it was to be")
+	}
+}
+
+// A leader that is to stay differs if another comes to lead later than the scheme may take, or if none leads
+// though a node reaches a majority.
+func TestLeadersThatAreToStay(t *testing.T) {
+	follow := func(terms ...believed) []believed { return terms }
+	for _, test := range []struct {
+		name    string
+		trial   *bench.Trial
+		differs string
+	}{
+		{"it stays", trial(0, follow(believed{0, 1, 5}), follow(believed{0, 1, 5}), follow(believed{0, 1, 5})), ""},
+		{"another replaces it in time", trial(0, follow(believed{0, 1, 1.4}, believed{1, 2, 5}),
+			follow(believed{0, 1, 1.4}, believed{1, 2, 5}), follow(believed{0, 1, 1.4}, believed{1, 2, 5})), ""},
+		{"another replaces it later", trial(0, follow(believed{0, 1, 2.4}, believed{1, 2, 5}),
+			follow(believed{0, 1, 2.4}, believed{1, 2, 5}), follow(believed{0, 1, 2.4}, believed{1, 2, 5})),
+			"1 node came to lead, later than 1s after the cut began: the leader was to stay"},
+		{"it is the same in another term", trial(0, follow(believed{0, 1, 2.4}, believed{0, 2, 5}),
+			follow(believed{0, 2, 5}), follow(believed{0, 2, 5})), "1 node came to lead"},
+		{"nobody leads", trial(0, follow(believed{0, 1, 1.4}, believed{1, 1, 3.1}, believed{0, 2, 5}),
+			follow(believed{0, 1, 3.1}, believed{0, 2, 5}), follow(believed{0, 1, 3.1}, believed{0, 2, 5})),
+			"nobody led when the cut was healed and reached a majority"},
+	} {
+		cut, err := effect.ParseCut("0/2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &SplitBrain{Experiment: of(scheme(t, "raft-election")), N: 3, Cuts: []effect.Cut{cut},
+			Given: map[string]string{"pre-vote": "on"}}
+		if err := c.Check(); err != nil {
+			t.Fatal(err)
+		}
+		x := c.cases()[0]
+		x.needs, x.left, x.leader = time.Second, Usual, 0
+		if row := x.judged(test.trial); test.differs == "" && row.Differs != "" ||
+			!strings.Contains(row.Differs, test.differs) || row.Inconclusive != "" || row.LeaderIn != "node 0" {
+			t.Errorf("%s: it differs %q, and not %q; inconclusive %q", test.name, row.Differs, test.differs,
+				row.Inconclusive)
+		}
+	}
+}
+
+// near reports whether two figures are equal but for rounding, or both unknown.
+func near(a, b figure.Figure) bool {
+	x, is := a.Value()
+	y, wants := b.Value()
+	return is == wants && x-y < 1e-9 && y-x < 1e-9
+}

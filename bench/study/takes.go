@@ -1,0 +1,202 @@
+package study
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"slices"
+	"time"
+
+	"turnstile/bench"
+	"turnstile/nodes/workload"
+)
+
+// A Length is an estimate, made before the start, of how long runs take.
+type Length struct {
+	Low, High time.Duration
+	Unknown   int // runs that it leaves out, since they take too long to be tried
+}
+
+// aroundRun is about how long processes take to start and to end, and what they recorded to be judged.
+const aroundRun = 500 * time.Millisecond
+
+// Takes returns about how long the runs take that are left. Of simulated runs it tries short ones.
+func (s *Sweep) Takes(ctx context.Context) Length {
+	left := make([]int, len(s.Cells))
+	for _, r := range s.left {
+		left[r.cell]++
+	}
+	if s.Cells[0].Simulated {
+		return s.simulatedLength(ctx, s.Cells, left)
+	}
+	var sum time.Duration
+	for cell, count := range left {
+		sum += time.Duration(count) * (aroundRun + s.Cells[cell].Warmup + s.Cells[cell].Duration)
+	}
+	return Length{Low: sum, High: sum}
+}
+
+// Takes returns how long the probes take at most that are left: of processes, with the longest warm-up; of
+// simulated ones, with clients that always request, since no load makes more events.
+func (s *RateSweep) Takes(ctx context.Context) Length {
+	jobs, left := make([]*bench.Job, len(s.Cells)), make([]int, len(s.Cells))
+	var sum time.Duration
+	for cell, searches := range s.searches {
+		j := *s.Cells[cell]
+		j.Workload.Load, j.Workload.Rate = workload.Saturated, 0
+		jobs[cell] = &j
+		for _, r := range searches {
+			if !r.over {
+				left[cell] += max(1, r.most-len(r.said))
+			}
+		}
+		sum += time.Duration(left[cell]) * (aroundRun + max(j.Warmup, j.WarmupLimit) + j.Duration)
+	}
+	if s.Cells[0].Simulated {
+		return s.simulatedLength(ctx, jobs, left)
+	}
+	return Length{Low: sum, High: sum}
+}
+
+// trying is how long simulated runs are tried to know how long they take.
+const trying = 800 * time.Millisecond
+
+// simulatedLength returns about how long so many simulated runs of each job take. Of each algorithm it tries
+// a run of the fewest and one of the most nodes; the others take a time between theirs.
+func (s *Sweep) simulatedLength(ctx context.Context, jobs []*bench.Job, left []int) (sum Length) {
+	byAlgorithm := map[string][]int{}
+	for cell, j := range jobs {
+		if left[cell] > 0 {
+			byAlgorithm[j.Algorithm] = append(byAlgorithm[j.Algorithm], cell)
+		}
+	}
+	var tried []int
+	for _, cells := range byAlgorithm {
+		slices.SortStableFunc(cells, func(a, b int) int { return cmp.Compare(jobs[a].Config.N, jobs[b].Config.N) })
+		tried = append(tried, cells[0])
+		if last := len(cells) - 1; last > 0 {
+			tried = append(tried, cells[last])
+		}
+	}
+	slices.SortFunc(tried, func(a, b int) int { return cmp.Compare(jobs[a].Config.N, jobs[b].Config.N) })
+	folder, err := os.MkdirTemp("", "turnstile-")
+	if err != nil {
+		return Length{Unknown: sumOf(left)}
+	}
+	defer os.RemoveAll(folder)
+	ctx, cancel := context.WithTimeout(ctx, trying)
+	defer cancel()
+	short := make([]*trialRun, len(jobs)) // of the jobs that are tried
+	try := func(more func(*trialRun)) {
+		pool(ctx, s.workers(), len(tried), func(number int) { more(short[tried[number]]) })
+	}
+	for _, cell := range tried {
+		short[cell] = &trialRun{ctx: ctx, job: jobs[cell], setup: bench.Setup{Results: folder, Set: "tried"}}
+	}
+	try((*trialRun).begin)
+	if sum = lengthOf(byAlgorithm, short, left, s.workers()); sum.Unknown == 0 && sum.High < brief {
+		return Length{High: brief} // that is all that there is to say
+	}
+	try((*trialRun).more)
+	return lengthOf(byAlgorithm, short, left, s.workers())
+}
+
+// brief is what is so short that nobody wants to know more.
+const brief = 10 * time.Second
+
+func sumOf(all []int) (sum int) {
+	for _, n := range all {
+		sum += n
+	}
+	return sum
+}
+
+// lengthOf returns how long so many runs of each job take, some of which were tried: of each algorithm the
+// first and the last.
+func lengthOf(byAlgorithm map[string][]int, tried []*trialRun, left []int, workers int) (sum Length) {
+	for _, cells := range byAlgorithm {
+		first, last := tried[cells[0]], tried[cells[len(cells)-1]]
+		for _, cell := range cells {
+			low, high := min(first.low, last.low), max(first.high, last.high)
+			if t := tried[cell]; t != nil {
+				low, high = t.low, t.high
+			}
+			if high == 0 || first.high == 0 || last.high == 0 && tried[cell] == nil {
+				sum.Unknown += left[cell]
+				continue
+			}
+			sum.Low += time.Duration(left[cell]) * low / time.Duration(workers)
+			sum.High += time.Duration(left[cell]) * high / time.Duration(workers)
+		}
+	}
+	return sum
+}
+
+// The shares of a run that are tried begin with one of 1/64 or of so much virtual time, each sliceStep times
+// the one before, until one takes long beside the first and beside what the operating system adds by chance.
+const (
+	leastSlice = 1.0 / 64
+	sliceTime  = 50 * time.Millisecond
+	sliceStep  = 4
+	wellTried  = 60 * time.Millisecond
+)
+
+// A trialRun tries a simulated run, by runs of a part of its length, without its faults.
+type trialRun struct {
+	ctx   context.Context
+	job   *bench.Job
+	setup bench.Setup
+
+	least     float64       // share
+	first     time.Duration // that it took: mostly what a run takes however short it is
+	low, high time.Duration // how long the run takes; 0: that is not known in time
+}
+
+// once makes a run of a share of the length, and returns how long it took; 0: it was cut short.
+func (t *trialRun) once(share float64) time.Duration {
+	part := *t.job
+	part.Trials, part.Faults, part.Plan = 1, nil, ""
+	part.Warmup, part.WarmupLimit = portion(part.Warmup, share), portion(part.WarmupLimit, share)
+	part.Duration = portion(part.Duration, share)
+	if part.Entries > 0 {
+		part.Entries = max(1, uint64(float64(part.Entries)*share))
+	}
+	began := time.Now()
+	if _, err := bench.Make(t.ctx, &part, t.setup); err != nil {
+		return 0
+	}
+	took := time.Since(began)
+	if share == t.least {
+		t.first = took
+		t.low, t.high = took, time.Duration(float64(took)/share)
+		return took
+	}
+	perShare := float64(took-t.first) / (share - t.least)
+	about := took + time.Duration(max(0, perShare*(1-share)))
+	t.low, t.high = about/2, 2*about
+	if took > 3*t.first && took > wellTried || share*sliceStep > 1 {
+		t.low, t.high = about, about
+	}
+	return took
+}
+
+// begin makes the shortest run.
+func (t *trialRun) begin() {
+	if t.least = leastSlice; t.job.Entries == 0 {
+		t.least = min(t.least, float64(sliceTime)/float64(t.job.Warmup+t.job.Duration))
+	}
+	t.once(t.least)
+}
+
+// more makes longer runs, until what comes with the length shows. If none can be made in time, the shortest
+// run has said what is known: a wide range.
+func (t *trialRun) more() {
+	for share := t.least * sliceStep; share <= 1; share *= sliceStep {
+		if t.once(share) == 0 || t.low == t.high {
+			return
+		}
+	}
+}
+
+// portion returns a share of a length of time.
+func portion(d time.Duration, share float64) time.Duration { return time.Duration(float64(d) * share) }

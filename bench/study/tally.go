@@ -1,0 +1,137 @@
+package study
+
+import (
+	"fmt"
+
+	"turnstile/internal/english"
+	"turnstile/nodes/row"
+)
+
+// A Tally counts the results of one row.
+type Tally struct {
+	Spec    *row.Row
+	Plans   int
+	Inside  int // of them stayed inside its model
+	Entries uint64
+	Elected uint64 // elections that were completed
+	Caught  int    // show what is known to be wrong with it
+	Missed  int    // faults that hit nothing
+	Of      [classes]int
+}
+
+// Tallied counts results by their rows, which are in the order of rows.
+func Tallied(rows []*row.Row, results []*Result) (all []Tally) {
+	for _, row := range rows {
+		t := Tally{Spec: row}
+		for _, r := range results {
+			if r.Spec != row {
+				continue
+			}
+			t.Plans++
+			t.Of[r.Class()]++
+			t.Entries += r.Verdict.Entries
+			t.Elected += r.Elected
+			t.Missed += len(r.Verdict.Misses)
+			if r.Inside() {
+				t.Inside++
+			}
+			if row.Flaw != nil && r.Caught() {
+				t.Caught++
+			}
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// enough is how many plans show something of a row, and how many one may take to be caught that is known to
+// be broken; rarely, if it is an elector that breaks when somebody crashes in one place of an election; and
+// many, of how many no more than a tenth may be inconclusive.
+const (
+	enough = 20
+	rarely = 60
+	many   = 200
+)
+
+// fewest is the least number of plans of a campaign, by default.
+const fewest = 2520
+
+// UsualPlans returns the default number of simulated plans for a campaign of so many rows: enough of each row
+// to demand that a row known to be broken is caught.
+func UsualPlans(rows int) int { return max(fewest, rows*rarely) }
+
+// enoughOf returns how many plans have to catch a row that is known to be broken.
+func enoughOf(row *row.Row) int {
+	if row.Broken().By != 0 {
+		return studyOf(row).catch
+	}
+	return enough
+}
+
+// Lacks says what the results of a row do not show though they must, if anything is: that a third of its
+// plans stayed inside its model, what is known to be wrong with it, or what becomes of it at all.
+func (t *Tally) Lacks() string {
+	switch {
+	case t.Plans >= enough && 3*t.Inside < t.Plans:
+		return fmt.Sprintf("%s: %d of %s stayed inside its model, less than a third", t.Spec.Name, t.Inside,
+			english.Count(t.Plans, "plan", "plans"))
+	case t.Spec.Flaw != nil && t.Plans >= enoughOf(t.Spec) && t.Caught == 0:
+		return fmt.Sprintf("%s: it is known to be broken (%s), and %s did not show it", t.Spec.Name,
+			t.Spec.Broken().Check, english.Count(t.Plans, "plan", "plans"))
+	case t.Plans >= many && 10*t.Of[Inconclusive] > t.Plans:
+		return fmt.Sprintf("%s: %d of %d plans are inconclusive, more than a tenth", t.Spec.Name,
+			t.Of[Inconclusive], t.Plans)
+	}
+	return ""
+}
+
+// A Shown counts the plans of a campaign by their outcome, and lists the broken rows that it caught or
+// missed.
+type Shown struct {
+	Plans   int // that were carried out
+	Of      [classes]int
+	Caught  []string // rows that are known to be broken, and that some plan convicted
+	Escaped []string // rows that are known to be broken, and that no plan convicted
+}
+
+// ShownBy returns what results show of rows.
+func ShownBy(rows []*row.Row, results []*Result) (s Shown) {
+	for _, t := range Tallied(rows, results) {
+		s.Plans += t.Plans
+		for class, count := range t.Of {
+			s.Of[class] += count
+		}
+		switch {
+		case t.Spec.Flaw == nil || t.Plans == 0:
+		case t.Caught > 0:
+			s.Caught = append(s.Caught, t.Spec.Name)
+		default:
+			s.Escaped = append(s.Escaped, t.Spec.Name)
+		}
+	}
+	return s
+}
+
+// Nothing reports whether no run shows anything.
+func (s *Shown) Nothing() bool {
+	return s.Of[Inconclusive]+s.Of[failed] == s.Plans && s.Plans > 0
+}
+
+// String says it in words.
+func (s *Shown) String() string {
+	count := func(n int) string { return english.Thousands(float64(n)) }
+	says := fmt.Sprintf("In %s of %s all was kept that is promised, %s stalled or were unfair as the model "+
+		"allows, %s violated outside the model and %s inside", count(s.Of[Valid]),
+		english.Count(s.Plans, "plan", "plans"), count(s.Of[Expected]), count(s.Of[ViolatedOutside]),
+		count(s.Of[ViolatedInside]))
+	if broken := len(s.Caught) + len(s.Escaped); broken > 0 {
+		says += fmt.Sprintf("; %d of %d algorithms known to be broken were caught", len(s.Caught), broken)
+	}
+	says += fmt.Sprintf("; not shown: what becomes of %s (%.1f%%)",
+		english.Count(s.Of[Inconclusive], "plan, which is inconclusive", "plans, which are inconclusive"),
+		100*float64(s.Of[Inconclusive])/float64(max(1, s.Plans)))
+	if len(s.Escaped) > 0 {
+		says += ", and what is wrong with " + english.List(s.Escaped)
+	}
+	return says
+}

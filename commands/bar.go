@@ -1,0 +1,133 @@
+package commands
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"turnstile/internal/format"
+	"turnstile/internal/terminal"
+)
+
+// A bar shows how far a command has come: on a terminal as a bar, and elsewhere by a line a minute. A nil bar
+// shows nothing.
+type bar struct {
+	to    *progressbar.ProgressBar // nil: there is no terminal
+	lines lines
+	shown time.Time // when show was called last
+}
+
+// barSteps is how finely the bar divides what there is to do.
+const barSteps = 1000
+
+// long is what takes so long that a user is told before it begins.
+const long = 10 * time.Second
+
+// newBar returns a bar, or nil if it is off. What takes long, as far as that is known before, is announced.
+func (a *app) newBar(off bool, takes time.Duration) *bar {
+	if takes >= long && !off {
+		fmt.Fprintf(a.stderr, "orchestrator: this takes about %s, or longer if others use the machine\n",
+			format.Duration(takes.Round(time.Second)))
+	}
+	return a.newBarFrom(off, firstLine(takes))
+}
+
+// firstLine returns when what is being done is first printed, where there is no terminal, of what takes so
+// long as far as that is known and was said.
+func firstLine(takes time.Duration) time.Duration {
+	if takes >= long {
+		return time.Minute
+	}
+	return long
+}
+
+// newBarFrom is newBar for a command that has said how long it takes, with its first line after first.
+func (a *app) newBarFrom(off bool, first time.Duration) *bar {
+	if off {
+		return nil
+	}
+	if !terminal.Is(a.stderr) {
+		return &bar{lines: lines{out: a.stderr, began: time.Now(), next: time.Now().Add(first)}}
+	}
+	return &bar{to: progressbar.NewOptions(barSteps,
+		progressbar.OptionSetWriter(a.stderr),
+		progressbar.OptionSetWidth(30),
+		progressbar.OptionSetPredictTime(false),
+		progressbar.OptionSetElapsedTime(false),
+		progressbar.OptionUseANSICodes(true),
+		progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetTheme(progressbar.Theme{Saucer: "█", SaucerPadding: "░"}),
+	)}
+}
+
+// show shows that a share of all is done, 0 to 1, and what is being done.
+func (b *bar) show(done float64, text string) {
+	if b == nil {
+		return
+	}
+	b.shown = time.Now()
+	if b.to == nil {
+		b.lines.show(done, text)
+		return
+	}
+	b.to.Set(min(int(done*barSteps), barSteps-1)) // a full bar would count as finished
+	b.to.Describe(text)
+}
+
+// due reports whether the bar has something to show again: ten times a second at most.
+func (b *bar) due() bool { return b != nil && time.Since(b.shown) >= 100*time.Millisecond }
+
+func (b *bar) clear() {
+	switch {
+	case b == nil:
+	case b.to == nil:
+		b.lines.clear()
+	default:
+		b.to.Clear()
+	}
+}
+
+// lines print what is being done, a line a minute, from a first time on.
+type lines struct {
+	out         io.Writer
+	began, next time.Time
+
+	mu    sync.Mutex
+	text  string
+	timer *time.Timer // of the next line; nil: nothing is being done
+}
+
+func (l *lines) show(done float64, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.text = text; done > 0 {
+		l.text = fmt.Sprintf("%.0f%%, %s", 100*done, text)
+	}
+	if l.timer == nil {
+		l.timer = time.AfterFunc(time.Until(l.next), l.print)
+	}
+}
+
+func (l *lines) print() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.timer == nil {
+		return // it ended in this moment
+	}
+	fmt.Fprintf(l.out, "orchestrator: after %s: %s\n", format.Duration(time.Since(l.began).Round(time.Second)),
+		l.text)
+	l.next = time.Now().Add(time.Minute)
+	l.timer.Reset(time.Minute)
+}
+
+func (l *lines) clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.timer != nil {
+		l.timer.Stop()
+		l.timer = nil
+	}
+}

@@ -1,0 +1,589 @@
+package commands
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"turnstile/algorithms/catalog"
+	"turnstile/algorithms/election"
+	"turnstile/bench"
+	"turnstile/bench/compare"
+	"turnstile/bench/option"
+	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/internal/english"
+	"turnstile/internal/input"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
+	"turnstile/nodes"
+	"turnstile/nodes/foreign"
+	"turnstile/nodes/workload"
+	"turnstile/report/text"
+	"turnstile/results"
+)
+
+const benchHelp = `Run one algorithm under one load, in a process per node, and judge what happened.
+
+Loads:
+  saturated   every node requests again as soon as it has left (the default)
+  closed      every node thinks, asks, holds and releases (what --think implies)
+  open        requests fall due at each node at --rate, whether or not the last has ended
+  one         node 0 alone requests, again and again
+  sequential  one request at a time, from a node drawn at random, when all is at rest
+
+--hold, --think and --latency take a length of time or a distribution of them: 2ms,
+uniform:1ms,3ms (from, to), exponential:2ms (mean), normal:2ms,500us (mean, deviation),
+log-normal:2ms,9ms (median, 99th percentile), pareto:1ms,20ms (least, 99th percentile) or
+measured:1ms,1ms,4ms (draws, each as likely).
+
+Without --latency, times show what the messages cost this machine's processors, not what they would
+cost on a network. Ctrl-C ends a run at once and keeps what was recorded.
+
+Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 3 under- or overloaded,
+64 bad usage.`
+
+const benchExample = `  orchestrator bench --algo ricart -n 32
+  orchestrator bench --algo token-ring -n 16 --latency 1ms --hold 0
+  orchestrator bench --algo maekawa -n 9 --load sequential --entries 500
+  orchestrator bench --algo suzuki -n 8 --rate 50 --latency uniform:1ms,3ms --duration 10s
+  orchestrator bench --algo lamport -n 8 --think exponential:20ms --trials 5 --set lamport
+  orchestrator bench --algo naive -n 3 --duration 1s --json`
+
+// A benchCall is one call of bench.
+type benchCall struct {
+	runCommand
+	bench.Job
+	regions    string // the file of them
+	faults     faultFlags
+	foreign    foreignFlags
+	service    serviceFlags
+	setup      bench.Setup
+	required   required
+	control    controlFlags
+	json       bool
+	noProgress bool
+}
+
+func (a *app) benchCommand() *cobra.Command {
+	c := benchCall{runCommand: benchRuns}
+	cmd := checked(&cobra.Command{
+		Use:     "bench",
+		Short:   "Run an algorithm under a load, measure it and judge it",
+		Long:    benchHelp,
+		Example: benchExample,
+	}, c.resolve, func(ctx context.Context, _ settings) error {
+		_, err := a.bench(ctx, &c)
+		return err
+	})
+	c.addFlags(cmd.Flags())
+	forOneCall(cmd, "require")
+	completeFlags(cmd)
+	return cmd
+}
+
+// addFlags adds the flags of real runs.
+func (c *benchCall) addFlags(f *pflag.FlagSet) {
+	c.addRunFlags(f)
+	c.foreign.add(f)
+	c.service.add(f, &c.setup)
+	group(f, option.System)
+	c.addOptions(f, true)
+	c.control.add(f)
+	f.BoolVar(&c.setup.PlainData, "plain-data", false,
+		"have the brokers on hosts speak no TLS, though the control plane does")
+	group(f, option.Network)
+	f.StringVar(&c.setup.Node, "node-program", "",
+		"`path` of the program of a node (default node, beside this program)")
+	group(f, option.Running)
+}
+
+// addRunFlags adds the flags of real and simulated runs. A flag whose variable has a value already has that
+// as its default.
+func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
+	c.Patience, c.Config.N, c.Resources, c.Brokers, c.Trials = 3*time.Second, c.nodes, 1, 1, 1
+	c.Duration, c.Workload.Hold = 3*time.Second, chance.Constant(100*time.Microsecond)
+	f.SortFlags = false
+	f.SetNormalizeFunc(longN)
+	f.StringVar(&c.Algorithm, c.naming, c.algorithm, "the "+c.one+", by `name` or alias (see list)")
+	group(f, option.System)
+	c.addOptions(f, false)
+	addAlgorithmOptions(f, &c.Config, c.table())
+	f.StringVar(&c.setup.Results, "results", "results", "`folder` of all result sets")
+	f.StringVar(&c.setup.Set, "set", cmp.Or(c.setup.Set, "bench"),
+		"`name` of the result set that the run belongs to")
+	f.BoolVar(&c.json, "json", false, "print one JSON document instead of the summary")
+	c.required.add(f)
+	addNoProgress(f, &c.noProgress)
+	group(f, outputFlags)
+}
+
+// addOptions adds the flags of the options that the runs of the command may have: those for real runs alone,
+// or all others.
+func (c *benchCall) addOptions(f *pflag.FlagSet, real bool) {
+	for _, o := range option.Table {
+		switch {
+		case o.Real != real || !c.mayHave(o):
+		case o.Name == "plan":
+			c.faults.add(f)
+			group(f, faultGroup)
+		case o.Name == "regions":
+			addOption(f, o, &c.regions)
+		case !o.Elsewhere:
+			addOption(f, o, o.Of(&c.Options))
+		}
+	}
+}
+
+// mayHave reports whether some run of the command may have an option.
+func (c *runCommand) mayHave(o *option.Option) bool {
+	return slices.ContainsFunc(c.problems, func(p *check.Problem) bool { return o.Is(p.Load) })
+}
+
+// addNoProgress adds the flag of all commands that show progress.
+func addNoProgress(f *pflag.FlagSet, off *bool) {
+	f.BoolVar(off, "no-progress", false, "show no progress, even on a terminal")
+}
+
+// longN lets --n stand for --nodes, as -n does.
+func longN(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	if name == "n" {
+		name = "nodes"
+	}
+	return pflag.NormalizedName(name)
+}
+
+// resolve works out what the flags imply, and whether they contradict each other. Of two that do, the one of
+// the higher rank counts: the command line overrides the file.
+func (c *benchCall) resolve(s settings) error {
+	if err := cmp.Or(c.required.parse(), checkSet(&c.setup, nil)); err != nil {
+		return err
+	}
+	row, err := c.row(s)
+	if err != nil {
+		return err
+	}
+	c.Spec, c.Problem = row, check.ProblemOf(row)
+	if !slices.Contains(c.problems, c.Problem) {
+		return s.blame(fmt.Errorf("%s %s: %s", row.Name, c.Problem.Misplaced, c.Problem.Instead), c.naming)
+	}
+	if err := c.resolveDemand(s); err != nil {
+		return s.blame(err, "load", "think", "rate", "arrivals")
+	}
+	c.resolveEnd(s)
+	if err := c.checkControl(s); err != nil {
+		return err
+	}
+	if err := c.resolveRegions(s); err != nil {
+		return err
+	}
+	if !s.given("seed") {
+		c.Seed = uint64(rand.Uint32()) // short enough to read out
+	}
+	if c.Config, err = s.checkOptions(c.Spec, c.Config, s.rank(c.naming)); err != nil {
+		return err
+	}
+	if c.Hosts > 0 && c.NATS == "" && !s.given("brokers") {
+		c.Brokers = c.Hosts // one on each
+	}
+	job, _ := bench.Draft(c.Options, c.Spec, c.Simulated) // Check returns the error
+	c.Job = *job
+	scene := c.Scene()
+	if c.Plan, c.Faults, err = c.faults.resolve(s, scene); err != nil {
+		return err
+	}
+	if scene.Measured != c.Duration { // by the plan
+		c.Duration = scene.Measured
+		c.resolveEnd(s)
+	}
+	c.Brokers = scene.Brokers
+	if !c.Spec.Broadcasts(c.Config) && s.rank("multicast") < s.rank(c.naming) { // it is for other algorithms
+		c.Multicast = false
+	}
+	return s.blame(hinted(c.Check()))
+}
+
+// checkControl says what is missing beside the flags of the control plane of a command line, which would do
+// nothing without.
+func (c *benchCall) checkControl(s settings) error {
+	switch {
+	case s.rank("control") == byFlag && c.Hosts == 0:
+		return errors.New("--control says by what hosts are reached, and the run has none: add how many it " +
+			"takes, as in --hosts 4, or leave it out for this machine alone")
+	case s.rank("key") == byFlag && c.control.url == "":
+		return errors.New("--key is for the control plane, and the run is given none: add its URL, as in " +
+			"--control tls://control:4222")
+	}
+	return nil
+}
+
+// row returns the row of what the run is about.
+func (c *benchCall) row(s settings) (*spec, error) {
+	if used, err := c.useService(s); used || err != nil {
+		return c.Spec, s.blame(err, foreign.ServiceOption)
+	}
+	if used, err := c.useForeign(s); used || err != nil {
+		return c.Spec, s.blame(err, foreignNames...)
+	}
+	row, err := catalog.Find(c.Algorithm)
+	if err != nil {
+		_, err = c.find(c.Algorithm)
+	}
+	return row, s.blame(err, c.naming)
+}
+
+// resolveRegions reads the file of regions, if there is one.
+func (c *benchCall) resolveRegions(s settings) error {
+	if c.regions == "" || s.rank("latency") > s.rank("regions") {
+		return nil
+	}
+	if s.rank("latency") < s.rank("regions") {
+		c.Latency = chance.Distribution{}
+	}
+	text, err := input.Read(c.regions)
+	if err != nil {
+		return fmt.Errorf("--regions: %w", err)
+	}
+	if c.Regions, err = chaos.ReadRegions(bytes.NewReader(text)); err != nil {
+		return fmt.Errorf("--regions: %s: %w", input.Name(c.regions), err)
+	}
+	return nil
+}
+
+// resolveEnd finds out whether time or entries end the run.
+func (c *benchCall) resolveEnd(s settings) {
+	switch byTime, byEntries := s.rank("duration"), s.rank("entries"); {
+	case byEntries > byTime:
+		c.Duration = 0
+	case byTime > byEntries:
+		c.Entries = 0
+	}
+	if c.Entries > 0 && s.rank("warmup") < s.rank("entries") {
+		c.Warmup = 0
+	}
+	if c.Entries == 0 && !s.given("warmup") && option.Find("warmup").Is(c.Problem.Load) {
+		c.Warmup, c.WarmupLimit = min(c.Duration/10, time.Second), option.WarmupLimit
+	}
+}
+
+// ownSibling returns the path of a program in the folder of this one.
+func ownSibling(name string) string { return filepath.Join(filepath.Dir(terminal.OwnPath()), name) }
+
+// exitStatus returns the exit status of a run that ended with err, which may be nil.
+func exitStatus(r *bench.Run, err error) int {
+	outcome := r.Outcome()
+	if err != nil {
+		outcome = max(outcome, check.Inconclusive)
+	}
+	return outcome.ExitCode()
+}
+
+// A runCommand is what one of the commands that make runs has of its own.
+type runCommand struct {
+	naming    string // the flag that names the algorithm
+	one       string // what it names
+	algorithm string // unless another is named
+	nodes     int    // unless told otherwise
+	find      func(name string) (*spec, error)
+	problems  []*check.Problem // that its runs may be about
+}
+
+// The commands that make runs.
+var (
+	benchRuns = runCommand{naming: "algo", one: "algorithm", algorithm: "ricart-agrawala", nodes: 8,
+		find: findAlgorithm, problems: problemsOf("bench")}
+	electRuns = runCommand{naming: "scheme", one: "scheme of election", algorithm: "bully", nodes: 5,
+		find: election.Find, problems: problemsOf("elect")}
+	simulateRuns = runCommand{benchRuns.naming, benchRuns.one, benchRuns.algorithm, benchRuns.nodes,
+		findAlgorithm, check.Problems}
+)
+
+// runCommands are those that make real runs, by name.
+var runCommands = map[string]*runCommand{"bench": &benchRuns, "elect": &electRuns}
+
+// problemsOf returns the problems of which a command makes real runs.
+func problemsOf(command string) (all []*check.Problem) {
+	for _, p := range check.Problems {
+		if p.Command == command {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// table returns the algorithms that the command takes.
+func (c *runCommand) table() []*spec {
+	return rowsWith(func(row *spec) bool { return slices.Contains(c.problems, check.ProblemOf(row)) })
+}
+
+// resolveDemand works out what the flags ask of nodes. Options of the other problem are refused on the
+// command line; elsewhere they are for other runs.
+func (c *benchCall) resolveDemand(s settings) error {
+	var extra []string
+	for _, o := range option.Table {
+		if o.Is(c.Problem.Load) {
+			continue
+		}
+		if s.rank(o.Name) == byFlag {
+			extra = append(extra, "--"+o.Name)
+		}
+		o.Reset(&c.Options)
+	}
+	if len(extra) > 0 {
+		return fmt.Errorf("%s %s: leave out %s", c.Spec.Name, c.Problem.Misplaced, strings.Join(extra, ", "))
+	}
+	w := &c.Workload
+	w.Load = cmp.Or(w.Load, c.Problem.Load)
+	if !option.Find("load").Is(c.Problem.Load) {
+		return nil
+	}
+	implications := []struct {
+		flag string
+		load workload.Load
+		drop func()
+	}{
+		{"think", workload.Closed, func() { w.Think = chance.Distribution{} }},
+		{"rate", workload.Open, func() { w.Rate = 0 }},
+		{"arrivals", workload.Open, func() { w.Evenly = false }},
+	}
+	top := s.rank("load")
+	for _, i := range implications {
+		if s.rank(i.flag) > top {
+			w.Load, top = i.load, s.rank(i.flag)
+		}
+	}
+	if _, err := workload.ParseLoad(string(w.Load)); err != nil {
+		return fmt.Errorf("--load: %w", err)
+	}
+	for _, i := range implications {
+		switch {
+		case !s.given(i.flag) || w.Load == i.load:
+		case s.rank(i.flag) < top:
+			i.drop()
+		default:
+			return fmt.Errorf("--%s is for a load that is %s, and this one is %s: leave out one of the two",
+				i.flag, i.load, w.Load)
+		}
+	}
+	if w.Load == workload.Open && !s.given("rate") {
+		return errors.New("a load that is open takes --rate, the requests per second of each node")
+	}
+	if err := w.CheckRate(); err != nil {
+		return fmt.Errorf("--rate: %w", err)
+	}
+	return nil
+}
+
+// bench makes the run that c asks for, shows its progress, and reports on it. It returns no run if none
+// began.
+func (a *app) bench(ctx context.Context, c *benchCall) (*bench.Run, error) {
+	r, err := a.begin(ctx, c)
+	if r == nil {
+		return nil, err
+	}
+	if err := a.tell(c, r, err); err != nil {
+		return r, err
+	}
+	a.judgeRequired(c, r)
+	return r, nil
+}
+
+// begin makes the run that c asks for, and shows its progress.
+func (a *app) begin(ctx context.Context, c *benchCall) (*bench.Run, error) {
+	equip(&c.setup)
+	c.setup.Control, c.setup.ControlKey = c.control.url, c.control.key
+	out := text.New(a.stdout)
+	bar := a.newBar(c.noProgress, c.takes())
+	begun := false
+	c.setup.Progress = func(p bench.Progress) {
+		if !begun && !c.json {
+			out.Header(&c.Job, results.ThisMachine())
+		}
+		begun = true
+		bar.show(p.Done, progressText(p, c.Trials))
+	}
+	c.setup.OnTrial = func(t *bench.Trial) {
+		bar.clear()
+		if !c.json && c.Trials > 1 {
+			out.Trial(&t.Row, 1)
+		}
+	}
+	r, err := bench.Make(ctx, &c.Job, c.setup)
+	a.checkDisk(err)
+	bar.clear()
+	if r != nil && !begun && !c.json {
+		out.Header(&c.Job, results.ThisMachine())
+	}
+	return r, err
+}
+
+// takes returns how long the run takes at least, as far as that is known before: real time passes as asked.
+func (c *benchCall) takes() time.Duration {
+	if c.Simulated || c.Entries > 0 {
+		return 0
+	}
+	return time.Duration(c.Trials) * (c.Warmup + c.Duration)
+}
+
+// tell reports on a run that ended with err, which may be nil.
+func (a *app) tell(c *benchCall, r *bench.Run, err error) error {
+	if c.json {
+		if err := text.JSON(a.stdout, r.Summary()); err != nil {
+			return failure{err, exitStatus(r, err)}
+		}
+	} else {
+		text.New(a.stdout).Summary(r.Summary())
+	}
+	a.status = exitStatus(r, err)
+	if err != nil && !told(r, err) {
+		fmt.Fprintf(a.stderr, "orchestrator: %v\n", err)
+	}
+	return nil
+}
+
+// progressText says in one line how far a run of so many trials has come.
+func progressText(p bench.Progress, trials int) string {
+	text := p.Phase
+	if trials > 1 {
+		text = fmt.Sprintf("trial %d of %d: %s", p.Trial, trials, p.Phase)
+	}
+	if p.Entries > 0 {
+		text += fmt.Sprintf(", %s entries", english.Thousands(float64(p.Entries)))
+	}
+	if p.PerSecond > 0 {
+		text += fmt.Sprintf(", %s/s", english.Thousands(p.PerSecond))
+	}
+	return text
+}
+
+// told reports whether the trials of r say already what err says.
+func told(r *bench.Run, err error) bool {
+	n := len(r.Trials)
+	return n > 0 && r.Trials[n-1].Trouble == err.Error()
+}
+
+// What is required of the figures of every trial of a run.
+type required struct {
+	texts []string
+	all   []compare.Requirement
+}
+
+// add adds the flag.
+func (r *required) add(f *pflag.FlagSet) {
+	f.StringArrayVar(&r.texts, "require", nil, "a `condition` on a figure of every trial, such as "+
+		"'wait_us_p99<50ms'; if one does not hold, the exit status is 1; several times for several")
+}
+
+// parse reads what the flag was given.
+func (r *required) parse() error {
+	for _, text := range r.texts {
+		one, err := compare.ParseRequirement(text)
+		if err != nil {
+			return fmt.Errorf("--require: %w", err)
+		}
+		r.all = append(r.all, one)
+	}
+	return nil
+}
+
+// judgeRequired says whether the trials of a run are as they are required to be. What is not, makes the run
+// fail; what is, makes none pass that did not without.
+func (a *app) judgeRequired(c *benchCall, r *bench.Run) {
+	out := a.stdout
+	if c.json {
+		out = a.stderr
+	}
+	colors := terminal.PaletteFor(out)
+	var rows []results.Row
+	for _, t := range r.Trials {
+		rows = append(rows, t.Row)
+	}
+	for _, one := range c.required.all {
+		outcome, says := one.Judge(rows)
+		title, color := "MET", terminal.Green
+		switch outcome {
+		case check.Violated:
+			title, color = "NOT MET", terminal.Red
+			a.status = outcome.ExitCode()
+		case check.Inconclusive:
+			title, color = "NOT KNOWN", terminal.Yellow
+			if a.status == check.Valid.ExitCode() {
+				a.status = outcome.ExitCode()
+			}
+		}
+		fmt.Fprintf(out, "%s  %s\n", colors.Paint(color, title), strings.TrimSpace(says))
+	}
+}
+
+// commandOf returns the command that makes a run for a time with such options, under a plan, for a shell. The
+// path that --server-program has named is not on record.
+func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
+	problem, naming := check.ProblemOf(row), simulateRuns.naming
+	words := []string{terminal.Invoked(), "simulate"}
+	if real {
+		words[1], naming = problem.Command, runCommands[problem.Command].naming
+	}
+	add := func(flag string, value any) {
+		words = append(words, "--"+flag, terminal.ShellQuoted(fmt.Sprint(value)))
+	}
+	addText := func(flag, text string) {
+		if text != "" {
+			add(flag, text)
+		}
+	}
+	if !foreign.Is(o.Config) {
+		add(naming, row.Name)
+	}
+	implied := option.Implied(bench.Implied(o, row))
+	if foreign.Is(o.Config) {
+		programWords(addText, o.Config)
+	} else {
+		for _, option := range row.Options {
+			if value := o.Config.Value(option); value != implied.Config.Value(option) {
+				add(option.Name, value)
+			}
+		}
+	}
+	for given, value := range o.Given(&implied, real) {
+		if value == "true" {
+			words = append(words, "--"+given.Name)
+		} else {
+			add(given.Name, value)
+		}
+	}
+	addText("plan", plan)
+	return strings.Join(words, " ")
+}
+
+// programWords adds the flags that name a foreign program or a service, with what it is told.
+func programWords(add func(flag, text string), c nodes.Config) {
+	if service := c.Options[foreign.ServiceOption]; service != "" {
+		add(foreign.ServiceOption, service)
+		var with []string
+		for option, value := range foreign.OptionsOf(c) {
+			switch option {
+			case bench.EndpointOption:
+				add(option, value)
+			case bench.ServerVersionOption, bench.ClientVersionOption: // what was found
+			default:
+				with = append(with, option+"="+value)
+			}
+		}
+		slices.Sort(with)
+		add("with", strings.Join(with, ","))
+		return
+	}
+	for _, flag := range foreignNames {
+		add(flag, c.Options[flag])
+	}
+}

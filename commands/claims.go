@@ -1,0 +1,291 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/docs"
+	"turnstile/internal/english"
+	"turnstile/internal/suggest"
+	"turnstile/internal/terminal"
+	"turnstile/internal/yamlfile"
+	"turnstile/judge/check"
+)
+
+// lectures are the texts that make claims, and the claims. The head of docs/claims.yaml describes the keys.
+type lectures struct {
+	Sources map[string]string `yaml:"sources"` // titles, by the letters of claims
+	Claims  []*claim          `yaml:"claims"`
+}
+
+// A claim is what a text says, and what shows it here.
+type claim struct {
+	ID      string      `yaml:"id"`
+	Says    string      `yaml:"says"`
+	Text    string      `yaml:"text"`
+	Verdict string      `yaml:"verdict"`
+	Seen    string      `yaml:"seen"`
+	Lacks   string      `yaml:"lacks"`
+	NoRun   string      `yaml:"no-run"`
+	Runs    []claimRun  `yaml:"runs"`
+	Tests   []claimTest `yaml:"tests"`
+}
+
+// A claimRun is a call of the program, and what it has to print.
+type claimRun struct {
+	Command string `yaml:"command"`
+	Status  int    `yaml:"status"`
+	Needs   string `yaml:"needs"`
+	Prints  string `yaml:"prints"`
+}
+
+// A claimTest is a call of go test. A test that plays a story with a rule changed has that rule and its end.
+type claimTest struct {
+	Test string `yaml:"test"`
+	If   string `yaml:"if"`
+	Then string `yaml:"then"`
+}
+
+// readClaims reads the claims.
+func readClaims() (*lectures, error) {
+	var l lectures
+	return &l, yamlfile.Decode(docs.Claims, &l)
+}
+
+const claimsHelp = `Run what shows the claims of five lecture texts on mutual exclusion and election.
+
+A claim is named by the letter of its text and a number, as in J27. Without names and flags all are
+listed, with the verdict on each. A claim that is named is run: on virtual time, with fixed seeds, so its
+figures are the same each time and are compared with those of docs/claims.yaml. It prints the lines that
+decide, beside what the text says, and what was seen.
+
+Exit status: 0 all is as said, 1 something is not, 2 nothing was shown, or not to the end, 64 bad usage.`
+
+const claimsExample = `  orchestrator claims
+  orchestrator claims J6
+  orchestrator claims --source L
+  orchestrator claims --all`
+
+func (a *app) claimsCommand() *cobra.Command {
+	var source string
+	var all bool
+	cmd := &cobra.Command{
+		Use:     "claims [NAME ...]",
+		Short:   "Run what lecture texts claim, and say what was seen",
+		Long:    claimsHelp,
+		Example: claimsExample,
+		ValidArgsFunction: func(*cobra.Command, []string, string) (ids []string, how cobra.ShellCompDirective) {
+			l, _ := readClaims()
+			for _, c := range l.Claims {
+				ids = append(ids, cobra.CompletionWithDesc(c.ID, c.Says))
+			}
+			return ids, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if _, err := settingsOf(cmd); err != nil {
+				return err
+			}
+			l, err := readClaims()
+			if err != nil {
+				return err
+			}
+			if !all && source == "" && len(names) == 0 {
+				a.listClaims(l)
+				return nil
+			}
+			chosen, err := l.choose(names, strings.ToUpper(source), all)
+			if err != nil {
+				return err
+			}
+			return a.runClaims(cmd.Context(), chosen)
+		},
+	}
+	cmd.Flags().StringVar(&source, "source", "", "the claims of one text, by its `letter`")
+	cmd.Flags().BoolVar(&all, "all", false, "all claims")
+	forOneCall(cmd, "source", "all")
+	completeWith(cmd, "source", []string{"J", "T", "L", "K", "G"})
+	return cmd
+}
+
+// choose returns the claims that have one of the names or are of the text. It returns an error if there is no
+// such claim or text.
+func (l *lectures) choose(names []string, source string, all bool) (chosen []*claim, err error) {
+	if source != "" && l.Sources[source] == "" {
+		return nil, fmt.Errorf("--source: there is no text %q; there are: %s", source,
+			strings.Join(slices.Sorted(maps.Keys(l.Sources)), ", "))
+	}
+	if all && len(names) > 0 {
+		return nil, fmt.Errorf("--all runs all claims, and %s names some: leave out one of the two", names[0])
+	}
+	known := suggest.List{By: "claims"}
+	for _, c := range l.Claims {
+		known.Names = append(known.Names, c.ID)
+		named := func(name string) bool { return strings.EqualFold(name, c.ID) }
+		if all || c.ID[:1] == source || slices.ContainsFunc(names, named) {
+			chosen = append(chosen, c)
+		}
+	}
+	for _, name := range names {
+		if id := strings.ToUpper(name); !slices.Contains(known.Names, id) {
+			return nil, fmt.Errorf("there is no claim %q%s", name, known.Hint(id))
+		}
+	}
+	return chosen, nil
+}
+
+// listClaims lists claims, with the verdict on each and what of it is not shown.
+func (a *app) listClaims(l *lectures) {
+	for _, c := range l.Claims {
+		if source := c.ID[:1]; c.ID == source+"1" {
+			fmt.Fprintf(a.stdout, "\n%s: %s\n", source, l.Sources[source])
+		}
+		word, _, _ := strings.Cut(c.Verdict, ":")
+		says := strings.TrimSuffix(c.Says+"; not shown: "+c.Lacks, "; not shown: ")
+		fmt.Fprint(a.stdout, labelled(fmt.Sprintf("%-4s %-18s", c.ID, word), says))
+	}
+	fmt.Fprintf(a.stdout, "\n%s claims NAME runs one, --source a text, --all all.\n", terminal.Invoked())
+}
+
+// runClaims makes the runs of claims, of as many claims at a time as there are processors. It prints each
+// claim when those before it are printed.
+func (a *app) runClaims(ctx context.Context, chosen []*claim) error {
+	folder, err := os.MkdirTemp("", "turnstile-claims-")
+	if err != nil {
+		return failure{fmt.Errorf("a folder for the runs: %w", err), check.Inconclusive.ExitCode()}
+	}
+	defer os.RemoveAll(folder)
+	begun, count := time.Now(), map[check.Outcome]int{}
+	made, free := make([]chan func(), len(chosen)), make(chan bool, runtime.GOMAXPROCS(0))
+	for i, c := range chosen {
+		made[i] = make(chan func(), 1)
+		go func() {
+			free <- true
+			outcome, text := c.run(ctx, folder)
+			made[i] <- func() {
+				fmt.Fprintln(a.stdout, text)
+				count[outcome]++
+			}
+			<-free
+		}()
+	}
+	for _, m := range made {
+		if tell := <-m; ctx.Err() == nil {
+			tell()
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return failure{errors.New("interrupted"), check.Inconclusive.ExitCode()}
+	case count[check.Violated] > 0:
+		a.status = check.Violated.ExitCode()
+	case count[check.Valid] == 0:
+		a.status = check.Inconclusive.ExitCode()
+	}
+	if len(chosen) > 1 {
+		fmt.Fprintf(a.stdout, "%d of %d claims as said, %d NOT AS SAID, %d not shown by a run; it took %v\n",
+			count[check.Valid], len(chosen), count[check.Violated], count[check.Inconclusive],
+			time.Since(begun).Round(100*time.Millisecond))
+	}
+	return nil
+}
+
+// run makes the runs of a claim, and returns what became of it, and a text about that. It is Valid if its
+// runs show what they have to show, Violated if one does not, and Inconclusive if none could be made.
+func (c *claim) run(ctx context.Context, folder string) (outcome check.Outcome, text string) {
+	calls, verdict, seen := "", c.Verdict, c.Seen
+	outcome = check.Inconclusive
+	for i := 0; i < len(c.Runs) && ctx.Err() == nil; i++ {
+		of, lines := c.Runs[i].run(ctx, folder)
+		if outcome != check.Violated && of != check.Inconclusive {
+			outcome = of
+		}
+		calls += fmt.Sprintf("  $ %s%s\n      %s\n", terminal.Invoked(),
+			strings.TrimPrefix(c.Runs[i].Command, "orchestrator"), strings.Join(lines, "\n      "))
+	}
+	switch {
+	case outcome == check.Violated:
+		verdict, seen = "NOT AS SAID", ""
+	case outcome == check.Inconclusive && len(c.Runs) > 0:
+		verdict, seen = "not shown here, since no call could be made that shows it", ""
+	}
+	text = labelled(c.ID, c.Says) + labelled("  the text says", c.Text) + labelled("  verdict", verdict) + calls
+	for _, t := range c.Tests {
+		text += labelled("  test", t.Test)
+		if t.If != "" {
+			text += labelled("  changed rule", t.If+": "+t.Then)
+		}
+	}
+	return outcome, text + labelled("  seen", seen) + labelled("  not shown", c.Lacks) +
+		labelled("  no run", c.NoRun)
+}
+
+// labelled returns a text behind its label, in as many lines as it takes, or nothing if there is no text.
+func labelled(label, text string) (lines string) {
+	indent, width := max(17, len(label)), 100
+	if text == "" {
+		return ""
+	}
+	for _, line := range english.Wrap(text, width-indent) {
+		lines += fmt.Sprintf("%-*s%s\n", indent, label, line)
+		label = ""
+	}
+	return lines
+}
+
+// shellWords splits a command at its spaces. What stands in quotes of either sort is one word.
+func shellWords(command string) (words []string) {
+	for _, word := range regexp.MustCompile(`'[^']*'|"[^"]*"|[^\s'"]+`).FindAllString(command, -1) {
+		if word[0] == '\'' || word[0] == '"' {
+			word = word[1 : len(word)-1]
+		}
+		words = append(words, word)
+	}
+	return words
+}
+
+// run makes a run within this process, and returns the printed lines that r has, or what is wrong. The
+// command line alone sets its flags. Its results go to the folder.
+func (r *claimRun) run(ctx context.Context, folder string) (outcome check.Outcome, lines []string) {
+	args := shellWords(r.Command)[1:]
+	processes := args[0] == "bench" || args[0] == "elect"
+	if (processes || args[0] == "simulate") && !slices.Contains(args, "--replay") {
+		args = append(args, "--results", folder)
+	}
+	var out bytes.Buffer
+	status := run(context.WithValue(ctx, alone{}, true), args, &out, &out)
+	printed := strings.Split(strings.TrimSpace(out.String()), "\n")
+	undecided := status == check.Inconclusive.ExitCode() || status == check.Overloaded.ExitCode()
+	switch {
+	case r.Needs != "" && status == usage, // its server is not there
+		processes && undecided && status != r.Status: // the machine is busy
+		return check.Inconclusive, append([]string{"shows nothing:"}, printed...)
+	case status != r.Status:
+		wrong := fmt.Sprintf("NOT AS SAID: it ends with status %d, and not %d:", status, r.Status)
+		return check.Violated, append([]string{wrong}, printed...)
+	}
+	rest := printed
+	for _, want := range strings.Split(strings.TrimSpace(r.Prints), "\n") {
+		begins, differs := strings.CutSuffix(want, "...")
+		at := slices.IndexFunc(rest, func(line string) bool {
+			line = strings.Join(strings.Fields(line), " ")
+			return line == want || differs && strings.HasPrefix(line, begins)
+		})
+		if at < 0 {
+			wrong := fmt.Sprintf("NOT AS SAID: it does not print the line %q, or not in this order:", want)
+			return check.Violated, append([]string{wrong}, printed...)
+		}
+		lines, rest = append(lines, strings.TrimSpace(rest[at])), rest[at+1:]
+	}
+	return check.Valid, lines
+}

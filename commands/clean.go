@@ -1,0 +1,194 @@
+package commands
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/bench"
+	"turnstile/internal/english"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
+	"turnstile/results"
+)
+
+const cleanHelp = `Remove what is left of runs that were never finished: those whose orchestrator was killed,
+and those that a sweep has set aside to make them again, which are in folders with a dot before their name.
+They are listed first, with their sizes; then it asks, unless --yes says so.
+
+It never removes a run that was finished or goes on, nor one of which that is not known, and it follows no
+links.
+
+SET is the name of a set; without it, all sets are looked at.
+
+Exit status: 0 removed, or there was nothing to remove; 2 nothing was removed: --yes was not given, and there
+is no terminal to ask at, or the answer was no; 64 bad usage; 74 if something could not be removed.`
+
+const cleanExample = `  orchestrator results clean
+  orchestrator results clean lan --yes`
+
+// A cleanCall is one call of results clean.
+type cleanCall struct {
+	root string
+	yes  bool
+}
+
+func (a *app) resultsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "results",
+		Short:   "Remove what is left of runs that were never finished",
+		Long:    "Look after the folder of all result sets.\n\n" + cleanHelp,
+		Example: cleanExample,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("results does not know %q: write results clean", args[0])
+			}
+			return errors.New("say what to do: results clean removes what is left of runs that were never finished")
+		},
+	}
+	cmd.AddCommand(a.cleanCommand())
+	return cmd
+}
+
+func (a *app) cleanCommand() *cobra.Command {
+	var c cleanCall
+	cmd := &cobra.Command{
+		Use:     "clean [SET]",
+		Short:   "Remove what is left of runs that were never finished",
+		Long:    cleanHelp,
+		Example: cleanExample,
+		Args:    atMostOne,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := settingsOf(cmd); err != nil {
+				return err
+			}
+			return a.clean(cmd.Context(), &c, args, cmd.InOrStdin())
+		},
+	}
+	cmd.Flags().StringVar(&c.root, "results", "results", "`folder` of all result sets")
+	cmd.Flags().BoolVar(&c.yes, "yes", false, "remove without asking")
+	forOneCall(cmd, "yes")
+	return cmd
+}
+
+// sets returns the names of the sets to look at.
+func (c *cleanCall) sets(named []string) (sets []string, err error) {
+	inside, err := os.ReadDir(c.root)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("--results: %w", err)
+	}
+	for _, entry := range inside {
+		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") {
+			sets = append(sets, entry.Name())
+		}
+	}
+	if len(named) == 0 {
+		return sets, nil
+	}
+	if err := results.CheckNames(c.root, named[0]); err != nil {
+		return nil, err
+	}
+	if !slices.Contains(sets, named[0]) {
+		return nil, fmt.Errorf("there is no set %q below %s; there are: %s", named[0], c.root,
+			strings.Join(sets, ", "))
+	}
+	return named, nil
+}
+
+// clean lists what is left of runs, and removes it if it may.
+func (a *app) clean(ctx context.Context, c *cleanCall, named []string, in io.Reader) error {
+	sets, err := c.sets(named)
+	if err != nil {
+		return err
+	}
+	left, spared := bench.Leftovers(c.root, sets)
+	for _, ref := range slices.Sorted(maps.Keys(spared)) {
+		fmt.Fprintf(a.stderr, "%s is kept: %s\n", ref, spared[ref])
+	}
+	if len(left) == 0 {
+		fmt.Fprintf(a.stdout, "nothing is left of unfinished runs below %s\n", c.root)
+		return nil
+	}
+	var sum size
+	for _, l := range left {
+		fmt.Fprintf(a.stdout, "%8s  %s  %s\n", size(l.Bytes), l.Ref(), l.Why)
+		sum += size(l.Bytes)
+	}
+	what := fmt.Sprintf("%s, %s", english.Count(len(left), "folder", "folders"), sum)
+	if !c.yes {
+		if !terminal.Asks(in) || !terminal.Is(a.stdout) {
+			fmt.Fprintf(a.stderr, "nothing was removed: there is no terminal to ask at; --yes removes %s\n", what)
+			a.status = check.Inconclusive.ExitCode()
+			return nil
+		}
+		fmt.Fprintf(a.stdout, "Remove %s? [y/N] ", what)
+		if !yes(ctx, in) {
+			fmt.Fprintln(a.stderr, "nothing was removed")
+			a.status = check.Inconclusive.ExitCode()
+			return nil
+		}
+	}
+	return a.remove(c.root, left)
+}
+
+// yes reads a line, and reports whether it says so.
+func yes(ctx context.Context, in io.Reader) bool {
+	line := make(chan string, 1)
+	go func() {
+		text, _ := bufio.NewReader(in).ReadString('\n')
+		line <- strings.ToLower(strings.TrimSpace(text))
+	}()
+	select {
+	case text := <-line:
+		return text == "y" || text == "yes"
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// remove removes what is left of runs.
+func (a *app) remove(root string, left []bench.Leftover) error {
+	var (
+		errs    []error
+		removed int
+		bytes   size
+	)
+	for _, l := range left {
+		if err := l.Remove(root); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		removed, bytes = removed+1, bytes+size(l.Bytes)
+	}
+	fmt.Fprintf(a.stdout, "removed %s, %s\n", english.Count(removed, "folder", "folders"), bytes)
+	errs = append(errs, pointLatest(root))
+	if err := errors.Join(errs...); err != nil {
+		return failure{err, unwritten}
+	}
+	return nil
+}
+
+// pointLatest points the link to the newest run at one that is there, if it points at none.
+func pointLatest(root string) error {
+	link := filepath.Join(root, results.LatestLink)
+	if _, err := os.Lstat(link); err != nil {
+		return nil
+	}
+	if _, err := os.Stat(link); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if runs := results.Runs(root); len(runs) > 0 {
+		return results.SetLatest(root, runs[0])
+	}
+	return os.Remove(link)
+}

@@ -1,0 +1,159 @@
+package commands
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"turnstile/algorithms/catalog"
+	"turnstile/algorithms/detector"
+	"turnstile/algorithms/election"
+	"turnstile/chaos"
+	"turnstile/chaos/effect"
+	"turnstile/nodes/workload"
+	"turnstile/results"
+)
+
+// plainUsages takes out of the usages of all flags the backquotes around the names of their values, which are
+// for --help: completion would show them.
+func plainUsages(cmd *cobra.Command) {
+	plain := func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") }
+	cmd.LocalFlags().VisitAll(plain)
+	for _, sub := range cmd.Commands() {
+		plainUsages(sub)
+	}
+}
+
+// completeFlags makes shells complete the values of the flags of runs.
+func completeFlags(cmd *cobra.Command) {
+	for flag, values := range map[string][]string{
+		"load":       {"saturated", "closed", "open", "one", "sequential"},
+		"arrivals":   {"poisson", "even"},
+		"initiators": {"all", "none", "lowest", "highest", "random:1"},
+		"work":       workload.Works,
+		"receive":    {"agent", "interrupt", "handler", "poll:5ms"},
+		"take":       {"1", "2", "1..3", "all", "writers:0.2"},
+		"service":    ownNames(),
+	} {
+		if cmd.Flags().Lookup(flag) != nil {
+			completeWith(cmd, flag, values)
+		}
+	}
+	cmd.RegisterFlagCompletionFunc("scheme", completeScheme)
+	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	cmd.RegisterFlagCompletionFunc("detector", completeDetector)
+	cmd.RegisterFlagCompletionFunc("elect", completeScheme)
+	completeWith(cmd, "require", results.FigureColumns())
+	completeOptions(cmd)
+	completeFaults(cmd)
+}
+
+// completeFaults makes shells complete the plan, and the flags that say which nodes a fault hits.
+func completeFaults(cmd *cobra.Command) {
+	cmd.RegisterFlagCompletionFunc("plan", completePlan)
+	var words []string
+	for _, w := range effect.TargetWords {
+		words = append(words, cobra.CompletionWithDesc(w.Word, w.Says))
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if v, is := f.Value.(*textFlag); is {
+			if _, is := v.textValue.(*effect.Target); is {
+				completeWith(cmd, f.Name, words)
+			}
+		}
+	})
+}
+
+// completeWith makes shells complete a flag with one of the values.
+func completeWith(cmd *cobra.Command, flag string, values []string) {
+	cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// completeOptions makes shells complete the options of algorithms.
+func completeOptions(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if isOption(f) {
+			cmd.RegisterFlagCompletionFunc(f.Name, completeOption(f.Name))
+		}
+	})
+}
+
+// completeOption completes the value of an option of the algorithm that the command line names.
+func completeOption(option string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		name, err := cmd.Flags().GetString("algo")
+		if err != nil {
+			name, err = cmd.Flags().GetString("scheme")
+		}
+		if err != nil && len(args) > 0 { // of list
+			name = args[0]
+		}
+		var values []string
+		if row, err := catalog.Find(name); err == nil && row.Option(option) != nil {
+			values = row.Option(option).Values
+		}
+		return values, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func completeAlgorithm(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return completeRows(catalog.All(), args)
+}
+
+func completeScheme(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return completeRows(election.Table, args)
+}
+
+// completeDescribed completes what list describes: an algorithm, a failure detector or a service.
+func completeDescribed(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	names, how := completeRows(slices.Concat(catalog.All(), detector.Table), args)
+	for _, s := range ownServices {
+		if len(args) == 0 {
+			names = append(names, cobra.CompletionWithDesc(s.Name, s.Summary))
+		}
+	}
+	return names, how
+}
+
+// completeRows completes the name of a row of a table.
+func completeRows(table []*spec, args []string) (names []string, how cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		for _, row := range table {
+			names = append(names, cobra.CompletionWithDesc(row.Name, row.Summary))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completePlan completes the name of a plan of ours, or of a file.
+func completePlan(*cobra.Command, []string, string) (names []string, how cobra.ShellCompDirective) {
+	for _, p := range chaos.Plans() {
+		names = append(names, cobra.CompletionWithDesc(p.Name, p.About))
+	}
+	return names, cobra.ShellCompDirectiveDefault
+}
+
+func completeRun(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	root, _ := cmd.Flags().GetString("results")
+	refs := []string{results.LatestLink}
+	for _, f := range results.Runs(root) {
+		refs = append(refs, f.Ref())
+	}
+	return refs, cobra.ShellCompDirectiveDefault // a path will do too
+}
+
+// completeRunOrSet completes what completeRun does, and the names of sets.
+func completeRunOrSet(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	refs, how := completeRun(cmd, args, begun)
+	for _, ref := range refs {
+		if set, _, found := strings.Cut(ref, "/"); found && !slices.Contains(refs, set) {
+			refs = append(refs, set)
+		}
+	}
+	return refs, how
+}

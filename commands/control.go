@@ -1,0 +1,131 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"turnstile/hosts/access"
+	"turnstile/internal/terminal"
+)
+
+const controlHelp = `Serve the control plane, by which users order the agents of hosts, in the foreground. It
+prints its URL once it listens. End it with Ctrl-C or SIGTERM; it leaves nothing behind.
+
+With --keys it speaks TLS, and serves whoever has the key of that folder (see orchestrator keys). What it
+refuses goes to standard error.
+
+Without --keys it listens on a loopback address alone, and whoever has the URL that it prints may do
+everything: the credential is part of it, and is another after each start.`
+
+const controlExample = `  orchestrator control --keys keys
+  orchestrator control --keys keys --listen 10.0.0.5:4300
+  orchestrator control --listen 127.0.0.1:0`
+
+func (a *app) controlCommand() *cobra.Command {
+	var c access.ServerConfig
+	cmd := &cobra.Command{
+		Use:     "control",
+		Short:   "Serve the control plane of hosts",
+		Long:    controlHelp,
+		Example: controlExample,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := settingsOf(cmd); err != nil {
+				return err
+			}
+			c.Log = a.stderr
+			return a.serveControl(cmd.Context(), c)
+		},
+	}
+	cmd.Flags().StringVar(&c.Keys, "keys", "", "`folder` of keys")
+	cmd.Flags().StringVar(&c.Listen, "listen", "", "`address` and port to listen on (default 0.0.0.0:4222, "+
+		"without keys 127.0.0.1:4222)")
+	return cmd
+}
+
+// serveControl serves the control plane until the context ends.
+func (a *app) serveControl(ctx context.Context, c access.ServerConfig) error {
+	s, err := access.Serve(c)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if _, err := fmt.Fprintln(a.stdout, s.URL()); err != nil {
+		return err // nobody could use it
+	}
+	who := "the URL"
+	if c.Keys != "" {
+		who = "the key of the lab"
+	}
+	fmt.Fprintf(a.stderr, "orchestrator: listening on %s; whoever has %s may connect\n", s.Addr(), who)
+	<-ctx.Done()
+	return nil
+}
+
+// controlFlags say how the control plane is reached.
+type controlFlags struct {
+	url, key string
+}
+
+// add adds the flags.
+func (c *controlFlags) add(f *pflag.FlagSet) { addControl(f, &c.url, &c.key) }
+
+// addControl adds the flags that say how the control plane is reached.
+func addControl(f *pflag.FlagSet, url, key *string) {
+	f.StringVar(url, "control", "", "`URL` of the control plane, as orchestrator control prints it")
+	f.StringVar(key, "key", "", "`file` with the key of the lab, as orchestrator keys makes it")
+}
+
+// connect connects to the control plane, by a name that people see there.
+func (c *controlFlags) connect(name string) (*nats.Conn, error) {
+	conn, err := access.Connect(c.url, c.key, nats.Name(name), nats.Timeout(5*time.Second))
+	if err != nil {
+		return nil, fmt.Errorf("--control: %w", err)
+	}
+	return conn, nil
+}
+
+const keysHelp = `Make the key of a lab in the folder DIR, for a control plane and its hosts on several
+machines. The folder gets two files:
+
+  lab.key      the key of the lab, for each host and each user (--key): whoever has it may order all hosts
+  control.key  the private key of the control plane, which stays there (orchestrator control --keys DIR)
+
+Both are secrets: copy them as you copy a private key of ssh. No call replaces a key. To shut somebody
+out, make another key in another folder, and serve with that.`
+
+func (a *app) keysCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "keys DIR",
+		Short:   "Make the key of a lab, for its control plane, hosts and users",
+		Long:    keysHelp,
+		Example: "  orchestrator keys keys",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := settingsOf(cmd); err != nil {
+				return err
+			}
+			if len(args) != 1 {
+				return fmt.Errorf("name one folder for the keys, as in keys ./keys, and there are %d names", len(args))
+			}
+			made, err := access.Make(args[0])
+			if err != nil {
+				return err
+			}
+			lab := terminal.FromHere(filepath.Join(args[0], access.LabFile))
+			if !made {
+				_, err = fmt.Fprintf(a.stdout, "%s is there already, and stays as it is\n", lab)
+				return err
+			}
+			_, err = fmt.Fprintf(a.stdout, "%s: the key of the lab: copy it to each host and each user, for --key\n"+
+				"%s: for orchestrator control --keys %s alone\n", lab,
+				terminal.FromHere(filepath.Join(args[0], access.ControlFile)), terminal.ShellQuoted(args[0]))
+			return err
+		},
+	}
+}

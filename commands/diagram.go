@@ -1,0 +1,289 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/algorithms/catalog"
+	"turnstile/bench"
+	"turnstile/chaos/effect"
+	"turnstile/internal/input"
+	"turnstile/judge/check"
+	"turnstile/judge/section"
+	"turnstile/judge/spacetime"
+	"turnstile/nodes/explore"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/stall"
+	"turnstile/report/diagram"
+	"turnstile/results"
+)
+
+const diagramHelp = `Draw what happened in a small run, or in a part of one, as an SVG: a line for each
+node, time to the right, an arrow for each message, critical sections and leadership as bars, faults, and
+what went wrong.
+
+` + runHelp + ` The path of a schedule will do too, as explore --save
+writes it. A picture that nobody could read is refused, with a window of time that would do.
+
+Of a simulated run all messages are known: it is made again for them. Of a real one the latest of each node
+are stored, those before a violation; bench --trace keeps all.
+
+Exit status: 0, 2 if the run cannot be read, 64 bad usage.`
+
+const diagramExample = `  orchestrator diagram --out run.svg
+  orchestrator diagram latest --from 300ms --to 310ms --nodes 0-3 --out part.svg
+  orchestrator diagram latest --around violation --out violation.svg
+  orchestrator diagram naive.txt --out naive.svg
+  orchestrator diagram latest --waits --out stall.svg`
+
+// A diagramCall is one call of diagram.
+type diagramCall struct {
+	trial    int
+	from, to time.Duration
+	nodes    effect.Group
+	around   string
+	waits    bool
+	beats    bool
+	out      string
+}
+
+// A subject is what is drawn: a stored run, or a schedule.
+type subject struct {
+	folder   *results.Folder
+	path     string // of the schedule
+	schedule *replay.Schedule
+}
+
+// openSubject finds what a reference means.
+func openSubject(root, ref string) (*subject, error) {
+	if is, err := isSchedule(ref); err == nil && is {
+		schedule, err := readSchedule(ref)
+		return &subject{path: ref, schedule: schedule}, err
+	}
+	folder, err := results.Open(root, ref)
+	return &subject{folder: folder}, err
+}
+
+// readSchedule reads the schedule in a file.
+func readSchedule(path string) (*replay.Schedule, error) {
+	text, err := input.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	schedule, err := replay.Parse(bytes.NewReader(text), catalog.Find)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return schedule, nil
+}
+
+func (a *app) diagramCommand() *cobra.Command {
+	c := diagramCall{}
+	cmd := onStored(&cobra.Command{
+		Use:     "diagram [RUN | SCHEDULE]",
+		Short:   "Draw what happened in a run or a schedule",
+		Long:    diagramHelp,
+		Example: diagramExample,
+	}, c.check, openSubject, func(ctx context.Context, s settings, of *subject) error {
+		return a.diagram(ctx, s, of, &c)
+	})
+	cmd.ValidArgsFunction = completeRun
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.String("results", "results", "`folder` of all result sets")
+	f.IntVar(&c.trial, "trial", 1, "draw this trial")
+	f.DurationVar(&c.from, "from", 0, "draw from this `time` of the run on (default its beginning)")
+	f.DurationVar(&c.to, "to", 0, "draw until this `time` of the run (default its end)")
+	f.Var(&textFlag{&c.nodes, &effect.Key{Value: "nodes"}}, "nodes",
+		"draw these `nodes` alone, as in 0-2,5 (default all)")
+	f.StringVar(&c.around, "around", "", "draw what led to a violation: violation")
+	f.BoolVar(&c.beats, "heartbeats", false, "draw the messages of failure detectors as well")
+	f.BoolVar(&c.waits, "waits", false, "draw who waits for whom where nothing moves any more instead")
+	f.StringVar(&c.out, "out", "", "`file` for the picture (default it is printed)")
+	noZero(f, "trial", "is no trial: they count from 1")
+	noZero(f, "to", "would be no time at all: leave it out for all until the end")
+	forOneCall(cmd, "trial", "from", "to", "nodes", "around", "heartbeats", "waits", "out")
+	completeWith(cmd, "around", []string{"violation"})
+	return cmd
+}
+
+// check checks the flags.
+func (c *diagramCall) check(_ *cobra.Command, s settings) error {
+	switch {
+	case c.around != "" && c.around != "violation":
+		return fmt.Errorf("--around: there is no %q: write violation", c.around)
+	case c.around != "" && (s.given("from") || s.given("to")):
+		return errors.New("--around: a violation has a time of its own: leave out --from and --to")
+	case c.waits && (c.around != "" || s.given("from") || s.given("to") || c.nodes != nil):
+		return errors.New("--waits: who waits for whom is known where nothing moves any more: leave out --from, " +
+			"--to, --nodes and --around")
+	case c.from < 0 || c.to < 0:
+		return errors.New("--from and --to: times of a run count from its beginning: write 0s or later")
+	case s.given("to") && c.to <= c.from:
+		return fmt.Errorf("--to: %v is not after --from, %v", c.to, c.from)
+	}
+	return checkPicture("out", c.out)
+}
+
+// checkPicture makes sure that a picture can be written to the file that a flag names, if it names one.
+func checkPicture(flag, path string) error {
+	if path == "" {
+		return nil
+	}
+	if err := checkWritable(path); err != nil {
+		return fmt.Errorf("--%s: %w", flag, err)
+	}
+	return nil
+}
+
+// drawViolation draws what an exploration has found, if a file is named for that.
+func (c *exploreCall) drawViolation(v *explore.Violation) error {
+	if v == nil || c.picture == "" {
+		return nil
+	}
+	picture, err := new(diagramCall).drawSchedule(v.Says, v.Schedule)
+	if err != nil {
+		return fmt.Errorf("--diagram: %w", err)
+	}
+	return writePicture(c.picture, picture)
+}
+
+// diagram draws what a call asks for.
+func (a *app) diagram(ctx context.Context, s settings, of *subject, c *diagramCall) error {
+	var picture string
+	var err error
+	if of.schedule != nil {
+		picture, err = c.drawSchedule(of.path, of.schedule)
+	} else {
+		picture, err = c.drawRun(ctx, of.folder)
+	}
+	if err != nil {
+		return err
+	}
+	if c.out == "" {
+		_, err = io.WriteString(a.stdout, picture)
+		return err
+	}
+	return writePicture(c.out, picture)
+}
+
+// writePicture writes a picture to a file.
+func writePicture(path, picture string) error {
+	err := results.WriteFile(path, func(w io.Writer) error {
+		_, err := io.Copy(w, bytes.NewReader([]byte(picture)))
+		return err
+	})
+	if err != nil {
+		return failure{err, unwritten}
+	}
+	return nil
+}
+
+// window returns the window that the flags ask for.
+func (c *diagramCall) window() section.Window {
+	w := section.Window{From: int64(c.from), To: int64(c.to)}
+	if c.to == 0 {
+		w.To = math.MaxInt64
+	}
+	return w
+}
+
+// drawSchedule draws what happens when a schedule is played.
+func (c *diagramCall) drawSchedule(path string, schedule *replay.Schedule) (string, error) {
+	played, err := replay.Play(schedule)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	if c.waits {
+		return diagram.Waits(stall.Reports{played.Status}, "Who waits for whom: "+schedule.Spec.Name+", "+path)
+	}
+	title := schedule.Spec.Name + ", " + path
+	if v := played.Violation; v != nil {
+		title = schedule.Spec.Name + ": " + v.Says
+	}
+	return c.draw(title, true, nil, func(w section.Window) (*spacetime.Extract, error) {
+		fold := spacetime.New(played.History.Header(), played.Stack, w)
+		played.History.Run(fold)
+		return &fold.Extract, nil
+	})
+}
+
+// openPast opens a trial of a stored run. The error says what is wrong with the run, or with --trial.
+func openPast(folder *results.Folder, trial int) (*bench.Past, error) {
+	past, err := bench.OpenPast(folder, trial)
+	switch {
+	case errors.As(err, new(bench.NoTrial)):
+		return nil, fmt.Errorf("--trial: %w", err)
+	case errors.Is(err, fs.ErrNotExist):
+		err = withoutRecord(folder, err)
+	}
+	if err != nil {
+		return nil, failure{err, check.Inconclusive.ExitCode()}
+	}
+	return past, nil
+}
+
+// drawRun draws a trial of a stored run.
+func (c *diagramCall) drawRun(ctx context.Context, folder *results.Folder) (string, error) {
+	past, err := openPast(folder, c.trial)
+	if err != nil {
+		return "", err
+	}
+	title := folder.Ref()
+	if past.Trials > 1 {
+		title += fmt.Sprintf(", trial %d", c.trial)
+	}
+	if c.waits {
+		stalled := past.Stall()
+		if stalled == nil {
+			return "", fmt.Errorf("--waits: in %s nothing is stored of a stall: clients went on until its end", title)
+		}
+		return diagram.Waits(stalled, "Who waits for whom: "+title)
+	}
+	return c.draw(title, false, past.Fault, func(w section.Window) (*spacetime.Extract, error) {
+		x, err := past.Extract(ctx, w, true)
+		if err != nil {
+			err = failure{err, check.Inconclusive.ExitCode()}
+		}
+		return x, err
+	})
+}
+
+// draw draws the window that the flags ask for of what extract reads.
+func (c *diagramCall) draw(title string, steps bool, fault func(uint32) string,
+	extract func(section.Window) (*spacetime.Extract, error)) (string, error) {
+	window := c.window()
+	if c.around != "" {
+		window = section.Window{To: math.MaxInt64}
+	}
+	x, err := extract(window)
+	if err != nil {
+		return "", err
+	}
+	if err := c.nodes.Check(x.Stack.Total()); err != nil {
+		return "", fmt.Errorf("--nodes: %w", err)
+	}
+	if c.around != "" {
+		if x.First == nil {
+			return "", errors.New("--around: nothing is known of that was not to be: verify tells what it finds")
+		}
+		if x, err = extract(diagram.Around(x, *x.First)); err != nil {
+			return "", err
+		}
+	}
+	if x.Window.From > x.End {
+		return "", fmt.Errorf("--from: %v is after the end of it, %v", time.Duration(x.Window.From),
+			time.Duration(x.End))
+	}
+	x.Window.To = min(x.Window.To, x.End)
+	return diagram.Draw(x, diagram.Options{Title: title, Played: steps, Nodes: c.nodes, Heartbeats: c.beats,
+		Fault: fault})
+}

@@ -1,0 +1,145 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/bench/option"
+	"turnstile/internal/chance"
+	"turnstile/internal/english"
+	"turnstile/internal/terminal"
+	"turnstile/judge/leadership"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/workload"
+)
+
+const electHelp = `Have nodes elect leaders, in a process each, and judge who led and when.
+
+When the run begins, the initiators campaign. Then what the faults do decides: crash the leader, cut nodes
+off from each other, stop processes. Only what a node says of itself makes it a leader. The report tells how
+long elections took and their parts, for how long nobody led, and for how long two or more did.
+
+On virtual time: orchestrator simulate --algo SCHEME, with the same flags.
+
+Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 64 bad usage.`
+
+const electExample = `  orchestrator elect --scheme bully -n 9
+  orchestrator elect --scheme bully -n 9 --plan leader-crashes
+  orchestrator elect --scheme raft-election -n 5 --cut 0-1/2-4 --at 1s --for 2s --duration 5s
+  orchestrator elect --scheme bully -n 4 --initiators lowest --explain
+  orchestrator elect --scheme chang-roberts -n 32 --ids random:7 --initiators random:3`
+
+func (a *app) electCommand() *cobra.Command {
+	c := benchCall{runCommand: electRuns}
+	c.setup.Set = "elect"
+	explain := false
+	cmd := checked(&cobra.Command{
+		Use:     "elect",
+		Short:   "Have nodes elect leaders, measure that and judge it",
+		Long:    electHelp,
+		Example: electExample,
+	}, c.resolve, func(ctx context.Context, _ settings) error {
+		if explain && len(c.required.all) > 0 {
+			return errors.New("--explain starts no run of which anything could be required: leave out --require")
+		}
+		if explain {
+			return a.explain(&c)
+		}
+		_, err := a.bench(ctx, &c)
+		return err
+	})
+	c.addFlags(cmd.Flags())
+	cmd.Flags().BoolVar(&explain, "explain", false,
+		"start nothing, and tell one election message by message, and another after a crash of the leader")
+	group(cmd.Flags(), option.Running)
+	forOneCall(cmd, "explain", "require")
+	completeFlags(cmd)
+	return cmd
+}
+
+// explain tells an election message by message: that of the initiators and, of a scheme that outlasts
+// crashes, the one after the leader has crashed. Messages arrive in the order in which they were sent, and
+// timers run out when nothing else is left.
+func (a *app) explain(c *benchCall) error {
+	if len(c.Faults) > 0 {
+		return errors.New("--explain tells what happens when nothing goes wrong, and then when the leader " +
+			"crashes: leave out the faults, or write a schedule for simulate --replay")
+	}
+	const most = 32
+	if c.Config.N > most {
+		return fmt.Errorf("--explain: %d nodes would tell more than anybody reads: take up to %d", c.Config.N, most)
+	}
+	initiators, err := c.Workload.Initiators.Of(chance.Dice(c.Seed), c.Config.N)
+	if err != nil {
+		return err
+	}
+	s := &replay.Schedule{Spec: c.Spec, Config: c.Config}
+	for _, id := range initiators {
+		s.Steps = append(s.Steps, replay.Step{What: replay.StepCampaign, Node: id})
+	}
+	s.Steps = append(s.Steps, replay.Step{What: replay.StepRest})
+	fmt.Fprintf(a.stdout, "%s\n\n", strings.Join(append([]string{
+		terminal.PaletteFor(a.stdout).Paint(terminal.Bold, c.Spec.Name),
+		english.Count(c.Config.N, "node", "nodes")}, c.Config.Given()...), ", "))
+	first, err := a.tellElection(s, nil, fmt.Sprintf("The initiators campaign: %s",
+		cmp.Or(c.Workload.Initiators, workload.AllInitiate)))
+	if err != nil {
+		return err
+	}
+	leaders := leadership.New(c.Config, c.Spec.Elector)
+	for _, e := range first.History.Events {
+		leaders.Add(e)
+	}
+	leader := leaders.Agreed()
+	if leader == nodes.None || c.Spec.Live&nodes.NoCrash != 0 || c.Config.N == 1 {
+		return nil
+	}
+	s.Steps = append(s.Steps, replay.Step{What: replay.StepCrash, Node: leader},
+		replay.Step{What: replay.StepRest})
+	_, err = a.tellElection(s, first, fmt.Sprintf("The leader, node %d, crashes", leader))
+	return err
+}
+
+// tellElection plays a schedule, and tells what happens after what was told before; nil: nothing was.
+func (a *app) tellElection(s *replay.Schedule, before *replay.Played, title string) (*replay.Played,
+	error) {
+	played, err := replay.Play(s)
+	if err != nil {
+		return nil, fmt.Errorf("--explain: %w: a node that draws at random draws the first of its choices here, "+
+			"perhaps the same for ever: simulate %s, or write a schedule for simulate --replay", err, s.Spec.Name)
+	}
+	codec, told := s.Spec.Codec(), 0
+	sent := make([]uint64, codec.Kinds())
+	add := func(of *replay.Played, sign uint64) {
+		for kind, k := range history.Sum(of.History.Logs).Kinds[:codec.Kinds()] {
+			sent[kind] += sign * k.Sent
+		}
+	}
+	add(played, 1)
+	if before != nil {
+		told = len(before.Story)
+		add(before, ^uint64(0)) // minus one
+	}
+	fmt.Fprintf(a.stdout, "%s\n", title)
+	for i, line := range played.Story[told:] {
+		writeWrapped(a.stdout, fmt.Sprintf("%4d  ", i+1), line)
+	}
+	var counts []string
+	for kind, n := range sent {
+		if n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n, codec.Name(kind)))
+		}
+	}
+	fmt.Fprintf(a.stdout, "      messages: %s\n\n", english.List(counts))
+	if v := played.Violation; v != nil {
+		fmt.Fprintf(a.stdout, "%s\n", v.Says)
+	}
+	return played, nil
+}

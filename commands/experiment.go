@@ -1,0 +1,137 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"turnstile/bench"
+	"turnstile/bench/study"
+	"turnstile/internal/terminal"
+	"turnstile/results"
+)
+
+// many returns a command that makes runs, and its flags, which are added in the order of its help. They are
+// checked before anything is run.
+func (a *app) many(cmd *cobra.Command, check func(settings) error, run func(context.Context) error) (
+	*cobra.Command, *pflag.FlagSet) {
+	checked(cmd, check, func(ctx context.Context, s settings) error {
+		a.note(s)
+		return run(ctx)
+	})
+	cmd.Flags().SortFlags = false
+	return cmd, cmd.Flags()
+}
+
+// checked completes a command that takes flags alone, which are checked before anything is done.
+func checked(cmd *cobra.Command, check func(settings) error,
+	run func(context.Context, settings) error) *cobra.Command {
+	cmd.Args = noArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		s, err := settle(cmd, check)
+		if err != nil {
+			return err
+		}
+		return run(cmd.Context(), s)
+	}
+	return cmd
+}
+
+// addSetup adds the flags of what is stored of many runs, and of the program of their nodes. The set, if it
+// has a name, holds what is said.
+func addSetup(f *pflag.FlagSet, s *bench.Setup, holds string) {
+	f.StringVar(&s.Results, "results", "results", "`folder` of all result sets")
+	if s.Set != "" {
+		f.StringVar(&s.Set, "set", s.Set, "`name` of the result set that "+holds+" belong to")
+	}
+	f.StringVar(&s.Node, "node-program", "",
+		"`path` of the program of a node (default node, beside this program)")
+}
+
+// checkSet returns an error unless runs may be stored in the set of a setup: it has a good name, and was not
+// published, unless --mixed is given. mixed is nil for a command that does not have that flag.
+func checkSet(s *bench.Setup, mixed *bool) error {
+	err := results.CheckNames(s.Results, s.Set)
+	if err != nil || mixed != nil && *mixed {
+		return err
+	}
+	if err = results.CheckUnpublished(s.Results, s.Set); err != nil && mixed != nil {
+		err = fmt.Errorf("%w, or --mixed to change it", err)
+	}
+	return err
+}
+
+// addMixed adds the flag that lets a command change a set that others refer to.
+func addMixed(f *pflag.FlagSet, mixed *bool, more string) {
+	f.BoolVar(mixed, "mixed", false, "change a set that was published"+more)
+}
+
+// equip completes a setup by the programs that serve runs of processes.
+func equip(s *bench.Setup) {
+	s.Versions = versions()
+	s.Broker = append([]string{terminal.OwnPath()}, brokerArgs...)
+	s.Proxy = append([]string{terminal.OwnPath()}, proxyArgs...)
+	s.Agent = append([]string{terminal.OwnPath()}, agentArgs...)
+	s.Services = serviceProgram
+	s.NodeGiven = s.Node != ""
+	s.Resource = append([]string{terminal.OwnPath()}, resourceArgs...)
+	s.Node = cmp.Or(s.Node, ownSibling("node"))
+}
+
+// equipFor is equip, and says what is wrong with the program of a node, if the runs are of processes.
+func equipFor(s *bench.Setup, real bool) error {
+	if equip(s); real {
+		return s.CheckNode()
+	}
+	return nil
+}
+
+// rowsNamed returns the rows that find has by names; all without any.
+func rowsNamed(names []string, find func(string) (*spec, error), all []*spec) (rows []*spec, err error) {
+	for _, name := range names {
+		row, err := find(strings.TrimSpace(name))
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(rows, row) {
+			rows = append(rows, row)
+		}
+	}
+	if rows == nil {
+		return all, nil
+	}
+	return rows, nil
+}
+
+// follow returns a bar that shows how far an experiment has come, in runs that go by a name.
+func (a *app) follow(e *study.Experiment, off bool, takes time.Duration, name string) *bar {
+	bar, wrong := a.newBar(off, takes), 0
+	e.Progress = func(done, all int, r *study.Result) {
+		if a.checkDisk(r.Err); r.Wrong != "" {
+			wrong++
+		}
+		if bar.due() || !r.Simulated {
+			bar.show(float64(done)/float64(all), fmt.Sprintf("%s %d of %d, %d wrong", name, done, all, wrong))
+		}
+	}
+	return bar
+}
+
+// printWrong prints that a run is wrong, the command that repeats it, and what is stored of it.
+func (a *app) printWrong(e *study.Experiment, what, repeat string, r *study.Result) {
+	fmt.Fprintf(a.stdout, "WRONG  %s: %s\n", what, r.Wrong)
+	if repeat != "" {
+		fmt.Fprintf(a.stdout, "       repeat it: %s\n", repeat)
+	}
+	if r.Folder != "" {
+		fmt.Fprintf(a.stdout, "       what came of it: %s\n",
+			terminal.CallOn("show", filepath.Join(e.Setup.Results, r.Folder)))
+	}
+}

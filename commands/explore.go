@@ -1,0 +1,669 @@
+package commands
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"turnstile/algorithms/catalog"
+	"turnstile/bench/option"
+	"turnstile/internal/english"
+	"turnstile/internal/input"
+	"turnstile/internal/suggest"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
+	"turnstile/nodes"
+	"turnstile/nodes/explore"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/workload"
+	"turnstile/results"
+)
+
+const exploreHelp = `Go through everything that can happen in a small cluster: every order of deliveries,
+timers, choices, requests and releases, and every placing of as many losses, duplicates and crashes as are
+allowed. In each state no two clients may be inside, no machine may panic, and nobody may wait for ever.
+A violation is told step by step, by a shortest run that shows it; --save keeps it as a schedule that can
+be replayed.
+
+Of an elector, each node may be told to campaign at any moment. No two nodes may lead at once or, of a scheme
+with terms, in one term; none may go back to a lower term; and in the end those that are up agree on one of
+them. Where two may lead for a time, they may not while no message is on its way and no timer runs.
+
+--check says what to look for, such as exclusion alone, so that a deadlock that takes fewer steps does not
+hide what else is wrong; progress is deadlock and starvation. Only --check fairness looks whether a request
+is passed over more often than the algorithm promises, and only --check minority whether a client enters that
+reaches no majority, though the algorithm promises that it does not: they take more states.
+
+A node may crash in the middle of an input: what it has saved and sent by then is, and what it would have
+done next is not. With --whole-inputs it crashes between two inputs alone.
+
+What breaks after a fault that the algorithm's assumptions rule out is excused, unless --demand.
+
+A message may take any time, and a timer may run out at any moment, unless --timing bounds them: then time
+passes in ticks, messages take the latency that it gives, and timers run out within the range they were
+set to.
+
+If the algorithm listens to a failure detector, the exploration speaks in the detector's place: each node
+hears of each crash, and of each restart after it, at any moment later; and so often as --suspicions allows,
+nodes suspect others that are up, and trust them again.
+
+An algorithm that tries again by timers could fill the links, since a timer may run out as often as it
+likes. So of one that has timers and stands losses, a message is lost if an equal one is on its way on its
+link, or as many as --copies says; then the space is bounded. Timers and terms without end are bounded by
+--timeouts.
+
+A space is exhausted, or bounded by --depth, --states or --memory. That of an algorithm with a counter
+that never stops, such as the hops of a token ring, is always bounded.
+
+Exit status: 0 exhausted and clean, 1 a check is broken, 2 bounded and nothing found, 64 bad usage.`
+
+const exploreExample = `  orchestrator explore --algo naive-broadcast -n 2
+  orchestrator explore --algo ricart -n 3 --entries 2
+  orchestrator explore --algo lamport -n 2 --reordering --demand
+  orchestrator explore --algo raymond -n 3 --entries 2 --check fairness
+  orchestrator explore --algo suzuki -n 3 --crashes 1 --restarts --duplicates 1
+  orchestrator explore --algo central -n 2 --timing uniform:1ms,3ms
+  orchestrator explore --algo chang-roberts -n 3 --campaigns 2 --duplicates 1
+  orchestrator explore --algo bully -n 2 --timeouts 2 --suspicions 1 --losses 1 --demand --check leaders
+  orchestrator explore --algo token-ring -n 3 --depth 60 --save ring.schedule`
+
+// An exploreCall is one call of explore.
+type exploreCall struct {
+	explore.Options
+	algorithm string
+	checks    checkNames
+	timing    replay.Timing
+	memory    size
+	save      string
+	picture   string
+	json      bool
+
+	noProgress bool
+	removed    bool // a schedule that was saved earlier
+}
+
+func (a *app) exploreCommand() *cobra.Command {
+	c := exploreCall{memory: defaultMemory(results.ThisMachine()),
+		timing: replay.Timing{Tick: time.Millisecond}}
+	cmd, _ := a.many(&cobra.Command{
+		Use:     "explore",
+		Short:   "Try every order of events in a small cluster",
+		Long:    exploreHelp,
+		Example: exploreExample,
+	}, c.resolve, func(ctx context.Context) error { return a.explore(ctx, &c) })
+	c.addFlags(cmd)
+	completeFlags(cmd)
+	completeWith(cmd, "check", c.checks.known())
+	return cmd
+}
+
+func (c *exploreCall) addFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&c.algorithm, "algo", "ricart-agrawala", "the algorithm, by `name` or alias (see list)")
+	f.IntVarP(&c.Config.N, "nodes", "n", 2, "how many nodes ask for the critical section, or elect")
+	f.IntVar(&c.Entries, "entries", 1, "how often each of them asks, or may be told to campaign")
+	f.IntVar(&c.Campaigns, "campaigns", 0,
+		"how many campaigns there may be, in all (default as many as --entries allows)")
+	f.Var(&c.checks, "check", "what to look for, several with commas (default all but fairness and minority)")
+	f.IntVar(&c.Losses, "losses", 0, "how many messages may be lost")
+	f.IntVar(&c.Duplicates, "duplicates", 0, "how many messages may arrive twice")
+	f.IntVar(&c.Crashes, "crashes", 0, "how many crashes there may be")
+	f.BoolVar(&c.Restarts, "restarts", false, "let crashed nodes come up again, with what they saved")
+	f.BoolVar(&c.Amnesia, "amnesia", false, "let crashed nodes come up again, without it too")
+	f.BoolVar(&c.WholeInputs, "whole-inputs", false,
+		"let nodes crash between two inputs alone, and not between the effects of one")
+	f.IntVar(&c.Suspicions, "suspicions", 0, "how many suspicions there may be of nodes that are up")
+	f.BoolVar(&c.Reordering, "reordering", false,
+		"let messages of one link arrive in any order (default where the algorithm does not rest on FIFO links)")
+	f.Var(&c.timing.Latency, "timing",
+		"`distribution` of how long a message takes, constant or uniform (default any)")
+	f.Lookup("timing").DefValue = "" // otherwise the help would say 0s
+	f.DurationVar(&c.timing.Tick, "tick", c.timing.Tick, "length of a tick, with --timing")
+	f.IntVar(&c.Copies, "copies", 0,
+		"how many equal messages one link holds, of an algorithm with timers (default 1 if it stands losses)")
+	f.IntVar(&c.Timeouts, "timeouts", 0, "how often timers may run out, in all (default any number)")
+	f.BoolVar(&c.Demand, "demand", false, "let faults excuse nothing")
+	addOption(f, option.Find("units"), &c.Config.Units)
+	f.Var(&c.Take, "take", "`units` of the resource that a request may take, all of which are tried: "+
+		workload.TakeForms)
+	f.Lookup("take").DefValue = "" // otherwise the help would say 1 of electors
+	f.BoolVar(&c.Config.Fenced, "fenced", false,
+		"have the resource demand fence numbers, and refuse what is written under a lower one than the highest")
+	addAlgorithmOptions(f, &c.Config, catalog.All())
+	completeOptions(cmd)
+	f.IntVar(&c.Depth, "depth", 0, "how many steps to go (default to the end)")
+	f.Uint64Var(&c.States, "states", 0, "how many states to see (default all)")
+	f.Var(&c.memory, "memory", "how much memory to take")
+	f.IntVar(&c.Workers, "workers", 2, "processors to use; the result is the same, unless --memory ends it")
+	f.StringVar(&c.save, "save", "", "`file` for the schedule of what is found wrong")
+	f.StringVar(&c.picture, "diagram", "", "`file` for a picture of what is found wrong, as SVG")
+	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	addNoProgress(f, &c.noProgress)
+	f.SetNormalizeFunc(longN)
+	noZero(f, "campaigns", "would let nobody campaign: leave it out for as many as --entries allows")
+	noZero(f, "copies", "would lose every message: leave it out for the default")
+	noZero(f, "timeouts", "would let no timer run out: leave it out for any number")
+	noZero(f, "depth", "would be no step at all: leave it out to go to the end")
+	noZero(f, "states", "would be no state at all: leave it out for all")
+}
+
+// resolve finds the algorithm, and checks the flags.
+func (c *exploreCall) resolve(s settings) (err error) {
+	if c.Spec, err = findAlgorithm(c.algorithm); err != nil {
+		return s.blame(err, "algo")
+	}
+	if c.Config, err = s.checkOptions(c.Spec, c.Config, s.rank("algo")); err != nil {
+		return err
+	}
+	c.Memory, c.Checks = uint64(c.memory), c.checks
+	if !s.given("reordering") {
+		c.Reordering = !c.restsOnFIFO()
+	}
+	switch {
+	case s.given("timing"):
+		c.Timing = &c.timing
+	case s.given("tick"):
+		return errors.New("--tick: time goes on by ticks only with --timing: add one, such as --timing 1ms")
+	}
+	if c.Workers < 1 {
+		return fmt.Errorf("--workers: %d: it takes at least 1", c.Workers)
+	}
+	if err := c.checkSave(); err != nil {
+		return fmt.Errorf("--save: %w", err)
+	}
+	if err := checkPicture("diagram", c.picture); err != nil {
+		return err
+	}
+	if slices.Contains(c.Checks, replay.CheckMinority) && c.Spec.Exclusion().Minority == nil {
+		return fmt.Errorf("--check: %s promises nothing of a minority; these do: %s", c.Spec.Name,
+			strings.Join(namesOf(rowsWith(func(one *spec) bool { return one.Exclusion().Minority != nil })), ", "))
+	}
+	c.Config = c.Spec.Explicit(c.Config)
+	return hinted(c.Validate())
+}
+
+// restsOnFIFO reports whether what is looked for rests on links that keep the order of their messages.
+func (c *exploreCall) restsOnFIFO() bool {
+	rests := c.Spec.SafeIn(c.Config) | c.Spec.LiveIn(c.Config)
+	if slices.Contains(c.Checks, replay.CheckFairness) {
+		rests |= c.Spec.Exclusion().Fair
+	}
+	return rests&nodes.FIFO != 0
+}
+
+func (a *app) explore(ctx context.Context, c *exploreCall) error {
+	c.Interrupt = ctx.Done()
+	bar := a.newBar(c.noProgress, 0)
+	c.Progress = func(p explore.Progress) {
+		if p.Last || bar.due() {
+			bar.show(c.share(p), c.progressText(p))
+		}
+	}
+	// The exploration counts what it holds; this limit collects the garbage that comes on top of it.
+	debug.SetMemoryLimit(int64(c.memory))
+	began := time.Now()
+	x, err := explore.Run(c.Options)
+	elapsed := time.Since(began)
+	bar.clear()
+	if err != nil {
+		return failure{err, check.Inconclusive.ExitCode()}
+	}
+	switch {
+	case x.Violation != nil:
+		a.status = check.Violated.ExitCode()
+	case !x.Exhausted:
+		a.status = check.Inconclusive.ExitCode()
+	}
+	kept := errors.Join(c.keep(x), c.drawViolation(x.Violation))
+	if c.json {
+		err = terminal.PrintJSON(a.stdout, c.document(x, elapsed))
+	} else {
+		c.print(a.stdout, x, elapsed, kept == nil)
+	}
+	if kept != nil { // the result is printed all the same
+		return failure{kept, unwritten}
+	}
+	return err
+}
+
+// checkSave makes sure that what is found can be saved, and that no other file is lost by it.
+func (c *exploreCall) checkSave() error {
+	if c.save == "" {
+		return nil
+	}
+	if err := checkWritable(c.save); err != nil {
+		return err
+	}
+	if info, err := os.Stat(c.save); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	if old, err := isSchedule(c.save); err != nil || !old {
+		return errors.Join(fmt.Errorf("%s is there and is no schedule: name another file", c.save), err)
+	}
+	return nil
+}
+
+// checkWritable makes sure that a file can be made at a path, before a command spends its time.
+func checkWritable(path string) error {
+	dir := filepath.Dir(path)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("there is no folder %s: make it first", dir)
+	}
+	switch info, err := os.Stat(path); {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case err == nil && info.IsDir():
+		return fmt.Errorf("%s is a folder: name a file", path)
+	case err == nil && !info.Mode().IsRegular():
+		return nil
+	}
+	return results.Probe(dir)
+}
+
+// isSchedule reports whether a file begins as schedules do.
+func isSchedule(path string) (bool, error) {
+	file, err := input.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	line, err := bufio.NewReader(io.LimitReader(file, int64(len(replay.ScheduleStart)))).ReadString('\n')
+	if err == io.EOF {
+		err = nil
+	}
+	return line == "" || strings.HasPrefix(line, replay.ScheduleStart), err
+}
+
+// keep saves the schedule of a violation, with its story below. If there is none, it removes the schedule
+// that an earlier exploration has saved: it would be taken for what this one has found.
+func (c *exploreCall) keep(x *explore.Result) error {
+	if c.save == "" {
+		return nil
+	}
+	if x.Violation == nil {
+		return c.removeOld()
+	}
+	var b bytes.Buffer
+	x.Violation.Schedule.WriteTo(&b)
+	fmt.Fprintf(&b, "\n----\n%s", replay.Told(x.Violation.Story, x.Violation.Check,
+		x.Violation.OutsideModel))
+	err := results.WriteFile(c.save, func(w io.Writer) error {
+		_, err := w.Write(b.Bytes())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("saving the schedule: %w", err)
+	}
+	return nil
+}
+
+func (c *exploreCall) removeOld() error {
+	info, err := os.Stat(c.save)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	if err := os.Remove(c.save); err != nil {
+		return fmt.Errorf("removing the schedule of an earlier exploration: %w", err)
+	}
+	c.removed = true
+	return nil
+}
+
+// share returns how near the exploration has come to the nearest of its bounds, 0 to 1.
+func (c *exploreCall) share(p explore.Progress) float64 {
+	share := float64(p.Bytes) / float64(max(1, c.Memory))
+	if c.States > 0 {
+		share = max(share, float64(p.States)/float64(c.States))
+	}
+	if c.Depth > 0 {
+		share = max(share, float64(p.Depth)/float64(c.Depth))
+	}
+	return share
+}
+
+func (c *exploreCall) progressText(p explore.Progress) string {
+	text := fmt.Sprintf("depth %d, %s states, %v of %v", p.Depth, english.Thousands(float64(p.States)),
+		size(p.Bytes), c.memory)
+	if p.Last {
+		text += ": " + c.words().ask
+	}
+	return text
+}
+
+// progressCheck names all that may keep somebody from entering.
+const progressCheck = "progress"
+
+// checkNames are the checks of an exploration, as a flag.
+type checkNames []string
+
+// known lists what the flag takes.
+func (*checkNames) known() []string { return append(replay.Checks(), progressCheck) }
+
+// String lists the checks.
+func (c *checkNames) String() string { return strings.Join(*c, ",") }
+
+// Set takes one check, or several with commas between them.
+func (c *checkNames) Set(text string) error {
+	var all []string
+	for name := range strings.SplitSeq(text, ",") {
+		switch name = strings.TrimSpace(name); {
+		case name == progressCheck:
+			all = append(all, replay.CheckDeadlock, replay.CheckStarvation)
+		case slices.Contains(c.known(), name):
+			all = append(all, name)
+		default:
+			near := suggest.Nearest(name, c.known())
+			if near != "" {
+				near = fmt.Sprintf("did you mean %q? ", near)
+			}
+			return fmt.Errorf("there is no check %q: %sthe checks are %s", name, near, strings.Join(c.known(), ", "))
+		}
+	}
+	*c = all
+	return nil
+}
+
+// rowsWith returns the algorithms that something holds of.
+func rowsWith(holds func(*spec) bool) (rows []*spec) {
+	for _, row := range catalog.All() {
+		if holds(row) {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// Type names the kind of value, for --help.
+func (c *checkNames) Type() string { return "checks" }
+
+var _ pflag.Value = (*checkNames)(nil)
+
+// print prints the result for people.
+func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duration, kept bool) {
+	colors := terminal.PaletteFor(w)
+	fmt.Fprintf(w, "%s, %s\n\n", c.Spec.Name, strings.Join(c.space(), ", "))
+	switch {
+	case x.Violation != nil:
+		fmt.Fprintf(w, "%s  %s: %s\n\n", colors.Paint(terminal.Red, "BROKEN"), x.Violation.Check, x.Violation.Says)
+	case x.Exhausted:
+		was, more := "", c.words().more
+		if c.checks != nil {
+			was, more = " that was looked for", ""
+		}
+		if !c.contended() {
+			more = fmt.Sprintf(" (not contended: %s of %s, so nobody waits for another)",
+				english.Count(c.Config.N, "client", "clients"),
+				english.Count(c.Config.Capacity(), "unit", "units"))
+		}
+		fmt.Fprintf(w, "%s  nothing%s is wrong in any state%s\n\n", colors.Paint(terminal.Green, "EXHAUSTED"), was,
+			more)
+	case x.Bound == "copies":
+		fmt.Fprintf(w, "%s  nothing is wrong in any state; lost was what found %s on its link (--copies)\n\n",
+			colors.Paint(terminal.Yellow, "BOUNDED"), english.Count(max(1, c.Copies), "equal message",
+				"equal messages"))
+	case x.Bound == "timeouts":
+		fmt.Fprintf(w, "%s  nothing is wrong as long as timers run out no more than %s in all (--timeouts)\n\n",
+			colors.Paint(terminal.Yellow, "BOUNDED"), english.Count(c.Timeouts, "time", "times"))
+	default:
+		fmt.Fprintf(w, "%s  nothing is wrong so far; ended by %s\n", colors.Paint(terminal.Yellow, "BOUNDED"),
+			c.bound(x))
+		if _, timed := c.Spec.Machine(c.Config, 0).(nodes.Timed); timed && c.Timeouts == 0 && c.Timing == nil {
+			fmt.Fprintln(w, "         timers may run out any number of times: --timeouts bounds that, as in "+
+				"--timeouts 2")
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintf(w, "  states       %s, made of %s of single nodes\n", english.Thousands(float64(x.States)),
+		english.Thousands(float64(x.NodeStates)))
+	fmt.Fprintf(w, "  transitions  %s, %s %s\n", english.Thousands(float64(x.Transitions)),
+		english.Thousands(float64(x.Entries)), c.words().entries)
+	if capacity := c.Config.Capacity(); capacity > 1 {
+		fmt.Fprintf(w, "  units        %d of %d taken at once, at most\n", x.MostTaken, capacity)
+	}
+	fmt.Fprintf(w, "  depth        %d\n", x.Depth)
+	fmt.Fprintf(w, "  memory       %v, %.0f bytes per state\n", size(x.Bytes), x.BytesPerState())
+	fmt.Fprintf(w, "  time         %v, %s states/s\n", elapsed.Round(time.Millisecond),
+		english.Thousands(float64(x.States)/elapsed.Seconds()))
+	if x.Progress {
+		unless := ""
+		if x.Excused > 0 {
+			unless = " that no fault excuses"
+		}
+		fmt.Fprintf(w, "  progress     %s, in every state%s\n", c.words().can, unless)
+	}
+	if v := x.FirstExcused; v != nil {
+		fmt.Fprintf(w, "  outside its model: %s, the first by %s after %s (it needs %v)\n",
+			english.Count(x.Excused, "failure", "failures"), v.Check,
+			english.Count(len(v.Schedule.Steps), "step", "steps"), v.OutsideModel)
+	}
+	if c.removed {
+		fmt.Fprintf(w, "\n%s, of an earlier exploration, was removed: nothing was found this time\n", c.save)
+	}
+	if x.Violation != nil {
+		c.printViolation(w, x.Violation, kept && c.save != "")
+	}
+}
+
+// bound says what ended the exploration, and what to do about it.
+func (c *exploreCall) bound(x *explore.Result) string {
+	switch x.Bound {
+	case "memory":
+		return fmt.Sprintf("--memory %v: allow more, or explore less", c.memory)
+	case "states":
+		return fmt.Sprintf("--states %d", c.States)
+	case "depth":
+		return fmt.Sprintf("--depth %d", c.Depth)
+	}
+	return "an " + x.Bound
+}
+
+func (c *exploreCall) printViolation(w io.Writer, v *explore.Violation, saved bool) {
+	fewer := ""
+	if v.Shortest {
+		fewer = " and no fewer"
+	}
+	fmt.Fprintf(w, "\nHow it comes about, in %s%s:\n",
+		english.Count(len(v.Schedule.Steps), "step", "steps"), fewer)
+	for _, line := range v.Story {
+		fmt.Fprintf(w, "  %s\n", line)
+	}
+	if v.Stall != "" {
+		fmt.Fprintf(w, "\n%s", v.Stall)
+	}
+	if saved {
+		fmt.Fprintf(w, "\nThe schedule is in %s; play it again with: %s simulate --replay %s\n",
+			c.save, terminal.Invoked(), terminal.ShellQuoted(c.save))
+		return
+	}
+	fmt.Fprintf(w, "\nThe schedule (--save FILE keeps it, simulate --replay FILE plays it again):\n")
+	for line := range strings.Lines(v.Schedule.String()) {
+		fmt.Fprint(w, strings.TrimRight("  "+line, " \n")+"\n")
+	}
+}
+
+// exploreWords are what is said of an exploration of rows of one problem.
+type exploreWords struct {
+	one, many string // what nodes are told to do
+	entries   string // which transitions are counted
+	more      string // what else could be looked for
+	can, ask  string // what is the case if there is progress, and asks whether it is
+	waits     bool   // clients may wait for each other, and do if that is contended
+}
+
+// exploredWords are those of problems, by the name that they have for columns.
+var exploredWords = map[string]exploreWords{
+	"entries": {"entry", "entries", "of them entries", " (--check fairness looks for who is passed over)",
+		"whoever waits can still enter", "can whoever waits enter?", true},
+	"elections": {"campaign", "campaigns", "by which a node comes to lead", "",
+		"all that are to agree still can", "can all agree?", false},
+}
+
+func (c *exploreCall) words() exploreWords { return exploredWords[check.ProblemOf(c.Spec).Columns] }
+
+// tasks describes how often clients ask, or nodes campaign, and how often timers run out.
+func (c *exploreCall) tasks() []string {
+	one, many := c.words().one, c.words().many
+	words := []string{english.Count(c.Entries, one, many) + " each"}
+	switch {
+	case c.Campaigns > 0 && c.Campaigns <= c.Entries:
+		words[0] = english.Count(c.Campaigns, one, many) + " in all"
+	case c.Campaigns > 0:
+		words = append(words, fmt.Sprintf("up to %d in all", c.Campaigns))
+	}
+	if c.Timeouts > 0 {
+		words = append(words, "timers that run out up to "+english.Count(c.Timeouts, "time", "times"))
+	}
+	return words
+}
+
+// contended reports whether clients wait for each other, if they may.
+func (c *exploreCall) contended() bool { return !c.words().waits || c.Take.Contended(c.Config) }
+
+// space describes what is explored.
+func (c *exploreCall) space() []string {
+	words := append([]string{english.Count(c.Config.N, "node", "nodes")}, c.Config.Given()...)
+	if capacity := c.Config.Capacity(); capacity > 1 {
+		words = append(words, english.Count(capacity, "unit", "units"), "take "+c.Take.String())
+	}
+	words = append(words, c.tasks()...)
+	if c.checks != nil {
+		words = append(words, "looking for "+strings.Join(c.checks, " and ")+" alone")
+	}
+	before := len(words)
+	for _, f := range []struct {
+		n         int
+		one, many string
+	}{
+		{c.Losses, "loss", "losses"}, {c.Duplicates, "duplicate", "duplicates"}, {c.Crashes, "crash", "crashes"},
+		{c.Suspicions, "wrong suspicion", "wrong suspicions"},
+	} {
+		if f.n > 0 {
+			words = append(words, "up to "+english.Count(f.n, f.one, f.many))
+		}
+	}
+	if len(words) == before {
+		words = append(words, "no faults")
+	}
+	if c.Config.Fenced {
+		words = append(words, "a resource that demands fence numbers")
+	}
+	switch {
+	case c.Amnesia:
+		words = append(words, "restarts with and without what was saved")
+	case c.Restarts:
+		words = append(words, "restarts")
+	}
+	if c.WholeInputs {
+		words = append(words, "crashes between inputs alone")
+	}
+	order := "messages of a link in order"
+	if c.Reordering {
+		order = "messages in any order"
+	}
+	words = append(words, order)
+	if c.Timing != nil {
+		words = append(words, fmt.Sprintf("a latency of %v in ticks of %v", c.Timing.Latency, c.Timing.Tick))
+	}
+	return words
+}
+
+// document is what --json prints.
+func (c *exploreCall) document(x *explore.Result, elapsed time.Duration) map[string]any {
+	d := map[string]any{
+		"algorithm": c.Spec.Name, "config": c.Config, "entries_each": c.Entries,
+		"campaigns": c.Campaigns, "timeouts": c.Timeouts, "losses": c.Losses,
+		"duplicates": c.Duplicates, "crashes": c.Crashes, "restarts": c.Restarts, "amnesia": c.Amnesia,
+		"whole_inputs": c.WholeInputs, "suspicions": c.Suspicions, "copies": c.Copies,
+		"reordering": c.Reordering, "demand": c.Demand, "checks": c.checks,
+		"exhausted": x.Exhausted, "bound": x.Bound, "states": x.States, "node_states": x.NodeStates,
+		"transitions": x.Transitions, "entries": x.Entries, "depth": x.Depth, "progress": x.Progress,
+		"memory_bytes": x.Bytes, "bytes_per_state": x.BytesPerState(), "elapsed_s": elapsed.Seconds(),
+		"states_per_s": float64(x.States) / elapsed.Seconds(),
+		"violation":    violationDocument(x.Violation), "excused": x.Excused,
+		"first_excused": violationDocument(x.FirstExcused),
+	}
+	if c.Config.Capacity() > 1 {
+		d["take"], d["units_taken_max"] = c.Take, x.MostTaken
+	}
+	if c.words().waits {
+		d["contended"] = c.contended()
+	}
+	if c.Timing != nil {
+		d["latency"], d["tick_s"] = c.Timing.Latency, c.Timing.Tick.Seconds()
+	}
+	return d
+}
+
+func violationDocument(v *explore.Violation) any {
+	if v == nil {
+		return nil
+	}
+	d := map[string]any{"check": v.Check, "says": v.Says, "steps": len(v.Schedule.Steps),
+		"shortest": v.Shortest, "story": v.Story, "schedule": v.Schedule.String(), "stall": v.Stall}
+	if v.OutsideModel != 0 {
+		d["needs"] = v.OutsideModel.String()
+	}
+	return d
+}
+
+// defaultMemory returns how much memory to take on a machine: 2 GB, but no more than half of what there is.
+func defaultMemory(m results.Machine) size {
+	const most = 2 << 30
+	if m.MemoryMB == 0 {
+		return most
+	}
+	return size(min(most, uint64(m.MemoryMB)<<20/2))
+}
+
+// A size is a number of bytes, as people write it.
+type size uint64
+
+// sizeUnits are the units of sizes, the largest first.
+var sizeUnits = []struct {
+	name  string
+	bytes uint64
+}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}}
+
+// String writes the size in the largest unit of which it has one.
+func (s size) String() string {
+	for _, u := range sizeUnits {
+		if uint64(s) >= u.bytes {
+			return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(s)/float64(u.bytes)), ".0") + u.name
+		}
+	}
+	return fmt.Sprintf("%dB", uint64(s))
+}
+
+// Set reads a size.
+func (s *size) Set(text string) error {
+	for _, u := range sizeUnits {
+		var x float64
+		number, ok := strings.CutSuffix(strings.ToUpper(text), u.name)
+		if !ok {
+			continue
+		}
+		if _, err := fmt.Sscanf(number+" ", "%g ", &x); err == nil && x > 0 && x < 1<<20 {
+			*s = size(x * float64(u.bytes))
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is no amount of memory: write 512MB or 4GB", text)
+}
+
+// Type names the kind of value, for --help.
+func (s *size) Type() string { return "size" }
+
+var _ pflag.Value = (*size)(nil)

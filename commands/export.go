@@ -1,0 +1,148 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/internal/suggest"
+	"turnstile/judge/check"
+	"turnstile/judge/section"
+	"turnstile/judge/spacetime"
+	"turnstile/nodes/replay"
+	"turnstile/report/export"
+)
+
+const exportHelp = `Write what happened in a run for other programs.
+
+  entries    CSV, a row for each request: when it was due, asked, entered and left, and the faults in force
+  shiviz     what each node did, with vector clocks, as ShiViz reads it
+  perfetto   Chrome's trace format, with an arrow for each message, as ui.perfetto.dev opens it
+
+` + runHelp + ` The path of a schedule will do too.
+
+Entries are those of all trials, the others are one trial. For these, all messages of a simulated run are
+known: it is made again for them. Of a real one only bench --trace keeps all.
+
+Exit status: 0, 2 if the run cannot be read, 64 bad usage.`
+
+const exportExample = `  orchestrator export --to entries >entries.csv
+  orchestrator export latest --to perfetto --from 1s --until 1.5s >run.json`
+
+// An exportCall is one call of export.
+type exportCall struct {
+	to          string
+	trial       int // 0: all, or the first
+	from, until time.Duration
+}
+
+var exportForms = []string{"entries", "shiviz", "perfetto"}
+
+func (a *app) exportCommand() *cobra.Command {
+	var c exportCall
+	cmd := onStored(&cobra.Command{
+		Use:     "export [RUN | SCHEDULE]",
+		Short:   "Write what happened in a run for other programs",
+		Long:    exportHelp,
+		Example: exportExample,
+	}, c.check, openSubject, func(ctx context.Context, _ settings, of *subject) error {
+		return c.export(ctx, a.stdout, of)
+	})
+	cmd.ValidArgsFunction = completeRun
+	f := cmd.Flags()
+	f.String("results", "results", "`folder` of all result sets")
+	f.StringVar(&c.to, "to", "", "what to write: entries, shiviz or perfetto")
+	f.IntVar(&c.trial, "trial", 0, "write this trial (default all entries, or the first trial)")
+	noZero(f, "trial", "is no trial: they count from 1")
+	f.DurationVar(&c.from, "from", 0, "from this `time` of the run on (default its beginning)")
+	f.DurationVar(&c.until, "until", 0, "until this `time` of the run (default its end)")
+	noZero(f, "until", "would be no time at all: leave it out for all until the end")
+	forOneCall(cmd, "to", "trial", "from", "until")
+	completeWith(cmd, "to", exportForms)
+	return cmd
+}
+
+// check checks the flags.
+func (c *exportCall) check(*cobra.Command, settings) error {
+	switch {
+	case c.to == "":
+		return errors.New("--to: say what to write: entries, shiviz or perfetto")
+	case !slices.Contains(exportForms, c.to):
+		return fmt.Errorf("--to: there is no %q%s", c.to, suggest.Hint(c.to, exportForms))
+	case c.from < 0 || c.until != 0 && c.until <= c.from:
+		return errors.New("--from and --until: times of a run count from its beginning, and --until is the later")
+	}
+	return nil
+}
+
+// export writes what a call asks for.
+func (c *exportCall) export(ctx context.Context, w io.Writer, of *subject) error {
+	first := max(1, c.trial)
+	last := first
+	if c.to == "entries" {
+		io.WriteString(w, export.EntryColumns) // w keeps the error
+		if of.folder != nil && c.trial == 0 {
+			last = max(1, len(of.folder.Histories()))
+		}
+	}
+	for trial := first; trial <= last; trial++ {
+		x, fault, err := c.extract(ctx, of, trial)
+		if err != nil {
+			return err
+		}
+		switch c.to {
+		case "entries":
+			err = export.Entries(w, trial, x)
+		case "shiviz":
+			err = export.ShiViz(w, x)
+		default:
+			err = export.Perfetto(w, x, fault)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// extract returns what happened in a trial, and how its faults are called. It is an error if that is too
+// much, or not known.
+func (c *exportCall) extract(ctx context.Context, of *subject, trial int) (x *spacetime.Extract,
+	fault func(uint32) string, err error) {
+	w := section.Window{From: int64(c.from), To: cmp.Or(int64(c.until), math.MaxInt64)}
+	if of.schedule != nil {
+		played, err := replay.Play(of.schedule)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", of.path, err)
+		}
+		fold := spacetime.New(played.History.Header(), played.Stack, w)
+		played.History.Run(fold)
+		x, fault = &fold.Extract, func(uint32) string { return "" }
+	} else {
+		past, err := openPast(of.folder, trial)
+		if err != nil {
+			return nil, nil, err
+		}
+		if x, err = past.Extract(ctx, w, c.to != "entries"); err != nil {
+			return nil, nil, failure{err, check.Inconclusive.ExitCode()}
+		}
+		fault = past.Fault
+	}
+	const mostClocks = 1 << 26 // messages times nodes: vector clocks of some 500 MB
+	switch {
+	case x.TooMany || c.to == "shiviz" && len(x.Messages)*x.Stack.Total() > mostClocks:
+		err = fmt.Errorf("%d messages and %d entries are too many: choose a shorter time by --from and --until",
+			len(x.Messages), len(x.Sections))
+	case c.to != "entries" && (x.Complete > max(0, w.From) || x.Until < min(x.End, w.To)):
+		err = fmt.Errorf("not all messages of that time are known, since only bench --trace keeps them: "+
+			"these are: --from %v --until %v", time.Duration(max(0, x.Complete)), time.Duration(min(x.Until, x.End)))
+	}
+	return x, fault, err
+}

@@ -1,0 +1,243 @@
+package commands
+
+import (
+	"cmp"
+	"encoding"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"turnstile/chaos"
+	"turnstile/chaos/effect"
+	"turnstile/judge/check"
+)
+
+// faultFlags are the flags that ask for faults. Each of some makes one fault; others say of all these when.
+type faultFlags struct {
+	plan    string
+	written []string // faults as in a plan
+	keys    chaos.Keys
+}
+
+func (c *faultFlags) add(f *pflag.FlagSet) {
+	f.StringVar(&c.plan, "plan", "",
+		"the `plan` of what goes wrong: one of those that plans lists, a file, random:SEED or inside:SEED")
+	c.addFaults(f)
+}
+
+// Keys of faults that are not those of an effect alone.
+var (
+	filterKeys = []effect.Key{{Name: "kind", Says: "have these hit one `kind` of message, or token"},
+		{Name: "nth", Says: "have these hit the `n`th of such messages alone",
+			NoZeroFlag: "is no message: they count from 1; leave it out for all messages"}}
+	timeKeys = []effect.Key{
+		{Name: "at", Says: "when a fault begins, from the end of the warm-up (default a third of --duration)"},
+		{Name: "when", Value: "moment",
+			Says: "what it waits for then, as in '3 enters' or 'any receives token #5'"},
+		{Name: "after", Says: "how long after that it begins"},
+		{Name: "for",
+			Says: "how long it lasts, or who was killed stays down (default a third of --duration, or for good)",
+			NoZeroFlag: "would be no time at all: leave it out for the default, or write a --fault without " +
+				"`for` for one that lasts to the end"}}
+)
+
+// flaggedKinds lists the kinds of faults in the order of their flags, in which these make faults. Chance
+// depends on that order: reorder has come before duplicate from the beginning.
+var flaggedKinds = func() []*effect.Kind {
+	all := slices.Clone(effect.Kinds)
+	i, j := slices.Index(all, effect.Find("duplicate")), slices.Index(all, effect.Find("reorder"))
+	all[i], all[j] = all[j], all[i]
+	return all
+}()
+
+// addFaults adds the flags that ask for single faults.
+func (c *faultFlags) addFaults(f *pflag.FlagSet) {
+	f.StringArrayVar(&c.written, "fault", nil,
+		"a fault as plans write it, as in 'kill: 2, at: 1s, for: 10ms'; may be given several times")
+	c.keys = chaos.NewKeys()
+	ofLinks := true
+	for _, k := range flaggedKinds {
+		if ofLinks && k.Layer != effect.OfLinks {
+			ofLinks = false
+			c.addKeys(f, filterKeys)
+		}
+		c.addKeys(f, []effect.Key{{Name: k.Key, Says: k.Flag}})
+		c.addKeys(f, k.More)
+	}
+	c.addKeys(f, timeKeys)
+}
+
+// addKeys adds the flags of some keys.
+func (c *faultFlags) addKeys(f *pflag.FlagSet, keys []effect.Key) {
+	for i := range keys {
+		k := &keys[i]
+		name := k.FlagName()
+		value := c.keys.Value(k.Name)
+		if _, is := value.(pflag.Value); !is {
+			if text, is := value.(textValue); is {
+				value = &textFlag{text, k}
+			}
+		}
+		addValue(f, value, name, "", k.Says)
+		if k.NoZeroFlag != "" {
+			noZero(f, name, k.NoZeroFlag)
+		}
+	}
+}
+
+// A textFlag sets a value that is written as text.
+type textFlag struct {
+	textValue
+	key *effect.Key
+}
+
+type textValue interface {
+	encoding.TextUnmarshaler
+	fmt.Stringer
+}
+
+// Set implements pflag.Value. It refuses a second value that would take the place of the first.
+func (f *textFlag) Set(text string) error {
+	switch v := f.textValue.(type) {
+	case *effect.Target, *effect.Cut:
+		if !reflect.ValueOf(v).Elem().IsZero() {
+			return errors.New("it is given twice: write each fault as a --fault, as in " +
+				"--fault 'kill: 2, at: 1s', or a plan")
+		}
+	}
+	return f.UnmarshalText([]byte(text))
+}
+
+// Type implements pflag.Value.
+func (f *textFlag) Type() string {
+	return cmp.Or(f.key.Value, strings.ToLower(reflect.TypeOf(f.textValue).Elem().Name()))
+}
+
+// An ofFault is a flag that says more of some faults.
+type ofFault struct {
+	key, flag string
+	of        []string // the faults that it is for; nil: all
+}
+
+// ofFaults lists the flags that say more of a fault.
+func ofFaults() (all []ofFault) {
+	add := func(keys []effect.Key) {
+		for i := range keys {
+			x := ofFault{key: keys[i].Name, flag: keys[i].FlagName()}
+			for _, k := range flaggedKinds {
+				if slices.Contains(k.Takes(), x.key) {
+					x.of = append(x.of, k.Key)
+				}
+			}
+			all = append(all, x)
+		}
+	}
+	add(filterKeys)
+	for _, k := range flaggedKinds {
+		add(k.More)
+	}
+	add(timeKeys)
+	return all
+}
+
+// made returns the faults that the flags make, with when they begin and how long they last by default.
+func (c *faultFlags) made(s settings, at, lasts time.Duration) (all []chaos.Fault) {
+	for _, k := range flaggedKinds {
+		if !s.given(k.Key) {
+			continue
+		}
+		f := c.keys.Fault(k)
+		if !s.given("at") {
+			f.At = at
+		}
+		if !s.given("for") && !f.ForGood() {
+			f.For = lasts
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// resolve returns the faults of the plan and of the flags, and the name of the plan. It sets how many brokers
+// the run has, and how long it is measured, if the plan says so and the user does not.
+func (c *faultFlags) resolve(s settings, scene *chaos.Scene) (name string, all []chaos.Fault, err error) {
+	var p *chaos.Plan
+	if c.plan != "" {
+		if p, err = chaos.FindPlan(c.plan, scene); err != nil {
+			return "", nil, fmt.Errorf("--plan: %w", err)
+		}
+		if p.Brokers > 0 && !s.given("brokers") {
+			scene.Brokers = p.Brokers
+		}
+		if p.Duration > 0 && !s.given("duration") && scene.Measured > 0 {
+			scene.Measured = p.Duration
+		}
+	}
+	flags := c.made(s, scene.Measured/3, scene.Measured/3)
+	for i := range flags {
+		if err := flags[i].Check(scene); err != nil {
+			return "", nil, byItsFlag(err)
+		}
+	}
+	for _, text := range c.written {
+		f, err := chaos.ParseFault(text)
+		if err == nil {
+			err = f.Check(scene)
+		}
+		if err != nil {
+			return "", nil, fmt.Errorf("--fault: %w", err)
+		}
+		flags = append(flags, f)
+	}
+	if p != nil {
+		if _, err := chaos.Resolve(p.Faults, scene, 1); err != nil {
+			return "", nil, fmt.Errorf("--plan: %s: %w", p.Name, err)
+		}
+		name, all = p.Name, p.Faults
+	}
+	if err := sayOfSome(s, check.ProblemOf(scene.Spec).Victim); err != nil {
+		return "", nil, err
+	}
+	all = append(all, flags...)
+	if _, err := chaos.Resolve(all, scene, 1); err != nil {
+		return "", nil, err
+	}
+	return name, all, nil
+}
+
+// byItsFlag names the flag that a mistake is in, where the fault does not say it.
+func byItsFlag(err error) error {
+	var m *chaos.Mistake
+	if !errors.As(err, &m) {
+		return err
+	}
+	all := ofFaults()
+	if i := slices.IndexFunc(all, func(x ofFault) bool { return x.key == m.Key }); i >= 0 {
+		return fmt.Errorf("--%s: %w", all[i].flag, err)
+	}
+	return err
+}
+
+// sayOfSome says which flag says more of a fault that there is not, if one does. A fault that there might be
+// kills the victim.
+func sayOfSome(s settings, victim string) error {
+	for _, x := range ofFaults() {
+		of, missing := x.of, "--"+strings.Join(x.of, ", --")
+		if of == nil {
+			missing = "one, as in --cut 0-1/2-4 or --kill " + victim
+			for _, k := range flaggedKinds {
+				of = append(of, k.Key)
+			}
+		}
+		if s.rank(x.flag) == byFlag && !slices.ContainsFunc(of, s.given) {
+			return fmt.Errorf("--%s says more of a fault, and there is none that it is for: add %s", x.flag,
+				missing)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package commands
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/bench"
+	"turnstile/judge/check"
+	"turnstile/nodes"
+	"turnstile/nodes/foreign"
+	"turnstile/nodes/history"
+	"turnstile/results"
+)
+
+const historyHelp = `Print the events of a run, one to a line, in the order of time, as CSV or as lines
+of JSON.
+
+docs/result-files.md explains the columns. Cells that a kind of event has no use for are empty; in JSON
+they are left out. The events are printed as they are read, so a history may be longer than memory.
+
+` + runHelp + `
+
+Exit status: 0, 2 if a history cannot be read to its end, 64 bad usage.`
+
+const historyExample = `  orchestrator history | head
+  orchestrator history --format jsonl --trial 2 latest
+  orchestrator history >events.csv; duckdb -c "SELECT event, count(*) FROM 'events.csv' GROUP BY event"`
+
+// A historyCall is one call of history.
+type historyCall struct {
+	format string
+	trial  int   // 0: all
+	nodes  []int // none: all
+}
+
+func (a *app) historyCommand() *cobra.Command {
+	c := historyCall{}
+	cmd := onRun(&cobra.Command{
+		Use:     "history [RUN]",
+		Short:   "Print the events of a stored run as CSV or JSON lines",
+		Long:    historyHelp,
+		Example: historyExample,
+	}, func(*cobra.Command, settings) error {
+		if c.format != "csv" && c.format != "jsonl" {
+			return fmt.Errorf("--format: there is no %q: take csv or jsonl", c.format)
+		}
+		return nil
+	}, func(ctx context.Context, _ settings, folder *results.Folder) error {
+		return a.history(ctx, folder, &c)
+	})
+	f := cmd.Flags()
+	f.String("results", "results", "`folder` of all result sets")
+	f.StringVar(&c.format, "format", "csv", "csv or jsonl (JSON, an object to a line)")
+	f.IntVar(&c.trial, "trial", 0, "print the events of this trial alone (default all)")
+	noZero(f, "trial", "is no trial: they count from 1; leave it out for all")
+	f.IntSliceVar(&c.nodes, "node", nil,
+		"print the events of this `node` alone; the orchestrator is -1 (default all)")
+	forOneCall(cmd, "format", "trial", "node")
+	completeWith(cmd, "format", []string{"csv", "jsonl"})
+	return cmd
+}
+
+// history prints the histories of a run, as far as they can be read.
+func (a *app) history(ctx context.Context, folder *results.Folder, c *historyCall) error {
+	count := len(folder.Histories())
+	first, last := 1, count
+	switch {
+	case count == 0:
+		return failure{fmt.Errorf("%s holds no history", folder.Path), check.Inconclusive.ExitCode()}
+	case c.trial != 0:
+		first, last = c.trial, c.trial
+	}
+	if first < 1 || last > count {
+		return fmt.Errorf("--trial: there is no trial %d: run %s has histories of trials 1 to %d", c.trial,
+			folder.Ref(), count)
+	}
+	if err := checkNodes(folder, first, c.nodes); err != nil {
+		return err
+	}
+	var record bench.Record
+	if err := folder.ReadYAML(&record); err != nil { // it is needed for the names of messages alone
+		fmt.Fprintf(a.stderr, "orchestrator: messages are numbered, since their names cannot be read: %v\n", err)
+	}
+	out := bufio.NewWriterSize(a.stdout, 1<<16)
+	events := results.NewEventWriter(out, c.format == "jsonl", record.Kinds)
+	for trial := first; trial <= last; trial++ {
+		if err := knowTexts(ctx, events, folder, trial, &record); err != nil {
+			return failure{err, check.Inconclusive.ExitCode()}
+		}
+		if err := printHistory(ctx, events, folder, trial, c.nodes); err != nil {
+			out.Flush() // what was read before
+			return failure{err, check.Inconclusive.ExitCode()}
+		}
+	}
+	return out.Flush()
+}
+
+// checkNodes checks whether the history of a trial is one of such nodes.
+func checkNodes(folder *results.Folder, trial int, ids []int) error {
+	h, err := folder.History(trial)
+	if err != nil {
+		return failure{err, check.Inconclusive.ExitCode()}
+	}
+	defer h.Close()
+	for _, id := range ids {
+		if id < int(nodes.None) || id >= h.Nodes {
+			return fmt.Errorf("--node: there is no node %d: there are 0 to %d, and the orchestrator, -1", id,
+				h.Nodes-1)
+		}
+	}
+	return nil
+}
+
+// knowTexts has events of a foreign program say what that has said, which stands behind all events.
+func knowTexts(ctx context.Context, to *results.EventWriter, folder *results.Folder, trial int,
+	record *bench.Record) error {
+	to.Says = nil
+	if !foreign.Speaks(record.Options.Config) {
+		return nil
+	}
+	h, err := folder.History(trial)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	var logs logsFold
+	if h.RunContext(ctx, &logs) == nil { // of a damaged history, what comes before the damage is printed
+		to.Says = history.Texts(logs)
+	}
+	return nil
+}
+
+// A logsFold keeps what nodes left beside their events.
+type logsFold []*history.NodeLog
+
+func (f *logsFold) Add(history.Event) {}
+
+func (f *logsFold) Close(logs []*history.NodeLog) { *f = logs }
+
+// printHistory prints the events of a trial, of some nodes or, if none are named, of all.
+func printHistory(ctx context.Context, to *results.EventWriter, folder *results.Folder, trial int,
+	of []int) error {
+	h, err := folder.History(trial)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	const between = 1 << 12 // events, from one look at ctx to the next
+	var e history.Event
+	for count := 0; ; count++ {
+		if count%between == 0 && ctx.Err() != nil {
+			return errors.New("interrupted")
+		}
+		more, err := h.Next(&e)
+		if err != nil || !more {
+			return err
+		}
+		if len(of) > 0 && !slices.Contains(of, int(e.Node)) {
+			continue
+		}
+		if err := to.Write(trial, &e); err != nil {
+			return err
+		}
+	}
+}

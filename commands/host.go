@@ -1,0 +1,321 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"turnstile/bench"
+	"turnstile/hosts/access"
+	"turnstile/hosts/agent"
+	"turnstile/internal/english"
+	"turnstile/internal/terminal"
+	"turnstile/internal/unavailable"
+	"turnstile/results"
+)
+
+const hostHelp = `Serve this machine as a host of runs: bench, elect and the others reach it by the control
+plane, with --control and --hosts. It starts node programs and brokers for them, and ends these when a run
+is over, or when its orchestrator is gone. End it with Ctrl-C.
+
+A host needs no flag but --join: its name is that of the machine. Files of runs are in --folder until the run
+has fetched them, or for 24 hours.`
+
+const hostExample = `  orchestrator host --join nats://TOKEN@127.0.0.1:4222 --name host-a
+  orchestrator host --join tls://control:4222 --key lab.key`
+
+// agentArgs make this program the agent of a host of a run that has started it.
+var agentArgs = []string{"host", "--piped"}
+
+// A hostCall is one call of the command host.
+type hostCall struct {
+	agent.Options
+	join  string
+	key   string
+	node  string
+	runAs string
+	// healthy asks whether the agent with the folder is there, and does nothing else.
+	healthy, piped bool
+}
+
+func (a *app) hostCommand() *cobra.Command {
+	var c hostCall
+	cmd := &cobra.Command{
+		Use:     "host",
+		Short:   "Serve this machine as a host of runs",
+		Long:    hostHelp,
+		Example: hostExample,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if c.piped {
+				if err := agent.ServePiped(cmd.Context(), cmd.InOrStdin(), a.stdout,
+					agent.Options{Programs: hostPrograms()}); err != nil {
+					return failure{err, 2}
+				}
+				return nil
+			}
+			if _, err := settingsOf(cmd); err != nil {
+				return err
+			}
+			if c.healthy {
+				return agent.Healthy(c.Folder)
+			}
+			return a.serveHost(cmd, &c)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.join, "join", "", "`URL` of the control plane")
+	f.StringVar(&c.key, "key", "", "`file` with the key of the lab, as orchestrator keys makes it")
+	f.StringVar(&c.Name, "name", "", "`name` of the host (default that of the machine)")
+	f.StringVar(&c.Folder, "folder", "",
+		"`folder` for the files of runs (default one of its own in the temporary folder)")
+	f.StringVar(&c.Address, "address", "",
+		"`address` at which other hosts reach this one (default as the control plane sees it)")
+	f.StringVar(&c.node, "node-program", "",
+		"`path` of the program of a node (default node, beside this program)")
+	f.StringArrayVar(&c.AllowPrograms, "allow-program", nil,
+		"`path` of another node program that runs may start here with --node-program")
+	f.DurationVar(&c.OrphanAfter, "orphan-after", agent.OrphanAfter,
+		"how long an orchestrator may be silent before its processes are ended")
+	f.StringVar(&c.runAs, "run-as", "",
+		"`UID:GID` as which to start nodes and brokers and to read the key, of an agent that runs as root")
+	noZero(f, "orphan-after", "would end every run at once: leave it out for 10s")
+	f.BoolVar(&c.healthy, "healthy", false, "only ask whether the agent that has --folder is there")
+	f.BoolVar(&c.piped, "piped", false, "serve a run: be told by standard input, and end with it")
+	f.MarkHidden("piped")
+	forOneCall(cmd, "join", "key", "name", "folder", "address", "allow-program", "healthy")
+	return cmd
+}
+
+// hostPrograms are what agents start beside nodes.
+func hostPrograms() map[string][]string {
+	own := terminal.OwnPath()
+	return map[string][]string{
+		agent.BrokerProgram:   append([]string{own}, brokerArgs...),
+		agent.ProxyProgram:    append([]string{own}, proxyArgs...),
+		agent.ResourceProgram: append([]string{own}, resourceArgs...),
+	}
+}
+
+// serveHost serves this machine until it is interrupted.
+func (a *app) serveHost(cmd *cobra.Command, c *hostCall) error {
+	if c.join == "" {
+		return fmt.Errorf("host takes --join, with the URL of the control plane, as orchestrator control prints it")
+	}
+	if c.OrphanAfter < time.Second {
+		return fmt.Errorf("--orphan-after: %v is less than 1s, which a busy orchestrator may take to answer",
+			c.OrphanAfter)
+	}
+	if err := c.identify(); err != nil {
+		return err
+	}
+	c.node = cmp.Or(c.node, ownSibling("node"))
+	c.Folder = cmp.Or(c.Folder, filepath.Join(os.TempDir(), fmt.Sprintf("turnstile-%d-%s", os.Getuid(), c.Name)))
+	c.Version, c.Log, c.Programs = versions()["turnstile"], a.stderr, hostPrograms()
+	c.Programs[agent.NodeProgram] = []string{c.node}
+	var conn *nats.Conn
+	err := c.RunAs.Files(func() (err error) {
+		conn, err = access.Connect(c.join, c.key, nats.Name("host "+c.Name), nats.Timeout(5*time.Second),
+			nats.MaxReconnects(-1))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("--join: %w", err)
+	}
+	defer conn.Close()
+	err = agent.Serve(cmd.Context(), conn, c.Options, func() {
+		fmt.Fprintf(a.stdout, "host %s is there\n", c.Name)
+	})
+	if err != nil {
+		return failure{err, 2}
+	}
+	return nil
+}
+
+// identify works out as whom the host starts processes, and its name.
+func (c *hostCall) identify() error {
+	if c.runAs != "" {
+		as, err := agent.ParseAccount(c.runAs)
+		if err != nil {
+			return fmt.Errorf("--run-as: %w", err)
+		}
+		c.RunAs = as
+	}
+	if c.Name == "" {
+		name, _ := os.Hostname()
+		c.Name = strings.ToLower(strings.Map(nameRune, name))
+	}
+	if err := agent.CheckName(c.Name); err != nil {
+		return fmt.Errorf("--name: %w", err)
+	}
+	return nil
+}
+
+// nameRune returns what stands for a character of a machine's name in that of a host.
+func nameRune(r rune) rune {
+	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+		return r
+	}
+	return '-'
+}
+
+const hostsHelp = `List the hosts that a control plane knows: what they have, how busy they are, how well
+their clocks are known, what they run, and what runs have left there whose orchestrators ended too early.
+--fetch RUN copies what the hosts have of such a run into its folder, for verify; --clean removes what is
+left of all.`
+
+const hostsExample = `  orchestrator hosts --control nats://TOKEN@127.0.0.1:4222
+  orchestrator hosts --control tls://control:4222 --key lab.key --fetch latest`
+
+// A hostsCall is one call of the command hosts.
+type hostsCall struct {
+	control     controlFlags
+	root, fetch string
+	clean, json bool
+	await       int
+}
+
+func (a *app) hostsCommand() *cobra.Command {
+	var c hostsCall
+	cmd := checked(&cobra.Command{
+		Use:     "hosts",
+		Short:   "List the hosts of a control plane",
+		Long:    hostsHelp,
+		Example: hostsExample,
+	}, func(s settings) error { return c.check(s) }, func(ctx context.Context, _ settings) error {
+		return a.hosts(ctx, &c)
+	})
+	f := cmd.Flags()
+	c.control.add(f)
+	f.StringVar(&c.fetch, "fetch", "", "copy what hosts have kept of this `run` into its folder")
+	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
+	f.BoolVar(&c.clean, "clean", false, "remove what runs have left on hosts that nobody has fetched")
+	f.IntVar(&c.await, "await", 0, "wait until so many hosts are there, for up to a minute")
+	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	forOneCall(cmd, "fetch", "clean", "await")
+	return cmd
+}
+
+func (c *hostsCall) check(s settings) error {
+	switch {
+	case s.given("await") && c.await < 1:
+		return fmt.Errorf("--await: %d is no number of hosts to wait for", c.await)
+	case c.control.url == "":
+		return fmt.Errorf("hosts takes --control, with the URL of the control plane, as orchestrator control " +
+			"prints it")
+	case c.fetch != "" && c.clean:
+		return fmt.Errorf("--fetch keeps what --clean removes: leave out one of the two")
+	}
+	return nil
+}
+
+// hosts lists hosts, or has them give what they have kept.
+func (a *app) hosts(ctx context.Context, c *hostsCall) error {
+	conn, err := c.control.connect("hosts")
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	switch version := versions()["turnstile"]; {
+	case c.fetch != "":
+		folder, err := results.Open(c.root, c.fetch)
+		if err != nil {
+			return err
+		}
+		count, err := bench.Fetch(ctx, conn, version, folder)
+		if err == nil && count == 0 {
+			err = fmt.Errorf("no host has anything of %s, or the hosts that have it are not there", folder.Ref())
+		}
+		if err != nil {
+			return failure{err, 2}
+		}
+		fmt.Fprintf(a.stdout, "fetched the logs of %s; judge them with %s\n", english.Count(count, "host", "hosts"),
+			terminal.CallOn("verify", folder.Path))
+		return nil
+	case c.clean:
+		removed, err := bench.CleanHosts(ctx, conn, version)
+		for _, name := range removed {
+			fmt.Fprintf(a.stdout, "removed %s\n", name)
+		}
+		if err != nil {
+			return failure{err, 2}
+		}
+		return nil
+	}
+	found, err := c.find(ctx, conn)
+	if err != nil {
+		return unavailable.Mark(err)
+	}
+	return a.listHosts(conn, found, c.json)
+}
+
+// awaitLimit is how long hosts may take to be there.
+const awaitLimit = time.Minute
+
+// find returns the hosts that are there, once they are as many as are awaited.
+func (c *hostsCall) find(ctx context.Context, conn *nats.Conn) ([]agent.Description, error) {
+	for late := time.Now().Add(awaitLimit); ; {
+		found, err := agent.Find(conn, 2*time.Second)
+		switch {
+		case err != nil, len(found) >= c.await, ctx.Err() != nil:
+			return found, err
+		case time.Now().After(late):
+			return nil, fmt.Errorf("--await: after %v %d of %d hosts are there", awaitLimit, len(found), c.await)
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// A listedHost is a host with how well its clock is known.
+type listedHost struct {
+	agent.Description
+	ClockError time.Duration `json:"clock_error_ns"` // half of the shortest of some exchanges
+}
+
+// listHosts prints hosts.
+func (a *app) listHosts(conn *nats.Conn, found []agent.Description, json bool) error {
+	all := []listedHost{}
+	for _, d := range found {
+		all = append(all, listedHost{d, clockError(conn, d.Name)})
+	}
+	if json {
+		return terminal.PrintJSON(a.stdout, all)
+	}
+	if len(all) == 0 {
+		fmt.Fprintln(a.stdout, "no host is there: start one with orchestrator host --join")
+		return nil
+	}
+	t := terminal.Table{Head: []string{"host", "address", "cores", "memory", "free", "load", "clock", "version",
+		"runs"}}
+	for _, h := range all {
+		runs := strings.Join(h.Runs, "; ")
+		if len(h.Left) > 0 {
+			runs = strings.TrimPrefix(runs+"; left: "+strings.Join(h.Left, ", "), "; ")
+		}
+		t.Add(h.Name, h.Address, h.Cores, fmt.Sprintf("%d MB", h.MemoryMB), fmt.Sprintf("%d MB", h.FreeMB),
+			fmt.Sprintf("%.1f", h.Load), fmt.Sprintf("±%v", h.ClockError.Round(time.Microsecond)), h.Version, runs)
+	}
+	return t.Print(a.stdout)
+}
+
+// clockError returns within what an exchange with a host tells the offset of its clock; 0: it does not
+// answer.
+func clockError(conn *nats.Conn, host string) (best time.Duration) {
+	for range 5 {
+		before := time.Now()
+		if _, err := agent.Clock(conn, host, time.Second); err != nil {
+			return best
+		}
+		if half := time.Since(before) / 2; best == 0 || half < best {
+			best = half
+		}
+	}
+	return best
+}

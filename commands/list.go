@@ -1,0 +1,892 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/algorithms/catalog"
+	"turnstile/algorithms/detector"
+	"turnstile/bench/option"
+	"turnstile/bench/service"
+	"turnstile/internal/english"
+	"turnstile/internal/suggest"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
+	"turnstile/nodes"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
+	"turnstile/results"
+)
+
+type spec = row.Row
+
+const listExample = `  orchestrator list
+  orchestrator list maekawa -n 25
+  orchestrator list --columns wait_us_p99
+  orchestrator list --json`
+
+func (a *app) listCommand() *cobra.Command {
+	var c nodes.Config
+	var asJSON, markdown, columns bool
+	cmd := &cobra.Command{
+		Use:               "list [NAME]",
+		Short:             "List the algorithms, failure detectors and services, or describe one",
+		Example:           listExample,
+		Args:              atMostOne,
+		ValidArgsFunction: completeDescribed,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := settingsOf(cmd)
+			if err == nil {
+				err = s.either(cmd, "json", "markdown")
+			}
+			if err != nil {
+				return err
+			}
+			if columns {
+				return a.listColumns(args, asJSON, markdown)
+			}
+			return a.list(s, c, args, asJSON, markdown)
+		},
+	}
+	cmd.Flags().IntVarP(&c.N, "nodes", "n", 8, "for how many nodes to print the cost")
+	addOption(cmd.Flags(), option.Find("units"), &c.Units)
+	addAlgorithmOptions(cmd.Flags(), &c, catalog.All())
+	completeOptions(cmd)
+	cmd.Flags().BoolVar(&columns, "columns", false, "list the columns of result files, or those of a name")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead")
+	cmd.Flags().BoolVar(&markdown, "markdown", false, "print a table for a Markdown document instead")
+	forOneCall(cmd, "columns")
+	return cmd
+}
+
+func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown bool) error {
+	rows, named := catalog.All(), byFlag+1
+	if len(names) > 0 {
+		if row := detectorNamed(names[0]); row != nil {
+			return a.listDetector(row, asJSON)
+		}
+		if s := ownService(names[0]); s != nil {
+			return a.listService(s, asJSON)
+		}
+		row, err := findAlgorithm(names[0])
+		if err != nil {
+			return err
+		}
+		rows, named = []*spec{row}, byFlag
+	}
+	for _, row := range rows {
+		if err := row.Check(); err != nil {
+			return err
+		}
+		if _, err := s.checkOptions(row, c, named); err != nil {
+			return err
+		}
+	}
+	switch {
+	case asJSON:
+		list := []entry{}
+		for _, row := range rows {
+			list = append(list, entryOf(row, c))
+		}
+		if len(names) > 0 {
+			return terminal.PrintJSON(a.stdout, list[0])
+		}
+		return terminal.PrintJSON(a.stdout, list)
+	case markdown:
+		writeMarkdown(a.stdout, "| `--algo` | aliases | family | messages per entry | safety rests on | source |",
+			rowsOf("entries"), func(row *spec) []any { return []any{row.CostOf(c).Formula} })
+		writeMarkdown(a.stdout, "\n| `--scheme` | aliases | family | elects | one leader rests on | source |",
+			rowsOf("elections"), electsWhom)
+	case len(names) > 0:
+		described[check.ProblemOf(rows[0]).Columns](a.stdout, rows[0], c)
+		writeStory(a.stdout, rows[0], c)
+	default:
+		costs := func(row *spec) []any {
+			cost := row.CostOf(row.Explicit(c))
+			return []any{cost.Formula, cost.Any}
+		}
+		err := errors.Join(
+			writeList(a.stdout, rowsOf("entries"), costs, "NAME", "FAMILY", "MESSAGES PER ENTRY",
+				fmt.Sprintf("N=%d", c.N)),
+			writeList(a.stdout, rowsOf("elections"), electsWhom, "SCHEME", "FAMILY", "ELECTS"),
+			writeDetectors(a.stdout),
+			writeOwnServices(a.stdout))
+		fmt.Fprintln(a.stdout, "list NAME has the aliases, options, costs, model and source of one.")
+		return err
+	}
+	return nil
+}
+
+// rowsOf returns the algorithms of problems that have such columns.
+func rowsOf(columns string) []*spec {
+	return rowsWith(func(row *spec) bool { return check.ProblemOf(row).Columns == columns })
+}
+
+// described are what describes one algorithm, by the name that its problem has for columns.
+var described = map[string]func(io.Writer, *spec, nodes.Config){
+	"entries": writeSpec, "elections": writeElector,
+}
+
+// writeList prints a line per algorithm, with what is said of it.
+func writeList(w io.Writer, rows []*spec, says func(*spec) []any, head ...string) error {
+	t := terminal.Table{Head: head}
+	for _, row := range rows {
+		t.Add(append([]any{row.Name, row.Family}, says(row)...)...)
+	}
+	return errors.Join(t.Print(w), writeBroken(w, rows), blankLine(w))
+}
+
+// blankLine ends what a list says of a kind.
+func blankLine(w io.Writer) error {
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+// writeBroken names the rows that are known to be broken, and what check finds that.
+func writeBroken(w io.Writer, rows []*spec) error {
+	var broken []string
+	for _, row := range rows {
+		if row.Flaw != nil {
+			broken = append(broken, fmt.Sprintf("%s (%s)", row.Name, row.Broken()))
+		}
+	}
+	if len(broken) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "known broken: %s\n", strings.Join(broken, ",\n    "))
+	return err
+}
+
+// writeInfo writes what every row says of itself, and returns what writes a line more, unless it is empty.
+func writeInfo(w io.Writer, row *spec) (line func(name, text string)) {
+	line = func(name, text string) {
+		if text != "" {
+			writeField(w, name, text)
+		}
+	}
+	line("name", row.Name)
+	line("aliases", strings.Join(row.Aliases, ", "))
+	line("family", row.Family)
+	line("summary", row.Summary)
+	line("source", row.Source)
+	if row.Flaw != nil {
+		line("known broken", row.Broken().String()+": it is here for the checks to catch")
+	}
+	return line
+}
+
+// writeSpec describes one algorithm.
+func writeSpec(w io.Writer, one *spec, c nodes.Config) {
+	c = one.Explicit(c)
+	line, cost := writeInfo(w, one), one.CostOf(c)
+	line("safety", "rests on "+one.SafeIn(c).String())
+	if one.Fenced {
+		line("with --fenced", "safety rests on "+one.Effective.String())
+	}
+	if m := one.Exclusion().Minority; m != nil {
+		what := "a client that reaches no majority enters no more"
+		if m.Keeps {
+			what += ", but in an epoch that had begun before"
+		}
+		line("in a minority", fmt.Sprintf("%s, %v after its failure detector knows at most", what, m.Within(c)))
+	}
+	line("progress", "rests on "+(one.SafeIn(c)|one.LiveIn(c)).String())
+	writeBesides(one, c, line)
+	if one.Detects != "" {
+		line("listens to", "the failure detector "+one.Detects+", unless --detector names another")
+	}
+	if one.Follows {
+		line("with --elect", "it follows the leader of a scheme of election, such as bully")
+	}
+	line("fairness", bypassOf(one, c))
+	line("units", unitsOf(one))
+	writeParts(line, one, c)
+	if one.Circulates {
+		line("remark", "messages circulate even if nobody requests")
+	}
+	writePitfalls(one, line)
+	if one.Broadcasts(c) {
+		line("broadcasts", strings.Join(broadcasts(one, c), ", ")+": with --multicast one publish each")
+	}
+	fmt.Fprintf(w, "\npublished messages per entry: %s\n", cost.Formula)
+	with := []string{english.Count(c.N, "node", "nodes")}
+	for _, o := range one.Options {
+		if value := c.Value(o); value != "" {
+			with = append(with, o.Name+" "+value)
+		}
+	}
+	for _, s := range one.Exclusion().Symbols {
+		with = append(with, fmt.Sprintf("%s = %d (%s)", s.Name, s.Value(c), s.Says))
+	}
+	fmt.Fprintf(w, "with %s:\n", strings.Join(with, ", "))
+	for _, f := range []struct {
+		name  string
+		value row.Range
+	}{
+		{"sequential", cost.Sequential}, {"one", cost.One}, {"saturated", cost.Saturated}, {"any load", cost.Any},
+	} {
+		writeWrapped(w, fmt.Sprintf("  %-12s ", f.name), fmt.Sprint(f.value, meansOf(one, c, f.name, f.value)))
+	}
+	hops := "hops"
+	if cost.Delay == row.Exactly(1) {
+		hops = "hop"
+	}
+	fmt.Fprintf(w, "published synchronization delay: %s %s\n", cost.Delay, hops)
+	identities := one.Exclusion().IdentitiesIn(c)
+	if len(identities) > 0 {
+		fmt.Fprintln(w, "\nheld to, after a run without faults:")
+	}
+	for _, i := range identities {
+		fmt.Fprintf(w, "  %s\n", i.Says)
+	}
+}
+
+// writeParts writes what an algorithm is made of.
+func writeParts(line func(name, text string), row *spec, c nodes.Config) {
+	line("messages", strings.Join(row.CodecIn(c).Names(), ", "))
+	line("timers", timersOf(row))
+	for _, o := range row.Options {
+		line("option", "--"+o.Name+": "+o.String())
+	}
+	if servers := row.ServerCount(c); servers > 0 {
+		line("servers", fmt.Sprintf("%d, beside the %d nodes", servers, c.N))
+	}
+}
+
+// meansOf says what an entry takes on average under a load that allows a range.
+func meansOf(one *spec, c nodes.Config, load string, limits row.Range) (text string) {
+	if limits.Exact() {
+		return ""
+	}
+	for _, mean := range one.Means(load, c) {
+		text += fmt.Sprintf(", on average %s", strconv.FormatFloat(mean.Value(c).Min, 'f', 2, 64))
+		if mean.Hold > 0 {
+			text += fmt.Sprintf(" if the hold is %d times the latency", mean.Hold/row.Hop)
+		}
+		text += fmt.Sprintf(" (%s)", mean.Source)
+	}
+	return text
+}
+
+// broadcasts names the messages of an algorithm that go to all peers at once.
+func broadcasts(row *spec, c nodes.Config) (names []string) {
+	for kind, codec := 0, row.CodecIn(c); kind < codec.Kinds(); kind++ {
+		if codec.Kind(kind).Broadcast {
+			names = append(names, codec.Name(kind))
+		}
+	}
+	return names
+}
+
+// timersOf names the timers of an algorithm.
+func timersOf(row *spec) string {
+	var names []string
+	for _, t := range row.Timers {
+		name := t.Name
+		if t.PerPeer {
+			name += " (per peer)"
+		}
+		if t.Server {
+			name += " (of servers)"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// bypassOf says how often a request may be passed over.
+func bypassOf(row *spec, c nodes.Config) string {
+	bypass, promised := row.Exclusion().Promised(c)
+	switch {
+	case row.Exclusion().Chance:
+		return "who enters next is a matter of chance: how often a request is passed over is not bounded"
+	case !promised:
+		return "how often a request is passed over is not bounded"
+	}
+	while := ""
+	if row.Exclusion().Fair != 0 {
+		while = ", as long as nothing goes wrong"
+	}
+	return fmt.Sprintf("once a request is known, at most %s of others come first%s; with %s",
+		english.Count(bypass, "entry", "entries"), while, english.Count(c.N, "node", "nodes"))
+}
+
+// writeMarkdown prints a table of the README, with what is said of each algorithm.
+func writeMarkdown(w io.Writer, head string, rows []*spec, says func(*spec) []any) {
+	fmt.Fprintf(w, "%s\n|---|---|---|---|---|---|\n", head)
+	cell := strings.NewReplacer("|", `\|`).Replace
+	for _, row := range rows {
+		source := row.Source
+		if row.Flaw != nil {
+			source += "; known broken: " + row.Broken().String()
+		}
+		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s |\n", row.Name, cell(strings.Join(row.Aliases, ", ")),
+			row.Family, cell(fmt.Sprint(says(row)...)), row.Safe, cell(source))
+	}
+}
+
+// An entry is one algorithm as list --json prints it.
+type entry struct {
+	Name       string            `json:"name"`
+	Aliases    []string          `json:"aliases"`
+	Family     string            `json:"family"`
+	Source     string            `json:"source"`
+	Summary    string            `json:"summary"`
+	Broken     string            `json:"broken,omitempty"`
+	Safe       []string          `json:"safety_rests_on"`
+	Live       []string          `json:"progress_rests_on"`
+	Units      unitLimits        `json:"units"`
+	Fenced     bool              `json:"hands_out_fences"`
+	Follows    bool              `json:"follows_a_leader"`
+	Effective  []string          `json:"fenced_safety_rests_on"`
+	Detector   string            `json:"failure_detector"`
+	Messages   []string          `json:"messages"`
+	Options    []setting         `json:"options"`
+	Servers    int               `json:"servers"`
+	Circulates bool              `json:"circulates"`
+	Broadcasts bool              `json:"broadcasts"`
+	Nodes      int               `json:"nodes"`
+	Formula    string            `json:"formula"`
+	Symbols    map[string]int    `json:"symbols"`
+	Cost       map[string]limits `json:"cost"`
+	Delay      limits            `json:"delay_hops"`
+	Bypass     *int              `json:"bypass"` // null: no promise
+	Identities []string          `json:"identities"`
+}
+
+// A setting is an option of an algorithm, as list --json prints it.
+type setting struct {
+	Name    string   `json:"name"`
+	Usage   string   `json:"usage"`
+	Values  []string `json:"values"` // null: any that it does not refuse
+	Default string   `json:"default"`
+}
+
+func entryOf(row *spec, c nodes.Config) entry {
+	c = row.Explicit(c)
+	cost := row.CostOf(c)
+	e := entry{
+		Name: row.Name, Aliases: append([]string{}, row.Aliases...), Family: row.Family, Source: row.Source,
+		Summary: row.Summary, Broken: row.Broken().Check, Safe: needs(row.SafeIn(c)),
+		Live:   needs(row.SafeIn(c) | row.LiveIn(c)),
+		Units:  unitLimitsOf(row.Units),
+		Fenced: row.Fenced, Follows: row.Follows, Effective: needs(row.Effective), Detector: row.Detects,
+		Messages: row.CodecIn(c).Names(), Servers: row.ServerCount(c), Circulates: row.Circulates,
+		Nodes: c.N, Formula: cost.Formula,
+		Cost: map[string]limits{"sequential": limitsOf(cost.Sequential), "one": limitsOf(cost.One),
+			"saturated": limitsOf(cost.Saturated), "any": limitsOf(cost.Any)},
+		Delay: limitsOf(cost.Delay), Identities: []string{}, Options: []setting{}, Symbols: map[string]int{},
+		Broadcasts: row.Broadcasts(c),
+	}
+	for _, s := range row.Exclusion().Symbols {
+		e.Symbols[s.Name] = s.Value(c)
+	}
+	if bypass, promised := row.Exclusion().Promised(c); promised {
+		e.Bypass = &bypass
+	}
+	for _, o := range row.Options {
+		e.Options = append(e.Options, setting{o.Name, o.Usage, o.Values, o.Default})
+	}
+	for _, i := range row.Exclusion().IdentitiesIn(c) {
+		e.Identities = append(e.Identities, i.Says)
+	}
+	return e
+}
+
+func needs(n nodes.Assumption) []string {
+	if n == 0 {
+		return []string{}
+	}
+	return strings.Split(n.String(), ", ")
+}
+
+// A columnEntry is what list --columns says of one column.
+type columnEntry struct {
+	File  string `json:"file"`
+	Name  string `json:"column"`
+	Unit  string `json:"unit"`
+	Is    string `json:"is"`
+	Empty string `json:"empty"` // what an empty cell says; empty: no cell is
+}
+
+// columnEntries returns the columns of all tables, or those of a name, which may be that of a table.
+func columnEntries(name string) (all []columnEntry, err error) {
+	var known []string
+	for _, file := range results.Tables() {
+		known = append(known, file)
+		for _, d := range results.Descriptions(file) {
+			if known = append(known, d.Name); name == "" || name == d.Name || name == file {
+				all = append(all, columnEntry{file, d.Name, d.Unit, d.Is, d.Empty})
+			}
+		}
+	}
+	for _, row := range catalog.All() {
+		for _, o := range row.Options {
+			column := results.OptionColumnOf(row.Name, o.Name)
+			if known = append(known, column); name == column {
+				all = append(all, columnEntry{results.RowsFile, column, "as in the flag",
+					fmt.Sprintf("option --%s of %s: %s", o.Name, row.Name, o.Usage), "a run of another algorithm"})
+			}
+		}
+	}
+	if len(all) == 0 {
+		hint := suggest.List{Names: known, By: "list --columns"}.Hint(name)
+		return nil, fmt.Errorf("--columns: there is no table or column %q%s", name, hint)
+	}
+	return all, nil
+}
+
+// listColumns prints what the columns of result files are.
+func (a *app) listColumns(names []string, asJSON, markdown bool) error {
+	if markdown {
+		return errors.New("--columns and --markdown ask for different outputs: leave out one of the two; " +
+			"docs/columns.md has the columns as tables")
+	}
+	all, err := columnEntries(strings.Join(names, ""))
+	switch {
+	case err != nil:
+		return err
+	case asJSON:
+		return terminal.PrintJSON(a.stdout, all)
+	}
+	var t terminal.Table
+	file := ""
+	for _, c := range all {
+		if c.File != file {
+			file = c.File
+			t.Add(file)
+		}
+		says := strings.ReplaceAll(c.Is, "`", "")
+		if c.Empty != "" {
+			says += "; empty: " + c.Empty
+		}
+		t.Add("  "+c.Name, c.Unit, says)
+	}
+	return t.Print(a.stdout)
+}
+
+// unitsOf says how many units of a resource an algorithm serves, unless that is one.
+func unitsOf(one *spec) string {
+	upTo := func(most int) string {
+		if most >= nodes.AnyUnits {
+			return "any number"
+		}
+		return fmt.Sprintf("up to %d", most)
+	}
+	u := one.Units
+	if u.Most <= 1 {
+		return ""
+	}
+	text := fmt.Sprintf("it serves %s of them (--units; otherwise %d, but fewer than clients), of which a "+
+		"request takes ", upTo(u.Most), max(1, u.Usual))
+	if u.Take <= 1 {
+		return text + "one"
+	}
+	return text + upTo(u.Take) + " (--take)"
+}
+
+// unitLimits say how many units of a resource an algorithm serves; null: any number.
+type unitLimits struct {
+	Most  *int `json:"most"`
+	Take  *int `json:"take"` // that one request may take
+	Usual int  `json:"usual"`
+}
+
+func unitLimitsOf(u nodes.Units) unitLimits {
+	limit := func(most int) *int {
+		if most >= nodes.AnyUnits {
+			return nil
+		}
+		return new(max(1, most))
+	}
+	return unitLimits{limit(u.Most), limit(u.Take), max(1, u.Usual)}
+}
+
+// limits are a range; no Max means that there is no upper limit.
+type limits struct {
+	Min float64  `json:"min"`
+	Max *float64 `json:"max"`
+}
+
+func limitsOf(r row.Range) limits {
+	if math.IsInf(r.Max, 1) {
+		return limits{Min: r.Min}
+	}
+	return limits{r.Min, &r.Max}
+}
+
+// writeBesides writes what an algorithm rests on with some values of its options alone.
+func writeBesides(one *spec, c nodes.Config, line func(name, text string)) {
+	for _, o := range one.Options {
+		var values []string
+		var needs nodes.Assumption
+		for _, value := range o.Values {
+			with := c.With(o.Name, value)
+			if more := (one.SafeIn(with) | one.LiveIn(with)) &^ (one.SafeIn(c) | one.LiveIn(c)); more != 0 {
+				values, needs = append(values, value), needs|more
+			}
+		}
+		if values != nil {
+			line("with --"+o.Name, strings.Join(values, ", ")+": progress rests on "+needs.String()+" as well")
+		}
+	}
+}
+
+// namesOf returns the names of the rows of a table.
+func namesOf(table []*spec) (names []string) {
+	for _, row := range table {
+		names = append(names, row.Name)
+	}
+	return names
+}
+
+// electsWhom says whom a scheme elects.
+func electsWhom(row *spec) []any {
+	whom := [...]string{"anybody", "the highest", "the lowest"}[row.Elector.Wins]
+	if row.Elector.Terms {
+		whom += ", for a term"
+	}
+	return []any{whom}
+}
+
+// writeElector describes one scheme of election.
+func writeElector(w io.Writer, row *spec, c nodes.Config) {
+	line := writeInfo(w, row)
+	line("elects", fmt.Sprint(electsWhom(row)...))
+	line("one leader", "rests on "+row.Safe.String())
+	line("in the end", "all agree on one that is up; this rests on "+row.Live.String())
+	line("elected", "when "+row.Elector.Follow.String())
+	for _, someLinks := range []bool{false, true} {
+		for _, p := range row.Elector.PartitionsIn(c, someLinks) {
+			says := fmt.Sprintf("%v cut: %v, since %s", p.Cuts, p.Does, p.Why)
+			if p.Mend != "" {
+				says += "; --" + p.Mend + " mends that"
+			}
+			line("partition", says)
+		}
+	}
+	if row.Elector.Overlap != nil {
+		line("take-over", fmt.Sprintf("two may lead for %v while one takes over from the other",
+			row.Elector.Overlap(c)))
+	}
+	if lapse := row.Elector.LapseOf(c); lapse > 0 {
+		line("majority", fmt.Sprintf("a leader that cannot reach one knows within %v", lapse))
+	}
+	if leads := row.Elector; leads.Mistakes != nil {
+		const late = time.Second
+		line("stability", fmt.Sprintf("a node gives up a leader that is up at most %d times, if no message takes "+
+			"longer than %v", leads.Mistakes(c, late), late))
+	}
+	if row.Elector.LeaderAlone {
+		line("senders", "the leader alone, once all agree on it")
+	}
+	if row.Elector.Costs != nil {
+		cost := row.Elector.Costs(c)
+		line("cost", fmt.Sprintf("%d messages for an election that all begin at once, and %d at most, of %d nodes",
+			cost.AtOnce, cost.Most, c.N))
+	}
+	if row.Codec().Networks() > 1 {
+		line("networks", "two, each with a broker of its own: faults name them first and second")
+	}
+	if grace := row.GraceOf(c); grace > 0 {
+		line("grace", fmt.Sprintf("%v after what went wrong is healed", grace.Round(time.Millisecond)))
+	}
+	if row.Detects != "" {
+		line("listens to", "the failure detector "+row.Detects+", unless --detector names another")
+	}
+	writeParts(line, row, c)
+	writePitfalls(row, line)
+}
+
+// storySizes are how many nodes a first story has: the first number that the algorithm runs with.
+var storySizes = []int{3, 4, 2, 5}
+
+// mostSteps is how many lines of a first story are told.
+const mostSteps = 24
+
+// writeStory tells the first steps of an algorithm in a small cluster, and what is in the state of a node.
+func writeStory(w io.Writer, of *spec, c nodes.Config) {
+	for _, n := range storySizes {
+		small := of.Explicit(nodes.Config{N: n, Options: c.Options})
+		if of.Validate(small) != nil {
+			continue
+		}
+		first, says := firstSteps(of, n)
+		begun, err := replay.Play(&replay.Schedule{Spec: of, Config: small, Steps: first})
+		if err != nil {
+			continue
+		}
+		whole, err := replay.Play(&replay.Schedule{Spec: of, Config: small,
+			Steps: append(first, replay.Step{What: replay.StepRest})})
+		if err != nil {
+			continue
+		}
+		fmt.Fprintf(w, "\nfirst steps of %d nodes, of which %s:\n", n, says)
+		for i, line := range whole.Story {
+			if i == mostSteps {
+				fmt.Fprintf(w, "      and %s more\n", english.Count(len(whole.Story)-i, "step", "steps"))
+				break
+			}
+			writeWrapped(w, fmt.Sprintf("%4d  ", i+1), line)
+		}
+		fmt.Fprintln(w, "\nstate, before anything of that arrives:")
+		for id := range begun.Status.States {
+			writeWrapped(w, fmt.Sprintf("  %-9s ", begun.Status.Name(id)), begun.Status.State(id))
+		}
+		return
+	}
+}
+
+// firstSteps returns what the clients or nodes of a small cluster do first.
+func firstSteps(of *spec, n int) (steps []replay.Step, says string) {
+	return stories[check.ProblemOf(of).Columns].first(nodes.ID(n - 1))
+}
+
+// A storyKind is what a story has of its kind: the first steps where the last node is such a one, what they
+// do, and the words for what goes wrong.
+type storyKind struct {
+	first                   func(last nodes.ID) (steps []replay.Step, says string)
+	starves, blocks, breaks string
+}
+
+// stories are by the name that problems have for columns.
+var stories = map[string]storyKind{
+	"entries": {func(last nodes.ID) ([]replay.Step, string) {
+		return []replay.Step{{What: replay.StepRequest, Node: 0}, {What: replay.StepRequest, Node: last}},
+			fmt.Sprintf("nodes 0 and %d request", last)
+	}, "some wait for ever", "all wait for ever", "two are inside"},
+	"elections": {func(nodes.ID) ([]replay.Step, string) {
+		return []replay.Step{{What: replay.StepCampaign, Node: 0}}, "node 0 campaigns"
+	}, "some never agree", "nobody leads", "two lead"},
+}
+
+// fieldIndent is how far the text of a field is indented.
+const fieldIndent = 15
+
+// writeField writes what something is called, and a text.
+func writeField(w io.Writer, name, text string) {
+	writeWrapped(w, fmt.Sprintf("%-*s", fieldIndent, name), text)
+}
+
+// writeWrapped writes a text behind a label, in as many lines as that takes.
+func writeWrapped(w io.Writer, label, text string) {
+	for i, part := range english.Wrap(text, terminal.Columns(w)-len(label)) {
+		if i > 0 {
+			label = strings.Repeat(" ", len(label))
+		}
+		fmt.Fprintf(w, "%s%s\n", label, part)
+	}
+}
+
+// writePitfalls says under which plans of faults what goes wrong, and why, as the row has it.
+func writePitfalls(of *spec, line func(name, text string)) {
+	kind := stories[check.ProblemOf(of).Columns]
+	words := []struct {
+		outcome row.Outcome
+		says    string
+	}{{row.Starves, kind.starves}, {row.Blocks, kind.blocks}, {row.Breaks, kind.breaks}}
+	var order []string
+	plans := map[string][]string{}
+	for _, cell := range of.Faults {
+		var may []string
+		for _, word := range words {
+			if cell.May&word.outcome != 0 {
+				may = append(may, word.says)
+			}
+		}
+		if len(may) == 0 {
+			continue
+		}
+		key := strings.Join(may, " or ") + ": " + cell.Why
+		if plans[key] == nil {
+			order = append(order, key)
+		}
+		plans[key] = append(plans[key], cell.Fault)
+	}
+	for _, key := range order {
+		line("pitfall", fmt.Sprintf("%s (plans %s)", key, strings.Join(plans[key], ", ")))
+	}
+}
+
+// writeDetectors prints a line per failure detector.
+func writeDetectors(w io.Writer) error {
+	t := terminal.Table{Head: []string{"DETECTOR", "SUSPECTS"}}
+	for _, row := range detector.Table {
+		t.Add(row.Name, row.Summary)
+	}
+	return errors.Join(t.Print(w), blankLine(w))
+}
+
+// detectorNamed returns the failure detector of that name; nil if there is none.
+func detectorNamed(name string) *spec {
+	row, err := row.Find("detector", detector.Table, name)
+	if err != nil {
+		return nil
+	}
+	return row
+}
+
+// writeDetector describes one failure detector.
+func writeDetector(w io.Writer, row *spec) {
+	line := func(name, text string) { writeField(w, name, text) }
+	line("name", row.Name)
+	line("aliases", strings.Join(row.Aliases, ", "))
+	line("is", "a failure detector, which --detector puts beside an algorithm")
+	line("summary", row.Summary)
+	line("source", row.Source)
+	for _, o := range row.Options {
+		line("option", o.Name+": "+o.String())
+	}
+	if row.Told != nil {
+		line("runs", "in simulations alone")
+		return
+	}
+	line("messages", strings.Join(row.Codec().Names(), ", "))
+	line("accuracy", "rests on "+(row.Safe|row.Live).String())
+	const count = 5
+	line("tells", fmt.Sprintf("all of %d nodes of a crash within %v, and what messages take", count,
+		row.Detector.Tells(row.Explicit(nodes.Config{N: count}), 0, 1)))
+}
+
+// A detectorEntry is one failure detector as list --json prints it.
+type detectorEntry struct {
+	Name      string    `json:"name"`
+	Aliases   []string  `json:"aliases"`
+	Source    string    `json:"source"`
+	Summary   string    `json:"summary"`
+	Live      []string  `json:"accuracy_rests_on"`
+	Messages  []string  `json:"messages"`
+	Options   []setting `json:"options"`
+	Simulated bool      `json:"simulated_only"`
+}
+
+func detectorEntryOf(row *spec) detectorEntry {
+	e := detectorEntry{Name: row.Name, Aliases: row.Aliases, Source: row.Source, Summary: row.Summary,
+		Live: needs(row.Safe | row.Live), Messages: row.Codec().Names(), Simulated: row.Told != nil}
+	for _, o := range row.Options {
+		e.Options = append(e.Options, setting{o.Name, o.Usage, o.Values, o.Default})
+	}
+	return e
+}
+
+// listDetector describes one failure detector, for people or programs.
+func (a *app) listDetector(row *spec, asJSON bool) error {
+	if asJSON {
+		return terminal.PrintJSON(a.stdout, detectorEntryOf(row))
+	}
+	writeDetector(a.stdout, row)
+	return nil
+}
+
+// completeDetector completes the name of a failure detector.
+func completeDetector(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	names, how := completeRows(detector.Table, nil)
+	return append(names, cobra.CompletionWithDesc(option.NoDetector, "none, even if the algorithm listens")), how
+}
+
+// ownService returns the service of that name that this program has itself; nil if it has none.
+func ownService(name string) *service.Service {
+	for _, s := range ownServices {
+		if s.Name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// ownNames are the names of the services that this program has itself.
+func ownNames() (names []string) {
+	for _, s := range ownServices {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// noService says that this program does not have a service, and that there is none beside it that may.
+func noService(name string) error {
+	if near := suggest.Nearest(name, ownNames()); near != "" {
+		return fmt.Errorf("there is no service %q here: did you mean %s? The program services has others: build "+
+			"it with make services", name, near)
+	}
+	if name == apart {
+		return fmt.Errorf("the program services-%[1]s, which has %[1]s, is not beside this one, nor in PATH: "+
+			"build it with make services-%[1]s", name)
+	}
+	return fmt.Errorf("the program services, which has %s, is not beside this one, nor in PATH: build it "+
+		"with make services", name)
+}
+
+// findAlgorithm is catalog.Find, and says of the name of a service what runs that.
+func findAlgorithm(name string) (*spec, error) {
+	row, err := catalog.Find(name)
+	if err == nil {
+		return row, nil
+	}
+	if s := ownService(name); s != nil {
+		return nil, fmt.Errorf("%s is a service and no algorithm: orchestrator bench --service %[1]s runs it",
+			s.Name)
+	}
+	if program, wrong := serviceProgram(name); wrong == nil {
+		p := service.Program{Command: program, Name: name}
+		if d, wrong := p.Describe(context.Background()); wrong == nil {
+			command := "bench"
+			if d.Declaration.Elects {
+				command = "elect"
+			}
+			return nil, fmt.Errorf("%s is a service and no algorithm: orchestrator %[2]s --service %[1]s runs it, "+
+				"and %[3]s list has its options", name, command, filepath.Base(program[0]))
+		}
+	}
+	return nil, err
+}
+
+// writeOwnServices lists the services that this program has itself, and says where the others are.
+func writeOwnServices(w io.Writer) error {
+	t := terminal.Table{Head: []string{"SERVICE", "WHAT IT IS"}}
+	for _, s := range ownServices {
+		t.Add(s.Name, s.Summary)
+	}
+	t.Add("(others)", "bin/services list, after make services")
+	return errors.Join(t.Print(w), blankLine(w))
+}
+
+// A serviceEntry is what list NAME --json says of a service.
+type serviceEntry struct {
+	Name    string   `json:"name"`
+	Summary string   `json:"summary"`
+	Promise string   `json:"promise"` // what its documentation promises, quoted
+	Source  string   `json:"source"`
+	Options []string `json:"options"` // of --with: name, default and purpose of each
+	// Settings are those of servers and clients that are not the defaults of their documentation, and why.
+	Settings []string `json:"settings"`
+}
+
+// listService describes a service that this program has itself.
+func (a *app) listService(s *service.Service, asJSON bool) error {
+	if asJSON {
+		return terminal.PrintJSON(a.stdout, serviceEntry{s.Name, s.Summary, s.Promise, s.Link,
+			append([]string{}, s.Usage()...), append([]string{}, s.SettingLines()...)})
+	}
+	line := func(name, text string) { writeField(a.stdout, name, text) }
+	line("name", s.Name)
+	line("is", "a service, which bench --service "+s.Name+" runs")
+	line("summary", s.Summary)
+	line("promises", s.Promise)
+	line("source", s.Link)
+	for _, option := range s.Usage() {
+		line("option", "--with "+option)
+	}
+	for _, setting := range s.SettingLines() {
+		line("setting", setting)
+	}
+	return nil
+}

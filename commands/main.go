@@ -1,0 +1,142 @@
+// Package commands is the command line of the orchestrator: what each command takes, does and prints.
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/bench/cluster"
+	"turnstile/internal/input"
+	"turnstile/internal/unavailable"
+	"turnstile/judge/check"
+	"turnstile/results"
+)
+
+// The exit statuses beside those of verdicts, which are check.Outcome's.
+const (
+	usage     = 64  // wrong usage, as in sysexits.h
+	unreached = 69  // a server, a host or a run cannot be reached, as in sysexits.h
+	unwritten = 74  // output could not be written, as in sysexits.h, whatever the verdict is
+	bySignal  = 128 // and the number of the signal, as shells have it
+)
+
+// Main runs the command that the arguments of the program name, and returns its exit status.
+func Main() int {
+	if err := cluster.CheckStart(); err != nil {
+		fmt.Fprintf(os.Stderr, "orchestrator: %v\n", err)
+		return usage
+	}
+	return run(interruptible(), os.Args[1:], os.Stdout, os.Stderr)
+}
+
+// sameRequest is within how long signals are one request to end: timeout(1) sends its signal to the program
+// and then to the group of the program.
+const sameRequest = 200 * time.Millisecond
+
+// interruptible returns a context that the first signal ends which asks this program to end. A second one
+// ends the program at once.
+func interruptible() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	asked := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // which is what nohup is for
+		asked = append(asked, syscall.SIGHUP)
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, asked...)
+	go func() {
+		<-signals
+		cancel()
+		same := time.Now().Add(sameRequest)
+		second := (<-signals).(syscall.Signal)
+		for time.Now().Before(same) {
+			second = (<-signals).(syscall.Signal)
+		}
+		signal.Reset(second)
+		syscall.Kill(os.Getpid(), second)
+		time.Sleep(100 * time.Millisecond)
+		os.Exit(bySignal + int(second)) // this program was started to ignore that one
+	}()
+	return ctx
+}
+
+// run runs the command that args name, and returns its exit status.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	out := &output{Writer: stdout}
+	status := runTo(ctx, args, out, stderr)
+	if out.err == nil || errors.Is(out.err, syscall.EPIPE) { // who closes a pipe has seen enough
+		return status
+	}
+	fmt.Fprintf(stderr, "orchestrator: the output could not be written: %v\n", out.err)
+	return unwritten
+}
+
+// An output remembers the first error of writing to it.
+type output struct {
+	io.Writer
+	err error
+}
+
+// Unwrap returns what is written to.
+func (o *output) Unwrap() io.Writer { return o.Writer }
+
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.Writer.Write(b)
+	o.err = cmp.Or(o.err, err)
+	return n, err
+}
+
+func runTo(ctx context.Context, args []string, stdout *output, stderr io.Writer) int {
+	a := &app{stdout: stdout, stderr: stderr}
+	root := a.root()
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		plainUsages(root)
+	}
+	args, err := variablesToFlags(root, args)
+	root.SetArgs(args)
+	if err == nil {
+		err = givenOnce(root, args)
+	}
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
+	if err != nil && (stdout.err == nil || !errors.Is(err, stdout.err)) { // run says that
+		fmt.Fprintf(stderr, "orchestrator: %s\n", strings.TrimSpace(err.Error()))
+	}
+	a.checkDisk(err)
+	var f failure
+	switch {
+	case a.diskFull:
+		return unwritten
+	case err == nil:
+		return a.status
+	case unavailable.Is(err):
+		return unreached
+	case errors.As(err, &f):
+		return f.status
+	case errors.Is(err, input.ErrInterrupted):
+		return check.Inconclusive.ExitCode()
+	}
+	return usage
+}
+
+// checkDisk notes whether an error that the command may go on after is that of a full disk, which decides its
+// exit status.
+func (a *app) checkDisk(err error) { a.diskFull = a.diskFull || results.IsFull(err) }
+
+// A failure is an error that the user did not cause, with its exit status.
+type failure struct {
+	error
+	status int
+}
+
+func (f failure) Unwrap() error { return f.error }

@@ -1,0 +1,176 @@
+package commands
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"turnstile/results"
+)
+
+const limit = 30 * time.Second // generous: the machine may be busy
+
+// programs is the folder of the programs under test: the real ones, run as people run them.
+var programs string
+
+func TestMain(m *testing.M) {
+	if os.Getenv(interruptedVariable) != "" {
+		beInterrupted()
+	}
+	if os.Getenv(spareVariable) != "" {
+		beOrchestratorWithSpare()
+	}
+	dir, err := os.MkdirTemp("", "turnstile")
+	if err == nil {
+		err = os.Chmod(dir, 0o711) // servers of services start from it, as another user
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	programs = dir
+	moreAtOnce()
+	status := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(status)
+}
+
+// moreAtOnce has four tests run at once, unless the call says how many: most of them wait for processes.
+func moreAtOnce() {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		flag.Set("test.parallel", "4")
+	}
+}
+
+// buildOnce builds the programs, which takes seconds. Where the coverage of tests is measured (make cover),
+// it has them measure theirs.
+var buildOnce = sync.OnceValue(func() error {
+	// As make build does. Without a commit, what they print of themselves has the same width in any clone.
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", programs + "/"}
+	if testing.CoverMode() != "" {
+		args = append(args, "-cover", "-coverpkg=turnstile/...")
+	}
+	cmd := exec.Command("go", append(args, "turnstile/cmd/orchestrator", "turnstile/cmd/node")...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("building the programs: %w\n%s", err, out)
+	}
+	return nil
+})
+
+func build(t *testing.T) {
+	t.Helper()
+	if err := buildOnce(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// orchestrator returns the command to run the orchestrator in a folder.
+func orchestrator(t *testing.T, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	build(t)
+	cmd := exec.Command(filepath.Join(programs, "orchestrator"), args...)
+	cmd.Env, cmd.Dir = cleanEnv(), dir
+	return cmd
+}
+
+func TestScripts(t *testing.T) {
+	build(t)
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("PATH", programs+string(os.PathListSeparator)+e.Getenv("PATH"))
+			e.Setenv("GOCOVERDIR", os.Getenv("GOCOVERDIR"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": status, "cut": cut, "broker": runBroker, "seal": seal,
+		},
+		RequireExplicitExec: true,
+	})
+}
+
+// status runs a program and wants it to exit with a status, or one of several: status 0|3 orchestrator bench.
+func status(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status number program args...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := 0
+	if err != nil {
+		exit, ok := err.(*exec.ExitError)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if !slices.Contains(strings.Split(args[0], "|"), strconv.Itoa(got)) {
+		ts.Fatalf("exit status %d, want %s", got, args[0])
+	}
+}
+
+// cut cuts files off in the middle.
+func cut(ts *testscript.TestScript, neg bool, args []string) {
+	for _, pattern := range args {
+		paths, err := filepath.Glob(ts.MkAbs(pattern))
+		ts.Check(err)
+		if len(paths) == 0 {
+			ts.Fatalf("no file matches %s", pattern)
+		}
+		for _, path := range paths {
+			info, err := os.Stat(path)
+			ts.Check(err)
+			ts.Check(os.Truncate(path, info.Size()/2))
+		}
+	}
+}
+
+// seal gives the text of a run.yaml that a script has changed its checksum again.
+func seal(ts *testscript.TestScript, neg bool, args []string) {
+	for _, path := range args {
+		text, _, _ := strings.Cut(ts.ReadFile(path), "checksum: ")
+		ts.Check(os.WriteFile(ts.MkAbs(path), results.Sealed([]byte(text)), 0o644))
+	}
+}
+
+// runBroker starts orchestrator broker until the script ends, and puts its URL into the environment as URL.
+func runBroker(ts *testscript.TestScript, neg bool, args []string) {
+	cmd := exec.Command(filepath.Join(programs, "orchestrator"), "broker")
+	cmd.Env = cleanEnv()
+	cmd.Dir = ts.Getenv("WORK")
+	out, err := cmd.StdoutPipe()
+	ts.Check(err)
+	ts.Check(cmd.Start())
+	ts.Defer(func() {
+		cmd.Process.Signal(os.Interrupt)
+		cmd.Wait()
+	})
+	line := make([]byte, 200)
+	n, err := out.Read(line)
+	ts.Check(err)
+	ts.Setenv("URL", strings.TrimSpace(string(line[:n])))
+}
+
+// cleanEnv is this process's environment without what the programs would heed.
+func cleanEnv() []string {
+	var env []string
+	for _, e := range os.Environ() {
+		if !strings.HasPrefix(e, envPrefix+"_") {
+			env = append(env, e)
+		}
+	}
+	return env
+}

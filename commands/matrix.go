@@ -1,0 +1,499 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/algorithms/catalog"
+	"turnstile/bench/option"
+	"turnstile/bench/study"
+	"turnstile/chaos"
+	"turnstile/internal/english"
+	"turnstile/internal/format"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
+	"turnstile/nodes/row"
+	"turnstile/results"
+)
+
+const matrixHelp = `Run every algorithm under every plan of ours, and compare what becomes of it with what its
+row says: of five clients that think and request, or of five nodes that elect a leader,
+on real processes or, with --simulated, on virtual time.
+
+What becomes of it is a letter. Of mutual exclusion: L it recovers, so that every client
+that is up and waits enters once all is healed; P some clients wait for ever while others
+go on; B all wait for ever; X two are inside together (where fence numbers are demanded:
+the resource accepts what it should refuse). Of an election: L all that are up agree on
+one of them at the end; P one leads, and some that are up never know of it; B nobody that
+is up leads at the end, nor ever will; X two lead in one term or, without terms, for
+longer than a take-over takes, or for ever. Of both: - the fault hits nothing. The row of
+an algorithm has for each plan those that may be, and why. The table is matrix.csv in the
+folder of the set.
+
+With --services it runs known failures of services that people use, each with the fault
+that shows it, and compares what becomes of them, of all entries and of those that a
+resource accepts which demands fence numbers. With --runs 3 each has three runs, and the
+table says how many show what. Started again, it makes only the runs that its set does
+not have.
+
+With --failover it measures how long it takes until the next client enters, or another node
+leads, after the holder or leader is killed, stands still or is cut off, or the server that
+leads is killed: by service and ttl, the medians of 10 runs with intervals. The table is
+failover.csv in the folder of the set. It, too, makes only the runs that are left.
+
+Exit status: 0 all is as the rows say, 1 something differs, 2 some run shows nothing, was not
+hit though its row expects that it is, none was hit, some line of a service is not run, or interrupted, 64 bad
+usage or nothing of it can be run.`
+
+const matrixExample = `  orchestrator matrix
+  orchestrator matrix --simulated --runs 20
+  orchestrator matrix --algo central,raymond --faults dead-holder,lost-token
+  orchestrator matrix --algo bully,raft-election --faults split-brain,stopped-leader
+  orchestrator matrix --services --only 9,nats-kv
+  orchestrator matrix --failover --only redis,etcd --ttl 1s,2s`
+
+// A matrixCall is one call of matrix.
+type matrixCall struct {
+	study.Matrix
+	algorithms            []string
+	simulated, noProgress bool
+	services              serviceMatrix // instead of algorithms
+	failover              failoverMatrix
+	mixed                 bool // of services and failovers
+}
+
+func (a *app) matrixCommand() *cobra.Command {
+	var c matrixCall
+	c.Seed, c.Setup.Set = 1, "matrix"
+	c.failover.ttls, c.failover.Parallel = failoverTTLs, failoverParallel
+	cmd, f := a.many(&cobra.Command{
+		Use:     "matrix",
+		Short:   "Run every algorithm under every plan, and compare what becomes of it with what its row says",
+		Long:    matrixHelp,
+		Example: matrixExample,
+	}, c.check, func(ctx context.Context) error { return a.matrix(ctx, &c) })
+	f.BoolVar(&c.services.asked, "services", false,
+		"known failures of services such as etcd and redis instead, in the set "+servicesSet)
+	f.StringSliceVar(&c.services.only, "only", nil,
+		"with --services: only lines of these `numbers` or services, with commas between; with --failover:\n"+
+			"only these services")
+	f.BoolVar(&c.failover.asked, "failover", false,
+		"how long services take until the next client enters after a fault, in the set "+failoverSet)
+	f.DurationSliceVar(&c.failover.ttls, "ttl", c.failover.ttls,
+		"with --failover: `times` to live that clients ask for, with commas between")
+	addMixed(f, &c.mixed, ", or with --services or --failover: go on with one that another commit of "+
+		"Turnstile began")
+	f.IntVar(&c.failover.Parallel, "parallel", c.failover.Parallel,
+		"with --failover: how many runs are made at a time, which mostly sleep")
+	f.StringSliceVar(&c.algorithms, "algo", nil,
+		"only these algorithms, by `names` or aliases, with commas between")
+	f.StringSliceVar(&c.Faults, "faults", nil, "only these plans of ours, by `names`, with commas between")
+	f.BoolVar(&c.simulated, "simulated", false, "on virtual time")
+	f.IntVar(&c.Runs, "runs", 0, fmt.Sprintf("how many runs each cell has, each of the next seed (default 1, "+
+		"simulated %d, of failovers %d)", runsSimulated, failoverRuns))
+	noZero(f, "runs", "would make no run: write a number from 1, or leave it out")
+	f.Uint64Var(&c.Seed, "seed", c.Seed, "of the first run of each cell")
+	addOption(f, option.Find("hosts"), &c.Hosts)
+	addOption(f, option.Find("place"), &c.Place)
+	addControl(f, &c.Setup.Control, &c.Setup.ControlKey)
+	addSetup(f, &c.Setup, "the table and the real runs")
+	addNoProgress(f, &c.noProgress)
+	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	completeWith(cmd, "faults", planNames())
+	return cmd
+}
+
+// runsSimulated is how many simulated runs a cell has unless the user says otherwise.
+const runsSimulated = 10
+
+// check completes the call, and says what is wrong with it, if anything is.
+func (c *matrixCall) check(s settings) (err error) {
+	switch {
+	case c.failover.asked:
+		return c.checkFailover(s)
+	case s.rank("ttl") == byFlag || s.rank("parallel") == byFlag:
+		return errors.New("--ttl and --parallel are for failovers of services: add --failover, or leave them out")
+	case c.services.asked:
+		return c.checkServices(s)
+	case len(c.services.only) > 0:
+		return errors.New("--only picks services: add --services or --failover, or leave it out")
+	}
+	c.Rows, err = rowsNamed(c.algorithms, findAlgorithm, catalog.All())
+	if err == nil {
+		err = checkPlans(c.Faults)
+	}
+	if err == nil {
+		err = checkSet(&c.Setup, &c.mixed)
+	}
+	if err == nil {
+		err = c.Check()
+	}
+	if err == nil && c.Runs < 0 {
+		err = fmt.Errorf("--runs: %d: write a number from 1", c.Runs)
+	}
+	if err != nil {
+		return err
+	}
+	if c.Real = !c.simulated; c.Runs == 0 {
+		c.Runs = 1
+		if c.simulated {
+			c.Runs = runsSimulated
+		}
+	}
+	if len(c.Cells()) == 0 {
+		return errors.New("no plan of these is for one of these algorithms, which have no such node or " +
+			"message, or are of the other kind: docs/plans.md has the plans of each, and see list NAME")
+	}
+	return nil
+}
+
+// planNames returns the names of the plans of ours.
+func planNames() (names []string) {
+	for _, p := range chaos.Plans() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// checkPlans says which of some names are none of plans of ours.
+func checkPlans(names []string) error {
+	known := planNames()
+	for _, name := range names {
+		switch {
+		case strings.ContainsAny(name, "/."):
+			return fmt.Errorf("--faults: %s is a file: write names of plans of ours, as in dead-holder,lost-token; "+
+				"see plans", name)
+		case !slices.Contains(known, name):
+			return fmt.Errorf("--faults: there is no plan %s%s", name, chaos.HintAtPlan(name))
+		}
+	}
+	return nil
+}
+
+func (a *app) matrix(ctx context.Context, c *matrixCall) error {
+	switch {
+	case c.failover.asked:
+		return a.matrixOfFailovers(ctx, c)
+	case c.services.asked:
+		return a.matrixOfServices(ctx, c)
+	}
+	if err := equipFor(&c.Setup, c.Real); err != nil {
+		return err
+	}
+	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "run")
+	cells, interrupted := c.Make(ctx)
+	bar.clear()
+	var rows []results.MatrixRow
+	for _, cell := range cells {
+		rows = append(rows, cell.Row(c.Real))
+	}
+	path, err := results.WriteSetTable(c.Setup.Results, c.Setup.Set, results.MatrixFile, rows)
+	printMatrix(a.stdout, cells, rows)
+	a.printDiffering(c, cells)
+	printCells(a.stdout, cells)
+	if err != nil {
+		return failure{err, unwritten}
+	}
+	fmt.Fprintf(a.stdout, "The table is %s.\n", path)
+	if interrupted != nil {
+		fmt.Fprintln(a.stdout, "interrupted: some cells have no run")
+		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
+	}
+	return nil
+}
+
+// printDiffering prints which cells are wrong, and how to repeat a run of each. A cell that no fault has hit
+// is counted apart. If no cell was hit, nothing is shown.
+func (a *app) printDiffering(c *matrixCall, cells []*study.Cell) {
+	differ, show, missed := 0, 0, 0
+	for _, cell := range cells {
+		r := cell.Wrong()
+		switch {
+		case cell.NotHit():
+			missed++
+		case r == nil:
+		case cell.Differs():
+			differ++
+		default:
+			show++
+		}
+		if r == nil {
+			continue
+		}
+		if a.status = cmp.Or(a.status, check.Inconclusive.ExitCode()); cell.Differs() {
+			a.status = check.Violated.ExitCode()
+		}
+		o := cell.Options(r.Seed)
+		a.printWrong(&c.Experiment, cell.Spec.Name+" under "+cell.Plan.Name,
+			commandOf(cell.Spec, &o, c.Real, o.Plan), r)
+	}
+	if missed == len(cells) {
+		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
+	}
+	fmt.Fprintf(a.stdout, "%s: %d differ from what the rows say, %d show nothing, %d not hit.\n",
+		english.Count(len(cells), "cell", "cells"), differ, show, missed)
+}
+
+// A matrixOfSet is a matrix whose runs are those of a sweep.
+type matrixOfSet interface {
+	Resolve() error
+	Takes(context.Context) study.Length
+	Judge(context.Context) error
+}
+
+// makeMatrix makes the runs of a matrix that its set lacks, and judges all. interrupted says that some
+// are left.
+func (a *app) makeMatrix(ctx context.Context, m matrixOfSet, s *study.Sweep,
+	noProgress bool) (interrupted, err error) {
+	if err := m.Resolve(); err != nil {
+		return nil, err
+	}
+	if len(s.Cells) > 0 {
+		interrupted = a.makeSet(ctx, s, m.Takes, noProgress)
+		if interrupted != nil && !errors.Is(interrupted, context.Canceled) {
+			return nil, interrupted
+		}
+	}
+	return interrupted, m.Judge(context.WithoutCancel(ctx))
+}
+
+// A notRun is a case of a matrix of services that cannot be run: of which service, and why.
+type notRun struct {
+	service string
+	err     error
+}
+
+// tellNotRun says which of so many cases cannot be run, each reason once. It is an error if none can.
+func (a *app) tellNotRun(out []notRun, cases int) error {
+	var all []string
+	for _, x := range out {
+		all = append(all, fmt.Sprintf("%s: %v", x.service, x.err))
+	}
+	if all = distinct(all); len(out) == cases {
+		return fmt.Errorf("nothing of this can be run: %s", strings.Join(all, "; "))
+	}
+	for _, why := range all {
+		fmt.Fprintf(a.stdout, "not run  %s\n", why)
+	}
+	return nil
+}
+
+// tellTable says where the table of a matrix is, or why it could not be written, and whether runs are left.
+func (a *app) tellTable(path string, wrong, interrupted error) error {
+	if wrong != nil {
+		return failure{wrong, unwritten}
+	}
+	fmt.Fprintf(a.stdout, "The table is %s.\n", path)
+	if interrupted != nil {
+		fmt.Fprintln(a.stdout, "interrupted: the same command goes on with the runs that are left")
+		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
+	}
+	return nil
+}
+
+// makeSet makes the runs of a matrix of services that its set does not have.
+func (a *app) makeSet(ctx context.Context, m *study.Sweep,
+	takes func(context.Context) study.Length, noProgress bool) error {
+	before, left, err := m.Prepare()
+	if err != nil {
+		return unreadable(err)
+	}
+	fmt.Fprintf(a.stdout, "%s, %d of them in the set", english.Count(before+left, "run", "runs"), before)
+	if left == 0 {
+		fmt.Fprintln(a.stdout)
+		return nil
+	}
+	length := takes(ctx)
+	fmt.Fprintf(a.stdout, "; %d to make take about %s\n", left, format.Duration(length.High.Round(time.Second)))
+	unlock, err := m.Lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if _, _, err = m.Prepare(); err != nil { // another may have made some meanwhile
+		return unreadable(err)
+	}
+	bar := a.newBarFrom(noProgress, firstLine(length.Low))
+	m.Progress = func(done, all int, r *study.Result) {
+		a.checkDisk(r.Err)
+		bar.show(float64(done)/float64(all), fmt.Sprintf("run %d of %d", done, all))
+	}
+	runs, err := m.Make(ctx)
+	bar.clear()
+	for _, r := range runs {
+		if r.Err != nil {
+			fmt.Fprintf(a.stdout, "TROUBLE  %s: %v\n", r.Config.Options["service"], r.Err)
+		}
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return failure{err, unwritten}
+	}
+	return err
+}
+
+// matrixColumns are how cells are printed, by the name that their problem has for columns.
+var matrixColumns = map[string]struct {
+	plans  func() []*chaos.Plan
+	head   []any
+	line   func(r *results.MatrixRow) []any
+	legend string
+}{
+	"entries": {chaos.Scenarios, []any{"recovered", "next entry", "longest wait", "messages before", "during",
+		"after", ""}, mutualLine,
+		"L recovers, P starves some, B blocks all, X breaks exclusion, - is not hit, ? shows nothing, ! is wrong"},
+	"elections": {chaos.Elections, []any{"recovered", "agreed", "no leader", "two leaders", ""}, electionLine,
+		"L all agree on a leader, P some never do, B nobody leads, X two lead, - is not hit, ? shows nothing, " +
+			"! is wrong"},
+}
+
+// printMatrix prints the cells of each problem, and what they show.
+func printMatrix(out io.Writer, cells []*study.Cell, rows []results.MatrixRow) {
+	for _, problem := range check.Problems {
+		kind := matrixColumns[problem.Columns]
+		var its []*study.Cell
+		var t terminal.Table
+		for i, c := range cells {
+			if check.ProblemOf(c.Spec) != problem {
+				continue
+			}
+			if its = append(its, c); len(its) == 1 || its[len(its)-2].Spec != c.Spec {
+				t.Add(append([]any{c.Spec.Name, "may", "shown", "safe"}, kind.head...)...)
+			}
+			r, differs := &rows[i], ""
+			if r.Differs {
+				differs = "DIFFERS"
+			}
+			t.Add(slices.Concat([]any{r.Fault, r.May, r.Shown, share(r.Runs-r.Broke-r.Inconclusive, r.Runs),
+				share(r.Recovered, r.Runs-r.Unhit)}, kind.line(r), []any{differs})...)
+		}
+		if len(its) > 0 {
+			t.Print(out)
+			fmt.Fprintln(out)
+			printShown(out, its, kind.plans())
+			fmt.Fprintf(out, "%s\n\n", kind.legend)
+		}
+	}
+}
+
+// share prints how many of all runs something holds for; "-": there are none.
+func share(count, all int) string {
+	if all == 0 {
+		return "-"
+	}
+	switch count {
+	case all:
+		return "yes"
+	case 0:
+		return "no"
+	}
+	return fmt.Sprintf("%d of %d", count, all)
+}
+
+// mutualLine prints the figures of a cell of mutual exclusion.
+func mutualLine(r *results.MatrixRow) []any {
+	return []any{format.Seconds(r.NextEntryS), format.Seconds(r.WaitMaxS), format.Plain(r.MessagesBefore, 1),
+		format.Plain(r.MessagesDuring, 1), format.Plain(r.MessagesAfter, 1)}
+}
+
+// electionLine prints the figures of a cell about leaders.
+func electionLine(r *results.MatrixRow) []any {
+	return []any{format.Seconds(r.AgreedS), format.Micros(r.LeaderlessUS), format.Micros(r.TwoLeadersUS)}
+}
+
+// printShown prints what cells show, a line for each plan and a column for each algorithm.
+func printShown(out io.Writer, cells []*study.Cell, plans []*chaos.Plan) {
+	t := terminal.Table{Head: []string{""}}
+	var rows []*spec
+	for _, c := range cells {
+		if !slices.Contains(rows, c.Spec) {
+			rows = append(rows, c.Spec)
+			fmt.Fprintf(out, "%d %s\n", len(rows), c.Spec.Name)
+			t.Head = append(t.Head, strconv.Itoa(len(rows)))
+		}
+	}
+	for _, plan := range plans {
+		says, is := make([]string, len(rows)), false
+		for _, c := range cells {
+			if c.Plan.Name != plan.Name || len(c.Runs) == 0 {
+				continue
+			}
+			is = true
+			at := slices.Index(rows, c.Spec)
+			if says[at] = c.Shown().String(); c.Wrong() != nil {
+				says[at] += "!"
+			}
+		}
+		if is {
+			t.Rows = append(t.Rows, append([]string{plan.Name}, says...))
+		}
+	}
+	t.Print(out)
+}
+
+// outcomeNames are the names of outcomes in the packages of rows.
+var outcomeNames = []struct {
+	outcome row.Outcome
+	name    string
+}{{row.Recovers, "recovers"}, {row.Starves, "starves"}, {row.Blocks, "blocks"}, {row.Breaks, "breaks"},
+	{row.Unhit, "unhit"}}
+
+// printCells prints the cells that rows lack, or that differ from what these say, as Go: with every outcome
+// that the row allows or a run has shown. The reasons are for their author to write.
+func printCells(out io.Writer, cells []*study.Cell) {
+	var rows []*spec
+	of := map[*spec][]*study.Cell{}
+	for _, c := range cells {
+		if c.Wrong() == nil || c.Shown() == 0 {
+			continue
+		}
+		if of[c.Spec] == nil {
+			rows = append(rows, c.Spec)
+		}
+		of[c.Spec] = append(of[c.Spec], c)
+	}
+	for _, r := range rows {
+		fmt.Fprintf(out, "Cells of %s that its row lacks, or that differ, with what was seen; write the reasons, "+
+			"if these outcomes are right:\n", r.Name)
+		for _, line := range cellLines(of[r]) {
+			fmt.Fprintf(out, "\t%s\n", line)
+		}
+		fmt.Fprintln(out)
+	}
+}
+
+// cellLines returns calls of row.Under: one for all plans under which the same may become of the algorithm.
+func cellLines(cells []*study.Cell) (lines []string) {
+	var order []row.Outcome
+	plans := map[row.Outcome][]string{}
+	for _, c := range cells {
+		may := c.May.May | c.Shown()
+		if plans[may] == nil {
+			order = append(order, may)
+		}
+		plans[may] = append(plans[may], fmt.Sprintf("%q", c.Plan.Name))
+	}
+	for _, may := range order {
+		lines = append(lines, fmt.Sprintf("under(%s, \"why\", %s),", inGo(may), strings.Join(plans[may], ", ")))
+	}
+	return lines
+}
+
+// inGo writes outcomes as the packages of rows name them.
+func inGo(may row.Outcome) string {
+	var names []string
+	for _, one := range outcomeNames {
+		if may&one.outcome != 0 {
+			names = append(names, one.name)
+		}
+	}
+	return strings.Join(names, "|")
+}

@@ -1,0 +1,178 @@
+package commands
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/bench/service"
+	"turnstile/bench/study"
+	"turnstile/chaos"
+	"turnstile/internal/soak"
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+	"turnstile/results"
+)
+
+// built returns the program of a service that make build and make services have built; nil: they have not.
+func built(t *testing.T, name string) []string {
+	t.Helper()
+	if slices.ContainsFunc(ownServices, func(s *service.Service) bool { return s.Name == name }) {
+		build(t)
+		return append([]string{filepath.Join(programs, "orchestrator")}, serviceArgs...)
+	}
+	for _, program := range []string{"services-" + name, "services"} {
+		if path := filepath.Join("..", "..", "bin", program); exists(path) {
+			return []string{path}
+		}
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// The options of each line are those of its service, and its faults can be carried out. Where the program of
+// a service or of its servers is missing, its lines are not tested, and the log says so.
+func TestServiceLinesResolve(t *testing.T) {
+	t.Parallel()
+	tested := 0
+	for _, l := range soak.Few(study.ServiceLines()) {
+		program := built(t, l.Service)
+		if program == nil {
+			t.Logf("NOT TESTED: number %d, %s: its program is not built", l.Number, l.Text())
+			continue
+		}
+		subject, _, err := subjectOf(t.Context(), &service.Program{Command: program, Name: l.Service,
+			Words: l.With}, nodes.Config{N: l.Nodes})
+		switch {
+		case err != nil && (strings.Contains(err.Error(), "install the Debian package") ||
+			strings.Contains(err.Error(), "there is no service")): // as of lease, which has a program of its own
+			t.Logf("NOT TESTED: number %d, %s: %v", l.Number, l.Text(), err)
+			continue
+		case err != nil:
+			t.Errorf("number %d, %s: %v", l.Number, l.Text(), err)
+			continue
+		}
+		m := study.ServiceMatrix{Cases: []*study.ServiceCase{{Line: l, Subject: subject}}}
+		if err := m.Resolve(); err != nil {
+			t.Error(err)
+		}
+		tested++
+	}
+	if tested == 0 {
+		t.Error("no line is tested, not even those of nats-kv")
+	}
+}
+
+// The options of each line of failovers are those of its service, and its faults can be carried out. What
+// servers grant is known of each service that has a time to live.
+func TestFailoversResolve(t *testing.T) {
+	t.Parallel()
+	var cases []*study.FailoverCase
+	for _, l := range study.FailoverLines() {
+		if built(t, l.Service) != nil {
+			cases = append(cases, l.Cases([]time.Duration{time.Second})...)
+		}
+	}
+	describeFailovers(t.Context(), cases, func(name string) ([]string, error) { return built(t, name), nil })
+	tested := 0
+	for _, c := range cases {
+		if c.Err != nil && (strings.Contains(c.Err.Error(), "install the Debian package") ||
+			strings.Contains(c.Err.Error(), "there is no service")) {
+			t.Logf("NOT TESTED: %s: %v", c.Text(), c.Err)
+			continue
+		}
+		if m := (study.Failover{Cases: []*study.FailoverCase{c}}); c.Err != nil || m.Resolve() != nil {
+			t.Errorf("%s: %v, %v", c.Text(), c.Err, m.Resolve())
+			continue
+		}
+		if granted := c.Subject.Granted; (granted > 0) != (c.Asked > 0) || granted < c.Asked {
+			t.Errorf("%s: %v are granted of %v", c.Text(), granted, c.Asked)
+		}
+		tested++
+	}
+	if tested == 0 {
+		t.Error("no case is tested, not even those of nats-kv")
+	}
+}
+
+// The matrix makes the run of a line, says what it shows, and does not make it again. What cannot be run is
+// said, and is no pass.
+func TestServiceMatrix(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for i, want := range []string{"2 runs, 0 of them in the set", "2 runs, 2 of them in the set"} {
+		cmd := orchestrator(t, dir, "matrix", "--services", "--only", "18,23", "--no-progress")
+		out, _ := cmd.CombinedOutput()
+		says := strings.Join(strings.Fields(string(out)), " ")
+		if status := cmd.ProcessState.ExitCode(); status != 2 || !strings.Contains(says, want) ||
+			!strings.HasPrefix(says, "not run postgres: the program services, which has postgres,") ||
+			!strings.Contains(says, "18 nats-kv members=3 none L L L L") ||
+			!strings.Contains(says,
+				"4 lines: 0 differ from what is expected, 0 show nothing, 0 not hit, 2 not run.") {
+			t.Errorf("call %d: status %d\n%s", i+1, status, says)
+		}
+	}
+	if set := results.OpenSet(filepath.Join(dir, "results"), servicesSet); set == nil || len(set.Runs) != 2 {
+		t.Error("the set does not have two runs")
+	}
+	for _, x := range []struct {
+		args, says string
+		status     int
+	}{
+		{"--services --only redis", "nothing of this can be run: redis: the program services,", 64},
+		{"--services --only 99", "no line has the number or the service \"99\"", 64},
+		{"--services --simulated", "--simulated is for the matrix of algorithms", 64},
+		{"--only 9", "add --services", 64},
+		{"--failover --services", "leave out one of the two", 64},
+		{"--failover --only 9", "there are no failovers of \"9\"", 64},
+		{"--failover --ttl 1s,1s", "1s is named twice", 64},
+		{"--failover --ttl 1ms", "write times from 100ms to 1m", 64},
+		{"--failover --parallel 0", "--parallel: 0", 64},
+		{"--failover --algo ricart", "--algo is for the matrix of algorithms", 64},
+		{"--ttl 1s", "add --failover", 64},
+		{"--failover --only redis --ttl 1s", "can be run: redis: the program services, which has redis,", 64},
+	} {
+		cmd := orchestrator(t, t.TempDir(), append([]string{"matrix"}, strings.Fields(x.args)...)...)
+		out, _ := cmd.CombinedOutput()
+		if status := cmd.ProcessState.ExitCode(); status != x.status || !strings.Contains(string(out), x.says) {
+			t.Errorf("matrix %s: status %d, want %d and %q:\n%s", x.args, status, x.status, x.says, out)
+		}
+	}
+}
+
+// Cells that a row lacks, and those that differ, are printed as Go; cells that agree are not.
+func TestCellsAreGo(t *testing.T) {
+	bakery := &row.Row{Spec: nodes.Spec{Name: "bakery"}}
+	cell := func(plan string, may row.Outcome, shown ...row.Outcome) *study.Cell {
+		c := &study.Cell{Spec: bakery, Plan: &chaos.Plan{Name: plan}, May: row.FaultCell{May: may}}
+		for _, o := range shown {
+			r := &study.Result{Shown: o}
+			if may&o == 0 {
+				r.Wrong = "differs"
+			}
+			c.Runs = append(c.Runs, r)
+		}
+		return c
+	}
+	var out strings.Builder
+	printCells(&out, []*study.Cell{
+		cell("dead-idle", 0, row.Blocks, row.Starves), cell("copies", row.Recovers, row.Recovers),
+		cell("lost-request", 0, row.Starves, row.Blocks),
+		cell("restarts", row.Recovers, row.Recovers, row.Breaks),
+		cell("one-way", 0, 0), cell("bridge", 0, row.Unhit)})
+	want := "Cells of bakery that its row lacks, or that differ, with what was seen; write the reasons, " +
+		"if these outcomes are right:\n" +
+		"\tunder(starves|blocks, \"why\", \"dead-idle\", \"lost-request\"),\n" +
+		"\tunder(recovers|breaks, \"why\", \"restarts\"),\n" +
+		"\tunder(unhit, \"why\", \"bridge\"),\n\n"
+	if out.String() != want {
+		t.Errorf("printed:\n%s\nand not:\n%s", out.String(), want)
+	}
+}

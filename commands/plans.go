@@ -1,0 +1,141 @@
+package commands
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/chaos"
+	"turnstile/chaos/effect"
+	"turnstile/internal/english"
+)
+
+const plansHelp = `List the plans that come with the program, and what plans are made of, or explain one.
+
+A plan says what goes wrong in a run, and when: bench --plan NAME and
+simulate --plan NAME carry it out, and elect --plan NAME if it is for
+elections. --algo lists those that fit an algorithm. A plan of your own is
+a file: see docs/plans.md.`
+
+const plansExample = `  orchestrator plans
+  orchestrator plans --algo raft-election
+  orchestrator plans split-brain
+  orchestrator plans ./mine.yaml
+  orchestrator bench --algo ricart -n 5 --plan split-brain`
+
+func (a *app) plansCommand() *cobra.Command {
+	algorithm := ""
+	cmd := &cobra.Command{
+		Use:               "plans [NAME]",
+		Short:             "List the plans of what goes wrong, or explain one",
+		Long:              plansHelp,
+		Example:           plansExample,
+		Args:              atMostOne,
+		ValidArgsFunction: completePlan,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := settingsOf(cmd); err != nil {
+				return err
+			}
+			return a.plans(args, algorithm)
+		},
+	}
+	cmd.Flags().StringVar(&algorithm, "algo", "", "list the plans that fit this algorithm, by `name` or alias")
+	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	forOneCall(cmd, "algo")
+	return cmd
+}
+
+// plans lists the plans, those that fit an algorithm if one is named, or explains one.
+func (a *app) plans(names []string, algorithm string) error {
+	switch {
+	case len(names) == 0 && algorithm == "":
+		writePlans(a.stdout)
+	case len(names) == 0:
+		row, err := findAlgorithm(algorithm)
+		if err != nil {
+			return err
+		}
+		listPlans(a.stdout, "that fit "+row.Name, chaos.ScenariosOf(row))
+	case algorithm != "":
+		return fmt.Errorf("--algo lists plans, and %s names one: leave out one of the two", names[0])
+	default:
+		p, err := chaos.FindPlan(names[0], nil)
+		if err != nil {
+			return err
+		}
+		explainPlan(a.stdout, p)
+	}
+	return nil
+}
+
+// listPlans lists some plans of ours, below what they have in common.
+func listPlans(out io.Writer, which string, plans []*chaos.Plan) {
+	plansLine(out, "PLAN", "WHAT GOES WRONG (plans "+which+")")
+	for _, p := range plans {
+		plansLine(out, p.Name, p.About)
+	}
+}
+
+// plansLine prints a line of two columns, or several if the second takes more.
+func plansLine(out io.Writer, what, says string) {
+	for i, part := range english.Wrap(says, plansWidth-plansIndent) {
+		if i > 0 {
+			what = ""
+		}
+		fmt.Fprintf(out, "%-*s  %s\n", plansIndent-2, what, part)
+	}
+}
+
+// writePlans lists the plans, and what plans are made of.
+func writePlans(out io.Writer) {
+	var mutual, elections, both []*chaos.Plan
+	for _, p := range chaos.Plans() {
+		switch excludes, elects := p.Kinds(); {
+		case excludes && elects:
+			both = append(both, p)
+		case elects:
+			elections = append(elections, p)
+		default:
+			mutual = append(mutual, p)
+		}
+	}
+	line := func(what, says string) { plansLine(out, what, says) }
+	listPlans(out, "for mutual exclusion", mutual)
+	fmt.Fprintln(out)
+	listPlans(out, "for elections", elections)
+	fmt.Fprintln(out)
+	listPlans(out, "for both", both)
+	line("random:SEED", "One to five faults, drawn by a seed.")
+	line("inside:SEED", "The same, of faults that break nothing that the algorithm rests on.")
+	line("\nFAULT", " WHAT HAPPENS")
+	for _, k := range effect.Kinds {
+		line(k.Example, fmt.Sprintf("%s; breaks: %v", k.Says, k.Breaks))
+	}
+	line("\nTARGET", " WHO THAT IS")
+	line("3, 0-2, 0-2,5", "these nodes")
+	line("host 1, host 0-2", "the nodes on these hosts; takes --hosts")
+	for _, t := range effect.TargetWords {
+		line(t.Word, t.Says)
+	}
+	line("\nMOMENT", " WHEN THAT IS")
+	for _, o := range chaos.Occasions {
+		line(o.Example, o.Says)
+	}
+}
+
+// The list of plans has two columns.
+const (
+	plansIndent = 27
+	plansWidth  = 100
+)
+
+// explainPlan prints the file of a plan, and each of its faults in words.
+func explainPlan(out io.Writer, p *chaos.Plan) {
+	fmt.Fprintf(out, "%s: %s\n\n", p.Name, p.About)
+	for i := range p.Faults {
+		f := &p.Faults[i]
+		fmt.Fprintf(out, "%d. %v\n   breaks: %v\n", i+1, f, f.Breaks())
+	}
+	fmt.Fprintf(out, "\nIts file, to copy and change:\n\n%s", p.Text)
+}

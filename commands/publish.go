@@ -1,0 +1,71 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/bench/publish"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
+	"turnstile/results"
+)
+
+const publishHelp = `Make a folder of a set, to give it away, and an archive of it: the files of each run,
+their tables joined, the report if the set has one, README.md and SHA256SUMS. docs/publishing.md lists them.
+
+SET is the name or the path of a set, or one run, as SET/RUN. A set with an unfinished or a damaged run is
+not published, nor is one with a credential, or with a path of this machine in a command.
+
+Exit status: 0 made, 2 the set cannot be published, 64 bad usage, 74 if it could not be written.`
+
+func (a *app) publishCommand() *cobra.Command {
+	var to string
+	var histories bool
+	cmd := onStored(&cobra.Command{
+		Use:               "publish SET",
+		Short:             "Make a folder and an archive of a set, to give it away",
+		Long:              publishHelp,
+		Example:           "  orchestrator publish lan --to public/lan-2026 --histories",
+		ValidArgsFunction: completeRunOrSet,
+	}, nil, openVerifiable, func(ctx context.Context, _ settings, of verifiable) error {
+		return a.publish(ctx, of, to, histories)
+	})
+	cmd.Flags().StringVar(&to, "to", "", "the `folder` to make (default published/SET)")
+	cmd.Flags().BoolVar(&histories, "histories", false, "the histories come along")
+	cmd.Flags().String("results", "results", "`folder` of all result sets")
+	forOneCall(cmd, "to", "histories")
+	return cmd
+}
+
+// publish publishes a set, or one of a single run, as a folder; if that has no name, by the name of the set.
+func (a *app) publish(ctx context.Context, of verifiable, to string, histories bool) error {
+	set := of.set
+	if of.published != "" {
+		return fmt.Errorf("%s was published already: give it away as it is", of.published)
+	} else if set == nil {
+		set = &results.Set{Path: of.run.Path, Runs: []*results.Folder{of.run}}
+	}
+	to = filepath.Clean(cmp.Or(to, filepath.Join("published", filepath.Base(set.Path))))
+	for _, path := range []string{to, to + results.ArchiveSuffix} {
+		if _, err := os.Lstat(path); err == nil {
+			return fmt.Errorf("%s is there: remove it, or name another folder with --to", path)
+		}
+	}
+	switch err := publish.Make(ctx, set, to, histories); {
+	case err != nil && ctx.Err() != nil:
+		return failure{errors.New("interrupted: nothing was published"), check.Inconclusive.ExitCode()}
+	case errors.As(err, new(*fs.PathError)):
+		return failure{err, unwritten}
+	case err != nil:
+		return failure{err, check.Inconclusive.ExitCode()}
+	}
+	fmt.Fprintf(a.stdout, "%s and its archive were made\n", terminal.FromHere(to))
+	return nil
+}

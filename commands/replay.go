@@ -1,0 +1,95 @@
+package commands
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"turnstile/algorithms/catalog"
+	"turnstile/internal/english"
+	"turnstile/internal/input"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
+	"turnstile/nodes/replay"
+	"turnstile/report/text"
+)
+
+// replay plays the schedule in a file, and judges what happened.
+func (a *app) replay(c *simulateCall, algorithm string) error {
+	text, err := scheduleText(c.schedule)
+	if err != nil {
+		return fmt.Errorf("--replay: %w", err)
+	}
+	path := input.Name(c.schedule)
+	schedule, err := replay.Parse(bytes.NewReader(text), catalog.Find)
+	if err != nil {
+		return fmt.Errorf("--replay: %s: %w", path, err)
+	}
+	if algorithm != "" {
+		asked, err := catalog.Find(algorithm)
+		if err != nil {
+			return err
+		}
+		if asked != schedule.Spec {
+			return fmt.Errorf("--replay: %s is a schedule of %s, and none of %s: leave out --algo",
+				path, schedule.Spec.Name, asked.Name)
+		}
+	}
+	played, err := replay.Play(schedule)
+	if err != nil {
+		return fmt.Errorf("--replay: %s: %w", path, err)
+	}
+	outcome, says := judgeReplay(played)
+	a.status = outcome.ExitCode()
+	status := ""
+	if outcome != check.Valid {
+		status = played.Status.String()
+	}
+	if c.json {
+		return terminal.PrintJSON(a.stdout, map[string]any{"algorithm": schedule.Spec.Name,
+			"config": schedule.Config,
+			"steps":  len(schedule.Steps), "story": played.Story, "verdict": outcome, "reason": says,
+			"status": status})
+	}
+	a.tellReplay(schedule, played, outcome, says)
+	return nil
+}
+
+// scheduleText reads the file of a schedule. Where there is none, as outside a clone, the path may be that
+// of a story that the program has.
+func scheduleText(path string) ([]byte, error) {
+	text, err := input.Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if story, found := catalog.Story(path); found {
+			defer story.Close()
+			return io.ReadAll(story)
+		}
+	}
+	return text, err
+}
+
+// tellReplay prints what happened and what came of it.
+func (a *app) tellReplay(s *replay.Schedule, played *replay.Played, outcome check.Outcome, says string) {
+	fmt.Fprintf(a.stdout, "%s, a schedule of %s\n\n", strings.Join(append([]string{s.Spec.Name,
+		english.Count(s.Config.N, "node", "nodes")}, s.Config.Given()...), ", "),
+		english.Count(len(s.Steps), "step", "steps"))
+	for _, line := range played.Story {
+		fmt.Fprintf(a.stdout, "  %s\n", line)
+	}
+	fmt.Fprintf(a.stdout, "\n%s  %s\n", text.Outcome(terminal.PaletteFor(a.stdout), outcome), says)
+	if outcome != check.Valid {
+		fmt.Fprintf(a.stdout, "\n%s", played.Status)
+	}
+}
+
+// judgeReplay gives the verdict on what happened, as on a run. The end of a schedule alone says nothing.
+func judgeReplay(played *replay.Played) (outcome check.Outcome, says string) {
+	v := check.Judge(played.History, check.SettingOfReplay(played.Stack))
+	if failed, _ := v.Failed(); failed == "" && v.Outcome != check.Valid {
+		return v.Outcome, "the schedule ends, and no promise was broken by then"
+	}
+	return v.Outcome, v.Reason
+}

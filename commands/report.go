@@ -1,0 +1,175 @@
+package commands
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/internal/english"
+	"turnstile/internal/suggest"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
+	setpage "turnstile/report/page"
+	"turnstile/results"
+)
+
+const reportHelp = `Write a report of a set: report.html, one file that needs no network and no script, and
+the same as report.md, into the folder of the set or --out. It says what was run, on what and by which
+commands, ranks the algorithms, and draws messages, throughput and waits against the number of nodes,
+percentiles, fairness, elections, what faults did, the fault matrix and who led, as far as the set has
+runs about that. Each picture is in the folder report beside it, as SVG, with its data as CSV.
+
+Only valid trials are ranked and drawn; the others are counted. docs/reports.md explains all of it.
+
+--picture makes one of them alone, and its data beside it, from what is stored now: --out names the file,
+by default NAME.svg here. Below each picture of a report stands the command that makes it.
+
+SET is the name of a set, or the path of a folder of runs.
+
+Exit status: 0 written, 2 no trial is valid or can be read, 64 bad usage, 74 if the report could not be
+written.`
+
+const reportExample = `  orchestrator report lan
+  orchestrator report results/lan --out public
+  orchestrator report lan --picture throughput-1 --out throughput.svg`
+
+// A reportCall is one call of report.
+type reportCall struct{ root, out, picture string }
+
+func (a *app) reportCommand() *cobra.Command {
+	var c reportCall
+	cmd := &cobra.Command{
+		Use:               "report SET",
+		Short:             "Write a report of a set of runs, as HTML and Markdown",
+		Long:              reportHelp,
+		Example:           reportExample,
+		ValidArgsFunction: completeRunOrSet,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := settingsOf(cmd); err != nil {
+				return err
+			}
+			return a.report(&c, args)
+		},
+	}
+	cmd.Flags().StringVar(&c.root, "results", "results", "`folder` of all result sets")
+	cmd.Flags().StringVar(&c.out, "out", "", "write it into this `folder` (default that of the set), or a\n"+
+		"picture into this file")
+	cmd.Flags().StringVar(&c.picture, "picture", "", "make the picture of this `name` alone, as in throughput-1")
+	forOneCall(cmd, "out", "picture")
+	return cmd
+}
+
+// report writes the report of the set that the arguments name.
+func (a *app) report(c *reportCall, args []string) error {
+	set, err := reported(c, args)
+	if err != nil {
+		return err
+	}
+	name := filepath.Base(set.Path)
+	program := terminal.Invoked()
+	p, err := setpage.Make(set, name, setpage.Calls{Program: program, Runs: name,
+		Command: program + " report " + terminal.ShellQuoted(args[0])})
+	for _, d := range p.Damaged {
+		fmt.Fprintln(a.stderr, d)
+	}
+	if errors.Is(err, setpage.ErrNoTrials) {
+		return failure{fmt.Errorf("no trials of %s can be read: there is nothing to report", args[0]),
+			check.Inconclusive.ExitCode()}
+	}
+	if c.picture != "" {
+		return a.picture(c, p)
+	}
+	out := cmp.Or(c.out, set.Path)
+	if err == nil {
+		err = p.Write(out)
+	}
+	if err != nil {
+		return failure{err, unwritten}
+	}
+	fmt.Fprintf(a.stdout, "%s\n%s\n%s in %s\n", terminal.FromHere(filepath.Join(out, setpage.HTMLFile)),
+		terminal.FromHere(filepath.Join(out, setpage.MarkdownFile)),
+		english.Count(p.Figures(), "picture with its data", "pictures with their data"),
+		terminal.FromHere(filepath.Join(out, setpage.FiguresDir)))
+	if p.Valid == 0 && len(set.Runs) > 0 {
+		fmt.Fprintf(a.stderr, "no trial of %s is valid: the report says so, and draws nothing\n", args[0])
+		a.status = check.Inconclusive.ExitCode()
+	}
+	return nil
+}
+
+// checkPictureFile makes sure that a picture and its data can be written to what --out names, if anything.
+func checkPictureFile(path string) error {
+	if path != "" && filepath.Ext(path) != ".svg" {
+		return fmt.Errorf("--out: a picture is SVG, so name a file that ends in .svg, and not %s; its data is put "+
+			"beside it, as .csv", path)
+	}
+	return checkPicture("out", path)
+}
+
+// picture writes one picture of a page, and its data beside it.
+func (a *app) picture(c *reportCall, p *setpage.Page) error {
+	svg, data, found := p.Picture(c.picture)
+	if !found {
+		all := p.Pictures()
+		if len(all) == 0 {
+			return fmt.Errorf("--picture: the report of %s has no pictures, since no trial is valid", p.Name)
+		}
+		return fmt.Errorf("--picture: the report has no picture %q%s; it has %s", c.picture,
+			suggest.Hint(c.picture, all), strings.Join(all, ", "))
+	}
+	path := cmp.Or(c.out, c.picture+".svg")
+	for file, text := range map[string]string{path: svg, strings.TrimSuffix(path, ".svg") + ".csv": data} {
+		if err := writePicture(file, text); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(a.stdout, "%s\n%s\n", terminal.FromHere(path),
+		terminal.FromHere(strings.TrimSuffix(path, ".svg")+".csv"))
+	return nil
+}
+
+// reported returns the set that a report is to be about.
+func reported(c *reportCall, args []string) (*results.Set, error) {
+	switch len(args) {
+	case 0:
+		return nil, errors.New("name the set to report, as in report lan; runs lists what there is")
+	case 1:
+	default:
+		return nil, fmt.Errorf("a report is about one set, and there are %d names; put runs into one set",
+			len(args))
+	}
+	if c.picture != "" {
+		if err := checkPictureFile(c.out); err != nil {
+			return nil, err
+		}
+	} else if c.out != "" {
+		if info, err := os.Stat(c.out); err == nil && !info.IsDir() {
+			return nil, fmt.Errorf("--out: %s is a file: name a folder", c.out)
+		}
+	}
+	run, err := results.Open(c.root, args[0])
+	if err == nil {
+		return nil, fmt.Errorf("%s is a run, and a report is about a set: name its set, %s", args[0],
+			filepath.Base(filepath.Dir(run.Path)))
+	}
+	if set := results.OpenSet(c.root, args[0]); set != nil {
+		if c.out == "" && results.IsPublished(set.Path) {
+			return nil, fmt.Errorf("%s was published with its report: say --out to have another elsewhere", args[0])
+		}
+		return set, nil
+	}
+	for _, path := range []string{filepath.Join(c.root, args[0]), args[0]} {
+		if set := (&results.Set{Path: path}); set.HasMatrix() {
+			return set, nil
+		}
+		if info, stat := os.Stat(path); stat == nil && info.IsDir() {
+			return nil, fmt.Errorf("%s has no runs: make some with --set %s", path, filepath.Base(path))
+		}
+	}
+	return nil, err
+}

@@ -1,0 +1,348 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/algorithms/catalog"
+	"turnstile/bench"
+	"turnstile/bench/option"
+	"turnstile/internal/format"
+	"turnstile/internal/suggest"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
+	setpage "turnstile/report/page"
+	"turnstile/report/text"
+	"turnstile/results"
+)
+
+const runsHelp = `List the runs that are stored, or those of SET, the newest first.
+Figures are medians of the trials of a run.
+--csv and --json have every column of runs.csv.
+
+Of a run that is damaged, or of another format, the list has what can be read, and says what cannot; what is
+no run is named.`
+
+const runsExample = `  orchestrator runs
+  orchestrator runs sweep
+  orchestrator runs --algo maekawa --verdict violated
+  orchestrator runs --kind simulate --set lamport --newest 10 --json`
+
+// A runsCall is one call of runs.
+type runsCall struct {
+	root                          string
+	algorithm, verdict, kind, set string // only those; empty: all
+	nodes, newest                 int    // 0: all
+	json, csv                     bool
+}
+
+var (
+	runKinds    = []string{"bench", "simulate"}
+	runVerdicts = append(check.Outcomes(), results.Unfinished)
+)
+
+// runHelp says what RUN may be.
+const runHelp = `RUN is the path of a run's folder, set/run, the name of the run alone, or latest (the
+default).`
+
+// onRun completes a command that is about one stored run: the one that its argument names, or the latest.
+// What is wrong with its flags, by check, is said first.
+func onRun(cmd *cobra.Command, check func(*cobra.Command, settings) error,
+	do func(context.Context, settings, *results.Folder) error) *cobra.Command {
+	cmd.ValidArgsFunction = completeRun
+	return onStored(cmd, check, results.Open, do)
+}
+
+// onStored completes a command that is about what open finds below the folder of all result sets.
+func onStored[T any](cmd *cobra.Command, check func(*cobra.Command, settings) error,
+	open func(root, ref string) (T, error), do func(context.Context, settings, T) error) *cobra.Command {
+	cmd.Args = atMostOne
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		s, err := settingsOf(cmd)
+		if err == nil && check != nil {
+			err = check(cmd, s)
+		}
+		if err != nil {
+			return err
+		}
+		root, err := cmd.Flags().GetString("results")
+		if err != nil {
+			return err
+		}
+		stored, err := open(root, append(args, results.LatestLink)[0])
+		if err != nil {
+			return err
+		}
+		return do(cmd.Context(), s, stored)
+	}
+	return cmd
+}
+
+func (a *app) runsCommand() *cobra.Command {
+	var c runsCall
+	cmd := &cobra.Command{
+		Use:     "runs [SET]",
+		Short:   "List the stored runs",
+		Long:    runsHelp,
+		Example: runsExample,
+	}
+	checked(cmd, func(s settings) error {
+		return cmp.Or(s.either(cmd, "json", "csv"), c.takeSet(cmd.Flags().Args()), c.validate())
+	}, func(context.Context, settings) error { return a.runs(&c) })
+	cmd.Args = atMostOne
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.SetNormalizeFunc(longN)
+	f.StringVar(&c.algorithm, "algo", "", "only runs of this algorithm, by `name` or alias")
+	f.StringVar(&c.verdict, "verdict", "", "only runs with this verdict: "+strings.Join(runVerdicts, ", "))
+	f.StringVar(&c.kind, "kind", "", "only runs of this kind: "+strings.Join(runKinds, ", "))
+	f.StringVar(&c.set, "set", "", "only runs of the result set of this `name`")
+	f.IntVarP(&c.nodes, "nodes", "n", 0, "only runs of so many nodes")
+	f.IntVar(&c.newest, "newest", 0, "only so many, the newest")
+	noZero(f, "nodes", "nodes make no run: leave it out for any number")
+	noZero(f, "newest", "would list nothing: leave it out for all")
+	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
+	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	f.BoolVar(&c.csv, "csv", false, "print CSV instead")
+	forOneCall(cmd, "algo", "verdict", "kind", "set", "nodes", "newest", "csv")
+	completeWith(cmd, "verdict", runVerdicts)
+	completeWith(cmd, "kind", runKinds)
+	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	return cmd
+}
+
+// takeSet takes the set that is named without --set.
+func (c *runsCall) takeSet(args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	set := filepath.Base(args[0]) // a shell completes to the path of its folder
+	switch {
+	case c.set != "" && c.set != set:
+		return fmt.Errorf("runs is asked for the sets %s and %s: leave out one of the two", set, c.set)
+	case filepath.Clean(args[0]) != set && filepath.Clean(args[0]) != filepath.Join(c.root, set):
+		return fmt.Errorf("%s is no set of %s: write its name, or say --results %s", args[0], c.root,
+			filepath.Dir(filepath.Clean(args[0])))
+	}
+	c.set = set
+	return nil
+}
+
+// validate checks the filters.
+func (c *runsCall) validate() error {
+	for _, f := range []struct {
+		flag, value string
+		known       []string
+	}{{"verdict", c.verdict, runVerdicts}, {"kind", c.kind, runKinds}} {
+		if f.value != "" && !slices.Contains(f.known, f.value) {
+			return fmt.Errorf("--%s: there is no %s %q%s", f.flag, f.flag, f.value, suggest.Hint(f.value, f.known))
+		}
+	}
+	switch {
+	case c.nodes < 0:
+		return fmt.Errorf("--nodes: %d: a run has at least 1; leave it out for any number", c.nodes)
+	case c.newest < 0:
+		return fmt.Errorf("--newest: %d: list at least 1; leave it out for all", c.newest)
+	}
+	return nil
+}
+
+// runs lists the runs that the filters let through.
+func (a *app) runs(c *runsCall) error {
+	all, others, err := c.read()
+	if err != nil {
+		return err
+	}
+	if c.algorithm, err = knownAlgorithm(c.algorithm, all); err != nil {
+		return err
+	}
+	if err := c.checkSet(all); err != nil {
+		return err
+	}
+	listed := slices.DeleteFunc(slices.Clone(all), func(o *bench.Overview) bool { return !c.wants(o) })
+	if c.newest > 0 {
+		listed = listed[:min(c.newest, len(listed))]
+	}
+	switch {
+	case c.json:
+		list := []text.Object{}
+		for _, o := range listed {
+			list = append(list, text.ObjectOf(*o))
+		}
+		err = terminal.PrintJSON(a.stdout, list)
+	case c.csv:
+		err = writeOverviews(a.stdout, listed)
+	case len(listed) > 0:
+		err = printOverviews(a.stdout, listed)
+	}
+	if len(listed) == 0 {
+		fmt.Fprintln(a.stderr, c.nothing(all))
+	}
+	for _, o := range listed {
+		if o.Problem != "" {
+			fmt.Fprintf(a.stderr, "%s: %s\n", o.Run, o.Problem)
+		}
+	}
+	for _, path := range others {
+		if c.set != "" && filepath.Base(filepath.Dir(path)) != c.set {
+			continue
+		}
+		fmt.Fprintf(a.stderr, "%s is no run: it has neither %s nor %s\n", path, results.RunFile, results.RowsFile)
+	}
+	return err
+}
+
+// read reads all runs, the newest first, and returns the folders that are none.
+func (c *runsCall) read() (all []*bench.Overview, others []string, err error) {
+	if _, err := os.ReadDir(c.root); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("--results: %w", err)
+	}
+	folders := results.Runs(c.root)
+	are := map[string]bool{}
+	for _, f := range folders {
+		all = append(all, bench.ReadOverview(f))
+		are[filepath.Clean(f.Path)] = true
+	}
+	slices.SortStableFunc(all, func(x, y *bench.Overview) int { return strings.Compare(y.Started, x.Started) })
+	for path := range are { // only what is beside a run can be meant to be one
+		beside, _ := os.ReadDir(filepath.Dir(path))
+		for _, e := range beside {
+			other := filepath.Join(filepath.Dir(path), e.Name())
+			if e.IsDir() && !are[other] && !isReport(other) && !strings.HasPrefix(e.Name(), ".") &&
+				!slices.Contains(others, other) {
+				others = append(others, other)
+			}
+		}
+	}
+	slices.Sort(others)
+	return all, others, nil
+}
+
+// isReport reports whether a folder has the pictures of a report, which lies beside it.
+func isReport(path string) bool {
+	_, err := os.Stat(filepath.Join(filepath.Dir(path), setpage.HTMLFile))
+	return filepath.Base(path) == setpage.FiguresDir && err == nil
+}
+
+// knownAlgorithm returns the name of the algorithm that goes by a name, which may be one of a run that this
+// program has no row for.
+func knownAlgorithm(name string, all []*bench.Overview) (string, error) {
+	row, err := catalog.Find(name)
+	switch {
+	case name == "" || slices.ContainsFunc(all, func(o *bench.Overview) bool { return o.Algorithm == name }):
+		return name, nil
+	case err != nil:
+		return "", fmt.Errorf("--algo: %w", err)
+	}
+	return row.Name, nil
+}
+
+// wants reports whether the filters let a run through.
+func (c *runsCall) wants(o *bench.Overview) bool {
+	set, _, _ := strings.Cut(o.Run, "/")
+	for _, f := range [][2]string{
+		{c.algorithm, o.Algorithm}, {c.verdict, o.Verdict}, {c.kind, o.Kind}, {c.set, set},
+	} {
+		if f[0] != "" && f[0] != f[1] {
+			return false
+		}
+	}
+	return c.nodes == 0 || c.nodes == o.Nodes
+}
+
+// checkSet returns an error if the runs are to be of a set that has none.
+func (c *runsCall) checkSet(all []*bench.Overview) error {
+	sets := map[string]bool{}
+	for _, o := range all {
+		set, _, _ := strings.Cut(o.Run, "/")
+		sets[set] = true
+	}
+	switch {
+	case c.set == "" || sets[c.set]:
+		return nil
+	case len(sets) == 0:
+		return fmt.Errorf("there is no set %q: there are no runs below %s yet", c.set, c.root)
+	}
+	return fmt.Errorf("there is no set %q; there are: %s", c.set,
+		strings.Join(slices.Sorted(maps.Keys(sets)), ", "))
+}
+
+// nothing says why no run is listed.
+func (c *runsCall) nothing(all []*bench.Overview) string {
+	if len(all) == 0 {
+		return fmt.Sprintf("there are no runs below %s yet", c.root)
+	}
+	return fmt.Sprintf("none of the %d runs below %s is such a run", len(all), c.root)
+}
+
+// An overviewColumn is a column of the list of runs.
+type overviewColumn struct {
+	header string
+	of     func(*bench.Overview) string
+}
+
+var overviewColumns = []overviewColumn{
+	{"RUN", func(o *bench.Overview) string { return o.Run }},
+	{"KIND", func(o *bench.Overview) string { return cmp.Or(o.Kind, format.Missing) }},
+	{"N", func(o *bench.Overview) string {
+		if o.Nodes == 0 {
+			return format.Missing
+		}
+		return strconv.Itoa(o.Nodes)
+	}},
+	{"LOAD", func(o *bench.Overview) string { return cmp.Or(o.Text(option.LoadColumn), format.Missing) }},
+	{"TRIALS", func(o *bench.Overview) string {
+		return format.OutOf(o.Trials, max(o.TrialsAsked, o.Trials))
+	}},
+	{"VERDICT", func(o *bench.Overview) string {
+		if o.Problem != "" {
+			return strings.TrimPrefix(o.VerdictText()+", problem", ", ")
+		}
+		return o.VerdictText()
+	}},
+	{"ENTRIES/S", func(o *bench.Overview) string { return format.Rate(o.EntriesPerS) }},
+	{"WAIT P50", func(o *bench.Overview) string { return format.Micros(o.WaitUSP50) }},
+	{"WAIT P99", func(o *bench.Overview) string { return format.Micros(o.WaitUSP99) }},
+	{"MSGS/ENTRY", func(o *bench.Overview) string { return format.Plain(o.MessagesPerEntry, 2) }},
+	{"ELECTIONS", func(o *bench.Overview) string { return format.Plain(o.Elections, 0) }},
+	{"ELECT P50", func(o *bench.Overview) string { return format.Micros(o.ElectUSP50) }},
+}
+
+// printOverviews prints a line per run, for people. Columns that no run has a figure in are left out.
+func printOverviews(w io.Writer, all []*bench.Overview) error {
+	t := terminal.Table{Drops: []string{"WAIT P50", "KIND", "LOAD"}, Rows: make([][]string, len(all))}
+	for _, c := range overviewColumns {
+		var cells []string
+		for _, o := range all {
+			cells = append(cells, c.of(o))
+		}
+		if slices.ContainsFunc(cells, func(cell string) bool { return cell != format.Missing }) {
+			t.Head = append(t.Head, c.header)
+			for i, cell := range cells {
+				t.Rows[i] = append(t.Rows[i], cell)
+			}
+		}
+	}
+	return t.Print(w)
+}
+
+// writeOverviews prints a line per run, for programs.
+func writeOverviews(w io.Writer, all []*bench.Overview) error {
+	var rows []bench.Overview
+	for _, o := range all {
+		rows = append(rows, *o)
+	}
+	return results.WriteTable(w, rows)
+}

@@ -1,0 +1,284 @@
+package commands
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"turnstile/bench"
+	"turnstile/bench/service"
+	"turnstile/bench/service/local"
+	"turnstile/bench/service/natskv"
+	"turnstile/bench/study"
+	"turnstile/chaos"
+	"turnstile/internal/chance"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
+	"turnstile/nodes"
+	"turnstile/nodes/foreign"
+	"turnstile/nodes/host"
+)
+
+// ownServices are the services that this program has itself. All others are in the program services, which is
+// built from a module of its own, so that this one needs no library of theirs.
+var ownServices = slices.Concat([]*service.Service{&natskv.Service}, local.Services)
+
+// serviceProgram returns the program that has a service, with its arguments. That of services-NAME has one
+// whose library takes too long to build.
+func serviceProgram(name string) ([]string, error) {
+	if ownService(name) != nil {
+		return append([]string{terminal.OwnPath()}, serviceArgs...), nil
+	}
+	programs := []string{"services-" + name, "services"}
+	if name == apart {
+		programs = programs[:1]
+	}
+	for _, name := range programs {
+		for _, path := range []string{ownSibling(name), name} {
+			if found, err := exec.LookPath(path); err == nil {
+				return []string{found}, nil
+			}
+		}
+	}
+	return nil, noService(name)
+}
+
+// apart is the service that has a program of its own, built by make services-lease.
+const apart = "lease"
+
+// alsoHere adds the services of this program to the error of another one that has none of some name.
+func alsoHere(err error) (text string) {
+	says := err.Error()
+	if strings.HasPrefix(says, "there is no service") && !strings.Contains(says, "did you mean") {
+		for _, s := range ownServices {
+			text += ", " + s.Name
+		}
+		text += ", and with make services-lease " + apart
+	}
+	return text
+}
+
+// serviceArgs make this program that of its own services.
+var serviceArgs = []string{"service"}
+
+func (a *app) serviceCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:                "service",
+		Short:              "Describe a service that this program has, be its client, or start its servers",
+		Hidden:             true,
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			own := service.Table{Services: ownServices, Self: append([]string{terminal.OwnPath()}, serviceArgs...)}
+			a.status = own.Call(args, cmd.InOrStdin(), a.stdout, a.stderr) // which its caller says as its own
+			return nil
+		},
+	}
+}
+
+// serviceFlags are the flags of runs about a service.
+type serviceFlags struct {
+	name     string
+	with     []string
+	endpoint string
+}
+
+func (x *serviceFlags) add(f *pflag.FlagSet, s *bench.Setup) {
+	f.StringVar(&x.name, foreign.ServiceOption, "", "`name` of a lock or election service to run instead, "+
+		"as in redis (see docs/services.md)")
+	f.StringSliceVar(&x.with, "with", nil, "`options` of that service, as in px=1s,fence=on")
+	f.StringVar(&x.endpoint, bench.EndpointOption, "", "`addresses` of servers that run already, host:port "+
+		"with commas between (default servers of the run's own)")
+	f.StringVar(&s.ServerProgram, "server-program", "", "`path` of the program of the servers (default the one "+
+		"in PATH)")
+}
+
+// useService has the run be about a service, if one is named: it is asked what it promises.
+func (c *benchCall) useService(s settings) (used bool, err error) {
+	x := &c.service
+	switch {
+	case x.name == "" && (x.with != nil || x.endpoint != "" || c.setup.ServerProgram != ""):
+		return false, errors.New("--with, --endpoint and --server-program are about a service: add --service")
+	case x.name == "", s.rank(foreign.ServiceOption) < s.rank(c.naming):
+		return false, nil
+	case s.rank(foreign.ServiceOption) == s.rank(c.naming), c.foreign.command != "":
+		return false, fmt.Errorf("--service, --foreign and --%s say what is run: leave out all but one", c.naming)
+	case x.endpoint != "" && c.setup.ServerProgram != "":
+		return false, errors.New("--endpoint names servers that run, and --server-program starts some: take one")
+	}
+	for _, at := range strings.Split(x.endpoint, ",") {
+		if _, port, err := net.SplitHostPort(at); x.endpoint != "" && (err != nil || port == "") {
+			return false, fmt.Errorf("--endpoint: %q is no address of a server: write host:port, with commas "+
+				"between several", at)
+		}
+	}
+	command, err := serviceProgram(x.name)
+	if err != nil {
+		return false, err
+	}
+	config := c.Config
+	config.Options = nil // those of algorithms
+	program := service.Program{Command: command, Name: x.name, Words: x.with, Server: c.setup.ServerProgram,
+		Endpoint: x.endpoint}
+	subject, d, err := subjectOf(context.Background(), &program, config)
+	if err != nil {
+		return false, fmt.Errorf("%w%s", err, alsoHere(err))
+	}
+	switch elects := slices.Contains(c.problems, check.Election); {
+	case d.Elects && !elects:
+		return false, fmt.Errorf("%s elects leaders: orchestrator elect --service %[1]s runs it", x.name)
+	case !d.Elects && elects:
+		return false, fmt.Errorf("%s grants locks: orchestrator bench --service %[1]s runs it", x.name)
+	}
+	if err := c.checkServiceOptions(s, foreign.OptionsOf(subject.Config)); err != nil {
+		return false, err
+	}
+	c.Spec, c.Config, c.Servers = subject.Spec, subject.Config, subject.Servers
+	if foreign.Silent(c.Config) { // what a file for many runs says of links is for others
+		if s.rank("latency") < s.rank(foreign.ServiceOption) {
+			c.Latency = chance.Distribution{}
+		}
+		if s.rank("regions") < s.rank(foreign.ServiceOption) {
+			c.regions = ""
+		}
+	}
+	return true, nil
+}
+
+// checkServiceOptions refuses options of algorithms beside a service, which has options of its own. An option
+// of a lower rank than the service, such as one in a file for many runs, is for other runs, and no error.
+func (c *benchCall) checkServiceOptions(s settings, own map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(c.Config.Options)) {
+		if s.rank(name) < s.rank(foreign.ServiceOption) {
+			continue
+		}
+		of := "--" + name + " is an option of algorithms, and "
+		if _, is := own[name]; is {
+			return fmt.Errorf("%s%s has one of that name: write --with %s=%s", of, c.service.name, name,
+				c.Config.Options[name])
+		}
+		return fmt.Errorf("%s%s has options of its own, by --with: leave it out", of, c.service.name)
+	}
+	return nil
+}
+
+// subjectOf asks a program what its service promises, and returns what a run must know of it, with the
+// configuration of the run completed.
+func subjectOf(ctx context.Context, p *service.Program, c nodes.Config) (*study.ServiceSubject,
+	*foreign.Declaration, error) {
+	described, err := p.Describe(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := declarationOf(described)
+	if err != nil {
+		return nil, nil, err
+	}
+	options := map[string]string{bench.EndpointOption: p.Endpoint, bench.ServerVersionOption: described.Server,
+		bench.ClientVersionOption: described.Library}
+	for _, word := range described.Words {
+		name, value, _ := strings.Cut(word, "=")
+		options[name] = value
+	}
+	s := &study.ServiceSubject{Config: foreign.ServiceConfig(c, p.Name, options, d),
+		Granted: time.Duration(described.GrantedMS * float64(time.Millisecond))}
+	if p.Endpoint != "" {
+		s.Servers.Service = p.Name
+	} else if described.Members > 0 {
+		s.Servers = chaos.Servers{Service: p.Name, Count: described.Members, Leads: described.Leads,
+			Promotes: described.Promotes, Peers: described.Peers, NoClock: described.NoClock,
+			Recovers: time.Duration(described.RecoversMS * float64(time.Millisecond))}
+	}
+	s.Spec, err = foreign.Row(s.Config)
+	return s, d, err
+}
+
+// declarationOf returns what a service declares.
+func declarationOf(d *service.Description) (*foreign.Declaration, error) {
+	b, err := json.Marshal(d.Declaration)
+	if err != nil {
+		return nil, err
+	}
+	return foreign.ReadDeclaration(string(b))
+}
+
+// foreignFlags are the flags of runs whose algorithm is a foreign program.
+type foreignFlags struct{ command, kinds, promises string }
+
+// foreignNames are the names of these flags, which are those of the options of the row.
+var foreignNames = []string{foreign.CommandOption, foreign.KindsOption, foreign.PromisesOption}
+
+func (x *foreignFlags) add(f *pflag.FlagSet) {
+	f.StringVar(&x.command, foreign.CommandOption, "", "`command` of a program to run instead, at "+
+		"every node, as in 'python3 ra.py' (see docs/foreign.md)")
+	f.StringVar(&x.kinds, foreign.KindsOption, "", "`kinds` of messages of that program, with what "+
+		"they carry, as in token:token,reply:permit (default what it declares)")
+	f.StringVar(&x.promises, foreign.PromisesOption, "", "`promises` of that program, as in "+
+		"safe=no-loss+no-crash,fenced (default what it declares)")
+}
+
+// useForeign has the run be about a foreign program, if one is named. Unless both kinds and promises are
+// given, the program is started for a moment and asked for its declaration.
+func (c *benchCall) useForeign(s settings) (used bool, err error) {
+	x := &c.foreign
+	switch {
+	case x.command == "" && (x.kinds != "" || x.promises != ""):
+		return false, errors.New("--kinds and --promises are about a foreign program, and --foreign names none")
+	case x.command == "":
+		return false, nil
+	case s.rank(foreign.CommandOption) < s.rank(c.naming):
+		return false, nil
+	case s.rank(foreign.CommandOption) == s.rank(c.naming):
+		return false, fmt.Errorf("--foreign and --%s both say what is run: leave out one of the two", c.naming)
+	}
+	d, err := x.declaration(c)
+	if err != nil {
+		return false, fmt.Errorf("--foreign: %w", err)
+	}
+	elects := slices.Contains(c.problems, check.Election)
+	excludes := func(k nodes.MessageKind) bool { return k.Token || k.Permit }
+	switch {
+	case d.Elects && !elects:
+		return false, errors.New("--foreign: the program elects leaders: orchestrator elect --foreign runs it")
+	case elects && !d.Elects && slices.ContainsFunc(d.Kinds, excludes):
+		return false, errors.New("--foreign: the program grants locks, since it declares messages that carry a " +
+			"token or a permit: orchestrator bench --foreign runs it")
+	}
+	d.Elects = elects
+	c.Config = foreign.Config(c.Config, x.command, d)
+	c.Spec, err = foreign.Row(c.Config)
+	return true, err
+}
+
+// declaration returns what the flags and the program itself say of it.
+func (x *foreignFlags) declaration(c *benchCall) (*foreign.Declaration, error) {
+	given, err := foreign.Parse(x.kinds, x.promises)
+	if err != nil || x.kinds != "" && x.promises != "" {
+		return given, err
+	}
+	if c.Config.N < 1 {
+		return nil, (&nodes.Spec{Name: foreign.Name}).Validate(c.Config)
+	}
+	d, err := host.Declare(x.command, c.Config.N, c.Seed)
+	if err != nil {
+		return nil, err
+	}
+	if x.kinds != "" {
+		d.Kinds = given.Kinds
+	}
+	if x.promises != "" {
+		kinds := d.Kinds
+		d = given
+		d.Kinds = kinds
+	}
+	return d, nil
+}

@@ -1,0 +1,435 @@
+package commands
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
+	"go.yaml.in/yaml/v3"
+
+	"turnstile/internal/input"
+	"turnstile/internal/suggest"
+	"turnstile/internal/yamlfile"
+)
+
+// defaultConfig is the configuration file that is read if it is there.
+const defaultConfig = "turnstile.yaml"
+
+const envPrefix = "TURNSTILE"
+
+// A rank is where the value of a flag comes from. Of two, the higher one counts.
+type rank int
+
+const (
+	byDefault rank = iota
+	byFile
+	byEnvironment
+	byFlag
+)
+
+// settings says where the flags of a command have their values from.
+type settings map[string]source
+
+// A source is where the value of a flag comes from.
+type source struct {
+	rank
+	place string // the file, or the variable of the environment
+}
+
+// where says where the value of the flag of that name is from.
+func (s source) where(name string) string {
+	switch s.rank {
+	case byEnvironment:
+		return s.place
+	case byFile:
+		return s.place + ": " + name
+	}
+	return "--" + name
+}
+
+func (s settings) rank(name string) rank { return s[name].rank }
+
+// given reports whether the user set the flag anywhere.
+func (s settings) given(name string) bool { return s.rank(name) > byDefault }
+
+// settingsOf sets the flags of cmd that the command line did not set, from the environment or else from the
+// configuration file.
+func settingsOf(cmd *cobra.Command) (settings, error) {
+	if ctx := cmd.Context(); ctx != nil && ctx.Value(alone{}) != nil {
+		s := settings{}
+		cmd.Flags().Visit(func(f *pflag.Flag) { s[f.Name] = source{rank: byFlag} })
+		return s, s.checkZeros(cmd.Flags())
+	}
+	known := knownSettings(cmd.Root())
+	if err := checkEnvironment(known); err != nil {
+		return nil, err
+	}
+	v := viper.New()
+	v.SetEnvPrefix(envPrefix)
+	v.SetEnvKeyReplacer(envNames)
+	v.AutomaticEnv()
+	v.BindPFlags(cmd.Flags()) // fails only without flags
+	if err := readConfig(v, known); err != nil {
+		return nil, err
+	}
+	s := settings{}
+	var err error
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if err == nil {
+			err = s.fill(f, v)
+		}
+	})
+	if err == nil {
+		err = s.checkZeros(cmd.Flags())
+	}
+	return s, err
+}
+
+// alone is a key of contexts: in one that has it, the command line alone sets flags, and neither the
+// environment nor a file does. A call that is to be the same everywhere is made in one.
+type alone struct{}
+
+// settle sets the flags of cmd, and has what they imply worked out.
+func settle(cmd *cobra.Command, resolve func(settings) error) (settings, error) {
+	s, err := settingsOf(cmd)
+	if err == nil {
+		err = resolve(s)
+	}
+	return s, err
+}
+
+// fill sets one flag.
+func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
+	switch variable := envName(f.Name); {
+	case f.Changed:
+		s[f.Name] = source{rank: byFlag}
+		return nil
+	case !isSetting(f):
+		return nil
+	case os.Getenv(variable) != "":
+		s[f.Name] = source{byEnvironment, variable}
+	case v.InConfig(f.Name):
+		s[f.Name] = source{byFile, v.ConfigFileUsed()}
+	default:
+		return nil
+	}
+	if list, several := f.Value.(pflag.SliceValue); several {
+		return list.Replace(v.GetStringSlice(f.Name))
+	}
+	value := v.GetString(f.Name)
+	if err := f.Value.Set(value); err != nil {
+		return valueError(s[f.Name].where(f.Name), f, value, err)
+	}
+	return nil
+}
+
+// blame adds to an error about the values of flags, of all if no names are given, which of them the user did
+// not write on the command line.
+func (s settings) blame(err error, names ...string) error {
+	if elsewhere := s.elsewhere(names...); err != nil && elsewhere != "" {
+		return fmt.Errorf("%w (%s)", err, elsewhere)
+	}
+	return err
+}
+
+// elsewhere says which of some flags, of all if no names are given, the user set elsewhere than on the
+// command line; nothing if there are none.
+func (s settings) elsewhere(names ...string) string {
+	set := map[string][]string{} // by place
+	for _, name := range slices.Sorted(maps.Keys(s)) {
+		if len(names) > 0 && !slices.Contains(names, name) {
+			continue
+		}
+		if from := s[name]; from.rank == byFile || from.rank == byEnvironment {
+			set[from.place] = append(set[from.place], name)
+		}
+	}
+	var says []string
+	for _, place := range slices.Sorted(maps.Keys(set)) {
+		says = append(says, place+" sets "+strings.Join(set[place], ", "))
+	}
+	return strings.Join(says, "; ")
+}
+
+// note says on standard error which flags have values that the user did not write on the command line, since
+// these may be meant for another command.
+func (a *app) note(s settings) {
+	if elsewhere := s.elsewhere(); elsewhere != "" {
+		fmt.Fprintf(a.stderr, "orchestrator: %s\n", elsewhere)
+	}
+}
+
+// either lets one of two switches be on: that of the higher rank.
+func (s settings) either(cmd *cobra.Command, one, other string) error {
+	a, b := cmd.Flags().Lookup(one), cmd.Flags().Lookup(other)
+	switch {
+	case a.Value.String() != "true" || b.Value.String() != "true":
+		return nil
+	case s.rank(one) > s.rank(other):
+		return b.Value.Set("false")
+	case s.rank(one) < s.rank(other):
+		return a.Value.Set("false")
+	}
+	return fmt.Errorf("--%s and --%s ask for different outputs: leave out one of the two", one, other)
+}
+
+// readConfig reads the configuration file into v, if there is one.
+func readConfig(v *viper.Viper, known knownFlags) error {
+	path := cmp.Or(v.GetString("config"), defaultConfig)
+	b, err := input.Read(path)
+	path = input.Name(path)
+	if errors.Is(err, os.ErrNotExist) && v.GetString("config") == "" {
+		return nil
+	}
+	var file map[string]yaml.Node
+	if err == nil {
+		if err = yaml.Unmarshal(b, &file); err != nil {
+			err = cmp.Or(yamlfile.TabError(b), err)
+		}
+	}
+	if err != nil {
+		return configError(path, err)
+	}
+	values := map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(file)) {
+		node := file[name]
+		where := fmt.Sprintf("%s: line %d", path, node.Line)
+		switch {
+		case known[name] == nil:
+			return unknownSetting(where, name, name, known, strings.ToLower)
+		case takesList(known[name]) && isList(&node):
+			list := []string{}
+			for _, item := range node.Content {
+				list = append(list, item.Value)
+			}
+			values[name] = list
+		case takesList(known[name]) && !isValue(&node):
+			return fmt.Errorf("%s: %s takes a value or a list of values, in quotes if need be", where, name)
+		case !isValue(&node):
+			return fmt.Errorf("%s: %s takes one value, in quotes if need be", where, name)
+		default:
+			values[name] = node.Value
+		}
+	}
+	v.SetConfigFile(path)
+	return v.MergeConfigMap(values)
+}
+
+// isValue reports whether a node of YAML is one value.
+func isValue(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag != "!!null" }
+
+// isList reports whether a node of YAML is a list of values.
+func isList(n *yaml.Node) bool {
+	return n.Kind == yaml.SequenceNode &&
+		!slices.ContainsFunc(n.Content, func(item *yaml.Node) bool { return !isValue(item) })
+}
+
+// takesList reports whether a flag may be given several times.
+func takesList(f *pflag.Flag) bool {
+	_, several := f.Value.(pflag.SliceValue)
+	return several
+}
+
+// configError says what is wrong with a configuration file that cannot be read as settings.
+func configError(path string, err error) error {
+	var wrong *yaml.TypeError
+	if !errors.As(err, &wrong) {
+		return fmt.Errorf("reading the configuration %s: %w", path, err)
+	}
+	line, what, _ := strings.Cut(wrong.Errors[0], ": ")
+	if strings.HasPrefix(what, "cannot unmarshal") { // what follows are types of Go
+		what = "this is no setting: write a name and a value, as in nodes: 16"
+	}
+	return fmt.Errorf("%s: %s: %s", path, line, what)
+}
+
+// checkEnvironment refuses variables with the prefix of settings that are none.
+func checkEnvironment(known knownFlags) error {
+	for _, e := range os.Environ() {
+		name, value, _ := strings.Cut(e, "=")
+		rest, found := strings.CutPrefix(name, envPrefix+"_")
+		if !found || value == "" || name == envName("config") {
+			continue
+		}
+		bare := strings.ToLower(strings.ReplaceAll(rest, "_", "-"))
+		if known[bare] == nil || envName(bare) != name {
+			return unknownSetting("the environment", name, bare, known, envName)
+		}
+	}
+	return nil
+}
+
+// unknownSetting is the error for a setting that no command has, written as name; as a flag it would be bare.
+// spell writes the name of a flag as that place does.
+func unknownSetting(where, name, bare string, known knownFlags, spell func(string) string) error {
+	names := slices.Sorted(maps.Keys(known))
+	if near := suggest.Nearest(bare, names); near != "" {
+		return fmt.Errorf("%s: there is no setting %s: did you mean %s?", where, name, spell(near))
+	}
+	return fmt.Errorf("%s: there is no setting %s: they are named as flags are; see bench --help", where, name)
+}
+
+var envNames = strings.NewReplacer("-", "_")
+
+// envName returns the name of the environment variable of a flag.
+func envName(flag string) string { return envPrefix + "_" + strings.ToUpper(envNames.Replace(flag)) }
+
+// knownFlags are the flags that may be set elsewhere than on the command line, by name.
+type knownFlags map[string]*pflag.Flag
+
+// knownSettings returns those flags of all commands.
+func knownSettings(root *cobra.Command) knownFlags {
+	known := knownFlags{}
+	for _, cmd := range root.Commands() {
+		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+			if isSetting(f) {
+				known[f.Name] = f
+			}
+		})
+	}
+	return known
+}
+
+// forOneCall marks flags that are about one call of a command alone, so that no file and no variable sets
+// them.
+func forOneCall(cmd *cobra.Command, names ...string) {
+	for _, name := range names {
+		cmd.Flags().SetAnnotation(name, forOneCallKey, nil) // fails only without such a flag
+	}
+}
+
+const forOneCallKey = "turnstile_for_one_call"
+
+// isSetting reports whether a flag may be set elsewhere than on the command line.
+func isSetting(f *pflag.Flag) bool {
+	_, once := f.Annotations[forOneCallKey]
+	return !once && !f.Hidden && !slices.Contains([]string{"help", "config", "version"}, f.Name)
+}
+
+// givenOnce refuses a command line that gives a flag of one value twice: the last would silently win.
+func givenOnce(root *cobra.Command, args []string) error {
+	cmd, rest, err := root.Find(args)
+	if err != nil {
+		return nil // cobra says what is wrong
+	}
+	cmd.InitDefaultHelpFlag()
+	cmd.InitDefaultVersionFlag()
+	cmd.LocalFlags() // this has cmd take in the flags of its parents
+	values := map[string]string{}
+	var twice error
+	cmd.Flags().ParseAll(rest, func(f *pflag.Flag, value string) error {
+		before, given := values[f.Name]
+		if given && !takesList(f) && twice == nil {
+			twice = fmt.Errorf("--%s is given twice, as %q and as %q%s: leave out one of the two", f.Name, before,
+				value, shortFor(f))
+		}
+		values[f.Name] = value
+		return nil
+	})
+	return twice
+}
+
+// shortFor says which letter stands for a flag, if one does.
+func shortFor(f *pflag.Flag) string {
+	if f.Shorthand == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (-%s is short for it)", f.Shorthand)
+}
+
+// noZero marks a flag of which zero would be no value: it would mean what leaving the flag out means. says is
+// what such a zero would be, and what to do instead.
+func noZero(f *pflag.FlagSet, name, says string) {
+	f.SetAnnotation(name, noZeroKey, []string{says}) // fails only without such a flag
+}
+
+const noZeroKey = "turnstile_no_zero"
+
+// checkZeros refuses flags that were given without a value, and zeros that are none.
+func (s settings) checkZeros(flags *pflag.FlagSet) (err error) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		value, says := f.Value.String(), f.Annotations[noZeroKey]
+		switch {
+		case err != nil || !s.given(f.Name) || f.Value.Type() == "func": // addOptions looks at those
+		case value == "" || value == "[]":
+			err = fmt.Errorf("%s has no value: write one, or leave it out", s[f.Name].where(f.Name))
+		case says != nil && (value == "0" || value == "0s"):
+			err = fmt.Errorf("%s: %s %s", s[f.Name].where(f.Name), value, says[0])
+		}
+	})
+	return err
+}
+
+// variable matches a flag as make has it: THINK=1ms is --think=1ms.
+var variable = regexp.MustCompile(`(?s)^([A-Z][A-Z0-9_]*)=(.*)$`)
+
+// variablesToFlags replaces the variables that follow the name of a command by the flags of those names. The
+// first word that is none ends them: what follows may be the value of a flag.
+func variablesToFlags(root *cobra.Command, args []string) ([]string, error) {
+	cmd, rest, err := root.Find(args)
+	if err != nil || cmd == root || len(rest) != len(args)-1 {
+		return args, nil // cobra says what is wrong
+	}
+	flags := []string{args[0]}
+	for i, word := range rest {
+		v := variable.FindStringSubmatch(word)
+		if v == nil {
+			return append(flags, rest[i:]...), nil
+		}
+		name := strings.ToLower(strings.ReplaceAll(v[1], "_", "-"))
+		f := flagOf(cmd, name)
+		switch {
+		case f == nil:
+			return nil, fmt.Errorf("%s takes no variable %s%s", cmd.Name(), v[1], variableHint(cmd, name, v[2]))
+		case v[2] == "": // the flag would have its default, silently
+			return nil, fmt.Errorf("%s has no value: write one behind %[1]s=, or leave it out", v[1])
+		}
+		flags = append(flags, fmt.Sprintf("--%s=%s", f.Name, v[2]))
+	}
+	return flags, nil
+}
+
+// flagOf returns the flag of a command that a name stands for, or nil.
+func flagOf(cmd *cobra.Command, name string) *pflag.Flag {
+	if f := cmd.Flags().Lookup(name); f != nil {
+		return f
+	}
+	if len(name) == 1 {
+		return cmd.Flags().ShorthandLookup(name)
+	}
+	return cmd.InheritedFlags().Lookup(name)
+}
+
+// variableOf returns the variable that stands for a flag.
+func variableOf(flag string) string { return strings.ToUpper(strings.ReplaceAll(flag, "-", "_")) }
+
+// variableHint says which variable may have been meant, or who takes this one.
+func variableHint(cmd *cobra.Command, name, value string) string {
+	switch {
+	case name == "algo" && flagOf(cmd, "scheme") != nil:
+		return ": did you mean SCHEME?"
+	case name == "name" && strings.Contains(cmd.Use, " [NAME"):
+		return fmt.Sprintf(": did you mean ARGS=%s?", value)
+	case strings.Trim(name, "n") == "" && len(name) > 1 && flagOf(cmd, "n") != nil:
+		return ": did you mean N?"
+	}
+	long := name
+	if name == "n" {
+		long = "nodes"
+	}
+	if takers := commandsWith(cmd.Root(), long); len(takers) > 0 {
+		return "; these do: " + strings.Join(takers, ", ")
+	}
+	if near := suggest.Nearest(name, append(flagNames(cmd.Flags()), "n")); near != "" {
+		return ": did you mean " + variableOf(near) + "?"
+	}
+	return fmt.Sprintf("; see %s --help: each flag is the variable of its name", cmd.CommandPath())
+}

@@ -1,0 +1,77 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/bench"
+	"turnstile/internal/english"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
+	"turnstile/report/text"
+	"turnstile/results"
+)
+
+const showHelp = `Print the summary of a run again, from the files that it stored. Nothing is judged, so it
+takes no longer for a long run; verify judges it again. Files that were changed since are named.
+
+` + runHelp + `
+
+Exit status: as of bench, by the stored verdict; 2 if a file cannot be read.`
+
+const showExample = `  orchestrator show
+  orchestrator show bench/20260131-140509-ricart-agrawala-n32
+  orchestrator show --json results/latest`
+
+func (a *app) showCommand() *cobra.Command {
+	var asJSON bool
+	cmd := onRun(&cobra.Command{
+		Use:     "show [RUN]",
+		Short:   "Print the summary of a stored run again",
+		Long:    showHelp,
+		Example: showExample,
+	}, nil, func(_ context.Context, _ settings, folder *results.Folder) error {
+		return a.show(folder, asJSON)
+	})
+	cmd.Flags().String("results", "results", "`folder` of all result sets")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document instead")
+	return cmd
+}
+
+func (a *app) show(folder *results.Folder, asJSON bool) error {
+	s, err := bench.ReadSummary(folder)
+	switch tables := (bench.TablesError{}); {
+	case errors.As(err, &tables):
+		err = fmt.Errorf("%w; %s", err, recorded(folder))
+	case errors.Is(err, fs.ErrNotExist):
+		err = withoutRecord(folder, err)
+	}
+	if err != nil {
+		return failure{err, check.Inconclusive.ExitCode()}
+	}
+	a.status = s.Outcome().ExitCode()
+	if asJSON {
+		return text.JSON(a.stdout, s)
+	}
+	if len(s.Changed) > 0 {
+		fmt.Fprintf(a.stdout, "%s  after the run: %s; orchestrator verify %s compares them with the histories\n\n",
+			terminal.PaletteFor(a.stdout).Paint(terminal.Yellow, "CHANGED"), english.List(s.Changed), folder.Ref())
+	}
+	text.New(a.stdout).Stored(s)
+	if s.Record.Unfinished() {
+		fmt.Fprintf(a.stdout, "\n%s; %s\n", results.UnfinishedSays, recorded(folder))
+	}
+	return nil
+}
+
+// recorded says what can be done with a run that is unfinished.
+func recorded(folder *results.Folder) string {
+	if len(folder.Histories()) == 0 {
+		return "nothing was recorded that could be judged"
+	}
+	return "to judge what was recorded: " + terminal.CallOn("verify", folder.Path)
+}

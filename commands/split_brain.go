@@ -1,0 +1,326 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/algorithms/election"
+	"turnstile/bench/option"
+	"turnstile/bench/study"
+	"turnstile/chaos/effect"
+	"turnstile/internal/english"
+	"turnstile/internal/format"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+	"turnstile/report/text"
+	"turnstile/results"
+)
+
+const splitBrainHelp = `Cut a cluster in two under every scheme of election, heal it, and say who led:
+on which side, for how long two did, whether a leader without a majority stepped down, and when all
+agreed after the heal. Beside it is what the row of the scheme says, and why. Schemes that ask over a
+second network, or a shared disk, are cut off from those too, in a run of its own.
+
+The cut begins after a second. Unless --cut says otherwise, the nodes of the highest numbers are cut off,
+fewer than half. Each scheme is cut twice: once its leader has no majority on its side, and once it has.
+For that, the leader and another node stand in each other's place in the cut, unless the scheme elects
+anybody. The runs are of processes, one after the other, or with --simulated on virtual time. Each is
+stored; show draws who believed what. The table is split-brain.csv in the folder of the set.
+
+A cut of one way, or of some links, as in --cut '0>1-2' or --cut 0/2, makes no sides: each scheme runs with
+its leader at each node that is named, and at one that is not. Given several times, all are cut at once.
+
+A run whose cut was too short for the scheme, by the time that its row allows, is inconclusive; without
+--for and --duration it is made again with a longer cut. One of processes that differs is made again, up to
+three times, since they share a machine with others. A run whose cut hit no message shows nothing, and is
+not counted as one that agrees.
+
+Exit status: 0 all that shows anything is as the rows say, 1 something differs, 2 a run could not be made,
+or was inconclusive, or interrupted, or none shows anything, 64 bad usage.`
+
+const splitBrainExample = `  orchestrator split-brain
+  orchestrator split-brain -n 5 --cut 0-1/2-4 --simulated
+  orchestrator split-brain -n 3 --cut 0/2 --scheme raft-election --simulated
+  orchestrator split-brain --scheme bully,bully-majority --for 3s`
+
+// A splitBrainCall is one call of split-brain.
+type splitBrainCall struct {
+	study.SplitBrain
+	schemes, cuts         []string
+	options               nodes.Config // those of schemes
+	simulated, noProgress bool
+	mixed                 bool
+}
+
+func (a *app) splitBrainCommand() *cobra.Command {
+	var c splitBrainCall
+	c.Setup.Set = "split-brain"
+	cmd, f := a.many(&cobra.Command{
+		Use:     "split-brain",
+		Short:   "Cut a cluster in two under every scheme of election, and compare who leads",
+		Long:    splitBrainHelp,
+		Example: splitBrainExample,
+	}, func(s settings) error { return s.blame(c.check(s)) },
+		func(ctx context.Context) error { return a.splitBrain(ctx, &c) })
+	f.SetNormalizeFunc(longN)
+	f.StringSliceVar(&c.schemes, "scheme", nil,
+		"only these schemes, by `names` or aliases, with commas between")
+	f.IntVarP(&c.N, "nodes", "n", 5, "how many nodes elect a leader")
+	f.StringArrayVar(&c.cuts, "cut", nil, "the `groups` that the cluster falls into, as in 0-1/2-4, or between "+
+		"which links are cut, as in 0/2, or 0>2 for one way; may be given several times (default the highest, "+
+		"fewer than half, and the others)")
+	f.DurationVar(&c.For, "for", 0, "how long the cut lasts (default "+study.Usual.String()+", or longer "+
+		"if that is too short for a scheme)")
+	f.DurationVar(&c.Duration, "duration", 0, "how long each run lasts (default until the scheme has had the "+
+		"time that its row asks for after the heal)")
+	noZero(f, "for", "would be no time at all: leave it out for "+study.Usual.String())
+	noZero(f, "duration", "would be no run at all: leave it out for as long as each scheme needs")
+	f.BoolVar(&c.simulated, "simulated", false, "on virtual time")
+	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default a fresh one)")
+	addOption(f, option.Find("hosts"), &c.Hosts)
+	addOption(f, option.Find("place"), &c.Place)
+	addControl(f, &c.Setup.Control, &c.Setup.ControlKey)
+	addSetup(f, &c.Setup, "the table and the runs")
+	addMixed(f, &c.mixed, "")
+	addAlgorithmOptions(f, &c.options, election.Table)
+	completeOptions(cmd)
+	addNoProgress(f, &c.noProgress)
+	completeWith(cmd, "scheme", namesOf(election.Table))
+	return cmd
+}
+
+// check completes the call, and says what is wrong with it, if anything is.
+func (c *splitBrainCall) check(s settings) (err error) {
+	if c.Rows, err = rowsNamed(c.schemes, election.Find, election.Table); err != nil {
+		return fmt.Errorf("--scheme: %w", err)
+	}
+	for _, text := range c.cuts {
+		cut, err := effect.ParseCut(text)
+		if err != nil {
+			return fmt.Errorf("--cut: %w", err)
+		}
+		c.Cuts = append(c.Cuts, cut)
+	}
+	if c.Given, c.Real = c.options.Options, !c.simulated; !s.given("seed") {
+		c.Seed = uint64(rand.Uint32())
+	}
+	if err := c.Check(); err != nil {
+		return err
+	}
+	return checkSet(&c.Setup, &c.mixed)
+}
+
+// show returns the command line that shows a run of the comparison.
+func (c *splitBrainCall) show(run string) string {
+	return terminal.CallOn("show", filepath.Join(c.Setup.Results, run))
+}
+
+func (a *app) splitBrain(ctx context.Context, c *splitBrainCall) error {
+	if err := equipFor(&c.Setup, c.Real); err != nil {
+		return err
+	}
+	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "run")
+	all, interrupted := c.Run(ctx)
+	bar.clear()
+	var rows []results.SplitBrainRow
+	failed := ""
+	for _, r := range all {
+		if r.Err != nil {
+			failed += fmt.Sprintf("NO RUN   %v\n", r.Err)
+		} else {
+			rows = append(rows, *r.Row)
+		}
+	}
+	if interrupted != nil {
+		failed += "interrupted: some schemes have no run\n"
+	}
+	path, err := results.WriteSetTable(c.Setup.Results, c.Setup.Set, results.SplitBrainFile, rows)
+	a.printSplitBrain(c, rows, failed)
+	if err != nil {
+		return failure{err, unwritten}
+	}
+	fmt.Fprintf(a.stdout, "The table is %s; of each run, %s draws who believed what.\n",
+		path, c.show("RUN"))
+	return nil
+}
+
+// printSplitBrain prints the table, and what differs.
+func (a *app) printSplitBrain(c *splitBrainCall, rows []results.SplitBrainRow, failed string) {
+	var cuts []string
+	for _, cut := range c.Cuts {
+		cuts = append(cuts, cut.String())
+	}
+	lasts := cmp.Or(c.For, study.Usual).String()
+	if c.Links() && c.For == 0 {
+		lasts += " more than each scheme may take to elect"
+	}
+	fmt.Fprintf(a.stdout, "%s, cut %s at 1s for %s; seed %d\n\n", english.Count(c.N, "node", "nodes"),
+		strings.Join(cuts, " and "), lasts, c.Seed)
+	writeSplitBrain(a.stdout, rows)
+	differ := c.list(a.stdout, "DIFFERS", rows, func(r *results.SplitBrainRow) string { return r.Differs })
+	unknown := c.list(a.stdout, "INCONCLUSIVE", rows, func(r *results.SplitBrainRow) string {
+		if r.Differs != "" {
+			return ""
+		}
+		return r.Inconclusive
+	})
+	nothing := showsNothing(a.stdout, rows)
+	fmt.Fprint(a.stdout, failed)
+	switch {
+	case differ > 0:
+		a.status = check.Violated.ExitCode()
+	case failed != "" || unknown > 0 || nothing == len(rows):
+		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
+	}
+	says := ""
+	if nothing > 0 {
+		says = fmt.Sprintf(", and %d of them show nothing", nothing)
+	}
+	if unknown > 0 {
+		says += fmt.Sprintf(", and of %d it cannot be said", unknown)
+	}
+	fmt.Fprintf(a.stdout, "%s: %d differ from what the rows say%s.\n",
+		english.Count(len(rows), "partition", "partitions"), differ, says)
+}
+
+// list lists the rows of which there is something to say, and returns how many there are.
+func (c *splitBrainCall) list(out io.Writer, word string, rows []results.SplitBrainRow,
+	says func(*results.SplitBrainRow) string) (count int) {
+	for i := range rows {
+		r := &rows[i]
+		if text := says(r); text != "" {
+			count++
+			fmt.Fprintf(out, "%s  %s, %s: %s\n", word, r.Algorithm, whichCut(r), text)
+			fmt.Fprintf(out, "         what came of it: %s\n", c.show(r.Run))
+		}
+	}
+	return count
+}
+
+// whichCut says what was cut, and where the leader was.
+func whichCut(r *results.SplitBrainRow) string {
+	where := "in the " + r.LeaderIn
+	if r.Cuts == row.SomeLinks.String() {
+		where = "at " + r.LeaderIn
+	}
+	return fmt.Sprintf("%s cut, leader %s", r.Cuts, where)
+}
+
+// showsNothing names the schemes whose runs show nothing, by the reason, and returns how many runs those are.
+// Of a scheme of which other runs show something it says which cut does not.
+func showsNothing(out io.Writer, rows []results.SplitBrainRow) (count int) {
+	var reasons []string
+	schemes := map[string][]string{}
+	for i := range rows {
+		r := &rows[i]
+		if r.ShowsNothing == "" {
+			continue
+		}
+		count++
+		if schemes[r.ShowsNothing] == nil {
+			reasons = append(reasons, r.ShowsNothing)
+		}
+		scheme := r.Algorithm
+		if slices.ContainsFunc(rows, func(other results.SplitBrainRow) bool {
+			return other.Algorithm == r.Algorithm && other.ShowsNothing == ""
+		}) {
+			scheme += " (" + whichCut(r) + ")"
+		}
+		if !slices.Contains(schemes[r.ShowsNothing], scheme) {
+			schemes[r.ShowsNothing] = append(schemes[r.ShowsNothing], scheme)
+		}
+	}
+	for _, why := range reasons {
+		fmt.Fprintf(out, "SHOWS NOTHING  %s: %s\n", english.List(schemes[why]), why)
+	}
+	return count
+}
+
+// writeSplitBrain prints a line for each scheme and partition, then what the words mean, and why.
+func writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
+	t := terminal.Table{
+		Head: []string{"SCHEME", "CUT", "LEADER IN", "ITS ROW SAYS", "SIDES", "LED, BY SIDE", "TWO LED",
+			"IN ONE TERM", "CHANGES", "MINORITY LED", "ALL AGREED", "MESSAGES", "RUN"},
+		Drops: []string{"RUN", "MESSAGES", "CHANGES", "IN ONE TERM", "ALL AGREED", "SIDES", "MINORITY LED"}}
+	longer := false
+	for i := range rows {
+		r := &rows[i]
+		cuts := shortCuts.Replace(r.Cuts)
+		if longer = longer || r.Lengthened; r.Lengthened {
+			cuts += fmt.Sprintf(" (for %s)", format.Seconds(r.CutS))
+		}
+		says := cmp.Or(r.Says, "nothing")
+		if r.ShowsNothing != "" {
+			says += " (not shown)"
+		}
+		t.Add(r.Algorithm, cuts, r.LeaderIn, says, r.Cut, cmp.Or(r.Leaders, "no cut"),
+			format.Seconds(r.TwoLeadersS), format.Seconds(r.TwoLeadersInTermS), format.Whole(r.Changes),
+			minorityLed(r), agreedAfter(r), messagesOf(r), r.Run)
+	}
+	t.Print(out)
+	fmt.Fprintln(out)
+	if len(t.Left) > 0 {
+		writeWrapped(out, "", fmt.Sprintf("Left out, since the table would be too wide: %s. %s has them.",
+			strings.ToLower(strings.Join(t.Left, ", ")), results.SplitBrainFile))
+		fmt.Fprintln(out)
+	}
+	if longer {
+		fmt.Fprintf(out, "(for ...): a cut of %v was too short for the scheme, so the run was made again with one "+
+			"that is longer.\n\n", study.Usual)
+	}
+	var whys terminal.Table
+	for i := range rows {
+		r := &rows[i]
+		line := []string{fmt.Sprintf("%s, %s cut", r.Algorithm, r.Cuts), r.Why}
+		told := slices.ContainsFunc(whys.Rows, func(other []string) bool { return slices.Equal(line, other) })
+		if r.Why != "" && !told {
+			whys.Rows = append(whys.Rows, line)
+		}
+	}
+	whys.Print(out)
+	fmt.Fprintf(out, "\n%s\n\n", strings.Join(text.TermsMakeHarmless, "\n"))
+}
+
+// shortCuts says in the table what was cut.
+var shortCuts = strings.NewReplacer("all between nodes", "nodes", "the first network", "first network",
+	"servers as well", "nodes, servers")
+
+// minorityLed says for how long somebody led without a majority.
+func minorityLed(r *results.SplitBrainRow) string {
+	switch {
+	case r.Cuts == row.SomeLinks.String():
+		return "no sides"
+	case !r.MinorityLedS.Known():
+		return "never"
+	case r.SteppedDown:
+		return format.Seconds(r.MinorityLedS) + ", stepped down"
+	}
+	return format.Seconds(r.MinorityLedS) + ", to the heal"
+}
+
+// agreedAfter says when all agreed.
+func agreedAfter(r *results.SplitBrainRow) string {
+	if !r.AgreedS.Known() {
+		return "not by the end"
+	}
+	return format.Seconds(r.AgreedS)
+}
+
+// messagesOf says how many messages there were beside heartbeats.
+func messagesOf(r *results.SplitBrainRow) string {
+	row, err := election.Find(r.Algorithm)
+	if err == nil && !slices.ContainsFunc(row.Messages, func(k nodes.MessageKind) bool { return !k.Heartbeat }) {
+		return "heartbeats alone"
+	}
+	return format.Whole(r.Messages)
+}

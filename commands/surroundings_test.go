@@ -1,0 +1,110 @@
+//go:build linux
+
+package commands
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"turnstile/internal/soak"
+)
+
+// Each command reports an error if it cannot print.
+func TestStandardOutputIsFull(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	dir := t.TempDir()
+	orchestrator(t, dir, "simulate", "-n", "2", "--entries", "9").Run()
+	for _, line := range soak.Few([]string{"", "--help", "version", "list", "list --json", "list --markdown",
+		"list raymond", "bench -n 2 --entries 9",
+		"bench -n 2 --entries 9 --json", "bench -n 2 --entries 9 --trials 2",
+		"simulate -n 2 --entries 9", "simulate -n 2 --entries 9 --json", "verify latest",
+		"explore", "explore --json", "validate --algo raymond", "validate --algo raymond --csv -",
+		"broker", "control --listen 127.0.0.1:0", "completion bash", "bench --help",
+	}) {
+		cmd := orchestrator(t, dir, strings.Fields(line)...)
+		var said bytes.Buffer
+		cmd.Stdout, cmd.Stderr = full, &said
+		cmd.Run()
+		if status := cmd.ProcessState.ExitCode(); status != unwritten ||
+			!strings.Contains(said.String(), "the output could not be written") ||
+			strings.Count(said.String(), "orchestrator:") != 1 {
+			t.Errorf("%q with a full output exits with %d, and says %q", line, status, &said)
+		}
+	}
+}
+
+// A node program of one's own may start others, which hold its output for as long as they like.
+func TestNodeProgramMayLeaveItsChildren(t *testing.T) {
+	dir := t.TempDir()
+	build(t)
+	program, pids := filepath.Join(dir, "program"), filepath.Join(dir, "pids")
+	script := "#!/bin/sh\nsleep 300 & echo $! >>" + pids + "\n" +
+		"exec " + filepath.Join(programs, "node") + "\n"
+	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := orchestrator(t, dir, "bench", "-n", "2", "--entries", "9", "--node-program", program)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	timer := time.AfterFunc(limit, func() { cmd.Process.Kill() })
+	defer timer.Stop()
+	if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "VALID") {
+		t.Errorf("it ends with %v:\n%s", err, &out)
+	}
+	text, _ := os.ReadFile(pids)
+	left := strings.Fields(string(text))
+	if len(left) != 2 {
+		t.Errorf("the nodes have started processes %v", left)
+	}
+	for _, number := range left {
+		pid, _ := strconv.Atoi(number)
+		if _, state := parentOf(pid); state != "" && state != "Z" {
+			t.Errorf("process %d, which a node has started, is left behind", pid)
+		}
+	}
+}
+
+// A user with few threads is told so, where Go would print a trace of itself, as it does with 6 or fewer.
+func TestFewThreads(t *testing.T) {
+	for _, test := range []struct {
+		most uint64
+		says string
+	}{
+		{8, "orchestrator: this program takes about 10 threads, and the limit on this user's processes and " +
+			"threads is 8"},
+		{40, "orchestrator: 8 nodes and their broker take about"},
+	} {
+		cmd := orchestrator(t, "/", "bench", "-n", "8", "--results", t.TempDir())
+		few := fmt.Sprintf("ulimit -u %d 2>/dev/null || ulimit -p %[1]d || exit 100", test.most)
+		cmd.Args = append([]string{"sh", "-c", few + `; exec "$0" "$@"`, cmd.Path}, cmd.Args[1:]...)
+		cmd.Path = "/bin/sh"
+		if os.Geteuid() == 0 { // root has no limit
+			if err := os.Chmod(programs, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 54321, Gid: 54321}}
+		}
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Run(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() == 100 {
+			t.Skipf("no limit can be set: %v", err)
+		}
+		if cmd.ProcessState.ExitCode() != usage || !strings.HasPrefix(out.String(), test.says) {
+			t.Errorf("with %d threads it ends with %v, and says:\n%s", test.most, cmd.ProcessState, &out)
+		}
+	}
+}

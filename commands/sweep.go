@@ -1,0 +1,997 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+
+	"turnstile/algorithms/catalog"
+	"turnstile/bench"
+	"turnstile/bench/compare"
+	"turnstile/bench/option"
+	"turnstile/bench/study"
+	"turnstile/internal/english"
+	"turnstile/internal/format"
+	"turnstile/internal/input"
+	"turnstile/internal/suggest"
+	"turnstile/internal/terminal"
+	"turnstile/internal/yamlfile"
+	"turnstile/judge/check"
+	"turnstile/results"
+)
+
+const sweepHelp = `Make a set of runs over many configurations, each several times, with one table of all.
+
+Every flag of bench, elect and, with --simulated, simulate may be a list: --nodes 4,8,16. A flag
+whose values may hold commas, such as --fault, --detector or --latency uniform:1ms,3ms, is given
+several times instead. FILE has the same settings as lists, and may have named parts and exclude:
+
+  trials: 6                             # a sweep's own: trials, seed, set
+  latency: [0s, 1ms]                    # of all parts
+  parts:
+    permission: {algo: [ricart, lamport, maekawa], nodes: [4, 9, 16]}
+    token: {algo: [suzuki, token-ring], nodes: [4, 16, 64]}
+  exclude:
+    - {algo: lamport, nodes: 16}
+
+Runs are made in rounds, one trial of each configuration in an order that the seed draws, so that a
+machine that changes its speed favours nobody. A sweep that was interrupted goes on with the first
+run that is missing when the same command is given again; with more values, it makes what is new.
+The table is runs.csv in the folder of the set.
+
+--rate find looks, for each configuration, for the highest rate of an open load that it serves: at
+least 95% of the requests that are due are issued, as many enter, and the 99th percentile of waits
+is at most --wait-bound. Each trial is a search of its own, each probe a run of the set. The answer
+is rates.csv in the folder of the set.
+
+Exit status: 0 all runs valid (or a rate found for all), 1 some violated, 2 some inconclusive, interrupted, or
+a file of the set cannot be read, 64 bad usage.`
+
+const sweepExample = `  orchestrator sweep --algo ricart,suzuki,maekawa -n 4,8,16 --latency 0s,1ms --trials 6
+  orchestrator sweep --simulated --algo ricart,raymond -n 64,256 --latency exponential:1ms --set large
+  orchestrator sweep --algo bully,raft-election -n 5,9 --plan leader-crashes,split-brain --set leaders
+  orchestrator sweep --simulated --algo ricart,suzuki -n 8,16 --rate find --hold 1ms --set rates
+  orchestrator sweep lan.yaml`
+
+// A sweepCall is one call of sweep.
+type sweepCall struct {
+	study.RateSweep // its Sweep alone, unless a rate is to be found
+	find            bool
+	lists           map[string]*listFlag
+	simulated       bool
+	anyLength       bool
+	noProgress      bool
+
+	trialsInFile bool
+
+	refused map[string][]string // configurations that cannot be run, by the reason
+}
+
+// mostRuns is how many runs a sweep has at most.
+const mostRuns = 100_000
+
+// longSweep is what takes so long that a user has to ask for it.
+const longSweep = 24 * time.Hour
+
+func (a *app) sweepCommand() *cobra.Command {
+	var c sweepCall
+	c.Seed, c.Trials, c.Setup.Set, c.WaitBound = 1, 5, "sweep", time.Second
+	cmd := &cobra.Command{
+		Use:     "sweep [FILE]",
+		Short:   "Make a set of runs over lists of algorithms, sizes, loads and faults",
+		Long:    sweepHelp,
+		Example: sweepExample,
+		Args:    atMostOne,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := settingsOf(cmd)
+			if err == nil {
+				err = a.resolveSweep(cmd, &c, s, args)
+			}
+			if err != nil {
+				return err
+			}
+			return a.sweep(cmd.Context(), &c)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	f.SetNormalizeFunc(longN)
+	f.BoolVar(&c.simulated, "simulated", false, "on virtual time, as simulate")
+	f.IntVar(&c.Trials, "trials", c.Trials, "how many runs each configuration has, each with a seed of its own")
+	noZero(f, "trials", "would make no run: write a number from 1, or leave it out")
+	f.Uint64Var(&c.Seed, "seed", c.Seed, "of all that is drawn at random")
+	f.DurationVar(&c.WaitBound, "wait-bound", c.WaitBound,
+		"with --rate find: the longest 99th percentile of waits at a rate that is served")
+	noZero(f, "wait-bound", "is shorter than any wait: write a longer time, or leave it out")
+	addMixed(f, &c.Mixed, ", or go on with one that another commit of Turnstile began")
+	f.BoolVar(&c.anyLength, "any-length", false, "start even if it takes more than a day")
+	forOneCall(cmd, "simulated", "trials", "seed", "wait-bound", "mixed", "any-length")
+	addSetup(f, &c.Setup, "the runs")
+	addNoProgress(f, &c.noProgress)
+	c.addLists(cmd)
+	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	return cmd
+}
+
+// resolveSweep works out the configurations of a sweep. What is wrong with a value is an error; what one
+// algorithm refuses is left out, and kept for the user.
+func (a *app) resolveSweep(cmd *cobra.Command, c *sweepCall, s settings, args []string) error {
+	g := &grid{parts: []part{{lists: map[string][]string{}}}}
+	given := map[string][]string{}
+	for name, l := range c.lists {
+		if len(l.values) > 0 {
+			given[name] = l.values
+		}
+	}
+	if len(args) == 0 && len(given) == 0 {
+		return fmt.Errorf("there is nothing to sweep over: give a file, or lists of values, as in %s",
+			"orchestrator sweep --algo ricart,suzuki -n 4,8 --trials 6")
+	}
+	if len(args) > 0 {
+		var err error
+		g, err = readGrid(args[0], c.listNames(), func(flag string, value *yaml.Node) (bool, error) {
+			return c.own(cmd.Flags(), flag, value, s)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	g.override(given)
+	if err := c.resolveOwn(g, s); err != nil {
+		return err
+	}
+	if count := g.count() * float64(c.Trials); count > mostRuns {
+		return fmt.Errorf("these lists and trials make %.0f runs, and a sweep has at most %d: give fewer values, "+
+			"fewer trials, or several sweeps of one --set", count, mostRuns)
+	}
+	cells, err := g.cells()
+	if err == nil {
+		err = checkSet(&c.Setup, &c.Mixed)
+	}
+	if err != nil {
+		return err
+	}
+	c.refused = map[string][]string{}
+	made := map[string]bool{}
+	for _, cell := range cells {
+		j, err := resolveCell(cell, c)
+		switch {
+		case errors.As(err, new(valueProblem)):
+			return err
+		case err != nil:
+			c.refused[err.Error()] = append(c.refused[err.Error()], cmp.Or(flagText(cell), "the defaults"))
+		case !made[jobText(j)]:
+			made[jobText(j)] = true
+			c.Cells = append(c.Cells, j)
+		}
+	}
+	if len(c.Cells) == 0 {
+		return fmt.Errorf("no configuration can be run: %s",
+			strings.Join(slices.Sorted(maps.Keys(c.refused)), "; "))
+	}
+	c.Command = sweepCommandOf(c, args)
+	if len(args) > 0 {
+		text, err := input.Read(args[0])
+		if err != nil {
+			return err
+		}
+		c.Grid = string(text)
+	}
+	return nil
+}
+
+// A runMaker makes the runs of a sweep, of lists or of a search.
+type runMaker interface {
+	Prepare() (made, left int, err error)
+	Takes(ctx context.Context) study.Length
+	DiskSpace() uint64
+	Make(ctx context.Context) ([]*study.Result, error)
+}
+
+// maker returns what makes the runs.
+func (c *sweepCall) maker() runMaker {
+	if c.find {
+		return &c.RateSweep
+	}
+	return &c.Sweep
+}
+
+// sweep makes the runs.
+func (a *app) sweep(ctx context.Context, c *sweepCall) error {
+	if err := equipFor(&c.Setup, !c.simulated); err != nil {
+		return err
+	}
+	maker := c.maker()
+	before, left, err := maker.Prepare()
+	if err != nil {
+		return unreadable(err)
+	}
+	takes := maker.Takes(ctx)
+	a.printPlan(c, before, left, takes)
+	a.warnOfNoCommit()
+	if takes.High > longSweep && !c.anyLength {
+		return fmt.Errorf("it takes more than a day: give fewer values or trials, or say --any-length")
+	}
+	if left > 0 {
+		unlock, err := c.Lock()
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		if before, left, err = maker.Prepare(); err != nil { // another may have made some meanwhile
+			return unreadable(err)
+		}
+	}
+	bar := a.newBarFrom(c.noProgress, firstLine(takes.Low))
+	began := time.Now()
+	c.Progress = func(done, all int, r *study.Result) {
+		a.checkDisk(r.Err)
+		if bar.due() || !r.Simulated {
+			bar.show(float64(done)/float64(all), c.progressText(done, all, before, began, r))
+		}
+	}
+	runs, err := maker.Make(ctx)
+	bar.clear()
+	a.printChanged(c)
+	if c.find {
+		return a.tellRates(c, runs, err)
+	}
+	return a.tellSweep(c, runs, left-len(runs), err)
+}
+
+// unreadable gives the error of a set that cannot be read its exit status.
+func unreadable(err error) error {
+	if errors.As(err, new(study.UnreadableError)) {
+		return failure{err, check.Inconclusive.ExitCode()}
+	}
+	return err
+}
+
+// progressText says in one line how far the sweep has come, and what the last run showed.
+func (c *sweepCall) progressText(done, all, before int, began time.Time, r *study.Result) string {
+	rest := time.Since(began) / time.Duration(max(1, done-before)) * time.Duration(all-done)
+	text := fmt.Sprintf("run %d of %d, %s left", done, all, format.Duration(rest.Round(time.Second)))
+	if r.Err == nil {
+		text += fmt.Sprintf(": %s n=%d %s", r.Spec.Name, r.Config.N, r.Verdict.Outcome)
+	}
+	return text
+}
+
+// tellSweep says what came of the runs, of which some are left.
+func (a *app) tellSweep(c *sweepCall, runs []*study.Result, left int, err error) error {
+	outcomes := map[string]int{}
+	for _, r := range runs {
+		if r.Err != nil {
+			outcomes["could not be made"]++
+			a.status = max(a.status, check.Inconclusive.ExitCode())
+			continue
+		}
+		outcomes[r.Verdict.Outcome.String()]++
+		a.status = max(a.status, min(r.Verdict.Outcome.ExitCode(), check.Inconclusive.ExitCode()))
+		if r.Verdict.Outcome == check.Violated {
+			a.status = check.Violated.ExitCode()
+		}
+	}
+	var says []string
+	for _, outcome := range slices.Sorted(maps.Keys(outcomes)) {
+		says = append(says, fmt.Sprintf("%d %s", outcomes[outcome], outcome))
+	}
+	if len(runs) == 0 && err == nil {
+		says = []string{"the set has them all"}
+	}
+	if len(says) > 0 {
+		fmt.Fprintf(a.stdout, "%s: %s.\n", english.Count(len(runs), "run", "runs"), strings.Join(says, ", "))
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return failure{err, unwritten}
+	}
+	if n := c.Disturbed(); n > 0 {
+		fmt.Fprintf(a.stdout, "In %s of the set, others took more than %.0f%% of the machine: see others_cpu.\n",
+			english.Count(n, "run", "runs"), results.OthersAbove*100)
+	}
+	fmt.Fprintf(a.stdout, "The table is %s.\n", filepath.Join(c.Setup.Results, c.Setup.Set, results.RowsFile))
+	if err != nil {
+		fmt.Fprintf(a.stdout, "interrupted: %s left; the same command goes on with them\n",
+			english.Count(left, "run is", "runs are"))
+		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
+	}
+	return nil
+}
+
+// A listFlag is a flag of runs that may have several values in a sweep.
+type listFlag struct {
+	of     *pflag.Flag // of a run
+	values []string
+}
+
+func (l *listFlag) String() string     { return strings.Join(l.values, " ") }
+func (l *listFlag) Type() string       { return "list" }
+func (l *listFlag) GetSlice() []string { return l.values }
+
+// Set adds what a use of the flag says: one value, or several with commas between if it is none as a whole.
+func (l *listFlag) Set(text string) error { return l.Append(text) }
+
+// Append implements pflag.SliceValue.
+func (l *listFlag) Append(text string) error {
+	values := []string{text}
+	if strings.Contains(text, ",") && l.splits(text) {
+		values = strings.Split(text, ",")
+	}
+	for _, value := range values {
+		switch value = strings.TrimSpace(value); {
+		case value == "":
+			return errors.New("a value of the list is empty")
+		case slices.Contains(l.values, value):
+			return fmt.Errorf("%s is there twice", value)
+		}
+		l.values = append(l.values, value)
+	}
+	return nil
+}
+
+// Replace implements pflag.SliceValue.
+func (l *listFlag) Replace(values []string) error {
+	l.values = nil
+	for _, value := range values {
+		if err := l.Append(value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// namesOnly are the flags whose values are single words, so that commas divide them.
+var namesOnly = []string{"algo", "service", "load", "arrivals", "plan"}
+
+// splits reports whether commas divide the values of a text.
+func (l *listFlag) splits(text string) bool {
+	switch l.of.Value.Type() {
+	case "string", "func":
+		return slices.Contains(namesOnly, l.of.Name) || isOption(l.of) && !strings.Contains(text, ":")
+	case "bool", "int", "uint64", "float64", "duration":
+		return true
+	}
+	fresh := *l.of
+	return fresh.Value.Set(text) != nil
+}
+
+// isOption reports whether a flag is an option of an algorithm.
+func isOption(f *pflag.Flag) bool {
+	return slices.Contains(f.Annotations[groupKey], optionFlags)
+}
+
+// notOfSweeps are the flags of runs that a sweep has itself, or cannot have.
+var notOfSweeps = []string{"trials", "seed", "set", "results", "json", "no-progress", "node-program",
+	"scheme", "explain", "replay", "shrink", "require", "help"}
+
+// addLists adds the flags of runs, as lists.
+func (c *sweepCall) addLists(cmd *cobra.Command) {
+	c.lists = map[string]*listFlag{}
+	of := pflag.NewFlagSet("", pflag.ContinueOnError)
+	(&benchCall{runCommand: simulateRuns}).addFlags(of)
+	of.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || slices.Contains(notOfSweeps, f.Name) {
+			return
+		}
+		l := &listFlag{of: f}
+		c.lists[f.Name] = l
+		added := cmd.Flags().VarPF(l, f.Name, f.Shorthand, f.Usage)
+		added.Annotations = maps.Clone(f.Annotations)
+		added.NoOptDefVal = f.NoOptDefVal
+		forOneCall(cmd, f.Name)
+	})
+}
+
+// listNames returns the names of the flags that may be lists.
+func (c *sweepCall) listNames() []string { return slices.Sorted(maps.Keys(c.lists)) }
+
+// own sets a flag of the sweep itself from its file, unless the command line has it.
+func (c *sweepCall) own(flags *pflag.FlagSet, flag string, value *yaml.Node, s settings) (
+	is bool, err error) {
+	if !slices.Contains([]string{"trials", "seed", "set", "simulated", "wait-bound"}, flag) {
+		return false, nil
+	}
+	if !isValue(value) {
+		return true, fmt.Errorf("line %d: %s takes one value", value.Line, flag)
+	}
+	f := flags.Lookup(flag)
+	counts := f.Value.String()
+	where := fmt.Sprintf("line %d: %s", value.Line, flag)
+	if err := f.Value.Set(value.Value); err != nil {
+		return true, valueError(where, f, value.Value, err)
+	}
+	switch {
+	case flag == "trials" && c.Trials < 1:
+		return true, fmt.Errorf("%s: %d: write a number from 1", where, c.Trials)
+	case flag == "wait-bound" && c.WaitBound <= 0:
+		return true, fmt.Errorf("%s: %v: write a time such as 100ms", where, c.WaitBound)
+	case flag == "set":
+		err = checkSet(&c.Setup, &c.Mixed)
+	}
+	c.trialsInFile = c.trialsInFile || flag == "trials"
+	if err == nil && s.given(flag) { // the command line counts
+		err = f.Value.Set(counts)
+	}
+	return true, err
+}
+
+// A valueProblem is the error of a value that no configuration can have.
+type valueProblem struct{ error }
+
+// resolveCell returns the job of a configuration, as bench, elect or simulate would run it.
+func resolveCell(cell map[string]string, of *sweepCall) (*bench.Job, error) {
+	c, command, err := callFor(cell["algo"], of.simulated)
+	if err != nil {
+		return nil, err
+	}
+	flags := pflag.NewFlagSet(command, pflag.ContinueOnError)
+	if c.Simulated {
+		c.addRunFlags(flags)
+	} else {
+		c.addFlags(flags)
+	}
+	for flag, value := range cell {
+		if flag == "algo" {
+			flag = c.naming
+		}
+		if flag == "rate" && of.find {
+			value = "1" // each probe has its own
+		}
+		f := flags.Lookup(flag)
+		if f == nil {
+			return nil, fmt.Errorf("%s does not take --%s", command, flag)
+		}
+		if err := flags.Set(flag, value); err != nil {
+			return nil, valueProblem{valueError("--"+flag, f, value, errors.Unwrap(err))}
+		}
+	}
+	if err := flags.Set("seed", fmt.Sprint(of.Seed)); err != nil {
+		return nil, err
+	}
+	s := settings{}
+	flags.Visit(func(f *pflag.Flag) { s[f.Name] = source{rank: byFlag} })
+	if err := s.checkZeros(flags); err != nil {
+		return nil, err
+	}
+	if err := c.resolve(s); err != nil {
+		return nil, err
+	}
+	j := c.Job
+	j.Trials = 1
+	return &j, nil
+}
+
+// callFor returns a call that runs an algorithm, and the command that it is one of.
+func callFor(algorithm string, simulated bool) (*benchCall, string, error) {
+	row, err := catalog.Find(cmp.Or(algorithm, simulateRuns.algorithm))
+	if err != nil {
+		return nil, "", valueProblem{fmt.Errorf("--algo: %w", err)}
+	}
+	if simulated {
+		c := &benchCall{runCommand: simulateRuns}
+		c.Simulated, c.Latency = true, simulatedLatency
+		return c, "simulate", nil
+	}
+	command := check.ProblemOf(row).Command
+	return &benchCall{runCommand: *runCommands[command]}, command, nil
+}
+
+// jobText tells jobs apart.
+func jobText(j *bench.Job) string { return fmt.Sprintf("%+v", j.Options) }
+
+// sweepCommandOf returns the command that makes the sweep again, as it is put on record: without the place of
+// the program on this machine, and without credentials.
+func sweepCommandOf(c *sweepCall, args []string) string {
+	words := []string{bench.Program, "sweep"}
+	for _, arg := range args {
+		words = append(words, terminal.ShellQuoted(arg))
+	}
+	if c.simulated {
+		words = append(words, "--simulated")
+	}
+	words = append(words, "--trials", fmt.Sprint(c.Trials), "--seed", fmt.Sprint(c.Seed), "--set",
+		terminal.ShellQuoted(c.Setup.Set))
+	if c.find {
+		words = append(words, "--wait-bound", c.WaitBound.String())
+	}
+	for _, name := range c.listNames() {
+		for _, value := range c.lists[name].values {
+			if name == "nats" {
+				value = bench.WithoutCredential(value)
+			}
+			words = append(words, "--"+name+"="+terminal.ShellQuoted(value))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// A grid lists configurations: every combination of the values of its flags, without those that are excluded.
+type grid struct {
+	parts   []part
+	exclude []map[string]string // each leaves out the configurations that have all of its values
+}
+
+// A part is a grid's flags with their values.
+type part struct {
+	name  string // empty: the file has no parts
+	lists map[string][]string
+}
+
+// readGrid reads the file of a sweep. known are the flags that may be lists; own takes those of the sweep.
+func readGrid(path string, known []string, own func(string, *yaml.Node) (bool, error)) (*grid, error) {
+	b, err := input.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	path = input.Name(path)
+	var file map[string]yaml.Node
+	if err := yaml.Unmarshal(b, &file); err != nil {
+		return nil, configError(path, cmp.Or(yamlfile.TabError(b), err))
+	}
+	g := &grid{}
+	all := part{lists: map[string][]string{}}
+	for _, key := range slices.Sorted(maps.Keys(file)) {
+		node := file[key]
+		switch key {
+		case "parts":
+			err = g.readParts(&node, known)
+		case "exclude":
+			err = g.readExclude(&node, known)
+		default:
+			var taken bool
+			if taken, err = own(key, &node); !taken && err == nil {
+				err = all.add(key, &node, known)
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if g.parts == nil {
+		g.parts = []part{{}}
+	}
+	for i, p := range g.parts {
+		lists := maps.Clone(all.lists)
+		maps.Copy(lists, p.lists)
+		g.parts[i].lists = lists
+	}
+	return g, nil
+}
+
+// add adds the values of a flag.
+func (p *part) add(flag string, values *yaml.Node, known []string) error {
+	if flag == "n" {
+		flag = "nodes"
+	}
+	if !slices.Contains(known, flag) {
+		return fmt.Errorf("line %d: there is no setting %s of runs%s", values.Line, flag,
+			suggest.Hint(flag, known))
+	}
+	switch {
+	case isValue(values):
+		p.lists[flag] = []string{values.Value}
+	case isList(values) && len(values.Content) > 0:
+		p.lists[flag] = nil
+		for _, item := range values.Content {
+			p.lists[flag] = append(p.lists[flag], item.Value)
+		}
+	default:
+		return fmt.Errorf("line %d: %s takes a value or a list of values, in quotes if need be", values.Line, flag)
+	}
+	return nil
+}
+
+// readParts reads the parts by their names, each a grid of its own that takes what it lacks from the whole.
+func (g *grid) readParts(node *yaml.Node, known []string) error {
+	if node.Kind != yaml.MappingNode || len(node.Content) == 0 {
+		return fmt.Errorf("line %d: parts takes names, each with settings below it", node.Line)
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		p := part{name: node.Content[i].Value, lists: map[string][]string{}}
+		if slices.ContainsFunc(g.parts, func(other part) bool { return other.name == p.name }) {
+			return fmt.Errorf("line %d: there are two parts %s", node.Content[i].Line, p.name)
+		}
+		below := node.Content[i+1]
+		if below.Kind != yaml.MappingNode {
+			return fmt.Errorf("line %d: the part %s takes settings, as in nodes: [4, 8]", below.Line, p.name)
+		}
+		for k := 0; k+1 < len(below.Content); k += 2 {
+			if err := p.add(below.Content[k].Value, below.Content[k+1], known); err != nil {
+				return err
+			}
+		}
+		g.parts = append(g.parts, p)
+	}
+	return nil
+}
+
+// readExclude reads what is left out.
+func (g *grid) readExclude(node *yaml.Node, known []string) error {
+	if node.Kind != yaml.SequenceNode {
+		return fmt.Errorf("line %d: exclude takes a list, as in - {algo: lamport, nodes: 64}", node.Line)
+	}
+	for _, item := range node.Content {
+		if item.Kind != yaml.MappingNode || len(item.Content) == 0 {
+			return fmt.Errorf("line %d: an element of exclude has settings, as in {algo: lamport, nodes: 64}",
+				item.Line)
+		}
+		p := part{lists: map[string][]string{}}
+		for k := 0; k+1 < len(item.Content); k += 2 {
+			if err := p.add(item.Content[k].Value, item.Content[k+1], known); err != nil {
+				return err
+			}
+		}
+		g.exclude = append(g.exclude, product(p.lists)...)
+	}
+	return nil
+}
+
+// override has flags of the command line count instead of the same ones of the file.
+func (g *grid) override(lists map[string][]string) {
+	for i := range g.parts {
+		maps.Copy(g.parts[i].lists, lists)
+	}
+}
+
+// count returns how many configurations the grid has at most.
+func (g *grid) count() float64 {
+	sum := 0.0
+	for _, p := range g.parts {
+		cells := 1.0
+		for _, values := range p.lists {
+			cells *= float64(len(values))
+		}
+		sum += cells
+	}
+	return sum
+}
+
+// cells returns the configurations, each once.
+func (g *grid) cells() (all []map[string]string, err error) {
+	used := make([]bool, len(g.exclude))
+	seen := map[string]bool{}
+	for _, p := range g.parts {
+		for _, cell := range product(p.lists) {
+			out := false
+			for i, x := range g.exclude {
+				if has(cell, x) {
+					out, used[i] = true, true
+				}
+			}
+			if text := flagText(cell); !out && !seen[text] {
+				seen[text] = true
+				all = append(all, cell)
+			}
+		}
+	}
+	if i := slices.Index(used, false); i >= 0 {
+		return nil, fmt.Errorf("exclude: no configuration has %s", flagText(g.exclude[i]))
+	}
+	if len(all) == 0 {
+		return nil, errors.New("no configuration is left: exclude leaves out all")
+	}
+	return all, nil
+}
+
+// has reports whether a configuration has all values of another.
+func has(cell, of map[string]string) bool {
+	for flag, value := range of {
+		if cell[flag] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// product returns every combination of the values of flags.
+func product(lists map[string][]string) []map[string]string {
+	all := []map[string]string{{}}
+	for _, flag := range slices.Sorted(maps.Keys(lists)) {
+		var longer []map[string]string
+		for _, cell := range all {
+			for _, value := range lists[flag] {
+				more := maps.Clone(cell)
+				more[flag] = value
+				longer = append(longer, more)
+			}
+		}
+		all = longer
+	}
+	return all
+}
+
+// flagText writes a configuration as flags.
+func flagText(cell map[string]string) string {
+	var words []string
+	for _, flag := range slices.Sorted(maps.Keys(cell)) {
+		words = append(words, "--"+flag+" "+cell[flag])
+	}
+	return strings.Join(words, " ")
+}
+
+// printPlan says what a sweep is about to do.
+func (a *app) printPlan(c *sweepCall, before, left int, takes study.Length) {
+	most := ""
+	if c.find && left > 0 {
+		most = "at most "
+	}
+	fmt.Fprintf(a.stdout, "%s, %s each: %s%s", english.Count(len(c.Cells), "configuration", "configurations"),
+		english.Count(c.Trials, "trial", "trials"), most, english.Count(before+left, "run", "runs"))
+	if before > 0 {
+		fmt.Fprintf(a.stdout, ", of which the set %s has %d", c.Setup.Set, before)
+	}
+	fmt.Fprintln(a.stdout)
+	if c.find {
+		fmt.Fprintf(a.stdout,
+			"Each looks for the highest rate of which %.0f%% are served and 99%% wait for %s at most.\n",
+			100*study.ServedShare, format.Duration(c.WaitBound))
+	}
+	if left > 0 {
+		fmt.Fprintln(a.stdout, lengthText(takes, c.find))
+		fmt.Fprintf(a.stdout, "At most %d MB of disk while a run goes on.\n", c.maker().DiskSpace()>>20)
+	}
+	a.printRefused(c)
+}
+
+// lengthText says how long runs take, at most or about.
+func lengthText(takes study.Length, most bool) string {
+	low, high := roughly(takes.Low), roughly(takes.High)
+	if takes.Low == 0 && takes.High > 0 {
+		return "It takes less than " + high + ", or longer if others use the machine."
+	}
+	text := "It takes about " + low
+	switch {
+	case most:
+		text = "It takes at most about " + high
+	case low != high:
+		text += " to " + high
+	}
+	switch text += ", or longer if others use the machine."; {
+	case takes.Unknown > 0 && takes.High == 0:
+		return "How long it takes is seen once some runs are made: they are too long to be tried."
+	case takes.Unknown > 0:
+		text += fmt.Sprintf("\nThat leaves out %s, too long to be tried.",
+			english.Count(takes.Unknown, "run", "runs"))
+	}
+	return text
+}
+
+// roughly prints a length of time as precisely as it can be foreseen.
+func roughly(d time.Duration) string {
+	for _, unit := range []time.Duration{time.Hour, time.Minute} {
+		if d >= 10*unit {
+			return format.Duration(d.Round(unit))
+		}
+	}
+	return format.Duration(max(time.Second, d.Round(time.Second)))
+}
+
+// printRefused prints which configurations are left out, and why.
+func (a *app) printRefused(c *sweepCall) {
+	const few = 3
+	for _, why := range slices.Sorted(maps.Keys(c.refused)) {
+		cells := c.refused[why]
+		fmt.Fprintf(a.stdout, "Left out, %s: %s\n",
+			english.Count(len(cells), "configuration", "configurations"), why)
+		for _, cell := range cells[:min(few, len(cells))] {
+			fmt.Fprintf(a.stdout, "  %s\n", cell)
+		}
+		if len(cells) > few {
+			fmt.Fprintf(a.stdout, "  and %d more\n", len(cells)-few)
+		}
+	}
+}
+
+// printChanged names the runs whose tables were changed, which are left out.
+func (a *app) printChanged(c *sweepCall) {
+	for _, err := range c.Changed() {
+		fmt.Fprintf(a.stderr, "orchestrator: %v\n", err)
+	}
+}
+
+// findRate is the value of --rate by which a sweep looks for the highest rate.
+const findRate = "find"
+
+// trialsOfRates is how many trials a search for a rate has unless the user says otherwise: the median of
+// fewer has no interval.
+const trialsOfRates = 6
+
+// resolveOwn completes and checks the settings of the sweep itself.
+func (c *sweepCall) resolveOwn(g *grid, s settings) error {
+	finding, fixed := 0, 0
+	for _, p := range g.parts {
+		if rates := p.lists["rate"]; slices.Contains(rates, findRate) {
+			if finding++; len(rates) > 1 {
+				others := slices.DeleteFunc(slices.Clone(rates), func(r string) bool { return r == findRate })
+				return fmt.Errorf("--rate: %s stands alone: leave out %s", findRate, strings.Join(others, ", "))
+			}
+			if len(p.lists["entries"]) > 0 {
+				return errors.New("--entries: what is served at a rate is measured for a --duration: " +
+					"leave out --entries")
+			}
+		} else {
+			fixed++
+		}
+	}
+	c.find = finding > 0
+	switch {
+	case c.find && fixed > 0:
+		return fmt.Errorf("rate: %s: all parts look for it, or none does: make two sweeps", findRate)
+	case !c.find && s.given("wait-bound"):
+		return fmt.Errorf("--wait-bound is about the highest rate that is served: give --rate %s too, or leave it "+
+			"out", findRate)
+	case c.WaitBound < 0:
+		return fmt.Errorf("--wait-bound: %v: write a time such as 100ms", c.WaitBound)
+	case c.find && !s.given("trials") && !c.trialsInFile:
+		c.Trials = trialsOfRates
+	}
+	if c.Trials < 1 {
+		return fmt.Errorf("--trials: %d: write a number from 1", c.Trials)
+	}
+	return nil
+}
+
+// tellRates says what the highest rates are.
+func (a *app) tellRates(c *sweepCall, runs []*study.Result, err error) error {
+	for _, r := range runs {
+		if r.Err != nil {
+			fmt.Fprintf(a.stderr, "orchestrator: a run %s\n", r.Says)
+			a.status = max(a.status, check.Inconclusive.ExitCode())
+		}
+	}
+	rows := c.Rates()
+	if len(runs) > 0 {
+		fmt.Fprintf(a.stdout, "%s.\n", english.Count(len(runs), "run", "runs"))
+	} else if err == nil {
+		fmt.Fprintln(a.stdout, "0 runs: the set has them all.")
+	}
+	fmt.Fprintln(a.stdout)
+	a.printRates(c, rows)
+	if len(rows) < len(c.Cells) {
+		a.status = max(a.status, check.Inconclusive.ExitCode())
+	}
+	for i := range rows {
+		switch {
+		case rows[i].LimitedBy == study.LimitViolation:
+			a.status = check.Violated.ExitCode()
+		case !rows[i].Number(option.RateColumn).Known() && a.status == 0:
+			a.status = check.Inconclusive.ExitCode()
+		}
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return failure{err, unwritten}
+	}
+	folder := filepath.Join(c.Setup.Results, c.Setup.Set)
+	fmt.Fprintf(a.stdout, "The table is %s; the runs are in %s.\n", filepath.Join(folder, results.RatesFile),
+		filepath.Join(folder, results.RowsFile))
+	if err != nil {
+		fmt.Fprintln(a.stdout, "interrupted: the same command goes on with what is left")
+		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
+	}
+	return nil
+}
+
+// printRates prints a line for each configuration: its algorithm, nodes and latency, what else they differ
+// in, and its highest rate.
+func (a *app) printRates(c *sweepCall, rows []results.RateRow) {
+	if len(rows) == 0 {
+		fmt.Fprintln(a.stdout, "No search has ended.")
+		return
+	}
+	asked := make([]results.Row, len(rows))
+	trials := make([]*compare.Trial, len(rows))
+	for i := range rows {
+		asked[i].Asked = rows[i].Asked
+		trials[i] = &compare.Trial{Row: asked[i]}
+	}
+	columns := []string{"algorithm", "nodes", "latency"}
+	for _, column := range results.AskedColumns(compare.OptionColumns(trials)...) {
+		differs := slices.ContainsFunc(asked, func(r results.Row) bool {
+			return r.Text(column) != asked[0].Text(column)
+		})
+		if differs && column != option.RateColumn && !slices.Contains(columns, column) {
+			columns = append(columns, column)
+		}
+	}
+	var t terminal.Table
+	for _, column := range append(slices.Clone(columns), "per node", "in total", "interval", "limited by") {
+		t.Head = append(t.Head, strings.ToUpper(column))
+	}
+	var notes []string
+	for i, r := range rows {
+		var cells []any
+		for _, column := range columns {
+			cells = append(cells, cmp.Or(asked[i].Text(column), format.Missing))
+		}
+		interval := format.Missing
+		if r.LowPerS.Known() {
+			interval = format.Rate(r.TotalLowPerS) + " to " + format.Rate(r.TotalHighPerS)
+		}
+		t.Add(append(cells, format.Rate(r.Number(option.RateColumn)), format.Rate(r.TotalPerS), interval,
+			r.LimitedBy)...)
+		for _, note := range []string{intervalNote(&r), rateNote(&r)} {
+			if note != "" && !slices.Contains(notes, note) {
+				notes = append(notes, note)
+			}
+		}
+	}
+	t.Print(a.stdout)
+	fmt.Fprintf(a.stdout, "\nRates are requests per second. %s\n", nextRate(rows, columns))
+	for _, note := range notes {
+		fmt.Fprintln(a.stdout, note)
+	}
+}
+
+// nextRate says what becomes of the next rate: of several trials, some may serve it, since the rate is their
+// median.
+func nextRate(rows []results.RateRow, columns []string) string {
+	const percent = 100 * (study.RateStep - 1)
+	if !slices.ContainsFunc(rows, func(r results.RateRow) bool { return r.Trials > 1 }) {
+		return fmt.Sprintf("The next rate, %.0f%% higher, is not served.", percent)
+	}
+	text := fmt.Sprintf("They are medians of the trials, each of which does not serve what is %.0f%% higher "+
+		"than its own.", percent)
+	for i := range rows {
+		trials := strings.Fields(rows[i].ServedNext)
+		if len(trials) == 0 {
+			continue
+		}
+		asked := results.Row{Asked: rows[i].Asked}
+		var words []string
+		for _, column := range columns {
+			words = append(words, column+" "+cmp.Or(asked.Text(column), format.Missing))
+		}
+		text += fmt.Sprintf("\nA rate %.0f%% higher is served in %s of %d: %s.", percent,
+			trialWords(trials), rows[i].Trials, strings.Join(words, ", "))
+	}
+	return text
+}
+
+// trialWords names trials: trials 2 and 5.
+func trialWords(numbers []string) string {
+	if len(numbers) == 1 {
+		return "trial " + numbers[0]
+	}
+	return "trials " + english.List(numbers)
+}
+
+// intervalNote says what the interval of a rate is.
+func intervalNote(r *results.RateRow) string {
+	switch r.Interval {
+	case study.IntervalOfMedian:
+		return "The interval is that of the median, in total, of 95%."
+	case study.IntervalOfAll:
+		return fmt.Sprintf(
+			"Of %s, the interval is from the least to the most, in total: that of a median takes %d.",
+			english.Count(r.Trials, "trial", "trials"), trialsOfRates)
+	}
+	return ""
+}
+
+// rateNote explains what a rate is that is not plainly one.
+func rateNote(r *results.RateRow) string {
+	switch {
+	case r.LimitedBy == study.LimitViolation:
+		return fmt.Sprintf("violation: %s broke a promise, so it has no rate: verify names where", r.Algorithm)
+	case r.LimitedBy == study.LimitUnknown:
+		return "unknown: the run at the next rate shows nothing, so the rate may be higher: " + r.Reason
+	case !r.Number(option.RateColumn).Known():
+		return "No rate: not even the least that is probed is served, 20 requests in the window: " +
+			"try a longer --duration."
+	case r.LimitedBy == study.LimitCPU:
+		return "cpu: the run was bound by the CPU, so another machine has another rate."
+	case r.LimitedBy == study.LimitCap:
+		return "cap: the highest rate that is probed is served, a million requests in the window."
+	}
+	return ""
+}

@@ -1,0 +1,308 @@
+package commands
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/algorithms/catalog"
+	"turnstile/algorithms/detector"
+	"turnstile/bench/study"
+	"turnstile/internal/english"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
+	"turnstile/nodes/row"
+	"turnstile/results"
+)
+
+const validateHelp = `Reproduce what was published of the algorithms: messages per entry, synchronization
+and client delays in hops, utilisation and throughput; messages, times and split votes of elections; the load
+of a failure detector, and how soon it probes a crashed node. Each figure comes from simulated runs in which
+every link takes one millisecond, unless its source says otherwise, and only the critical section and the
+algorithm's timeouts take time besides. It is printed beside the published one.
+
+A figure that is exact must be met; a mean or a share of random draws must come within four standard errors;
+what holds in the steady state within 1%, since the first entries differ; and a curve that was fitted to
+simulations within 3%. A formula that its source calls about right, and what another simulator measured,
+stand beside without a verdict ("about").
+
+Exit status: 0 all hold, 1 one is off, 2 none is listed for the algorithm or it was interrupted, 64 bad usage,
+74 if the output could not be written.`
+
+const validateExample = `  orchestrator validate
+  orchestrator validate --algo raymond
+  orchestrator validate --algo bakery,peterson
+  orchestrator validate --csv figures.csv
+  orchestrator validate --algo maekawa --json`
+
+// A validateCall is one call of validate.
+type validateCall struct {
+	study.Experiment
+	algorithms       []string
+	csv              string // the file for the figures; -: standard output; empty: none
+	json, noProgress bool
+}
+
+func (a *app) validateCommand() *cobra.Command {
+	var c validateCall
+	c.Seed = 1
+	cmd, f := a.many(&cobra.Command{
+		Use:     "validate",
+		Short:   "Reproduce the published figures of the algorithms",
+		Long:    validateHelp,
+		Example: validateExample,
+	}, c.check, func(ctx context.Context) error { return a.validate(ctx, &c) })
+	f.StringSliceVar(&c.algorithms, "algo", nil,
+		"only what is about these algorithms or detectors, by `names` or aliases, with commas between")
+	f.Uint64Var(&c.Seed, "seed", c.Seed, "of all that is drawn at random")
+	f.StringVar(&c.csv, "csv", "", "write the figures to a `file` as well; - writes them here instead")
+	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	addNoProgress(f, &c.noProgress)
+	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	return cmd
+}
+
+// check completes the call, and says what is wrong with it, if anything is.
+func (c *validateCall) check(settings) (err error) {
+	find := func(name string) (*spec, error) {
+		if row := detectorNamed(name); row != nil {
+			return row, nil
+		}
+		return findAlgorithm(name)
+	}
+	c.Rows, err = rowsNamed(c.algorithms, find, slices.Concat(catalog.All(), detector.Table))
+	if err != nil {
+		return err
+	}
+	if c.json && c.csv != "" {
+		return errors.New("--json and --csv ask for different outputs: leave out one of the two")
+	}
+	return nil
+}
+
+func (a *app) validate(ctx context.Context, c *validateCall) error {
+	if c.csv != "" && c.csv != "-" { // looked at before it takes its time
+		if err := checkWritable(c.csv); err != nil {
+			return fmt.Errorf("--csv: %w", err)
+		}
+	}
+	bar := a.follow(&c.Experiment, c.noProgress, 0, "figure")
+	figures, all, err := c.Reproduce(ctx)
+	bar.clear()
+	interrupted := ctx.Err() != nil
+	switch {
+	case err != nil && !interrupted:
+		return failure{err, check.Violated.ExitCode()}
+	case all == 0:
+		return failure{unpublished(c.Rows), check.Inconclusive.ExitCode()}
+	}
+	off := sortFigures(figures)
+	switch {
+	case off > 0:
+		a.status = check.Violated.ExitCode()
+	case interrupted:
+		a.status = check.Inconclusive.ExitCode()
+	}
+	switch {
+	case c.json:
+		return a.printFigureDocument(figures, all, off)
+	case c.csv != "-":
+		a.printFigures(figures, off)
+		if interrupted {
+			fmt.Fprintf(a.stdout, "interrupted: %d more were not looked at\n", all-len(figures))
+		}
+	}
+	if err := a.writeCSV(c.csv, figures); err != nil {
+		return failure{fmt.Errorf("--csv: %w", err), unwritten}
+	}
+	return nil
+}
+
+// unpublished says that nothing was published of any of these rows.
+func unpublished(rows []*spec) error {
+	if len(rows) == 1 {
+		return fmt.Errorf("the row of %s lists no published figures", rows[0].Name)
+	}
+	var names []string
+	for _, row := range rows {
+		names = append(names, row.Name)
+	}
+	return fmt.Errorf("the rows of %s list no published figures", english.List(names))
+}
+
+// writeCSV writes figures to a file, or to standard output if that is -.
+func (a *app) writeCSV(path string, figures []*study.Reproduced) error {
+	switch path {
+	case "":
+		return nil
+	case "-":
+		return writeFigures(a.stdout, figures)
+	}
+	return results.WriteFile(path, func(w io.Writer) error { return writeFigures(w, figures) })
+}
+
+// sortFigures brings figures into the order in which they are printed, and counts those that are off.
+func sortFigures(all []*study.Reproduced) (off int) {
+	for _, r := range all {
+		if r.Judged() && !r.Holds {
+			off++
+		}
+	}
+	slices.SortStableFunc(all, func(r, s *study.Reproduced) int {
+		return cmp.Or(cmp.Compare(r.Figure, s.Figure), cmp.Compare(r.Spec.Name, s.Spec.Name),
+			cmp.Compare(r.Config.N, s.Config.N), strings.Compare(variantOf(r), variantOf(s)))
+	})
+	return off
+}
+
+// A figureDocument is what --json prints of a figure.
+type figureDocument struct {
+	Figure    row.Figure `json:"figure"`
+	Algorithm string     `json:"algorithm"`
+	Variant   string     `json:"variant"`
+	Nodes     int        `json:"nodes"`
+	Source    string     `json:"source"`
+	Min       float64    `json:"published_min"`
+	Max       *float64   `json:"published_max"` // null: there is none
+	Measured  float64    `json:"measured"`
+	Error     float64    `json:"standard_error"`
+	Holds     *bool      `json:"holds"` // null: there is no verdict
+}
+
+func (a *app) printFigureDocument(figures []*study.Reproduced, all, off int) error {
+	documents := []figureDocument{}
+	for _, r := range figures {
+		d := figureDocument{r.Figure, r.Spec.Name, variantOf(r), r.Config.N, r.Source, r.Published.Min,
+			&r.Published.Max, r.Measured, r.Error, &r.Holds}
+		if math.IsInf(r.Published.Max, 1) {
+			d.Max = nil
+		}
+		if !r.Judged() {
+			d.Holds = nil
+		}
+		documents = append(documents, d)
+	}
+	return terminal.PrintJSON(a.stdout, map[string]any{"figures": documents, "listed": all, "off": off})
+}
+
+func (a *app) printFigures(all []*study.Reproduced, off int) {
+	about := 0
+	for rest := all; len(rest) > 0; {
+		n := slices.IndexFunc(rest, func(r *study.Reproduced) bool { return r.Figure != rest[0].Figure })
+		if n < 0 {
+			n = len(rest)
+		}
+		about += a.printTable(rest[:n])
+		rest = rest[n:]
+	}
+	fmt.Fprintf(a.stdout, "\n%d figures, %d off", len(all), off)
+	if about > 0 {
+		fmt.Fprintf(a.stdout, "; %d have no verdict", about)
+	}
+	fmt.Fprintln(a.stdout)
+}
+
+// printTable prints all that was published of one figure, in columns that are as wide as what is in them, and
+// returns how many of them have no verdict.
+func (a *app) printTable(all []*study.Reproduced) (about int) {
+	colors := terminal.PaletteFor(a.stdout)
+	names, variants, verdicts := 0, 0, 0
+	for _, r := range all {
+		names = max(names, utf8.RuneCountInString(r.Spec.Name))
+		variants = max(variants, utf8.RuneCountInString(variantOf(r)))
+		verdicts = max(verdicts, len(markOf(r)))
+	}
+	variants = max(variants, len(all[0].Figure)-names-3)
+	fmt.Fprintf(a.stdout, "\n%-*s %4s %10s %10s %6s\n", names+variants+3, all[0].Figure,
+		"N", "published", "measured", "ratio")
+	for _, r := range all {
+		verdict, source := fmt.Sprintf("%-*s", verdicts, markOf(r)), ""
+		before := fmt.Sprintf("  %-*s %-*s %4d %10s %10s %6s", names, r.Spec.Name, variants, variantOf(r),
+			r.Config.N, publishedOf(r), figureOf(r.Measured), ratioOf(r))
+		indent := utf8.RuneCountInString(before+verdict) + terminal.Gap
+		width := len(r.Source) // a claim names its whole line
+		if terminal.Is(a.stdout) {
+			width = max(terminal.Columns(a.stdout)-indent, helpWidth/4)
+		}
+		for i, part := range english.Wrap(r.Source, width) {
+			if i > 0 {
+				source += "\n" + strings.Repeat(" ", indent)
+			}
+			source += part
+		}
+		switch {
+		case !r.Judged():
+			about++
+		case !r.Holds:
+			verdict = colors.Paint(terminal.Red, verdict)
+		}
+		fmt.Fprintf(a.stdout, "%s%s  %s\n", before, verdict, source)
+	}
+	return about
+}
+
+// markOf returns the mark behind the ratio of a figure: "about", "OFF" or nothing.
+func markOf(r *study.Reproduced) string {
+	switch {
+	case !r.Judged():
+		return "  about"
+	case !r.Holds:
+		return "  OFF"
+	}
+	return ""
+}
+
+// variantOf says under what load, and with what options, a figure was measured.
+func variantOf(r *study.Reproduced) string {
+	words := append([]string{string(r.Load)}, r.Config.Given()...)
+	if r.Multicast {
+		words = append(words, "multicast")
+	}
+	if r.Figure == row.Utilisation {
+		words = append(words, fmt.Sprintf("W=%v", r.Hold))
+	}
+	return strings.Join(words, " ")
+}
+
+func publishedOf(r *study.Reproduced) string {
+	if r.Published.Exact() {
+		return figureOf(r.Published.Min)
+	}
+	if r.Figure.Share() {
+		return fmt.Sprintf("%v-%v", r.Published.Min, r.Published.Max)
+	}
+	return r.Published.String()
+}
+
+func figureOf(x float64) string { return strconv.FormatFloat(x, 'f', 4, 64) }
+
+func ratioOf(r *study.Reproduced) string {
+	if !r.Published.Exact() || r.Published.Min == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(r.Ratio(), 'f', 3, 64)
+}
+
+func writeFigures(w io.Writer, all []*study.Reproduced) error {
+	t := terminal.Table{Head: []string{"figure", "algorithm", "variant", "nodes", "source", "published_min",
+		"published_max", "measured", "standard_error", "ratio", "holds"}}
+	for _, r := range all {
+		holds := ""
+		if r.Judged() {
+			holds = strconv.FormatBool(r.Holds)
+		}
+		t.Add(r.Figure, r.Spec.Name, variantOf(r), r.Config.N, r.Source, figureOf(r.Published.Min),
+			figureOf(r.Published.Max), figureOf(r.Measured), figureOf(r.Error),
+			strings.TrimPrefix(ratioOf(r), "-"), holds)
+	}
+	return t.CSV(w)
+}

@@ -1,0 +1,426 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"turnstile/bench"
+	"turnstile/bench/publish"
+	"turnstile/internal/english"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
+	"turnstile/report/text"
+	"turnstile/results"
+)
+
+const verifyHelp = `Judge a run again by the histories that it stored, and print the verdict with what each
+check found. Then make every table of the run again, and name each place where a stored table differs: file,
+line, column, the stored value, and the value that the history gives.
+
+` + runHelp + `
+SET, the name or the path of a set, is for all of its runs. Of a published set, a folder or its .tar.gz,
+every file is compared with its digest; if all agree, the tables of the set are compared with those of its
+runs, and the files of each run with each other. Runs whose histories came along are judged again; of the
+others, verdicts and figures are not confirmed, and a line says of how many.
+
+Names, words, pictures and reports of stalls are not in the histories. Digests in run.yaml say whether they
+were changed. A change of names, words or pictures is a difference; one of a report of a stall is named, and
+the status stays.
+
+A trial whose history cannot be read is named, and the others are judged; then the run is inconclusive, unless
+another trial is violated or its rows differ.
+
+A run whose orchestrator was killed can be judged too: its histories are then the logs of its nodes, as
+they left them. Its tables are not compared. A simulated run has no logs: only its trials that had ended
+can be judged.
+
+Exit status: as of bench, by the verdict found now, of a set the worst; 1 if a table differs; 2 if a history
+is missing or cannot be read, and nothing is violated. Of a published set: 1 if anything differs, otherwise
+by the runs that were judged again, and 2 if this Turnstile lacks the format or the algorithm of one;
+histories that did not come along change nothing.`
+
+const verifyExample = `  orchestrator verify
+  orchestrator verify --benchstat latest >new.txt; benchstat old.txt new.txt
+  orchestrator verify bench/20260131-140509-ricart-agrawala-n32
+  orchestrator verify bench
+  orchestrator verify published/lan.tar.gz
+  orchestrator verify --json results/latest`
+
+// A verifyCall is one call of verify.
+type verifyCall struct{ json, benchmark bool }
+
+// A verifiable is a run or, if there is none, a set, or the place of one that was published.
+type verifiable struct {
+	run       *results.Folder
+	set       *results.Set
+	published string
+}
+
+func openVerifiable(root, ref string) (v verifiable, err error) {
+	for _, path := range []string{filepath.Join(root, ref), ref} {
+		info, err := os.Stat(path)
+		if err == nil && (info.Mode().IsRegular() && strings.HasSuffix(path, results.ArchiveSuffix) ||
+			results.IsPublished(path) && (path != ref || filepath.Base(ref) != ref || ref == ".")) {
+			return verifiable{published: path}, nil
+		}
+	}
+	return openRunOrSet(root, ref)
+}
+
+// openRunOrSet finds a run or, if there is none, a set, which may be a folder that was published.
+func openRunOrSet(root, ref string) (v verifiable, err error) {
+	if v.run, err = results.Open(root, ref); err != nil {
+		if v.set = results.OpenSet(root, ref); v.set != nil {
+			err = nil
+		}
+	}
+	return v, err
+}
+
+func (a *app) verifyCommand() *cobra.Command {
+	var c verifyCall
+	cmd := onStored(&cobra.Command{
+		Use:               "verify [RUN|SET|PUBLISHED]",
+		Short:             "Judge a stored run again, and compare its tables",
+		Long:              verifyHelp,
+		Example:           verifyExample,
+		ValidArgsFunction: completeRunOrSet,
+	}, func(cmd *cobra.Command, s settings) error {
+		return s.either(cmd, "json", "benchstat")
+	}, openVerifiable, func(ctx context.Context, _ settings, v verifiable) error {
+		if v.published != "" {
+			return a.verifyPublished(ctx, &c, v.published)
+		}
+		if v.run == nil {
+			return a.verifySet(ctx, &c, v.set)
+		}
+		return a.verify(ctx, &c, v.run)
+	})
+	cmd.Flags().String("results", "results", "`folder` of all result sets")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON document instead")
+	cmd.Flags().BoolVar(&c.benchmark, "benchstat", false, "print Go benchmark lines instead, a line per trial")
+	return cmd
+}
+
+// A verified is a run that was judged again.
+type verified struct {
+	stored  bench.Record
+	run     *bench.Run
+	summary *bench.Summary // made from the histories alone
+	audit   *bench.Audit
+}
+
+// judgeAgain judges a run again. An error has the exit status.
+func judgeAgain(ctx context.Context, folder *results.Folder) (*verified, error) {
+	var v verified
+	err := folder.ReadYAML(&v.stored)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = withoutRecord(folder, err)
+	}
+	if err == nil {
+		v.run, err = bench.Reopen(ctx, folder)
+	}
+	if errors.Is(err, bench.ErrNotJudged) {
+		err = fmt.Errorf("%w; what is stored has not changed", err)
+	}
+	if err != nil {
+		return nil, failure{err, check.Inconclusive.ExitCode()}
+	}
+	v.summary, v.audit = v.run.Summary(), v.run.Audit(&v.stored)
+	return &v, nil
+}
+
+// outcome is that of the run, and violated if a table differs.
+func (v *verified) outcome() check.Outcome {
+	if len(v.audit.Differences) > 0 {
+		return check.Violated
+	}
+	return v.summary.Outcome()
+}
+
+// document is what --json prints of it: what show prints, unless there is something to say of the tables.
+func (v *verified) document() (*text.Document, error) {
+	d, err := text.DocumentOf(v.summary)
+	if err == nil && len(v.audit.Differences)+len(v.audit.Remarks) > 0 {
+		d.Tables = v.audit
+	}
+	return d, err
+}
+
+func (a *app) verify(ctx context.Context, c *verifyCall, folder *results.Folder) error {
+	v, err := judgeAgain(ctx, folder)
+	if err != nil {
+		return err
+	}
+	a.status = v.outcome().ExitCode()
+	switch {
+	case c.json:
+		d, err := v.document()
+		if err != nil {
+			return err
+		}
+		return terminal.PrintJSON(a.stdout, d)
+	case c.benchmark:
+		text.Unjudged(a.stderr, v.summary)
+		a.tellTables(a.stderr, v.audit)
+		return results.GoBench(a.stdout, v.summary.Rows)
+	}
+	text.New(a.stdout).Stored(v.summary)
+	for i, t := range v.run.Trials {
+		fmt.Fprintf(a.stdout, "\n%s%s\n", v.summary.VerdictText(i), verdictAgainst(v.stored, t.Number-1, t))
+	}
+	if len(v.audit.Differences)+len(v.summary.Unjudged) == 0 && !v.stored.Unfinished() {
+		fmt.Fprintln(a.stdout, "the stored tables agree with the histories")
+	}
+	a.tellTables(a.stdout, v.audit)
+	return nil
+}
+
+// tellTables prints where the stored tables differ, and the remarks.
+func (a *app) tellTables(w io.Writer, audit *bench.Audit) {
+	if len(audit.Differences) > 0 {
+		fmt.Fprintf(w, "%s from the histories:\n", terminal.PaletteFor(w).Paint(terminal.Red,
+			"THE STORED TABLES DIFFER"))
+	}
+	for _, d := range audit.Differences {
+		fmt.Fprintf(w, "  %v\n", d)
+	}
+	for _, remark := range audit.Remarks {
+		fmt.Fprintln(w, remark)
+	}
+}
+
+// withoutRecord is the error of a run that lacks its run.yaml.
+func withoutRecord(folder *results.Folder, err error) error {
+	return fmt.Errorf("%s cannot be shown, judged or made again, since nothing says how it was made: %w; "+
+		"what is left of it is in %s", folder.Ref(), err, terminal.FromHere(folder.Path))
+}
+
+// verdictAgainst says whether the verdict of a trial is the stored one.
+func verdictAgainst(stored bench.Record, index int, t *bench.Trial) string {
+	now := t.Verdict.Outcome.String()
+	was := ""
+	if index < len(stored.Trials) {
+		was = stored.Trials[index].Verdict
+	}
+	switch was {
+	case "":
+		if index < len(stored.Trials) {
+			return "no verdict was stored: nobody had judged the trial to its end"
+		}
+		return "no verdict was stored: " + results.OrchestratorGone
+	case now:
+		return "the stored verdict is the same"
+	}
+	return fmt.Sprintf("THE STORED VERDICT DIFFERS: it is %s", was)
+}
+
+// A setVerdict sums up what verify says of the runs of a set.
+type setVerdict struct {
+	worst     check.Outcome
+	outcomes  map[check.Outcome]int // how many runs have it, by the histories
+	differing []string              // runs whose tables differ
+	unread    int
+	remarks   map[string]int // how many runs they are about
+	rows      []results.Row
+	documents []any
+}
+
+// verifySet judges all runs of a set again. A run that cannot be judged is named, and the others go on.
+func (a *app) verifySet(ctx context.Context, c *verifyCall, set *results.Set) error {
+	v, err := a.judgeSet(ctx, c, set.Runs)
+	if err != nil {
+		return err
+	}
+	a.status = v.worst.ExitCode()
+	switch {
+	case c.json:
+		return terminal.PrintJSON(a.stdout, v.documents)
+	case c.benchmark:
+		return results.GoBench(a.stdout, v.rows)
+	}
+	for _, name := range []string{results.MatrixFile, results.SplitBrainFile, results.FailoverFile} {
+		if _, err := os.Stat(filepath.Join(set.Path, name)); err == nil {
+			v.remarks[name+" is about the set as a whole, and is not compared"]++
+		}
+	}
+	v.print(a, len(set.Runs))
+	return nil
+}
+
+// verifyPublished checks a published set, a folder or an archive, and judges the runs again whose histories
+// came along. What differs decides the exit status before the verdicts of these runs.
+func (a *app) verifyPublished(ctx context.Context, c *verifyCall, path string) error {
+	folder := path
+	if strings.HasSuffix(path, results.ArchiveSuffix) {
+		dir, err := os.MkdirTemp("", "turnstile-verify-")
+		if err != nil {
+			return failure{err, unwritten}
+		}
+		defer os.RemoveAll(dir)
+		if err := publish.Unpack(ctx, path, dir); err != nil {
+			return failure{fmt.Errorf("%s cannot be unpacked: %w", path, err), check.Violated.ExitCode()}
+		}
+		folder = dir
+	}
+	audit, err := publish.Check(ctx, folder)
+	if err != nil {
+		return failure{fmt.Errorf("%s cannot be checked: %w", path, err), check.Inconclusive.ExitCode()}
+	}
+	v, err := a.judgeSet(ctx, c, audit.Judgeable)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(audit.Differences) > 0:
+		v.worst = check.Violated
+	case len(audit.Lacking) > 0:
+		v.worst = max(v.worst, check.Inconclusive)
+	}
+	a.status = v.worst.ExitCode()
+	switch {
+	case c.json:
+		return terminal.PrintJSON(a.stdout, map[string]any{"published": audit, "runs": v.documents,
+			"not_confirmed": audit.Without})
+	case c.benchmark:
+		err = results.GoBench(a.stdout, v.rows)
+	case len(audit.Judgeable) > 0:
+		v.print(a, len(audit.Judgeable))
+	}
+	if len(audit.Differences) == 0 {
+		fmt.Fprintf(a.stdout, "%s: as published; nothing that was compared in it differs\n",
+			terminal.FromHere(path))
+	} else {
+		fmt.Fprintf(a.stdout, "%s from what was published:\n", terminal.PaletteFor(a.stdout).Paint(terminal.Red,
+			terminal.FromHere(path)+" DIFFERS"))
+	}
+	for _, d := range audit.Differences {
+		fmt.Fprintf(a.stdout, "  %v\n", d)
+	}
+	for _, why := range slices.Sorted(maps.Keys(audit.Lacking)) {
+		fmt.Fprintf(a.stdout, "not confirmed: this Turnstile cannot judge %s: %s\n",
+			english.Count(audit.Lacking[why], "run", "runs"), why)
+	}
+	if audit.Without > 0 {
+		fmt.Fprintf(a.stdout, "not confirmed: the histories of %s are not here, so their verdicts and figures "+
+			"cannot be computed again\n", english.Count(audit.Without, "run", "runs"))
+	}
+	return err
+}
+
+// judgeSet judges runs again, and prints a line about each, for people.
+func (a *app) judgeSet(ctx context.Context, c *verifyCall, runs []*results.Folder) (*setVerdict, error) {
+	v := &setVerdict{documents: []any{}, outcomes: map[check.Outcome]int{},
+		remarks: map[string]int{}}
+	for _, folder := range runs {
+		one, err := judgeAgain(ctx, folder)
+		switch {
+		case errors.Is(err, bench.ErrNotJudged):
+			return nil, err
+		case err != nil:
+			v.unreadable(a, c, folder, err)
+			continue
+		}
+		if err := v.add(a, c, folder, one); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+// unreadable notes a run that cannot be judged, and says why.
+func (v *setVerdict) unreadable(a *app, c *verifyCall, folder *results.Folder, err error) {
+	v.unread++
+	v.worst = max(v.worst, check.Inconclusive)
+	v.documents = append(v.documents,
+		map[string]string{"run": folder.Ref(), "path": folder.Path, "error": err.Error()})
+	fmt.Fprintf(a.stderr, "%s: %v\n", folder.Ref(), err)
+}
+
+// add notes a run that was judged again, and prints a line about it, for people.
+func (v *setVerdict) add(a *app, c *verifyCall, folder *results.Folder, one *verified) error {
+	outcome := one.summary.Outcome()
+	v.worst = max(v.worst, one.outcome())
+	v.outcomes[outcome]++
+	if len(one.audit.Differences) > 0 {
+		v.differing = append(v.differing, folder.Ref())
+	}
+	switch {
+	case c.json:
+		d, err := one.document()
+		v.documents = append(v.documents, d)
+		return err
+	case c.benchmark:
+		v.rows = append(v.rows, one.summary.Rows...)
+		text.Unjudged(a.stderr, one.summary)
+		a.tellTables(a.stderr, &bench.Audit{Differences: one.audit.Differences})
+		return nil
+	}
+	colors := terminal.PaletteFor(a.stdout)
+	switch {
+	case len(one.audit.Differences) > 0:
+		fmt.Fprintf(a.stdout, "%s  %s: the histories say %v\n", colors.Paint(terminal.Red, "THE TABLES DIFFER"),
+			folder.Ref(), outcome)
+	case one.stored.Unfinished():
+		fmt.Fprintf(a.stdout, "%s  %s: %s\n", text.Outcome(colors, outcome), folder.Ref(), results.UnfinishedSays)
+	case len(one.summary.Unjudged) > 0:
+		fmt.Fprintf(a.stdout, "%s  %s: what can be judged agrees with the histories\n",
+			text.Outcome(colors, outcome), folder.Ref())
+	default:
+		says := ""
+		if slices.ContainsFunc(one.stored.Trials, func(t bench.TrialRecord) bool { return t.Interrupted() }) {
+			says = results.Interrupted + "; "
+		}
+		fmt.Fprintf(a.stdout, "%s  %s: %sthe tables agree with the histories\n", text.Outcome(colors, outcome),
+			folder.Ref(), says)
+	}
+	text.Unjudged(a.stdout, one.summary)
+	for _, d := range one.audit.Differences {
+		fmt.Fprintf(a.stdout, "  %v\n", d)
+	}
+	for _, remark := range one.audit.Remarks {
+		if len(one.summary.Unjudged) > 0 { // it is about this run alone
+			fmt.Fprintf(a.stdout, "  %s\n", remark)
+		} else {
+			v.remarks[remark]++
+		}
+	}
+	return nil
+}
+
+// print sums up the set.
+func (v *setVerdict) print(a *app, runs int) {
+	var words []string
+	for outcome := check.Valid; outcome <= check.Violated; outcome++ {
+		if n := v.outcomes[outcome]; n > 0 {
+			words = append(words, fmt.Sprintf("%d %v", n, outcome))
+		}
+	}
+	if v.unread > 0 {
+		words = append(words, fmt.Sprintf("%d cannot be judged", v.unread))
+	}
+	tables := "no table differs from the histories"
+	if n := len(v.differing); n > 0 {
+		tables = fmt.Sprintf("tables of %s differ from the histories: %s", english.Count(n, "run", "runs"),
+			strings.Join(v.differing, ", "))
+	}
+	fmt.Fprintf(a.stdout, "\n%s: %s; %s\n", english.Count(runs, "run", "runs"), strings.Join(words, ", "),
+		tables)
+	for _, remark := range slices.Sorted(maps.Keys(v.remarks)) {
+		of := ""
+		if n := v.remarks[remark]; n > 1 {
+			of = fmt.Sprintf(" (%d runs)", n)
+		}
+		fmt.Fprintf(a.stdout, "%s%s\n", remark, of)
+	}
+}

@@ -1,0 +1,92 @@
+package commands
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/spf13/cobra"
+
+	"turnstile/internal/broker"
+)
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the versions of this program and of what it is made with",
+		Example: "  orchestrator version",
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			fmt.Fprint(a.stdout, versionText())
+			return nil
+		},
+	}
+}
+
+// versionText says what the program is made of, a line for each part.
+func versionText() (text string) {
+	v := versions()
+	for _, name := range []string{"turnstile", "revision", "go", "nats-server", "nats.go"} {
+		if v[name] != "" {
+			text += fmt.Sprintf("%-12s %s\n", name, v[name])
+		}
+	}
+	return text
+}
+
+// The commit that the program was built from, and "true" if the tree had been changed since. `make build`
+// sets them, as the stamp of Go lacks in work trees of git, and makes the build fail in a tree of
+// another user.
+var commit, changed string
+
+// versions returns what the program is made of, as run.yaml stores it.
+func versions() map[string]string {
+	v := map[string]string{
+		"turnstile":   "unknown",
+		"go":          runtime.Version(),
+		"nats-server": broker.Version,
+		"nats.go":     nats.Version,
+	}
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return v
+	}
+	v["turnstile"] = cmp.Or(build.Main.Version, v["turnstile"])
+	revision, modified := commit, changed
+	for _, s := range build.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.modified":
+			modified = s.Value
+		}
+	}
+	if revision == "" {
+		return v
+	}
+	v["revision"] = revision
+	if v["turnstile"] == "(devel)" { // runs of several commits differ in the column version
+		v["turnstile"] = "devel-" + revision[:min(shortRevision, len(revision))]
+	}
+	if modified == "true" {
+		v["revision"] += ", modified"
+		if strings.HasPrefix(v["turnstile"], "devel-") {
+			v["turnstile"] += "+dirty" // as versions that Go has stamped
+		}
+	}
+	return v
+}
+
+// shortRevision is how many digits of a commit are in a version.
+const shortRevision = 12
+
+// warnOfNoCommit says, in one line, that the runs of this program cannot name the commit that made them.
+func (a *app) warnOfNoCommit() {
+	if v := versions(); v["revision"] == "" {
+		fmt.Fprintf(a.stderr, "orchestrator: warning: this program, %s, does not know its commit, so nothing will "+
+			"tell its runs from those of another: build it with make build, in a clone\n", v["turnstile"])
+	}
+}

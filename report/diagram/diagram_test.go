@@ -1,0 +1,196 @@
+package diagram
+
+import (
+	"encoding/xml"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"turnstile/algorithms/catalog"
+	"turnstile/internal/chance"
+	"turnstile/judge/section"
+	"turnstile/judge/spacetime"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/replay"
+	"turnstile/nodes/row"
+	"turnstile/nodes/sim"
+	"turnstile/nodes/stall"
+	"turnstile/nodes/workload"
+)
+
+var whole = section.Window{To: math.MaxInt64}
+
+// simulated returns a simulated run of Ricart-Agrawala, and its messages.
+func simulated(t *testing.T, n int, entries uint64) *spacetime.Extract {
+	t.Helper()
+	ricart, err := catalog.Find("ricart-agrawala")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stack, err := row.Assemble(row.Instance{Row: ricart, Config: nodes.Config{N: n}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := sim.Options{Stack: stack, Seed: 1, Entries: entries, Latency: time.Millisecond,
+		Trace:    true,
+		Workload: workload.Workload{Load: workload.Saturated, Hold: chance.Constant(500 * time.Microsecond)}}
+	f := spacetime.New(history.Header{Nodes: n}, stack, whole)
+	if _, err := sim.Run(o, f); err != nil {
+		t.Fatal(err)
+	}
+	f.Window.To = f.End
+	return &f.Extract
+}
+
+// played plays a schedule.
+func played(t *testing.T, text string) (*spacetime.Extract, *replay.Played) {
+	t.Helper()
+	schedule, err := replay.Parse(strings.NewReader("turnstile schedule 1\n"+text), catalog.Find)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := replay.Play(schedule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := spacetime.New(p.History.Header(), p.Stack, whole)
+	p.History.Run(f)
+	f.Window.To = f.End
+	return &f.Extract, p
+}
+
+// holds checks that a picture is well-formed, that all in it begins inside, and that it has some words.
+func holds(t *testing.T, picture string, words ...string) {
+	t.Helper()
+	width, height := 0.0, 0.0
+	for d := xml.NewDecoder(strings.NewReader(picture)); ; {
+		token, err := d.Token()
+		if err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		e, is := token.(xml.StartElement)
+		if !is || e.Name.Local == "pattern" {
+			continue
+		}
+		for _, a := range e.Attr {
+			x, err := strconv.ParseFloat(a.Value, 64)
+			switch across := strings.HasPrefix(a.Name.Local, "x"); {
+			case err != nil:
+			case e.Name.Local == "svg" && a.Name.Local == "width":
+				width = x
+			case e.Name.Local == "svg" && a.Name.Local == "height":
+				height = x
+			case across && (x < 0 || x > width) || strings.HasPrefix(a.Name.Local, "y") && (x < 0 || x > height):
+				t.Errorf("not in %g x %g: %v", width, height, e)
+			}
+		}
+	}
+	for _, word := range words {
+		if !strings.Contains(picture, word) {
+			t.Errorf("the picture does not say %s:\n%s", word, picture)
+		}
+	}
+}
+
+func TestPictures(t *testing.T) {
+	x := simulated(t, 3, 5)
+	picture, err := Draw(x, Options{Title: "Ricart-Agrawala & <others>"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds(t, picture, ">Ricart-Agrawala &amp; &lt;others&gt;<", "prefers-color-scheme:dark", ">node 2<",
+		">request<", ">inside<", "request from node 0 to node 1, sent at 0s, handled at 1ms",
+		"node 0, entry 1: asked at 0s, inside ")
+	if again, _ := Draw(x, Options{Title: "Ricart-Agrawala & <others>"}); again != picture {
+		t.Error("the picture is not the same again")
+	}
+
+	x, p := played(t, "algorithm naive-broadcast\nn 2\nreq 0; req 1; 0>1 request; 1>0 request\n"+
+		"0>1 reply; 1>0 reply")
+	if picture, err = Draw(x, Options{Title: p.Violation.Says, Played: true}); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, picture, ">inside together: nodes 0, 1<", ">what should not be<", ">step 0 to step ", ">step<")
+
+	x, _ = played(t, "algorithm bully\nn 3\ncampaign 0; drop 0>2 election; dup 0>1 election\n"+
+		"0>1 election; crash 2\nsuspect 1>2; restart 2; rest")
+	if picture, err = Draw(x, Options{Title: "A message is lost, one is copied, a node crashes", Played: true,
+		Fault: func(uint32) string { return "none" }}); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, picture, "election from node 0 to node 2, sent at step 1, lost", ">crash<", ">restart<",
+		">suspects 2<", ">down<", ">lost<")
+}
+
+func TestWaitsAreDrawn(t *testing.T) {
+	waits := func(peer nodes.ID) *nodes.NodeStatus { return &nodes.NodeStatus{WaitsFor: []nodes.ID{peer}} }
+	lends := func(to nodes.ID) *nodes.NodeStatus { return &nodes.NodeStatus{LentTo: &to} }
+	at3 := lends(0)
+	at3.WaitsFor = []nodes.ID{0}
+	picture, err := Waits(stall.Reports{stall.Of([]*nodes.NodeStatus{waits(1), lends(2), waits(3), at3}, 4)},
+		"A deadlock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds(t, picture, "<desc>", ">node 3 waits for node 0<", ">has 1&#39;s<", ">Red: they wait in a circle.<")
+}
+
+// What nobody could read is refused, and the window that is named instead can be drawn.
+func TestWhatIsTooLargeIsRefused(t *testing.T) {
+	x := simulated(t, 5, 200)
+	_, err := Draw(x, Options{})
+	if err == nil || !strings.Contains(err.Error(), "--from ") {
+		t.Fatalf("%v", err)
+	}
+	words := strings.Fields(strings.ReplaceAll(err.Error(), ",", ""))
+	for i, word := range words {
+		at := map[string]*int64{"--from": &x.Window.From, "--to": &x.Window.To}[word]
+		if at == nil {
+			continue
+		}
+		d, err := time.ParseDuration(words[i+1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		*at = int64(d)
+	}
+	f := spacetime.Extract{Stack: x.Stack, Window: x.Window, End: x.End}
+	for _, m := range x.Messages {
+		if m.Sent <= x.Window.To && m.Over >= x.Window.From {
+			f.Messages = append(f.Messages, m)
+		}
+	}
+	if _, err := Draw(&f, Options{}); err != nil || len(f.Messages) < 10 {
+		t.Errorf("%v with %d messages in %v", err, len(f.Messages), x.Window)
+	}
+	x = simulated(t, 61, 1)
+	if _, err := Draw(x, Options{}); err == nil || !strings.Contains(err.Error(), "--nodes 0-5") {
+		t.Errorf("61 nodes: %v", err)
+	}
+	x.Messages = nil
+	if _, err := Draw(x, Options{Nodes: []nodes.ID{0, 3}}); err != nil {
+		t.Errorf("two of 61 nodes: %v", err)
+	}
+}
+
+func TestScaleKeepsOrderAndShortensIdleTime(t *testing.T) {
+	s := newScale([]int64{0, 1e6, 2e6, 3e6, 5e9, 5e9 + 1e6}, 10, 640, 2400)
+	for i := 1; i < len(s.places); i++ {
+		if s.places[i] <= s.places[i-1] {
+			t.Errorf("time %d is at %v, after %v", i, s.places[i], s.places[i-1])
+		}
+	}
+	if len(s.cuts) != 1 || s.cuts[0] != 3 {
+		t.Errorf("shortened are %v", s.cuts)
+	}
+	even := newScale([]int64{0, 10, 20, 30}, 0, 640, 2400)
+	if len(even.cuts) > 0 || even.x(15) != even.right()/2 {
+		t.Errorf("shortened are %v, the middle is at %v of %v", even.cuts, even.x(15), even.right())
+	}
+}

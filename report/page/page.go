@@ -1,0 +1,538 @@
+package page
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"turnstile/algorithms/catalog"
+	"turnstile/bench"
+	"turnstile/bench/compare"
+	"turnstile/bench/option"
+	"turnstile/internal/english"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
+	"turnstile/nodes/foreign"
+	"turnstile/report/draw"
+	"turnstile/results"
+)
+
+// A Page is what there is to be said of a set.
+type Page struct {
+	Name string // of the set
+	Calls
+	Valid    int // trials
+	Sections []section
+	LeftOut  []string // sections without data, and why
+	Damaged  []string // runs that cannot be read as they should be, and why
+
+	most int // bytes of the HTML file
+}
+
+// Calls are the commands that a page names.
+type Calls struct {
+	Command    string // makes the page again
+	OnePicture string // makes a picture again, by the name that follows; empty: Command with --picture
+	Program    string // the first word of the others
+	Runs       string // by which runs are named before their own name, as in SET/RUN
+	Flags      string // that rerun takes beside; each with a space before it
+}
+
+// A section is a title and what stands below it, in order.
+type section struct {
+	Title  string
+	Blocks []block
+}
+
+// A block is one of these: a text, a table or a figure.
+type block struct {
+	Text   string
+	Table  *table
+	Figure *figureOf
+}
+
+// A table has a line of headers. Its first Words columns are words, the others numbers.
+type table struct {
+	Caption string
+	Head    []string
+	Rows    [][]string
+	Words   int
+	Folded  bool // it is shown on demand
+}
+
+// A figureOf is a picture with the data that it shows.
+type figureOf struct {
+	Name    string // of its files
+	Caption string
+	Inline  string // as an element of an HTML page; empty: it would make the page too large
+	File    string // as a file of its own
+	Wide    bool   // its text can be read only if it is wide
+	CSV     string
+}
+
+// ErrNoTrials says that no trial of a set can be read.
+var ErrNoTrials = errors.New("no trials can be read")
+
+// A maker makes the page of a set.
+type maker struct {
+	*Page
+	set      *results.Set
+	all      []*experiment // by setting, and then by series and nodes
+	settings []*setting
+	names    map[string]int // of series, to their looks
+	figures  map[string]int // how many have a name that begins so
+}
+
+// Make returns the page of a set. The name is what the set is called. What cannot be read is on the page; if
+// there are neither trials nor a fault matrix the error is ErrNoTrials.
+func Make(set *results.Set, name string, calls Calls) (*Page, error) {
+	m := &maker{Page: &Page{Name: name, Calls: calls, most: mostBytes}, set: set, figures: map[string]int{}}
+	trials := bench.StoredTrials(set.Runs, func(folder *results.Folder, err error) {
+		m.Damaged = append(m.Damaged, folder.Name()+": "+
+			strings.NewReplacer("\n", "; ", set.Path+string(filepath.Separator), "").Replace(err.Error()))
+	})
+	if len(trials) == 0 {
+		if m.matrix(); len(m.Sections) == 0 { // one of simulated runs has no others
+			return m.Page, ErrNoTrials
+		}
+		m.LeftOut = nil
+		return m.Page, nil
+	}
+	m.group(trials)
+	m.about(trials)
+	m.failovers()
+	if m.Valid == 0 {
+		return m.Page, nil
+	}
+	m.boards()
+	m.curves()
+	m.percentiles()
+	m.fairness()
+	m.elections()
+	m.faults()
+	m.matrix()
+	m.ledgers()
+	return m.Page, nil
+}
+
+// add adds a section, or says why there is none.
+func (m *maker) add(title, lacks string, blocks []block) {
+	if len(blocks) == 0 {
+		m.LeftOut = append(m.LeftOut, strings.ToLower(title[:1])+title[1:]+" ("+lacks+")")
+		return
+	}
+	m.Sections = append(m.Sections, section{title, blocks})
+}
+
+// widest is how wide a picture is at most that can be read on a phone, in pixels.
+const widest = 500
+
+// figureBlock returns a figure whose files begin with a word, with its data.
+func figureBlock[T any](m *maker, begin, caption string, p *draw.Picture, data []T) block {
+	m.figures[begin]++
+	f := &figureOf{Name: fmt.Sprintf("%s-%d", begin, m.figures[begin]), Caption: caption, File: p.File(),
+		Wide: p.Width > widest, CSV: tableText(data)}
+	class := map[bool]string{true: "wide", false: "chart"}[f.Wide]
+	f.Inline = p.Inline(class, f.Name)
+	return block{Figure: f}
+}
+
+// tableText returns rows as CSV.
+func tableText[T any](rows []T) string {
+	var b strings.Builder
+	if err := results.WriteTable(&b, rows); err != nil {
+		panic(err) // memory takes all
+	}
+	return b.String()
+}
+
+// figures returns the pictures of the page, in order.
+func (p *Page) figures() (all []*figureOf) {
+	for _, s := range p.Sections {
+		for _, b := range s.Blocks {
+			if b.Figure != nil {
+				all = append(all, b.Figure)
+			}
+		}
+	}
+	return all
+}
+
+// Figures returns how many pictures the page has.
+func (p *Page) Figures() int { return len(p.figures()) }
+
+// Pictures returns their names.
+func (p *Page) Pictures() (names []string) {
+	for _, f := range p.figures() {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// Picture returns a picture of the page as SVG, and the data that it shows as CSV.
+func (p *Page) Picture(name string) (svg, data string, found bool) {
+	for _, f := range p.figures() {
+		if f.Name == name {
+			return f.File, f.CSV, true
+		}
+	}
+	return "", "", false
+}
+
+// about says what was run, on what, and by which commands.
+func (m *maker) about(trials []compare.Trial) {
+	verdicts, versions, machines := map[string]int{}, map[string]int{}, map[string]int{}
+	services := map[string]int{}
+	bound, disturbed := 0, map[string]bool{}
+	for i := range trials {
+		t := &trials[i]
+		verdicts[t.VerdictText()]++
+		versions[t.Version]++
+		if name := t.Options[foreign.ServiceOption]; name != "" {
+			services[fmt.Sprintf("%s (server %s, client %s)", name,
+				cmp.Or(t.Options[bench.ServerVersionOption], "unknown"),
+				cmp.Or(t.Options[bench.ClientVersionOption], "unknown"))]++
+		}
+		machine := t.Machine
+		if t.Kind == "simulate" {
+			machine = "simulated, so that it says nothing of a machine; made on " + machine
+		}
+		machines[machine]++
+		if t.CPUBound() {
+			bound++
+		}
+		if t.Disturbed() {
+			disturbed[t.Run] = true
+		}
+	}
+	facts := &table{Caption: "The set", Head: []string{"", ""}, Words: 2, Rows: [][]string{
+		{"Runs", fmt.Sprintf("%s, with %s", english.Count(len(m.set.Runs), "run", "runs"),
+			english.Count(len(trials), "trial", "trials"))},
+		{"Verdicts", counted(verdicts)},
+		{"Version", counted(versions)},
+		{"Machine", counted(machines)},
+	}}
+	if len(services) > 0 {
+		facts.Rows = append(facts.Rows, []string{"Services", counted(services)})
+	}
+	if bound > 0 {
+		facts.Rows = append(facts.Rows, []string{"CPU-bound", fmt.Sprintf("%d trials: their delays tell what "+
+			"algorithms cost the processors. They are marked, and not ranked", bound)})
+	}
+	if n := len(disturbed); n > 0 {
+		facts.Rows = append(facts.Rows, []string{"Disturbed", fmt.Sprintf("in %s, others took more than %.0f%% of "+
+			"the machine (others_cpu)", english.Count(n, "run", "runs"), results.OthersAbove*100)})
+	}
+	blocks := []block{{Table: facts}}
+	if m.Valid == 0 {
+		blocks = append(blocks, block{Text: "No trial is valid, so there is nothing to be compared or drawn. " +
+			"The verdict of each run says why."})
+	}
+	blocks = append(blocks, block{Text: "Only valid trials enter medians, curves and ranks. Intervals are of " +
+		"95% and take six trials. Of simulated trials with one seed, one counts."}, block{Table: m.asked()},
+		block{Table: m.commands()})
+	m.Sections = append(m.Sections, section{"What was run", blocks})
+}
+
+// counted lists words, with how many trials each is of if there are several.
+func counted(words map[string]int) string {
+	var list []string
+	for _, w := range slices.Sorted(maps.Keys(words)) {
+		name := w
+		if name == "" {
+			name = "unknown"
+		}
+		if len(words) > 1 {
+			name = fmt.Sprintf("%s: %s", name, english.Count(words[w], "trial", "trials"))
+		}
+		list = append(list, name)
+	}
+	return strings.Join(list, "; ")
+}
+
+// asked lists the experiments, a row for each series of a setting.
+func (m *maker) asked() *table {
+	t := &table{Caption: "What was asked for", Words: 7,
+		Head: []string{"Algorithm", "Nodes", "Load", "Hold", "Latency", "Faults", "Differs in", "Valid",
+			"Other trials"}}
+	for _, s := range m.settings {
+		for _, its := range s.bySeries() {
+			var sizes []string
+			valid, others := 0, map[string]int{}
+			for _, e := range its {
+				sizes = append(sizes, strconv.Itoa(e.nodes))
+				valid += e.Valid
+				for verdict, n := range e.Others {
+					others[verdict] += n
+				}
+			}
+			first := &its[0].trials[0]
+			latency := first.Text(option.LatencyColumn)
+			if first.Text(option.RegionsColumn) != "" {
+				latency = "regions"
+			}
+			var rest []string
+			for _, verdict := range slices.Sorted(maps.Keys(others)) {
+				rest = append(rest, fmt.Sprintf("%d %s", others[verdict], verdict))
+			}
+			t.Rows = append(t.Rows, []string{its[0].series, strings.Join(sizes, ", "), first.Text(option.LoadColumn),
+				first.Text(option.HoldColumn),
+				latency, s.faults(), s.also, strconv.Itoa(valid), strings.Join(rest, ", ")})
+		}
+	}
+	return t
+}
+
+// bySeries returns the experiments of each series.
+func (s *setting) bySeries() (all [][]*experiment) {
+	for i, e := range s.all {
+		if i == 0 || e.series != s.all[i-1].series {
+			all = append(all, nil)
+		}
+		all[len(all)-1] = append(all[len(all)-1], e)
+	}
+	return all
+}
+
+// mostCommands is how many commands are listed.
+const mostCommands = 40
+
+// commands lists what makes the runs again, one for each experiment.
+func (m *maker) commands() *table {
+	t := &table{Caption: "Commands that make a run of each experiment again", Words: 3, Folded: true,
+		Head: []string{"Algorithm", "Nodes", "Command"}}
+	for _, e := range m.all[:min(mostCommands, len(m.all))] {
+		folder := m.Runs + "/" + e.trials[0].Run
+		t.Rows = append(t.Rows, []string{e.series, strconv.Itoa(e.nodes),
+			m.Program + " rerun " + terminal.ShellQuoted(folder) + m.Flags})
+	}
+	if more := len(m.all) - mostCommands; more > 0 {
+		t.Caption += fmt.Sprintf(" (%d more are not listed)", more)
+	}
+	return t
+}
+
+// An experiment is trials that were asked for the same, on one machine, by one version.
+type experiment struct {
+	*compare.Group
+	series  string // the algorithm, with those of its options in which others of the set differ
+	nodes   int
+	setting *setting
+	trials  []compare.Trial
+}
+
+// A setting is what trials have in common but for the algorithm and the number of nodes.
+type setting struct {
+	label   string // in what it differs from others of its sort in the set
+	also    string // the same, without the columns that are shown anyway
+	columns string // those of its problem: entries or elections
+	faulty  bool
+	all     []*experiment // by series, and then by nodes
+	asked   []string      // columns
+	values  []string      // what it has in each
+}
+
+// The columns that say whose work it is rather than under what: those of an algorithm, and its size.
+var ofSeries = []string{"algorithm", "detector", "elect"}
+
+// group sorts trials into experiments and settings.
+func (m *maker) group(trials []compare.Trial) {
+	all := make([]*compare.Trial, len(trials))
+	for i := range trials {
+		all[i] = &trials[i]
+	}
+	options := compare.OptionColumns(all)
+	var names, about []string
+	for _, c := range compare.ColumnsWith(options) {
+		switch {
+		case slices.Contains(options, c) || slices.Contains(ofSeries, c):
+			names = append(names, c)
+		case c != "nodes":
+			about = append(about, c)
+		}
+	}
+	differ := differing(trials, names, about)
+	byKey, bySetting := map[string]*experiment{}, map[string]*setting{}
+	for i := range trials {
+		t := &trials[i]
+		values := textsOf(t, about)
+		key := strings.Join(values, "\x00")
+		s := bySetting[key]
+		if s == nil {
+			s = &setting{asked: about, values: values,
+				faulty:  t.Text(option.PlanColumn) != "" || t.Text(option.FaultsColumn) != "",
+				columns: columnsOf(t.Algorithm)}
+			bySetting[key] = s
+			m.settings = append(m.settings, s)
+		}
+		key = fmt.Sprint(key, "\x00", t.Nodes, "\x00", strings.Join(textsOf(t, names), "\x00"))
+		e := byKey[key]
+		if e == nil {
+			e = &experiment{series: seriesOf(t, names, differ), nodes: t.Nodes, setting: s}
+			byKey[key] = e
+			s.all = append(s.all, e)
+		}
+		e.trials = append(e.trials, *t)
+	}
+	m.label(about)
+	for _, s := range m.settings {
+		for _, e := range s.all {
+			e.Group = compare.GroupOf(e.series, e.trials)
+			m.Valid += e.Valid
+		}
+		m.all = append(m.all, s.all...)
+	}
+}
+
+// shown are the columns that have columns of their own in the table of what was asked for.
+var shown = []string{"load", "hold", "latency", "plan", "faults"}
+
+// label names the settings by what they differ in from others of their sort, sorts what they have, and gives
+// each series its look.
+func (m *maker) label(about []string) {
+	for i, column := range about {
+		for _, s := range m.settings {
+			differ := slices.ContainsFunc(m.settings, func(other *setting) bool {
+				return other.columns == s.columns && other.faulty == s.faulty && other.values[i] != s.values[i]
+			})
+			text := s.values[i]
+			if !differ || text == "" || text == "false" || column == "faults" && s.plan() != "" {
+				continue
+			}
+			words := strings.ReplaceAll(column, "_", " ") + " " + text
+			s.label = joined(s.label, words)
+			if !slices.Contains(shown, column) {
+				s.also = joined(s.also, words)
+			}
+		}
+	}
+	m.names = map[string]int{}
+	series := map[string][]string{} // by columns
+	for _, s := range m.settings {
+		slices.SortStableFunc(s.all, func(a, b *experiment) int {
+			return cmp.Or(strings.Compare(a.series, b.series), cmp.Compare(a.nodes, b.nodes))
+		})
+		for _, e := range s.all {
+			if !slices.Contains(series[s.columns], e.series) {
+				series[s.columns] = append(series[s.columns], e.series)
+			}
+		}
+	}
+	for _, names := range series {
+		slices.Sort(names)
+		for i, name := range names {
+			m.names[name] = i
+		}
+	}
+}
+
+// joined returns words with more of them.
+func joined(words, more string) string { return strings.TrimPrefix(words+", "+more, ", ") }
+
+// plan returns the name of the plan of faults, if there is one.
+func (s *setting) plan() string { return s.all[0].trials[0].Text(option.PlanColumn) }
+
+// faults says in a few words what faults there are; nothing: there are none.
+func (s *setting) faults() string {
+	if plan := s.plan(); plan != "" {
+		return "plan " + plan
+	}
+	return s.all[0].trials[0].Text(option.FaultsColumn)
+}
+
+// textsOf returns what a trial has in columns.
+func textsOf(t *compare.Trial, columns []string) (texts []string) {
+	for _, c := range columns {
+		texts = append(texts, t.Text(c))
+	}
+	return texts
+}
+
+// differing returns, by algorithm, in which columns its trials differ that agree in all others: defaults of
+// options follow from the number of nodes and the latency, and make no other series.
+func differing(trials []compare.Trial, columns, about []string) map[string]map[string]bool {
+	first, differ := map[string][]string{}, map[string]map[string]bool{}
+	for i := range trials {
+		t := &trials[i]
+		key := fmt.Sprint(t.Algorithm, " ", t.Nodes, "\x00", strings.Join(textsOf(t, about), "\x00"))
+		texts := textsOf(t, columns)
+		if differ[t.Algorithm] == nil {
+			differ[t.Algorithm] = map[string]bool{}
+		}
+		if first[key] == nil {
+			first[key] = texts
+		}
+		for i, c := range columns {
+			if texts[i] != first[key][i] {
+				differ[t.Algorithm][c] = true
+			}
+		}
+	}
+	return differ
+}
+
+// seriesOf names the series of a trial.
+func seriesOf(t *compare.Trial, columns []string, differ map[string]map[string]bool) string {
+	name := t.Algorithm
+	for _, c := range columns {
+		if text := t.Text(c); text != "" && differ[t.Algorithm][c] {
+			name += ", " + strings.ReplaceAll(c, "_", " ") + " " + text
+		}
+	}
+	return name
+}
+
+// The columns of problems, as check.Problem has them.
+const (
+	entries   = "entries"
+	elections = "elections"
+)
+
+// columnsOf returns the columns of the problem of an algorithm. One that is unknown is taken for one of
+// mutual exclusion.
+func columnsOf(algorithm string) string {
+	row, err := catalog.Find(algorithm)
+	if err != nil {
+		return entries
+	}
+	return check.ProblemOf(row).Columns
+}
+
+// calm returns the settings without faults whose problem has such columns, and that have valid trials.
+func (m *maker) calm(columns string) (all []*setting) {
+	for _, s := range m.settings {
+		if !s.faulty && s.columns == columns && s.valid() > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func (s *setting) valid() (count int) {
+	for _, e := range s.all {
+		count += e.Valid
+	}
+	return count
+}
+
+// sizes returns the numbers of nodes of a setting, in order.
+func (s *setting) sizes() (all []int) {
+	for _, e := range s.all {
+		all = append(all, e.nodes)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// titled returns a title with the label of a setting, if it has one.
+func (s *setting) titled(title string) string {
+	if s.label == "" {
+		return title
+	}
+	return title + " (" + s.label + ")"
+}

@@ -1,0 +1,323 @@
+// Package text prints a run for people, as text with pictures, or as JSON. It reads a bench.Summary and
+// writes to an io.Writer; flags are none of its business.
+package text
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"turnstile/bench"
+	"turnstile/bench/option"
+	"turnstile/internal/english"
+	"turnstile/internal/figure"
+	"turnstile/internal/format"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
+	"turnstile/nodes/foreign"
+	"turnstile/nodes/workload"
+	"turnstile/results"
+)
+
+// A Report prints the results of a run for people.
+type Report struct {
+	w       io.Writer
+	palette terminal.Palette
+	width   int // of pictures, in columns
+}
+
+// New returns a report that is written to w: in colours and as wide as it, if that is a terminal.
+func New(w io.Writer) *Report {
+	return &Report{w: w, palette: terminal.PaletteFor(w), width: terminal.Width(w)}
+}
+
+func (p *Report) printf(format string, args ...any) { fmt.Fprintf(p.w, format, args...) }
+
+// line prints a line that begins with a name.
+func (p *Report) line(name, format string, args ...any) {
+	p.printf("%-11s %s\n", name, fmt.Sprintf(format, args...))
+}
+
+// Header says what is run, and on which machine.
+func (p *Report) Header(o *bench.Job, m results.Machine) {
+	words := []string{p.palette.Paint(terminal.Bold, o.Algorithm), english.Count(o.Config.N, "node", "nodes")}
+	implied := option.Implied(bench.Implied(&o.Options, o.Spec))
+	words = append(append(words, o.Config.Given()...), o.Says(&implied, !o.Simulated)...)
+	if o.Entries > 0 {
+		words = append(words, english.Count(o.Entries, "entry", "entries"))
+	} else {
+		words = append(words, format.Duration(o.Duration)+layoutOf(o).warmup(o.Warmup))
+		if o.WarmupLimit > 0 {
+			words[len(words)-1] += " or more"
+		}
+	}
+	p.printf("%s\n", strings.Join(words, ", "))
+	machine := english.Count(m.Cores, "core", "cores")
+	if m.CPU != "" {
+		machine += " of " + m.CPU
+	}
+	if m.CPUQuota > 0 {
+		machine += ", limited to " + quota(m) + " by its control group"
+	}
+	p.printf("seed %d; %s\n", o.Seed, machine)
+	cores := m.Cores
+	if o.Simulated {
+		cores = 0
+	}
+	for _, remark := range o.Remarks(cores) {
+		p.printf("note: %s\n", remark)
+	}
+	p.printf("\n")
+}
+
+// A layout is how a run is printed.
+type layout struct {
+	warmup  func(time.Duration) string
+	figures func(*Report, *bench.Summary, table)
+}
+
+// layouts has the layouts by what a check.Problem calls its sections.
+var layouts = map[string]layout{
+	"entries": {func(d time.Duration) string {
+		return fmt.Sprintf(" after %s of warm-up", format.Duration(d))
+	}, (*Report).entries},
+	"elections": {func(time.Duration) string { return "" }, (*Report).leaders},
+}
+
+func layoutOf(j *bench.Job) layout { return layouts[check.ProblemOf(j.Spec).Sections] }
+
+const trialFormat = "%5s  %-12s %12s %12s %12s %15s\n"
+
+// A trialColumn is one of the figures in a line about a trial.
+type trialColumn struct {
+	name   string
+	column results.Column
+	print  func(figure.Figure) string
+}
+
+// entryColumns are the figures in a line about a trial, unless loadColumns has others for its load.
+var entryColumns = [4]trialColumn{{"entries/s", results.EntriesPerS, format.Rate},
+	{"wait p50", results.WaitUSP50, format.Micros}, {"wait p99", results.WaitUSP99, format.Micros},
+	{"messages/entry", results.MessagesPerEntry, format.Hundredths}}
+
+var loadColumns = map[workload.Load][4]trialColumn{workload.Campaign: {
+	{"elections", results.Elections, format.Whole}, {"elect p50", results.ElectUSP50, format.Micros},
+	{"no leader", results.LeaderlessUS, format.Micros}, {"two leaders", results.TwoLeadersUS, format.Micros}}}
+
+// trialColumns returns the figures in a line about a trial.
+func trialColumns(row *results.Row) [4]trialColumn {
+	if columns, has := loadColumns[workload.Load(row.Text(option.LoadColumn))]; has {
+		return columns
+	}
+	return entryColumns
+}
+
+// Trial prints a line about one of several trials, below the headers if it is the first of them.
+func (p *Report) Trial(row *results.Row, first int) {
+	columns := trialColumns(row)
+	if row.Trial == first {
+		p.printf(trialFormat, "trial", "verdict", columns[0].name, columns[1].name, columns[2].name,
+			columns[3].name)
+	}
+	p.trialLine(fmt.Sprint(row.Trial), row.Verdict, columns, table{*row})
+}
+
+// trialLine prints a line with the medians of some trials.
+func (p *Report) trialLine(name, verdict string, columns [4]trialColumn, t table) {
+	var cells [4]string
+	for i, c := range columns {
+		cells[i] = c.print(t.of(c.column).median)
+	}
+	p.printf(trialFormat, name, verdict, cells[0], cells[1], cells[2], cells[3])
+}
+
+// Stored prints a run that was made before as it was printed then.
+func (p *Report) Stored(s *bench.Summary) {
+	p.Header(s.Job, s.Record.Machine)
+	if s.Record.Options.Trials > 1 {
+		for i := range s.Rows {
+			p.Trial(&s.Rows[i], s.Rows[0].Trial)
+		}
+	}
+	p.Summary(s)
+}
+
+// Summary prints the results of a run: the same of one trial and of several, when the run is made and when it
+// is judged again.
+func (p *Report) Summary(s *bench.Summary) {
+	if t := table(s.Rows); len(t) > 1 {
+		p.trialLine("", "median", trialColumns(&t[0]), t)
+	}
+	if s.Record.Options.Trials > 1 && len(s.Rows) > 0 {
+		p.printf("\n")
+	}
+	p.verdict(s)
+	p.figures(s)
+	p.line("files", "%s", terminal.FromHere(s.Folder.Path))
+}
+
+// verdict prints the verdict, and of each trial that is not valid why.
+func (p *Report) verdict(s *bench.Summary) {
+	asked, made, outcome := s.Record.Options.Trials, len(s.Verdicts), s.Outcome()
+	word := Outcome(p.palette, outcome)
+	if outcome == check.Valid {
+		word += uncontended(s.Verdicts)
+	}
+	switch {
+	case made == 0 && s.Record.Unfinished():
+		p.printf("%s  %s\n", word, results.UnfinishedSays)
+	case made == 0 && len(s.Record.Trials) == 0:
+		p.printf("%s  the run ended before its first trial was over\n", word)
+	case made == 0:
+		p.printf("%s  nothing was judged\n", word)
+	case asked <= 1:
+		p.printf("%s  %s\n", word, indent(s.Verdicts[0].Reason))
+		p.early(s, 0)
+		p.witness(s, 0)
+	default:
+		p.printf("%s  %s\n", word, inTrials(s.Verdicts, outcome, asked, len(s.Unjudged)))
+		for i, v := range s.Verdicts {
+			if v.Outcome != check.Valid {
+				p.printf("  trial %d: %s: %s\n", s.Rows[i].Trial, Outcome(p.palette, v.Outcome), indent(v.Reason))
+				p.early(s, i)
+				p.witness(s, i)
+			}
+		}
+	}
+	p.passedOver(s)
+	if restless := s.Restless(); restless != "" {
+		p.printf("  %s\n", restless)
+	}
+	if unled := s.Unled(); unled != "" {
+		p.printf("  %s\n", unled)
+	}
+	p.missed(s)
+	Unjudged(p.w, s)
+	if recorded := len(s.Record.Trials); recorded > made && len(s.Unjudged) == 0 {
+		p.printf("  %s not judged; to judge what was recorded: %s\n",
+			english.Count(recorded-made, "trial was", "trials were"), terminal.CallOn("verify", s.Folder.Path))
+	}
+	if row := s.Spec; row.Flaw != nil && outcome != check.Violated {
+		p.printf("  %s is known to be broken (%s), which this run did not show; this does: %s %s\n",
+			row.Name, row.Flaw.Check, terminal.Invoked(), strings.Join(row.ShowFlaw(), " "))
+	}
+	if foreign.Is(s.Record.Options.Config) {
+		p.printf("  a foreign program is neither simulated nor explored: runs such as this are all that is known\n")
+	}
+	p.printf("\n")
+}
+
+// passedOver says who was passed over most often, if that is more often than first come, first served allows
+// and the algorithm promises nothing, or nothing while something goes wrong.
+func (p *Report) passedOver(s *bench.Summary) {
+	promise, mutex := "this algorithm promises no bound", s.Spec.Exclusion()
+	bypass, promised := mutex.Promised(s.Record.Options.Config)
+	switch {
+	case promised && (mutex.Fair == 0 || len(s.Faults) == 0):
+		return // the verdict says it
+	case promised:
+		promise = fmt.Sprintf("at most %d are promised, as long as nothing goes wrong", bypass)
+	}
+	var most check.PassedOver
+	for i := range s.Verdicts {
+		v := s.Verdicts[i].PassedOver
+		if v != nil && v.Times > most.Times && s.Verdicts[i].About(check.AboutFairness).Outcome == check.Valid {
+			most = *v
+		}
+	}
+	if most.Times >= uint64(s.Record.Options.Config.N) {
+		times := english.Count(most.Times, "time", "times")
+		p.printf("  node %d was passed over %s; %s\n", most.Node, times, promise)
+	}
+}
+
+// missed warns of the faults that hit nothing, of which a run shows nothing.
+func (p *Report) missed(s *bench.Summary) {
+	const most = 5
+	for i := range s.Verdicts {
+		v, in := &s.Verdicts[i], ""
+		if len(s.Verdicts) > 1 && i < len(s.Rows) {
+			in = fmt.Sprintf("trial %d: ", s.Rows[i].Trial)
+		}
+		for at, says := range v.Misses {
+			switch {
+			case says == v.Reason:
+			case at == most:
+				p.printf("  warning: %s%d more faults hit nothing\n", in, len(v.Misses)-most)
+				return
+			default:
+				p.printf("  warning: %s%s\n", in, says)
+			}
+		}
+	}
+}
+
+// early says of a trial that was judged by other evidence that it also ended early.
+func (p *Report) early(s *bench.Summary, trial int) {
+	trouble := s.Record.Trials[s.Rows[trial].Trial-1].Trouble
+	if !strings.Contains(s.Verdicts[trial].Reason, trouble) {
+		p.printf("  the trial ended early: %s\n", indent(trouble))
+	}
+}
+
+// inTrials says in which of several trials a run had its outcome.
+func inTrials(verdicts []check.Verdict, outcome check.Outcome, asked, unjudged int) string {
+	made, such := len(verdicts), 0
+	for _, v := range verdicts {
+		if v.Outcome == outcome {
+			such++
+		}
+	}
+	switch {
+	case such == 0 && unjudged > 0:
+		return fmt.Sprintf("only %d of %d trials can be judged", made, made+unjudged)
+	case such == 0: // it is inconclusive because it lacks trials
+		return fmt.Sprintf("only %d of the %d trials that were asked for were made", made, asked)
+	case unjudged > 0:
+		return fmt.Sprintf("in %s; %d cannot be judged", trials(such, made+unjudged), unjudged)
+	case made < asked:
+		return fmt.Sprintf("in %s; %d were asked for", trials(such, made), asked)
+	}
+	return "in " + trials(such, made)
+}
+
+func indent(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
+
+// fewStalled is how many waits and states of a stall are printed.
+const fewStalled = 20
+
+// witness prints what a verdict that is not valid rests on.
+func (p *Report) witness(s *bench.Summary, trial int) {
+	v := &s.Verdicts[trial]
+	for _, f := range v.Findings {
+		if f.Outcome == check.Valid || f.Outcome != check.Violated && f.Says != v.Reason {
+			continue // of a run that ended early many checks are inconclusive; verify shows them
+		}
+		if f.Says != v.Reason {
+			p.printf("  also %s: %s\n", f.Outcome, indent(f.Says))
+		}
+		for _, line := range f.Witness {
+			p.printf("    %s\n", line)
+		}
+	}
+	if v.Stall != nil {
+		p.printf("\n%s", v.Stall.Short(fewStalled, s.Folder.File(results.VerdictFile)))
+	}
+}
+
+// Unjudged names the trials that cannot be judged.
+func Unjudged(w io.Writer, s *bench.Summary) {
+	for _, u := range s.Unjudged {
+		fmt.Fprintf(w, "  trial %d cannot be judged: %v\n", u.Trial, u.Why)
+	}
+}
+
+// Outcome returns an outcome in capital letters, and in its colour.
+func Outcome(p terminal.Palette, o check.Outcome) string {
+	color := map[check.Outcome]string{check.Valid: terminal.Green, check.Violated: terminal.Red}[o]
+	if color == "" {
+		color = terminal.Yellow
+	}
+	return p.Paint(color, strings.ToUpper(o.String()))
+}

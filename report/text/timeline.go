@@ -1,0 +1,430 @@
+package text
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"turnstile/internal/english"
+	"turnstile/internal/figure"
+	"turnstile/internal/format"
+	"turnstile/internal/stats"
+	"turnstile/judge/check"
+	"turnstile/results"
+)
+
+// A timeline is a run as a picture: entries per second over time, and above them when there were faults.
+type timeline struct {
+	intervals []results.IntervalRow
+	faults    []results.FaultRow
+	end       float64 // of the picture, in seconds from the beginning of the window
+	stop      float64 // of the window
+	columns   int
+}
+
+const (
+	timelineRows = 4 // of bars
+	faultRows    = 3 // of windows of faults, at most
+	gutter       = 12
+)
+
+// timelineOf returns the picture of a trial that was measured for some seconds, for a width that includes
+// what stands on the left.
+func timelineOf(intervals []results.IntervalRow, faults []results.FaultRow, measured float64,
+	width int) *timeline {
+	t := &timeline{intervals: intervals, faults: faults, end: measured, stop: measured, columns: width - gutter}
+	if len(intervals) > 0 {
+		last := &intervals[len(intervals)-1]
+		if from, _ := last.FromS.Value(); from >= measured {
+			t.end, _ = last.ToS.Value()
+		}
+	}
+	return t
+}
+
+// lines draws the picture, all but the colours.
+func (t *timeline) lines() (windows, bars []string) {
+	if len(t.intervals) == 0 || t.end <= 0 {
+		return nil, nil
+	}
+	return t.windows(), append(t.bars(), t.scale()...)
+}
+
+// rates returns the accepted entries per second of each column.
+func (t *timeline) rates() []float64 {
+	rates := make([]float64, t.columns)
+	each := t.end / float64(t.columns)
+	for _, in := range t.intervals {
+		from, _ := in.FromS.Value()
+		to, _ := in.ToS.Value()
+		entries, _ := in.Entries.Value()
+		refused, _ := in.Refused.Value()
+		entries -= refused
+		to = min(to, t.end) // nothing was measured behind it
+		for c := max(0, int(from/each)-1); c < t.columns && float64(c)*each < to; c++ {
+			begin := float64(c) * each
+			if shared := min(to, begin+each) - max(from, begin); shared > 0 {
+				rates[c] += entries * shared / (to - from) / each
+			}
+		}
+	}
+	return rates
+}
+
+// bars draws the entries per second, the highest rows first.
+func (t *timeline) bars() (lines []string) {
+	rates := t.rates()
+	most := slices.Max(rates)
+	for row := timelineRows - 1; row >= 0; row-- {
+		label := ""
+		switch row {
+		case timelineRows - 1:
+			label = format.Rate(figure.Number(most)) + "/s"
+		case 0:
+			label = "0"
+		}
+		var b strings.Builder
+		for _, r := range rates {
+			eighths := 0
+			if r > 0 {
+				eighths = max(1, int(math.Round(r/most*8*timelineRows)))
+			}
+			b.WriteRune([]rune(" ▁▂▃▄▅▆▇█")[min(8, max(0, eighths-8*row))])
+		}
+		lines = append(lines, strings.TrimRight(fmt.Sprintf("%*s %s", gutter-1, label, b.String()), " "))
+	}
+	return lines
+}
+
+// scale draws an axis with a tick for each label, thinner where no requests were made any more, and the
+// labels, in seconds.
+func (t *timeline) scale() []string {
+	const apart = 5 // columns between two labels, at least
+	step := math.Pow(10, math.Floor(math.Log10(t.end/float64(t.columns))))
+	for i := 0; ; i++ {
+		widest := len(secondsOf(t.end, step)) + apart
+		if step/t.end*float64(t.columns) >= float64(widest) {
+			break
+		}
+		step *= []float64{2, 2.5, 2}[i%3]
+	}
+	axis := []rune(strings.Repeat("─", t.columns))
+	for c := range axis {
+		if (float64(c)+0.5)/float64(t.columns)*t.end >= t.stop {
+			axis[c] = '╌'
+		}
+	}
+	labels := fmt.Sprintf("%*s ", gutter-1, "seconds")
+	for k := 0; ; k++ {
+		at := float64(k) * step
+		c := int(math.Round(at / t.end * float64(t.columns)))
+		label := secondsOf(at, step)
+		if c+len(label) > t.columns {
+			break
+		}
+		axis[c] = '┬'
+		labels += strings.Repeat(" ", gutter+c-len(labels)) + label
+	}
+	return []string{strings.Repeat(" ", gutter) + string(axis), labels}
+}
+
+// secondsOf prints a multiple of a step that is 1, 2 or 5 times a power of ten.
+func secondsOf(at, step float64) string {
+	places := max(0, int(math.Ceil(-math.Log10(step)-1e-9)))
+	text := strconv.FormatFloat(at, 'f', places, 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}
+
+// windows draws when there were faults, with their numbers.
+func (t *timeline) windows() (lines []string) {
+	rows := make([][]rune, faultRows)
+	more := 0
+	for i := range t.faults {
+		from, text := t.window(&t.faults[i])
+		row := slices.IndexFunc(rows, func(row []rune) bool { return len(row) == 0 || len(row) < from })
+		if row < 0 {
+			more++
+			continue
+		}
+		rows[row] = append(rows[row], []rune(strings.Repeat(" ", from-len(rows[row])))...)
+		rows[row] = append(rows[row], text...)
+	}
+	if more > 0 {
+		text := english.Count(more, "more fault", "more faults")
+		lines = append(lines, fmt.Sprintf("%*sand %s", gutter, "", text))
+	}
+	for _, row := range slices.Backward(rows) {
+		if len(row) > 0 {
+			lines = append(lines, strings.Repeat(" ", gutter)+string(row))
+		}
+	}
+	return lines
+}
+
+// window draws one fault, and returns in which column it begins.
+func (t *timeline) window(f *results.FaultRow) (from int, text []rune) {
+	column := func(at float64) float64 { return at / t.end * float64(t.columns) }
+	begun, _ := f.FromS.Value()
+	until, known := f.ToS.Value()
+	if !known || until > t.end {
+		until = t.end
+	}
+	label := strconv.Itoa(f.Number)
+	from = max(0, int(math.Round(column(begun))))
+	width := min(t.columns, int(math.Round(column(until)))) - from
+	left, right := "├", "┤"
+	if !f.Healed {
+		right = "→"
+	}
+	switch inner := width - 2 - len(label); {
+	case inner < 0:
+		return max(0, min(from, t.columns-len(label))), []rune(label)
+	case inner < 2:
+		return from, []rune(left + label + strings.Repeat("─", inner) + right)
+	default:
+		before := (inner - 2) / 2
+		return from, []rune(left + strings.Repeat("─", before) + " " + label + " " +
+			strings.Repeat("─", inner-2-before) + right)
+	}
+}
+
+const (
+	histogramRows  = 9
+	histogramWidth = 40 // of the longest bar
+)
+
+// writeHistogram draws the distribution h, of nanoseconds, a row per range. The ranges grow by a factor,
+// since waits spread over orders of magnitude; zeros, which no factor reaches, have a row of their own.
+func writeHistogram(w io.Writer, h *hdrhistogram.Histogram) {
+	zeros, least := int64(0), int64(0)
+	for _, bar := range h.Distribution() {
+		switch {
+		case bar.To == 0:
+			zeros += bar.Count
+		case bar.Count > 0 && least == 0:
+			least = bar.From
+		}
+	}
+	var edges []float64
+	var counts []int64
+	if most := h.Max(); most > 0 {
+		edges = edgesOf(float64(least), float64(most), histogramRows-b2i(zeros > 0))
+		if least == most || most-least < most/1000 { // one value, at the histogram's resolution
+			edges = edges[:2]
+		}
+		counts = make([]int64, len(edges)-1)
+	}
+	for _, bar := range h.Distribution() {
+		row := 0
+		for row < len(counts)-1 && float64(bar.From) >= edges[row+1] {
+			row++
+		}
+		if bar.To > 0 {
+			counts[row] += bar.Count
+		}
+	}
+	most := zeros
+	for _, n := range counts {
+		most = max(most, n)
+	}
+	line := func(label string, n int64) {
+		text := fmt.Sprintf("  %s %5.1f%%  %s", label, 100*float64(n)/float64(h.TotalCount()),
+			barOf(histogramWidth*float64(n)/float64(max(most, 1))))
+		fmt.Fprintln(w, strings.TrimRight(text, " "))
+	}
+	if zeros > 0 {
+		line(fmt.Sprintf("%9s   %9s", format.Nanos(0), ""), zeros)
+	}
+	for row, n := range counts {
+		line(fmt.Sprintf("%9s - %-9s", format.Nanos(edges[row]), format.Nanos(edges[row+1])), n)
+	}
+}
+
+// edgesOf divides what lies from low to high into so many ranges whose ends are a factor apart.
+func edgesOf(low, high float64, ranges int) []float64 {
+	low = max(low, 1)
+	if high <= low {
+		return []float64{low, low}
+	}
+	factor := math.Pow(high/low, 1/float64(ranges))
+	edges := []float64{low}
+	for range ranges - 1 {
+		edges = append(edges, edges[len(edges)-1]*factor)
+	}
+	return append(edges, high)
+}
+
+// barOf draws a bar of a length that need not be whole. A length above zero is always visible.
+func barOf(length float64) string {
+	eighths := int(math.Round(8 * length))
+	if length > 0 {
+		eighths = max(eighths, 1)
+	}
+	text := strings.Repeat("█", eighths/8)
+	if rest := eighths % 8; rest > 0 {
+		text += string([]rune("▏▎▍▌▋▊▉")[rest-1])
+	}
+	return text
+}
+
+// A spread is what the trials of a run say of one figure.
+type spread struct {
+	median, least, most figure.Figure
+	known, trials       int // how many trials have measured it, and how many there are
+}
+
+// A tableOf has rows of a result file.
+type tableOf[R any] []R
+
+// A table is the rows of the trials of a run.
+type table = tableOf[results.Row]
+
+// A faultTable is the rows of one fault, or of several in the same words, of all trials.
+type faultTable = tableOf[results.FaultRow]
+
+// of returns the spread of a column.
+func (t tableOf[R]) of(column results.Column) spread {
+	figures := make([]figure.Figure, len(t))
+	for i := range t {
+		figures[i] = figureIn(t[i], column)
+	}
+	return spreadOf(figures)
+}
+
+// known reports whether a trial has measured what a column is about.
+func (t tableOf[R]) known(column results.Column) bool { return t.of(column).known > 0 }
+
+// sum returns the sum of a column.
+func (t tableOf[R]) sum(column results.Column) figure.Figure {
+	if !t.known(column) {
+		return figure.Figure{}
+	}
+	sum := 0.0
+	for i := range t {
+		x, _ := figureIn(t[i], column).Value()
+		sum += x
+	}
+	return figure.Number(sum)
+}
+
+// where returns in how many trials a condition holds.
+func (t tableOf[R]) where(holds func(*R) bool) (n int) {
+	for i := range t {
+		if holds(&t[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// figureIn returns the figure that a row has in a column.
+func figureIn(row any, column results.Column) figure.Figure {
+	for header, cell := range results.Cells(row) {
+		if figure, ok := cell.(figure.Figure); ok && header == string(column) {
+			return figure
+		}
+	}
+	panic(fmt.Sprintf("a %T has no figure %s", row, column))
+}
+
+// spreadOf returns the spread of the figures of some trials.
+func spreadOf(figures []figure.Figure) spread {
+	s := spread{trials: len(figures)}
+	known := slices.DeleteFunc(slices.Clone(figures), func(f figure.Figure) bool { return !f.Known() })
+	if s.known = len(known); s.known == 0 {
+		return s
+	}
+	slices.SortFunc(known, func(f, g figure.Figure) int {
+		x, _ := f.Value()
+		y, _ := g.Value()
+		return cmp.Or(cmp.Compare(x, y), b2i(f.IsBound())-b2i(g.IsBound()))
+	})
+	s.least, s.median, s.most = known[0], stats.MedianOf(known), known[len(known)-1]
+	return s
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// text prints the median and, if they are others, the least and the greatest, as format prints one figure.
+func (s spread) text(format func(figure.Figure) string) string {
+	text := format(s.median)
+	if s.varies(format) {
+		text += fmt.Sprintf(" (%s)", s.limits(format))
+	}
+	return text + s.share()
+}
+
+// share says in how many trials the figure was measured; nothing if it was in all or in none.
+func (s spread) share() string {
+	if s.known == 0 || s.known == s.trials {
+		return ""
+	}
+	return fmt.Sprintf(" [in %s]", trials(s.known, s.trials))
+}
+
+// varies reports whether the least and the greatest print differently.
+func (s spread) varies(format func(figure.Figure) string) bool {
+	return format(s.least) != format(s.most)
+}
+
+// limits prints the least and the greatest.
+func (s spread) limits(format func(figure.Figure) string) string {
+	if !s.varies(format) {
+		return format(s.most)
+	}
+	return format(s.least) + " to " + format(s.most)
+}
+
+// ofTrial returns the rows of a trial.
+func ofTrial[R any](rows []R, trial int, trialOf func(*R) int) (of []R) {
+	for i := range rows {
+		if trialOf(&rows[i]) == trial {
+			of = append(of, rows[i])
+		}
+	}
+	return of
+}
+
+// trials says how many of all trials something is true of.
+func trials(n, of int) string {
+	switch {
+	case n < of:
+		return fmt.Sprintf("%d of %d trials", n, of)
+	case n == 1:
+		return "the trial"
+	}
+	return fmt.Sprintf("all %d trials", n)
+}
+
+// uncontended says of trials that are all valid how far that shows little, since clients did not want at once
+// what they share.
+func uncontended(verdicts []check.Verdict) string {
+	first, such := "", 0
+	for i := range verdicts {
+		if says := verdicts[i].Uncontended; says != "" {
+			first = cmp.Or(first, says)
+			such++
+		}
+	}
+	switch such {
+	case 0:
+		return ""
+	case len(verdicts):
+		return " (" + first + ")"
+	}
+	return fmt.Sprintf(" (%s in %s)", first, trials(such, len(verdicts)))
+}
