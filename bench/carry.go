@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"syscall"
+	"time"
 
 	"turnstile/bench/cluster"
 	"turnstile/nodes"
@@ -16,16 +19,18 @@ import (
 // have numbers, and each is healed by its own.
 type connections struct {
 	*journal
-	servers
+	servers   servers
 	transport *transport
 	nodes     *nodeSet
 	orders    *orders
 	cutter    networkCutter // nil: no host of the run can
 	// reconnects says that nodes outlive the loss of their connections.
 	reconnects bool
-	resets     map[int]bool // faults in force that close connections or routes, by number
-	outage     outage
-	carriers   []cluster.Process // those that have ended included
+	resets     map[int]bool // faults that close connections or routes and are in force, by number
+	// what ends the strains that are in force, by number
+	ends     map[int]func() (lost uint64, err error)
+	outage   outage
+	carriers []cluster.Process // those that have ended included
 }
 
 // include has the end of a process that carries messages be noticed.
@@ -40,51 +45,64 @@ var (
 	errNotOurs = errors.New("the broker is not one of the run's own: leave out --nats")
 )
 
-// Connected, BrokerUp and PauseBroker implement port.Transport.
-func (c *connections) Connected() bool         { return !c.outage.away }
-func (c *connections) BrokerUp(i int) bool     { return c.transport.running(i) }
-func (c *connections) PauseBroker(i int) error { return c.transport.process(i).Signal(syscall.SIGSTOP) }
+// brokers are those of a run as members of its cluster.
+type brokers struct{ *connections }
 
-// ResumeBroker implements port.Transport.
-func (c *connections) ResumeBroker(i int) error {
-	return c.transport.process(i).Signal(syscall.SIGCONT)
+func (b brokers) up(i int) bool { return b.transport.check(i) == nil && b.transport.running(i) }
+
+// kill ends a broker. The end of the process is no trouble.
+func (b brokers) kill(i int) error {
+	if err := b.transport.check(i); err != nil {
+		return err
+	}
+	if err := b.lose(); err != nil {
+		return err
+	}
+	of, at := b.transport.broker(i)
+	return of.Kill(at)
 }
 
-// NodesAt implements port.Transport.
-func (c *connections) NodesAt(i int) (count int) {
-	for _, id := range c.nodes.up() {
-		if c.transport.brokerOf(id) == i || i >= c.transport.brokers.Count() {
-			count++
+// start starts a broker again, which keeps its address.
+func (b brokers) start(i int, _ bool) error {
+	if err := b.transport.check(i); err != nil {
+		return err
+	}
+	of, at := b.transport.broker(i)
+	if err := of.Restart(b.nodes.ctx, at); err != nil {
+		return err
+	}
+	b.include(of.Process(at))
+	b.mayBeBack()
+	return nil
+}
+
+func (b brokers) stop(i int) error { return b.signal(i, syscall.SIGSTOP) }
+func (b brokers) goOn(i int) error { return b.signal(i, syscall.SIGCONT) }
+
+// signal sends a signal to a broker, which may be gone.
+func (b brokers) signal(i int, s syscall.Signal) error {
+	err := b.transport.check(i)
+	if err == nil {
+		err = b.transport.process(i).Signal(s)
+	}
+	if errors.Is(err, os.ErrProcessDone) {
+		return nil
+	}
+	return err
+}
+
+func (b brokers) setClock(int, time.Duration, float64) error {
+	return errors.New("nothing that a broker does depends on its clock")
+}
+
+// connected returns the nodes that are up and connect to a broker.
+func (b brokers) connected(i int) (all []port.Member) {
+	for _, id := range b.nodes.up() {
+		if b.transport.brokerOf(id) == i || i >= b.transport.brokers.Count() {
+			all = append(all, port.NodeOf(id))
 		}
 	}
-	return count
-}
-
-// KillBroker implements port.Transport. The end of the process is no trouble.
-func (c *connections) KillBroker(i int) error {
-	if err := c.transport.check(i); err != nil {
-		return err
-	}
-	if err := c.lose(); err != nil {
-		return err
-	}
-	brokers, at := c.transport.broker(i)
-	return brokers.Kill(at)
-}
-
-// RestartBroker implements port.Transport. The broker keeps its address. The call returns
-// once its process has started.
-func (c *connections) RestartBroker(i int) error {
-	if err := c.transport.check(i); err != nil {
-		return err
-	}
-	brokers, at := c.transport.broker(i)
-	if err := brokers.Restart(c.nodes.ctx, at); err != nil {
-		return err
-	}
-	c.include(brokers.Process(at))
-	c.mayBeBack()
-	return nil
+	return all
 }
 
 // mayBeBack says that connections are back, if nothing keeps any away.
@@ -99,34 +117,63 @@ func (c *connections) mayBeBack() {
 	}
 }
 
-// CutRoutes implements port.Transport (see cluster.Brokers.Cut).
-func (c *connections) CutRoutes(number int, groups [][]int) error {
+// strain puts a strain on connections, and notes what ends it.
+func (c *connections) strain(number int, s port.Strain) (err error) {
+	if len(s.Links) == 0 {
+		return fmt.Errorf("fault %d is on no connection", number)
+	}
+	a, b := s.Links[0].A.Role, s.Links[0].B.Role
+	var end func() (uint64, error)
 	switch {
-	case !c.transport.own():
-		return errNotOurs
-	case c.transport.proxies == nil:
-		return errNoProxies
+	case a == port.Server || b == port.Server:
+		end, err = c.servers.strain(number, s)
+	case a == port.Host:
+		end, err = c.cutNetwork(number, s)
+	case a == port.Broker:
+		end, err = c.cutRoutes(number, s)
+	default:
+		end, err = c.strainNodes(number, s)
 	}
-	if err := c.beginReset(number); err != nil {
-		return err
+	if c.ends == nil {
+		c.ends = map[int]func() (uint64, error){}
 	}
-	if err := c.transport.brokers.Cut(c.nodes.ctx, number, groups); err != nil {
-		return err
+	if c.ends[number] = end; end == nil {
+		delete(c.ends, number)
 	}
-	return c.orders.give(host.Order{Do: host.Parted}, c.nodes.up()...)
+	return err
 }
 
-// HealRoutes implements port.Transport. Brokers open their routes again within some seconds, which settled
-// reports.
-func (c *connections) HealRoutes(number int) error {
-	if !c.transport.own() {
-		return errNotOurs
+// relieve ends a strain.
+func (c *connections) relieve(number int) (lost uint64, err error) {
+	end := c.ends[number]
+	if end == nil {
+		return 0, fmt.Errorf("no fault %d is on connections", number)
 	}
-	if err := c.transport.brokers.Heal(c.nodes.ctx, number); err != nil {
-		return err
+	delete(c.ends, number)
+	return end()
+}
+
+// cutRoutes closes the routes between brokers (see cluster.Brokers.Cut). They open their routes again within
+// some seconds after it has ended, which settled reports.
+func (c *connections) cutRoutes(number int, s port.Strain) (func() (uint64, error), error) {
+	switch {
+	case !c.transport.own():
+		return nil, errNotOurs
+	case c.transport.proxies == nil:
+		return nil, errNoProxies
 	}
-	c.endReset(number)
-	return nil
+	if err := c.beginReset(number); err != nil {
+		return nil, err
+	}
+	var routes [][2]int
+	for _, l := range s.Links {
+		routes = append(routes, [2]int{l.A.I, l.B.I})
+	}
+	end := func() (uint64, error) { return 0, c.ended(number, c.transport.brokers.Heal(c.nodes.ctx, number)) }
+	if err := c.transport.brokers.Cut(c.nodes.ctx, number, routes); err != nil {
+		return end, err
+	}
+	return end, c.orders.give(host.Order{Do: host.Parted}, c.nodes.up()...)
 }
 
 // A networkCutter has the kernels of hosts drop the packets of messages, and has them pass again. Hosts count
@@ -137,33 +184,28 @@ type networkCutter interface {
 }
 
 var errNoCutter = errors.New("no host of this run can cut its network off: it takes hosts with networks of " +
-	"their own and NET_ADMIN; write cut: in place of cut-network:, as in cut: host 1")
+	"their own and NET_ADMIN; leave out kernel, as in cut: host 1")
 
-// CutNetwork implements port.Transport. TCP sends again what is dropped, but brokers give up what waits for
-// too long.
-func (c *connections) CutNetwork(number int, hosts []int) error {
+// cutNetwork has kernels drop packets between hosts. TCP sends again what is dropped, but brokers give up
+// what waits for too long.
+func (c *connections) cutNetwork(number int, s port.Strain) (func() (uint64, error), error) {
 	if c.cutter == nil {
-		return errNoCutter
+		return nil, errNoCutter
 	}
 	if err := c.beginReset(number); err != nil {
-		return err
+		return nil, err
 	}
+	var hosts []int
+	for _, l := range s.Links {
+		if !slices.Contains(hosts, l.A.I) {
+			hosts = append(hosts, l.A.I)
+		}
+	}
+	end := func() (uint64, error) { return 0, c.ended(number, c.cutter.healNetwork(number)) }
 	if err := c.cutter.cutNetwork(number, hosts); err != nil {
-		return err
+		return end, err
 	}
-	return c.orders.give(host.Order{Do: host.Parted}, c.nodes.up()...)
-}
-
-// HealNetwork implements port.Transport.
-func (c *connections) HealNetwork(number int) error {
-	if c.cutter == nil {
-		return errNoCutter
-	}
-	if err := c.cutter.healNetwork(number); err != nil {
-		return err
-	}
-	c.endReset(number)
-	return nil
+	return end, c.orders.give(host.Order{Do: host.Parted}, c.nodes.up()...)
 }
 
 // beginReset says that a fault is about to close connections or routes.
@@ -175,42 +217,32 @@ func (c *connections) beginReset(number int) error {
 	return c.lose()
 }
 
-// endReset says that a fault is healed that may have.
-func (c *connections) endReset(number int) {
-	if c.resets[number] {
+// ended says that a fault is healed that may have, unless err says that it is not.
+func (c *connections) ended(number int, err error) error {
+	if err == nil && c.resets[number] {
 		delete(c.resets, number)
 		c.mayBeBack()
 	}
+	return err
 }
 
-// BeginConnection implements port.Transport.
-func (c *connections) BeginConnection(number int, of []nodes.ID, s port.Strain) error {
+// strainNodes puts a strain on the connections of nodes to their brokers.
+func (c *connections) strainNodes(number int, s port.Strain) (func() (uint64, error), error) {
 	if c.transport.proxies == nil {
-		return errNoProxies
+		return nil, errNoProxies
 	}
 	f := cluster.ConnectionFault{Number: number, Latency: s.Latency, Bandwidth: s.Bandwidth, Stall: s.Stall,
-		Reset: s.Reset}
-	for _, id := range of {
-		f.Names = append(f.Names, connectionName(id, int(s.Network)))
+		Reset: s.Close}
+	for _, l := range s.Links {
+		f.Names = append(f.Names, connectionName(l.A.ID(), int(s.Network)))
 	}
 	if f.Reset {
 		if err := c.beginReset(number); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return c.transport.proxies.Begin(c.nodes.ctx, f)
-}
-
-// HealConnection implements port.Transport.
-func (c *connections) HealConnection(number int) error {
-	if c.transport.proxies == nil {
-		return errNoProxies
-	}
-	if err := c.transport.proxies.Heal(c.nodes.ctx, number); err != nil {
-		return err
-	}
-	c.endReset(number)
-	return nil
+	end := func() (uint64, error) { return 0, c.ended(number, c.transport.proxies.Heal(c.nodes.ctx, number)) }
+	return end, c.transport.proxies.Begin(c.nodes.ctx, f)
 }
 
 // unhealed says which faults of connections and routes are in force, and which brokers are down.

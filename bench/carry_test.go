@@ -129,7 +129,7 @@ func TestBrokersAreKilledAndRestarted(t *testing.T) {
 	}
 	awaitSettled(t, tr)
 	url := tr.transport.url(1, 0)
-	if err := tr.connections.KillBroker(1); err != nil {
+	if err := (brokers{tr.connections}).kill(1); err != nil {
 		t.Fatal(err)
 	}
 	for !conns[1].IsClosed() || !conns[4].IsClosed() {
@@ -138,7 +138,7 @@ func TestBrokersAreKilledAndRestarted(t *testing.T) {
 	if is, err := tr.connections.settled(); is || err != nil || conns[0].IsClosed() {
 		t.Errorf("with a broker missing it is settled: %v, %v", is, err)
 	}
-	if err := tr.connections.RestartBroker(1); err != nil || tr.transport.url(1, 0) != url {
+	if err := (brokers{tr.connections}).start(1, false); err != nil || tr.transport.url(1, 0) != url {
 		t.Fatalf("it comes back at %s, %v", tr.transport.url(1, 0), err)
 	}
 	joined(t, tr, 1)
@@ -169,8 +169,12 @@ func TestRoutesAndConnectionsAreFaulty(t *testing.T) {
 		}
 	}
 	ctx := t.Context()
-	do(tr.connections.CutRoutes(1, [][]int{{0}, {1, 2}}))
-	do(tr.connections.BeginConnection(2, []nodes.ID{0, 2}, port.Strain{Stall: true}))
+	do(tr.connections.strain(1, routes([2]int{0, 1}, [2]int{0, 2})))
+	stall := port.Strain{Stall: true}
+	for _, id := range []nodes.ID{0, 2} {
+		stall.Links = append(stall.Links, toBroker(id))
+	}
+	do(tr.connections.strain(2, stall))
 	if got, err := tr.transport.proxies.InForce(ctx); err != nil || !slices.Equal(got, []int{1, 2}) {
 		t.Errorf("in force are %v, %v", got, err)
 	}
@@ -183,12 +187,28 @@ func TestRoutesAndConnectionsAreFaulty(t *testing.T) {
 	if err == nil {
 		t.Error("a stalled connection is made")
 	}
-	do(tr.connections.HealConnection(2))
-	do(tr.connections.HealRoutes(1))
+	for _, number := range []int{2, 1} {
+		_, err := tr.connections.relieve(number)
+		do(err)
+	}
 	if got, err := tr.transport.proxies.InForce(ctx); err != nil || len(got) > 0 {
 		t.Errorf("in force are %v, %v", got, err)
 	}
 	awaitSettled(t, tr)
+}
+
+// routes is a cut of routes between brokers.
+func routes(pairs ...[2]int) (s port.Strain) {
+	for _, p := range pairs {
+		s.Links = append(s.Links, port.Link{A: port.Member{Role: port.Broker, I: p[0]},
+			B: port.Member{Role: port.Broker, I: p[1]}})
+	}
+	return s
+}
+
+// toBroker is the connection of a node to its broker.
+func toBroker(id nodes.ID) port.Link {
+	return port.Link{A: port.NodeOf(id), B: port.Member{Role: port.Broker}}
 }
 
 func TestFaultsOfTransportRefused(t *testing.T) {
@@ -196,15 +216,20 @@ func TestFaultsOfTransportRefused(t *testing.T) {
 	there := &transport{server: "nats://there", site: &site{}}
 	foreign, plain := &trial{Job: carried(t, 1, false).Job, transport: there}, carried(t, 1, false).connections
 	foreign.wire(t.Context())
-	other, reset := foreign.connections, port.Strain{Reset: true}
+	other, own := brokers{foreign.connections}, brokers{plain}
+	reset := port.Strain{Links: []port.Link{toBroker(0)}, Close: true}
+	host := func(i int) port.Member { return port.Member{Role: port.Host, I: i} }
+	_, unknown := plain.relieve(1)
+	cut := port.Strain{Links: []port.Link{{A: host(0), B: host(1)}}}
 	for says, errs := range map[string][]error{
-		errNotOurs.Error(): {other.KillBroker(0), other.RestartBroker(0), other.HealRoutes(1),
-			other.CutRoutes(1, nil)},
-		errNoProxies.Error(): {other.BeginConnection(1, nil, reset), other.HealConnection(1),
-			plain.BeginConnection(1, nil, reset), plain.CutRoutes(1, nil)},
-		errNoCutter.Error():                            {plain.CutNetwork(1, []int{0}), plain.HealNetwork(1)},
-		"there is no broker 1: they count from 0 to 0": {plain.KillBroker(1), plain.RestartBroker(1)},
-		"kill it first":                                {plain.RestartBroker(0)},
+		errNotOurs.Error(): {other.kill(0), other.start(0, false),
+			other.strain(1, routes([2]int{0, 1}))},
+		errNoProxies.Error(): {other.strain(1, reset), plain.strain(1, reset),
+			plain.strain(1, routes([2]int{0, 1}))},
+		errNoCutter.Error():                            {plain.strain(1, cut)},
+		"no fault 1 is on connections":                 {unknown},
+		"there is no broker 1: they count from 0 to 0": {own.kill(1), own.start(1, false)},
+		"kill it first":                                {own.start(0, false)},
 	} {
 		for i, err := range errs {
 			if err == nil || !strings.Contains(err.Error(), says) {
@@ -258,14 +283,14 @@ func TestTheTransportSuffers(t *testing.T) {
 		{"lag", []string{"lag: 1, by: 20ms, at: 50ms, for: 100ms"}, 1, true},
 		{"throttle", []string{"throttle: all, to: 20KB, at: 50ms, for: 100ms"}, 1, true},
 		{"stall", []string{"stall: holder, at: 50ms, for: 100ms"}, 1, true},
-		{"pause", []string{"pause-broker: 0, at: 50ms, for: 100ms"}, 1, true},
+		{"pause", []string{"pause: broker 0, at: 50ms, for: 100ms"}, 1, true},
 		{"reset", []string{"reset: random, at: 50ms, for: 50ms"}, 1, false},
 		{"resets", []string{"reset: minority, at: 50ms, every: 100ms, repeat: 3"}, 1, false},
-		{"kill", []string{"kill-broker: 0, at: 50ms, for: 50ms"}, 1, false},
-		{"routes", []string{"cut-routes: 0/1-2, at: 50ms, for: 50ms"}, 3, false},
-		{"to the end", []string{"cut-routes: 0/1/2, at: 200ms", "stall: 2, at: 250ms"}, 3, false},
-		{"one of three, and a node", []string{"kill-broker: 1, at: 50ms, for: 100ms",
-			"kill: 0, at: 75ms, for: 25ms", "pause-broker: 2, at: 75ms, for: 50ms"}, 3, false},
+		{"kill", []string{"kill: broker 0, at: 50ms, for: 50ms"}, 1, false},
+		{"routes", []string{"cut: broker 0/broker 1-2, at: 50ms, for: 50ms"}, 3, false},
+		{"to the end", []string{"cut: broker 0/broker 1/broker 2, at: 200ms", "stall: 2, at: 250ms"}, 3, false},
+		{"one of three, and a node", []string{"kill: broker 1, at: 50ms, for: 100ms",
+			"kill: 0, at: 75ms, for: 25ms", "pause: broker 2, at: 75ms, for: 50ms"}, 3, false},
 	} {
 		for j, algorithm := range families {
 			if soak.Pick(i%len(families) != j, false, false) {
@@ -333,7 +358,7 @@ func TestFaultsThatAreLeftAreTrouble(t *testing.T) {
 	if err := tr.faults.checkHealed(); err != nil {
 		t.Error(err)
 	}
-	if err := tr.connections.CutRoutes(4, [][]int{{0}, {1}}); err != nil {
+	if err := tr.connections.strain(4, routes([2]int{0, 1})); err != nil {
 		t.Fatal(err)
 	}
 	tr.transport.brokers.Kill(2)
@@ -353,12 +378,12 @@ func TestEachNetworkHasABrokerOfItsOwn(t *testing.T) {
 		faults []string
 		lost   bool // with the broker, for sure
 	}{
-		{"the first is dead", []string{"kill-broker: 0, at: 100ms, for: 700ms"}, true},
+		{"the first is dead", []string{"kill: broker 0, at: 100ms, for: 700ms"}, true},
 		{"the second is dead, and the leader", []string{
-			"kill-broker: 0, network: second, at: 50ms, for: 900ms", "kill: 2, at: 100ms, for: 900ms"}, false},
+			"kill: broker 0, network: second, at: 50ms, for: 900ms", "kill: 2, at: 100ms, for: 900ms"}, false},
 		{"the second is reset, and stands still", []string{
 			"reset: 1, network: second, at: 50ms, for: 100ms",
-			"pause-broker: 0, network: second, at: 300ms, for: 50ms"}, false},
+			"pause: broker 0, network: second, at: 300ms, for: 50ms"}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"turnstile/chaos"
@@ -17,7 +15,6 @@ import (
 	"turnstile/hosts/control"
 	"turnstile/judge/check"
 	"turnstile/nodes"
-	"turnstile/nodes/history"
 	"turnstile/nodes/host"
 	"turnstile/nodes/port"
 )
@@ -41,13 +38,14 @@ func checked(faults []chaos.Fault) (all []check.Fault) {
 		if cut := f.Parts(); cut != nil {
 			asked.Separates, asked.Part, asked.Blocks = cut.Parts, cut.Part, cut.Blocks
 		}
-		if effect.KindOf(f.Effect).Cuts {
+		kind := effect.KindOf(f.Effect)
+		if kind.Cuts {
 			asked.CutsOff = f.HitsNode()
 		}
-		if _, sets := f.Effect.(*effect.Clock); sets {
+		if kind.Sets && kind.Role == port.Node {
 			asked.Sets = f.HitsNode()
 		}
-		if _, stops := f.Effect.(*effect.Pause); stops {
+		if kind.Stops && kind.Role == port.Node {
 			asked.Stops = f.HitsNode()
 		}
 		if asked.Breaks&nodes.NoCrash != 0 {
@@ -171,64 +169,6 @@ func (f *trialFaults) checkHealed() error {
 		err = fmt.Errorf("faults were not healed: %s", strings.Join(left, "; "))
 	}
 	return err
-}
-
-// A faultCluster is the cluster of a trial, on which faults are carried out.
-type faultCluster struct {
-	*connections
-	counts *messageCounts
-	faults *trialFaults
-}
-
-var (
-	_ port.Cluster   = faultCluster{}
-	_ port.Transport = faultCluster{}
-)
-
-// Now, Up, Kill, Pause and Resume implement port.Cluster.
-func (c faultCluster) Now() int64               { return c.now() }
-func (c faultCluster) Up(id nodes.ID) bool      { return c.nodes.isUp(id) }
-func (c faultCluster) Kill(id nodes.ID) error   { return c.nodes.kill(id) }
-func (c faultCluster) Pause(id nodes.ID) error  { return c.signal(id, syscall.SIGSTOP) }
-func (c faultCluster) Resume(id nodes.ID) error { return c.signal(id, syscall.SIGCONT) }
-
-// Restart implements port.Cluster. It returns when the node has been told to go on.
-func (c faultCluster) Restart(id nodes.ID, forget bool) error {
-	if c.outage.away && !c.nodes.isUp(id) { // it could not connect, and nobody would bring the broker back
-		return fmt.Errorf("node %d cannot be restarted while connections to the broker are taken away", id)
-	}
-	if err := c.faults.shared(nil); err != nil { // it has not declared itself leader
-		return err
-	}
-	if err := c.nodes.restart(id, forget); err != nil {
-		return err
-	}
-	return c.orders.goOn(id)
-}
-
-// signal sends a signal to a node. One that has just killed itself may be gone.
-func (c faultCluster) signal(id nodes.ID, s syscall.Signal) error {
-	if err := c.nodes.lives[id].node.Signal(s); !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	return nil
-}
-
-// SetClock implements port.Cluster.
-func (c faultCluster) SetClock(id nodes.ID, jump time.Duration, rate float64) error {
-	return c.orders.give(host.Order{Do: host.SetClock, Jump: jump, Rate: rate}, id)
-}
-
-// FaultBegan implements port.Cluster.
-func (c faultCluster) FaultBegan(b port.FaultBeginning) error {
-	return errors.Join(c.Add(history.FaultEvent(b)), c.counts.record(b.At, true))
-}
-
-// FaultHealed implements port.Cluster.
-func (c faultCluster) FaultHealed(at int64, number int, hits uint64) error {
-	e := history.Event{At: at, Kind: history.FaultHealed, Count: uint32(number), Value: int64(hits),
-		Node: nodes.None}
-	return errors.Join(c.Add(e), c.counts.record(at, false))
 }
 
 // startsLater refuses requests to a run that is about to be on.

@@ -523,7 +523,7 @@ func (c *fleetCutter) healNetwork(number int) error {
 // checkCuts says why the kernels of the hosts of a run cannot cut off those that its faults cut off, if they
 // cannot. Hosts are those of the run, by their numbers; none: agents on this machine.
 func (j *Job) checkCuts(hosts []agent.Description) error {
-	const instead = "write cut: in place of cut-network:, or make the run in containers (compose.faults.yml)"
+	const instead = "leave out kernel, or make the run in containers (compose.faults.yml)"
 	faults, err := j.resolve(0, 1)
 	if err != nil {
 		return err
@@ -596,7 +596,7 @@ func (j *Job) checkApart(f *fleet) error {
 
 // networksOf returns the hosts whose networks a fault cuts off; nil: it cuts off none.
 func networksOf(f *chaos.Fault) (all []int) {
-	if _, is := f.Effect.(*effect.CutNetwork); !is {
+	if !chaos.CutsNetworks([]chaos.Fault{*f}) {
 		return nil
 	}
 	for _, host := range effect.HostsOf(f.Effect) {

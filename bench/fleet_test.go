@@ -26,6 +26,7 @@ import (
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/port"
 	"turnstile/nodes/workload"
 )
 
@@ -305,16 +306,20 @@ func TestFaultsOverHosts(t *testing.T) {
 		{"lag: 2, by: 5ms, at: 20ms, for: 80ms", "6"},
 		{"throttle: 2, to: 100KB, at: 20ms, for: 80ms", "6"},
 		{"stall: 2, at: 20ms, for: 80ms", "6"},
-		{"pause-broker: 1, at: 20ms, for: 80ms", "6"},
+		{"pause: broker 1, at: 20ms, for: 80ms", "6"},
 	}
 	loses := []string{"cut: 0-1/2-3, at: 20ms, for: 60ms", "loss: 50%, at: 20ms, for: 60ms",
 		"duplicate: 50%, at: 20ms, for: 60ms", "kill: 1, at: 20ms, for: 60ms", "reset: 2, at: 20ms, for: 60ms",
-		"kill-broker: 1, at: 20ms, for: 60ms", "cut-routes: 0/1-2, at: 20ms, for: 60ms"}
+		"kill: broker 1, at: 20ms, for: 60ms", "cut: broker 0/broker 1-2, at: 20ms, for: 60ms"}
 	short := []string{"stall", "cut"}
 	told := map[string]bool{}
 	one := func(fault, algorithm, messages string) {
 		key, _, _ := strings.Cut(fault, ":")
-		told[key] = true
+		f, err := chaos.ParseFault(fault)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told[effect.KindOf(f.Effect).Name()] = true
 		if !slices.Contains(short, key) && soak.Pick(true, false, false) {
 			return
 		}
@@ -351,8 +356,8 @@ func TestFaultsOverHosts(t *testing.T) {
 		one(fault, "ricart-agrawala", "")
 	}
 	for _, k := range effect.Kinds {
-		if !told[k.Key] && k.Key != "cut-network" && k.Layer != effect.OfServers { // services run on one machine
-			t.Errorf("%s is not tried over hosts", k.Key)
+		if !told[k.Name()] && k.Role != port.Host && k.Layer != effect.OfServers { // services run on one machine
+			t.Errorf("%s is not tried over hosts", k.Name())
 		}
 	}
 }
@@ -382,7 +387,7 @@ func TestPlacesOfRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := map[string]string{}
-	for _, fault := range []string{"pause: host 1", "pause: 2,3", "cut-network: host 0"} {
+	for _, fault := range []string{"pause: host 1", "pause: 2,3", "cut: host 0, kernel: true"} {
 		o := dealtOut(t, fault)
 		o.Place = "blocks"
 		r, err := simulateRun(t, spec, o, Setup{Results: t.TempDir(), Set: "set"})
@@ -430,7 +435,7 @@ func TestACutNetworkIsJudgedAsStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := dealtOut(t, "cut-network: host 0")
+	o := dealtOut(t, "cut: host 0, kernel: true")
 	o.Algorithm, o.Place, o.Workload.Load = "central", "0,8@0,1-2@1,3-5@2,6-7@3", workload.One
 	r, err := simulateRun(t, spec, o, Setup{Results: t.TempDir(), Set: "set"})
 	if err != nil {
@@ -508,17 +513,26 @@ func TestNetworksAreCut(t *testing.T) {
 	t.Parallel()
 	c, f := carried(t, 1, false).connections, &fakeCutter{}
 	c.cutter = f
-	if err := c.CutNetwork(3, []int{1, 2}); err != nil || c.Connected() || !c.nodes.watch.lossy || !c.resets[3] {
-		t.Errorf("once it is cut, the network is connected: %v, %v", c.Connected(), err)
+	between := func(hosts ...int) (s port.Strain) { // these and host 3
+		for _, h := range hosts {
+			s.Links = append(s.Links, port.Link{A: port.Member{Role: port.Host, I: h},
+				B: port.Member{Role: port.Host, I: 3}})
+		}
+		return s
 	}
-	if err := c.HealNetwork(3); err != nil || c.outage.back == 0 || c.resets[3] {
+	if err := c.strain(3, between(1, 2)); err != nil || !c.outage.away || !c.nodes.watch.lossy || !c.resets[3] {
+		t.Errorf("once it is cut, the network is connected: %v, %v", !c.outage.away, err)
+	}
+	if _, err := c.relieve(3); err != nil || c.outage.back == 0 || c.resets[3] {
 		t.Errorf("once it is healed, nodes may not be back: %v, %v", c.outage, err)
 	}
 	if want := []string{"cut 3 [1 2]", "heal 3"}; !slices.Equal(f.did, want) {
 		t.Errorf("the hosts did %q, and not %q", f.did, want)
 	}
 	f.fail = errors.New("host b: it has no NET_ADMIN")
-	if err := errors.Join(c.CutNetwork(4, []int{0}), c.HealNetwork(4)); err == nil ||
+	err := c.strain(4, between(0))
+	_, after := c.relieve(4)
+	if err := errors.Join(err, after); err == nil ||
 		strings.Count(err.Error(), "NET_ADMIN") != 2 {
 		t.Errorf("a host that cannot says %v", err)
 	}

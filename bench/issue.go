@@ -272,7 +272,7 @@ func (m *meter) measure(at int64) error {
 	m.measuring, m.measuredAt = true, at
 	m.usage = m.trial.readUsage()
 	var err error
-	m.serverBytes, _, err = m.trial.connections.clientBytes()
+	m.serverBytes, _, err = m.trial.connections.servers.clientBytes()
 	return errors.Join(err, m.trial.Mark(at, history.Measuring), m.trial.counts.record(at, false))
 }
 
@@ -304,7 +304,7 @@ func (m *meter) gauge() error {
 		}
 		return t.Gauge(t.now(), gauge, int64(1e6*share))
 	}
-	bytes, known, err := t.connections.clientBytes()
+	bytes, known, err := t.connections.servers.clientBytes()
 	if known && err == nil {
 		err = t.Gauge(t.now(), history.ServerBytes, bytes-m.serverBytes)
 	}

@@ -401,7 +401,7 @@ func (j *Job) checkClients() error {
 	for i := range j.Faults {
 		if f := &j.Faults[i]; f.OfLinks() {
 			return fmt.Errorf("%s: clients of %s send each other no messages that it could hit: cut them off from "+
-				"servers, as in --cut-server holder/servers", f.What(), name)
+				"servers, as in --cut holder/servers", f.What(), name)
 		}
 	}
 	return nil

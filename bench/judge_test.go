@@ -515,7 +515,7 @@ func (r *rotation) run(a *absence, entries int) {
 		}
 		switch {
 		case r.faults > 0 && i == entries/10:
-			r.tell(history.FaultEvent(port.FaultBeginning{At: r.at, Number: 1, Victim: nodes.None, Nodes: 1}))
+			r.tell(history.FaultEvent(port.FaultEvent{At: r.at, Number: 1, Victim: nodes.None, Nodes: 1}))
 			r.tell(a.from)
 		case r.faults > 0 && i == entries*9/10:
 			r.tell(history.Event{Kind: history.FaultHealed, Count: 1, Value: 1, Node: nodes.None})

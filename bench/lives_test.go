@@ -28,6 +28,7 @@ import (
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
+	"turnstile/nodes/port"
 	"turnstile/nodes/workload"
 )
 
@@ -226,7 +227,7 @@ func TestNodesDieAndComeBack(t *testing.T) {
 
 // restart is what a fault does to a node that is down.
 func (t *trial) restart(id nodes.ID, forget bool) error {
-	return faultCluster{t.connections, nil, t.faults}.Restart(id, forget)
+	return faultCluster{t.connections, nil, t.faults}.Start(port.NodeOf(id), forget)
 }
 
 // killAt kills a node at a call.

@@ -33,7 +33,7 @@ func (k *brokerKiller) look(p Progress) {
 	switch {
 	case k.awayAt.IsZero() && k.times > 0 && k.when(k.trial, p):
 		if k.planned {
-			if err := k.connections.KillBroker(0); err != nil {
+			if err := (brokers{k.connections}).kill(0); err != nil {
 				k.Error(err)
 			}
 		} else {
@@ -52,11 +52,11 @@ func (k *brokerKiller) look(p Progress) {
 }
 
 func (k *brokerKiller) bringBack() {
-	if err := k.connections.RestartBroker(0); err != nil {
+	if err := (brokers{k.connections}).start(0, false); err != nil {
 		k.Error(err)
 	}
 	k.awayAt = time.Time{}
-	k.when = func(*trial, Progress) bool { return k.soon || k.connections.Connected() } // or as nodes are told
+	k.when = func(*trial, Progress) bool { return k.soon || !k.connections.outage.away } // or as nodes are told
 }
 
 // killBrokers makes a run whose broker is ended as k says.

@@ -88,8 +88,8 @@ func TestRunsWithAResourceProcess(t *testing.T) {
 // who has died, and no fault touches it.
 func TestFaultsDoNotTouchTheResourceProcess(t *testing.T) {
 	restart := chaos.Schedule{At: 50 * time.Millisecond, For: 100 * time.Millisecond}
-	killBroker := &effect.KillBroker{}
-	if err := killBroker.Which.UnmarshalText([]byte("0")); err != nil {
+	killBroker := &effect.Kill{}
+	if err := killBroker.Who.UnmarshalText([]byte("broker 0")); err != nil {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct {

@@ -20,14 +20,12 @@ import (
 	"turnstile/nodes/port"
 )
 
-// servers are those of the service that a run is about, which suffer faults.
+// servers are those of the service that a run is about, as members of its cluster.
 type servers struct {
 	*serving // nil: the run has none
 	ctx      context.Context
 	through  *cluster.Proxies // between clients and servers; nil: there are none
 }
-
-var _ port.Servers = servers{}
 
 var errNoServers = errors.New("this run has no servers of its own: choose a service with --service")
 
@@ -42,16 +40,15 @@ func (s servers) own() error {
 	return nil
 }
 
-// Servers implements port.Servers.
-func (s servers) Servers() int {
+// count returns how many servers the run has started.
+func (s servers) count() int {
 	if s.own() != nil {
 		return 0
 	}
 	return len(s.addresses)
 }
 
-// ServerUp implements port.Servers.
-func (s servers) ServerUp(i int) bool {
+func (s servers) up(i int) bool {
 	if s.own() != nil {
 		return false
 	}
@@ -59,57 +56,60 @@ func (s servers) ServerUp(i int) bool {
 	return err == nil && i < len(pids) && pids[i] != 0
 }
 
-// LeadingServer implements port.Servers.
-func (s servers) LeadingServer() (int, error) {
+// leading returns the server that leads now; none, if none does.
+func (s servers) leading() ([]port.Member, error) {
 	if err := s.own(); err != nil {
-		return -1, err
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, lookLimit)
 	defer cancel()
-	return s.servers.Leader(ctx)
+	i, err := s.servers.Leader(ctx)
+	if err != nil || i < 0 {
+		return nil, err
+	}
+	return []port.Member{{Role: port.Server, I: i}}, nil
 }
 
-// AnsweredLast implements port.Servers.
-func (s servers) AnsweredLast(client nodes.ID) (int, error) {
+// answered returns the server that a client has had the last bytes of.
+func (s servers) answered(client nodes.ID) ([]port.Member, error) {
 	if err := s.own(); err != nil {
-		return -1, err
+		return nil, err
 	}
 	if s.through == nil {
-		return -1, errNoProxies
+		return nil, errNoProxies
 	}
 	var names []string
-	for i := range s.Servers() {
+	for i := range s.count() {
 		names = append(names, serverConnection(client, i))
 	}
 	last, err := s.through.LastOf(s.ctx, names)
 	if err == nil && last < 0 {
 		err = fmt.Errorf("no server has answered node %d yet", client)
 	}
-	return last, err
+	return []port.Member{{Role: port.Server, I: last}}, err
 }
 
-// KillServer, RestartServer, PauseServer, ResumeServer, SkewServer and PromoteServer implement port.Servers.
-func (s servers) KillServer(i int) error {
+func (s servers) kill(i int) error {
 	return s.do(func() error { return s.servers.Kill(s.ctx, i) })
 }
 
-func (s servers) RestartServer(i int, forget bool) error {
+func (s servers) start(i int, forget bool) error {
 	return s.do(func() error { return s.servers.Restart(s.ctx, i, forget) })
 }
 
-func (s servers) PauseServer(i int) error {
+func (s servers) stop(i int) error {
 	return s.do(func() error { return s.servers.Stop(s.ctx, i) })
 }
 
-func (s servers) ResumeServer(i int) error {
+func (s servers) goOn(i int) error {
 	return s.do(func() error { return s.servers.Go(s.ctx, i) })
 }
 
-func (s servers) SkewServer(i int, by time.Duration) error {
+func (s servers) setClock(i int, by time.Duration, _ float64) error {
 	return s.do(func() error { return s.servers.Skew(s.ctx, i, by) })
 }
 
-func (s servers) PromoteServer(i int) error {
+func (s servers) promote(i int) error {
 	return s.do(func() error { return s.servers.Promote(s.ctx, i) })
 }
 
@@ -121,39 +121,52 @@ func (s servers) do(what func() error) error {
 	return what()
 }
 
-// CutServers implements port.Servers.
-func (s servers) CutServers(number int, cut port.ServerCut) error {
-	f := cluster.ConnectionFault{Number: number, Drop: !cut.Close, Reset: cut.Close}
-	for _, l := range cut.Clients {
-		f.Names = append(f.Names, serverConnection(l.Client, l.Server))
+// strain cuts connections of servers, or has answers to clients be lost. It returns what ends that.
+func (s servers) strain(number int, of port.Strain) (func() (uint64, error), error) {
+	f := cluster.ConnectionFault{Number: number}
+	if of.Answer > 0 {
+		f.Answer = &cluster.AnswerFault{Nth: of.Answer, Close: of.Close, Of: map[string]string{}}
+	} else {
+		f.Drop, f.Reset = !of.Close, of.Close
 	}
-	for _, p := range cut.Peers {
-		for _, l := range s.links {
-			if pair := [2]int{min(l.From, l.To), max(l.From, l.To)}; pair == p {
-				f.Names = append(f.Names, l.String())
+	for _, l := range of.Links {
+		if l.A.Role == port.Node {
+			name := serverConnection(l.A.ID(), l.B.I)
+			f.Names = append(f.Names, name)
+			if f.Answer != nil {
+				f.Answer.Of[name] = fmt.Sprint(l.A.I)
+			}
+			continue
+		}
+		for _, peer := range s.peers() {
+			if min(peer.From, peer.To) == min(l.A.I, l.B.I) && max(peer.From, peer.To) == max(l.A.I, l.B.I) {
+				f.Names = append(f.Names, peer.String())
 			}
 		}
 	}
-	return s.begin(f)
-}
-
-// HealServers implements port.Servers.
-func (s servers) HealServers(number int) error {
-	if s.through == nil {
-		return errNoProxies
-	}
-	return s.through.Heal(s.ctx, number)
-}
-
-// begin puts a fault of connections of servers in force.
-func (s servers) begin(f cluster.ConnectionFault) error {
 	switch {
 	case s.serving == nil:
-		return errNoServers
+		return nil, errNoServers
 	case s.through == nil:
-		return errNoProxies
+		return nil, errNoProxies
 	}
-	return s.through.Begin(s.ctx, f)
+	end := func() (lost uint64, err error) {
+		if of.Answer > 0 {
+			if lost, err = s.through.Answers(s.ctx, number); err != nil {
+				return 0, err
+			}
+		}
+		return lost, s.through.Heal(s.ctx, number)
+	}
+	return end, s.through.Begin(s.ctx, f)
+}
+
+// peers returns the links between servers that run through proxies.
+func (s servers) peers() []service.PeerLink {
+	if s.serving == nil {
+		return nil
+	}
+	return s.links
 }
 
 // clientBytes returns how many bytes clients and servers have exchanged so far, if that is known: if they do
@@ -164,31 +177,6 @@ func (s servers) clientBytes() (bytes int64, known bool, err error) {
 	}
 	sum, err := s.through.Bytes(s.ctx, toServer)
 	return int64(sum), true, err
-}
-
-// LoseAnswer and HealAnswer implement port.Servers.
-func (s servers) LoseAnswer(number int, lost port.LostAnswer) error {
-	f := cluster.ConnectionFault{Number: number, Answer: &cluster.AnswerFault{Nth: lost.Nth, Close: lost.Close,
-		Of: map[string]string{}}}
-	for _, id := range lost.Clients {
-		for i := range s.Servers() {
-			name := serverConnection(id, i)
-			f.Names = append(f.Names, name)
-			f.Answer.Of[name] = fmt.Sprint(id)
-		}
-	}
-	return s.begin(f)
-}
-
-func (s servers) HealAnswer(number int) (uint64, error) {
-	if s.through == nil {
-		return 0, errNoProxies
-	}
-	hits, err := s.through.Answers(s.ctx, number)
-	if err != nil {
-		return 0, err
-	}
-	return hits, s.through.Heal(s.ctx, number)
 }
 
 // Options of a service that are not its own: what the run was made with, and servers that run already.

@@ -47,7 +47,7 @@ func keepsServers(t *testing.T, row, scheme *row.Row, real bool) {
 	o.Warmup, o.Entries = 0, 50
 	o.Proxies = real
 	last := nodes.ID(o.Config.N + scheme.ServerCount(nodes.Config{N: o.Config.N}) - 1)
-	o.Faults = []chaos.Fault{{Effect: &effect.Pause{Who: effect.Target{Nodes: effect.Group{last}}},
+	o.Faults = []chaos.Fault{{Effect: &effect.Pause{Who: effect.Target{List: effect.Group{last}}},
 		Schedule: chaos.Schedule{At: 200 * time.Millisecond, For: 20 * time.Millisecond}}}
 	j, err := Resolve(o, row, !real)
 	if err != nil {

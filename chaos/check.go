@@ -12,6 +12,7 @@ import (
 	"turnstile/chaos/place"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/port"
 	"turnstile/nodes/row"
 )
 
@@ -108,17 +109,19 @@ func (f *Fault) checkKind() error {
 	case f.Effect == nil:
 		var all []string
 		for _, k := range effect.Kinds {
-			all = append(all, k.Key)
+			if k.Flag != "" { // and no other of its key
+				all = append(all, k.Key)
+			}
 		}
 		return f.mistake("", "this says nothing that goes wrong: add one of %s", strings.Join(all, ", "))
 	}
-	takes := effect.KindOf(f.Effect).Takes()
-	for _, key := range append(f.Filter.keys(), f.extra...) {
+	takes := f.kind().Takes()
+	for _, key := range slices.Concat(f.Filter.keys(), effect.Given(f.Effect), f.extra) {
 		if !slices.Contains(takes, key) {
-			return f.mistake(key, "%s takes no %s%s", effect.KindOf(f.Effect).Key, key, beside(takes))
+			return f.mistake(key, "%s takes no %s%s", f.kind().Name(), key, beside(takes))
 		}
 	}
-	if f.Between.Word != "" || f.Between.Servers() != nil {
+	if f.Between.Word != "" || f.Between.Role() != port.Node {
 		return f.mistake("between", "between takes groups of nodes, as in 0-1/2-4 or 0>1")
 	}
 	if key, err := f.Effect.Check(f.For, !f.When.IsZero()); err != nil {
@@ -166,7 +169,7 @@ func (f *Fault) checkTimes(s *Scene) error {
 			"a fault that waits for a moment takes place once: leave out every, or write it again")
 	case f.Jitter > 0 && !f.Timed():
 		return f.mistake("jitter", "a fault that waits for a moment has no jitter: leave it out")
-	case is[*effect.Clock](f) && f.Effect.ForGood() && f.For > 0:
+	case f.kind().Sets && f.Effect.ForGood() && f.For > 0:
 		return f.mistake("for", "%s: a jump takes no time: leave out for, or add a rate", f.What())
 	case f.Nth > 0 && f.For > 0:
 		return f.mistake("for", "%s hits one message, which takes no time: leave out for", f.What())
@@ -204,20 +207,20 @@ func (f *Fault) fits(at float64, s *Scene) bool {
 
 // checkTarget checks whether there are such nodes.
 func (f *Fault) checkTarget(s *Scene) error {
-	k, cut, t := effect.KindOf(f.Effect), f.cut(), f.target()
+	k, cut, t := f.kind(), f.cut(), f.target()
 	for _, g := range []struct {
 		key string
 		err error
 	}{{"cut", cut.Check(s.total())}, {"between", f.Between.Check(s.total())},
-		{"when", f.When.Who.Check(s.total())}, {k.Key, t.Nodes.Check(s.total())}} {
+		{"when", f.When.Who.Check(s.total())}, {k.Key, t.List.Check(s.total())}} {
 		if g.err != nil {
 			return f.mistake(g.key, "%s: %w", f.What(), g.err)
 		}
 	}
 	switch n := s.Config.N; {
-	case t.Servers() != nil:
-		return f.mistake(k.Key, "%s: this is a fault of nodes, and names servers: kill, pause, clock and cut "+
-			"take those", f.What())
+	case k.Role == port.Node && len(effect.MembersIn(f.Effect)) > 0:
+		return f.mistake(k.Key, "%s: this is a fault of nodes: kill, pause and cut take brokers and servers, and "+
+			"clock takes servers", f.What())
 	case cut.Word != "" && (s.total() < 2 || t.Word == "all" || t.Word == "random" && t.Many >= s.total()):
 		return f.mistake(k.Key, "%s: that leaves nobody to be cut off from", f.What())
 	case t.Word == "minority" && n < 3, cut.Word == "majority" && n < 3:
@@ -253,20 +256,20 @@ func (f *Fault) checkTarget(s *Scene) error {
 // checkTransport checks whether there is the network that the fault names, and whether what carries the
 // messages can suffer the fault.
 func (f *Fault) checkTransport(s *Scene) error {
-	k := effect.KindOf(f.Effect)
+	k := f.kind()
 	switch {
 	case int(f.net()) >= s.codec().Networks():
 		return f.mistake("network", "%s: %s has one network alone: leave out network, or take an algorithm that "+
 			"has two (bully-second-network)", f.What(), s.Spec.Name)
 	case f.ofServers():
 		return f.checkServers(s)
-	case !is[effect.Carried](f):
+	case !k.Carried():
 		return nil
 	case s.Foreign:
 		return f.mistake(k.Key, "%s: the broker is not one of the run's own: leave out --nats", f.What())
-	case is[*effect.CutNetwork](f) && s.Placement.Hosts() < 2:
+	case k.Role == port.Host && s.Placement.Hosts() < 2:
 		return f.mistake(k.Key, "%s: there is no other host to be cut off from: take --hosts 2 or more", f.What())
-	case is[*effect.CutRoutes](f) && s.brokers() == 1:
+	case k.Role == port.Broker && k.Proxies && s.brokers() == 1:
 		return f.mistake(k.Key, "%s: there is one broker, and so no route: take --brokers 3, or write "+
 			"brokers: 3 in the plan, beside faults", f.What())
 	case s.Simulated && f.For == 0 && f.Effect.ForGood():
@@ -355,7 +358,7 @@ func Fenced(spec *row.Row, faults []Fault) bool {
 // comes up again remembers, and that a failure detector suspects only who has crashed.
 func mayBreak(f *Fault, spec *row.Row) nodes.Assumption {
 	broken := f.Breaks()
-	if k, is := f.Effect.(*effect.Kill); is && !f.ForGood() && (k.Forget || !recovers(spec)) {
+	if f.downs() && !f.ForGood() && (effect.Forgets(f.Effect) || !recovers(spec)) {
 		broken |= nodes.NoAmnesia
 	}
 	ofOne := f.Kind != "" || f.Nth > 0 || f.Instance != nil && *f.Instance == 0 // not of all heartbeats

@@ -19,7 +19,7 @@ type Driver struct {
 	state    *SharedState
 	faults   []*fault
 	measured int64
-	stops    map[nodes.ID]map[int]bool // by which faults nodes stand still
+	stops    map[port.Member]map[int]bool // by which faults members stand still
 	stepping bool
 	codec    *nodes.Codec
 	over     bool
@@ -32,15 +32,14 @@ type fault struct {
 	number  int // from 1
 	shared  *faultState
 	state   state
-	began   int64        // when that was recorded; 0: it was not
-	ended   int64        // the same of its heal
-	victims effect.Group // of a fault of processes
-	// that carries it out, from its beginning until it is healed; nil: it needs none
-	carrier *effect.Carrier
-	servers []int    // that it has hit
-	parted  [][2]int // pairs of servers that it keeps apart
-	turn    int64    // slow: when they stop or go on next
-	stands  bool     // slow: they stand still
+	began   int64         // when that was recorded; 0: it was not
+	ended   int64         // the same of its heal
+	victims []port.Member // that it has struck
+	working bool          // it has struck members or put a strain on connections, which is not undone yet
+	hit     []int         // servers that it has hit, or others were cut off from
+	parted  [][2]int      // pairs of servers that it keeps apart
+	turn    int64         // slow: when they stop or go on next
+	stands  bool          // slow: they stand still
 }
 
 // state is how far a fault has come.
@@ -60,7 +59,7 @@ func NewDriver(faults []Fault, b *SharedState, clients int, codec *nodes.Codec) 
 	if err != nil {
 		return nil, err
 	}
-	d := &Driver{Watcher: w, state: b, stops: map[nodes.ID]map[int]bool{}, codec: codec}
+	d := &Driver{Watcher: w, state: b, stops: map[port.Member]map[int]bool{}, codec: codec}
 	for i := range faults {
 		d.faults = append(d.faults, &fault{Fault: &faults[i], number: i + 1, shared: &b.faults[i]})
 	}
@@ -163,10 +162,8 @@ func (d *Driver) step(f *fault, now int64) error {
 		}
 	}
 	if f.state == inForce && now >= f.shared.to.Load() {
-		if d.mustWait(f) {
-			return nil
-		}
-		return d.heal(f, f.shared.to.Load())
+		_, err := d.heal(f, f.shared.to.Load())
+		return err
 	}
 	if f.state == inForce && f.turn > 0 && now >= f.turn {
 		return d.turn(f, now)
@@ -180,7 +177,7 @@ func (d *Driver) arm(f *fault) error {
 	start := d.start(f)
 	leader := nodes.None
 	if f.target().Word == "leader" {
-		leader = d.state.leads(d.cluster.Up)
+		leader = d.state.leads(d.up)
 	}
 	switch {
 	case f.Timed() && f.OfLinks(): // see Begin
@@ -197,22 +194,28 @@ func (d *Driver) arm(f *fault) error {
 	return nil
 }
 
+// up reports whether a node is up.
+func (d *Driver) up(id nodes.ID) bool { return d.cluster.Up(port.NodeOf(id)) }
+
 // begin carries out the beginning of a fault, and records it.
 func (d *Driver) begin(f *fault, from int64) error {
-	b := port.FaultBeginning{At: from, Number: f.number, Breaks: f.Breaks(), Victim: nodes.None}
+	b := port.FaultEvent{At: from, Number: f.number, Breaks: f.Breaks(), Victim: nodes.None}
+	of := f.target().List
 	if f.ByRun() {
-		b.Victim = f.shared.victim()
+		victim := f.shared.victim()
+		of = effect.Group{victim}
+		if f.hitsVictim() {
+			b.Victim = victim
+		}
 	}
 	var err error
 	switch {
 	case f.OfLinks():
 		err = d.record(f, b)
-	case f.carried() != nil:
-		err = d.beginCarried(f, b)
-	case f.ByRun():
-		err = d.beginAt(f, b, effect.Group{b.Victim})
+	case is[effect.OnMembers](f.Fault):
+		err = d.strike(f, b, of)
 	default:
-		err = d.beginAt(f, b, f.target().Nodes)
+		err = d.strain(f, b, of)
 	}
 	if d.triedLater(f, err) {
 		return nil
@@ -227,10 +230,10 @@ func (d *Driver) begin(f *fault, from int64) error {
 	return nil
 }
 
-// beginAt is begin of a fault of processes, which is to hit these. Who has killed itself is on record as the
-// victim before it is on record as down.
-func (d *Driver) beginAt(f *fault, b port.FaultBeginning, who effect.Group) error {
-	struck := len(who) == 1 && f.struck(who[0]) && (is[*effect.Kill](f.Fault) || d.cluster.Up(who[0]))
+// strike begins a fault of members. A node that has killed itself is on record as the victim before it is on
+// record as down.
+func (d *Driver) strike(f *fault, b port.FaultEvent, of effect.Group) error {
+	struck := len(of) == 1 && f.struck(of[0]) && (f.downs() || d.up(of[0]))
 	if struck {
 		b.Nodes = 1
 		if err := d.record(f, b); err != nil {
@@ -238,37 +241,176 @@ func (d *Driver) beginAt(f *fault, b port.FaultBeginning, who effect.Group) erro
 		}
 	}
 	b.At = d.cluster.Now()
-	for _, id := range who {
-		hit, err := d.hit(f, id)
-		if err != nil {
-			return err
+	who, err := d.named(f, of)
+	if err != nil {
+		return err
+	}
+	f.working = true
+	for _, m := range who {
+		if !d.mayHit(f, m) {
+			continue
 		}
-		if hit {
-			f.victims = append(f.victims, id)
+		b.Nodes += d.nodesOf(m)
+		f.victims = append(f.victims, m)
+		if m.Role == port.Server {
+			f.hit = append(f.hit, m.I)
 		}
+		if d.cluster.Up(m) { // or it has killed itself
+			if err := f.Effect.(effect.OnMembers).Strike(d.struckBy(f), m); err != nil {
+				return err
+			}
+		}
+	}
+	if is[*effect.Slow](f.Fault) && len(f.victims) > 0 {
+		f.turn, f.stands = d.cluster.Now(), false
+	}
+	if f.kind().Did != "" && f.ForGood() {
+		f.working = false
 	}
 	if struck {
 		return nil
 	}
-	b.Nodes = len(f.victims)
+	return d.record(f, d.ofServers(f, b))
+}
+
+// named returns the members whom a fault of members is to hit, given the nodes if it is one of nodes or hits
+// the server of one.
+func (d *Driver) named(f *fault, of effect.Group) (all []port.Member, err error) {
+	named := effect.MembersIn(f.Effect)
+	for i := range named {
+		more, err := d.members(f, &named[i], of)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+	}
+	if named == nil {
+		for _, id := range of {
+			all = append(all, port.NodeOf(id))
+		}
+	}
+	return all, nil
+}
+
+// members returns the brokers or servers that those are now whom a fault names, if it hits some nodes.
+func (d *Driver) members(f *fault, t *effect.Target, of effect.Group) (all []port.Member, err error) {
+	switch t.Word {
+	case effect.ServerOfHolder:
+		return d.cluster.Find(port.Answered, port.NodeOf(of[0]))
+	case effect.LeadingServer:
+		all, err = d.cluster.Find(port.Leads, port.Member{})
+		if err != nil || len(all) == 0 { // servers that are down or elect a leader may not even answer
+			err = errors.Join(effect.ErrNobodyLeads, err)
+		}
+		return all, err
+	case effect.AllServers:
+		for i := range f.servers {
+			all = append(all, port.Member{Role: port.Server, I: i})
+		}
+	}
+	for _, i := range t.List {
+		m := port.Member{Role: t.Role, I: int(i)}
+		if t.Role == port.Broker && f.net() > 0 {
+			m.I += f.among
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// mayHit reports whether a fault of members can hit one: a node that is up, or has killed itself because of
+// it; a broker or server that is up and does not stand still because of another.
+func (d *Driver) mayHit(f *fault, m port.Member) bool {
+	if m.Role == port.Node {
+		return d.cluster.Up(m) || f.downs() && f.struck(m.ID())
+	}
+	return d.cluster.Up(m) && len(d.stops[m]) == 0
+}
+
+// nodesOf returns how many nodes a fault hits that hits a member.
+func (d *Driver) nodesOf(m port.Member) int {
+	switch m.Role {
+	case port.Node:
+		return 1
+	case port.Broker:
+		if all, err := d.cluster.Find(port.Connected, m); err == nil {
+			return len(all)
+		}
+	}
+	return 0
+}
+
+// strain begins a fault of connections.
+func (d *Driver) strain(f *fault, b port.FaultEvent, of effect.Group) error {
+	b.At = d.cluster.Now()
+	w := effect.Wires{Nodes: of, Nth: f.Nth,
+		Members: func(t *effect.Target) ([]port.Member, error) { return d.members(f, t, of) }}
+	if f.placement != nil {
+		w.Hosts = f.placement.Hosts()
+	}
+	s, err := f.Effect.(effect.OnConnections).Strain(&w)
+	if err != nil {
+		return err
+	}
+	s.Network = uint8(f.net())
+	b.Nodes = d.touch(f, &s)
+	f.working = true
+	if err := d.cluster.Strain(f.number, s); err != nil {
+		return err
+	}
+	b = d.ofServers(f, b)
+	if f.ForGood() && f.Nth == 0 {
+		if err := f.mend(d.cluster); err != nil {
+			return err
+		}
+	}
 	return d.record(f, b)
 }
 
-// record records the beginning of a fault.
-func (d *Driver) record(f *fault, b port.FaultBeginning) error {
-	f.began = b.At
-	return d.cluster.FaultBegan(b)
+// touch notes which servers a strain is about, and returns how many nodes that are up it hits: those whose
+// connections it is on, at the brokers that it is between, or on the hosts that are cut off from others.
+func (d *Driver) touch(f *fault, s *port.Strain) (count int) {
+	seen := map[port.Member]bool{}
+	for _, l := range s.Links {
+		if l.A.Role == port.Server && l.B.Role == port.Server {
+			f.parted = append(f.parted, [2]int{l.A.I, l.B.I})
+		}
+		for _, m := range []port.Member{l.A, l.B} {
+			if seen[m] || m == l.B && (m.Role == port.Host || l.A.Role == port.Node && m.Role == port.Broker) {
+				continue
+			}
+			seen[m] = true
+			switch {
+			case m.Role == port.Server && s.Answer == 0:
+				f.hit = append(f.hit, m.I)
+			case m.Role == port.Host:
+				for _, id := range f.nodesOn(m.I) {
+					if d.up(id) {
+						count++
+					}
+				}
+			case m.Role != port.Node || d.cluster.Up(m):
+				count += d.nodesOf(m)
+			}
+		}
+	}
+	slices.Sort(f.hit)
+	return count
 }
 
-// hit does to a node what a fault of processes does, and reports whether that was possible.
-func (d *Driver) hit(f *fault, id nodes.ID) (bool, error) {
-	if !d.cluster.Up(id) {
-		return is[*effect.Kill](f.Fault) && f.struck(id), nil
+// ofServers completes the beginning of a fault by what it means to servers.
+func (d *Driver) ofServers(f *fault, b port.FaultEvent) port.FaultEvent {
+	b.Servers = f.hit
+	if f.ofServers() && d.majorityJoined(f.servers, b.At) {
+		b.Breaks &^= nodes.ServerMajority
 	}
-	if is[*effect.Slow](f.Fault) {
-		f.turn, f.stands = d.cluster.Now(), false
-	}
-	return true, f.Effect.(effect.OnNodes).Strike(d.struckBy(f), id)
+	return b
+}
+
+// record records the beginning of a fault.
+func (d *Driver) record(f *fault, b port.FaultEvent) error {
+	f.began = b.At
+	return d.cluster.Record(b)
 }
 
 // struckBy returns the cluster as a fault strikes it.
@@ -277,34 +419,44 @@ func (d *Driver) struckBy(f *fault) struckCluster { return struckCluster{d.clust
 // struck reports whether a node has killed or stopped itself, where the moment of the fault came.
 func (f *fault) struck(id nodes.ID) bool { return f.shared.victim() == id && f.strikes(id) }
 
-// rateOf returns the rate at which the faults in force have the clock of a node run.
-func (d *Driver) rateOf(id nodes.ID) float64 {
+// rateOf returns the rate at which the faults in force have the clock of a member run.
+func (d *Driver) rateOf(m port.Member) float64 {
 	rate := 1.0
 	for _, f := range d.faults {
-		c, is := f.Effect.(*effect.Clock)
-		if is && c.Rate != 0 && f.state == inForce && slices.Contains(f.victims, id) {
-			rate = c.Rate
+		if r := effect.RateOf(f.Effect); r != 0 && f.state == inForce && slices.Contains(f.victims, m) {
+			rate = r
 		}
 	}
 	return rate
 }
 
-// heal ends a fault, and records it.
-func (d *Driver) heal(f *fault, at int64) error {
+// heal ends a fault, and records it. It reports false if that has to wait, since who was killed could not
+// connect now: a step to come does it.
+func (d *Driver) heal(f *fault, at int64) (bool, error) {
+	was := f.state
 	f.state = healed
 	if !f.OfLinks() {
 		at = d.cluster.Now()
 	}
-	if err := f.mend(); err != nil {
-		return err
+	if err := d.undo(f); errors.Is(err, port.ErrLater) {
+		f.state = was
+		return false, nil
+	} else if err != nil {
+		return false, err
 	}
-	for _, id := range f.victims {
-		if err := f.Effect.(effect.OnNodes).Undo(d.struckBy(f), id); err != nil {
+	f.ended = at
+	return true, d.cluster.Record(port.FaultEvent{At: at, Number: f.number, Healed: true,
+		Hits: f.shared.hits.Load()})
+}
+
+// undo takes back what a fault has done to members, or to connections.
+func (d *Driver) undo(f *fault) error {
+	for _, m := range f.victims {
+		if err := f.Effect.(effect.OnMembers).Undo(d.struckBy(f), m); err != nil {
 			return err
 		}
 	}
-	f.ended = at
-	return d.cluster.FaultHealed(at, f.number, f.shared.hits.Load())
+	return f.mend(d.cluster)
 }
 
 // End implements port.FaultDriver.
@@ -326,10 +478,7 @@ func (d *Driver) End() error {
 			f.state = healed
 			continue
 		}
-		if d.mustWait(f) { // for a step to come
-			continue
-		}
-		if err := d.heal(f, now); err != nil {
+		if _, err := d.heal(f, now); err != nil {
 			return err
 		}
 	}
@@ -354,7 +503,7 @@ func (d *Driver) Pending(untimed bool) bool {
 func (d *Driver) Lingers(now int64) bool {
 	return slices.ContainsFunc(d.faults, func(f *fault) bool {
 		from := f.shared.from.Load()
-		return is[*effect.Clock](f.Fault) && from != 0 && now < from+int64(f.Leaves())
+		return f.kind().Sets && from != 0 && now < from+int64(f.Leaves())
 	})
 }
 
@@ -362,7 +511,7 @@ func (d *Driver) Lingers(now int64) bool {
 func (d *Driver) Struck(id nodes.ID) bool {
 	for _, f := range d.faults {
 		if f.state == armed && f.shared.from.Load() != 0 && f.shared.victim() == id &&
-			is[*effect.Kill](f.Fault) {
+			f.downs() {
 			return true
 		}
 	}
@@ -374,7 +523,9 @@ func (d *Driver) CameTo() (all []Fault) {
 	for _, f := range d.faults {
 		one := *f.Fault
 		if f.namesServersByRun() {
-			one.HitServers = effect.ServersNamed(f.servers)
+			for _, i := range f.hit {
+				one.HitServers = append(one.HitServers, nodes.ID(i))
+			}
 		}
 		if victim := f.shared.victim(); one.hitsVictim() && victim >= 0 && f.shared.from.Load() != 0 {
 			one.Hit = new(victim)
@@ -384,56 +535,17 @@ func (d *Driver) CameTo() (all []Fault) {
 	return all
 }
 
-var errNoTransport = errors.New("this cluster has neither connections nor brokers of its own")
-
-// beginCarried is begin of a fault that the transport carries out.
-func (d *Driver) beginCarried(f *fault, b port.FaultBeginning) (err error) {
-	of := f.target().Nodes
-	if effect.TargetOf(f.Effect) == nil {
-		of = f.brokers(f.among)
-	} else if f.ByRun() {
-		of = effect.Group{b.Victim}
-	}
-	if !f.hitsVictim() {
-		b.Victim = nodes.None
-	}
-	b.At = d.cluster.Now()
-	t, has := d.cluster.(port.Transport)
-	if !has {
-		return errNoTransport
-	}
-	f.carrier = &effect.Carrier{Transport: t, Number: f.number, Network: uint8(f.net()),
-		Up: d.cluster.Up, Stands: d.stands, NodesOn: f.nodesOn, ServerStands: d.serverStands, Nth: f.Nth}
-	b.Nodes, err = f.carried().Begin(f.carrier, of)
-	b.Servers = f.carrier.Hit
-	f.servers, f.parted = b.Servers, f.carrier.Parted
-	if f.ofServers() && err == nil && d.majorityJoined(t.Servers(), b.At) {
-		b.Breaks &^= nodes.ServerMajority
-	}
-	if err == nil && f.ForGood() && f.Nth == 0 && !f.killsServers() {
-		err = f.mend()
-	}
-	if err != nil {
-		return err
-	}
-	return d.record(f, b)
-}
-
-// stands reports whether a broker stands still because of a fault, and one that hits it would do nothing.
-func (d *Driver) stands(broker int) bool {
-	return slices.ContainsFunc(d.faults, func(f *fault) bool {
-		return is[*effect.PauseBroker](f.Fault) && f.carrier != nil && slices.Contains(f.carrier.Taken, broker)
-	})
-}
-
-// mend has the transport heal a fault that it has begun.
-func (f *fault) mend() error {
-	c := f.carrier
-	if f.carrier = nil; c == nil {
+// mend ends the strain on connections that a fault has begun.
+func (f *fault) mend(c port.Cluster) error {
+	if !f.working {
 		return nil
 	}
-	err := f.carried().Heal(c)
-	f.shared.hits.Add(c.Lost)
+	f.working = false
+	if is[effect.OnMembers](f.Fault) {
+		return nil
+	}
+	lost, err := c.Relieve(f.number)
+	f.shared.hits.Add(lost)
 	return err
 }
 
@@ -441,8 +553,8 @@ func (f *fault) mend() error {
 // the nodes of a run that ended early. Servers that were killed for good stay down.
 func (d *Driver) Mend() (err error) {
 	for _, f := range d.faults {
-		if f.state != healed {
-			err = errors.Join(err, f.mend())
+		if f.state != healed && f.carried() && f.working {
+			err = errors.Join(err, d.undo(f))
 		}
 	}
 	return err
@@ -453,24 +565,17 @@ func (d *Driver) Unhealed() bool {
 	return slices.ContainsFunc(d.faults, func(f *fault) bool { return f.state == inForce })
 }
 
-// mustWait reports whether a fault cannot be healed now: who was killed finds no broker to connect to.
-func (d *Driver) mustWait(f *fault) bool {
-	t, has := d.cluster.(port.Transport)
-	return has && is[*effect.Kill](f.Fault) && !t.Connected()
-}
-
 // NeedsProxies reports whether connections must run through proxies for some of the faults.
 func NeedsProxies(faults []Fault) bool {
 	return slices.ContainsFunc(faults, func(f Fault) bool {
-		return effect.KindOf(f.Effect).Layer == effect.OfConnections || is[*effect.CutRoutes](&f) ||
-			f.proxiesServers()
+		return f.kind().Proxies || f.names(effect.ServerOfHolder)
 	})
 }
 
 // Disconnects reports whether some of the faults may take a connection, a broker or a route away.
 func Disconnects(faults []Fault) bool {
 	return slices.ContainsFunc(faults, func(f Fault) bool {
-		return is[effect.Carried](&f) && !f.ofServers() && f.Breaks()&nodes.NoLoss != 0
+		return f.kind().Carried() && !f.ofServers() && f.Breaks()&nodes.NoLoss != 0
 	})
 }
 
@@ -483,41 +588,43 @@ type struckCluster struct {
 
 var _ effect.Cluster = struckCluster{}
 
-// Stop implements effect.Cluster.
-func (c struckCluster) Stop(id nodes.ID) error {
-	by := c.d.stops[id]
+// Stop implements port.Cluster.
+func (c struckCluster) Stop(m port.Member) error {
+	by := c.d.stops[m]
 	if by == nil {
 		by = map[int]bool{}
-		c.d.stops[id] = by
+		c.d.stops[m] = by
 	}
 	if by[c.f.number] = true; len(by) > 1 {
 		return nil
 	}
-	return c.Pause(id)
+	return c.Cluster.Stop(m)
 }
 
-// Proceed implements effect.Cluster.
-func (c struckCluster) Proceed(id nodes.ID) error {
-	by := c.d.stops[id]
+// Continue implements port.Cluster.
+func (c struckCluster) Continue(m port.Member) error {
+	by := c.d.stops[m]
 	if !by[c.f.number] {
 		return nil
 	}
 	if delete(by, c.f.number); len(by) > 0 {
 		return nil
 	}
-	return c.Resume(id)
+	return c.Cluster.Continue(m)
 }
 
 // Rate implements effect.Cluster.
-func (c struckCluster) Rate(id nodes.ID) float64 { return c.d.rateOf(id) }
+func (c struckCluster) Rate(m port.Member) float64 { return c.d.rateOf(m) }
 
-// Restart implements port.Cluster.
-func (c struckCluster) Restart(id nodes.ID, forget bool) error {
-	delete(c.d.stops, id) // the process that stood still is gone
-	c.d.state.follow(id)  // the new one has not declared itself leader
-	err := c.Cluster.Restart(id, forget)
-	if rate := c.Rate(id); rate != 1 && err == nil {
-		err = c.SetClock(id, 0, rate)
+// Start implements port.Cluster.
+func (c struckCluster) Start(m port.Member, forget bool) error {
+	delete(c.d.stops, m) // the process that stood still is gone
+	if m.Role == port.Node {
+		c.d.state.follow(m.ID()) // the new one has not declared itself leader
+	}
+	err := c.Cluster.Start(m, forget)
+	if rate := c.Rate(m); rate != 1 && err == nil {
+		err = c.SetClock(m, 0, rate)
 	}
 	return err
 }
@@ -609,13 +716,8 @@ func (d *Driver) Heal(number int) error {
 		return unhealable("fault %d never began, and never will", number)
 	case f.Nth > 0 && f.began != 0:
 		return unhealable("fault %d hits one message: there is nothing to heal", number)
-	case f.state == healed && is[*effect.Promote](f.Fault):
-		return unhealable("fault %d has promoted a server, once and for good: there is nothing to heal", number)
-	case f.state == healed && is[effect.Carried](f.Fault) && !f.killsServers():
-		return unhealable("fault %d has closed connections, once and for good: there is nothing to heal",
-			number)
-	case f.state == healed && !is[*effect.Kill](f.Fault) && !f.killsServers():
-		return unhealable("fault %d has set a clock, once and for good: there is nothing to heal", number)
+	case f.state == healed && f.kind().Did != "":
+		return unhealable("fault %d %s, once and for good: there is nothing to heal", number, f.kind().Did)
 	case f.began == 0:
 		f.shared.heal(now)
 		f.state = healed
@@ -626,12 +728,12 @@ func (d *Driver) Heal(number int) error {
 		return nil
 	}
 	f.shared.heal(now)
-	if d.mustWait(f) { // Step heals it once it can be
+	switch done, err := d.heal(f, now); {
+	case err != nil:
+		return err
+	case !done: // Step heals it once it can be
 		f.state, f.For = inForce, max(time.Millisecond, Whole(time.Duration(now-f.began)))
 		return nil
-	}
-	if err := d.heal(f, now); err != nil {
-		return err
 	}
 	f.For = max(time.Millisecond, Whole(time.Duration(f.ended-f.began)))
 	return nil
@@ -683,8 +785,8 @@ func (d *Driver) Progress() (all []Progress) {
 	for _, f := range d.faults {
 		p := Progress{Number: f.number, Fault: f.String(), State: f.says(), Began: since(f.began),
 			Ended: since(f.ended), Hits: f.shared.hits.Load(), Brokers: f.brokers(f.among),
-			Servers: slices.Clone(f.servers)}
-		p.Nodes = slices.Clone(f.target().Nodes)
+			Servers: slices.Clone(f.hit)}
+		p.Nodes = slices.Clone(f.target().List)
 		if victim := f.shared.victim(); f.hitsVictim() && victim >= 0 {
 			p.Nodes = effect.Group{victim}
 		}
@@ -717,13 +819,13 @@ func (d *Driver) InForce() (texts []string) {
 	}
 	now := d.cluster.Now()
 	for _, f := range d.faults {
-		if f.carrier != nil && f.state != healed || f.OfLinks() && f.shared.inForce(now) {
+		if f.carried() && f.working && f.state != healed || f.OfLinks() && f.shared.inForce(now) {
 			texts = append(texts, f.String())
 		}
 	}
-	for id, by := range d.stops {
-		if len(by) > 0 {
-			texts = append(texts, fmt.Sprintf("node %d stands still", id))
+	for m, by := range d.stops {
+		if len(by) > 0 && m.Role == port.Node {
+			texts = append(texts, fmt.Sprintf("%v stands still", m))
 		}
 	}
 	return texts

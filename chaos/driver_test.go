@@ -22,7 +22,7 @@ type fake struct {
 	now   int64
 	down  map[nodes.ID]bool
 	did   []string
-	began []port.FaultBeginning
+	began []port.FaultEvent
 }
 
 func (c *fake) note(format string, args ...any) error {
@@ -30,32 +30,39 @@ func (c *fake) note(format string, args ...any) error {
 	return nil
 }
 
-func (c *fake) Now() int64               { return c.now }
-func (c *fake) Up(id nodes.ID) bool      { return !c.down[id] }
-func (c *fake) Pause(id nodes.ID) error  { return c.note("pause %d", id) }
-func (c *fake) Resume(id nodes.ID) error { return c.note("resume %d", id) }
+func (c *fake) Now() int64                    { return c.now }
+func (c *fake) Up(m port.Member) bool         { return !c.down[m.ID()] }
+func (c *fake) Stop(m port.Member) error      { return c.note("pause %d", m.I) }
+func (c *fake) Continue(m port.Member) error  { return c.note("resume %d", m.I) }
+func (c *fake) Promote(port.Member) error     { return errNotHere }
+func (c *fake) Strain(int, port.Strain) error { return errNotHere }
+func (c *fake) Relieve(int) (uint64, error)   { return 0, errNotHere }
 
-func (c *fake) Kill(id nodes.ID) error {
-	c.down[id] = true
-	return c.note("kill %d", id)
+// errNotHere says that a fake has nodes alone.
+var errNotHere = errors.New("there are nodes alone")
+
+func (c *fake) Find(port.Relation, port.Member) ([]port.Member, error) { return nil, errNotHere }
+
+func (c *fake) Kill(m port.Member) error {
+	c.down[m.ID()] = true
+	return c.note("kill %d", m.I)
 }
 
-func (c *fake) Restart(id nodes.ID, forget bool) error {
-	c.down[id] = false
-	return c.note("restart %d %v", id, forget)
+func (c *fake) Start(m port.Member, forget bool) error {
+	c.down[m.ID()] = false
+	return c.note("restart %d %v", m.I, forget)
 }
 
-func (c *fake) SetClock(id nodes.ID, jump time.Duration, rate float64) error {
-	return c.note("clock %d %v %v", id, jump, rate)
+func (c *fake) SetClock(m port.Member, jump time.Duration, rate float64) error {
+	return c.note("clock %d %v %v", m.I, jump, rate)
 }
 
-func (c *fake) FaultBegan(b port.FaultBeginning) error {
-	c.began = append(c.began, b)
-	return c.note("began %d", b.Number)
-}
-
-func (c *fake) FaultHealed(at int64, number int, hits uint64) error {
-	return c.note("healed %d", number)
+func (c *fake) Record(e port.FaultEvent) error {
+	if e.Healed {
+		return c.note("healed %d", e.Number)
+	}
+	c.began = append(c.began, e)
+	return c.note("began %d", e.Number)
 }
 
 // driven has faults carried out on a fake cluster, whose measured time begins at zero.
@@ -228,9 +235,9 @@ type asking struct {
 	ask func()
 }
 
-func (c *asking) Kill(id nodes.ID) error {
+func (c *asking) Kill(m port.Member) error {
 	c.ask()
-	return c.fake.Kill(id)
+	return c.fake.Kill(m)
 }
 
 // What is fired just before the end has begun, is on record, and is healed.

@@ -2,11 +2,13 @@ package chaos
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"turnstile/chaos/effect"
 	"turnstile/chaos/place"
 	"turnstile/nodes"
+	"turnstile/nodes/port"
 )
 
 // A Fault is what goes wrong, when, and for how long. A plan has the keys of all its parts in one list: see
@@ -20,14 +22,15 @@ type Fault struct {
 	// Hit is whom it hit, once that has come out in the run.
 	Hit *nodes.ID `yaml:"hit"`
 	// HitServers are the servers of a service that it hit, once that has come out in the run.
-	HitServers effect.ServersOf `yaml:"hit-servers"`
+	HitServers effect.Group `yaml:"hit-servers"`
 	// Seed is that of what the fault draws by chance. A plan that is carried out has one for each.
 	Seed uint64 `yaml:"seed"`
 	// StandIn says which fault of links stands in for it in a simulation, which has neither connections nor
 	// brokers. Resolve sets it.
 	StandIn string `yaml:"stand-in"`
 
-	among int // how many brokers the first network has, or would have. Resolve sets it
+	among   int // how many brokers the first network has, or would have. Resolve sets it
+	servers int // how many the service has. Resolve sets it
 	// of nodes on hosts. Resolve sets it
 	placement *place.Placement
 	lines     map[string]int // of the keys in the file of the plan
@@ -64,18 +67,19 @@ func is[E effect.Effect](f *Fault) bool {
 	return is
 }
 
-// carried returns the effect of a fault that the transport of a real run carries out, or nil.
-func (f *Fault) carried() effect.Carried {
-	if e, is := f.Effect.(effect.Carried); is && f.StandIn == "" {
-		return e
-	}
-	return nil
-}
+// kind returns what kind of fault it is.
+func (f *Fault) kind() *effect.Kind { return effect.KindOf(f.Effect) }
 
-// cut returns the cut of a fault of that kind; one that cuts nothing of another.
+// carried reports whether a real run carries it out on connections, brokers, hosts or servers.
+func (f *Fault) carried() bool { return f.kind().Carried() && f.StandIn == "" }
+
+// downs reports whether it has nodes down while it is in force.
+func (f *Fault) downs() bool { return f.kind().Downs && f.kind().Role == port.Node }
+
+// cut returns the cut of a fault of links; one that cuts nothing of another.
 func (f *Fault) cut() *effect.Cut {
-	if c, is := f.Effect.(*effect.CutLinks); is {
-		return &c.Cut
+	if c := effect.CutOf(f.Effect); c != nil {
+		return c
 	}
 	return &effect.Cut{}
 }
@@ -100,31 +104,20 @@ func (f *Fault) Leaves() time.Duration {
 	if f.StandIn != "" && f.Breaks()&nodes.NoLoss != 0 { // nobody has to connect again
 		return 0
 	}
-	if c, is := f.Effect.(*effect.CutNetwork); is {
-		return c.Tail(f.For)
-	}
-	return f.Effect.Leaves()
+	return f.Effect.Leaves(f.For)
 }
 
 // OfLinks reports whether the fault is one of links, or one of links stands in for it.
 func (f *Fault) OfLinks() bool {
-	return effect.KindOf(f.Effect).Layer == effect.OfLinks || f.StandIn != ""
+	return f.kind().Layer == effect.OfLinks || f.StandIn != ""
 }
 
 // OfMessages reports whether the fault hits messages, those of links or answers of servers, and says how many
 // once it is healed.
-func (f *Fault) OfMessages() bool { return f.OfLinks() || is[*effect.DropAnswer](f) }
+func (f *Fault) OfMessages() bool { return f.OfLinks() || slices.Contains(f.kind().Filters, "nth") }
 
-// ByChance reports whether chance decides which of the messages that the fault is for it hits.
-func (f *Fault) ByChance() bool {
-	switch e := f.Effect.(type) {
-	case *effect.Loss:
-		return e.Of.Rate < 1
-	case *effect.Duplicate:
-		return e.Of < 1
-	}
-	return false
-}
+// ByChance is effect.ByChance.
+func (f *Fault) ByChance() bool { return effect.ByChance(f.Effect) }
 
 // ForGood reports whether the fault is not healed: it leaves nodes down, sets a clock, closes connections
 // once, or hits one message.
@@ -134,25 +127,16 @@ func (f *Fault) ForGood() bool { return f.For == 0 && f.Effect.ForGood() || f.Nt
 func (f *Fault) ByRun() bool { return f.target().ByRun() }
 
 // Timed reports whether the time alone says when it begins.
-func (f *Fault) Timed() bool { return f.When.IsZero() && !f.ByRun() && f.midInput() == 0 }
-
-// midInput returns after how much of what a node saves and sends because of one input it is killed; 0:
-// between two inputs.
-func (f *Fault) midInput() int {
-	if k, is := f.Effect.(*effect.Kill); is {
-		return k.MidInput
-	}
-	return 0
-}
+func (f *Fault) Timed() bool { return f.When.IsZero() && !f.ByRun() && effect.MidInput(f.Effect) == 0 }
 
 // Parts returns the cut, if the fault is one of all messages, whatever their kind and on every network, or
 // nil. Of a fault of hosts it must be known where nodes are: see OnHosts.
 func (f *Fault) Parts() *effect.Cut {
-	if is[*effect.CutLinks](f) && f.Kind == "" && f.Nth == 0 && f.Instance == nil && f.Network == nil {
-		return f.cut()
-	}
-	if c, is := f.Effect.(*effect.CutNetwork); is && f.placement != nil {
-		return new(c.Cut(f.placement.Hosts(), f.placement.Nodes))
+	switch c := effect.CutOf(f.Effect); {
+	case c != nil && f.Kind == "" && f.Nth == 0 && f.Instance == nil && f.Network == nil:
+		return c
+	case f.placement != nil:
+		return effect.Separated(f.Effect, f.placement.Hosts(), f.placement.Nodes)
 	}
 	return nil
 }
@@ -164,12 +148,12 @@ func (f *Fault) HitsNode() func(id, victim nodes.ID) bool {
 	switch t := effect.TargetOf(f.Effect); {
 	case f.hitsVictim():
 		return func(id, victim nodes.ID) bool { return id == victim }
-	case is[*effect.CutLinks](f):
+	case effect.CutOf(f.Effect) != nil:
 		cut := f.cut()
 		return func(id, _ nodes.ID) bool { return cut.Names(id) }
 	case t != nil && !f.ByRun():
 		hit := map[nodes.ID]bool{}
-		for _, id := range t.Nodes {
+		for _, id := range t.List {
 			hit[id] = true
 		}
 		return func(id, _ nodes.ID) bool { return hit[id] }
@@ -186,9 +170,20 @@ func (f *Filter) net() effect.Net {
 }
 
 // brokers returns the brokers that the fault names, by their numbers among all of a run whose first network
-// has so many.
-func (f *Fault) brokers(first int) effect.Group {
-	return effect.BrokersOf(f.Effect, f.net() > 0, first)
+// has so many: that of a second network comes after those of the first.
+func (f *Fault) brokers(first int) (all effect.Group) {
+	if f.kind().Role != port.Broker {
+		return nil
+	}
+	for _, t := range effect.MembersIn(f.Effect) {
+		for _, i := range t.List {
+			if f.net() > 0 {
+				i += nodes.ID(first)
+			}
+			all = append(all, i)
+		}
+	}
+	return all
 }
 
 // What says what goes wrong.

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"turnstile/chaos/effect"
+	"turnstile/nodes/port"
 )
 
 // forms returns the struct that plans and orders to nodes have in place of a Fault: all keys of all effects
@@ -65,8 +66,12 @@ func places() map[string]int {
 // index returns where a key is in a form.
 func index(key string) int { return places()[key] }
 
-// Form returns an empty value of what the fault is read from and written as, a pointer to a struct.
-func (*Fault) Form() any { return reflect.New(form()).Interface() }
+// Form returns an empty value of what a fault is read from and written as, a pointer to a struct, and puts
+// what is written into the words of today.
+func (*Fault) Form(n *yaml.Node) any {
+	today(n)
+	return reflect.New(form()).Interface()
+}
 
 // toForm returns what the fault is written as, a struct.
 func (f *Fault) toForm() reflect.Value {
@@ -99,9 +104,8 @@ func (f *Fault) fromForm(x reflect.Value) {
 		taken[key] = true
 	}
 	effect.Each(reflect.ValueOf(f).Elem(), get)
-	toServers(x)
 	for _, k := range effect.Kinds {
-		if x.Field(index(k.Key)).IsNil() {
+		if k.Flag == "" || x.Field(index(k.Key)).IsNil() { // another kind has its key
 			continue
 		}
 		if f.keys = append(f.keys, k.Key); len(f.keys) == 1 {
@@ -122,23 +126,33 @@ func (f *Fault) fromForm(x reflect.Value) {
 	}
 }
 
-// serverForms are the keys of faults that may name servers of a service, with those of the faults that these
-// are.
-var serverForms = [][2]string{{"cut", "cut-server"}, {"kill", "kill-server"}, {"pause", "pause-server"},
-	{"clock", "clock-server"}}
+// earlier are the keys that plans had for faults of one role, with the keys of today and the role.
+var earlier = map[string]struct {
+	key  string
+	role port.Role
+}{"kill-broker": {"kill", port.Broker}, "kill-server": {"kill", port.Server},
+	"pause-broker": {"pause", port.Broker}, "pause-server": {"pause", port.Server},
+	"clock-server": {"clock", port.Server}, "cut-server": {"cut", port.Server},
+	"cut-routes": {"cut", port.Broker}, "cut-network": {"cut", port.Host}}
 
-// toServers makes a form that names servers under a key of nodes or links, one that names them under the key
-// of servers.
-func toServers(x reflect.Value) {
-	for _, keys := range serverForms {
-		from, to := x.Field(index(keys[0])), x.Field(index(keys[1]))
-		if from.IsNil() || !to.IsNil() {
+// today puts the keys of today in place of earlier ones in a fault of a plan.
+func today(n *yaml.Node) {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		was, is := earlier[key.Value]
+		if !is {
 			continue
 		}
-		if servers := from.Interface().(interface{ Servers() any }).Servers(); servers != nil {
-			to.Set(reflect.ValueOf(servers))
-			from.SetZero()
+		switch {
+		case was.role == port.Host:
+			n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "kernel"},
+				&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true"})
+		case was.key == "cut" && was.role == port.Broker:
+			value.Value = "broker " + strings.ReplaceAll(value.Value, "/", "/broker ")
+		case was.key != "cut" && !strings.HasPrefix(value.Value, was.role.String()+" "):
+			value.Value = was.role.String() + " " + value.Value
 		}
+		key.Value, value.Tag = was.key, "!!str"
 	}
 }
 
@@ -151,6 +165,7 @@ func (f Fault) MarshalJSON() ([]byte, error) { return json.Marshal(f.toForm().In
 // UnmarshalYAML implements yaml.Unmarshaler.
 func (f *Fault) UnmarshalYAML(n *yaml.Node) error {
 	x := reflect.New(form())
+	today(n)
 	if err := n.Decode(x.Interface()); err != nil {
 		return err
 	}
@@ -196,11 +211,15 @@ func (k Keys) Value(key string) any {
 	return field.Addr().Interface()
 }
 
-// Fault returns the fault of a kind that the keys make which it takes.
-func (k Keys) Fault(kind *effect.Kind) (f Fault) {
+// Fault returns the fault of a key that the keys make, with those which it takes, given whom it is for.
+func (k Keys) Fault(key string) (f Fault) {
 	x := reflect.New(form()).Elem()
 	take := func(key string, _ reflect.Value) { x.Field(index(key)).Set(k.form.Field(index(key))) }
-	for _, key := range append(kind.Takes(), kind.Key) {
+	effect.Each(reflect.ValueOf(effect.Find(key).Zero).Elem(), take)
+	f.fromForm(x)
+	takes := append(f.kind().Takes(), key)
+	x.SetZero()
+	for _, key := range takes {
 		take(key, reflect.Value{})
 	}
 	effect.Each(reflect.ValueOf(f.Schedule), take)

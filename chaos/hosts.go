@@ -6,6 +6,7 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/chaos/place"
 	"turnstile/nodes"
+	"turnstile/nodes/port"
 )
 
 // placed returns the fault with the nodes in place of the hosts that it names, in a run. The fault itself
@@ -14,8 +15,8 @@ func (f *Fault) placed(s *Scene) (*Fault, error) {
 	if f.Effect == nil { // it is refused later
 		return f, nil
 	}
-	k, p := effect.KindOf(f.Effect), &s.Placement
-	if is[*effect.CutNetwork](f) && p.None() {
+	k, p := f.kind(), &s.Placement
+	if k.Role == port.Host && p.None() {
 		return nil, f.mistake(k.Key, "%s: it takes hosts with networks of their own and NET_ADMIN: say how many, "+
 			"as in --hosts 4, or write cut: and groups of nodes", f.What())
 	}
@@ -71,10 +72,5 @@ func (f *Fault) nodesOn(host int) effect.Group { return f.placement.Nodes(host) 
 // CutsNetworks reports whether some of the faults are carried out by the kernels of hosts, which takes hosts
 // with networks of their own, and NET_ADMIN.
 func CutsNetworks(faults []Fault) bool {
-	for i := range faults {
-		if is[*effect.CutNetwork](&faults[i]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(faults, func(f Fault) bool { return f.kind().Role == port.Host })
 }

@@ -85,7 +85,7 @@ func TestHostsAreTheNodesThere(t *testing.T) {
 // A fault that names hosts is the same once it is written and read.
 func TestFaultsOfHostsAreWrittenAsTheyAreRead(t *testing.T) {
 	for _, text := range []string{"cut: host 0/host 1-2", "cut: host 1", "kill: host 0,2",
-		"cut-network: host 1-2", "loss: 5%, between: host 0>host 1", "pause: 1, when: host 1 enters"} {
+		"cut: host 1-2, kernel: true", "loss: 5%, between: host 0>host 1", "pause: 1, when: host 1 enters"} {
 		f := read(t, text)[0]
 		written, err := json.Marshal(f)
 		var back Fault
@@ -100,11 +100,11 @@ func TestFaultsOfHostsAreWrittenAsTheyAreRead(t *testing.T) {
 
 func TestHostsThatAreNotThereAreRefused(t *testing.T) {
 	for text, says := range map[string]string{
-		"kill: host 3":                         "kill host 3: there is no host 3: they are 0 to 2",
-		"cut: host 0/3":                        "node 3 is on one side by its number and on another by its host",
-		"cut-network: 1":                       "names no hosts: write host 1",
-		"kill: host 0, mid-input: 1":           "mid-input takes one node",
-		"cut-network: host 1, network: second": "cut-network takes no network",
+		"kill: host 3":               "kill host 3: there is no host 3: they are 0 to 2",
+		"cut: host 0/3":              "node 3 is on one side by its number and on another by its host",
+		"cut-network: 1":             "since it has one group",
+		"kill: host 0, mid-input: 1": "mid-input takes one node",
+		"cut: host 1, kernel: true, network: second": "cut of hosts takes no network",
 	} {
 		f, err := ParseFault(text)
 		if err == nil {
@@ -115,8 +115,8 @@ func TestHostsThatAreNotThereAreRefused(t *testing.T) {
 		}
 	}
 	for text, says := range map[string]string{
-		"kill: host 0":        "kill host 0: the run has no hosts: say how many, as in --hosts 4",
-		"cut-network: host 0": "it takes hosts with networks of their own and NET_ADMIN",
+		"kill: host 0":              "kill host 0: the run has no hosts: say how many, as in --hosts 4",
+		"cut: host 0, kernel: true": "it takes hosts with networks of their own and NET_ADMIN",
 	} {
 		if err := read(t, text)[0].Check(scene(t, "ricart-agrawala")); err == nil ||
 			!strings.Contains(err.Error(), says) {
@@ -125,7 +125,7 @@ func TestHostsThatAreNotThereAreRefused(t *testing.T) {
 	}
 	s := scene(t, "ricart-agrawala")
 	s.Placement = placed(t, "", s.total(), 1)
-	if err := read(t, "cut-network: host 0")[0].Check(s); err == nil ||
+	if err := read(t, "cut: host 0, kernel: true")[0].Check(s); err == nil ||
 		!strings.Contains(err.Error(), "no other host") {
 		t.Errorf("with one host: %v", err)
 	}
@@ -134,8 +134,8 @@ func TestHostsThatAreNotThereAreRefused(t *testing.T) {
 // A cut of the network lasts longer than the fault, since TCP waits before it tries again.
 func TestACutNetworkLeavesATail(t *testing.T) {
 	for text, want := range map[string]time.Duration{
-		"cut-network: host 1, for: 2s": 12 * time.Second,
-		"cut-network: host 1":          130 * time.Second,
+		"cut: host 1, kernel: true, for: 2s": 12 * time.Second,
+		"cut: host 1, kernel: true":          130 * time.Second,
 	} {
 		all, err := Resolve(read(t, text), onHosts(t), 1)
 		if err != nil || all[0].Leaves() != want {
@@ -147,7 +147,8 @@ func TestACutNetworkLeavesATail(t *testing.T) {
 			t.Errorf("%s leaves something for %v in a simulation: %v", text, all[0].Leaves(), err)
 		}
 	}
-	if all := read(t, "cut-network: host 1"); !CutsNetworks(all) || !Disconnects(all) || NeedsProxies(all) ||
+	if all := read(t, "cut: host 1, kernel: true"); !CutsNetworks(all) || !Disconnects(all) ||
+		NeedsProxies(all) ||
 		CutsNetworks(read(t, "cut: host 1")) {
 		t.Error("what it takes of a run is wrong")
 	}

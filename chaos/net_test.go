@@ -8,6 +8,7 @@ import (
 
 	"turnstile/chaos/effect"
 	"turnstile/nodes"
+	"turnstile/nodes/port"
 )
 
 // twoNetworks is a scene of an algorithm whose messages aside go by a second network.
@@ -29,14 +30,14 @@ func TestFaultsNameNetworks(t *testing.T) {
 		"cut: 0/1, network: second":                   {false, true},
 		"loss: 100%, network: 0":                      {true, false},
 		"loss: 100%, network: 1":                      {false, true},
-		"kill-broker: 0, for: 1s":                     {true, false},
-		"kill-broker: 0, for: 1s, network: first":     {true, false},
-		"kill-broker: 0, for: 1s, network: second":    {false, true},
+		"kill: broker 0, for: 1s":                     {true, false},
+		"kill: broker 0, for: 1s, network: first":     {true, false},
+		"kill: broker 0, for: 1s, network: second":    {false, true},
 		"reset: 1, for: 1s":                           {true, false},
 		"reset: 1, for: 1s, network: second":          {false, true},
 		"delay: 1s, network: second":                  {false, true},
 		"stall: 1, for: 1s, network: second":          {false, true},
-		"pause-broker: 0, for: 500ms, network: first": {true, false},
+		"pause: broker 0, for: 500ms, network: first": {true, false},
 	} {
 		s := twoNetworks(t)
 		s.Simulated = true
@@ -64,9 +65,9 @@ func TestNetworksAreChecked(t *testing.T) {
 	for text, says := range map[string]string{
 		"cut: 0/1, network: second":                         "",
 		"cut: 0/1, network: third":                          `"third" is no network: write first or second`,
-		"kill-broker: 1, for: 1s, network: second":          "the second network has one broker, and it is 0",
-		"cut-routes: 0/1, network: second":                  "cut-routes takes no network",
-		"pause-broker: 0, network: second, for: 1s, at: 1s": "",
+		"kill: broker 1, for: 1s, network: second":          "the second network has one broker, and it is 0",
+		"cut: broker 0/broker 1, network: second":           "cut of brokers takes no network",
+		"pause: broker 0, network: second, for: 1s, at: 1s": "",
 	} {
 		f, err := ParseFault(text)
 		if err == nil {
@@ -81,7 +82,7 @@ func TestNetworksAreChecked(t *testing.T) {
 		!strings.Contains(err.Error(), "central has one network alone") {
 		t.Errorf("a second network of an algorithm that has one: %v", err)
 	}
-	both := read(t, "kill-broker: 0, for: 1s, at: 1s", "kill-broker: 0, network: second, for: 1s, at: 1s")
+	both := read(t, "kill: broker 0, for: 1s, at: 1s", "kill: broker 0, network: second, for: 1s, at: 1s")
 	if _, err := Resolve(both, twoNetworks(t), 1); err != nil {
 		t.Errorf("both brokers dead: %v", err)
 	}
@@ -91,8 +92,8 @@ func TestNetworksAreChecked(t *testing.T) {
 func TestTheDriverStopsTheBrokerOfANetwork(t *testing.T) {
 	s := twoNetworks(t)
 	s.Brokers = 3
-	c := &stageOf{now: 1, down: map[int]bool{}, dead: map[nodes.ID]bool{}}
-	d := begun(t, s, c, 1, "kill-broker: 0, network: second, at: 1s, for: 500ms")
+	c := &stageOf{now: 1, down: map[port.Member]bool{}}
+	d := begun(t, s, c, 1, "kill: broker 0, network: second, at: 1s, for: 500ms")
 	want := []string{"kill broker 3", "restart broker 3"}
 	got := slices.DeleteFunc(c.until(t, d, 2*time.Second), func(did string) bool {
 		return !strings.Contains(did, "broker")

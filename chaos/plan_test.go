@@ -175,8 +175,8 @@ var everyKind = []string{"cut: 0-1/2-4, at: 10ms, for: 5ms", "cut: 0>1, for: 5ms
 	"clock: 1, rate: 1.5, for: 1s", "name: x, kill: 3, at: 2s, when: '0-2 enters #7', after: 5ms",
 	"pause: 3, when: any receives token, for: 5ms", "seed: 77, pause: random, for: 1ms, every: 100ms",
 	"lag: random, by: 5ms, for: 5ms", "throttle: 1, to: 1KB, for: 5ms", "stall: holder, for: 5ms",
-	"reset: minority", "reset: 2, for: 5ms", "kill-broker: 0-1, at: 1s, for: 5ms",
-	"pause-broker: 0, at: 1500ms, for: 5ms", "cut-routes: 0/1-2, at: 2s, for: 5ms"}
+	"reset: minority", "reset: 2, for: 5ms", "kill: broker 0-1, at: 1s, for: 5ms",
+	"pause: broker 0, at: 1500ms, for: 5ms", "cut: broker 0/broker 1-2, at: 2s, for: 5ms"}
 
 // same reports whether two lists of faults say the same.
 func same(a, b []Fault) bool {

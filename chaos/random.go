@@ -169,7 +169,7 @@ func (r *drawn) fault() (f Fault) {
 			cut = []string{"random", "minority", "bridge", "ring", "holder"}[r.below(5)]
 		}
 		cut = cmp.Or(r.host(), cut)
-		f.Effect = &effect.CutLinks{Cut: must(effect.ParseCut(cut))}
+		f.Effect = &effect.Partition{Cut: must(effect.ParseCut(cut))}
 	case 2:
 		f.Effect = r.losses(20)
 	case 3:
@@ -235,16 +235,13 @@ func (r *drawn) another(keeps nodes.Assumption) []Fault {
 	}
 	breaks := r.breaking(keeps)
 	suits := func(f Fault) bool {
-		return !breaks(f) && f.Check(r.s) == nil && (!is[*effect.Clock](&f) || !r.clocks) &&
+		return !breaks(f) && f.Check(r.s) == nil && (!f.kind().Sets || !r.clocks) &&
 			// of what waits for bandwidth nobody knows when it comes, so nothing would be said of what comes after
-			(!is[*effect.Throttle](&f) || r.oneIn(r.throttles))
+			(!f.kind().Weighs || r.oneIn(r.throttles))
 	}
 	var all []Fault
-	for _, k := range effect.Kinds {
-		if k.Random == nil {
-			continue
-		}
-		if f := r.ofKind(k); suits(f) {
+	for _, draw := range effect.Randoms {
+		if f := r.drawnBy(draw); suits(f) {
 			all = append(all, f)
 		}
 	}
@@ -254,9 +251,9 @@ func (r *drawn) another(keeps nodes.Assumption) []Fault {
 	return []Fault{all[r.below(len(all))]}
 }
 
-// ofKind draws a fault of a kind that says how. It has an end, without which a simulation cannot carry it
-// out.
-func (r *drawn) ofKind(k *effect.Kind) (f Fault) {
+// drawnBy draws a fault whose effect something draws. It has an end, without which a simulation cannot carry
+// it out.
+func (r *drawn) drawnBy(draw func(*effect.Draw) effect.Effect) (f Fault) {
 	at, d := r.between(0, 0.6), effect.Draw{For: r.between(0.02, 0.1), Who: someone, Below: r.below}
 	if r.when != nil {
 		r.when(r, &at, &d.For)
@@ -265,7 +262,7 @@ func (r *drawn) ofKind(k *effect.Kind) (f Fault) {
 		d.Who = r.target
 	}
 	d.Broker, d.Later = nodes.ID(r.below(r.s.brokers())), r.between(0.001, 0.02)
-	f.Effect = k.Random(&d)
+	f.Effect = draw(&d)
 	f.At, f.For = at, d.For
 	return f
 }
@@ -314,7 +311,7 @@ func (r *drawn) interrupt() (all []Fault) {
 	order := shuffled(chance.Dice(r.dice.Bits(r.roll())), r.s.Config.N)
 	kind, inside := r.told(), r.below(2) == 0
 	for _, id := range order[:1+r.below(most)] {
-		k := effect.Kill{Who: effect.Target{Nodes: effect.Group{id}}}
+		k := effect.Kill{Who: effect.Target{List: effect.Group{id}}}
 		f.Effect, f.When = &k, When{}
 		f.For = time.Duration(1+r.below(4)) * time.Millisecond
 		if long {
@@ -403,7 +400,7 @@ func (r *drawn) anyElectionFaults() []Fault {
 	}
 	switch which {
 	case 0, 1:
-		f.Effect = &effect.CutLinks{Cut: r.cut()}
+		f.Effect = &effect.Partition{Cut: r.cut()}
 	case 2:
 		return r.flaps(f)
 	case 3:
@@ -505,7 +502,7 @@ func (r *drawn) flaps(f Fault) []Fault {
 	}
 	f.For = max(time.Millisecond, f.For/time.Duration(f.Repeat)).Truncate(time.Millisecond)
 	f.Every = f.For + max(time.Millisecond, r.length()/time.Duration(f.Repeat)).Truncate(time.Millisecond)
-	f.Effect = &effect.CutLinks{Cut: r.parts()}
+	f.Effect = &effect.Partition{Cut: r.parts()}
 	if r.s.codec().Networks() > 1 && r.below(2) == 0 {
 		f.Network = new(effect.Net(r.below(2)))
 	}
@@ -533,7 +530,7 @@ func (r *drawn) atMoment(f Fault) (all []Fault) {
 	}
 	switch r.below(4) {
 	case 0, 1:
-		k := effect.Kill{Who: effect.Target{Nodes: effect.Group{who}}, Forget: r.below(4) == 0}
+		k := effect.Kill{Who: effect.Target{List: effect.Group{who}}, Forget: r.below(4) == 0}
 		if f.Effect = &k; !brief {
 			f.For = r.outage()
 		}
@@ -541,9 +538,9 @@ func (r *drawn) atMoment(f Fault) (all []Fault) {
 			f.For, k.Forget = 0, false
 		}
 	case 2:
-		f.Effect = &effect.Pause{Who: effect.Target{Nodes: effect.Group{who}}}
+		f.Effect = &effect.Pause{Who: effect.Target{List: effect.Group{who}}}
 	case 3:
-		f.Effect = &effect.CutLinks{Cut: r.s.apart(effect.Group{who})}
+		f.Effect = &effect.Partition{Cut: r.s.apart(effect.Group{who})}
 	}
 	return append(all, f)
 }
@@ -620,7 +617,7 @@ func (r *drawn) length() time.Duration {
 // surely has the first fault of links of a plan hit what is sent in an election, whatever its kind. Where
 // chance says which messages it hits, it lasts for two.
 func (r *drawn) surely(f Fault) Fault {
-	if !r.first || effect.KindOf(f.Effect).Layer != effect.OfLinks {
+	if !r.first || f.kind().Layer != effect.OfLinks {
 		return f
 	}
 	if r.s.Campaigns == 0 {

@@ -58,9 +58,9 @@ func MinorityRun(of Servers) time.Duration {
 func MinorityPlan(s *Scene, seed uint64) *Plan {
 	r := &serverDraw{rolls: rolls{dice: chance.Dice(seed)}, s: s}
 	which := r.server()
-	what := []string{"pause-server: " + which, "kill-server: " + which}
+	what := []string{"pause: server " + which, "kill: server " + which}
 	if s.Servers.Peers {
-		what = append(what, fmt.Sprintf("cut-server: server %s/servers", which))
+		what = append(what, fmt.Sprintf("cut: server %s/servers", which))
 	}
 	p, text := &Plan{About: "Drawn by a seed."}, r.pick(what...)
 	f, err := ParseFault(fmt.Sprintf("%s, at: %v, for: %v", text, minorityAt, s.Servers.Recovers+minorityBeyond))
@@ -106,8 +106,8 @@ func (r *serverDraw) share(low, high float64) time.Duration {
 func (r *serverDraw) texts() []string {
 	if r.s.Servers.Promotes && r.oneIn(5) {
 		at := r.share(0.05, 0.4)
-		return []string{fmt.Sprintf("kill-server: 0, at: %v", at),
-			fmt.Sprintf("promote: 1, at: %v", at+r.share(0.01, 0.2))}
+		return []string{fmt.Sprintf("kill: server 0, at: %v", at),
+			fmt.Sprintf("promote: server 1, at: %v", at+r.share(0.01, 0.2))}
 	}
 	kinds := []func() (what string, byRun, lasts bool){r.ofClient}
 	if r.s.Servers.Count > 0 {
@@ -169,11 +169,11 @@ func (r *serverDraw) ofClient() (string, bool, bool) {
 func (r *serverDraw) ofServer() (string, bool, bool) {
 	switch which := r.server(); r.below(5) {
 	case 0, 1:
-		return "pause-server: " + which, false, true
+		return "pause: server " + which, false, true
 	case 2:
-		return fmt.Sprintf("kill-server: %s, forget: true", which), false, true
+		return fmt.Sprintf("kill: server %s, forget: true", which), false, true
 	default:
-		return "kill-server: " + which, false, true
+		return "kill: server " + which, false, true
 	}
 }
 
@@ -183,14 +183,14 @@ func (r *serverDraw) ofConnections() (string, bool, bool) {
 		closes = ", close: true"
 	}
 	if r.s.Servers.Peers && r.s.Servers.Count > 1 && r.oneIn(2) {
-		return fmt.Sprintf("cut-server: server %s/servers%s", r.server(), closes), false, true
+		return fmt.Sprintf("cut: server %s/servers%s", r.server(), closes), false, true
 	}
 	who, byRun := r.client()
 	to := "servers"
 	if r.oneIn(3) {
 		to = "server " + r.server()
 	}
-	return fmt.Sprintf("cut-server: %s/%s%s", who, to, closes), byRun, true
+	return fmt.Sprintf("cut: %s/%s%s", who, to, closes), byRun, true
 }
 
 // ofAnswers draws a lost answer. The connection is closed: one that brings nothing more never ends.

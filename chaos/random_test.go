@@ -8,6 +8,7 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/soak"
 	"turnstile/nodes"
+	"turnstile/nodes/port"
 	"turnstile/nodes/row"
 )
 
@@ -65,11 +66,11 @@ func TestPlansInsideTheModelBreakNothingThatTheyMay(t *testing.T) {
 			p := InsidePlan(s, seed)
 			for i := range p.Faults {
 				f := &p.Faults[i]
-				k, is := f.Effect.(*effect.Kill)
-				if is && f.For > 0 {
+				kill := f.downs() && f.For > 0
+				if kill {
 					kills++
 				}
-				amnesia := is && f.For > 0 && (k.Forget || spec.New(s.Config) == elector{})
+				amnesia := kill && (effect.Forgets(f.Effect) || spec.New(s.Config) == elector{})
 				suspects := f.Breaks()&(nodes.NoLoss|nodes.NoPause|nodes.Timing) != 0
 				switch needs := spec.Safe | spec.Live; {
 				case amnesia && needs&nodes.NoAmnesia != 0, f.Breaks()&needs != 0,
@@ -111,7 +112,7 @@ func TestRandomPlansHaveFaultsOfEveryLayer(t *testing.T) {
 					t.Fatalf("%s is another plan in a simulation: %v", p.Name, again.Faults)
 				}
 				for i := range p.Faults {
-					count[effect.KindOf(p.Faults[i].Effect).Key]++
+					count[p.Faults[i].kind().Name()]++
 				}
 			}
 		}
@@ -122,18 +123,19 @@ func TestRandomPlansHaveFaultsOfEveryLayer(t *testing.T) {
 		one, foreign := keys(Scene{Spec: spec}), keys(Scene{Spec: spec, Foreign: true})
 		for _, k := range effect.Kinds {
 			// what the kernels of hosts may not be able to do, and what takes servers
-			if k.Random == nil && (k.StandIn != "" || k.Layer == effect.OfServers) {
+			if k.Role == port.Host || k.Layer == effect.OfServers {
 				continue
 			}
-			if all[k.Key] < 10 {
-				t.Errorf("%s: %s occurs %d times", name, k.Key, all[k.Key])
+			key := k.Name()
+			if all[key] < 10 {
+				t.Errorf("%s: %s occurs %d times", name, key, all[key])
 			}
-			routes := k.Key == "cut-routes"
-			if (one[k.Key] > 0) == routes {
-				t.Errorf("%s, one broker: %s occurs %d times", name, k.Key, one[k.Key])
+			routes := key == "cut of brokers"
+			if (one[key] > 0) == routes {
+				t.Errorf("%s, one broker: %s occurs %d times", name, key, one[key])
 			}
-			if carries := k.StandIn != ""; carries == (foreign[k.Key] > 0) {
-				t.Errorf("%s, the broker of others: %s occurs %d times", name, k.Key, foreign[k.Key])
+			if carries := k.StandIn != ""; carries == (foreign[key] > 0) {
+				t.Errorf("%s, the broker of others: %s occurs %d times", name, key, foreign[key])
 			}
 		}
 	}
@@ -146,7 +148,7 @@ func TestKillsByChanceLeaveOthersTheirVictims(t *testing.T) {
 	}, Config: nodes.Config{N: 3}, Measured: time.Second}
 	for seed := range uint64(50) {
 		faults, err := Resolve([]Fault{
-			{Effect: &effect.Pause{Who: effect.Target{Nodes: effect.Group{0}}},
+			{Effect: &effect.Pause{Who: effect.Target{List: effect.Group{0}}},
 				Schedule: Schedule{At: 500 * time.Millisecond, For: 10 * time.Millisecond}},
 			{Effect: &effect.Kill{Who: effect.Target{Word: "random", Many: 1}},
 				Schedule: Schedule{At: 400 * time.Millisecond, For: 200 * time.Millisecond}},
@@ -156,8 +158,8 @@ func TestKillsByChanceLeaveOthersTheirVictims(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		killed := faults[1].target().Nodes[0]
-		if killed == 0 || faults[2].target().Nodes[0] == killed {
+		killed := faults[1].target().List[0]
+		if killed == 0 || faults[2].target().List[0] == killed {
 			t.Errorf("seed %d: %v", seed, faults)
 		}
 	}

@@ -1,7 +1,6 @@
 package chaos
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/port"
 )
 
 // mostFaults is how many faults a run may have.
@@ -50,11 +50,11 @@ func resolveBeside(before, plan []Fault, s *Scene, seed uint64, most int) ([]Fau
 		}
 		for count, at := uint64(1), f.At; ; count, at = count+1, at+f.Every {
 			one := *f
-			one.Effect, one.StandIn, one.among = effect.Clone(f.Effect), "", s.brokers()
+			one.Effect, one.StandIn, one.among, one.servers = effect.Clone(f.Effect), "", s.brokers(), s.Servers.Count
 			if s.Simulated {
-				one.StandIn = effect.KindOf(f.Effect).StandIn
+				one.StandIn = f.kind().StandIn
 			}
-			one.Every, one.Repeat, one.Jitter, one.Hit, one.HitServers = 0, 0, 0, nil, effect.ServersOf{}
+			one.Every, one.Repeat, one.Jitter, one.Hit, one.HitServers = 0, 0, 0, nil, nil
 			later := dice.Unit(chance.Roll{Purpose: chance.ForJitter, Count: count}) * float64(f.Jitter)
 			one.At = at + time.Duration(later).Truncate(time.Millisecond)
 			if one.Seed == 0 || f.Every > 0 {
@@ -87,7 +87,7 @@ func turnOf(f *Fault) int {
 	switch {
 	case f.target().Word != "random":
 		return 0
-	case is[*effect.Kill](f):
+	case f.downs():
 		return 1
 	}
 	return 2
@@ -116,7 +116,7 @@ type resolver struct {
 // name names the victims of a fault.
 func (r *resolver) name(f *Fault) error {
 	dice := chance.Dice(f.Seed)
-	if is[*effect.CutLinks](f) {
+	if effect.CutOf(f.Effect) != nil {
 		return r.nameCut(f, dice)
 	}
 	if t := effect.TargetOf(f.Effect); t != nil {
@@ -149,7 +149,7 @@ func (r *resolver) nameCut(f *Fault, dice chance.Dice) error {
 		if err := r.nameTarget(f, &of, dice); err != nil {
 			return err
 		}
-		*cut = r.s.apart(of.Nodes)
+		*cut = r.s.apart(of.List)
 	}
 	return nil
 }
@@ -159,8 +159,8 @@ func (r *resolver) takeNote(f *Fault) {
 	if !f.Timed() {
 		return
 	}
-	for _, id := range f.target().Nodes {
-		if is[*effect.Kill](f) {
+	for _, id := range f.target().List {
+		if f.downs() {
 			r.down[id] = append(r.down[id], f.span(r.s))
 		} else {
 			r.hit[id] = append(r.hit[id], span{f.At, f.At})
@@ -188,17 +188,17 @@ func (r *resolver) nameTarget(f *Fault, t *effect.Target, dice chance.Dice) erro
 	case "random":
 		up := slices.DeleteFunc(r.shuffled(dice), func(id nodes.ID) bool { return r.meets(f, r.down[id]) })
 		free := slices.DeleteFunc(slices.Clone(up), func(id nodes.ID) bool { return r.meets(f, r.hit[id]) })
-		if is[*effect.Kill](f) && len(free) >= t.Many { // the others would miss whom they are for
+		if f.downs() && len(free) >= t.Many { // the others would miss whom they are for
 			up = free
 		}
 		if len(up) < t.Many {
-			return f.mistake(effect.KindOf(f.Effect).Key, "%v: at that time the plan leaves %d clients up", f, len(up))
+			return f.mistake(f.kind().Key, "%v: at that time the plan leaves %d clients up", f, len(up))
 		}
 		list = up[:t.Many]
 	default:
 		return nil
 	}
-	*t = effect.Target{Nodes: sorted(list)}
+	*t = effect.Target{List: sorted(list)}
 	return nil
 }
 
@@ -238,61 +238,93 @@ func (s *Scene) apart(some effect.Group) effect.Cut {
 
 // checkTogether says which two faults cannot hold together, if any cannot.
 func checkTogether(all []Fault, s *Scene) error {
-	type of struct {
-		f  *Fault
-		id nodes.ID
-	}
-	var kills, clocks []of
 	for i := range all {
-		f := &all[i]
-		if !f.Timed() {
+		b := &all[i]
+		if !b.Timed() {
 			continue
 		}
-		if other := comesTooLate(f, all, s); other != nil {
-			return f.mistake("at", "%v cannot hold together with %v: who is down then feels nothing", f,
-				other)
+		if other := comesTooLate(b, all, s); other != nil {
+			return b.mistake("at", "%v cannot hold together with %v: who is down then feels nothing", b, other)
 		}
-		if is[*effect.Kill](f) {
-			for _, id := range f.target().Nodes {
-				kills = append(kills, of{f, id})
-			}
-		}
-		if c, is := f.Effect.(*effect.Clock); is && c.Rate != 0 {
-			for _, id := range c.Who.Nodes {
-				clocks = append(clocks, of{f, id})
+		for j := range all[:i] {
+			a := &all[j]
+			if why := a.excludes(b, s); why != "" {
+				if a.At > b.At {
+					a, b = b, a
+				}
+				return b.mistake("at", "%v cannot hold together with %v: %s", b, a, why)
 			}
 		}
 	}
-	byTime := func(a, b of) int { return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.f.At, b.f.At)) }
-	for _, list := range [][]of{kills, clocks} {
-		slices.SortStableFunc(list, byTime)
-		for i := 1; i < len(list); i++ {
-			a, b := list[i-1], list[i]
-			if a.id != b.id || !a.f.span(s).touches(b.f.span(s)) {
-				continue
-			}
-			does := fmt.Sprintf("node %d is down then", a.id)
-			if is[*effect.Clock](b.f) {
-				does = fmt.Sprintf("the clock of node %d has one rate at a time", a.id)
-			}
-			return b.f.mistake("at", "%v cannot hold together with %v: %s", b.f, a.f, does)
+	return nil
+}
+
+// excludes says why two faults cannot hold together; empty: they can. A node that is down is not killed, and
+// a clock has one rate at a time. A broker or server that is down or stands still suffers nothing else, but
+// for what is done to the connections of servers.
+func (f *Fault) excludes(other *Fault, s *Scene) string {
+	role := f.kind().Role
+	if !f.Timed() || role != other.kind().Role || !f.lasts(s).touches(other.lasts(s)) {
+		return ""
+	}
+	halts := func(f *Fault) bool { return f.kind().Downs || f.kind().Stops }
+	why := "%v is down or stands still then"
+	switch {
+	case role == port.Node && f.kind().Downs && other.kind().Downs:
+		why = "%v is down then"
+	case role == port.Node && effect.RateOf(f.Effect) != 0 && effect.RateOf(other.Effect) != 0:
+		why = "the clock of %v has one rate at a time"
+	case role == port.Node, !halts(f) && !halts(other),
+		role == port.Server && !(is[effect.OnMembers](f) && is[effect.OnMembers](other)):
+		return ""
+	}
+	named := map[port.Member]bool{}
+	for _, m := range f.members() {
+		named[m] = true
+	}
+	for _, m := range other.members() {
+		if named[m] {
+			return fmt.Sprintf(why, m)
 		}
 	}
-	if err := checkServersTogether(all, s); err != nil {
-		return err
+	return ""
+}
+
+// lasts returns when a resolved fault does something: that which is done once and for good, at its beginning.
+func (f *Fault) lasts(s *Scene) span {
+	if f.kind().Did != "" && f.ForGood() {
+		return span{f.At, f.At}
 	}
-	return checkBrokersTogether(all, s)
+	return f.span(s)
+}
+
+// members returns the members that a resolved fault names.
+func (f *Fault) members() (all []port.Member) {
+	of := f.target().List
+	switch f.kind().Role {
+	case port.Broker:
+		of = f.brokers(f.among)
+	case port.Server:
+		of = nil
+		for _, t := range effect.MembersIn(f.Effect) {
+			of = append(of, t.List...)
+		}
+	}
+	for _, i := range of {
+		all = append(all, port.Member{Role: f.kind().Role, I: int(i)})
+	}
+	return all
 }
 
 // comesTooLate returns a fault that has all those down whom another is to hit that is no kill, or nil.
 func comesTooLate(f *Fault, all []Fault, s *Scene) *Fault {
-	if is[*effect.Kill](f) {
+	if f.downs() {
 		return nil
 	}
 	var by *Fault
-	for _, id := range f.target().Nodes {
+	for _, id := range f.target().List {
 		i := slices.IndexFunc(all, func(k Fault) bool {
-			return k.Timed() && is[*effect.Kill](&k) && slices.Contains(k.target().Nodes, id) &&
+			return k.Timed() && k.downs() && slices.Contains(k.target().List, id) &&
 				k.span(s).touches(span{f.At, f.At})
 		})
 		if i < 0 {
@@ -301,26 +333,4 @@ func comesTooLate(f *Fault, all []Fault, s *Scene) *Fault {
 		by = &all[i]
 	}
 	return by
-}
-
-// checkBrokersTogether says which two faults of brokers cannot hold together, if any cannot: a broker that is
-// down or stands still suffers nothing else.
-func checkBrokersTogether(all []Fault, s *Scene) error {
-	stops := func(f *Fault) bool { return is[*effect.KillBroker](f) || is[*effect.PauseBroker](f) }
-	for i := range all {
-		b := &all[i]
-		for j := range all[:i] {
-			a := &all[j]
-			if !a.Timed() || !b.Timed() || !stops(a) && !stops(b) || !a.span(s).touches(b.span(s)) {
-				continue
-			}
-			for _, of := range a.brokers(s.brokers()) {
-				if contains(b.brokers(s.brokers()), of) {
-					return b.mistake("at",
-						"%v cannot hold together with %v: broker %d is down or stands still then", b, a, of)
-				}
-			}
-		}
-	}
-	return nil
 }

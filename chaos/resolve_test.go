@@ -43,7 +43,7 @@ func TestRepeatedFaults(t *testing.T) {
 		for i, f := range all {
 			low := time.Duration(100+200*i) * time.Millisecond
 			if f.At < low || f.At > low+100*time.Millisecond || f.For != 50*time.Millisecond ||
-				len(f.target().Nodes) != 1 {
+				len(f.target().List) != 1 {
 				t.Errorf("fault %d is %v", i, &f)
 			}
 			who[f.target().String()] = true
@@ -70,7 +70,7 @@ func TestSizesOfGroups(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				g := all[0].target().Nodes
+				g := all[0].target().List
 				if sorted := slices.Compact(slices.Sorted(slices.Values(g))); len(g) != want ||
 					len(sorted) != want {
 					t.Errorf("of %d clients %s are %v", n, text, g)

@@ -6,6 +6,7 @@ import (
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
+	"turnstile/nodes/port"
 )
 
 // Rules are the faults of links: they change what another shaper makes of messages, while they are in force.
@@ -68,13 +69,13 @@ func (r *Rules) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
 
 // NeedsBytes implements nodes.Weigher.
 func (r *Rules) NeedsBytes() bool {
-	return slices.ContainsFunc(r.rules, func(x rule) bool { return effect.KindOf(x.Effect).Weighs })
+	return slices.ContainsFunc(r.rules, func(x rule) bool { return x.kind().Weighs })
 }
 
 // ofOneNetwork reports whether the fault is for messages of one network alone. The kernel of a host drops
 // those of both.
 func (f *Fault) ofOneNetwork() bool {
-	return f.Network != nil || is[effect.Carried](f) && !is[*effect.CutNetwork](f)
+	return f.Network != nil || f.kind().Carried() && f.kind().Role != port.Host
 }
 
 // isFor reports whether the rule is for a packet, and counts it if it is for the nth of these.

@@ -118,7 +118,7 @@ func TestRulesShape(t *testing.T) {
 	isToken, _ := kindsOf("token", scene(t, "suzuki-kasami").Spec.Codec())
 	tokenKind := uint8(slices.Index(isToken, true))
 	cut := func(text string) Fault {
-		return Fault{Effect: &effect.CutLinks{Cut: must(effect.ParseCut(text))}}
+		return Fault{Effect: &effect.Partition{Cut: must(effect.ParseCut(text))}}
 	}
 	for _, test := range []struct {
 		what  string
@@ -175,7 +175,7 @@ func TestRulesShape(t *testing.T) {
 // A rule acts on what is taken in while it is in force, and counts what it hits.
 func TestRulesActWhileInForce(t *testing.T) {
 	b := NewSharedState(5)
-	faults := []Fault{{Effect: &effect.CutLinks{Cut: effect.CutInto(false, effect.Group{0}, effect.Group{1})}}}
+	faults := []Fault{{Effect: &effect.Partition{Cut: effect.CutInto(false, effect.Group{0}, effect.Group{1})}}}
 	s, err := (&Network{}).Shaper(1, faults, b, scene(t, "central").Spec.Codec())
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ type Servers struct {
 }
 
 // ofServers reports whether the fault is one of servers of a service.
-func (f *Fault) ofServers() bool { return effect.KindOf(f.Effect).Layer == effect.OfServers }
+func (f *Fault) ofServers() bool { return f.kind().Layer == effect.OfServers }
 
 // OfServers reports whether some of the faults are of servers of a service.
 func OfServers(faults []Fault) bool {
@@ -32,11 +32,12 @@ func OfServers(faults []Fault) bool {
 // checkServers checks whether the run has the servers that a fault of servers names, and whether these can
 // suffer it.
 func (f *Fault) checkServers(s *Scene) error {
-	k, of, sides := effect.KindOf(f.Effect), &s.Servers, effect.ServersIn(f.Effect)
+	k, of, sides := f.kind(), &s.Servers, effect.MembersIn(f.Effect)
+	between := len(sides) > 1 // servers, and not these and clients
 	no := func(key, format string, args ...any) error {
 		return f.mistake(key, "%s: "+format, append([]any{f.What()}, args...)...)
 	}
-	switch cut, cuts := f.Effect.(*effect.CutServer); {
+	switch {
 	case s.Simulated:
 		return no(k.Key, "a simulation has no servers of a service, and nothing stands in for them: make a real "+
 			"run, as in bench --service etcd")
@@ -45,20 +46,18 @@ func (f *Fault) checkServers(s *Scene) error {
 			"--endpoint")
 	case of.Count == 0:
 		return no(k.Key, "this run has no servers: choose a service with --service")
-	case is[*effect.DropAnswer](f) && f.Nth == 0:
+	case slices.Contains(k.Filters, "nth") && f.Nth == 0:
 		return no("nth", "say which answer is lost, from when the fault begins, as in nth: 1")
 	case is[*effect.Promote](f) && !of.Promotes:
 		return no(k.Key, "no server of %s can be promoted: take a service with a replica or a standby", of.Service)
-	case is[*effect.ClockServer](f) && of.NoClock != "":
+	case k.Sets && of.NoClock != "":
 		return no(k.Key, "the clocks of the servers of %s cannot be set: %s", of.Service, of.NoClock)
-	case cuts && !cut.OfClients() && of.Count == 1:
+	case between && of.Count == 1:
 		return no(k.Key, "there is one server, and no other to be cut off from: take --members 3")
-	case cuts && !cut.OfClients() && !of.Peers:
+	case between && !of.Peers:
 		return no(k.Key, "the servers of %s do not talk to each other, or do it where only Linux says who "+
 			"connects: cut clients off from them, as in cut: holder/server 0", of.Service)
-	case cuts && !cut.OfClients() && slices.ContainsFunc(sides, func(x effect.ServersOf) bool {
-		return len(x.Group) == of.Count
-	}):
+	case between && slices.ContainsFunc(sides, func(x effect.Target) bool { return len(x.List) == of.Count }):
 		return no(k.Key, "that leaves no server to be cut off from")
 	case s.Measured == 0 && f.For == 0 && !f.ForGood():
 		return no(k.Key, "this run ends by entries, and might never have them: say how long it lasts, as in "+
@@ -68,7 +67,7 @@ func (f *Fault) checkServers(s *Scene) error {
 		if side.Word == effect.LeadingServer && !of.Leads {
 			return no(k.Key, "no server of %s leads: name one by its number, as in 0", of.Service)
 		}
-		for _, i := range side.Group {
+		for _, i := range side.List {
 			switch {
 			case int(i) < of.Count:
 			case of.Count == 1:
@@ -84,8 +83,7 @@ func (f *Fault) checkServers(s *Scene) error {
 // hitsVictim reports whether the node by which it comes out in the run what the fault hits is hit itself. A
 // fault of the server of the holder hits that server.
 func (f *Fault) hitsVictim() bool {
-	cut, cuts := f.Effect.(*effect.CutServer)
-	return f.ByRun() && (!f.names(effect.ServerOfHolder) || cuts && cut.OfClients())
+	return f.ByRun() && (!f.names(effect.ServerOfHolder) || effect.OfClients(f.Effect))
 }
 
 // namesServersByRun reports whether it comes out in the run which server the fault is for.
@@ -95,70 +93,19 @@ func (f *Fault) namesServersByRun() bool {
 
 // names reports whether the fault is for the servers of a word.
 func (f *Fault) names(word string) bool {
-	named := func(s effect.ServersOf) bool { return s.Word == word }
-	return slices.ContainsFunc(effect.ServersIn(f.Effect), named)
+	return slices.ContainsFunc(effect.MembersIn(f.Effect), func(t effect.Target) bool { return t.Word == word })
 }
 
 // SkewsServers reports whether some of the faults set clocks of servers of a service.
 func SkewsServers(faults []Fault) bool {
-	return slices.ContainsFunc(faults, func(f Fault) bool { return is[*effect.ClockServer](&f) })
-}
-
-// killsServers reports whether servers are down while the fault is in force, and stay down if it is for good.
-func (f *Fault) killsServers() bool { return is[*effect.KillServer](f) }
-
-// proxiesServers reports whether it takes proxies between clients and servers.
-func (f *Fault) proxiesServers() bool {
-	return is[*effect.CutServer](f) || is[*effect.DropAnswer](f) || f.names(effect.ServerOfHolder)
+	return slices.ContainsFunc(faults, func(f Fault) bool { return f.ofServers() && f.kind().Sets })
 }
 
 // stopsServers reports whether servers do nothing while the fault is in force.
-func (f *Fault) stopsServers() bool { return f.killsServers() || is[*effect.PauseServer](f) }
-
-// checkServersTogether says which two faults of servers cannot hold together, if any cannot: one that is down
-// or stands still is neither killed, nor paused nor promoted, nor is its clock set.
-func checkServersTogether(all []Fault, s *Scene) error {
-	for i := range all {
-		b := &all[i]
-		for j := range all[:i] {
-			a := &all[j]
-			if !a.Timed() || !b.Timed() || !a.ofServers() || !b.ofServers() || !together(a, b, s) {
-				continue
-			}
-			for _, id := range effect.ServersIn(a.Effect)[0].Group {
-				if slices.Contains(effect.ServersIn(b.Effect)[0].Group, id) {
-					return b.mistake("at",
-						"%v cannot hold together with %v: server %d is down or stands still then", b, a, id)
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// together reports whether one of two faults of servers stops them while the other is to kill, pause, promote
-// or set their clocks.
-func together(a, b *Fault, s *Scene) bool {
-	atOnce := func(f *Fault) bool { return is[*effect.Promote](f) || is[*effect.ClockServer](f) }
-	acts := func(f *Fault) bool { return f.stopsServers() || atOnce(f) }
-	lasts := func(f *Fault) span {
-		if atOnce(f) {
-			return span{f.At, f.At}
-		}
-		return f.span(s)
-	}
-	return acts(a) && acts(b) && (a.stopsServers() || b.stopsServers()) && lasts(a).touches(lasts(b))
-}
+func (f *Fault) stopsServers() bool { return f.ofServers() && (f.kind().Downs || f.kind().Stops) }
 
 // lookAgain is how long after it was found that no server leads that is asked again, in nanoseconds.
 const lookAgain = int64(20e6)
-
-// serverStands reports whether a server stands still because of a fault.
-func (d *Driver) serverStands(server int) bool {
-	return slices.ContainsFunc(d.faults, func(f *fault) bool {
-		return is[*effect.PauseServer](f.Fault) && f.carrier != nil && slices.Contains(f.carrier.Hit, server)
-	})
-}
 
 // triedLater has a fault that is for the server that leads begin later, if err says that none does now, and
 // reports whether it does.
@@ -166,7 +113,6 @@ func (d *Driver) triedLater(f *fault, err error) bool {
 	if !errors.Is(err, effect.ErrNobodyLeads) {
 		return false
 	}
-	f.carrier = nil
 	at := d.cluster.Now() + lookAgain
 	f.shared.begin(at, d.end(f, at))
 	return true
@@ -177,14 +123,14 @@ func (d *Driver) triedLater(f *fault, err error) bool {
 func (d *Driver) majorityJoined(count int, now int64) bool {
 	down, apart := map[int]bool{}, map[[2]int]bool{}
 	for _, f := range d.faults {
-		if !f.ofServers() || f.carrier == nil && (f.ended == 0 || now-f.ended > int64(f.Leaves())) {
+		if !f.ofServers() || !f.working && (f.ended == 0 || now-f.ended > int64(f.Leaves())) {
 			continue
 		}
 		for _, pair := range f.parted {
 			apart[pair] = true
 		}
 		if f.stopsServers() {
-			for _, i := range f.servers {
+			for _, i := range f.hit {
 				down[i] = true
 			}
 		}

@@ -9,37 +9,39 @@ func TestFaultsOfServersAreChecked(t *testing.T) {
 	redlock := func(s *Scene) { s.Servers = Servers{Service: "redlock", Count: 3} }
 	one := func(s *Scene) { s.Servers.Count = 1 }
 	checkRefused(t, map[string]refusedFault{
-		"kill-server: 0": {func(s *Scene) { s.Servers = Servers{} },
-			"line 3: kill-server 0: this run has no servers: choose a service with --service"},
+		"kill: server 0": {func(s *Scene) { s.Servers = Servers{} },
+			"line 3: kill server 0: this run has no servers: choose a service with --service"},
 		"cut: holder/servers": {func(s *Scene) { s.Servers = Servers{} },
 			"this run has no servers: choose a service with --service"},
 		"promote: 0": {
 			func(s *Scene) { s.Simulated = true }, "a simulation has no servers of a service"},
-		"kill-server: 3":       {nil, "there is no server 3: they are 0 to 2"},
+		"kill: server 3":       {nil, "there is no server 3: they are 0 to 2"},
 		"cut: 0/server 1":      {one, "there is no server 1: there is one, and it is 0"},
 		"cut: 7/servers":       {nil, "there is no node 7: they are 0 to 5"},
-		"pause-server: leader": {redlock, "no server of redlock leads: name one by its number, as in 0"},
+		"pause: server leader": {redlock, "no server of redlock leads: name one by its number, as in 0"},
 		"promote: 2":           {redlock, "no server of redlock can be promoted"},
 		"cut: server 0/servers": {
 			redlock, "the servers of redlock do not talk to each other, or do it where"},
-		"cut: server 0/server 1":        {one, "there is one server, and no other to be cut off from"},
-		"cut: server 0-2/servers":       {nil, "that leaves no server to be cut off from"},
-		"cut: servers/servers":          {nil, `"servers/servers" is no cut of servers: write holder/servers`},
+		"cut: server 0/server 1":  {one, "there is one server, and no other to be cut off from"},
+		"cut: server 0-2/servers": {nil, "that leaves no server to be cut off from"},
+		"cut: servers/servers": {nil,
+			`"servers/servers" is no cut of servers or brokers: write holder/servers`},
 		"cut: servers":                  {nil, "since it has one side"},
 		"cut: server 0>server 1":        {nil, "since connections are cut both ways"},
 		"cut: 0/server 0/server 1":      {nil, "clients on one side and servers on more"},
 		"loss: 1%\nbetween: server 0/1": {nil, "between takes groups of nodes"},
-		"kill-server: holder": {
-			nil, `"holder" names no servers: write 0, 0-1 or 0,2, each once, leader or of holder`},
+		"kill: server holder": {
+			nil, `"server holder" names no servers: write server 0, server 0-1 or server 0,2, each once, ` +
+				"server leader or server of holder"},
 		"promote: 0-1":                 {nil, `"0-1" names no server: write one number, as in 1`},
 		"promote: 1\nfor: 1s":          {nil, "line 4: a promotion is for good: leave out for"},
-		"kill-server: 0\nforget: true": {nil, "line 4: who forgets comes up again: say after how long"},
+		"kill: server 0\nforget: true": {nil, "line 4: who forgets comes up again: say after how long"},
 		"drop-answer: 1": {
 			nil, "say which answer is lost, from when the fault begins, as in nth: 1"},
 		"drop-answer: 1\nnth: 1":      {nil, ""},
-		"kill-server: 0\nclose: true": {nil, "kill-server takes no close"},
+		"kill: server 0\nclose: true": {nil, "kill of servers takes no close"},
 		"cut: 0/servers\nclose: true": {nil, ""},
-		"pause-server: 0": {
+		"pause: server 0": {
 			func(s *Scene) { s.Measured = 0 }, "this run ends by entries, and might never have them"},
 	})
 }
@@ -49,12 +51,12 @@ func TestServersUnderKeysOfNodesAreChecked(t *testing.T) {
 	checkRefused(t, map[string]refusedFault{
 		"clock: server 0\nby: 3s": {func(s *Scene) { s.Servers.NoClock = "written in Go" },
 			"the clocks of the servers of etcd cannot be set: written in Go"},
-		"clock-server: 0":                  {nil, "say which, as in by: 3s or by: -3s"},
+		"clock: server 0":                  {nil, "say which, as in by: 3s or by: -3s"},
 		"clock: server 0\nby: 1s\nfor: 1s": {nil, "the clock of a server jumps once: leave out for"},
-		"clock: server 0\nrate: 2":         {nil, "clock-server takes no rate"},
+		"clock: server 0\nrate: 2":         {nil, "clock of servers takes no rate"},
 		"kill: server 3":                   {nil, "there is no server 3: they are 0 to 2"},
 		"lag: server 0\nby: 1s": {nil,
-			"this is a fault of nodes, and names servers: kill, pause, clock and cut take those"},
+			"this is a fault of nodes: kill, pause and cut take brokers and servers"},
 	})
 }
 

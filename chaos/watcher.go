@@ -55,8 +55,8 @@ func (w *Watcher) add(f *Fault, s *faultState, codec *nodes.Codec) (err error) {
 	t := trigger{Fault: f, shared: s, who: f.When.Who, nth: 1}
 	kind := f.When.Kind
 	switch {
-	case f.midInput() > 0:
-		t.what, t.who, t.done = port.OnMidInput, f.target().Nodes, f.midInput()
+	case effect.MidInput(f.Effect) > 0:
+		t.what, t.who, t.done = port.OnMidInput, f.target().List, effect.MidInput(f.Effect)
 	case f.When.IsZero():
 		t.what, kind = port.OnEnter, "" // holder and successor
 		if comes, known := victimComes[f.target().Word]; known {
@@ -135,7 +135,7 @@ func (w *Watcher) fire(t *trigger, m *port.Hook) port.Action {
 	switch {
 	case !t.strikes(m.Node):
 		return port.Recheck
-	case !is[*effect.Kill](t.Fault):
+	case !t.downs():
 		w.stops = append(w.stops, t.shared)
 		return port.PauseNode
 	}
@@ -150,12 +150,12 @@ func (w *Watcher) Stands(at int64) bool {
 
 // strikes reports whether the fault has the node at which its moment comes kill or stop itself then.
 func (f *Fault) strikes(id nodes.ID) bool {
-	t := f.target()
+	t, k := f.target(), f.kind()
 	switch {
-	case f.After > 0 || !is[*effect.Kill](f) && !is[*effect.Pause](f):
+	case f.After > 0 || k.Role != port.Node || !k.Downs && !k.Stops:
 		return false
 	case t.ByRun():
 		return t.Word != "successor"
 	}
-	return len(t.Nodes) == 1 && t.Nodes[0] == id
+	return len(t.List) == 1 && t.List[0] == id
 }

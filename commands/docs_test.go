@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/detector"
@@ -302,7 +303,7 @@ func TestPlansPageIsComplete(t *testing.T) {
 	for _, o := range chaos.Occasions {
 		has(moments, strings.Fields(o.Example)[2])
 	}
-	fault := reflect.TypeOf(new(chaos.Fault).Form()).Elem()
+	fault := reflect.TypeOf(new(chaos.Fault).Form(new(yaml.Node))).Elem()
 	for i := range fault.NumField() {
 		key, _, _ := strings.Cut(fault.Field(i).Tag.Get("yaml"), ",")
 		if key != "" && !strings.Contains(all, key) && !strings.Contains(text, "`"+key+"`") {

@@ -46,10 +46,10 @@ var (
 				"`for` for one that lasts to the end"}}
 )
 
-// flaggedKinds lists the kinds of faults in the order of their flags, in which these make faults. Chance
-// depends on that order: reorder has come before duplicate from the beginning.
+// flaggedKinds lists a kind of fault for each key, in the order of their flags, in which these make faults.
+// Chance depends on that order: reorder has come before duplicate from the beginning.
 var flaggedKinds = func() []*effect.Kind {
-	all := slices.Clone(effect.Kinds)
+	all := slices.DeleteFunc(slices.Clone(effect.Kinds), func(k *effect.Kind) bool { return k.Flag == "" })
 	i, j := slices.Index(all, effect.Find("duplicate")), slices.Index(all, effect.Find("reorder"))
 	all[i], all[j] = all[j], all[i]
 	return all
@@ -129,8 +129,8 @@ func ofFaults() (all []ofFault) {
 	add := func(keys []effect.Key) {
 		for i := range keys {
 			x := ofFault{key: keys[i].Name, flag: keys[i].FlagName()}
-			for _, k := range flaggedKinds {
-				if slices.Contains(k.Takes(), x.key) {
+			for _, k := range effect.Kinds {
+				if slices.Contains(k.Takes(), x.key) && !slices.Contains(x.of, k.Key) {
 					x.of = append(x.of, k.Key)
 				}
 			}
@@ -151,7 +151,7 @@ func (c *faultFlags) made(s settings, at, lasts time.Duration) (all []chaos.Faul
 		if !s.given(k.Key) {
 			continue
 		}
-		f := c.keys.Fault(k)
+		f := c.keys.Fault(k.Key)
 		if !s.given("at") {
 			f.At = at
 		}

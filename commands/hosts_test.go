@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,14 +26,14 @@ func TestHostsAreTargets(t *testing.T) {
 		run + "--hosts 4 --plan " + plan:                                     "cut 0,4/1-3 at 1s for 500ms",
 		run + "--hosts 2 --place blocks --pause host_1":                      "pause 3-4 at 1s for 1s",
 		run + "--hosts 2 --place 0@a,1-4@b --kill host_0":                    "kill 0 at 1s",
-		run + "--hosts 2 --cut-network host_1 --for 1s":                      "cut-network host 1 (simulated",
+		run + "--hosts 2 --cut host_1 --kernel --for 1s":                     "cut host 1 in the kernel (simulated",
 		run + "--hosts 2 --fault delay:_5ms,_between:_host_0>host_1,_at:_1s": "delay 5ms between 0,2,4>1,3",
 		run + "--hosts 6":                       "6 hosts, and the run has 5 nodes",
 		run + "--hosts 2 --place 0-2@a,3@c,1@b": "names more hosts than the run has",
 		run + "--place blocks":                  "add --hosts, as in --hosts 2",
 		run + "--kill host_0":                   "the run has no hosts: say how many",
 		run + "--hosts 2 --kill host_2":         "there is no host 2: they are 0 to 1",
-		run + "--cut-network host_0":            "it takes hosts with networks of their own",
+		run + "--cut host_0 --kernel":           "it takes hosts with networks of their own",
 
 		"bench --control nats://token@127.0.0.1:1": "the run has none: add how many it takes, as in --hosts 4",
 		"bench --hosts 2 --key lab.key":            "add its URL, as in --control tls://control:4222",
@@ -52,12 +53,15 @@ func TestHostsAreTargets(t *testing.T) {
 
 // quoted returns the words of a call, in which _ is a space within a word.
 func quoted(args string) []string {
-	words := strings.Fields(args)
+	words := word.FindAllString(args, -1)
 	for i := range words {
-		words[i] = strings.ReplaceAll(words[i], "_", " ")
+		words[i] = strings.ReplaceAll(strings.Trim(words[i], "'"), "_", " ")
 	}
 	return words
 }
+
+// word matches one word of a command, or several in quotes.
+var word = regexp.MustCompile(`'[^']*'|\S+`)
 
 // The control plane is served to who has a key of its folder, until it is asked to end.
 func TestControl(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/internal/unavailable"
 	"turnstile/judge/check"
+	"turnstile/nodes"
 	"turnstile/results"
 )
 
@@ -290,7 +291,11 @@ func progressWords(p *chaos.Progress) string {
 		words = append(words, "hit "+english.Count(p.Hits, "message", "messages"))
 	}
 	if len(p.Servers) > 0 {
-		words = append(words, "hit server "+effect.ServersNamed(p.Servers).String())
+		var servers effect.Group
+		for _, i := range p.Servers {
+			servers = append(servers, nodes.ID(i))
+		}
+		words = append(words, "hit server "+servers.String())
 	}
 	return strings.Join(words, ", ")
 }

@@ -28,7 +28,7 @@ import (
 // underPlans are faults that a kill from outside may come amidst.
 var underPlans = []string{"", "--kill random --at 200ms --for 200ms", "--kill holder --at 300ms",
 	"--pause 0-1 --at 100ms --for 500ms", "--cut 0/1-2 --at 100ms --for 300ms",
-	"--slow 0 --share 50% --at 100ms --for 500ms", "--kill-broker 0 --at 200ms --for 200ms"}
+	"--slow 0 --share 50% --at 100ms --for 500ms", "--kill 'broker 0' --at 200ms --for 200ms"}
 
 // Whatever is killed, and when, no process is left behind and every result set can be read.
 func TestKillsAtRandomMoments(t *testing.T) {
@@ -40,7 +40,7 @@ func TestKillsAtRandomMoments(t *testing.T) {
 		moment := time.Duration(100+r.IntN(900)) * time.Millisecond
 		killAt(t, fmt.Sprintf("%s %s, %s after %v", algorithm, plan, victim, moment),
 			append([]string{"bench", "--algo", algorithm, "-n", "3", "--duration", "800ms", "--warmup",
-				"100ms", "--patience", "300ms", "--no-progress"}, strings.Fields(plan)...), victim, moment)
+				"100ms", "--patience", "300ms", "--no-progress"}, quoted(plan)...), victim, moment)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestKillsOfHostsAtRandomMoments(t *testing.T) {
 			f.name = fmt.Sprintf("%s %s, %s (host %d) after %v", algorithm, plan, f.victim, f.at, moment)
 			f.run = f.start("me", append([]string{"bench", "--control", f.url, "--hosts", "2", "-n", "4", "--algo",
 				algorithm, "--duration", "800ms", "--warmup", "100ms", "--patience", "300ms", "--no-progress"},
-				strings.Fields(plan)...)...)
+				quoted(plan)...)...)
 			time.Sleep(moment)
 			f.kill()
 			f.end()

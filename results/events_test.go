@@ -69,7 +69,7 @@ var printedEvents = []struct {
 		map[string]any{"fault": 3., "nodes_hit": 0., "assumptions": "no_loss"}},
 	{history.Event{Kind: history.FaultBegan, Count: 3, Value: int64(nodes.NoCrash), Entry: 1, Fence: 1},
 		map[string]any{"fault": 3., "victim": 0., "nodes_hit": 1., "assumptions": "no_crash"}},
-	{history.FaultEvent(port.FaultBeginning{At: 0, Number: 3, Breaks: nodes.ServersUp, Victim: nodes.None,
+	{history.FaultEvent(port.FaultEvent{At: 0, Number: 3, Breaks: nodes.ServersUp, Victim: nodes.None,
 		Servers: []int{0, 2}}), map[string]any{"fault": 3., "nodes_hit": 0., "servers_hit": "0 2",
 		"assumptions": "servers_that_are_up"}},
 	{history.Event{Kind: history.FaultHealed, Count: 3, Value: 7},

@@ -97,7 +97,7 @@ func quiet(s said) bool { return len(s.suspected) == 0 }
 var swimPromises = []promise{
 	{"a member that stands still for less than the time to refute is not declared faulty",
 		trial{"", 8, 3 * time.Second, []chaos.Fault{
-			{Effect: &effect.Pause{Who: effect.Target{Nodes: effect.Group{1}}},
+			{Effect: &effect.Pause{Who: effect.Target{List: effect.Group{1}}},
 				Schedule: chaos.Schedule{At: 500 * ms, For: 400 * ms}}}}, quiet},
 	{"a member that one other cannot reach is reached by others",
 		trial{":suspicion=0", 5, 5 * time.Second, []chaos.Fault{cut("0/1", 0, 4*time.Second)}}, quiet},
@@ -105,7 +105,7 @@ var swimPromises = []promise{
 		trial{":period=50ms,timeout=15ms", 8, 10 * time.Second, []chaos.Fault{lossy(0.2)}}, quiet},
 	{"all learn of a crash long before each has probed the member",
 		trial{"", 32, 3 * time.Second, []chaos.Fault{
-			{Effect: &effect.Kill{Who: effect.Target{Nodes: effect.Group{1}}},
+			{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{1}}},
 				Schedule: chaos.Schedule{At: 500 * ms}}}}, func(s said) bool {
 			return len(s.suspected) == 31 && s.suspected[30].At-s.suspected[0].At < int64(500*ms)
 		}},
@@ -117,7 +117,7 @@ var swimPromises = []promise{
 				s.trusted[len(s.trusted)-1].At < int64(4500*ms)
 		}},
 	{"a restarted member is trusted at once", trial{"", 8, 6 * time.Second, []chaos.Fault{
-		{Effect: &effect.Kill{Who: effect.Target{Nodes: effect.Group{1}}},
+		{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{1}}},
 			Schedule: chaos.Schedule{At: 500 * ms, For: 2 * time.Second}}}}, func(s said) bool {
 		return len(s.suspected) == 7 && len(s.trusted) == 7 && s.trusted[6].At < int64(2500*ms+400*ms)
 	}},
@@ -128,7 +128,7 @@ func cut(text string, at, lasts time.Duration) chaos.Fault {
 	if err != nil {
 		panic(err) // a slip of the pen
 	}
-	return chaos.Fault{Effect: &effect.CutLinks{Cut: c}, Schedule: chaos.Schedule{At: at, For: lasts}}
+	return chaos.Fault{Effect: &effect.Partition{Cut: c}, Schedule: chaos.Schedule{At: at, For: lasts}}
 }
 
 // lossy loses a share of all messages.

@@ -48,7 +48,7 @@ type outcome struct {
 
 // down has nodes be down from the beginning.
 func down(all ...nodes.ID) chaos.Fault {
-	return chaos.Fault{Effect: &effect.Kill{Who: effect.Target{Nodes: all}}}
+	return chaos.Fault{Effect: &effect.Kill{Who: effect.Target{List: all}}}
 }
 
 // stack returns what the nodes are made of, with what is beside the row.

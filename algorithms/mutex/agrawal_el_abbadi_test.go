@@ -181,9 +181,9 @@ func TestTreeGoesOnWithoutSome(t *testing.T) {
 			var faults []chaos.Fault
 			for i := range bits.Len(uint(n+1)) - 2 {
 				victim := nodes.ID((int(seed) + i*(1+int(seed)/n)) % n)
-				if i == 0 || victim != effect.TargetOf(faults[0].Effect).Nodes[0] {
+				if i == 0 || victim != effect.TargetOf(faults[0].Effect).List[0] {
 					faults = append(faults, chaos.Fault{
-						Effect:   &effect.Kill{Who: effect.Target{Nodes: effect.Group{victim}}},
+						Effect:   &effect.Kill{Who: effect.Target{List: effect.Group{victim}}},
 						Schedule: chaos.Schedule{When: chaos.When{What: "enters", Nth: 1 + i + int(seed%7)}}})
 				}
 			}

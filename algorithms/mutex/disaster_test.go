@@ -61,7 +61,7 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 			victims = o.Stack.N()
 		}
 		victim := nodes.ID(dice.Below(roll, victims))
-		kill := effect.Kill{Who: effect.Target{Nodes: effect.Group{victim}}}
+		kill := effect.Kill{Who: effect.Target{List: effect.Group{victim}}}
 		crash := chaos.Fault{Effect: &kill}
 		roll.Count++
 		crash.At = time.Duration(dice.Unit(roll) * float64(30*time.Millisecond))
@@ -73,7 +73,7 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 			kill.Forget = forgets
 			// What is forgotten matters most while somebody is inside and others ask, and if two forget it.
 			if forgets && flip(13) && of.Config.N > 1 {
-				kill.Who.Nodes = append(kill.Who.Nodes, (victim+1)%nodes.ID(of.Config.N))
+				kill.Who.List = append(kill.Who.List, (victim+1)%nodes.ID(of.Config.N))
 				crash.At, crash.When = 0, chaos.When{What: "enters", Nth: 1 + int(o.Seed%5)}
 				o.Workload.Hold = rowtest.Drawn("exponential:50ms")
 			}
@@ -99,12 +99,12 @@ func lasting(o *sim.Options, spared nodes.Assumption, flip func(uint64) bool,
 		For: max(20*time.Millisecond, o.Stack.Instances()[0].GraceOf(o.Stack.Instances()[0].Config))}}
 	if spared&nodes.NoLoss == 0 && flip(22) && n > 1 {
 		cut := rowtest.Cut("random")
-		lasts.Effect = &effect.CutLinks{Cut: cut}
+		lasts.Effect = &effect.Partition{Cut: cut}
 		all = append(all, lasts)
 	}
 	if spared&(nodes.NoPause|nodes.Timing) == 0 && flip(23) && !others {
 		victim := dice.Below(chance.Roll{Purpose: chance.ForTrial, Count: 20}, n)
-		lasts.Effect = &effect.Pause{Who: effect.Target{Nodes: effect.Group{nodes.ID(victim)}}}
+		lasts.Effect = &effect.Pause{Who: effect.Target{List: effect.Group{nodes.ID(victim)}}}
 		all = append(all, lasts)
 	}
 	return all

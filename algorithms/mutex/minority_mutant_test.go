@@ -89,7 +89,7 @@ func (m mutant) part(o *sim.Options) []chaos.Fault {
 	o.Stack = rowtest.StackOf(&m.spec, m.config, beside...)
 	order := [...]string{"0-1/2-4", "3-4/0-2", "0,4/1-3"}
 	cut := rowtest.Cut(order[o.Seed%uint64(len(order))])
-	return []chaos.Fault{{Effect: &effect.CutLinks{Cut: cut},
+	return []chaos.Fault{{Effect: &effect.Partition{Cut: cut},
 		Schedule: chaos.Schedule{At: 100 * time.Millisecond, For: 600 * time.Millisecond}}}
 }
 

@@ -122,7 +122,7 @@ func TestViewsAreLeftForLaterOnes(t *testing.T) {
 		beside := besides(&ricartViewRow, 7, ricartViewRow.Detects)
 		o.Stack = rowtest.StackOf(&ricartViewRow, nodes.Config{N: 7}, beside...)
 		cut := rowtest.Cut("0-1,4/2,5-6")
-		rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"), chaos.Fault{Effect: &effect.CutLinks{Cut: cut},
+		rowtest.Over(&o, rowtest.NetworkOf("exponential:1ms"), chaos.Fault{Effect: &effect.Partition{Cut: cut},
 			Schedule: chaos.Schedule{At: 30 * time.Millisecond, For: 401 * time.Millisecond}})
 		if v := judge(t, o, row.Unbounded(0)); v.Outcome != check.Valid {
 			t.Errorf("seed %d: %v: %s", seed, v.Outcome, v.Reason)

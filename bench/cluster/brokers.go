@@ -22,10 +22,10 @@ type Brokers struct {
 	name    string // of the only one, for people
 	token   string
 	all     []*brokerProcess
-	proxies *Proxies      // that the routes run through; nil: none
-	tls     *certs.Pair   // their certificate; nil: they do not speak TLS
-	nowhere *Port         // see broker.Routes
-	cuts    map[int][]int // by the number of a cut: the group of each broker; -1: none
+	proxies *Proxies         // that the routes run through; nil: none
+	tls     *certs.Pair      // their certificate; nil: they do not speak TLS
+	nowhere *Port            // see broker.Routes
+	cuts    map[int][][2]int // by the number of a cut: the pairs between which there is no route
 }
 
 // A broker may be killed and come back, as the same server at the same address.
@@ -45,7 +45,7 @@ type brokerProcess struct {
 func LaunchBrokers(ctx context.Context, hosts []Host, program []string, name string, count int,
 	proxies *Proxies, tls *certs.Pair) (*Brokers, error) {
 	b := &Brokers{hosts: hosts, tls: tls, program: program, name: name, token: broker.NewToken(),
-		proxies: proxies, cuts: map[int][]int{}}
+		proxies: proxies, cuts: map[int][][2]int{}}
 	err := b.prepare(ctx, count)
 	for i := 0; i < count && err == nil; i++ {
 		err = b.start(ctx, i)
@@ -182,42 +182,27 @@ func (b *Brokers) Restart(ctx context.Context, i int) error {
 	return b.start(ctx, i)
 }
 
-// Cut ends all routes between brokers of different groups, with what is on its way, and keeps them from being
-// opened again, until it is healed. Of brokers in no group no route is cut. The number identifies
-// the fault to the proxies, which carry it out.
-func (b *Brokers) Cut(ctx context.Context, number int, groups [][]int) error {
+// Cut ends the routes between pairs of brokers, the lower number first, with what is on its way, and keeps
+// them from being opened again, until it is healed. The number identifies the fault to the proxies, which
+// carry it out.
+func (b *Brokers) Cut(ctx context.Context, number int, routes [][2]int) error {
 	if b.proxies == nil {
 		return errors.New("the routes between the brokers cannot be cut, since they do not run through proxies")
 	}
-	of := slices.Repeat([]int{-1}, len(b.all))
-	for g, group := range groups {
-		for _, i := range group {
-			switch {
-			case i < 0 || i >= len(b.all):
-				return fmt.Errorf("there is no broker %d: they count from 0 to %d", i, len(b.all)-1)
-			case of[i] >= 0:
-				return fmt.Errorf("broker %d is in a group twice", i)
-			}
-			of[i] = g
-		}
-	}
 	f := ConnectionFault{Number: number, Reset: true}
-	for i := range b.all {
-		for j := range i {
-			if separate(of, i, j) {
-				f.Names = append(f.Names, routeName(i, j))
-			}
+	for _, r := range routes {
+		if r[0] < 0 || r[0] >= r[1] || r[1] >= len(b.all) {
+			return fmt.Errorf("there is no route between brokers %d and %d: they count from 0 to %d", r[0], r[1],
+				len(b.all)-1)
 		}
+		f.Names = append(f.Names, routeName(r[1], r[0]))
 	}
 	if err := b.proxies.Begin(ctx, f); err != nil {
 		return err
 	}
-	b.cuts[number] = of
+	b.cuts[number] = routes
 	return nil
 }
-
-// separate reports whether two brokers are in different groups.
-func separate(of []int, i, j int) bool { return of[i] >= 0 && of[j] >= 0 && of[i] != of[j] }
 
 // Heal takes the cut with that number back. The brokers open their routes again within some seconds (see
 // AwaitRoutes).
@@ -242,8 +227,8 @@ func (b *Brokers) counts(ctx context.Context, i int) (c brokerCount, err error) 
 func (b *Brokers) routes(i int) (count int) {
 	for j := range b.all {
 		cut := false
-		for _, of := range b.cuts {
-			cut = cut || separate(of, i, j)
+		for _, routes := range b.cuts {
+			cut = cut || slices.Contains(routes, [2]int{min(i, j), max(i, j)})
 		}
 		if j != i && b.Running(j) && !cut {
 			count++

@@ -29,6 +29,7 @@ import (
 	"turnstile/judge/leadership"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/port"
 	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
 	"turnstile/results"
@@ -176,7 +177,7 @@ func (c *FailoverCase) fault(who effect.Target, fromServers bool) (f chaos.Fault
 	case "kill":
 		return chaos.Fault{Effect: &effect.Kill{Who: who}}
 	case killServer:
-		return chaos.Fault{Effect: &effect.KillServer{Which: effect.ServersOf{Word: effect.LeadingServer}}}
+		return chaos.Fault{Effect: &effect.Kill{Who: effect.Target{Role: port.Server, Word: effect.LeadingServer}}}
 	case cutServer:
 		f.Effect = effect.CutLeadingServer()
 	case "pause":
@@ -184,7 +185,7 @@ func (c *FailoverCase) fault(who effect.Target, fromServers bool) (f chaos.Fault
 	case "cut":
 		f.Effect = effect.CutClients(who)
 		if !fromServers {
-			f.Effect = &effect.CutLinks{Cut: effect.CutOff(who)}
+			f.Effect = &effect.Partition{Cut: effect.CutOff(who)}
 		}
 	}
 	f.For = c.lasts()

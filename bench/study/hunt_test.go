@@ -13,6 +13,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/chaos"
+	"turnstile/chaos/effect"
 	"turnstile/internal/figure"
 	"turnstile/judge/check"
 	"turnstile/nodes"
@@ -57,7 +58,7 @@ func TestHuntsDrawRuns(t *testing.T) {
 		}
 		for i := range l.Faults {
 			f := &l.Faults[i]
-			kinds[strings.Fields(f.String())[0]] = true
+			kinds[effect.KindOf(f.Effect).Name()] = true
 			if f.For > j.Servers.Recovers && l.Service != "etcd-election" {
 				long++
 			}
@@ -72,8 +73,8 @@ func TestHuntsDrawRuns(t *testing.T) {
 	if long == 0 {
 		t.Error("no plan has a server do nothing for longer than the others take to serve again")
 	}
-	for _, kind := range []string{"kill-server", "pause-server", "cut-server", "drop-answer", "pause", "kill",
-		"promote"} {
+	for _, kind := range []string{"kill of servers", "pause of servers", "cut of servers", "drop-answer",
+		"pause", "kill", "promote"} {
 		if !kinds[kind] {
 			t.Errorf("no plan has %s", kind)
 		}
@@ -193,8 +194,8 @@ func TestFallsOutsideTheModel(t *testing.T) {
 // shows it, and no more runs are made than it may take.
 func TestHuntsShrinkFindings(t *testing.T) {
 	var faults []chaos.Fault
-	for _, text := range []string{"pause: 0, at: 1s, for: 100ms", "kill-server: leader, at: 2s, for: 800ms",
-		"cut-server: 1/servers, at: 1s, for: 20ms"} {
+	for _, text := range []string{"pause: 0, at: 1s, for: 100ms", "kill: server leader, at: 2s, for: 800ms",
+		"cut: 1/servers, at: 1s, for: 20ms"} {
 		f, err := chaos.ParseFault(text)
 		if err != nil {
 			t.Fatal(err)
@@ -210,7 +211,7 @@ func TestHuntsShrinkFindings(t *testing.T) {
 			made++
 			one := &Hunted{Class: HuntValid}
 			if text := fmt.Sprint(l.With, l.FaultTexts()); made%2 == 0 && strings.Contains(text, "failed=kept") &&
-				strings.Contains(text, "kill-server") && l.Duration > 3*time.Second {
+				strings.Contains(text, "kill server") && l.Duration > 3*time.Second {
 				one.Class, one.About = HuntFinding, "progress"
 			}
 			return one

@@ -28,7 +28,7 @@ import (
 var namesFault = regexp.MustCompile(`\((outside its model|(?:blocked|a livelock), as its model allows): ` +
 	`it needs (an? [a-z]+ detector(, an? [a-z]+ detector)?|` +
 	`[a-zA-Z ,]+; ` +
-	`((cut|loss|delay|duplicate|reorder|bandwidth) .+|[a-z-]+ [0-9].*|.*, which hit node \d+))\)`)
+	`((cut|loss|delay|duplicate|reorder|bandwidth) .+|[a-z-]+ (broker )?[0-9].*|.*, which hit node \d+))\)`)
 
 // Whatever goes wrong, what becomes of each algorithm is what its row says.
 func TestRowsUnderAllPlans(t *testing.T) {

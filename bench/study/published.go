@@ -272,7 +272,7 @@ func (r *Reproduced) detectionRun(ctx context.Context, lasts time.Duration, seed
 		Detector: r.detector().String(), Latency: chance.Constant(row.Hop),
 		Workload: workload.Workload{Load: workload.Closed, Think: chance.Constant(2 * lasts)}}
 	if crash > 0 {
-		o.Faults = []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{Nodes: effect.Group{0}}},
+		o.Faults = []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{0}}},
 			Schedule: chaos.Schedule{At: crash}}}
 	}
 	_, err = tried(ctx, o, spec, &d)
@@ -362,7 +362,7 @@ func (r *Reproduced) trial(run int, seed uint64) (bench.Options, error) {
 	}
 	if trial.Down != nil {
 		if down := trial.Down(config); len(down) > 0 {
-			o.Faults = append(o.Faults, chaos.Fault{Effect: &effect.Kill{Who: effect.Target{Nodes: down}},
+			o.Faults = append(o.Faults, chaos.Fault{Effect: &effect.Kill{Who: effect.Target{List: down}},
 				Schedule: chaos.Schedule{For: trial.Back}})
 		}
 	}

@@ -351,7 +351,7 @@ func (x *partition) sides() []effect.Group {
 func (x *partition) cut() string {
 	var words []string
 	for _, f := range x.faults() {
-		words = append(words, f.Effect.(*effect.CutLinks).Cut.String())
+		words = append(words, f.Effect.(*effect.Partition).Cut.String())
 	}
 	return strings.Join(words, " ")
 }
@@ -373,7 +373,7 @@ func (x *partition) faults() (all []chaos.Fault) {
 				panic(err) // it has one side more
 			}
 		}
-		f.Effect = &effect.CutLinks{Cut: cut}
+		f.Effect = &effect.Partition{Cut: cut}
 		all = append(all, f)
 	}
 	return all

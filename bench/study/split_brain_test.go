@@ -80,7 +80,7 @@ func cutsOfPlan(t *testing.T, name string) (all []effect.Cut) {
 		t.Fatal(err)
 	}
 	for i := range p.Faults {
-		all = append(all, p.Faults[i].Effect.(*effect.CutLinks).Cut)
+		all = append(all, p.Faults[i].Effect.(*effect.Partition).Cut)
 	}
 	return all
 }

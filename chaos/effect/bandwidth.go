@@ -19,7 +19,7 @@ var bandwidth = Kind{Key: "bandwidth", Layer: OfLinks,
 	Breaks: nodes.Timing, Weighs: true, Zero: new(Bandwidth),
 	Flag: "have so many bytes pass each link in a second, as in 10KB"}
 
-func (*Bandwidth) Leaves() time.Duration { return chance.Longest }
+func (*Bandwidth) Leaves(time.Duration) time.Duration { return chance.Longest }
 
 func (b *Bandwidth) Start(*Place) Link {
 	q := newQueues(b.Rate)

@@ -7,32 +7,40 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/port"
 )
 
-// Clock has the clocks of nodes jump ahead, or run at another rate.
+// Clock has clocks jump ahead, or run at another rate. Those of servers jump alone.
 type Clock struct {
 	Who  Target        `yaml:"clock"`
 	By   time.Duration `yaml:"by"`   // how far it jumps
 	Rate float64       `yaml:"rate"` // at which it runs; 0: 1
 }
 
-var clock = Kind{Key: "clock", Layer: ofClocks,
+var clockOfNodes = Kind{Key: "clock", Layer: ofClocks,
 	Says:    "the clocks of nodes jump ahead, or run at another rate",
-	Example: "clock: 2, by: 3s", Breaks: nodes.Timing, Zero: new(Clock),
-	Random: randomClock,
-	Flag:   "have the clocks of `nodes` jump, or run at another rate",
+	Example: "clock: 2, by: 3s", Breaks: nodes.Timing, Did: "has set a clock", Sets: true, Zero: new(Clock),
+	Flag: "have the clocks of `nodes` jump, or run at another rate, or that of a server jump, as in " +
+		"'server 0'",
 	More: []Key{{Name: "by",
-		Says:       "how far --clock or --clock-server jumps, or how much later --lag has things come",
+		Says:       "how far --clock jumps, or how much later --lag has things come",
 		NoZero:     "would change nothing: write how far, as in by: 3s, or leave `by` out",
 		NoZeroFlag: "would change nothing: write how far, as in 3s, or leave it out"},
 		{Name: "rate", Flag: "clock-rate", Says: "the rate at which --clock runs, where 1 is right",
 			NoZero: standsStill, NoZeroFlag: standsStill}}}
 
+var clockOfServers = Kind{Key: "clock", Role: port.Server, Layer: OfServers,
+	Says: "the clocks of servers jump ahead, or back, by libfaketime, once and for good; of services whose " +
+		"servers ask libc for the time: redis, redlock and postgres",
+	Example: "clock: server 0, by: 3s", Without: []string{"rate"}, Breaks: nodes.Timing, Did: "has set a clock",
+	Sets: true, Zero: new(Clock)}
+
 const standsStill = "would be a clock that stands still: it runs at 0.01 to 100 times the right rate"
 
-func (c *Clock) Idle() bool            { return c.By == 0 && c.Rate == 1 }
-func (c *Clock) Leaves() time.Duration { return max(0, -c.By) }
-func (c *Clock) ForGood() bool         { return c.Rate == 0 }
+func (c *Clock) role() port.Role                    { return c.Who.Role }
+func (c *Clock) Idle() bool                         { return c.By == 0 && c.Rate == 1 }
+func (c *Clock) Leaves(time.Duration) time.Duration { return max(0, -c.By) }
+func (c *Clock) ForGood() bool                      { return c.Rate == 0 }
 
 // randomClock hits one client, so that it is known who it is: one clock has one rate at a time.
 func randomClock(d *Draw) Effect {
@@ -57,7 +65,13 @@ func (c *Clock) more() (more []string) {
 }
 
 func (c *Clock) Check(lasts time.Duration, _ bool) (string, error) {
-	switch {
+	switch ofServers := c.Who.Role == port.Server; {
+	case ofServers && c.By == 0:
+		return "", errors.New("the clock of a server jumps by a length of time: say which, as in by: 3s or " +
+			"by: -3s")
+	case ofServers && lasts > 0:
+		return "for", fmt.Errorf("the clock of a server jumps once: leave out for, and let it jump back by "+
+			"another fault, as in by: %v", -c.By)
 	case c.By == 0 && c.Rate == 0:
 		return "", errors.New("clock takes how far it jumps, as in by: 3s or by: -3s, " +
 			"or the rate at which it runs, as in rate: 1.1")
@@ -75,13 +89,13 @@ func checkBy(by time.Duration) (string, error) {
 	return "", nil
 }
 
-func (c *Clock) Strike(on Cluster, id nodes.ID) error {
-	return on.SetClock(id, c.By, cmp.Or(c.Rate, on.Rate(id)))
+func (c *Clock) Strike(on Cluster, m port.Member) error {
+	return on.SetClock(m, c.By, cmp.Or(c.Rate, on.Rate(m)))
 }
 
-func (*Clock) Undo(on Cluster, id nodes.ID) error {
-	if !on.Up(id) {
+func (*Clock) Undo(on Cluster, m port.Member) error {
+	if !on.Up(m) {
 		return nil
 	}
-	return on.SetClock(id, 0, on.Rate(id))
+	return on.SetClock(m, 0, on.Rate(m))
 }

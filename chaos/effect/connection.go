@@ -11,20 +11,12 @@ import (
 // reconnecting is how long nodes and brokers may take to find each other again, on a slow machine.
 const reconnecting = 10 * time.Second
 
-// ofConnection is what effects on connections have in common.
-type ofConnection struct{ plain }
-
-func (ofConnection) Heal(c *Carrier) error { return c.HealConnection(c.Number) }
-
-// strain puts a strain on the connections of some nodes, and returns how many of these are up.
-func strain(c *Carrier, of Group, s port.Strain) (hit int, err error) {
-	for _, id := range of {
-		if c.Up(id) {
-			hit++
-		}
+// connections returns the connections of nodes to their brokers, whose numbers are not looked at.
+func (w *Wires) connections() (all []port.Link) {
+	for _, id := range w.Nodes {
+		all = append(all, port.Link{A: port.NodeOf(id), B: port.Member{Role: port.Broker}})
 	}
-	s.Network = c.Network
-	return hit, c.BeginConnection(c.Number, of, s)
+	return all
 }
 
 // on reports of a node whether a fault of connections hits its own.
@@ -32,7 +24,7 @@ func (at *Place) on(who *Target) func(nodes.ID) bool {
 	if who.ByRun() {
 		return func(id nodes.ID) bool { return id == at.Victim() }
 	}
-	return func(id nodes.ID) bool { return slices.Contains(who.Nodes, id) }
+	return func(id nodes.ID) bool { return slices.Contains(who.List, id) }
 }
 
 // brokerOf returns the number of the broker of its network that a node would be at.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"turnstile/nodes"
+	"turnstile/nodes/port"
 )
 
 // A Cut says between which nodes no message passes. Nodes of one group reach each other, and nodes that are
@@ -22,8 +23,9 @@ type Cut struct {
 	// for groups that are not known yet: bridge, ring or a target, which is cut off from all others
 	Word string
 	Of   Target // that target
-	// servers is a cut of servers of a service, which is none of links: see Servers.
-	servers *serverCut
+	// members are the sides of a cut between brokers or servers, which is none of links; of servers and the
+	// clients that Of says, the one side of servers
+	members []Target
 	group   map[nodes.ID]int
 }
 
@@ -38,7 +40,7 @@ const (
 const cutForms = "0-1/2-4 (nodes 0 and 1 from 2 to 4), 0/1/2 (each from the others), " +
 	"0,3/1-2, 0>1-2 (what 0 sends to 1 and 2, and not what they send), host 0/host 1-3, bridge, ring, grid, " +
 	"or who is cut off from all others, as in minority or holder; of a service holder/servers, " +
-	"server 0/server 1-2"
+	"server 0/server 1-2; of brokers broker 0/broker 1-2"
 
 // ParseCut reads a cut: groups of nodes or hosts with / between them, or two with >, or a word.
 func ParseCut(text string) (Cut, error) {
@@ -46,9 +48,8 @@ func ParseCut(text string) (Cut, error) {
 		return Cut{}, fmt.Errorf("%q is no cut%s: write %s", text, why, cutForms)
 	}
 	sides := strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == '>' })
-	if slices.ContainsFunc(sides, namesServers) {
-		of, err := parseServerCut(text)
-		return Cut{servers: &of}, err
+	if slices.ContainsFunc(sides, namesMembers) {
+		return parseMemberCut(text)
 	}
 	if !strings.ContainsAny(text, "/>") {
 		return parseCutWord(text, fail)
@@ -193,7 +194,7 @@ func (c Cut) Exchanged(a, b nodes.ID) Cut {
 
 // IsZero reports whether it cuts nothing.
 func (c Cut) IsZero() bool {
-	return len(c.groups) == 0 && len(c.ring) == 0 && c.side == 0 && c.Word == "" && c.servers == nil
+	return len(c.groups) == 0 && len(c.ring) == 0 && c.side == 0 && c.Word == "" && len(c.members) == 0
 }
 
 // Separates reports whether messages from one node to another are lost. It must be known who is in which
@@ -242,12 +243,12 @@ func (c *Cut) Blocks(from, to, victim nodes.ID) bool {
 	return c.Separates(from, to)
 }
 
-// Servers returns a cut of servers, as a CutServer has it, as a pointer; nil: it is of links.
-func (c Cut) Servers() any {
-	if c.servers == nil {
-		return nil
+// Role returns of which role the members are that it cuts off from each other, or nodes from.
+func (c Cut) Role() port.Role {
+	if len(c.members) == 0 {
+		return port.Node
 	}
-	return c.servers
+	return c.members[0].Role
 }
 
 // CutOff cuts nodes off from all others.
@@ -268,7 +269,7 @@ func (c *Cut) Check(total int) error {
 		return fmt.Errorf("a grid of %d by %d takes %d nodes, and there are %d", c.side, c.side, c.side*c.side,
 			total)
 	}
-	for _, g := range append(slices.Clip(c.groups), c.ring, c.Of.Nodes) {
+	for _, g := range append(slices.Clip(c.groups), c.ring, c.Of.List) {
 		if err := g.Check(total); err != nil {
 			return err
 		}
@@ -297,8 +298,13 @@ func (c Cut) write(group func(Group) string) string {
 		}
 	}
 	switch {
-	case c.servers != nil:
-		return c.servers.String()
+	case len(c.members) > 0:
+		if !c.Of.IsZero() {
+			groups = append(groups, c.Of.String())
+		}
+		for _, side := range c.members {
+			groups = append(groups, side.String())
+		}
 	case c.Word != "":
 		return c.Word
 	case c.side > 0:
@@ -324,5 +330,78 @@ func (c *Cut) UnmarshalText(text []byte) (err error) {
 		return nil
 	}
 	*c, err = ParseCut(string(text))
+	return err
+}
+
+// namesMembers reports whether a side of a cut is one of brokers or servers.
+func namesMembers(side string) bool {
+	words := strings.Fields(side)
+	return len(words) > 0 && slices.Contains([]string{port.Broker.String(), port.Server.String(), AllServers},
+		words[0])
+}
+
+// memberCutForms lists what parseMemberCut takes, for its errors.
+const memberCutForms = "holder/servers, 0-2/server 1, 3/server leader (clients from servers), " +
+	"server 0/server 1-2, server leader/servers, server of holder/servers (a server from others), " +
+	"broker 0/broker 1-2 (the routes between brokers)"
+
+// parseMemberCut reads a cut of servers or brokers: two sides with / between them, or more if none is of
+// clients.
+func parseMemberCut(text string) (c Cut, err error) {
+	fail := func(why string) (Cut, error) {
+		return Cut{}, fmt.Errorf("%q is no cut of servers or brokers%s: write %s", text, why, memberCutForms)
+	}
+	if strings.Contains(text, ">") {
+		return fail(", since connections are cut both ways")
+	}
+	parts := strings.Split(text, "/")
+	taken := map[port.Member]bool{}
+	for _, part := range parts {
+		part = strings.TrimSpace(part)
+		if !namesMembers(part) {
+			if !c.Of.IsZero() {
+				return fail("")
+			}
+			if c.Of, err = ParseTarget(part); err != nil {
+				return fail("")
+			}
+			continue
+		}
+		side := Target{Role: port.Server, Word: AllServers}
+		if part != AllServers {
+			if side, err = ParseTarget(part); err != nil {
+				return fail("")
+			}
+		}
+		for _, id := range side.List {
+			m := port.Member{Role: side.Role, I: int(id)}
+			if taken[m] {
+				return fail(fmt.Sprintf(", since %v is in it twice", m))
+			}
+			taken[m] = true
+		}
+		c.members = append(c.members, side)
+	}
+	return c, c.checkMembers(len(parts), fail)
+}
+
+// checkMembers says what is wrong with the sides of a cut of servers or brokers.
+func (c *Cut) checkMembers(parts int, fail func(why string) (Cut, error)) (err error) {
+	words := slices.ContainsFunc(c.members, func(t Target) bool { return t.Word != "" })
+	others := slices.ContainsFunc(c.members, func(t Target) bool { return t.Role != c.Role() })
+	switch clients := !c.Of.IsZero(); {
+	case parts < 2:
+		_, err = fail(", since it has one side")
+	case others:
+		_, err = fail(", since it has servers on one side and brokers on another")
+	case clients && c.Role() == port.Broker:
+		_, err = fail(", since nodes are at brokers: name them by stall or reset, or cut links, as in 0/1-2")
+	case clients && len(c.members) != 1:
+		_, err = fail(", since it has clients on one side and servers on more")
+	case clients && c.members[0].Word == ServerOfHolder && c.Of.Word != "holder":
+		_, err = fail(", since others are cut off from the server of the holder: name it by its number")
+	case !clients && words && (len(c.members) > 2 || c.members[0].Word == c.members[1].Word):
+		_, err = fail("")
+	}
 	return err
 }

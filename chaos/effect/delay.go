@@ -18,8 +18,8 @@ var delay = Kind{Key: "delay", Layer: OfLinks, Says: "messages arrive later, in 
 	Zero: new(Delay),
 	Flag: "have messages delayed for some time, beside --latency"}
 
-func (d *Delay) Idle() bool            { return d.Later.Zero() }
-func (d *Delay) Leaves() time.Duration { return d.Later.Longest() }
+func (d *Delay) Idle() bool                         { return d.Later.Zero() }
+func (d *Delay) Leaves(time.Duration) time.Duration { return d.Later.Longest() }
 
 func (d *Delay) Start(at *Place) Link {
 	return func(p *nodes.Packet, fate nodes.Fate, begun int) (nodes.Fate, bool) {

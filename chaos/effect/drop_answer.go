@@ -14,14 +14,14 @@ type DropAnswer struct {
 	Close bool   `yaml:"close"`
 }
 
-var dropAnswer = Kind{Key: "drop-answer", Layer: OfServers,
+var dropAnswer = Kind{Key: "drop-answer", Layer: OfServers, Proxies: true,
 	Says: "the nth answer that servers send to a client from then on is lost, and the connection brings " +
 		"nothing more; with `close: true` it is closed instead",
 	Example: "drop-answer: holder, nth: 1", Filters: []string{"nth"}, Breaks: nodes.NoLoss | nodes.Timing,
 	Zero: new(DropAnswer),
 	Flag: "have the --nth answer of servers to `nodes` lost"}
 
-func (*DropAnswer) Leaves() time.Duration { return reconnecting }
+func (*DropAnswer) Leaves(time.Duration) time.Duration { return reconnecting }
 
 func (d *DropAnswer) more() (more []string) {
 	if d.Close {
@@ -30,17 +30,13 @@ func (d *DropAnswer) more() (more []string) {
 	return more
 }
 
-func (d *DropAnswer) Begin(c *Carrier, of Group) (hit int, err error) {
-	for _, id := range of {
-		if c.Up(id) {
-			hit++
+func (d *DropAnswer) Strain(w *Wires) (port.Strain, error) {
+	all, err := w.Members(&Target{Role: port.Server, Word: AllServers})
+	s := port.Strain{Close: d.Close, Answer: w.Nth}
+	for _, id := range w.Nodes {
+		for _, server := range all {
+			s.Links = append(s.Links, port.Link{A: port.NodeOf(id), B: server})
 		}
 	}
-	return hit, c.LoseAnswer(c.Number, port.LostAnswer{Clients: of, Nth: c.Nth, Close: d.Close})
-}
-
-// Heal notes how many answers were lost.
-func (*DropAnswer) Heal(c *Carrier) (err error) {
-	c.Lost, err = c.HealAnswer(c.Number)
-	return err
+	return s, err
 }

@@ -1,6 +1,7 @@
 package effect
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -16,53 +17,53 @@ import (
 type Effect interface {
 	// Idle reports whether its rate is zero, so that it breaks nothing.
 	Idle() bool
-	// Leaves returns for how long what it has done may last once it is healed: chance.Longest if that is not
-	// bounded.
-	Leaves() time.Duration
+	// Leaves returns for how long what it has done may last once it is healed, given how long it lasted; 0: to
+	// the end. It is chance.Longest if that is not bounded.
+	Leaves(lasts time.Duration) time.Duration
 	// ForGood reports whether it is not healed if the plan does not say how long it lasts.
 	ForGood() bool
 	// Check returns what is wrong with a value of its keys, and the key. The fault lasts so long, 0: to the
 	// end, and may wait for a moment.
 	Check(lasts time.Duration, waits bool) (key string, wrong error)
-	more() []string // what its other keys say, for people
+	more() []string  // what its other keys say, for people
+	role() port.Role // of the members that it is for
 }
 
 // plain is what most effects have in common.
 type plain struct{}
 
 func (plain) Idle() bool                                { return false }
-func (plain) Leaves() time.Duration                     { return 0 }
+func (plain) Leaves(time.Duration) time.Duration        { return 0 }
 func (plain) ForGood() bool                             { return false }
 func (plain) Check(time.Duration, bool) (string, error) { return "", nil }
 func (plain) more() []string                            { return nil }
+func (plain) role() port.Role                           { return port.Node }
 
-// A Kind is one kind of fault.
+// A Kind is one kind of fault: an effect on members of a role.
 type Kind struct {
 	Key     string // that says it
+	Role    port.Role
 	Layer   string // one of the constants
 	Says    string // what happens
 	Example string // of a fault, as in a plan
 	Breaks  nodes.Assumption
 	Filters []string // which keys of the messages or the network that it is for it takes
-	Flag    string   // the help of the flag of its key
+	Without []string // which keys of its effect it does not take
+	Flag    string   // the help of the flag of its key; empty: another kind of that key has it
 	More    []Key    // that say more of it
-	Holds   bool     // processes or connections stand still
-	Cuts    bool     // nodes are cut off: links, connections or brokers pass nothing on
-	Weighs  bool     // it depends on how many bytes messages have
-	StandIn string   // which fault of links stands in for it in a simulation
-	Zero    Effect   // without a value
-	// Random draws one for a random plan, which has one at most of all kinds that say how; nil: plans draw it
-	// otherwise.
-	Random func(d *Draw) Effect
-}
 
-// A Draw is what chance has said of a fault of a random plan before its kind is known.
-type Draw struct {
-	Who    Target
-	Broker nodes.ID
-	Later  time.Duration   // short beside the run
-	For    time.Duration   // how long it lasts
-	Below  func(n int) int // draws a number
+	// What it does while it is in force.
+	Downs bool // members are down
+	Stops bool // members stand still, all the time
+	Holds bool // processes or connections stand still, which may be for too long
+	Sets  bool // clocks are wrong
+	Cuts  bool // nodes are cut off: links, connections or brokers pass nothing on
+
+	Proxies bool   // it takes proxies for connections or routes
+	Weighs  bool   // it depends on how many bytes messages have
+	StandIn string // which fault of links stands in for it in a simulation
+	Did     string // what it has done once and for good, so that there is nothing to heal
+	Zero    Effect // without a value
 }
 
 // The layers of faults.
@@ -77,9 +78,22 @@ const (
 )
 
 // Kinds lists the faults. A new one is added here.
-var Kinds = []*Kind{&cutLinks, &loss, &delay, &duplicate, &reorder, &bandwidth, &kill, &pause, &slow, &clock,
-	&lag, &throttle, &stall, &reset, &killBroker, &pauseBroker, &cutRoutes, &cutNetwork,
-	&killServer, &pauseServer, &clockServer, &cutServer, &promote, &dropAnswer}
+var Kinds = []*Kind{&cutNodes, &loss, &delay, &duplicate, &reorder, &bandwidth, &killNodes, &pauseNodes,
+	&slow, &clockOfNodes, &lag, &throttle, &stall, &reset, &killBrokers, &pauseBrokers, &cutBrokers, &cutHosts,
+	&killServers, &pauseServers, &clockOfServers, &cutServers, &promote, &dropAnswer}
+
+// Name tells the kind from others of its key.
+func (k *Kind) Name() string {
+	if k.Role == port.Node || k.Flag != "" {
+		return k.Key
+	}
+	return k.Key + " of " + k.Role.String() + "s"
+}
+
+// Carried reports whether the cluster of a real run carries it out on connections, brokers, hosts or servers.
+func (k *Kind) Carried() bool {
+	return slices.Contains([]string{OfConnections, ofBrokers, ofHosts, OfServers}, k.Layer)
+}
 
 // A Key is a key of plans, and the flag that says the same.
 type Key struct {
@@ -104,7 +118,7 @@ func (k *Key) FlagName() string {
 func (k *Kind) Takes() []string {
 	var own []string
 	Each(reflect.ValueOf(k.Zero).Elem(), func(key string, _ reflect.Value) {
-		if key != k.Key {
+		if key != k.Key && !slices.Contains(k.Without, key) {
 			own = append(own, key)
 		}
 	})
@@ -126,17 +140,39 @@ func Each(of reflect.Value, do func(key string, field reflect.Value)) {
 	}
 }
 
-// kindOf has the kinds of effects by their types.
-var kindOf = func() map[reflect.Type]*Kind {
-	of := map[reflect.Type]*Kind{}
+// kindsOf has the kinds of effects by their types.
+var kindsOf = func() map[reflect.Type][]*Kind {
+	of := map[reflect.Type][]*Kind{}
 	for _, k := range Kinds {
-		of[reflect.TypeOf(k.Zero)] = k
+		of[reflect.TypeOf(k.Zero)] = append(of[reflect.TypeOf(k.Zero)], k)
 	}
 	return of
 }()
 
-// KindOf returns the kind of an effect.
-func KindOf(e Effect) *Kind { return kindOf[reflect.TypeOf(e)] }
+// KindOf returns the kind of an effect. One that is for members whom it cannot hit has that of others.
+func KindOf(e Effect) *Kind {
+	all := kindsOf[reflect.TypeOf(e)]
+	for _, k := range all {
+		if k.Role == e.role() {
+			return k
+		}
+	}
+	return all[0]
+}
+
+// RoleOf returns the role of the members that an effect is for.
+func RoleOf(e Effect) port.Role { return e.role() }
+
+// Given returns the keys of an effect that have a value, beside its own.
+func Given(e Effect) (keys []string) {
+	own := KindOf(e).Key
+	Each(reflect.ValueOf(e).Elem(), func(key string, field reflect.Value) {
+		if key != own && !field.IsZero() {
+			keys = append(keys, key)
+		}
+	})
+	return keys
+}
 
 // valueOf returns a pointer to the value of the effect's own key, which is its first.
 func valueOf(e Effect) (value any) {
@@ -153,18 +189,94 @@ func valueOf(e Effect) (value any) {
 func TargetOf(e Effect) *Target {
 	switch of := valueOf(e).(type) {
 	case *Target:
-		return of
+		if of.Role == port.Node {
+			return of
+		}
 	case *Cut:
-		if !of.Of.IsZero() { // who is cut off from all others, until the groups are named
+		if RoleOf(e) != port.Host && !of.Of.IsZero() { // who is cut off, until the groups are named
 			return &of.Of
 		}
-	case *serverCut:
-		if !of.clients.IsZero() {
-			return &of.clients
-		}
 	}
-	if slices.ContainsFunc(ServersIn(e), func(s ServersOf) bool { return s.Word == ServerOfHolder }) {
+	if slices.ContainsFunc(MembersIn(e), func(t Target) bool { return t.Word == ServerOfHolder }) {
 		return &Target{Word: "holder"}
+	}
+	return nil
+}
+
+// CutOf returns the cut of an effect that cuts links, and nil of others.
+func CutOf(e Effect) *Cut {
+	if p, is := e.(*Partition); is && p.role() == port.Node {
+		return &p.Cut
+	}
+	return nil
+}
+
+// Separated returns the cut that kernels of hosts make between nodes, given how many hosts there are and the
+// nodes on each; nil: it is none of theirs.
+func Separated(e Effect, hosts int, on func(host int) Group) *Cut {
+	if p, is := e.(*Partition); is && p.Kernel {
+		return new(p.cutOfHosts(hosts, on))
+	}
+	return nil
+}
+
+// OfClients reports whether an effect is on the connections between clients and servers.
+func OfClients(e Effect) bool {
+	switch e := e.(type) {
+	case *Partition:
+		return e.ofClients()
+	case *DropAnswer:
+		return true
+	}
+	return false
+}
+
+// ByChance reports whether chance decides which of the messages that the effect is for it hits.
+func ByChance(e Effect) bool {
+	switch e := e.(type) {
+	case *Loss:
+		return e.Of.Rate < 1
+	case *Duplicate:
+		return e.Of < 1
+	}
+	return false
+}
+
+// MidInput returns after how much of what a node saves and sends because of one input it is killed; 0:
+// between two inputs.
+func MidInput(e Effect) int {
+	if k, is := e.(*Kill); is {
+		return k.MidInput
+	}
+	return 0
+}
+
+// Forgets reports whether who comes up again has forgotten what it saved.
+func Forgets(e Effect) bool {
+	k, is := e.(*Kill)
+	return is && k.Forget
+}
+
+// RateOf returns the rate at which an effect has clocks of nodes run; 0: it changes none.
+func RateOf(e Effect) float64 {
+	if c, is := e.(*Clock); is {
+		return c.Rate
+	}
+	return 0
+}
+
+// MembersIn returns the brokers or servers that an effect names, on each side if it is a cut; nil: it is for
+// none.
+func MembersIn(e Effect) []Target {
+	switch of := valueOf(e).(type) {
+	case *Target:
+		if of.Role != port.Node {
+			return []Target{*of}
+		}
+	case *oneServer:
+		return []Target{of.Target}
+	case *Cut:
+		return of.members
 	}
 	return nil
 }
@@ -220,66 +332,38 @@ type Place struct {
 	HostOf  func(nodes.ID) int
 }
 
-// OnNodes is an effect that strikes processes.
-type OnNodes interface {
+// OnMembers is an effect that strikes members of a cluster.
+type OnMembers interface {
 	Effect
-	// Strike does to a node that is up what goes wrong, and Undo takes it back from a node, up or not.
-	Strike(c Cluster, id nodes.ID) error
-	Undo(c Cluster, id nodes.ID) error
+	// Strike does to a member that is up what goes wrong, and Undo takes it back, whether it is up or not.
+	Strike(c Cluster, m port.Member) error
+	Undo(c Cluster, m port.Member) error
 }
 
-// A Cluster is what effects strike. Of several faults that stop one node it goes on when all are over, and
-// who is restarted has the rate of clocks that others want.
+// A Cluster is what effects strike. Of several faults that stop one member it goes on when all are over, and
+// who is started again has the rate of clocks that others want.
 type Cluster interface {
 	port.Cluster
-	Stop(id nodes.ID) error
-	Proceed(id nodes.ID) error
-	Rate(id nodes.ID) float64 // at which faults in force have a clock run
+	Rate(m port.Member) float64 // at which faults in force have a clock run
 }
 
-// Carried is an effect that a transport carries out. If something stands in for it in a simulation, it is
-// OnLinks too, of that.
-type Carried interface {
+// OnConnections is an effect that puts a strain on connections.
+type OnConnections interface {
 	Effect
-	// Begin hits the connections of some nodes, or brokers, hosts or servers that the effect names, and returns
-	// how many nodes that is. The error is ErrNobodyLeads if it is to be tried again.
-	Begin(c *Carrier, of Group) (hit int, err error)
-	Heal(c *Carrier) error
+	// Strain returns the strain. The error is ErrNobodyLeads if it is to be tried again.
+	Strain(w *Wires) (port.Strain, error)
 }
 
-// A Carrier carries out one fault of connections, brokers, hosts or servers.
-type Carrier struct {
-	port.Transport
-	Number  int // of the fault
-	Network uint8
-	Up      func(nodes.ID) bool
-	Stands  func(broker int) bool // because of another fault
-	NodesOn func(host int) Group
-	Taken   []int // brokers that it has killed or stopped
-
-	ServerStands func(server int) bool // because of another fault
-	Hit          []int                 // servers that it has hit
-	Parted       [][2]int              // pairs of servers that it keeps apart
-	Nth          uint64                // of messages, the one that the fault is for
-	Lost         uint64                // answers, known once it is healed
+// Wires is what an effect on connections must know of a run.
+type Wires struct {
+	Nodes   Group  // that it hits
+	Hosts   int    // how many there are
+	Nth     uint64 // of messages, the one that the fault is for
+	Members func(*Target) ([]port.Member, error)
 }
 
-// BrokersOf returns the brokers that an effect names, by their numbers among all of a run. That of a second
-// network comes after those of the first, of which there are so many.
-func BrokersOf(e Effect, second bool, first int) (all Group) {
-	switch of := valueOf(e).(type) {
-	case *brokerGroup:
-		all = slices.Clone(of.Group)
-	case *brokerCut:
-		all = of.Named()
-	}
-	for i := range all {
-		if second {
-			all[i] += nodes.ID(first)
-		}
-	}
-	return all
-}
+// ErrNobodyLeads says that a fault is for the server that leads, and none does now.
+var ErrNobodyLeads = errors.New("no server leads")
 
 // roll returns the decision of a purpose about a packet.
 func roll(purpose chance.Purpose, p *nodes.Packet) chance.Roll {
@@ -294,7 +378,7 @@ func postpone(fate nodes.Fate, begun int, later time.Duration) (nodes.Fate, bool
 	return fate, len(fate) > begun && later > 0
 }
 
-// Find returns the kind of fault that a key says, or nil.
+// Find returns the first kind of fault that a key says, or nil.
 func Find(key string) *Kind {
 	i := slices.IndexFunc(Kinds, func(k *Kind) bool { return k.Key == key })
 	if i < 0 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"turnstile/nodes"
+	"turnstile/nodes/port"
 )
 
 // hostWord is what a list of hosts begins with.
@@ -37,30 +38,31 @@ func OnHosts(hosts Group, on func(host int) Group) (all Group) {
 	return slices.Sorted(slices.Values(all))
 }
 
-// HostsOf returns the hosts that an effect names as its target, in a cut, or because it is for hosts.
+// HostsOf returns the hosts that an effect names as its target or in a cut.
 func HostsOf(e Effect) Group {
 	switch of := valueOf(e).(type) {
 	case *Target:
 		return of.Hosts
-	case *serverCut:
-		return of.clients.Hosts
 	case *Cut:
 		return of.Hosts()
-	case *hostGroup:
-		return of.Group
 	}
 	return nil
 }
 
 // Settle puts nodes in place of the hosts that an effect names as its target or in a cut, given the nodes on
-// each host and the cut of some nodes off from all others.
+// each host and the cut of some nodes off from all others. What hosts themselves suffer stays as it is.
 func Settle(e Effect, on func(host int) Group, apart func(Group) Cut) error {
+	if RoleOf(e) == port.Host {
+		return nil
+	}
 	switch of := valueOf(e).(type) {
 	case *Target:
 		of.settle(on)
-	case *serverCut:
-		of.clients.settle(on)
 	case *Cut:
+		if len(of.members) > 0 {
+			of.Of.settle(on)
+			return nil
+		}
 		if len(of.Of.Hosts) > 0 {
 			*of = apart(OnHosts(of.Of.Hosts, on))
 			return nil
@@ -77,7 +79,7 @@ func Settle(e Effect, on func(host int) Group, apart func(Group) Cut) error {
 // settle puts the nodes on the hosts that it names in their place.
 func (t *Target) settle(on func(host int) Group) {
 	if len(t.Hosts) > 0 {
-		*t = Target{Nodes: OnHosts(t.Hosts, on)}
+		*t = Target{List: OnHosts(t.Hosts, on)}
 	}
 }
 
@@ -110,30 +112,4 @@ func (c Cut) Settled(on func(host int) Group) (Cut, error) {
 		groups = append(groups, g)
 	}
 	return CutInto(c.oneWay, groups...), nil
-}
-
-// A hostGroup is a list of hosts.
-type hostGroup struct{ Group }
-
-// String writes the hosts as UnmarshalText reads them.
-func (h hostGroup) String() string {
-	if len(h.Group) == 0 {
-		return ""
-	}
-	return hostsText(h.Group)
-}
-
-// Short is String.
-func (h hostGroup) Short() string { return h.String() }
-
-// MarshalText is String.
-func (h hostGroup) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
-
-// UnmarshalText is ParseHosts in place.
-func (h *hostGroup) UnmarshalText(text []byte) (err error) {
-	is := false
-	if h.Group, is, err = ParseHosts(string(text)); !is {
-		err = fmt.Errorf("%q names no hosts: write host 1, host 0-2 or host 0,2, each once", text)
-	}
-	return err
 }

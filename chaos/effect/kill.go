@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/port"
 )
 
 // Kill has processes killed and, after the time that it lasts, restarted.
@@ -17,17 +18,38 @@ type Kill struct {
 	MidInput int `yaml:"mid-input"`
 }
 
-var kill = Kind{Key: "kill", Layer: ofProcesses,
+var killNodes = Kind{Key: "kill", Layer: ofProcesses,
 	Says:    "processes are killed (SIGKILL), and after the time that it lasts restarted",
-	Example: "kill: holder", Breaks: nodes.NoCrash, Zero: new(Kill),
-	Flag: "have `nodes` killed, as in 2, 0-1, random, holder or token (see plans)",
+	Example: "kill: holder", Breaks: nodes.NoCrash, Downs: true, Zero: new(Kill),
+	Flag: "have `nodes` killed, as in 2, 0-1, random, holder or token (see plans), or a broker or server, as " +
+		"in 'broker 0' or 'server leader'",
 	More: []Key{{Name: "forget", Says: "have who was killed forget what it saved"},
 		{Name: "mid-input",
 			Says:       "have --kill come in the middle of an input, after so `many` of its saves and messages",
 			NoZero:     "would be before the input: write 1 for after the first save or message, or leave it out",
 			NoZeroFlag: "would be before the input: write 1 for after the first save or message"}}}
 
-func (*Kill) ForGood() bool { return true }
+var killBrokers = Kind{Key: "kill", Role: port.Broker, Layer: ofBrokers,
+	Says:    "brokers are killed (SIGKILL), and restarted after the time that it lasts",
+	Example: "kill: broker 0, for: 500ms", Filters: []string{"network"},
+	Without: []string{"forget", "mid-input"}, Breaks: nodes.NoLoss | nodes.Timing, Downs: true, Cuts: true,
+	StandIn: "a cut of all links of the nodes there", Zero: new(Kill)}
+
+var killServers = Kind{Key: "kill", Role: port.Server, Layer: OfServers,
+	Says: "servers of a service are killed (SIGKILL), and after the time that it lasts restarted with their " +
+		"data; it takes --service, as all faults of servers do",
+	Example: "kill: server leader, for: 1s", Without: []string{"mid-input"},
+	Breaks: nodes.ServersUp | nodes.ServerMajority, Downs: true, Zero: new(Kill)}
+
+func (k *Kill) role() port.Role { return k.Who.Role }
+func (k *Kill) ForGood() bool   { return k.Who.Role != port.Broker }
+
+func (k *Kill) Leaves(time.Duration) time.Duration {
+	if k.Who.Role == port.Node {
+		return 0
+	}
+	return reconnecting
+}
 
 func (k *Kill) more() (more []string) {
 	if k.MidInput > 0 {
@@ -40,14 +62,24 @@ func (k *Kill) more() (more []string) {
 	return more
 }
 
+func (k *Kill) breaks() nodes.Assumption {
+	if k.Forget && k.Who.Role == port.Server {
+		return killServers.Breaks | nodes.NoAmnesia
+	}
+	return KindOf(k).Breaks
+}
+
 func (k *Kill) Check(lasts time.Duration, waits bool) (string, error) {
 	switch who := &k.Who; {
+	case who.Role == port.Broker && lasts == 0:
+		return "for", errors.New(
+			"no run comes to rest without a broker: say after how long it is restarted, as in for: 500ms")
 	case k.MidInput < 0:
 		return "mid-input", fmt.Errorf("mid-input takes how often the node has saved or sent because of the "+
 			"input, from 1, and not %d", k.MidInput)
 	case k.MidInput > 0 && waits:
 		return "when", fmt.Errorf("%s: that is a moment of its own: leave out when, or mid-input", What(k))
-	case k.MidInput > 0 && (len(who.Nodes) > 1 || who.Many > 1 ||
+	case k.MidInput > 0 && (len(who.List) > 1 || who.Many > 1 ||
 		who.Word != "" && who.Word != "random" && who.Word != "coordinator"):
 		return "kill", fmt.Errorf("%s: mid-input takes one node that is known before, as in kill: 2, "+
 			"kill: random or kill: coordinator", What(k))
@@ -57,11 +89,14 @@ func (k *Kill) Check(lasts time.Duration, waits bool) (string, error) {
 	return "", nil
 }
 
-func (*Kill) Strike(c Cluster, id nodes.ID) error { return c.Kill(id) }
+func (*Kill) Strike(c Cluster, m port.Member) error { return c.Kill(m) }
 
-func (k *Kill) Undo(c Cluster, id nodes.ID) error {
-	if c.Up(id) {
+func (k *Kill) Undo(c Cluster, m port.Member) error {
+	if c.Up(m) {
 		return nil
 	}
-	return c.Restart(id, k.Forget)
+	return c.Start(m, k.Forget)
 }
+
+// Start is of the cut that stands in for it: of the links of the nodes at brokers.
+func (k *Kill) Start(at *Place) Link { return cutOff(at.at(k.Who.List)) }

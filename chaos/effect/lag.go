@@ -10,20 +10,21 @@ import (
 
 // Lag has what passes the connections of nodes to their brokers come later.
 type Lag struct {
-	ofConnection
+	plain
 	Who Target        `yaml:"lag"`
 	By  time.Duration `yaml:"by"`
 }
 
-var lag = Kind{Key: "lag", Layer: OfConnections,
+var lag = Kind{Key: "lag", Layer: OfConnections, Proxies: true,
 	Says:    "what passes the connections of nodes to their brokers comes later, both ways",
 	Example: "lag: 2, by: 50ms", Filters: []string{"network"}, Breaks: nodes.Timing,
 	StandIn: "a delay on their links", Zero: new(Lag),
-	Random: func(d *Draw) Effect { return &Lag{Who: d.Who, By: min(d.Later, time.Second)} },
-	Flag:   "have what passes the connections of `nodes` to their brokers come later"}
+	Flag: "have what passes the connections of `nodes` to their brokers come later"}
 
-func (l *Lag) more() []string        { return []string{"by " + l.By.String()} }
-func (l *Lag) Leaves() time.Duration { return 2 * l.By } // of a message that passes two such connections
+func (l *Lag) more() []string { return []string{"by " + l.By.String()} }
+
+// Leaves is that of a message that passes two such connections.
+func (l *Lag) Leaves(time.Duration) time.Duration { return 2 * l.By }
 
 func (l *Lag) Check(time.Duration, bool) (string, error) {
 	if l.By <= 0 && l.By >= -24*time.Hour {
@@ -32,8 +33,8 @@ func (l *Lag) Check(time.Duration, bool) (string, error) {
 	return checkBy(l.By)
 }
 
-func (l *Lag) Begin(c *Carrier, of Group) (int, error) {
-	return strain(c, of, port.Strain{Latency: l.By})
+func (l *Lag) Strain(w *Wires) (port.Strain, error) {
+	return port.Strain{Links: w.connections(), Latency: l.By}, nil
 }
 
 func (l *Lag) Start(at *Place) Link {

@@ -2,9 +2,11 @@ package effect
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/port"
 )
 
 // Promote has a replica or standby of a service become the primary.
@@ -13,12 +15,13 @@ type Promote struct {
 	Which oneServer `yaml:"promote"`
 }
 
-var promote = Kind{Key: "promote", Layer: OfServers,
+var promote = Kind{Key: "promote", Role: port.Server, Layer: OfServers,
 	Says:    "a replica or standby becomes the primary, once and for good; what was not replicated is forgotten",
-	Example: "promote: 1", Breaks: nodes.NoAmnesia, Zero: new(Promote),
+	Example: "promote: server 1", Breaks: nodes.NoAmnesia, Did: "has promoted a server", Zero: new(Promote),
 	Flag: "have a `server` of the service that is a replica become the primary"}
 
-func (*Promote) ForGood() bool { return true }
+func (*Promote) role() port.Role { return port.Server }
+func (*Promote) ForGood() bool   { return true }
 
 func (*Promote) Check(lasts time.Duration, _ bool) (string, error) {
 	if lasts > 0 {
@@ -27,10 +30,18 @@ func (*Promote) Check(lasts time.Duration, _ bool) (string, error) {
 	return "", nil
 }
 
-// Begin promotes the server, unless it is down or stands still.
-func (p *Promote) Begin(c *Carrier, of Group) (int, error) {
-	return 0, c.takeServers(p.Which.ServersOf, of, c.PromoteServer)
-}
+func (*Promote) Strike(c Cluster, m port.Member) error { return c.Promote(m) }
 
-// Heal does nothing.
-func (*Promote) Heal(*Carrier) error { return nil }
+// Undo does nothing.
+func (*Promote) Undo(Cluster, port.Member) error { return nil }
+
+// A oneServer is one server of a service.
+type oneServer struct{ Target }
+
+// UnmarshalText reads the number of a server: 1 or server 1.
+func (s *oneServer) UnmarshalText(text []byte) (err error) {
+	if s.Target, err = parseMembers(port.Server, string(text)); err != nil || len(s.List) != 1 {
+		return fmt.Errorf("%q names no server: write one number, as in 1", text)
+	}
+	return nil
+}

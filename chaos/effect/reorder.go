@@ -18,8 +18,8 @@ var reorder = Kind{Key: "reorder", Layer: OfLinks, Says: "messages arrive later,
 	Zero: new(Reorder),
 	Flag: "have messages delayed, and overtake each other"}
 
-func (r *Reorder) Idle() bool            { return r.Later.Zero() }
-func (r *Reorder) Leaves() time.Duration { return r.Later.Longest() }
+func (r *Reorder) Idle() bool                         { return r.Later.Zero() }
+func (r *Reorder) Leaves(time.Duration) time.Duration { return r.Later.Longest() }
 
 func (r *Reorder) Start(at *Place) Link {
 	return func(p *nodes.Packet, fate nodes.Fate, begun int) (nodes.Fate, bool) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"turnstile/nodes"
+	"turnstile/nodes/port"
 )
 
 // Slow has processes stand still for a share of the time, again and again.
@@ -22,7 +23,8 @@ var slow = Kind{Key: "slow", Layer: ofProcesses,
 	More: []Key{{Name: "share", Says: "of the time that --slow takes",
 		NoZero: "would change nothing: write a share of the time, as in share: 50%"}}}
 
-func (s *Slow) more() []string { return []string{"by " + s.Share.String()} }
+func (s *Slow) role() port.Role { return s.Who.Role }
+func (s *Slow) more() []string  { return []string{"by " + s.Share.String()} }
 
 func (s *Slow) Check(time.Duration, bool) (string, error) {
 	if s.Share > 0 && s.Share < 1 {
@@ -36,21 +38,21 @@ func (s *Slow) Check(time.Duration, bool) (string, error) {
 const slowPeriod = 20 * time.Millisecond
 
 // Strike does nothing: see Turn.
-func (*Slow) Strike(Cluster, nodes.ID) error { return nil }
+func (*Slow) Strike(Cluster, port.Member) error { return nil }
 
-func (*Slow) Undo(c Cluster, id nodes.ID) error { return c.Proceed(id) }
+func (*Slow) Undo(c Cluster, m port.Member) error { return c.Continue(m) }
 
-// Turn has nodes that are up stop, or go on, and returns for how long.
-func (s *Slow) Turn(c Cluster, of Group, stop bool) (time.Duration, error) {
-	share, act := 1-float64(s.Share), c.Proceed
+// Turn has members that are up stop, or go on, and returns for how long.
+func (s *Slow) Turn(c Cluster, of []port.Member, stop bool) (time.Duration, error) {
+	share, act := 1-float64(s.Share), c.Continue
 	if stop {
 		share, act = float64(s.Share), c.Stop
 	}
-	for _, id := range of {
-		if !c.Up(id) {
+	for _, m := range of {
+		if !c.Up(m) {
 			continue
 		}
-		if err := act(id); err != nil {
+		if err := act(m); err != nil {
 			return 0, err
 		}
 	}

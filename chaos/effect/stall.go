@@ -7,20 +7,19 @@ import (
 
 // Stall has nothing pass the connections of nodes to their brokers until it is healed.
 type Stall struct {
-	ofConnection
+	plain
 	Who Target `yaml:"stall"`
 }
 
-var stall = Kind{Key: "stall", Layer: OfConnections,
+var stall = Kind{Key: "stall", Layer: OfConnections, Proxies: true,
 	Says: "nothing passes the connections of nodes to their brokers, and it all comes once they are " +
 		"healed",
 	Example: "stall: 2, for: 500ms", Filters: []string{"network"}, Breaks: nodes.NoPause | nodes.Timing,
 	Holds: true, Cuts: true, StandIn: "links that hold all back", Zero: new(Stall),
-	Random: func(d *Draw) Effect { return &Stall{Who: d.Who} },
-	Flag:   "have nothing pass the connections of `nodes` for some time"}
+	Flag: "have nothing pass the connections of `nodes` for some time"}
 
-func (*Stall) Begin(c *Carrier, of Group) (int, error) {
-	return strain(c, of, port.Strain{Stall: true})
+func (*Stall) Strain(w *Wires) (port.Strain, error) {
+	return port.Strain{Links: w.connections(), Stall: true}, nil
 }
 
 func (s *Stall) Start(at *Place) Link { return at.holdBack(at.on(&s.Who)) }

@@ -1,6 +1,7 @@
 package effect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,20 +9,29 @@ import (
 	"strings"
 
 	"turnstile/internal/suggest"
+	"turnstile/nodes/port"
 )
 
-// A Target says which nodes a fault hits: it lists them, or has a word for them.
+// A Target says which members of a cluster a fault hits: it lists them, or has a word for them.
 type Target struct {
-	Nodes Group
+	Role  port.Role
+	List  Group
 	Word  string // if there is no list
 	Many  int    // of random
 	Hosts Group  // whose nodes it is, under the word host
-
-	// servers are those of a service, which are no nodes: see Servers.
-	servers *ServersOf
 }
 
-// TargetWords lists the words for targets.
+// The words for servers of a service.
+const (
+	// AllServers are those that are not on another side of a cut.
+	AllServers = "servers"
+	// LeadingServer is the server that leads then, or is the primary.
+	LeadingServer = "leader"
+	// ServerOfHolder is the server that answered the next client to enter last, as that client is inside.
+	ServerOfHolder = "of holder"
+)
+
+// TargetWords lists the words for targets that are nodes.
 var TargetWords = []struct {
 	Word, Says string
 	Run        bool // who it is comes out in the run; otherwise the seed and the number of nodes say so
@@ -40,21 +50,21 @@ var TargetWords = []struct {
 	{"successor", "the client after the next holder, by number", true},
 }
 
-// ParseTarget reads a target: 3, 0-2, 0-2,5, host 1, or a word. Of some faults it may be servers of a
-// service, as in server 0.
+// ParseTarget reads a target: 3, 0-2, 0-2,5, host 1, a word, broker 0, or server 0-1, server leader and
+// server of holder.
 func ParseTarget(text string) (Target, error) {
 	if hosts, is, err := ParseHosts(text); is && (err == nil || !strings.ContainsAny(text, "/>")) {
 		return Target{Word: hostWord, Hosts: hosts}, err
 	}
-	if strings.HasPrefix(text, serverWord+" ") {
-		var s ServersOf
-		err := s.UnmarshalText([]byte(text))
-		return Target{Word: serverWord, servers: &s}, err
+	for _, role := range []port.Role{port.Broker, port.Server} {
+		if strings.HasPrefix(text, role.String()+" ") {
+			return parseMembers(role, text)
+		}
 	}
 	group, err := ParseGroup(text)
 	switch {
 	case err == nil:
-		return Target{Nodes: group}, nil
+		return Target{List: group}, nil
 	case errors.Is(err, errTwice):
 		return Target{}, err
 	}
@@ -84,19 +94,34 @@ func ParseTarget(text string) (Target, error) {
 	return Target{Word: word, Many: many}, nil
 }
 
-// IsZero reports whether it says nobody.
-func (t Target) IsZero() bool { return len(t.Nodes) == 0 && t.Word == "" }
-
-// Servers returns the servers of a service, a pointer to a ServersOf; nil: the target is nodes.
-func (t Target) Servers() any {
-	if t.servers == nil {
-		return nil
+// parseMembers reads brokers or servers: 0, 0-1 or 0,2, or of servers leader or of holder. The word for the
+// role may stand before.
+func parseMembers(role port.Role, text string) (Target, error) {
+	list := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), role.String()+" "))
+	t := Target{Role: role}
+	words := ""
+	if role == port.Server {
+		if list == LeadingServer || list == ServerOfHolder {
+			t.Word = list
+			return t, nil
+		}
+		words = fmt.Sprintf(", %s %s or %s %s", role, LeadingServer, role, ServerOfHolder)
 	}
-	return t.servers
+	var err error
+	if t.List, err = ParseGroup(list); err != nil {
+		err = fmt.Errorf("%q names no %ss: write %[2]s 0, %[2]s 0-1 or %[2]s 0,2, each once%s", text, role, words)
+	}
+	return t, err
 }
 
-// ByRun reports whether it comes out in the run who it is.
+// IsZero reports whether it says nobody.
+func (t Target) IsZero() bool { return len(t.List) == 0 && t.Word == "" }
+
+// ByRun reports whether it comes out in the run who it is, if it is nodes.
 func (t Target) ByRun() bool {
+	if t.Role != port.Node {
+		return false
+	}
 	for i := range TargetWords {
 		if w := &TargetWords[i]; w.Word == t.Word {
 			return w.Run
@@ -112,10 +137,12 @@ func (t Target) AtMoment() bool { return t.ByRun() && t.Word != "leader" }
 // String writes the target as ParseTarget reads it.
 func (t Target) String() string {
 	switch {
+	case t.Word == AllServers:
+		return t.Word
+	case t.Role != port.Node && !t.IsZero():
+		return t.Role.String() + " " + cmp.Or(t.Word, t.List.String())
 	case t.Word == "":
-		return t.Nodes.String()
-	case t.servers != nil:
-		return serverWord + " " + t.servers.String()
+		return t.List.String()
 	case len(t.Hosts) > 0:
 		return hostsText(t.Hosts)
 	case t.Many > 1:
@@ -126,8 +153,8 @@ func (t Target) String() string {
 
 // Short writes the target for people: of many nodes the first few.
 func (t Target) Short() string {
-	if t.Word == "" {
-		return t.Nodes.Short()
+	if t.Word == "" && t.Role == port.Node {
+		return t.List.Short()
 	}
 	return t.String()
 }

@@ -11,21 +11,20 @@ import (
 
 // Throttle has so many bytes pass the connections of nodes to their brokers in a second.
 type Throttle struct {
-	ofConnection
+	plain
 	Who Target `yaml:"throttle"`
 	To  Bytes  `yaml:"to"`
 }
 
-var throttle = Kind{Key: "throttle", Layer: OfConnections,
+var throttle = Kind{Key: "throttle", Layer: OfConnections, Proxies: true,
 	Says:    "so many bytes pass the connections of nodes to their brokers in a second, each way",
 	Example: "throttle: 2, to: 100KB", Filters: []string{"network"}, Breaks: nodes.Timing, Weighs: true,
 	StandIn: "a bandwidth of their links together", Zero: new(Throttle),
-	Random: func(d *Draw) Effect { return &Throttle{Who: d.Who, To: Bytes(2000 << d.Below(6))} },
-	Flag:   "have few bytes pass the connections of `nodes`",
-	More:   []Key{{Name: "to", Says: "how many bytes pass in a second with --throttle, as in 100KB"}}}
+	Flag: "have few bytes pass the connections of `nodes`",
+	More: []Key{{Name: "to", Says: "how many bytes pass in a second with --throttle, as in 100KB"}}}
 
-func (t *Throttle) more() []string      { return []string{"to " + t.To.String()} }
-func (*Throttle) Leaves() time.Duration { return chance.Longest }
+func (t *Throttle) more() []string                   { return []string{"to " + t.To.String()} }
+func (*Throttle) Leaves(time.Duration) time.Duration { return chance.Longest }
 
 func (t *Throttle) Check(time.Duration, bool) (string, error) {
 	if t.To == 0 {
@@ -34,8 +33,8 @@ func (t *Throttle) Check(time.Duration, bool) (string, error) {
 	return "", nil
 }
 
-func (t *Throttle) Begin(c *Carrier, of Group) (int, error) {
-	return strain(c, of, port.Strain{Bandwidth: int64(t.To)})
+func (t *Throttle) Strain(w *Wires) (port.Strain, error) {
+	return port.Strain{Links: w.connections(), Bandwidth: int64(t.To)}, nil
 }
 
 func (t *Throttle) Start(at *Place) Link {

@@ -59,8 +59,8 @@ func misfit(n *yaml.Node, t reflect.Type, path string) error {
 		t = t.Elem()
 	}
 	fresh := reflect.New(t).Interface()
-	if formed, is := fresh.(interface{ Form() any }); is { // it is read from another struct
-		t = reflect.TypeOf(formed.Form()).Elem()
+	if formed, is := fresh.(interface{ Form(*yaml.Node) any }); is { // it is read from another struct
+		t = reflect.TypeOf(formed.Form(n)).Elem()
 	}
 	_, readsText := fresh.(encoding.TextUnmarshaler)
 	switch {

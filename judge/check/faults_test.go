@@ -23,7 +23,7 @@ func TestRunsAreJudgedByTheFaultsThatHit(t *testing.T) {
 	w.Faults = []Fault{misses, hits, waits, nobody}
 	w.round()
 	for number, of := range map[int]int64{1: 0, 2: 3, 4: 0} {
-		w.add(nodes.None, history.FaultEvent(port.FaultBeginning{Number: number, Victim: nodes.None}))
+		w.add(nodes.None, history.FaultEvent(port.FaultEvent{Number: number, Victim: nodes.None}))
 		w.add(nodes.None, history.Event{Kind: history.FaultHealed, Count: uint32(number), Value: of})
 	}
 	w.turn(0)
@@ -59,10 +59,10 @@ func TestFaultsThatShowNothing(t *testing.T) {
 	rateZero := Fault{Text: "loss 0%", OfLinks: true}
 	kill := Fault{Text: "kill 1", Breaks: nodes.NoCrash}
 	begin := func(w *world, number, hit int) {
-		w.add(nodes.None, history.FaultEvent(port.FaultBeginning{Number: number, Victim: nodes.None, Nodes: hit}))
+		w.add(nodes.None, history.FaultEvent(port.FaultEvent{Number: number, Victim: nodes.None, Nodes: hit}))
 	}
 	beginAt := func(w *world, hit int, servers ...int) {
-		w.add(nodes.None, history.FaultEvent(port.FaultBeginning{Number: 1, Victim: nodes.None, Nodes: hit,
+		w.add(nodes.None, history.FaultEvent(port.FaultEvent{Number: 1, Victim: nodes.None, Nodes: hit,
 			Servers: servers}))
 	}
 	heal := func(w *world, number int, hits int64) {
@@ -84,7 +84,7 @@ func TestFaultsThatShowNothing(t *testing.T) {
 		{"hit no message", lossy, func(w *world) { begin(w, 1, 0); heal(w, 1, 0) }, "loss 5%: it hit no message"},
 		{"healed, of a server", killServer, func(w *world) { beginAt(w, 0, 0, 2); heal(w, 1, 0) }, ""},
 		{"hit no server", killServer, func(w *world) { begin(w, 1, 0) },
-			"kill-server: it hit no server that was up"},
+			"kill server 0: it hit no server that was up"},
 		{"hit no node", kill, func(w *world) { begin(w, 1, 0); heal(w, 1, 0) }, "kill 1: it hit no node"},
 		{"not healed", lossy, func(w *world) { begin(w, 1, 0) }, "loss 5%: it was not healed"},
 		{"never resumed", kill, func(w *world) {
@@ -166,7 +166,7 @@ func TestTheLongestStretchWithoutAnEntry(t *testing.T) {
 			w.round()
 		}
 		for i, f := range x.faults {
-			w.add(nodes.None, history.FaultEvent(port.FaultBeginning{Number: i + 1, Breaks: f.Breaks,
+			w.add(nodes.None, history.FaultEvent(port.FaultEvent{Number: i + 1, Breaks: f.Breaks,
 				Victim: nodes.None}))
 		}
 		if !x.alone {

@@ -32,7 +32,7 @@ func (m *model) with(change func(m *model)) *model {
 }
 
 var (
-	killServer = Fault{Text: "kill-server", ForGood: true, Breaks: nodes.ServersUp}
+	killServer = Fault{Text: "kill server 0", ForGood: true, Breaks: nodes.ServersUp}
 	promotion  = Fault{Text: "promote", ForGood: true, Breaks: nodes.NoAmnesia}
 )
 
@@ -238,7 +238,7 @@ func TestClocksOfProgramsThatSetNoTimer(t *testing.T) {
 		w.Faults = []Fault{{Text: "clock 1", ForGood: x.forGood, Breaks: nodes.Timing,
 			Sets: func(id, _ nodes.ID) bool { return id == 1 }}}
 		w.round()
-		w.add(nodes.None, history.FaultEvent(port.FaultBeginning{Number: 1, Breaks: nodes.Timing,
+		w.add(nodes.None, history.FaultEvent(port.FaultEvent{Number: 1, Breaks: nodes.Timing,
 			Victim: nodes.None, Nodes: 1}))
 		if x.began != nil {
 			w.add(1, *x.began)

@@ -34,10 +34,10 @@ func TestNobodyEntersThoughMostServersAreUp(t *testing.T) {
 		w := measuring()
 		w.CostKnown, w.Identities = false, nil
 		w.Live, w.Grace, w.Recovers = nodes.ServerMajority|test.live, 30*time.Second, 5*time.Second
-		w.Faults = []Fault{{Text: "pause-server 0", Breaks: most}, {Text: "kill 1", Breaks: nodes.NoCrash}}
+		w.Faults = []Fault{{Text: "pause server 0", Breaks: most}, {Text: "kill 1", Breaks: nodes.NoCrash}}
 		w.round()
 		began := func(number, hit int, breaks nodes.Assumption, servers ...int) {
-			w.add(nodes.None, history.FaultEvent(port.FaultBeginning{Number: number, Victim: nodes.None, Nodes: hit,
+			w.add(nodes.None, history.FaultEvent(port.FaultEvent{Number: number, Victim: nodes.None, Nodes: hit,
 				Breaks: breaks, Servers: servers}))
 		}
 		if test.beside {

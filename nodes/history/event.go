@@ -132,8 +132,11 @@ const (
 	Secluded
 )
 
-// FaultEvent returns the event of the beginning of a fault.
-func FaultEvent(b port.FaultBeginning) Event {
+// FaultEvent returns the event of the beginning or the end of a fault.
+func FaultEvent(b port.FaultEvent) Event {
+	if b.Healed {
+		return Event{At: b.At, Kind: FaultHealed, Count: uint32(b.Number), Value: int64(b.Hits), Node: nodes.None}
+	}
 	value := int64(b.Breaks)
 	for _, i := range b.Servers {
 		value |= 1 << (firstServer + min(i, MaxServers-1))

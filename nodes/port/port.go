@@ -1,84 +1,131 @@
 // Package port is what faults need of a cluster and of its nodes, and what these need of faults. A host
-// implements Cluster, and Transport if its messages pass connections; package chaos implements FaultDriver,
-// Watcher and FaultTaker. Times are in the run's nanoseconds.
+// implements Cluster; package chaos implements FaultDriver, Watcher and FaultTaker. Times are in the run's
+// nanoseconds.
 package port
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"turnstile/nodes"
 )
 
-// A Cluster is what faults are carried out on: the world of a simulation, or the processes of a real run.
+// A Role is what a member of a cluster does.
+type Role uint8
+
+// The roles.
+const (
+	Node   Role = iota // it runs the algorithm, or is a client of a service
+	Broker             // it carries messages; that of a second network has the highest number
+	Server             // it is one of the servers of the service that the run is about
+	Host               // a machine, or what stands for one, with the processes that run there
+)
+
+// String returns the role as plans write it.
+func (r Role) String() string { return [...]string{"node", "broker", "server", "host"}[r] }
+
+// A Member is what runs in a cluster and can be struck by faults: a process, or a host. What a process has
+// started, such as the program of somebody else, belongs to it.
+type Member struct {
+	Role Role
+	I    int // which of its role, from 0
+}
+
+// String names the member for people.
+func (m Member) String() string { return fmt.Sprintf("%v %d", m.Role, m.I) }
+
+// NodeOf returns a node as a member.
+func NodeOf(id nodes.ID) Member { return Member{Node, int(id)} }
+
+// ID returns the number of a member that is a node, as algorithms know it.
+func (m Member) ID() nodes.ID { return nodes.ID(m.I) }
+
+// A Cluster is what faults are carried out on: the world of a simulation, or the processes of a real run. A
+// call returns when what it is to do is done. It is an error if the cluster has no such member, or cannot do
+// that to members of its role. A simulation has nodes alone.
 type Cluster interface {
 	Now() int64
 
-	Up(id nodes.ID) bool
-	// Kill takes a node down at once, with all that it has not saved.
-	Kill(id nodes.ID) error
-	// Restart brings a node up again that is down, with what it has saved unless forget is set. It records
-	// whether the node has lost what its peers rely on.
-	Restart(id nodes.ID, forget bool) error
-
-	// Pause has a node stand still, even if it does, and Resume has it go on.
-	Pause(id nodes.ID) error
-	Resume(id nodes.ID) error
-
-	// SetClock sets the clock of a node ahead by jump, or back if that is negative, and has it run at rate,
+	// Up reports whether the process of a member runs, be it stopped.
+	Up(m Member) bool
+	// Kill ends a process at once, with all that it has not saved and all that is on its way there.
+	Kill(m Member) error
+	// Start starts a process that was killed again, at its address and with what it has saved unless forget is
+	// set. It does not wait until a server serves. Of a node it records whether it has lost what its peers rely
+	// on. The error is ErrLater if it could not connect yet.
+	Start(m Member, forget bool) error
+	// Stop has a process stand still, even if it does, and Continue has it go on.
+	Stop(m Member) error
+	Continue(m Member) error
+	// SetClock sets the clock of a process ahead by jump, or back if that is negative, and has it run at rate,
 	// where 1 is right.
-	SetClock(id nodes.ID, jump time.Duration, rate float64) error
+	SetClock(m Member, jump time.Duration, rate float64) error
+	// Promote has a server that is a replica or standby become the primary, once and for good. What was the
+	// primary before is not told.
+	Promote(m Member) error
 
-	// FaultBegan records that a fault has begun, and FaultHealed that it is over.
-	FaultBegan(b FaultBeginning) error
-	FaultHealed(at int64, number int, hits uint64) error
+	// Strain puts a strain on connections, and Relieve ends it. Strains have the numbers of their faults.
+	// Several may hold of one connection. Relieve returns how many answers were lost.
+	Strain(number int, s Strain) error
+	Relieve(number int) (lost uint64, err error)
+
+	// Find returns the members that stand in a relation to one, as far as is known now.
+	Find(r Relation, to Member) ([]Member, error)
+
+	// Record records that a fault has begun, or is healed.
+	Record(e FaultEvent) error
 }
 
-// A Transport is a Cluster whose messages pass connections between its nodes and brokers, and routes between
-// brokers. Its faults have numbers, from 1, and each is healed by its own. It has the servers of a service,
-// if the run is about one.
-type Transport interface {
-	Servers
+// ErrLater is the error of what cannot be done now, and can be later.
+var ErrLater = errors.New("it could not connect now")
 
-	// BrokerUp reports whether a broker runs, and NodesAt how many nodes that are up connect to it.
-	BrokerUp(i int) bool
-	NodesAt(i int) int
-	// Connected reports whether all nodes that are up are connected, so that others can be restarted.
-	Connected() bool
+// A Relation is what members may be to a member, or to the run.
+type Relation uint8
 
-	// KillBroker ends a broker at once, with all that is on its way, and RestartBroker starts it again.
-	KillBroker(i int) error
-	RestartBroker(i int) error
-	// PauseBroker has a broker stand still, and ResumeBroker has it go on.
-	PauseBroker(i int) error
-	ResumeBroker(i int) error
+// The relations.
+const (
+	// Leads: the server that leads, or is the primary, as the servers say that answer; none, if none does. The
+	// answer does not take longer than a second, even if servers stand still. To whom is not looked at. It is an
+	// error if the service has no leader.
+	Leads Relation = iota
+	// Answered: the server that a node has had the last bytes of. It is an error if none has sent it any yet.
+	Answered
+	// Connected: the nodes that are up and connect to a broker.
+	Connected
+)
 
-	// CutRoutes closes the routes between brokers of different groups.
-	CutRoutes(number int, groups [][]int) error
-	HealRoutes(number int) error
-
-	// CutNetwork has the kernels of hosts drop the packets between what carries messages there and on other
-	// hosts, without a word to either end. Hosts count from 0. The error says why some host cannot.
-	CutNetwork(number int, hosts []int) error
-	HealNetwork(number int) error
-
-	// BeginConnection puts a strain on the connections of some nodes.
-	BeginConnection(number int, of []nodes.ID, s Strain) error
-	HealConnection(number int) error
-}
-
-// A Strain is what is wrong with a connection, both ways.
+// A Strain is what is wrong with connections, both ways. With its links alone it cuts them off: nothing
+// passes, and nobody is told. Connections stay open, new ones are accepted and get no answer, and what comes
+// is read and dropped; so one that dropped anything is closed when the strain ends, since TCP would have sent
+// it again and its bytes are gone. Between hosts the kernels drop packets, which TCP sends again.
 type Strain struct {
-	Network   uint8 // of the connections
-	Latency   time.Duration
-	Bandwidth int64 // bytes in a second; 0: all that comes
-	Stall     bool  // nothing passes until it is healed
-	Reset     bool  // it is closed, with all that is on its way, and new ones are refused until it is healed
+	Links     []Link
+	Network   uint8         // of connections to brokers
+	Latency   time.Duration // by so much what passes comes later
+	Bandwidth int64         // so many bytes pass in a second
+	Stall     bool          // nothing passes, and it all comes once the strain ends
+	// Close has connections closed (RST), with all that is on its way, and new ones refused until the strain
+	// ends.
+	Close  bool
+	Answer uint64 // not 0: to each node the answer of that number alone is lost; see Link
 }
 
-// A FaultBeginning is the beginning of a fault.
-type FaultBeginning struct {
+// A Link is all connections between two members: of a node and a broker, of two brokers, of a node and a
+// server, of two servers, whoever opened them, or of two hosts. An answer is what is read of a server after
+// something was passed on to it on the same connection; they count from 1 for each node, over all of its
+// links, from the time the strain begins. With Close the connection is closed in place of it; otherwise it
+// brings nothing more to the node, until that closes it or the strain ends.
+type Link struct{ A, B Member }
+
+// A FaultEvent is the beginning or the end of a fault.
+type FaultEvent struct {
 	At     int64
-	Number int // of the fault, from 1
+	Number int  // of the fault, from 1
+	Healed bool // it is the end
+	Hits   uint64
+
+	// Of the beginning.
 	Breaks nodes.Assumption
 	Victim nodes.ID // whom the run has chosen; None: the plan says who
 	Nodes  int      // how many nodes it has hit at once
@@ -152,74 +199,3 @@ const (
 	KillNode         // the node goes down
 	PauseNode        // the node stands still
 )
-
-// Servers are the servers of the service that a run is about: what holds its locks, and is no part of the
-// testbed. They count from 0. Clients are nodes; each reaches every server by a connection that runs through
-// a proxy of the run, and so does each server the others, if the service has them talk to each other. Faults
-// of these connections have numbers, from 1, and each is healed by its own. A call returns when the fault is
-// in force, or healed. It is an error if the run has no such server.
-type Servers interface {
-	// Servers returns how many servers the run has; 0: none, and every other method fails.
-	Servers() int
-	// ServerUp reports whether the process of a server runs, be it paused.
-	ServerUp(i int) bool
-	// LeadingServer returns which server leads now, or is the primary, as the servers say that answer; -1: none
-	// does. An answer must not take longer than a second, even if servers stand still. It is an error if the
-	// service has no leader.
-	LeadingServer() (int, error)
-	// AnsweredLast returns which server a client has had the last bytes of. It is an error if none has sent it
-	// any yet.
-	AnsweredLast(client nodes.ID) (int, error)
-
-	// KillServer ends a server at once (SIGKILL), and RestartServer starts it again at the same address, with
-	// an empty folder if forget is set. RestartServer does not wait until the server serves.
-	KillServer(i int) error
-	RestartServer(i int, forget bool) error
-	// PauseServer has a server stand still (SIGSTOP), and ResumeServer has it go on.
-	PauseServer(i int) error
-	ResumeServer(i int) error
-	// SkewServer sets the clock of a server ahead by a length of time, or back if that is negative, for good.
-	SkewServer(i int, by time.Duration) error
-	// PromoteServer has a replica or standby become the primary, once and for good. What was the primary before
-	// is not told.
-	PromoteServer(i int) error
-
-	// CutServers has nothing pass some connections, neither way, until the cut is healed. Several cuts may
-	// have one connection; it passes again when all are healed.
-	CutServers(number int, cut ServerCut) error
-	HealServers(number int) error
-
-	// LoseAnswer has one answer of servers to each of some clients be lost, and HealAnswer ends that. It
-	// returns how many answers were lost.
-	LoseAnswer(number int, lost LostAnswer) error
-	HealAnswer(number int) (hits uint64, err error)
-}
-
-// A ServerCut says which connections of servers pass nothing.
-type ServerCut struct {
-	Clients []ClientLink // connections that clients open to servers
-	// Peers are pairs of servers, the lower one first: all connections between the two, whoever opened them.
-	Peers [][2]int
-	// Close has the connections closed (RST) as the cut begins, and new ones refused until it is healed.
-	// Otherwise the cut is silent: connections stay open, new ones are accepted and get no answer, and what
-	// comes is read and dropped. So a connection that dropped anything is closed when the cut is healed, since
-	// TCP would have sent it again and its bytes are gone.
-	Close bool
-}
-
-// A ClientLink is the connections of a client to a server.
-type ClientLink struct {
-	Client nodes.ID
-	Server int
-}
-
-// A LostAnswer is one answer of servers to a client that gets lost on the way. An answer is what the proxy
-// reads of a server after it has passed something on from the client on the same connection; they count from
-// 1 for each client, over all of its connections, from the time the fault begins.
-type LostAnswer struct {
-	Clients []nodes.ID
-	Nth     uint64
-	// Close has the connection closed in place of the answer. Otherwise the answer is dropped and the
-	// connection passes nothing to the client any more, until the client or the heal closes it.
-	Close bool
-}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"math"
 	"time"
 
@@ -17,38 +18,61 @@ var _ port.Cluster = (*world)(nil)
 func (w *world) Now() int64 { return w.now }
 
 // Up implements port.Cluster.
-func (w *world) Up(id nodes.ID) bool { return w.processes[id].Up() }
+func (w *world) Up(m port.Member) bool { return m.Role == port.Node && w.processes[m.I].Up() }
 
 // Kill implements port.Cluster.
-func (w *world) Kill(id nodes.ID) error {
-	w.crash(&w.processes[id])
+func (w *world) Kill(m port.Member) error {
+	if m.Role != port.Node {
+		return errNoMember
+	}
+	w.crash(&w.processes[m.I])
 	return nil
 }
 
-// Restart implements port.Cluster.
-func (w *world) Restart(id nodes.ID, forget bool) error {
-	w.restart(&w.processes[id], forget)
+// Start implements port.Cluster.
+func (w *world) Start(m port.Member, forget bool) error {
+	if m.Role != port.Node {
+		return errNoMember
+	}
+	w.restart(&w.processes[m.I], forget)
 	return nil
 }
 
-// Pause implements port.Cluster.
-func (w *world) Pause(id nodes.ID) error {
-	if _, stands := w.missed[id]; stands || !w.Up(id) {
-		return nil
+// errNoMember says that a simulation has nodes alone.
+var errNoMember = errors.New("a simulation has neither connections, brokers, hosts nor servers of a service")
+
+// Promote, Strain, Relieve and Find implement port.Cluster.
+func (w *world) Promote(port.Member) error                              { return errNoMember }
+func (w *world) Strain(int, port.Strain) error                          { return errNoMember }
+func (w *world) Relieve(int) (uint64, error)                            { return 0, errNoMember }
+func (w *world) Find(port.Relation, port.Member) ([]port.Member, error) { return nil, errNoMember }
+
+// Stop implements port.Cluster.
+func (w *world) Stop(m port.Member) error {
+	if m.Role != port.Node {
+		return errNoMember
+	}
+	w.pause(m.ID())
+	return nil
+}
+
+// pause has a node stand still.
+func (w *world) pause(id nodes.ID) {
+	if _, stands := w.missed[id]; stands || !w.processes[id].Up() {
+		return
 	}
 	if w.missed == nil {
 		w.missed = map[nodes.ID][]missed{}
 	}
 	w.missed[id] = nil
 	w.record(history.Event{Kind: history.Paused, Count: uint32(id), Node: nodes.None})
-	return nil
 }
 
-// Resume implements port.Cluster.
-func (w *world) Resume(id nodes.ID) error {
-	if _, stands := w.missed[id]; stands {
-		w.goesOn(id)
-		w.record(history.Event{Kind: history.Resumed, Count: uint32(id), Node: nodes.None})
+// Continue implements port.Cluster.
+func (w *world) Continue(m port.Member) error {
+	if _, stands := w.missed[m.ID()]; stands && m.Role == port.Node {
+		w.goesOn(m.ID())
+		w.record(history.Event{Kind: history.Resumed, Count: uint32(m.I), Node: nodes.None})
 	}
 	return nil
 }
@@ -108,7 +132,11 @@ func (w *world) countIdle(e *event, by int) {
 }
 
 // SetClock implements port.Cluster.
-func (w *world) SetClock(id nodes.ID, jump time.Duration, rate float64) error {
+func (w *world) SetClock(m port.Member, jump time.Duration, rate float64) error {
+	if m.Role != port.Node {
+		return errNoMember
+	}
+	id := m.ID()
 	if w.clocks == nil {
 		w.clocks = map[nodes.ID]skew.Clock{}
 	}
@@ -133,16 +161,9 @@ func (w *world) clockOf(id nodes.ID) skew.Clock {
 	return skew.New()
 }
 
-// FaultBegan implements port.Cluster.
-func (w *world) FaultBegan(b port.FaultBeginning) error {
-	w.record(history.FaultEvent(b))
-	return nil
-}
-
-// FaultHealed implements port.Cluster.
-func (w *world) FaultHealed(_ int64, number int, hits uint64) error {
-	w.record(history.Event{Kind: history.FaultHealed, Count: uint32(number), Value: int64(hits),
-		Node: nodes.None})
+// Record implements port.Cluster.
+func (w *world) Record(f port.FaultEvent) error {
+	w.record(history.FaultEvent(f)) // now
 	return nil
 }
 
@@ -201,7 +222,7 @@ func (w *world) tellFaultsOf(m port.Hook) {
 	case port.KillNode:
 		w.crash(&w.processes[m.Node])
 	case port.PauseNode:
-		w.Pause(m.Node)
+		w.pause(m.Node)
 	}
 	w.planFault()
 }

@@ -32,7 +32,7 @@ func suffer(o *Options, faults ...chaos.Fault) {
 
 // crash has a node go down at a time, and come up again some time later if that is not zero.
 func crash(id nodes.ID, at, lasts time.Duration) chaos.Fault {
-	return chaos.Fault{Effect: &effect.Kill{Who: effect.Target{Nodes: effect.Group{id}}},
+	return chaos.Fault{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{id}}},
 		Schedule: chaos.Schedule{At: at, For: lasts}}
 }
 

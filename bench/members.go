@@ -1,0 +1,132 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/host"
+	"turnstile/nodes/port"
+)
+
+// Members are what of a run plays one role, and can be struck by faults. A call returns when it is done.
+type members interface {
+	up(i int) bool
+	kill(i int) error
+	start(i int, forget bool) error
+	stop(i int) error
+	goOn(i int) error
+	setClock(i int, jump time.Duration, rate float64) error
+}
+
+// A faultCluster is the cluster of a trial, on which faults are carried out.
+type faultCluster struct {
+	*connections
+	counts *messageCounts
+	faults *trialFaults
+}
+
+var _ port.Cluster = faultCluster{}
+
+// of returns the members of a role.
+func (c faultCluster) of(r port.Role) members {
+	switch r {
+	case port.Node:
+		return nodeMembers{c}
+	case port.Broker:
+		return brokers{c.connections}
+	case port.Server:
+		return c.servers
+	}
+	return hostMembers{}
+}
+
+// Now and the verbs of members implement port.Cluster.
+func (c faultCluster) Now() int64                                { return c.now() }
+func (c faultCluster) Up(m port.Member) bool                     { return c.of(m.Role).up(m.I) }
+func (c faultCluster) Kill(m port.Member) error                  { return c.of(m.Role).kill(m.I) }
+func (c faultCluster) Start(m port.Member, forget bool) error    { return c.of(m.Role).start(m.I, forget) }
+func (c faultCluster) Stop(m port.Member) error                  { return c.of(m.Role).stop(m.I) }
+func (c faultCluster) Continue(m port.Member) error              { return c.of(m.Role).goOn(m.I) }
+func (c faultCluster) Strain(number int, s port.Strain) error    { return c.strain(number, s) }
+func (c faultCluster) Relieve(number int) (lost uint64, _ error) { return c.relieve(number) }
+
+// SetClock implements port.Cluster.
+func (c faultCluster) SetClock(m port.Member, jump time.Duration, rate float64) error {
+	return c.of(m.Role).setClock(m.I, jump, rate)
+}
+
+// Promote implements port.Cluster.
+func (c faultCluster) Promote(m port.Member) error {
+	if m.Role != port.Server {
+		return fmt.Errorf("%v cannot be promoted: servers alone can", m)
+	}
+	return c.servers.promote(m.I)
+}
+
+// Find implements port.Cluster.
+func (c faultCluster) Find(r port.Relation, to port.Member) ([]port.Member, error) {
+	switch r {
+	case port.Leads:
+		return c.servers.leading()
+	case port.Answered:
+		return c.servers.answered(to.ID())
+	}
+	return brokers{c.connections}.connected(to.I), nil
+}
+
+// Record implements port.Cluster.
+func (c faultCluster) Record(e port.FaultEvent) error {
+	return errors.Join(c.Add(history.FaultEvent(e)), c.counts.record(e.At, !e.Healed))
+}
+
+// nodeMembers are the nodes of a trial.
+type nodeMembers struct{ faultCluster }
+
+func (n nodeMembers) up(i int) bool    { return n.nodes.isUp(nodes.ID(i)) }
+func (n nodeMembers) kill(i int) error { return n.nodes.kill(nodes.ID(i)) }
+func (n nodeMembers) stop(i int) error { return n.signal(i, syscall.SIGSTOP) }
+func (n nodeMembers) goOn(i int) error { return n.signal(i, syscall.SIGCONT) }
+
+// start returns when the node has been told to go on.
+func (n nodeMembers) start(i int, forget bool) error {
+	id := nodes.ID(i)
+	if n.outage.away && !n.nodes.isUp(id) { // it could not connect, and nobody would bring the broker back
+		return fmt.Errorf("node %d cannot be started: %w", id, port.ErrLater)
+	}
+	if err := n.faults.shared(nil); err != nil { // it has not declared itself leader
+		return err
+	}
+	if err := n.nodes.restart(id, forget); err != nil {
+		return err
+	}
+	return n.orders.goOn(id)
+}
+
+// signal sends a signal to a node. One that has just killed itself may be gone.
+func (n nodeMembers) signal(i int, s syscall.Signal) error {
+	if err := n.nodes.lives[i].node.Signal(s); !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return nil
+}
+
+func (n nodeMembers) setClock(i int, jump time.Duration, rate float64) error {
+	return n.orders.give(host.Order{Do: host.SetClock, Jump: jump, Rate: rate}, nodes.ID(i))
+}
+
+// hostMembers are the hosts of a run. Faults strike the processes there, and what hosts send.
+type hostMembers struct{}
+
+var errHost = errors.New("a host is not struck as a whole: name its nodes, as in kill: host 1")
+
+func (hostMembers) up(int) bool                                { return false }
+func (hostMembers) kill(int) error                             { return errHost }
+func (hostMembers) start(int, bool) error                      { return errHost }
+func (hostMembers) stop(int) error                             { return errHost }
+func (hostMembers) goOn(int) error                             { return errHost }
+func (hostMembers) setClock(int, time.Duration, float64) error { return errHost }

@@ -1,0 +1,44 @@
+package effect
+
+import (
+	"time"
+
+	"turnstile/nodes"
+	"turnstile/nodes/port"
+)
+
+// A Draw is what chance has said of a fault of a random plan before its kind is known.
+type Draw struct {
+	Who    Target
+	Broker nodes.ID
+	Later  time.Duration   // short beside the run
+	For    time.Duration   // how long it lasts
+	Below  func(n int) int // draws a number
+}
+
+// Randoms draw effects for random plans, which have one of them at most; plans draw others otherwise. Their
+// order is part of what a seed says.
+var Randoms = []func(d *Draw) Effect{
+	randomClock,
+	func(d *Draw) Effect { return &Lag{Who: d.Who, By: min(d.Later, time.Second)} },
+	func(d *Draw) Effect { return &Throttle{Who: d.Who, To: Bytes(2000 << d.Below(6))} },
+	func(d *Draw) Effect { return &Stall{Who: d.Who} },
+	func(d *Draw) Effect { return &Reset{Who: d.Who} },
+	func(d *Draw) Effect { return &Kill{Who: d.broker()} },
+	func(d *Draw) Effect { return &Pause{Who: d.broker()} },
+	randomRoutes,
+}
+
+// broker returns the broker as a target.
+func (d *Draw) broker() Target { return Target{Role: port.Broker, List: Group{d.Broker}} }
+
+// randomRoutes cuts the routes of one of three brokers.
+func randomRoutes(d *Draw) Effect {
+	others := Target{Role: port.Broker}
+	for id := range nodes.ID(3) {
+		if id != d.Broker {
+			others.List = append(others.List, id)
+		}
+	}
+	return &Partition{Cut: Cut{members: []Target{d.broker(), others}}}
+}
