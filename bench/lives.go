@@ -13,6 +13,7 @@ import (
 	"turnstile/bench/cluster"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
+	"turnstile/internal/proc"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
@@ -165,7 +166,7 @@ func (n *nodeSet) goneWith(err error) error {
 }
 
 // crashedWith records that a node has crashed with its host.
-func (n *nodeSet) crashedWith(id nodes.ID, f cluster.Fate) error {
+func (n *nodeSet) crashedWith(id nodes.ID, f proc.Fate) error {
 	err := n.broke(nodes.NoCrash)
 	if err == nil {
 		seen := max(0, int64(f.Heard.Sub(n.started)))
@@ -178,7 +179,7 @@ func (n *nodeSet) crashedWith(id nodes.ID, f cluster.Fate) error {
 }
 
 // fate returns how the process of the node has ended, if it has.
-func (l *life) fate() (f cluster.Fate, ended bool) {
+func (l *life) fate() (f proc.Fate, ended bool) {
 	select {
 	case <-l.node.Ended():
 		return l.node.Fate(), true

@@ -23,6 +23,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/hosts/agent"
 	"turnstile/internal/chance"
+	"turnstile/internal/proc"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
 	"turnstile/nodes"
@@ -608,14 +609,14 @@ type playedNode struct {
 	heard    []host.Order
 	deaf     bool
 	ended    chan struct{}
-	fate     cluster.Fate
+	fate     proc.Fate
 }
 
 func (p *playedNode) Name() string                        { return p.name }
 func (p *playedNode) Dismiss()                            {}
 func (p *playedNode) Turns() uint32                       { return 0 }
 func (p *playedNode) Ended() <-chan struct{}              { return p.ended }
-func (p *playedNode) Fate() cluster.Fate                  { return p.fate }
+func (p *playedNode) Fate() proc.Fate                     { return p.fate }
 func (p *playedNode) CPUTime() (time.Duration, bool)      { return 0, false }
 func (p *playedNode) PeakResidentKB() (int64, bool)       { return 0, false }
 func (p *playedNode) LastSeen() (int64, error)            { return 7, nil }
@@ -623,7 +624,7 @@ func (p *playedNode) Counters() (*history.Watched, error) { return p.counters.Lo
 
 func (p *playedNode) Signal(s syscall.Signal) error {
 	if s == syscall.SIGKILL {
-		p.end(cluster.Fate{Killed: true, Says: "signal: killed"})
+		p.end(proc.Fate{Killed: true, Says: "signal: killed"})
 	}
 	return nil
 }
@@ -641,7 +642,7 @@ func (p *playedNode) Tell(order []byte) error {
 // ready has the node say that it is.
 func (p *playedNode) ready() { p.say([]byte("\x1e" + `{"ready":true}` + "\n")) }
 
-func (p *playedNode) end(f cluster.Fate) {
+func (p *playedNode) end(f proc.Fate) {
 	p.fate = f
 	close(p.ended)
 }
@@ -732,7 +733,7 @@ func TestOrdersAreObeyedWhenThatIsKnown(t *testing.T) {
 // A node that ends in the course of a trial, though nothing asked for that, ends the trial, which says how.
 func TestANodeThatEndsEndsTheTrial(t *testing.T) {
 	tr, node := played(t, 3)
-	node(1).end(cluster.Fate{Says: "exit status 2; it printed nothing"})
+	node(1).end(proc.Fate{Says: "exit status 2; it printed nothing"})
 	err := tr.nodes.wait(20 * time.Second)
 	if err == nil || err.Error() != "node 1 ended on its own: exit status 2; it printed nothing" {
 		t.Errorf("the error is %v", err)
@@ -885,7 +886,7 @@ func TestNodesCrashWithTheHostThatHasTheResource(t *testing.T) {
 	tr.nodes.resource = lostRegister{}
 	why := "host a is gone: its agent has ended"
 	for _, i := range []int{0, 2} {
-		node(i).end(cluster.Fate{Killed: true, Gone: true, Says: why, Heard: time.Now()})
+		node(i).end(proc.Fate{Killed: true, Gone: true, Says: why, Heard: time.Now()})
 	}
 	err := tr.nodes.goneWith(hostGoneError{errors.New(why)})
 	if want := why + ", so its nodes have crashed (0,2)"; err == nil || err.Error() != want {

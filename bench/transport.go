@@ -11,6 +11,7 @@ import (
 	"turnstile/bench/cluster"
 	"turnstile/internal/certs"
 	"turnstile/internal/offset"
+	"turnstile/internal/proc"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
 	"turnstile/nodes/host"
@@ -304,7 +305,7 @@ func (s *site) starter(j *Job) nodeStarter {
 
 // stops returns how often processes of the run were seen to be stopped or continued.
 func (s *site) stops() uint64 {
-	changes := cluster.NoticeStops()
+	changes := proc.NoticeStops()
 	if s.fleet != nil {
 		changes += s.fleet.run.Stops.Load()
 	}

@@ -119,7 +119,7 @@ var layers = [][]string{
 	{"nodes"},
 	{"internal/selfbench"},
 	{"internal/terminal", "internal/broker", "internal/chance", "internal/yamlfile", "internal/format",
-		"internal/stats"},
+		"internal/proc", "internal/stats"},
 	{"internal/certs", "internal/cgroup", "internal/ddmin", "internal/english", "internal/figure",
 		"internal/flaky", "internal/heap", "internal/input", "internal/jsonseq", "internal/offset",
 		"internal/plainjson",

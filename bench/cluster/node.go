@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"turnstile/internal/broker"
+	"turnstile/internal/proc"
 	"turnstile/nodes/history"
 )
 
@@ -16,25 +17,15 @@ type Process interface {
 	Signal(syscall.Signal) error
 	// Dismiss ends it at once, on purpose: so its end is no trouble.
 	Dismiss()
-	// Turns counts its stops and continuations that NoticeStops has seen. If the number is odd, it is
+	// Turns counts its stops and continuations that proc.NoticeStops has seen. If the number is odd, it is
 	// stopped.
 	Turns() uint32
 	// Ended returns a channel that is closed when the process has ended.
 	Ended() <-chan struct{}
 	// Fate returns how the process ended. It may be called once Ended is closed.
-	Fate() Fate
+	Fate() proc.Fate
 	// CPUTime returns how much CPU time it has spent, also once it has ended, if that is known.
 	CPUTime() (time.Duration, bool)
-}
-
-// A Fate is how a process ended.
-type Fate struct {
-	Well      bool      // with status 0
-	Killed    bool      // by SIGKILL
-	Dismissed bool      // on purpose, which is no trouble
-	Gone      bool      // its host is gone: nobody knows what became of it, and it is taken for killed
-	Heard     time.Time // of a process that is gone: when its host was last heard of
-	Says      string    // how, why if that is known, and what it printed last
 }
 
 // A Node is the process of a node, as a trial sees it. The input that it is started with holds its
@@ -75,9 +66,16 @@ type Host interface {
 // NodeEnv are the variables of a node's process: one CPU is enough for a loop, and takes fewer threads.
 var NodeEnv = []string{"GOMAXPROCS=1"}
 
+// A Launcher is this machine as a host.
+type Launcher struct{ *proc.Launcher }
+
+// NewLauncher returns a launcher. It keeps a thread of its own until this process ends.
+func NewLauncher() *Launcher { return &Launcher{proc.NewLauncher()} }
+
 // Start implements Host.
 func (l *Launcher) Start(c Command, onOutput func([]byte) []byte) (Node, error) {
-	p, err := l.start(c.Name, c.Program[0], c.Program[1:], c.Env, c.Input, onOutput)
+	p, err := l.Launcher.Start(proc.Command{Name: c.Name, Program: c.Program, Env: c.Env, Input: c.Input,
+		OnOutput: onOutput})
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +90,7 @@ func (l *Launcher) Address() string { return broker.Loopback }
 
 // A node is a process of a node on this machine.
 type node struct {
-	*process
+	*proc.Process
 	log string // empty: it writes none
 }
 

@@ -356,9 +356,10 @@ func second[T any](_ T, err error) error { return err }
 func TestProxiesEnd(t *testing.T) {
 	t.Parallel()
 	p := launchProxies(t)
-	p.workers[0].Node.(node).input.Close()
-	if err := ended(t, p.workers[0].Node.(node).process); err != nil {
-		t.Errorf("they end with %v", err)
+	process := p.workers[0].Node.(node).Process
+	process.CloseInput()
+	if f := ended(t, process); !f.Well {
+		t.Errorf("they end with %s", f.Says)
 	}
 	err := p.Heal(t.Context(), 1)
 	if err == nil || !strings.Contains(err.Error(), "the process of the proxies ended before it answered") {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"turnstile/internal/proc"
 	"turnstile/internal/relay"
 )
 
@@ -131,7 +132,7 @@ func (f *fronts) processes() map[int]int {
 	defer f.mu.Unlock()
 	all := map[int]int{}
 	for m, pid := range f.pids {
-		for _, one := range append(descendants(pid), pid) {
+		for _, one := range append(proc.Descendants(pid), pid) {
 			all[one] = m.Number
 		}
 	}

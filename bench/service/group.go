@@ -12,12 +12,13 @@ import (
 	"time"
 
 	"turnstile/bench/cluster"
+	"turnstile/internal/proc"
 )
 
 // A group is the servers of a run.
 type group struct {
 	servers  *Servers
-	launcher *cluster.Launcher
+	launcher *proc.Launcher
 	as       *owner   // nil: servers run as this user
 	within   []string // the call of this program that is a server; nil: it is a program of its own
 	members  []*Member
@@ -45,7 +46,7 @@ func newGroup(s *Service, v Values, program, dir string, self []string) (*group,
 	if err != nil {
 		return nil, err
 	}
-	g := &group{servers: s.Servers, launcher: cluster.NewLauncher()}
+	g := &group{servers: s.Servers, launcher: proc.NewLauncher()}
 	if s.Servers.Run != nil {
 		g.within = slices.Concat(self, []string{"server", s.Name})
 	}
@@ -140,13 +141,13 @@ func (g *group) start(m *Member) (err error) {
 	if program == nil {
 		program = []string{m.Program}
 	}
-	m.process, err = g.launcher.Start(cluster.Command{Name: fmt.Sprintf("server %d", m.Number),
-		Program: slices.Concat(program, args), Env: append(env, g.env(m)...)}, nil)
+	m.process, err = g.launcher.Start(proc.Command{Name: fmt.Sprintf("server %d", m.Number),
+		Program: slices.Concat(program, args), Env: append(env, g.env(m)...)})
 	if err != nil {
 		return err
 	}
 	if g.fronts != nil {
-		g.fronts.took(m, m.pid())
+		g.fronts.took(m, m.process.Pid())
 	}
 	go g.watch(m.process)
 	return nil
@@ -154,7 +155,7 @@ func (g *group) start(m *Member) (err error) {
 
 // watch says that a server was killed by somebody else, if it is. One that ends by itself is another matter:
 // that is what the service does.
-func (g *group) watch(p cluster.Node) {
+func (g *group) watch(p *proc.Process) {
 	<-p.Ended()
 	if f := p.Fate(); f.Killed && !f.Dismissed {
 		select {
@@ -216,9 +217,6 @@ func (g *group) member(i int) (*Member, error) {
 	}
 	return g.members[i], nil
 }
-
-// pid returns the ID of the process of a member.
-func (m *Member) pid() int { return m.process.(interface{ Pid() int }).Pid() }
 
 // up reports whether a member runs, or stands still.
 func (m *Member) up() bool {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"turnstile/bench/cluster"
+	"turnstile/internal/proc"
 )
 
 // protocol counts the versions of what this package and the programs of services say to each other.
@@ -87,7 +88,7 @@ func (p *Program) Describe(ctx context.Context) (*Description, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	var says bytes.Buffer
 	cmd.Stderr = &says
-	out, err := output(cmd, false)
+	out, err := proc.Output(cmd, false)
 	if err != nil {
 		if text := strings.TrimSpace(says.String()); text != "" {
 			return nil, errors.New(text)
@@ -108,7 +109,7 @@ func (p *Program) Describe(ctx context.Context) (*Description, error) {
 // Running are the servers of a run.
 type Running struct {
 	Held
-	guard  *guard // of the folder
+	guard  *proc.Guard // of the folder
 	worker *cluster.Worker
 	dir    string
 	name   string // of the service
@@ -139,11 +140,11 @@ func Hold(ctx context.Context, on cluster.Host, p *Program) (*Running, error) {
 		return nil, err
 	}
 	r := &Running{dir: dir, name: p.Name}
-	if r.guard, err = guardFolder(dir); err != nil {
+	if r.guard, err = proc.GuardFolder(dir); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	if r.worker, err = cluster.StartWorker(on, "the process of the servers", p.args("up")); err != nil {
-		r.guard.dismiss()
+		r.guard.Dismiss()
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	r.worker.SetLimit(upLimit)
@@ -176,7 +177,7 @@ func (r *Running) Close() error {
 	for late := time.Now().Add(stopLimit); err != nil && time.Now().Before(late); err = os.RemoveAll(r.dir) {
 		time.Sleep(20 * time.Millisecond) // a process that is about to end still writes there
 	}
-	r.guard.dismiss()
+	r.guard.Dismiss()
 	return err
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"turnstile/bench/cluster"
+	"turnstile/internal/proc"
 	"turnstile/internal/terminal"
 )
 
@@ -82,8 +83,8 @@ type Member struct {
 	servers *Servers // how it is started
 	held    []*cluster.Port
 	fronts  []string      // addresses of those of the ports from 1; empty: there are none
-	process cluster.Node  // nil: it was never started
-	guard   *guard        // nil: it does not stand still, or has started no processes
+	process *proc.Process // nil: it was never started
+	guard   *proc.Guard   // nil: it does not stand still, or has started no processes
 	ahead   time.Duration // of the clock of the machine
 }
 
@@ -112,8 +113,8 @@ func (m *Member) Reach(other *Member, port int) string {
 // Run runs a program to its end, in the place of the member and as its user: for Prepare. The error has what
 // the program printed.
 func (m *Member) Run(ctx context.Context, program string, args ...string) error {
-	p, err := m.group.launcher.Start(cluster.Command{Name: filepath.Base(program),
-		Program: append([]string{program}, args...), Env: []string{"HOME=" + m.Dir, "LC_ALL=C"}}, nil)
+	p, err := m.group.launcher.Start(proc.Command{Name: filepath.Base(program),
+		Program: append([]string{program}, args...), Env: []string{"HOME=" + m.Dir, "LC_ALL=C"}})
 	if err != nil {
 		return err
 	}
@@ -258,7 +259,7 @@ func (s *Servers) version(ctx context.Context, path string) (string, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, s.VersionArgs...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
-	out, err := output(cmd, true)
+	out, err := proc.Output(cmd, true)
 	found := s.Version.FindSubmatch(out)
 	if found == nil {
 		says := "it printed " + cmp.Or(strings.TrimSpace(string(out)), "nothing")

@@ -105,7 +105,7 @@ func (u *upper) obey(o *order) (any, error) {
 		all := make([]int, len(u.group.members))
 		for i, m := range u.group.members {
 			if m.up() {
-				all[i] = m.pid()
+				all[i] = m.process.Pid()
 			}
 		}
 		return all, nil

@@ -39,6 +39,7 @@ import (
 	"turnstile/internal/broker"
 	"turnstile/internal/cgroup"
 	"turnstile/internal/offset"
+	"turnstile/internal/proc"
 	"turnstile/results"
 )
 
@@ -392,7 +393,7 @@ func (a *Agent) follow() {
 	if len(all) == 0 {
 		return
 	}
-	cluster.NoticeStops()
+	proc.NoticeStops()
 	for _, s := range all {
 		s.follow()
 	}

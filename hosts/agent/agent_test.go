@@ -28,6 +28,7 @@ import (
 	"turnstile/bench/cluster"
 	"turnstile/internal/broker"
 	"turnstile/internal/jsonseq"
+	"turnstile/internal/proc"
 	"turnstile/internal/soak"
 	"turnstile/nodes/history"
 )
@@ -998,7 +999,7 @@ func (n *heardNode) tell(what string) {
 }
 
 // ends waits until it has ended, and returns how.
-func (n *heardNode) ends() cluster.Fate {
+func (n *heardNode) ends() proc.Fate {
 	n.t.Helper()
 	await(n.t, "the node ends", n.Ended())
 	return n.Fate()

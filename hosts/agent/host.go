@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"turnstile/bench/cluster"
+	"turnstile/internal/proc"
 )
 
 // A Run is a run at the control plane: it answers the agents that ask whether its orchestrator is there.
@@ -310,7 +311,7 @@ func (h *Host) Lose(why error) {
 	h.mu.Unlock()
 	close(h.Lost)
 	for _, p := range processes {
-		p.end(&ending{Fate: cluster.Fate{Killed: true, Gone: true, Heard: heard, Says: h.lost.Error()}})
+		p.end(&ending{Fate: proc.Fate{Killed: true, Gone: true, Heard: heard, Says: h.lost.Error()}})
 	}
 }
 

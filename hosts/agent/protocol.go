@@ -4,8 +4,8 @@ import (
 	"regexp"
 	"time"
 
-	"turnstile/bench/cluster"
 	"turnstile/internal/offset"
+	"turnstile/internal/proc"
 )
 
 // Protocol is the version of what agents and orchestrators say to each other.
@@ -160,7 +160,7 @@ type event struct {
 
 // An ending is how a process has ended.
 type ending struct {
-	cluster.Fate
+	proc.Fate
 	Seen    int64  `json:"seen"` // as cluster.Node.LastSeen
 	NotSeen string `json:"not_seen,omitempty"`
 	Uses    uses   `json:"uses"`

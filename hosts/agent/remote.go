@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"time"
 
-	"turnstile/bench/cluster"
 	"turnstile/internal/jsonseq"
+	"turnstile/internal/proc"
 	"turnstile/nodes/history"
 )
 
@@ -31,7 +31,7 @@ type remote struct {
 	uses      atomic.Pointer[uses]
 	ended     chan struct{}
 	once      sync.Once
-	fate      cluster.Fate
+	fate      proc.Fate
 	ending    ending
 }
 
@@ -39,7 +39,7 @@ type remote struct {
 func (p *remote) Name() string           { return p.name }
 func (p *remote) Turns() uint32          { return p.turns.Load() }
 func (p *remote) Ended() <-chan struct{} { return p.ended }
-func (p *remote) Fate() cluster.Fate     { return p.fate }
+func (p *remote) Fate() proc.Fate        { return p.fate }
 
 // take takes what the agent says of the process.
 func (p *remote) take(e *event) {

@@ -23,6 +23,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/hosts/netcut"
 	"turnstile/internal/jsonseq"
+	"turnstile/internal/proc"
 	"turnstile/nodes/history"
 )
 
@@ -257,7 +258,7 @@ func (s *session) start(o *order) {
 		}
 	}
 	if err != nil {
-		s.tell(event{Process: o.Process, Ended: &ending{Fate: cluster.Fate{Says: err.Error()}}})
+		s.tell(event{Process: o.Process, Ended: &ending{Fate: proc.Fate{Says: err.Error()}}})
 		return
 	}
 	if !s.add(p, nil) {

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
+	"turnstile/internal/proc"
 	"turnstile/internal/quickpipe"
 	"turnstile/nodes"
 	"turnstile/nodes/foreign"
@@ -36,12 +34,11 @@ const (
 // A child is the process of a foreign program. It is in the process group of the node, so that what the
 // orchestrator does to that, it does to both.
 type child struct {
-	id    nodes.ID
-	apart bool // it has a process group of its own
-	cmd   *exec.Cmd
-	input *os.File        // its standard input
-	quick *quickpipe.Pipe // the same
-	wake  func()          // has the loop look
+	id      nodes.ID
+	process *proc.Process   // what it prints is its standard error
+	input   *os.File        // its standard input
+	quick   *quickpipe.Pipe // the same
+	wake    func()          // has the loop look
 
 	mu      sync.Mutex
 	heard   []foreign.Said // what it has written, not handled yet
@@ -49,62 +46,47 @@ type child struct {
 	wrong   error          // why nothing more comes
 	unread  []byte         // of its input, that the pipe has no space for
 	writing bool           // somebody writes that
-	tail    []string       // of its standard error
 
 	news     atomic.Bool   // heard or wrong is set
 	written  atomic.Uint64 // bytes that went into the pipe
 	answered chan error    // of init, once
-	dumb     chan struct{} // closed when its standard error has ended
-	ended    chan struct{} // closed when it has ended
 }
 
 // startChild starts the program of a node and says init to it. If it is apart, it gets a process group of its
 // own instead of the node's.
 func startChild(command string, init foreign.Init, apart bool, wake func()) (*child, error) {
-	c := &child{id: init.Node, apart: apart, wake: wake, answered: make(chan error, 1),
-		dumb: make(chan struct{}), ended: make(chan struct{})}
-	c.cmd = exec.Command("/bin/sh", "-c", "exec "+command)
+	c := &child{id: init.Node, wake: wake, answered: make(chan error, 1)}
 	fail := func(err error) (*child, error) {
 		return nil, fmt.Errorf("starting %q: %w", command, err)
 	}
-	read, write, err := os.Pipe()
+	stdin, input, err := os.Pipe()
 	if err != nil {
 		return fail(err)
 	}
-	c.input, c.cmd.Stdin = write, read
-	if c.quick, err = quickpipe.New(write); err != nil {
+	c.input = input
+	if c.quick, err = quickpipe.New(input); err != nil {
 		return fail(err)
 	}
-	stdout, err := c.cmd.StdoutPipe()
+	out, stdout, err := os.Pipe()
 	if err != nil {
 		return fail(err)
 	}
-	output, err := quickpipe.New(stdout.(*os.File))
+	output, err := quickpipe.New(out)
 	if err != nil {
 		return fail(err)
 	}
-	stderr, err := c.cmd.StderrPipe()
+	c.process, err = supervisor().Start(proc.Command{Name: "the program of " + foreign.NameOf(c.id),
+		Program: []string{"/bin/sh", "-c", "exec " + command}, Stdin: stdin, Stdout: stdout, Shares: !apart})
 	if err != nil {
 		return fail(err)
 	}
-	c.cmd.SysProcAttr = dyingWithParent()
-	c.cmd.SysProcAttr.Setpgid = apart
-	started := make(chan error)
-	go func() { // the signal at the parent's death follows its thread, which must last
-		runtime.LockOSThread()
-		started <- c.cmd.Start()
-		select {}
-	}()
-	err = <-started
-	read.Close()
-	if err != nil {
-		return fail(err)
-	}
-	go c.readErrors(stderr)
 	go c.read(output)
 	c.tell(init.Line())
 	return c, nil
 }
+
+// supervisor starts the programs of nodes.
+var supervisor = sync.OnceValue(proc.NewLauncher)
 
 // await waits until the program has answered init.
 func (c *child) await() error {
@@ -113,24 +95,6 @@ func (c *child) await() error {
 		return c.explain(err)
 	case <-time.After(initLimit):
 		return c.explain(fmt.Errorf("it has not answered init with init_ok after %v", initLimit))
-	}
-}
-
-// readErrors keeps the last lines of the standard error.
-func (c *child) readErrors(from io.Reader) {
-	defer close(c.dumb)
-	for r := bufio.NewReader(from); ; {
-		text, err := r.ReadString('\n')
-		if text = strings.TrimRight(text, "\n"); text != "" {
-			c.mu.Lock()
-			if c.tail = append(c.tail, text[:min(len(text), tailColumns)]); len(c.tail) > tailLines {
-				c.tail = c.tail[1:]
-			}
-			c.mu.Unlock()
-		}
-		if err != nil {
-			return
-		}
 	}
 }
 
@@ -144,9 +108,8 @@ func (c *child) read(from io.Reader) {
 	case errors.Is(lines.Err(), bufio.ErrTooLong):
 		err = fmt.Errorf("it wrote a line longer than %d bytes", foreign.LongestLine)
 	default:
-		<-c.dumb
-		err = c.exit(c.cmd.Wait())
-		close(c.ended)
+		<-c.process.Ended()
+		err = c.exit(c.process.Fate())
 	}
 	select {
 	case c.answered <- err:
@@ -161,19 +124,17 @@ func (c *child) read(from io.Reader) {
 
 // exit returns the error for the end of the program. A signal may have come from anybody: shells give 128 and
 // its number as their own status.
-func (c *child) exit(err error) error {
-	says := "exit status 0"
-	if err != nil {
-		says = err.Error()
+func (c *child) exit(f proc.Fate) error {
+	says := f.How
+	if f.Well {
+		says = "exit status 0"
 	}
 	wrong := fmt.Errorf("it has ended by itself: %s", says)
-	if code := c.cmd.ProcessState.ExitCode(); code < 0 || code > 128 {
+	if f.Status < 0 || f.Status > 128 {
 		return wrong
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if last := len(c.tail) - 1; last >= 0 {
-		says += "; it wrote last to its standard error: " + c.tail[last]
+	if lines := c.errorLines(); len(lines) > 0 {
+		says += "; it wrote last to its standard error: " + lines[len(lines)-1]
 	}
 	return foreign.NewBreach(history.EndedItself, says, wrong)
 }
@@ -286,7 +247,7 @@ func (c *child) look() {
 	read, same := uint64(0), 0
 	for {
 		select {
-		case <-c.ended:
+		case <-c.process.Ended():
 			return
 		case <-time.After(lookEvery):
 		}
@@ -310,14 +271,23 @@ func (c *child) look() {
 	}
 }
 
-// lastWords returns the last lines of the standard error.
+// errorLines returns the last lines of the standard error.
+func (c *child) errorLines() []string {
+	lines := strings.FieldsFunc(c.process.Printed(), func(r rune) bool { return r == '\n' })
+	lines = lines[max(0, len(lines)-tailLines):]
+	for i, line := range lines {
+		lines[i] = line[:min(len(line), tailColumns)]
+	}
+	return lines
+}
+
+// lastWords returns them as the end of a sentence.
 func (c *child) lastWords() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.tail) == 0 {
+	lines := c.errorLines()
+	if len(lines) == 0 {
 		return "it wrote nothing to its standard error"
 	}
-	return "the last lines of its standard error:\n" + strings.Join(c.tail, "\n")
+	return "the last lines of its standard error:\n" + strings.Join(lines, "\n")
 }
 
 // explain adds to an error who it is about, and the last lines of its standard error.
@@ -326,22 +296,21 @@ func (c *child) explain(err error) error {
 		return nil
 	}
 	select { // what it has said of it may still be on its way
-	case <-c.dumb:
+	case <-c.process.Ended():
 	case <-time.After(100 * time.Millisecond):
 	}
 	return fmt.Errorf("the program of %s: %w; %s", foreign.NameOf(c.id), err, c.lastWords())
 }
 
-// close ends the program: it is to end itself when its input does.
+// close ends the program: it is to end itself when its input does. If it is apart, what it has started ends
+// with it.
 func (c *child) close() {
 	c.input.Close()
 	select {
-	case <-c.ended:
+	case <-c.process.Ended():
 	case <-time.After(closeLimit):
-		c.cmd.Process.Kill()
-	}
-	if c.apart {
-		syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) // what it has started
+		c.process.Dismiss()
+		<-c.process.Ended()
 	}
 }
 

@@ -2,13 +2,9 @@ package host
 
 import (
 	"os"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
-
-// dyingWithParent has a process get SIGKILL when the thread ends that started it.
-func dyingWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
 // pipeHolds returns how many bytes are in a pipe.
 func pipeHolds(f *os.File) (n int, err error) {

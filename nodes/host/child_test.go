@@ -104,7 +104,7 @@ func TestChildrenReadAll(t *testing.T) {
 		}
 	}
 	c.input.Close()
-	<-c.dumb
+	<-c.process.Ended()
 	if says := c.lastWords(); !strings.Contains(says, "20000") {
 		t.Error(says)
 	}

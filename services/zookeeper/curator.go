@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"turnstile/internal/proc"
 	"turnstile/nodes/foreign/program"
 )
 
@@ -57,8 +58,17 @@ func curatorVersion() string {
 
 // A curatorProcess is a client in Java, which is compiled as it starts. It reads and writes lines.
 type curatorProcess struct {
-	cmd *exec.Cmd
-	in  io.WriteCloser
+	*proc.Process
+	in io.WriteCloser
+}
+
+// ending waits until the process has ended, and says what was wrong with that.
+func (p *curatorProcess) ending() error {
+	<-p.Ended()
+	if f := p.Fate(); !f.Well {
+		return fmt.Errorf("%s: %s", p.Name(), f.Says)
+	}
+	return nil
 }
 
 // curatorLimit is how long it may take until there is a session. Each client compiles its program before, a
@@ -77,21 +87,29 @@ func startCurator(ctx context.Context, s program.Setting, source []byte, session
 	}
 	defer file.Close()
 	servers := strings.Join(s.Options.Servers, ",")
-	p := &curatorProcess{cmd: exec.CommandContext(ctx, "java", append([]string{"-Xmx64m", "-XX:+UseSerialGC",
-		"-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
-		"-cp", strings.Join(append(curatorJars, jars...), ":"), "--source", "17", "/dev/fd/3",
-		servers, strconv.FormatInt(session.Milliseconds(), 10)}, args...)...)}
-	p.cmd.ExtraFiles, p.cmd.Stderr = []*os.File{file}, os.Stderr
-	if p.in, err = p.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := p.cmd.StdoutPipe()
+	stdin, in, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	if err := p.cmd.Start(); err != nil {
+	out, stdout, err := os.Pipe()
+	if err != nil {
 		return nil, err
 	}
+	p := &curatorProcess{in: in}
+	p.Process, err = proc.NewLauncher().Start(proc.Command{Name: "the process of Curator",
+		Program: append([]string{"java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+			"-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-cp",
+			strings.Join(append(curatorJars, jars...), ":"), "--source", "17", "/dev/fd/3", servers,
+			strconv.FormatInt(session.Milliseconds(), 10)}, args...),
+		Stdin: stdin, Stdout: stdout, Files: []*os.File{file}, Shares: true,
+		OnOutput: func(b []byte) []byte {
+			os.Stderr.Write(b)
+			return b
+		}})
+	if err != nil {
+		return nil, err
+	}
+	context.AfterFunc(ctx, p.Kill)
 	connected, over := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(over)
@@ -111,12 +129,12 @@ func startCurator(ctx context.Context, s program.Setting, source []byte, session
 	case <-connected:
 		return p, nil
 	case <-over:
-		return nil, fmt.Errorf("the process of Curator: %w", p.cmd.Wait())
+		return nil, errors.Join(errors.New("it has ended before it was connected"), p.ending())
 	case <-time.After(curatorLimit):
 		p.in.Close()
 		<-over
 		return nil, errors.Join(fmt.Errorf("there is no session by Curator at %s after %v", servers, curatorLimit),
-			p.cmd.Wait())
+			p.ending())
 	}
 }
 

@@ -95,5 +95,5 @@ func (l *latch) Close() error {
 	l.process.in.Close()
 	for range l.lines {
 	}
-	return l.process.cmd.Wait()
+	return l.process.ending()
 }

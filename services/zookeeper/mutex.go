@@ -102,5 +102,5 @@ func (l *curatorLock) Close() error {
 	l.process.in.Close()
 	for range l.answers {
 	}
-	return l.process.cmd.Wait()
+	return l.process.ending()
 }

@@ -1,11 +1,10 @@
-package cluster
+package proc
 
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
-	"net"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -15,10 +14,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
-
-	"turnstile/internal/broker"
 )
 
 // playing is the argument that makes the program of these tests play a process that a Launcher starts.
@@ -47,20 +42,7 @@ func play(role string) int {
 		return 7
 	case "deaf": // it hears neither the end of its input nor anything else
 		fmt.Println("up")
-		select {}
-	case "79 files", "80 files":
-		var most uint64
-		fmt.Sscan(role, &most)
-		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: most, Max: most}); err != nil {
-			fmt.Println(err)
-		}
-		fmt.Println(CheckLimits(4, 1))
-	case "900000 KB": // of address space
-		const most = 900_000 << 10
-		if err := unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: most, Max: most}); err != nil {
-			fmt.Println(err)
-		}
-		fmt.Println(CheckLimits(4, 1))
+		time.Sleep(time.Hour)
 	case "forking", "forking a daemon": // it ends before what it has started
 		child := exec.Command(os.Args[0], playing, "idle")
 		child.Stdout = os.Stdout
@@ -71,20 +53,6 @@ func play(role string) int {
 		fmt.Println(child.Process.Pid)
 	case "idle":
 		time.Sleep(time.Hour)
-	case "busy":
-		fmt.Println("up")
-		for until := time.Now().Add(time.Hour); time.Now().Before(until); { // at work, not asleep
-		}
-	case "broker":
-		if err := ServeBroker(os.Stdin, os.Stdout); err != nil {
-			fmt.Println(err)
-			return 1
-		}
-	case "proxies":
-		if err := ServeProxies(os.Stdin, os.Stdout); err != nil {
-			fmt.Println(err)
-			return 1
-		}
 	case "parent": // it starts a deaf child, tells its number, and waits to be killed
 		out := make(chan []byte, 16)
 		p, err := launch(NewLauncher(), "deaf", nil, func(b []byte) []byte { out <- bytes.Clone(b); return b })
@@ -94,18 +62,19 @@ func play(role string) int {
 		}
 		<-out
 		fmt.Println(p.Pid())
-		select {}
+		time.Sleep(time.Hour)
 	}
 	return 0
 }
 
 // launch starts this program in a role.
-func launch(l *Launcher, role string, input []byte, onOutput func([]byte) []byte) (*process, error) {
-	return l.start("a "+role, os.Args[0], []string{playing, role}, nil, input, onOutput)
+func launch(l *Launcher, role string, input []byte, onOutput func([]byte) []byte) (*Process, error) {
+	return l.Start(Command{Name: "a " + role, Program: []string{os.Args[0], playing, role}, Input: input,
+		OnOutput: onOutput})
 }
 
 func mustLaunch(t *testing.T, l *Launcher, role string, input []byte,
-	onOutput func([]byte) []byte) *process {
+	onOutput func([]byte) []byte) *Process {
 	t.Helper()
 	p, err := launch(l, role, input, onOutput)
 	if err != nil {
@@ -119,7 +88,7 @@ func mustLaunch(t *testing.T, l *Launcher, role string, input []byte,
 }
 
 // ended waits until p has ended, and returns how.
-func ended(t *testing.T, p *process) error {
+func ended(t *testing.T, p *Process) error {
 	t.Helper()
 	select {
 	case <-p.Ended():
@@ -190,12 +159,12 @@ func TestTail(t *testing.T) {
 }
 
 func TestStartFails(t *testing.T) {
-	_, err := NewLauncher().start("node 3", "/no/such/program", nil, nil, nil, nil)
+	_, err := NewLauncher().Start(Command{Name: "node 3", Program: []string{"/no/such/program"}})
 	if err == nil || !strings.Contains(err.Error(), "starting node 3 (/no/such/program)") {
 		t.Errorf("the error is %v", err)
 	}
-	_, err = NewLauncher().start("node 3", os.Args[0], []string{playing, "fail"}, nil,
-		make([]byte, 1<<20), nil) // more than a pipe holds
+	_, err = NewLauncher().Start(Command{Name: "node 3", Program: []string{os.Args[0], playing, "fail"},
+		Input: make([]byte, 1<<20)}) // more than a pipe holds
 	if err == nil || !strings.Contains(err.Error(), "handing it its input") {
 		t.Errorf("the error is %v", err)
 	}
@@ -206,7 +175,7 @@ func TestProcessOutlivesTheThreadThatAskedForIt(t *testing.T) {
 	t.Parallel()
 	l := NewLauncher()
 	var out lines
-	started := make(chan *process)
+	started := make(chan *Process)
 	go func() {
 		runtime.LockOSThread() // and with the goroutine, its thread ends
 		started <- mustLaunch(t, l, "deaf", nil, out.add)
@@ -336,7 +305,7 @@ func TestFate(t *testing.T) {
 }
 
 // await waits until a process is stopped, or is not.
-func await(t *testing.T, p *process, stopped bool) {
+func await(t *testing.T, p *Process, stopped bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid()))
@@ -357,7 +326,7 @@ func TestStopsAreNoticed(t *testing.T) {
 		t.Skip("the kernel does not tell")
 	}
 	l := NewLauncher()
-	p, err := l.start("a sleeper", "/bin/sleep", []string{"60"}, nil, nil, nil)
+	p, err := l.Start(Command{Name: "a sleeper", Program: []string{"/bin/sleep", "60"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -386,56 +355,6 @@ func TestStopsAreNoticed(t *testing.T) {
 	}
 }
 
-// A port that is held is refused to nobody who asks for it by number, is given to nobody else, and refuses
-// connections while nobody listens.
-func TestPortIsHeld(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("ports are not held")
-	}
-	p, err := HoldPort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Release()
-	for range 3 { // a listener comes and goes
-		if conn, err := net.Dial("tcp", broker.Address(p.Number)); !errors.Is(err, syscall.ECONNREFUSED) {
-			t.Errorf("nobody listens, and the error is %v", err)
-			if err == nil {
-				conn.Close()
-			}
-		}
-		l, err := net.Listen("tcp", broker.Address(p.Number))
-		if err != nil {
-			t.Fatal(err)
-		}
-		accepted := make(chan net.Conn, 1)
-		go func() {
-			conn, _ := l.Accept()
-			accepted <- conn
-		}()
-		conn, err := net.Dial("tcp", broker.Address(p.Number))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := broker.CanListenAt(broker.Address(p.Number)); !errors.Is(err, syscall.EADDRINUSE) {
-			t.Errorf("somebody listens, and the error is %v", err)
-		}
-		(<-accepted).Close() // first: so the port is in TIME_WAIT
-		l.Close()
-		conn.Close()
-	}
-	for range 2000 { // of some 14,000 that the kernel gives out
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if l.Addr().(*net.TCPAddr).Port == p.Number {
-			t.Fatal("a port that is held is given to somebody")
-		}
-		defer l.Close()
-	}
-}
-
 func TestCause(t *testing.T) {
 	for _, test := range []struct {
 		how, text string
@@ -457,5 +376,54 @@ func TestCause(t *testing.T) {
 			test.want == "" && got != "" {
 			t.Errorf("%s after %q: %q, not %q", test.how, test.text, got, test.want)
 		}
+	}
+}
+
+// A process may bring pipes of its own, and be in our group: then its standard error alone is kept.
+func TestProcessWithPipesOfItsOwn(t *testing.T) {
+	stdin, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, stdout, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewLauncher().Start(Command{Name: "a cat",
+		Program: []string{"/bin/sh", "-c", "echo oops >&2; exec cat"}, Stdin: stdin, Stdout: stdout, Shares: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if group, err := syscall.Getpgid(p.Pid()); err != nil || group != syscall.Getpgrp() {
+		t.Errorf("it is in group %d, %v; this process is in %d", group, err, syscall.Getpgrp())
+	}
+	fmt.Fprintln(in, "hello")
+	in.Close()
+	if b, err := io.ReadAll(out); err != nil || string(b) != "hello\n" {
+		t.Errorf("it writes %q, %v", b, err)
+	}
+	if err := ended(t, p); err != nil || p.Printed() != "oops\n" || p.Fate().Status != 0 {
+		t.Errorf("it ends with %v, after it printed %q", err, p.Printed())
+	}
+}
+
+// A guard does nothing once it is dismissed.
+func TestGuardsAreDismissed(t *testing.T) {
+	dir := t.TempDir()
+	g, err := GuardFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Dismiss()
+	if _, err := os.Stat(dir); err != nil {
+		t.Error(err)
+	}
+	if g, err = GuardFolder(dir); err != nil {
+		t.Fatal(err)
+	}
+	g.input.Close() // as if this process had ended
+	g.shell.Wait()
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("its folder is there: %v", err)
 	}
 }

@@ -1,25 +1,25 @@
-package cluster
+package proc
 
 import "sync"
 
 // stopping are the processes that have been started and not reaped, by their ID.
 var stopping struct {
 	sync.Mutex
-	of      map[int]*process
+	of      map[int]*Process
 	changes uint64 // that were noticed
 }
 
 // enrol makes a process known to NoticeStops, and strike makes it unknown.
-func enrol(p *process) {
+func enrol(p *Process) {
 	stopping.Lock()
 	defer stopping.Unlock()
 	if stopping.of == nil {
-		stopping.of = map[int]*process{}
+		stopping.of = map[int]*Process{}
 	}
 	stopping.of[p.Pid()] = p
 }
 
-func strike(p *process) {
+func strike(p *Process) {
 	stopping.Lock()
 	defer stopping.Unlock()
 	delete(stopping.of, p.Pid())
@@ -45,7 +45,7 @@ func NoticeStops() (changes uint64) {
 
 // turn counts that the process was stopped or continued. If it was stopped and continued since it was last
 // looked at, the kernel tells of the latter alone.
-func (p *process) turn(stopped bool) {
+func (p *Process) turn(stopped bool) {
 	if was := p.turns.Load()%2 == 1; was == stopped {
 		p.turns.Add(2)
 	} else {

@@ -1,4 +1,4 @@
-package cluster
+package proc
 
 import (
 	"os"
@@ -16,8 +16,13 @@ type exit struct{ fd int }
 // the others.
 func (e *exit) attributes() *syscall.SysProcAttr {
 	e.fd = -1
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL, PidFD: &e.fd}
+	of := dying()
+	of.Setpgid, of.PidFD = true, &e.fd
+	return of
 }
+
+// dying ties a process to this one.
+func dying() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
 // await returns true when the process has ended, which is then still to be waited for, and false if the
 // kernel is too old to tell without a thread (before Linux 5.4).

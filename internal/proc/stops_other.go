@@ -1,6 +1,6 @@
 //go:build !linux
 
-package cluster
+package proc
 
 // nextStop knows nothing here.
 func nextStop() (pid int, stopped, ok bool) { return 0, false, false }

@@ -1,4 +1,4 @@
-package cluster
+package proc
 
 import (
 	"errors"
@@ -18,8 +18,8 @@ import (
 	"turnstile/internal/english"
 )
 
-// A Launcher starts processes. All are started from one thread that lives as long as this process,
-// since the signal that ends them with their parent follows the thread that started them.
+// A Launcher starts processes, and looks after them. All are started from one thread that lives as long as
+// this process, since the signal that ends them with their parent follows the thread that started them.
 type Launcher struct {
 	jobs  chan func()
 	kills int           // for want of memory, before
@@ -43,12 +43,31 @@ func NewLauncher() *Launcher {
 	return l
 }
 
-// A process is one that a Launcher has started. It ends at the latest when this process does.
-type process struct {
+// A Command is a process to be started.
+type Command struct {
+	Name    string   // of the process, for people
+	Program []string // the program and its arguments
+	Env     []string // variables beside those of this process
+	Input   []byte   // handed to its standard input, which stays open
+	// Stdin and Stdout are pipes of whoever starts it, who keeps the other ends; nil: they are ours. Then what
+	// it prints is its standard output and error together.
+	Stdin, Stdout *os.File
+	Files         []*os.File // that it has open beside, from number 3 on
+	// Shares says that it is in the process group of this process, not one of its own: what is done to this
+	// process as a group, is done to both.
+	Shares bool
+	// OnOutput is given all that the process prints, as it comes, and returns what is to be kept for its Fate;
+	// it must not block. Nil: all is kept.
+	OnOutput func([]byte) []byte
+}
+
+// A Process is one that a Launcher has started. It ends at the latest when this process does.
+type Process struct {
 	name   string
 	cmd    *exec.Cmd
+	own    bool // it has a group of its own
 	exit   exit
-	input  *os.File        // its standard input: when this is closed, it ends
+	input  *os.File        // its standard input: when this is closed, it ends; nil: somebody else has it
 	raw    syscall.RawConn // the same
 	output *os.File
 	tail   tail
@@ -56,9 +75,21 @@ type process struct {
 	err    error         // how it ended: nil for an exit status of 0
 	fate   Fate          // once it has ended
 	kills  int           // for want of memory, before it was started
-	turns  atomic.Uint32 // see Process.Turns
+	turns  atomic.Uint32 // see Turns
 
 	dismissed atomic.Bool
+}
+
+// A Fate is how a process ended.
+type Fate struct {
+	Well      bool      // with status 0
+	Killed    bool      // by SIGKILL
+	Dismissed bool      // on purpose, which is no trouble
+	Gone      bool      // its host is gone: nobody knows what became of it, and it is taken for killed
+	Heard     time.Time // of a process that is gone: when its host was last heard of
+	Status    int       // its exit status; -1: a signal has ended it
+	How       string    // in words, and why if that is known
+	Says      string    // the same, and what it printed last
 }
 
 const (
@@ -69,57 +100,90 @@ const (
 	drainLimit = time.Second
 )
 
-// start starts the program at path and writes input to its standard input, which stays open. The beginning
-// and the end of what the process prints are kept. If onOutput is not nil, it is given all of it as it comes,
-// and returns what is to be kept; it must not block.
-func (l *Launcher) start(name, path string, args, env []string, input []byte, onOutput func([]byte) []byte) (
-	*process, error) {
-	fail := func(err error) (*process, error) {
-		return nil, fmt.Errorf("starting %s (%s): %w", name, path, err)
+// Start starts a process, and writes its input. The beginning and the end of what it prints are kept.
+func (l *Launcher) Start(c Command) (*Process, error) {
+	fail := func(err error) (*Process, error) {
+		return nil, fmt.Errorf("starting %s (%s): %w", c.Name, c.Program[0], err)
 	}
-	inRead, inWrite, err := os.Pipe()
+	p := &Process{name: c.Name, own: !c.Shares, ended: make(chan struct{}), kills: l.kills}
+	p.cmd = exec.Command(c.Program[0], c.Program[1:]...)
+	p.cmd.Env, p.cmd.ExtraFiles = append(os.Environ(), c.Env...), c.Files
+	output, err := p.pipes(&c)
 	if err != nil {
 		return fail(err)
 	}
-	outRead, outWrite, err := os.Pipe()
-	if err != nil {
-		return fail(errors.Join(err, inRead.Close(), inWrite.Close()))
-	}
-	p := &process{name: name, input: inWrite, output: outRead, ended: make(chan struct{}),
-		kills: l.kills}
-	p.cmd = exec.Command(path, args...)
-	p.cmd.Env = append(os.Environ(), env...)
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = inRead, outWrite, outWrite
 	p.cmd.SysProcAttr = p.exit.attributes()
-	p.cmd.SysProcAttr.Credential = l.as
+	p.cmd.SysProcAttr.Setpgid, p.cmd.SysProcAttr.Credential = p.own, l.as
 	started := make(chan error)
 	l.jobs <- func() { started <- p.cmd.Start() }
 	err = <-started
-	inRead.Close()
-	outWrite.Close()
+	p.cmd.Stdin.(*os.File).Close()
+	output.Close()
+	if c.Stdout != nil {
+		c.Stdout.Close()
+	}
 	if err != nil {
-		return fail(errors.Join(err, inWrite.Close(), outRead.Close()))
+		return fail(errors.Join(err, p.close()))
 	}
 	enrol(p)
-	go p.watch(onOutput, l.drain)
-	inWrite.SetWriteDeadline(time.Now().Add(inputLimit))
-	if _, err := inWrite.Write(input); err != nil {
+	go p.watch(c.OnOutput, l.drain)
+	if err := p.hand(c.Input); err != nil {
 		p.Kill()
 		<-p.ended
 		return fail(fmt.Errorf("handing it its input: %w; it ended: %s", err, p.Fate().Says))
 	}
-	inWrite.SetWriteDeadline(time.Time{})
-	if p.raw, err = inWrite.SyscallConn(); err != nil {
-		p.Kill()
-		return fail(err)
-	}
 	return p, nil
+}
+
+// pipes makes the pipes of a process that is about to start, unless it brings them, and returns the end that
+// what it prints is to go to.
+func (p *Process) pipes(c *Command) (output *os.File, err error) {
+	p.cmd.Stdin = c.Stdin
+	if c.Stdin == nil {
+		var read *os.File
+		if read, p.input, err = os.Pipe(); err != nil {
+			return nil, err
+		}
+		p.cmd.Stdin = read
+	}
+	if p.output, output, err = os.Pipe(); err != nil {
+		return nil, errors.Join(err, p.cmd.Stdin.(*os.File).Close(), p.close())
+	}
+	p.cmd.Stdout, p.cmd.Stderr = output, output
+	if c.Stdout != nil {
+		p.cmd.Stdout = c.Stdout
+	}
+	return output, nil
+}
+
+// close closes our ends of its pipes.
+func (p *Process) close() (err error) {
+	for _, f := range []*os.File{p.input, p.output} {
+		if f != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}
+	return err
+}
+
+// hand writes the input of a process that has just started.
+func (p *Process) hand(input []byte) (err error) {
+	if p.input == nil {
+		return nil
+	}
+	p.input.SetWriteDeadline(time.Now().Add(inputLimit))
+	if _, err := p.input.Write(input); err != nil {
+		return err
+	}
+	p.input.SetWriteDeadline(time.Time{})
+	p.raw, err = p.input.SyscallConn()
+	return err
 }
 
 // Tell writes some bytes to the standard input of the process, all or none: what a process that stands
 // still is told waits in the pipe. At most PIPE_BUF bytes are written as a whole, at least 512; more only
 // if the pipe has space for all.
-func (p *process) Tell(b []byte) error {
+func (p *Process) Tell(b []byte) error {
 	var failed error
 	written := 0
 	err := p.raw.Write(func(fd uintptr) bool {
@@ -142,7 +206,7 @@ func (p *process) Tell(b []byte) error {
 }
 
 // watch waits until the process has ended, and until all is read that it printed, or for a time.
-func (p *process) watch(onOutput func([]byte) []byte, drain time.Duration) {
+func (p *Process) watch(onOutput func([]byte) []byte, drain time.Duration) {
 	read := make(chan struct{})
 	go func() {
 		p.read(onOutput)
@@ -152,14 +216,13 @@ func (p *process) watch(onOutput func([]byte) []byte, drain time.Duration) {
 	strike(p)
 	p.output.SetReadDeadline(time.Now().Add(drain))
 	<-read
-	p.output.Close()
-	p.input.Close()
+	p.close()
 	p.fate = p.ending()
 	close(p.ended)
 }
 
 // read keeps what the process prints.
-func (p *process) read(onOutput func([]byte) []byte) {
+func (p *Process) read(onOutput func([]byte) []byte) {
 	b := make([]byte, 4096)
 	for {
 		n, err := p.output.Read(b)
@@ -176,42 +239,55 @@ func (p *process) read(onOutput func([]byte) []byte) {
 
 // reap waits until the process has ended, and ends those that it has started itself, unless they have left
 // its group. It returns how the process ended.
-func (p *process) reap() error {
-	if p.exit.await() {
+func (p *Process) reap() error {
+	if p.exit.await() && p.own {
 		syscall.Kill(-p.Pid(), syscall.SIGKILL) // until Wait, nobody else can have that number
 	}
 	return p.cmd.Wait()
 }
 
 // Pid returns the ID of the process.
-func (p *process) Pid() int { return p.cmd.Process.Pid }
+func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
-// Name, Ended, Fate, Turns and Signal implement Process.
-func (p *process) Name() string           { return p.name }
-func (p *process) Ended() <-chan struct{} { return p.ended }
-func (p *process) Fate() Fate             { return p.fate }
-func (p *process) Turns() uint32          { return p.turns.Load() }
+// Name names the process, for people.
+func (p *Process) Name() string { return p.name }
 
-// Signal sends a signal to the process, and one that stops it or has it go on to all of its group.
-func (p *process) Signal(s syscall.Signal) error {
+// Ended returns a channel that is closed when the process has ended.
+func (p *Process) Ended() <-chan struct{} { return p.ended }
+
+// Fate returns how the process ended. It may be called once Ended is closed.
+func (p *Process) Fate() Fate { return p.fate }
+
+// Turns counts the stops and continuations that NoticeStops has seen. If the number is odd, it is stopped.
+func (p *Process) Turns() uint32 { return p.turns.Load() }
+
+// Printed returns the beginning and the end of what is kept of what the process has printed so far.
+func (p *Process) Printed() string { return p.tail.String() }
+
+// Signal sends a signal to the process, and one that stops it or has it go on to all of its group, if that is
+// its own. The error is os.ErrProcessDone if it has ended.
+func (p *Process) Signal(s syscall.Signal) error {
 	err := p.cmd.Process.Signal(s)
-	if err == nil && (s == syscall.SIGSTOP || s == syscall.SIGCONT) {
+	if err == nil && p.own && (s == syscall.SIGSTOP || s == syscall.SIGCONT) {
 		syscall.Kill(-p.Pid(), s) // fails only if it has ended
 	}
 	return err
 }
 
-// Kill ends the process at once.
-func (p *process) Kill() { p.Signal(syscall.SIGKILL) }
+// CloseInput ends the standard input of the process, which is to end then.
+func (p *Process) CloseInput() error { return p.input.Close() }
 
-// Dismiss implements Process.
-func (p *process) Dismiss() {
+// Kill ends the process at once.
+func (p *Process) Kill() { p.Signal(syscall.SIGKILL) }
+
+// Dismiss ends the process at once, on purpose: so its end is no trouble.
+func (p *Process) Dismiss() {
 	p.dismissed.Store(true)
 	p.Kill()
 }
 
 // lastWords returns what the process printed, as the end of an error.
-func (p *process) lastWords() string {
+func (p *Process) lastWords() string {
 	text := strings.TrimSpace(p.tail.String())
 	if text == "" {
 		return "; it printed nothing"
@@ -251,12 +327,13 @@ func (t *tail) String() string {
 }
 
 // ending returns how the process has ended.
-func (p *process) ending() Fate {
+func (p *Process) ending() Fate {
 	how := "exited with status 0"
 	if p.err != nil {
 		how = p.err.Error()
 	}
-	f := Fate{Well: p.err == nil, Killed: how == killed, Dismissed: p.dismissed.Load()}
+	f := Fate{Well: p.err == nil, Killed: how == killed, Dismissed: p.dismissed.Load(),
+		Status: p.cmd.ProcessState.ExitCode()}
 	kills := 0
 	if f.Killed {
 		kills = readKills() - p.kills
@@ -264,7 +341,7 @@ func (p *process) ending() Fate {
 	if why := cause(how, p.tail.String(), kills); why != "" {
 		how += ", since " + why
 	}
-	f.Says = how + p.lastWords()
+	f.How, f.Says = how, how+p.lastWords()
 	return f
 }
 
@@ -318,70 +395,14 @@ func readKills() int {
 	return 0
 }
 
-// AddChildren adds what the processes have used that those of a run have started themselves, as /proc knows
-// it: in units of 10 ms. Children that have ended count once their parent has waited for them.
-func (u *Usage) AddChildren(brokers, nodes []Process) {
-	all := readProcesses()
-	add := func(of []Process, to *time.Duration) {
-		for _, p := range of {
-			if has, is := p.(interface{ Pid() int }); is && has.Pid() != 0 {
-				*to += all.beneath(has.Pid())
-			}
-		}
+// Output runs a program for a moment, and returns what it prints, with its standard error if both is true.
+// The program ends with this process, also if that is killed.
+func Output(cmd *exec.Cmd, both bool) ([]byte, error) {
+	runtime.LockOSThread() // the signal follows the thread that starts the program
+	defer runtime.UnlockOSThread()
+	cmd.SysProcAttr = dying()
+	if both {
+		return cmd.CombinedOutput()
 	}
-	add(brokers, &u.broker)
-	add(nodes, &u.own)
-}
-
-// processes are the children of each process, and what each has used.
-type processes struct {
-	children map[int][]int
-	used     map[int]time.Duration // by itself
-	waited   map[int]time.Duration // by children that have ended
-}
-
-// clockTick is the unit of times in /proc.
-const clockTick = 10 * time.Millisecond
-
-// readProcesses reads /proc. It is empty where there is none.
-func readProcesses() *processes {
-	p := &processes{map[int][]int{}, map[int]time.Duration{}, map[int]time.Duration{}}
-	names, _ := os.ReadDir("/proc")
-	for _, name := range names {
-		pid, err := strconv.Atoi(name.Name())
-		if err != nil {
-			continue
-		}
-		text, err := os.ReadFile("/proc/" + name.Name() + "/stat")
-		if err == nil {
-			p.add(pid, string(text))
-		}
-	}
-	return p
-}
-
-// add reads a line of /proc/PID/stat. The name of the program comes second, in parentheses, and may hold any
-// character.
-func (p *processes) add(pid int, stat string) {
-	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 15 {
-		return
-	}
-	number := func(i int) time.Duration {
-		n, _ := strconv.Atoi(fields[i])
-		return time.Duration(n)
-	}
-	parent := int(number(1))
-	p.children[parent] = append(p.children[parent], pid)
-	p.used[pid] = (number(11) + number(12)) * clockTick
-	p.waited[pid] = (number(13) + number(14)) * clockTick
-}
-
-// beneath returns what the descendants of a process have used.
-func (p *processes) beneath(pid int) time.Duration {
-	sum := p.waited[pid]
-	for _, child := range p.children[pid] {
-		sum += p.used[child] + p.beneath(child)
-	}
-	return sum
+	return cmd.Output()
 }

@@ -1,0 +1,66 @@
+package proc
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Descendants returns the processes that a process has started, those that they have started, and so on.
+// If /proc does not say, it returns none.
+func Descendants(pid int) (all []int) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, list := range lists {
+		text, _ := os.ReadFile(list) // a thread that has ended
+		for _, word := range strings.Fields(string(text)) {
+			if child, err := strconv.Atoi(word); err == nil {
+				all = append(append(all, child), Descendants(child)...)
+			}
+		}
+	}
+	return all
+}
+
+// A Guard does something when this process ends, unless it is dismissed before. Its process outlives this one
+// for a moment.
+type Guard struct {
+	shell *exec.Cmd
+	input io.WriteCloser
+}
+
+// GuardProcesses has a guard kill processes: those that stand still, and were not started here.
+func GuardProcesses(of []int) (*Guard, error) {
+	args := []string{"kill", "-KILL"}
+	for _, pid := range of {
+		args = append(args, fmt.Sprint(pid))
+	}
+	return startGuard(`exec "$@"`, args...)
+}
+
+// GuardFolder has a guard remove a folder, once those have ended who still write there.
+func GuardFolder(path string) (*Guard, error) {
+	return startGuard(`for i in 1 2 3 4 5 6 7 8 9; do rm -rf "$1" 2>/dev/null && exit; sleep 0.2; done`, path)
+}
+
+// startGuard has a guard run a script of the shell.
+func startGuard(script string, args ...string) (*Guard, error) {
+	g := &Guard{shell: exec.Command("/bin/sh", append([]string{"-c", "read word && exit; " + script, "guard"},
+		args...)...)}
+	g.shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var err error
+	if g.input, err = g.shell.StdinPipe(); err != nil {
+		return nil, err
+	}
+	return g, g.shell.Start()
+}
+
+// Dismiss ends the guard, which does nothing.
+func (g *Guard) Dismiss() {
+	io.WriteString(g.input, "dismissed\n")
+	g.shell.Wait()
+}
