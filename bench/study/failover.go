@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"math"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -372,38 +371,34 @@ func (f *insideFold) Add(e history.Event) {
 func (f *insideFold) Close([]*history.NodeLog) {}
 
 // nextLeader returns the time from the beginning of the fault until a node leads that did not lead before.
-func nextLeader(_ *bench.Run, t *bench.Trial) (next figure.Figure, why string) {
-	from, known := t.Faults[0].FromS.Value()
-	if !known {
+func nextLeader(run *bench.Run, t *bench.Trial) (next figure.Figure, why string) {
+	h, err := run.Folder.History(t.Number)
+	if err != nil {
+		return next, err.Error()
+	}
+	defer h.Close()
+	elector := run.Stack.Elector()
+	fold := &leadership.Succession{Fold: leadership.New(elector.Config, elector.Elector)}
+	if err := h.Run(fold); err != nil {
+		return next, err.Error()
+	}
+	return succeeded(fold)
+}
+
+// succeeded returns the time from the beginning of the first fault until another node led than before.
+func succeeded(s *leadership.Succession) (next figure.Figure, why string) {
+	seconds := func(at int64) float64 { return time.Duration(at - s.Began).Seconds() }
+	switch {
+	case !s.Known:
 		return next, "it is not known when the fault began"
-	}
-	leads, count, end, first := -1, 0, from, math.Inf(1)
-	for i := range t.Beliefs {
-		b := &t.Beliefs[i]
-		begun, _ := b.FromS.Value()
-		over, _ := b.ToS.Value()
-		if b.State == leadership.Leads && begun < from && over >= from {
-			leads, count = b.Node, count+1
-		}
-		end = max(end, over)
-	}
-	switch count {
-	case 0:
+	case len(s.Led) == 0:
 		return next, "nobody led when the fault began"
-	case 1:
-	default:
+	case len(s.Led) > 1:
 		return next, "two led when the fault began"
+	case s.Next == 0:
+		return figure.AtLeast(seconds(s.End)), ""
 	}
-	for i := range t.Beliefs {
-		b := &t.Beliefs[i]
-		if begun, _ := b.FromS.Value(); b.State == leadership.Leads && b.Node != leads && begun >= from {
-			first = min(first, begun)
-		}
-	}
-	if math.IsInf(first, 1) {
-		return figure.AtLeast(end - from), ""
-	}
-	return figure.Number(first - from), ""
+	return figure.Number(seconds(s.Next)), ""
 }
 
 // A FailoverLine is a service of the table of failovers, with options.

@@ -14,6 +14,7 @@ import (
 	"turnstile/judge/measure"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
+	"turnstile/nodes/row"
 	"turnstile/results"
 )
 
@@ -135,32 +136,47 @@ func TestInsideWhenTheFaultBegins(t *testing.T) {
 // The next leader is another node than the one that led when the fault began. What ended only with the fault
 // is a lower bound.
 func TestNextLeader(t *testing.T) {
-	leads := func(node int, from, to float64) results.BeliefRow {
-		return results.BeliefRow{Node: node, State: leadership.Leads, FromS: figure.Number(from),
-			ToS: figure.Number(to)}
+	event := func(s float64, kind history.Kind, node nodes.ID, count uint32) history.Event {
+		return history.Event{At: int64(s * 1e9), Kind: kind, Node: node, Count: count}
 	}
-	stopped := results.BeliefRow{Node: 0, State: leadership.Stopped, FromS: figure.Number(2),
-		ToS: figure.Number(9)}
+	leads := func(s float64, node nodes.ID) history.Event {
+		return event(s, history.Elected, node, uint32(node))
+	}
+	follows := func(s float64, node, leader nodes.ID) history.Event {
+		return event(s, history.Elected, node, uint32(leader))
+	}
+	fault := event(2, history.FaultBegan, nodes.None, 1)
+	crash := event(2, history.Crashed, 0, 0)
+	stop := event(2.1, history.Paused, nodes.None, 0)
 	for _, x := range []struct {
-		name    string
-		beliefs []results.BeliefRow
-		healed  float64 // 0: never
-		want    string
+		name   string
+		events []history.Event
+		healed float64 // 0: never
+		want   string
 	}{
-		{"another", []results.BeliefRow{leads(0, 1, 2), leads(1, 3.5, 9), stopped}, 0, "1.5"},
-		{"the first of two", []results.BeliefRow{leads(0, 1, 2), leads(2, 5, 9), leads(1, 3, 4)}, 8, "1"},
-		{"the same goes on", []results.BeliefRow{leads(0, 1, 2), leads(0, 2, 9)}, 0, ">7"},
-		{"nobody", []results.BeliefRow{leads(0, 1, 2), stopped}, 0, ">7"},
-		{"after the heal", []results.BeliefRow{leads(0, 1, 2), leads(1, 8, 9)}, 6, ">4"},
-		{"none before", []results.BeliefRow{leads(1, 3, 9)}, 0, "nobody led when the fault began"},
-		{"two before", []results.BeliefRow{leads(0, 1, 2), leads(1, 0, 2), leads(1, 2, 9)}, 0,
+		{"another", []history.Event{leads(1, 0), fault, stop, leads(3.5, 1)}, 0, "1.5"},
+		{"the first of two", []history.Event{leads(1, 0), fault, crash, leads(3, 1), follows(4, 1, 2), leads(5, 2)},
+			8, "1"},
+		{"the same goes on", []history.Event{leads(1, 0), fault, follows(3, 1, 0), leads(4, 0)}, 0, ">7"},
+		{"nobody", []history.Event{leads(1, 0), fault, stop}, 0, ">7"},
+		{"after the heal", []history.Event{leads(1, 0), fault, crash, leads(8, 1)}, 6, ">4"},
+		{"none before", []history.Event{fault, leads(3, 1)}, 0, "nobody led when the fault began"},
+		{"two before", []history.Event{leads(0.5, 1), leads(1, 0), fault, leads(3, 2)}, 0,
 			"two led when the fault began"},
+		{"without a fault", []history.Event{leads(1, 0), leads(3, 1)}, 0, "it is not known when the fault began"},
 	} {
+		fold := &leadership.Succession{Fold: leadership.New(nodes.Config{N: 3}, &row.Leadership{Terms: true})}
+		fold.Add(event(0, history.Marked, nodes.None, history.Began))
+		for _, e := range x.events {
+			fold.Add(e)
+		}
+		fold.Add(event(9, history.Marked, nodes.None, history.Stopped))
+		fold.Close(nil)
 		f := results.FaultRow{OfFault: measure.OfFault{FromS: figure.Number(2)}}
 		if x.healed > 0 {
 			f.Healed, f.ToS = true, figure.Number(x.healed)
 		}
-		next, why := nextLeader(nil, &bench.Trial{Faults: []results.FaultRow{f}, Beliefs: x.beliefs})
+		next, why := succeeded(fold)
 		if got := untilHealed(next, &f).String() + why; got != x.want {
 			t.Errorf("%s: %s, not %s", x.name, got, x.want)
 		}

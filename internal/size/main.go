@@ -3,7 +3,8 @@
 //	size [-update] [-why REASON]
 //
 // It prints lines of Go outside tests and testdata, lines of tests, files and exported names outside tests,
-// words of Markdown, and their sums. The file .ci/size has the figures of main: with -update it is written
+// words of Markdown, and their sums; and how often something stands in the code that is to stand there once
+// or seldom. The file .ci/size has the figures of main: with -update it is written
 // anew. A room that has more lines or exported names than that file says takes a reason, which stands behind
 // it from then on.
 package main
@@ -68,7 +69,11 @@ func run(update bool, why string) error {
 		return write(rooms, known, why)
 	}
 	print(rooms, known)
-	return nil
+	counts, err := Counts(os.DirFS("."))
+	for _, c := range counts {
+		fmt.Printf("%8d  %s  %s\n", c.N, c.What, c.Of)
+	}
+	return err
 }
 
 // Measure returns the rooms of a repository by their folders; "." is the root.
