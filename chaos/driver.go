@@ -212,7 +212,7 @@ func (d *Driver) begin(f *fault, from int64) error {
 	switch {
 	case f.OfLinks():
 		err = d.record(f, b)
-	case is[effect.OnMembers](f.Fault):
+	case f.onMembers() != nil:
 		err = d.strike(f, b, of)
 	default:
 		err = d.strain(f, b, of)
@@ -256,12 +256,12 @@ func (d *Driver) strike(f *fault, b port.FaultEvent, of effect.Group) error {
 			f.hit = append(f.hit, m.I)
 		}
 		if d.cluster.Up(m) { // or it has killed itself
-			if err := f.Effect.(effect.OnMembers).Strike(d.struckBy(f), m); err != nil {
+			if err := f.onMembers().Strike(d.struckBy(f), m); err != nil {
 				return err
 			}
 		}
 	}
-	if is[*effect.Slow](f.Fault) && len(f.victims) > 0 {
+	if f.kind().Turns != nil && len(f.victims) > 0 {
 		f.turn, f.stands = d.cluster.Now(), false
 	}
 	if f.kind().Did != "" && f.ForGood() {
@@ -452,7 +452,7 @@ func (d *Driver) heal(f *fault, at int64) (bool, error) {
 // undo takes back what a fault has done to members, or to connections.
 func (d *Driver) undo(f *fault) error {
 	for _, m := range f.victims {
-		if err := f.Effect.(effect.OnMembers).Undo(d.struckBy(f), m); err != nil {
+		if err := f.onMembers().Undo(d.struckBy(f), m); err != nil {
 			return err
 		}
 	}
@@ -541,7 +541,7 @@ func (f *fault) mend(c port.Cluster) error {
 		return nil
 	}
 	f.working = false
-	if is[effect.OnMembers](f.Fault) {
+	if f.onMembers() != nil {
 		return nil
 	}
 	lost, err := c.Relieve(f.number)
@@ -632,7 +632,7 @@ func (c struckCluster) Start(m port.Member, forget bool) error {
 // turn has the victims of a fault that slows them down stop, or go on.
 func (d *Driver) turn(f *fault, now int64) error {
 	f.stands = !f.stands
-	lasts, err := f.Effect.(*effect.Slow).Turn(d.struckBy(f), f.victims, f.stands)
+	lasts, err := f.kind().Turns(f.Effect, d.struckBy(f), f.victims, f.stands)
 	f.turn = now + int64(lasts)
 	return err
 }

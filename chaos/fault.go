@@ -67,6 +67,12 @@ func is[E effect.Effect](f *Fault) bool {
 	return is
 }
 
+// onMembers returns the effect of a fault that strikes members of the cluster; nil: it is another.
+func (f *Fault) onMembers() effect.OnMembers {
+	e, _ := f.Effect.(effect.OnMembers)
+	return e
+}
+
 // kind returns what kind of fault it is.
 func (f *Fault) kind() *effect.Kind { return effect.KindOf(f.Effect) }
 

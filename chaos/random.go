@@ -631,19 +631,9 @@ func (r *drawn) surely(f Fault) Fault {
 	default:
 		f.For = max(f.For, r.longEnough())
 	}
-	if is[*effect.Loss](&f) && f.Nth == 0 || is[*effect.Duplicate](&f) {
+	sure, byRate := effect.Surely(f.Effect, 0.3, r.late)
+	if f.Effect = sure; byRate && f.Nth == 0 {
 		f.For = max(f.For, min(2*r.s.Campaigns, r.s.Measured/5))
-	}
-	const share = 0.3
-	switch e := f.Effect.(type) {
-	case *effect.Loss:
-		if e.Of.Rate > 0 {
-			e.Of.Rate = max(e.Of.Rate, share)
-		}
-	case *effect.Duplicate:
-		e.Of = max(e.Of, share)
-	case *effect.Bandwidth:
-		f.Effect = &effect.Delay{Later: r.late()}
 	}
 	return f
 }

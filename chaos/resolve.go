@@ -275,7 +275,7 @@ func (f *Fault) excludes(other *Fault, s *Scene) string {
 	case role == port.Node && effect.RateOf(f.Effect) != 0 && effect.RateOf(other.Effect) != 0:
 		why = "the clock of %v has one rate at a time"
 	case role == port.Node, !halts(f) && !halts(other),
-		role == port.Server && !(is[effect.OnMembers](f) && is[effect.OnMembers](other)):
+		role == port.Server && (f.onMembers() == nil || other.onMembers() == nil):
 		return ""
 	}
 	named := map[port.Member]bool{}

@@ -103,11 +103,10 @@ func (s *shrinker) simplify() {
 	const shortest = time.Millisecond
 	for i := range s.Faults {
 		s.change(i, func(f *chaos.Fault) bool {
-			kill, is := f.Effect.(*effect.Kill)
-			if !is || !kill.Forget {
+			if !effect.Forgets(f.Effect) {
 				return false
 			}
-			f.Effect = &effect.Kill{Who: kill.Who, MidInput: kill.MidInput}
+			f.Effect = effect.Remembering(f.Effect)
 			return true
 		})
 		for s.change(i, func(f *chaos.Fault) bool {

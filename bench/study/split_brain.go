@@ -351,7 +351,7 @@ func (x *partition) sides() []effect.Group {
 func (x *partition) cut() string {
 	var words []string
 	for _, f := range x.faults() {
-		words = append(words, f.Effect.(*effect.Partition).Cut.String())
+		words = append(words, effect.CutOf(f.Effect).String())
 	}
 	return strings.Join(words, " ")
 }

@@ -59,6 +59,9 @@ type Kind struct {
 	Sets  bool // clocks are wrong
 	Cuts  bool // nodes are cut off: links, connections or brokers pass nothing on
 
+	// Turns has members stop, or go on, and returns for how long; nil: what it does, it does all the time.
+	Turns func(e Effect, c Cluster, of []port.Member, stop bool) (time.Duration, error)
+
 	Proxies bool   // it takes proxies for connections or routes
 	Weighs  bool   // it depends on how many bytes messages have
 	StandIn string // which fault of links stands in for it in a simulation
@@ -242,6 +245,25 @@ func ByChance(e Effect) bool {
 	return false
 }
 
+// Surely returns an effect on links that hits each message with at least that chance, if chance decides by a
+// rate, and a delay in place of a bandwidth. It reports whether it is a loss or a
+// duplication, of which one message might show nothing.
+func Surely(e Effect, share Share, later func() chance.Distribution) (Effect, bool) {
+	switch e := e.(type) {
+	case *Loss:
+		if e.Of.Rate > 0 {
+			e.Of.Rate = max(e.Of.Rate, share)
+		}
+		return e, true
+	case *Duplicate:
+		e.Of = max(e.Of, share)
+		return e, true
+	case *Bandwidth:
+		return &Delay{Later: later()}, false
+	}
+	return e, false
+}
+
 // MidInput returns after how much of what a node saves and sends because of one input it is killed; 0:
 // between two inputs.
 func MidInput(e Effect) int {
@@ -255,6 +277,14 @@ func MidInput(e Effect) int {
 func Forgets(e Effect) bool {
 	k, is := e.(*Kill)
 	return is && k.Forget
+}
+
+// Remembering returns an effect that makes nobody forget what was saved.
+func Remembering(e Effect) Effect {
+	if k, is := e.(*Kill); is {
+		return &Kill{Who: k.Who, MidInput: k.MidInput}
+	}
+	return e
 }
 
 // RateOf returns the rate at which an effect has clocks of nodes run; 0: it changes none.

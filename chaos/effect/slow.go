@@ -18,7 +18,7 @@ type Slow struct {
 var slow = Kind{Key: "slow", Layer: ofProcesses,
 	Says:    "processes stand still for a share of the time, again and again",
 	Example: "slow: 1, share: 50%", Breaks: nodes.NoPause | nodes.Timing,
-	Zero: new(Slow),
+	Zero: new(Slow), Turns: turnSlow,
 	Flag: "have `nodes` stand still again and again",
 	More: []Key{{Name: "share", Says: "of the time that --slow takes",
 		NoZero: "would change nothing: write a share of the time, as in share: 50%"}}}
@@ -37,13 +37,14 @@ func (s *Slow) Check(time.Duration, bool) (string, error) {
 // slowPeriod is how long a slow process takes from one stop to the next.
 const slowPeriod = 20 * time.Millisecond
 
-// Strike does nothing: see Turn.
+// Strike does nothing: see turnSlow.
 func (*Slow) Strike(Cluster, port.Member) error { return nil }
 
 func (*Slow) Undo(c Cluster, m port.Member) error { return c.Continue(m) }
 
-// Turn has members that are up stop, or go on, and returns for how long.
-func (s *Slow) Turn(c Cluster, of []port.Member, stop bool) (time.Duration, error) {
+// turnSlow has members that are up stop, or go on, and returns for how long.
+func turnSlow(e Effect, c Cluster, of []port.Member, stop bool) (time.Duration, error) {
+	s := e.(*Slow)
 	share, act := 1-float64(s.Share), c.Continue
 	if stop {
 		share, act = float64(s.Share), c.Stop
