@@ -18,12 +18,12 @@ const controlHelp = `Serve the control plane, by which users order the agents of
 prints its URL once it listens. End it with Ctrl-C or SIGTERM; it leaves nothing behind.
 
 With --keys it speaks TLS, and serves whoever has the key of that folder (see orchestrator keys). What it
-refuses goes to standard error.
+refuses goes to standard error. Other machines reach it once --listen says so, as in --listen 0.0.0.0:4222.
 
 Without --keys it listens on a loopback address alone, and whoever has the URL that it prints may do
 everything: the credential is part of it, and is another after each start.`
 
-const controlExample = `  orchestrator control --keys keys
+const controlExample = `  orchestrator control --keys keys --listen 0.0.0.0:4222
   orchestrator control --keys keys --listen 10.0.0.5:4300
   orchestrator control --listen 127.0.0.1:0`
 
@@ -44,8 +44,7 @@ func (a *app) controlCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&c.Keys, "keys", "", "`folder` of keys")
-	cmd.Flags().StringVar(&c.Listen, "listen", "", "`address` and port to listen on (default 0.0.0.0:4222, "+
-		"without keys 127.0.0.1:4222)")
+	cmd.Flags().StringVar(&c.Listen, "listen", "", "`address` and port to listen on (default 127.0.0.1:4222)")
 	return cmd
 }
 

@@ -28,8 +28,8 @@ const DefaultPort = 4222
 
 // A ServerConfig has the settings of the control plane's server.
 type ServerConfig struct {
-	// Listen is an address and a port, as in 0.0.0.0:4222; the port 0 is any that is free. Empty: DefaultPort,
-	// on all addresses with keys and on the loopback address without.
+	// Listen is an address and a port, as in 0.0.0.0:4222; the port 0 is any that is free. Empty: DefaultPort
+	// of the loopback address.
 	Listen string
 	// Keys is a folder that Make has made. Empty: there is no key, clients show a token, and Listen must be a
 	// loopback address.
@@ -85,9 +85,6 @@ func Serve(c ServerConfig) (*Server, error) {
 func listenAddress(c *ServerConfig) (at netip.AddrPort, err error) {
 	if c.Listen == "" {
 		c.Listen = net.JoinHostPort("127.0.0.1", strconv.Itoa(DefaultPort))
-		if c.Keys != "" {
-			c.Listen = net.JoinHostPort("0.0.0.0", strconv.Itoa(DefaultPort))
-		}
 	}
 	host, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {
