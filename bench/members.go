@@ -95,7 +95,7 @@ func (n nodeMembers) goOn(i int) error { return n.signal(i, syscall.SIGCONT) }
 // start returns when the node has been told to go on.
 func (n nodeMembers) start(i int, forget bool) error {
 	id := nodes.ID(i)
-	if n.outage.away && !n.nodes.isUp(id) { // it could not connect, and nobody would bring the broker back
+	if !n.nodes.isUp(id) && (n.outage.away || n.brokerStands(id)) { // and nobody would bring the broker back
 		return fmt.Errorf("node %d cannot be started: %w", id, port.ErrLater)
 	}
 	if err := n.faults.shared(nil); err != nil { // it has not declared itself leader
@@ -105,6 +105,11 @@ func (n nodeMembers) start(i int, forget bool) error {
 		return err
 	}
 	return n.orders.goOn(id)
+}
+
+// brokerStands reports whether the broker of a node stands still.
+func (n nodeMembers) brokerStands(id nodes.ID) bool {
+	return n.transport.own() && n.transport.brokers.Process(n.transport.brokerOf(id)).Turns()%2 == 1
 }
 
 // signal sends a signal to a node. One that has just killed itself may be gone.

@@ -179,6 +179,7 @@ func (c *faultFlags) resolve(s settings, scene *chaos.Scene) (name string, all [
 		}
 	}
 	flags := c.made(s, scene.Measured/3, scene.Measured/3)
+	made := slices.Clone(flags)
 	for i := range flags {
 		if err := flags[i].Check(scene); err != nil {
 			return "", nil, byItsFlag(err)
@@ -200,7 +201,7 @@ func (c *faultFlags) resolve(s settings, scene *chaos.Scene) (name string, all [
 		}
 		name, all = p.Name, p.Faults
 	}
-	if err := sayOfSome(s, check.ProblemOf(scene.Spec).Victim); err != nil {
+	if err := sayOfSome(s, check.ProblemOf(scene.Spec).Victim, made); err != nil {
 		return "", nil, err
 	}
 	all = append(all, flags...)
@@ -223,9 +224,9 @@ func byItsFlag(err error) error {
 	return err
 }
 
-// sayOfSome says which flag says more of a fault that there is not, if one does. A fault that there might be
-// kills the victim.
-func sayOfSome(s settings, victim string) error {
+// sayOfSome says which flag says more of a fault that there is not among those that flags make, if one does.
+// A fault that there might be kills the victim.
+func sayOfSome(s settings, victim string, made []chaos.Fault) error {
 	for _, x := range ofFaults() {
 		of, missing := x.of, "--"+strings.Join(x.of, ", --")
 		if of == nil {
@@ -234,7 +235,14 @@ func sayOfSome(s settings, victim string) error {
 				of = append(of, k.Key)
 			}
 		}
-		if s.rank(x.flag) == byFlag && !slices.ContainsFunc(of, s.given) {
+		taken := slices.ContainsFunc(made, func(f chaos.Fault) bool {
+			return x.of == nil || slices.Contains(effect.KindOf(f.Effect).Takes(), x.key)
+		})
+		switch some := slices.ContainsFunc(of, s.given); {
+		case s.rank(x.flag) != byFlag || taken:
+		case some:
+			return fmt.Errorf("--%s says more of a fault, and not of this one: see orchestrator plans", x.flag)
+		default:
 			return fmt.Errorf("--%s says more of a fault, and there is none that it is for: add %s", x.flag,
 				missing)
 		}

@@ -97,7 +97,8 @@ func (c *injectCall) request(s settings) (*control.Request, error) {
 		}
 		r.Faults = slices.Clone(p.Faults)
 	}
-	r.Faults = append(r.Faults, c.faults.made(s, 0, lasts)...)
+	made := c.faults.made(s, 0, lasts)
+	r.Faults = append(r.Faults, made...)
 	for _, text := range c.faults.written {
 		f, err := chaos.ParseFault(text)
 		if err != nil {
@@ -105,7 +106,7 @@ func (c *injectCall) request(s settings) (*control.Request, error) {
 		}
 		r.Faults = append(r.Faults, f)
 	}
-	if err := sayOfSome(s, "random"); err != nil {
+	if err := sayOfSome(s, "random", made); err != nil {
 		return nil, err
 	}
 	asked := 0
