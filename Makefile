@@ -97,7 +97,7 @@ $(COMMANDS): build
 	@bin/orchestrator $@ $(words) $(if $(filter elect,$@),$(election))
 
 # Elections are about leaders that crash, unless the call says what else goes wrong, or for how long.
-election = $(if $(filter PLAN FAULT CUT CUT_NETWORK KILL PAUSE,$(given))$(findstring --plan,$(args)),,--plan=leader-crashes) \
+election = $(if $(filter PLAN FAULT CUT KILL PAUSE,$(given))$(findstring --plan,$(args)),,--plan=leader-crashes) \
 	$(if $(filter DURATION,$(given))$(findstring --duration,$(args)),,--duration=20s)
 
 .PHONY: build

@@ -241,6 +241,9 @@ func (d *Driver) strike(f *fault, b port.FaultEvent, of effect.Group) error {
 		}
 	}
 	b.At = d.cluster.Now()
+	if !struck {
+		d.lasts(f, b.At)
+	}
 	who, err := d.named(f, of)
 	if err != nil {
 		return err
@@ -343,6 +346,7 @@ func (d *Driver) nodesOf(m port.Member) int {
 // strain begins a fault of connections.
 func (d *Driver) strain(f *fault, b port.FaultEvent, of effect.Group) error {
 	b.At = d.cluster.Now()
+	d.lasts(f, b.At)
 	w := effect.Wires{Nodes: of, Nth: f.Nth,
 		Members: func(t *effect.Target) ([]port.Member, error) { return d.members(f, t, of) }}
 	if f.placement != nil {
@@ -405,6 +409,13 @@ func (d *Driver) ofServers(f *fault, b port.FaultEvent) port.FaultEvent {
 		b.Breaks &^= nodes.ServerMajority
 	}
 	return b
+}
+
+// lasts has a fault end so long after it has begun, which may be later than it was to.
+func (d *Driver) lasts(f *fault, begun int64) {
+	if f.For > 0 && f.shared.to.Load() != 0 {
+		f.shared.to.Store(d.end(f, begun))
+	}
 }
 
 // record records the beginning of a fault.

@@ -1,6 +1,10 @@
 package chaos
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"time"
+)
 
 // Plans with the keys that faults of one role had earlier mean what they meant.
 func TestEarlierKeysMeanTheSame(t *testing.T) {
@@ -25,5 +29,40 @@ func TestEarlierKeysMeanTheSame(t *testing.T) {
 		if a.String() != b.String() || a.kind() != b.kind() || a.Breaks() != b.Breaks() {
 			t.Errorf("%s is %v, and %s is %v", was, &a, is, &b)
 		}
+	}
+}
+
+// What was no fault of an earlier key is none now, and a value that several faults share stays as it is.
+func TestEarlierKeysTakeNoMore(t *testing.T) {
+	for _, text := range []string{"cut-server: 0/1-2, for: 1s", "cut-server: bridge, for: 1s",
+		"cut-server: broker 0/broker 1", "kill: 0, kill-broker: 0, for: 1s",
+		"kill-server: 0, kill-broker: 0, for: 1s",
+		"kill-broker: ", "kill-server: broker 0", "cut-routes: [0, 1]", "cut-network: host 1, kernel: false"} {
+		if f, err := ParseFault(text); err == nil {
+			t.Errorf("%s is %v", text, &f)
+		}
+	}
+	p, err := ReadPlan("p", []byte("about: x\nfaults:\n  - pause: &x 0\n    at: 1s\n"+
+		"  - kill-broker: *x\n    at: 2s\n    for: 1s\n  - kill-broker: &y 1\n    for: 1s\n  - pause: *y\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"pause 0", "kill broker 0", "kill broker 1", "pause 1"} {
+		if got := p.Faults[i].What(); got != want {
+			t.Errorf("fault %d is %s, and not %s", i+1, got, want)
+		}
+	}
+}
+
+// A fault that begins later than it was to, as one that is injected may, lasts as long all the same.
+func TestFaultsThatBeginLateLast(t *testing.T) {
+	d, c := driven(t, "pause: 1, at: 10ms, for: 20ms")
+	c.now = 45e6
+	if err := d.Step(); err != nil || d.Next() != 65e6 {
+		t.Fatalf("begun at 45 ms it is to end at %v, %v", time.Duration(d.Next()), err)
+	}
+	c.until(t, d, 80)
+	if got, want := strings.Join(c.did, ", "), "45 pause 1, 45 began 1, 65 resume 1, 65 healed 1"; got != want {
+		t.Errorf("%s, not %s", got, want)
 	}
 }

@@ -135,24 +135,43 @@ var earlier = map[string]struct {
 	"clock-server": {"clock", port.Server}, "cut-server": {"cut", port.Server},
 	"cut-routes": {"cut", port.Broker}, "cut-network": {"cut", port.Host}}
 
-// today puts the keys of today in place of earlier ones in a fault of a plan.
+// today puts the keys of today in place of earlier ones in a fault of a plan. What is no fault of the earlier
+// key stays as it is, and is refused as a key that there is not.
 func today(n *yaml.Node) {
+	has := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		has[n.Content[i].Value] = true
+	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		was, is := earlier[key.Value]
-		if !is {
+		if value.Kind == yaml.AliasNode {
+			value = value.Alias
+		}
+		if !is || has[was.key] || value.Kind != yaml.ScalarNode {
 			continue
 		}
+		of := *value // another fault may have the value by an alias
+		of.Anchor, of.Tag = "", "!!str"
+		role := was.role.String() + " "
 		switch {
+		case of.Value == "":
+			of.Tag = value.Tag
 		case was.role == port.Host:
-			n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "kernel"},
-				&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true"})
+			if has["kernel"] {
+				continue
+			}
+			n.Content = append(n.Content,
+				&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "kernel", Line: key.Line},
+				&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true", Line: key.Line})
 		case was.key == "cut" && was.role == port.Broker:
-			value.Value = "broker " + strings.ReplaceAll(value.Value, "/", "/broker ")
-		case was.key != "cut" && !strings.HasPrefix(value.Value, was.role.String()+" "):
-			value.Value = was.role.String() + " " + value.Value
+			of.Value = role + strings.ReplaceAll(strings.ReplaceAll(of.Value, role, ""), "/", "/"+role)
+		case was.key == "cut" && !strings.Contains(of.Value, was.role.String()):
+			continue
+		case was.key != "cut" && !strings.HasPrefix(of.Value, role):
+			of.Value = role + of.Value
 		}
-		key.Value, value.Tag = was.key, "!!str"
+		key.Value, n.Content[i+1], has[was.key] = was.key, &of, true
 	}
 }
 

@@ -53,7 +53,7 @@ func (f *Fault) checkServers(s *Scene) error {
 	case k.Sets && of.NoClock != "":
 		return no(k.Key, "the clocks of the servers of %s cannot be set: %s", of.Service, of.NoClock)
 	case between && of.Count == 1:
-		return no(k.Key, "there is one server, and no other to be cut off from: take --members 3")
+		return no(k.Key, "there is one server, and no other to be cut off from: take --with members=3")
 	case between && !of.Peers:
 		return no(k.Key, "the servers of %s do not talk to each other, or do it where only Linux says who "+
 			"connects: cut clients off from them, as in cut: holder/server 0", of.Service)

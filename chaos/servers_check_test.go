@@ -56,7 +56,7 @@ func TestServersUnderKeysOfNodesAreChecked(t *testing.T) {
 		"clock: server 0\nrate: 2":         {nil, "clock of servers takes no rate"},
 		"kill: server 3":                   {nil, "there is no server 3: they are 0 to 2"},
 		"lag: server 0\nby: 1s": {nil,
-			"this is a fault of nodes: kill, pause and cut take brokers and servers"},
+			"lag takes nodes: kill, pause and cut take brokers and servers"},
 	})
 }
 

@@ -99,10 +99,10 @@ func (c *composed) leavesNothing(call string) {
 func TestCompose(t *testing.T) {
 	c := overContainers(t)
 	c.wants("compose-bench ALGO=ricart N=32 DURATION=1s", "VALID",
-		"together           62.000", "4 hosts, 4 brokers")
-	c.wants("compose-elect FAULTS=1 SCHEME=raft-election N=5 DURATION=5s CUT_NETWORK=host_1 AT=1s FOR=1500ms",
-		"VALID", "it hit 1 node", "all agreed after")
-	c.wants("compose-bench FAULTS=1 ALGO=majority N=8 DURATION=5s CUT_NETWORK=host_1 AT=1s FOR=1500ms",
+		"together           62.000", "4 hosts")
+	c.wants("compose-elect FAULTS=1 SCHEME=raft-election N=5 DURATION=5s CUT=host_1 KERNEL=true AT=1s "+
+		"FOR=1500ms", "VALID", "it hit 1 node", "all agreed after")
+	c.wants("compose-bench FAULTS=1 ALGO=majority N=8 DURATION=5s CUT=host_1 KERNEL=true AT=1s FOR=1500ms",
 		"VALID", "it hit 2 nodes", "after it")
 	// Each of the two that are cut off may enter once, by votes that were given before.
 	if rows := c.latest("show", "--json"); !inMinority.MatchString(rows) {

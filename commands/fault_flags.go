@@ -41,7 +41,8 @@ var (
 			Says: "what it waits for then, as in '3 enters' or 'any receives token #5'"},
 		{Name: "after", Says: "how long after that it begins"},
 		{Name: "for",
-			Says: "how long it lasts, or who was killed stays down (default a third of --duration, or for good)",
+			Says: "how long it lasts, or who was killed stays down (default a third of --duration; nodes and " +
+				"servers stay down for good)",
 			NoZeroFlag: "would be no time at all: leave it out for the default, or write a --fault without " +
 				"`for` for one that lasts to the end"}}
 )
@@ -238,14 +239,15 @@ func sayOfSome(s settings, victim string, made []chaos.Fault) error {
 		taken := slices.ContainsFunc(made, func(f chaos.Fault) bool {
 			return x.of == nil || slices.Contains(effect.KindOf(f.Effect).Takes(), x.key)
 		})
-		switch some := slices.ContainsFunc(of, s.given); {
-		case s.rank(x.flag) != byFlag || taken:
-		case some:
-			return fmt.Errorf("--%s says more of a fault, and not of this one: see orchestrator plans", x.flag)
-		default:
-			return fmt.Errorf("--%s says more of a fault, and there is none that it is for: add %s", x.flag,
-				missing)
+		if s.rank(x.flag) != byFlag || taken {
+			continue
 		}
+		for i := range made {
+			if k := effect.KindOf(made[i].Effect); slices.Contains(of, k.Key) {
+				return fmt.Errorf("--%s: %s takes no %s: see orchestrator plans", x.flag, k.Name(), x.key)
+			}
+		}
+		return fmt.Errorf("--%s says more of a fault, and there is none that it is for: add %s", x.flag, missing)
 	}
 	return nil
 }

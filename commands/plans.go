@@ -79,6 +79,10 @@ func listPlans(out io.Writer, which string, plans []*chaos.Plan) {
 
 // plansLine prints a line of two columns, or several if the second takes more.
 func plansLine(out io.Writer, what, says string) {
+	if len(what) > plansIndent-2 {
+		fmt.Fprintln(out, what)
+		what = ""
+	}
 	for i, part := range english.Wrap(says, plansWidth-plansIndent) {
 		if i > 0 {
 			what = ""
@@ -115,6 +119,10 @@ func writePlans(out io.Writer) {
 	line("\nTARGET", " WHO THAT IS")
 	line("3, 0-2, 0-2,5", "these nodes")
 	line("host 1, host 0-2", "the nodes on these hosts; takes --hosts")
+	line("broker 0, broker 0-1", "these brokers, of kill, pause and cut")
+	line("server 0, server 0-1", "these servers of a service, of kill, pause, clock and cut; takes --service")
+	line("server leader", "the server that leads then, or is the primary")
+	line("server of holder", "the server that answered the next client to enter last")
 	for _, t := range effect.TargetWords {
 		line(t.Word, t.Says)
 	}

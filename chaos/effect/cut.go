@@ -395,7 +395,7 @@ func (c *Cut) checkMembers(parts int, fail func(why string) (Cut, error)) (err e
 	case others:
 		_, err = fail(", since it has servers on one side and brokers on another")
 	case clients && c.Role() == port.Broker:
-		_, err = fail(", since nodes are at brokers: name them by stall or reset, or cut links, as in 0/1-2")
+		_, err = fail(", since it has nodes on one side and brokers on another: write broker on each side")
 	case clients && len(c.members) != 1:
 		_, err = fail(", since it has clients on one side and servers on more")
 	case clients && c.members[0].Word == ServerOfHolder && c.Of.Word != "holder":

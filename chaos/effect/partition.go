@@ -66,7 +66,8 @@ func (p *Partition) more() (more []string) {
 
 func (p *Partition) Check(time.Duration, bool) (string, error) {
 	if p.Kernel && len(p.hosts()) == 0 {
-		return "kernel", errors.New("kernels of hosts cut these off from all others: name hosts, as in cut: host 1")
+		return "kernel", errors.New("kernels of hosts cut these off from all others: name them in one list, " +
+			"as in cut: host 1")
 	}
 	return "", nil
 }

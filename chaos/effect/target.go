@@ -86,7 +86,8 @@ func ParseTarget(text string) (Target, error) {
 		if near := suggest.Nearest(word, words); near != "" {
 			return Target{}, fmt.Errorf("%q is no target: did you mean %s?", text, near)
 		}
-		return Target{}, fmt.Errorf("%q is no target: write 3, 0-2, 0-2,5, host 1, or %s", text,
+		return Target{}, fmt.Errorf("%q is no target: write 3, 0-2, 0-2,5, host 1, broker 0, server 0, server "+
+			"leader, or %s", text,
 			strings.Join(words, ", "))
 	case word != "random":
 		many = 0
