@@ -27,7 +27,7 @@ type connections struct {
 	// reconnects says that nodes outlive the loss of their connections.
 	reconnects bool
 	resets     map[int]bool // faults that close connections or routes and are in force, by number
-	// what ends the strains that are in force, by number
+	// functions that end the strains in force, by the number of the fault
 	ends     map[int]func() (lost uint64, err error)
 	outage   outage
 	carriers []cluster.Process // those that have ended included
@@ -45,7 +45,7 @@ var (
 	errNotOurs = errors.New("the broker is not one of the run's own: leave out --nats")
 )
 
-// brokers are those of a run as members of its cluster.
+// brokers carry out the verbs of members on the brokers of a run.
 type brokers struct{ *connections }
 
 func (b brokers) up(i int) bool { return b.transport.check(i) == nil && b.transport.running(i) }
@@ -117,7 +117,7 @@ func (c *connections) mayBeBack() {
 	}
 }
 
-// strain puts a strain on connections, and notes what ends it.
+// strain puts a strain on connections, and keeps the function that ends it.
 func (c *connections) strain(number int, s port.Strain) (err error) {
 	if len(s.Links) == 0 {
 		return fmt.Errorf("fault %d is on no connection", number)
@@ -153,8 +153,8 @@ func (c *connections) relieve(number int) (lost uint64, err error) {
 	return end()
 }
 
-// cutRoutes closes the routes between brokers (see cluster.Brokers.Cut). They open their routes again within
-// some seconds after it has ended, which settled reports.
+// cutRoutes closes the routes between brokers (see cluster.Brokers.Cut). When the cut ends, the brokers open
+// their routes again within some seconds; settled reports that.
 func (c *connections) cutRoutes(number int, s port.Strain) (func() (uint64, error), error) {
 	switch {
 	case !c.transport.own():
@@ -186,8 +186,8 @@ type networkCutter interface {
 var errNoCutter = errors.New("no host of this run can cut its network off: it takes hosts with networks of " +
 	"their own and NET_ADMIN; leave out kernel, as in cut: host 1")
 
-// cutNetwork has kernels drop packets between hosts. TCP sends again what is dropped, but brokers give up
-// what waits for too long.
+// cutNetwork makes kernels drop packets between hosts. TCP sends a dropped packet again, but a broker
+// gives up a message that waits for too long.
 func (c *connections) cutNetwork(number int, s port.Strain) (func() (uint64, error), error) {
 	if c.cutter == nil {
 		return nil, errNoCutter
@@ -217,7 +217,8 @@ func (c *connections) beginReset(number int) error {
 	return c.lose()
 }
 
-// ended says that a fault is healed that may have, unless err says that it is not.
+// ended notes that a fault is healed, unless err is set. If the fault may have closed connections, these may
+// come back now.
 func (c *connections) ended(number int, err error) error {
 	if err == nil && c.resets[number] {
 		delete(c.resets, number)

@@ -13,7 +13,8 @@ import (
 	"turnstile/nodes/port"
 )
 
-// Members are what of a run plays one role, and can be struck by faults. A call returns when it is done.
+// Members are the processes of a run with one role. Faults strike them by these verbs. A call returns when
+// the verb is carried out.
 type members interface {
 	up(i int) bool
 	kill(i int) error
@@ -95,7 +96,9 @@ func (n nodeMembers) goOn(i int) error { return n.signal(i, syscall.SIGCONT) }
 // start returns when the node has been told to go on.
 func (n nodeMembers) start(i int, forget bool) error {
 	id := nodes.ID(i)
-	if !n.nodes.isUp(id) && (n.outage.away || n.brokerStands(id)) { // and nobody would bring the broker back
+	// Otherwise the node would wait for its broker, this call for the node, and nobody would bring the
+	// broker back.
+	if !n.nodes.isUp(id) && (n.outage.away || n.transport.stands(id)) {
 		return fmt.Errorf("node %d cannot be started: %w", id, port.ErrLater)
 	}
 	if err := n.faults.shared(nil); err != nil { // it has not declared itself leader
@@ -105,11 +108,6 @@ func (n nodeMembers) start(i int, forget bool) error {
 		return err
 	}
 	return n.orders.goOn(id)
-}
-
-// brokerStands reports whether the broker of a node stands still.
-func (n nodeMembers) brokerStands(id nodes.ID) bool {
-	return n.transport.own() && n.transport.brokers.Process(n.transport.brokerOf(id)).Turns()%2 == 1
 }
 
 // signal sends a signal to a node. One that has just killed itself may be gone.
@@ -124,7 +122,7 @@ func (n nodeMembers) setClock(i int, jump time.Duration, rate float64) error {
 	return n.orders.give(host.Order{Do: host.SetClock, Jump: jump, Rate: rate}, nodes.ID(i))
 }
 
-// hostMembers are the hosts of a run. Faults strike the processes there, and what hosts send.
+// hostMembers refuse all verbs: faults strike the processes on a host, or the packets that it sends.
 type hostMembers struct{}
 
 var errHost = errors.New("a host is not struck as a whole: name its nodes, as in kill: host 1")

@@ -20,7 +20,7 @@ import (
 	"turnstile/nodes/port"
 )
 
-// servers are those of the service that a run is about, as members of its cluster.
+// servers carry out the verbs of members on the servers of a run's service.
 type servers struct {
 	*serving // nil: the run has none
 	ctx      context.Context
@@ -121,7 +121,8 @@ func (s servers) do(what func() error) error {
 	return what()
 }
 
-// strain cuts connections of servers, or has answers to clients be lost. It returns what ends that.
+// strain cuts connections of servers, or loses answers to clients. It returns a function that ends the
+// strain.
 func (s servers) strain(number int, of port.Strain) (func() (uint64, error), error) {
 	f := cluster.ConnectionFault{Number: number}
 	if of.Answer > 0 {

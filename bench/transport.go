@@ -192,6 +192,12 @@ func (t *transport) check(i int) error {
 	return nil
 }
 
+// stands reports whether a broker that a node connects to stands still.
+func (t *transport) stands(id nodes.ID) bool {
+	still := func(p cluster.Process) bool { return p.Turns()%2 == 1 }
+	return t.own() && still(t.brokers.Process(t.brokerOf(id))) || t.second != nil && still(t.second.Process(0))
+}
+
 // process returns the process of a broker.
 func (t *transport) process(i int) cluster.Process {
 	b, at := t.broker(i)

@@ -219,8 +219,8 @@ func (f *Fault) checkTarget(s *Scene) error {
 	}
 	switch n := s.Config.N; {
 	case k.Role == port.Node && len(effect.MembersIn(f.Effect)) > 0:
-		return f.mistake(k.Key, "%s: %s takes %s: kill, pause and cut take brokers and servers, and clock takes "+
-			"servers", f.What(), k.Key, map[bool]string{true: "nodes and servers", false: "nodes"}[k.Key == "clock"])
+		return f.mistake(k.Key, "%s: %s takes %s: kill, pause and cut take brokers and servers", f.What(), k.Key,
+			effect.Takers(k.Key))
 	case cut.Word != "" && (s.total() < 2 || t.Word == "all" || t.Word == "random" && t.Many >= s.total()):
 		return f.mistake(k.Key, "%s: that leaves nobody to be cut off from", f.What())
 	case t.Word == "minority" && n < 3, cut.Word == "majority" && n < 3:

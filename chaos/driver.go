@@ -242,7 +242,7 @@ func (d *Driver) strike(f *fault, b port.FaultEvent, of effect.Group) error {
 	}
 	b.At = d.cluster.Now()
 	if !struck {
-		d.lasts(f, b.At)
+		d.endAfter(f, b.At)
 	}
 	who, err := d.named(f, of)
 	if err != nil {
@@ -276,8 +276,8 @@ func (d *Driver) strike(f *fault, b port.FaultEvent, of effect.Group) error {
 	return d.record(f, d.ofServers(f, b))
 }
 
-// named returns the members whom a fault of members is to hit, given the nodes if it is one of nodes or hits
-// the server of one.
+// named returns the members that a fault is to hit. The nodes are its victims, or the holder whose server
+// it hits.
 func (d *Driver) named(f *fault, of effect.Group) (all []port.Member, err error) {
 	named := effect.MembersIn(f.Effect)
 	for i := range named {
@@ -295,7 +295,8 @@ func (d *Driver) named(f *fault, of effect.Group) (all []port.Member, err error)
 	return all, nil
 }
 
-// members returns the brokers or servers that those are now whom a fault names, if it hits some nodes.
+// members returns the brokers or servers that a target names at this moment. The server of the holder is
+// that of the first of some nodes.
 func (d *Driver) members(f *fault, t *effect.Target, of effect.Group) (all []port.Member, err error) {
 	switch t.Word {
 	case effect.ServerOfHolder:
@@ -330,7 +331,7 @@ func (d *Driver) mayHit(f *fault, m port.Member) bool {
 	return d.cluster.Up(m) && len(d.stops[m]) == 0
 }
 
-// nodesOf returns how many nodes a fault hits that hits a member.
+// nodesOf returns how many nodes a fault of a member hits.
 func (d *Driver) nodesOf(m port.Member) int {
 	switch m.Role {
 	case port.Node:
@@ -346,7 +347,7 @@ func (d *Driver) nodesOf(m port.Member) int {
 // strain begins a fault of connections.
 func (d *Driver) strain(f *fault, b port.FaultEvent, of effect.Group) error {
 	b.At = d.cluster.Now()
-	d.lasts(f, b.At)
+	d.endAfter(f, b.At)
 	w := effect.Wires{Nodes: of, Nth: f.Nth,
 		Members: func(t *effect.Target) ([]port.Member, error) { return d.members(f, t, of) }}
 	if f.placement != nil {
@@ -371,8 +372,9 @@ func (d *Driver) strain(f *fault, b port.FaultEvent, of effect.Group) error {
 	return d.record(f, b)
 }
 
-// touch notes which servers a strain is about, and returns how many nodes that are up it hits: those whose
-// connections it is on, at the brokers that it is between, or on the hosts that are cut off from others.
+// touch notes the servers that a strain hits, and counts the nodes that it hits and that are up. A strain
+// on connections of nodes hits these nodes; one between brokers hits the nodes connected there; one
+// between hosts hits the nodes on the hosts that are cut off.
 func (d *Driver) touch(f *fault, s *port.Strain) (count int) {
 	seen := map[port.Member]bool{}
 	for _, l := range s.Links {
@@ -402,7 +404,8 @@ func (d *Driver) touch(f *fault, s *port.Strain) (count int) {
 	return count
 }
 
-// ofServers completes the beginning of a fault by what it means to servers.
+// ofServers adds the servers that a fault hits to the event of its beginning. If a majority of the servers
+// stays joined, the fault does not break that assumption.
 func (d *Driver) ofServers(f *fault, b port.FaultEvent) port.FaultEvent {
 	b.Servers = f.hit
 	if f.ofServers() && d.majorityJoined(f.servers, b.At) {
@@ -411,8 +414,8 @@ func (d *Driver) ofServers(f *fault, b port.FaultEvent) port.FaultEvent {
 	return b
 }
 
-// lasts has a fault end so long after it has begun, which may be later than it was to.
-func (d *Driver) lasts(f *fault, begun int64) {
+// endAfter sets the end of a fault by the time at which it has begun. A fault may begin later than planned.
+func (d *Driver) endAfter(f *fault, begun int64) {
 	if f.For > 0 && f.shared.to.Load() != 0 {
 		f.shared.to.Store(d.end(f, begun))
 	}
@@ -546,7 +549,7 @@ func (d *Driver) CameTo() (all []Fault) {
 	return all
 }
 
-// mend ends the strain on connections that a fault has begun.
+// mend ends the strain that a fault has put on connections.
 func (f *fault) mend(c port.Cluster) error {
 	if !f.working {
 		return nil

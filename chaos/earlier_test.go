@@ -32,7 +32,8 @@ func TestEarlierKeysMeanTheSame(t *testing.T) {
 	}
 }
 
-// What was no fault of an earlier key is none now, and a value that several faults share stays as it is.
+// An earlier key accepts only the values that it accepted then. A value that several faults share by an alias
+// does not change.
 func TestEarlierKeysTakeNoMore(t *testing.T) {
 	for _, text := range []string{"cut-server: 0/1-2, for: 1s", "cut-server: bridge, for: 1s",
 		"cut-server: broker 0/broker 1", "kill: 0, kill-broker: 0, for: 1s",
@@ -54,7 +55,7 @@ func TestEarlierKeysTakeNoMore(t *testing.T) {
 	}
 }
 
-// A fault that begins later than it was to, as one that is injected may, lasts as long all the same.
+// A fault that begins later than planned, such as an injected one, lasts as long as it says.
 func TestFaultsThatBeginLateLast(t *testing.T) {
 	d, c := driven(t, "pause: 1, at: 10ms, for: 20ms")
 	c.now = 45e6

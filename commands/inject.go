@@ -71,7 +71,8 @@ func (a *app) injectCommand() *cobra.Command {
 		"the `plan` of what goes wrong, its times counted from now: one of those that plans lists, or a file")
 	c.faults.addFaults(f)
 	f.Lookup("at").Usage = "when a fault begins, from now on (default now)"
-	f.Lookup("for").Usage = "how long it lasts, or who was killed stays down (default 1s, or for good)"
+	f.Lookup("for").Usage = "how long it lasts, or who was killed stays down (default 1s; nodes and " +
+		"servers stay down for good)"
 	f.BoolVar(&c.list, "list", false, "list the faults of the run, with what has become of them")
 	f.IntVar(&c.heal, "heal", 0, "heal the fault of this `number` now")
 	noZero(f, "heal", "is the number of no fault: they count from 1, and --list lists them")

@@ -182,9 +182,9 @@ func (b *Brokers) Restart(ctx context.Context, i int) error {
 	return b.start(ctx, i)
 }
 
-// Cut ends the routes between pairs of brokers, the lower number first, with what is on its way, and keeps
-// them from being opened again, until it is healed. The number identifies the fault to the proxies, which
-// carry it out.
+// Cut closes the routes between pairs of brokers; messages on their way are lost. Each pair has the lower
+// number first. The routes stay closed until Heal is called with the same number, which is the number of
+// the fault. The proxies carry out the cut.
 func (b *Brokers) Cut(ctx context.Context, number int, routes [][2]int) error {
 	if b.proxies == nil {
 		return errors.New("the routes between the brokers cannot be cut, since they do not run through proxies")

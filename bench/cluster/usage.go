@@ -140,8 +140,8 @@ func parseTicks(text string, usable func(cpu int) bool) (t ticks) {
 	return t
 }
 
-// AddChildren adds what the processes have used that those of a run have started themselves, as /proc knows
-// it: in units of 10 ms. Children that have ended count once their parent has waited for them.
+// AddChildren adds the CPU time of the child processes that the processes of a run have started, by /proc, in
+// units of 10 ms. A child that has ended counts once its parent has waited for it.
 func (u *Usage) AddChildren(brokers, nodes []Process) {
 	all := readProcesses()
 	add := func(of []Process, to *time.Duration) {

@@ -23,8 +23,8 @@ type Cut struct {
 	// for groups that are not known yet: bridge, ring or a target, which is cut off from all others
 	Word string
 	Of   Target // that target
-	// members are the sides of a cut between brokers or servers, which is none of links; of servers and the
-	// clients that Of says, the one side of servers
+	// members are the sides of a cut between brokers, between servers, or between the clients Of and servers;
+	// empty: the cut is one of links
 	members []Target
 	group   map[nodes.ID]int
 }
@@ -243,7 +243,7 @@ func (c *Cut) Blocks(from, to, victim nodes.ID) bool {
 	return c.Separates(from, to)
 }
 
-// Role returns of which role the members are that it cuts off from each other, or nodes from.
+// Role returns the role of the members that the cut separates: nodes, unless a side names brokers or servers.
 func (c Cut) Role() port.Role {
 	if len(c.members) == 0 {
 		return port.Node
@@ -385,7 +385,7 @@ func parseMemberCut(text string) (c Cut, err error) {
 	return c, c.checkMembers(len(parts), fail)
 }
 
-// checkMembers says what is wrong with the sides of a cut of servers or brokers.
+// checkMembers returns an error if the sides of a cut of servers or brokers do not fit together.
 func (c *Cut) checkMembers(parts int, fail func(why string) (Cut, error)) (err error) {
 	words := slices.ContainsFunc(c.members, func(t Target) bool { return t.Word != "" })
 	others := slices.ContainsFunc(c.members, func(t Target) bool { return t.Role != c.Role() })

@@ -152,7 +152,8 @@ var kindsOf = func() map[reflect.Type][]*Kind {
 	return of
 }()
 
-// KindOf returns the kind of an effect. One that is for members whom it cannot hit has that of others.
+// KindOf returns the kind of an effect. If the effect names members that it cannot hit, it is the first
+// kind of its key.
 func KindOf(e Effect) *Kind {
 	all := kindsOf[reflect.TypeOf(e)]
 	for _, k := range all {
@@ -165,6 +166,17 @@ func KindOf(e Effect) *Kind {
 
 // RoleOf returns the role of the members that an effect is for.
 func RoleOf(e Effect) port.Role { return e.role() }
+
+// Takers names the members that the faults of a key take, as in "nodes and servers".
+func Takers(key string) string {
+	var roles []string
+	for _, k := range Kinds {
+		if k.Key == key {
+			roles = append(roles, k.Role.String()+"s")
+		}
+	}
+	return strings.Join(roles, " and ")
+}
 
 // Given returns the keys of an effect that have a value, beside its own.
 func Given(e Effect) (keys []string) {
@@ -214,8 +226,8 @@ func CutOf(e Effect) *Cut {
 	return nil
 }
 
-// Separated returns the cut that kernels of hosts make between nodes, given how many hosts there are and the
-// nodes on each; nil: it is none of theirs.
+// Separated returns the cut between nodes that kernels of hosts make. hosts is how many hosts there are,
+// and on returns the nodes on a host. Nil: kernels do not carry out the effect.
 func Separated(e Effect, hosts int, on func(host int) Group) *Cut {
 	if p, is := e.(*Partition); is && p.Kernel {
 		return new(p.cutOfHosts(hosts, on))
@@ -245,9 +257,8 @@ func ByChance(e Effect) bool {
 	return false
 }
 
-// Surely returns an effect on links that hits each message with at least that chance, if chance decides by a
-// rate, and a delay in place of a bandwidth. It reports whether it is a loss or a
-// duplication, of which one message might show nothing.
+// Surely returns an effect that hits a message with at least this chance, if it has a rate. In place of a
+// bandwidth it returns a delay. It reports whether the effect is a loss or a duplication.
 func Surely(e Effect, share Share, later func() chance.Distribution) (Effect, bool) {
 	switch e := e.(type) {
 	case *Loss:
@@ -279,7 +290,7 @@ func Forgets(e Effect) bool {
 	return is && k.Forget
 }
 
-// Remembering returns an effect that makes nobody forget what was saved.
+// Remembering returns the effect without forget.
 func Remembering(e Effect) Effect {
 	if k, is := e.(*Kill); is {
 		return &Kill{Who: k.Who, MidInput: k.MidInput}

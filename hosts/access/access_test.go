@@ -213,6 +213,15 @@ func TestAnImpostorLearnsNothing(t *testing.T) {
 	}
 }
 
+// A server listens on the loopback address unless it is told otherwise, also with keys.
+func TestServeListensHere(t *testing.T) {
+	for _, keys := range []string{"", "keys"} {
+		if at, err := listenAddress(&ServerConfig{Keys: keys}); err != nil || !at.Addr().IsLoopback() {
+			t.Errorf("with keys %q it listens at %v, %v", keys, at, err)
+		}
+	}
+}
+
 // A server without keys listens on a loopback address and nowhere else.
 func TestServeWithoutKeys(t *testing.T) {
 	for listen, says := range map[string]string{

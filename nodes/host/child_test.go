@@ -3,6 +3,7 @@
 package host
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +61,10 @@ func TestChildrenThatMisbehave(t *testing.T) {
 			says := c.explain(err).Error()
 			if !strings.Contains(says, x.says) || !strings.Contains(says, "last words") {
 				t.Error(says)
+			}
+			// To end by itself is a breach of the contract, and a signal may have come from anybody.
+			if breach := new(foreign.Breach); errors.As(err, &breach) != (name == "dies") {
+				t.Errorf("%s: it is a breach: %v", says, name != "dies")
 			}
 		})
 	}
