@@ -1,15 +1,9 @@
-// Package bench makes one run, from its options to its verdict.
+// Package bench has what a run is, and judges it.
 //
-// [Options] say what a run is to be, as texts and numbers. Options.Resolve reads them once, completes them,
-// and returns a [Job], which nothing parses again. [Make] makes the run of a job: it starts processes, or
-// simulates, trial by trial; it stores each history, and has it measured and judged. [Try] makes one trial,
-// and stores nothing of a simulated one.
+// [Options] say what a run is to be, as texts and numbers. [Resolve] reads them once, completes them, and
+// returns a [Job], which nothing parses again. [Simulate] makes a trial of a job on virtual time; Job.Judge
+// returns the fold that measures and judges the history of a trial, simulated or real.
 //
-// A [Run] is what came of it in memory, a [Record] its run.yaml. [Reopen] makes a run again from its record
-// and its histories: so verify judges it, and Run.Audit compares its tables with the stored ones. A
-// [Summary] is all that is printed of a run, whether it was just made or read from its folder, and [Compare]
-// compares two.
-//
-// It prints nothing: package report/text does. It knows nothing of several runs: package study does. How a
-// process is started and ended is known to package cluster, and what columns a table has to package results.
+// Package runs makes and stores runs, of trials that package trial makes of real processes, which package
+// site starts; package study makes several. None of them is known here.
 package bench

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,38 +19,6 @@ import (
 	"turnstile/nodes/sim"
 	"turnstile/nodes/workload"
 )
-
-// What the options say is read once, when the job is made.
-func TestOptionsAreResolvedOnce(t *testing.T) {
-	row, err := mutex.Find("ricart-agrawala")
-	if err != nil {
-		t.Fatal(err)
-	}
-	looks, counted := 0, *row
-	look := func(nodes.Config, string) error { looks++; return nil }
-	counted.Options = append(counted.Options, nodes.Option{Name: "looked-at", Default: "0", Check: look})
-	o := option.Defaults()
-	o.Config.N, o.Duration, o.Warmup, o.WarmupLimit, o.Trials = 3, 50*time.Millisecond, 0, 0, 2
-	o.Latency = chance.Constant(time.Millisecond)
-	j, err := Resolve(o, &counted, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resolving := looks
-	r, err := Make(t.Context(), j, Setup{Results: t.TempDir(), Set: "set"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range r.Trials {
-		io.WriteString(io.Discard, r.Summary().VerdictText(i))
-	}
-	j.Remarks(2)
-	j.TooShort()
-	j.Scene()
-	if more := looks - resolving; resolving == 0 || more != 0 {
-		t.Errorf("%d looks to resolve the options, and %d more by %d trials", resolving, more, o.Trials)
-	}
-}
 
 // resolved returns the job of a run of processes.
 func resolved(t testing.TB, spec *row.Row, o Options) *Job {
@@ -73,16 +40,6 @@ func drafted(t testing.TB, spec *row.Row, o Options, simulated bool) *Job {
 	return j
 }
 
-// simulateRun makes a simulated run.
-func simulateRun(t testing.TB, spec *row.Row, o Options, s Setup) (*Run, error) {
-	t.Helper()
-	j, err := Resolve(o, spec, true)
-	if err != nil {
-		return nil, err
-	}
-	return Make(t.Context(), j, s)
-}
-
 // tryRun makes a simulated run of which nothing is stored.
 func tryRun(t testing.TB, spec *row.Row, o Options) (*Tried, error) {
 	t.Helper()
@@ -90,7 +47,11 @@ func tryRun(t testing.TB, spec *row.Row, o Options) (*Tried, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Try(t.Context(), j, Setup{})
+	got, err := Simulate(t.Context(), j)
+	if err == nil {
+		got.Simulated.Lead()
+	}
+	return got, err
 }
 
 func TestValidate(t *testing.T) {
@@ -182,7 +143,7 @@ func TestCampaignsAgainAndAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked, _, err := j.simulation(0, j.Seed)
+	asked, _, err := j.Simulation(0, j.Seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,5 +199,18 @@ func TestDiskSpaceGrowsWithTheRun(t *testing.T) {
 		if need.Bytes>>20 != c.mb || need.For != c.asked {
 			t.Errorf("%s: %d MB for %s, not %d for %s", name, need.Bytes>>20, need.For, c.mb, c.asked)
 		}
+	}
+}
+
+// A run over hosts whose messages a server of somebody else carries has no broker of its own.
+func TestHostsTakeAServerOfSomebodyElse(t *testing.T) {
+	o := Options{Config: nodes.Config{N: 4}}
+	o.Hosts, o.NATS = 2, "nats://there"
+	job := Job{Options: o}
+	if err := job.checkTransport(); err != nil || job.Scene().Brokers > 1 {
+		t.Errorf("%d brokers: %v", job.Scene().Brokers, err)
+	}
+	if o.NATS = ""; o.BrokerCount() != 2 {
+		t.Errorf("%d brokers of the run's own", o.BrokerCount())
 	}
 }

@@ -72,16 +72,16 @@ func unfairCentral(t *testing.T) *row.Row {
 // as of one of real processes.
 func judged(t *testing.T, o Options, row *row.Row) (virtual, real check.Finding) {
 	t.Helper()
-	as := func(simulated bool) judgement {
+	as := func(simulated bool) Judgement {
 		j := drafted(t, row, o, simulated)
-		return j.judgementOf(history.Header{}, j.setting(nil))
+		return j.Judge(history.Header{}, j.Setting(nil))
 	}
 	a, b := as(true), as(false)
 	if _, err := sim.Run(*simulated(t, o, row), a, b); err != nil {
 		t.Fatal(err)
 	}
-	fairness := func(j judgement) (f check.Finding) {
-		for _, f = range j.checks.Verdict().Findings {
+	fairness := func(j Judgement) (f check.Finding) {
+		for _, f = range j.Checks.Verdict().Findings {
 			if f.Check == "fairness" {
 				break
 			}
@@ -194,7 +194,7 @@ func TestLoadsThatDemandAllUnits(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		s, network := check.SettingOf(j.Stack), j.network()
+		s, network := check.SettingOf(j.Stack), j.Network()
 		s.Delay, s.Bounded = network.Bound()
 		if got := j.fills(&s); got != test.fills {
 			t.Errorf("%s: the load demands all units: %v", name, got)
@@ -223,11 +223,11 @@ func TestRunsAreHeldToExactCosts(t *testing.T) {
 		o.Algorithm, o.Workload.Load, o.Entries, o.Duration = c.algorithm, c.load, 500, 0
 		o.Latency, o.Workload.Hold = chance.Constant(time.Millisecond), chance.Constant(time.Millisecond)
 		job := drafted(t, row, o, true)
-		j := job.judgementOf(history.Header{}, job.setting(nil))
+		j := job.Judge(history.Header{}, job.Setting(nil))
 		if _, err := sim.Run(*simulated(t, o, row), j); err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range j.checks.Verdict().Findings {
+		for _, f := range j.Checks.Verdict().Findings {
 			if f.Check == "cost" && (f.Outcome != check.Valid || strings.Contains(f.Says,
 				"exactly") != c.exact) {
 				t.Errorf("%s, %s: %v: %s", c.algorithm, c.load, f.Outcome, f.Says)
@@ -254,7 +254,7 @@ func TestInversionsAreThoseOfADirectCount(t *testing.T) {
 			t.Fatal(err)
 		}
 		job := drafted(t, algorithm, o, true)
-		j, seen := job.judgementOf(history.Header{}, job.setting(nil)), &history.History{}
+		j, seen := job.Judge(history.Header{}, job.Setting(nil)), &history.History{}
 		if _, err := sim.Run(*simulated(t, o, algorithm), j, seen); err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +262,7 @@ func TestInversionsAreThoseOfADirectCount(t *testing.T) {
 		if seed <= 4 && want != known[seed-1] {
 			t.Errorf("seed %d: counted directly, there are %d inversions, not %d", seed, want, known[seed-1])
 		}
-		if got := j.measures.Measures.OrderInversions; got != figure.Count(uint64(want)) {
+		if got := j.Measures.Measures.OrderInversions; got != figure.Count(uint64(want)) {
 			t.Errorf("seed %d: %v inversions, not %d", seed, got, want)
 		}
 	}
@@ -371,7 +371,7 @@ func TestSilenceOfTextbooks(t *testing.T) {
 		}
 		o := Options{Config: nodes.Config{N: 5}, Latency: test.latency, Regions: test.regions}
 		o.Workload.Hold = test.hold
-		if got := drafted(t, row, o, true).silence().String(); got != test.want {
+		if got := drafted(t, row, o, true).Silence().String(); got != test.want {
 			t.Errorf("%s, latency %v, hold %v: %q, want %q", test.algorithm, test.latency, test.hold, got, test.want)
 		}
 	}
@@ -424,14 +424,14 @@ func TestJudgingTakesBoundedMemory(t *testing.T) {
 		}
 		defer r.Close()
 		job := &Job{Options: option.Defaults()}
-		j := job.judgementOf(r.Header, check.Setting{Config: nodes.Config{N: 8}})
+		j := job.Judge(r.Header, check.Setting{Config: nodes.Config{N: 8}})
 		if err := r.Run(j); err != nil {
 			t.Fatal(err)
 		}
 		runtime.GC()
 		runtime.ReadMemStats(&after)
-		v := j.checks.Verdict()
-		if v.Outcome != check.Valid || j.measures.Measures.Wait.Count() != uint64(entries) {
+		v := j.Checks.Verdict()
+		if v.Outcome != check.Valid || j.Measures.Measures.Wait.Count() != uint64(entries) {
 			t.Fatalf("%v: %s", v.Outcome, v.Reason)
 		}
 		return after.HeapAlloc - before.HeapAlloc
@@ -545,7 +545,7 @@ func judge(b testing.TB, a *absence, fold string, n, entries int) (events int, t
 	}
 	o := Options{Algorithm: spec.Name, Config: nodes.Config{N: n}, Entries: uint64(entries), Seed: 1,
 		Latency: chance.Constant(time.Millisecond), Workload: workload.Workload{Load: workload.Saturated}}
-	s := drafted(b, spec, o, true).setting(a.faults(b, n))
+	s := drafted(b, spec, o, true).Setting(a.faults(b, n))
 	sections := check.Sections(history.Header{Nodes: n}, s)
 	switch fold {
 	case "measures":
@@ -615,5 +615,34 @@ func TestJudgingIsFlatInTheNumberOfClients(t *testing.T) {
 		if many > bound*few {
 			t.Errorf("%s: judging takes %v among 100 clients, and %v among 10,000", absences[i].name, few, many)
 		}
+	}
+}
+
+func TestPredict(t *testing.T) {
+	o := Options{Workload: workload.Workload{Load: workload.Saturated}}
+	o.Latency, o.Workload.Hold = chance.Constant(time.Millisecond), chance.Constant(10*time.Millisecond)
+	for _, c := range []struct {
+		hops row.Range
+		n    int
+		want string
+	}{
+		{row.Exactly(2), 5, "0.833333"},
+		{row.Exactly(1), 5, "0.909091"},
+		{row.Between(1, 3), 5, ""},
+		{row.Range{}, 5, ""},
+		{row.Exactly(1), 1, ""},
+	} {
+		o.Config.N = c.n
+		utilisation, rate := Predict(o, c.hops)
+		if utilisation.String() != c.want {
+			t.Errorf("the utilisation is %q, not %q", utilisation, c.want)
+		}
+		if rate.Known() != (c.want != "") {
+			t.Errorf("the rate is %q", rate)
+		}
+	}
+	o.Workload.Load = workload.Closed
+	if u, _ := Predict(o, row.Exactly(1)); u.Known() {
+		t.Error("theory says nothing of a load that is not saturated")
 	}
 }

@@ -182,10 +182,11 @@ func (r calmRun) try(t *testing.T, row *row.Row) (*Job, *Tried) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tried, err := Try(t.Context(), j, Setup{})
+	tried, err := Simulate(t.Context(), j)
 	if err != nil {
 		t.Fatal(err)
 	}
+	tried.Simulated.Lead()
 	return j, tried
 }
 

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"runtime"
@@ -18,41 +17,14 @@ import (
 	"turnstile/nodes/sim"
 )
 
-// The kinds of runs, as runs.csv names them.
-const (
-	kindBench    = "bench"
-	kindSimulate = "simulate"
-)
-
-// simulateAll makes the trials, one after the other, and saves their results even after an error.
-func (r *Run) simulateAll(ctx context.Context, s Setup) (err error) {
-	defer func() { err = errors.Join(err, r.end()) }()
-	for number := 1; number <= r.Options.Trials; number++ {
-		if ctx.Err() != nil {
-			return errInterrupted
-		}
-		if s.Progress != nil {
-			s.Progress(Progress{Trial: number, Phase: "simulating"})
-		}
-		err := r.simulate(ctx, number)
-		if s.OnTrial != nil && len(r.Trials) == number {
-			s.OnTrial(r.Trials[number-1])
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// simulation returns the options of the simulator for a trial, given its number and its seed, and the faults
+// Simulation returns the options of the simulator for a trial, given its number and its seed, and the faults
 // of the trial.
-func (j *Job) simulation(number int, seed uint64) (*sim.Options, []chaos.Fault, error) {
-	faults, err := j.resolve(number, seed)
+func (j *Job) Simulation(number int, seed uint64) (*sim.Options, []chaos.Fault, error) {
+	faults, err := j.FaultsAsked(number, seed)
 	if err != nil {
 		return nil, nil, err
 	}
-	network := j.network()
+	network := j.Network()
 	s, err := network.Simulated(faults, j.Scene(), seed)
 	return &sim.Options{
 		Stack: j.Stack, Workload: j.Workload, Seed: seed,
@@ -62,60 +34,31 @@ func (j *Job) simulation(number int, seed uint64) (*sim.Options, []chaos.Fault, 
 	}, faults, err
 }
 
-// A simulatedTrial is a trial on virtual time that has been judged.
-type simulatedTrial struct {
-	judgement
-	result *sim.Result
-	faults []chaos.Fault // that were carried out, with those whom they hit
+// A SimulatedTrial is a trial on virtual time that has been judged.
+type SimulatedTrial struct {
+	Judgement
+	Result  *sim.Result
+	Carried []chaos.Fault // that were carried out, with those whom they hit
 }
 
-// simulated makes a trial on virtual time, given its number and its seed, and judges it. Its history, which
-// has the header h, goes to other folds too. After a stuckError the folds are still in use.
-func (j *Job) simulated(ctx context.Context, number int, seed uint64, h history.Header,
-	folds ...history.Fold) (*simulatedTrial, error) {
-	asked, faults, err := j.simulation(number, seed)
+// SimulateTrial makes a trial on virtual time, given its number and its seed, and judges it. Its history,
+// which has the header h, goes to other folds too. After a StuckError the folds are still in use.
+func (j *Job) SimulateTrial(ctx context.Context, number int, seed uint64, h history.Header,
+	folds ...history.Fold) (*SimulatedTrial, error) {
+	asked, faults, err := j.Simulation(number, seed)
 	if err != nil {
 		return nil, err
 	}
 	asked.Interrupt = ctx.Done()
-	t := &simulatedTrial{judgement: j.judgementOf(h, j.setting(faults))}
-	t.result, err = simulateWatched(ctx, *asked, stuckAfter, append([]history.Fold{t.judgement}, folds...)...)
+	t := &SimulatedTrial{Judgement: j.Judge(h, j.Setting(faults))}
+	t.Result, err = simulateWatched(ctx, *asked, stuckAfter, append([]history.Fold{t.Judgement}, folds...)...)
 	if err != nil {
 		return nil, err
 	}
 	if driver, faulty := asked.FaultDriver.(*chaos.Driver); faulty {
-		t.faults = driver.CameTo()
+		t.Carried = driver.CameTo()
 	}
 	return t, nil
-}
-
-// simulate makes one trial. One that ends early is an error, and judged all the same.
-func (r *Run) simulate(ctx context.Context, number int) error {
-	record := TrialRecord{Seed: TrialSeed(r.Seed, number), Started: time.Now().UTC().Round(time.Microsecond)}
-	header := history.Header{Nodes: r.total(), Origin: r.Record.origin(number)}
-	file, err := history.CreateFile(r.Folder.HistoryFile(number), header)
-	if err != nil {
-		return err
-	}
-	t, err := r.simulated(ctx, number, record.Seed, header, file)
-	if errors.As(err, new(stuckError)) {
-		return err
-	}
-	saved := file.Save()
-	if err != nil {
-		return fmt.Errorf("simulating: %w", err)
-	}
-	cut := t.result.Cut
-	if errors.Is(cut, sim.ErrInterrupted) {
-		cut = errInterrupted
-	}
-	if cut != nil {
-		record.Trouble = cut.Error()
-	}
-	record.Faults = t.faults
-	r.Record.Trials = append(r.Record.Trials, record)
-	r.conclude(number, t.judgement, t.result.Stall)
-	return errors.Join(cut, saved)
 }
 
 // How long a simulation may handle a single message: it takes a microsecond, unless the algorithm is stuck.
@@ -125,11 +68,11 @@ const (
 	stuckInterrupted = 2 * time.Second
 )
 
-// A stuckError ends a simulated run in which a handler does not return. What was simulated is lost, since
+// A StuckError ends a simulated run in which a handler does not return. What was simulated is lost, since
 // nothing can stop the handler.
-type stuckError struct{ where string }
+type StuckError struct{ where string }
 
-func (e stuckError) Error() string {
+func (e StuckError) Error() string {
 	return "a handler of the algorithm does not return (it is at " + e.where +
 		"); nothing of the trial is kept, and the same seed shows it again"
 }
@@ -165,7 +108,7 @@ func simulateWatched(ctx context.Context, o sim.Options, limit time.Duration, fo
 				last, since = now, time.Now()
 			} else if time.Since(since) > limit {
 				if place := inHandler(simulates); place != "" {
-					return nil, stuckError{place}
+					return nil, StuckError{place}
 				}
 				since = time.Now() // on a busy machine it has not got as far
 			}
@@ -211,57 +154,19 @@ type Tried struct {
 	Folder   string            // of a run of processes
 
 	Led       *leadership.Fold // of a simulated run about leaders
-	simulated *simulatedTrial
-}
-
-// Try makes a run that has one trial. Of one on virtual time nothing is stored. An error says why it could
-// not be made as it was to be; what there is of a run of processes comes with it.
-func Try(ctx context.Context, j *Job, s Setup) (*Tried, error) {
-	if !j.Simulated {
-		return j.tryReal(ctx, s)
-	}
-	t, err := Simulate(ctx, j)
-	if err != nil {
-		return nil, err
-	}
-	t.simulated.lead()
-	if faults := t.simulated.judgement.faults; faults != nil {
-		t.Rows = faults.Rows(faultIn(t.Faults), t.Measures.Leaders)
-	}
-	return t, nil
+	Simulated *SimulatedTrial  // nil: it was a run of processes
 }
 
 // Simulate makes a trial on virtual time, of which nothing is stored. Its history goes to folds as well. The
 // figures about leaders, and what the faults did, are left out: they take longer than a short trial.
 func Simulate(ctx context.Context, j *Job, folds ...history.Fold) (*Tried, error) {
-	got, err := j.simulated(ctx, 0, j.Seed, history.Header{Nodes: j.total()}, folds...)
+	got, err := j.SimulateTrial(ctx, 0, j.Seed, history.Header{Nodes: j.Total()}, folds...)
 	if err == nil {
-		err = got.result.Cut
+		err = got.Result.Cut
 	}
 	if err != nil {
 		return nil, fmt.Errorf("simulating: %w", err)
 	}
-	return &Tried{Verdict: got.checks.Verdict(), Measures: &got.measures.Measures, Faults: got.faults,
-		Led: got.checks.Leaders(), simulated: got}, nil
-}
-
-// tryReal is Try of a run of processes.
-func (j *Job) tryReal(ctx context.Context, s Setup) (*Tried, error) {
-	r, err := Make(ctx, j, s)
-	if r == nil {
-		return nil, err
-	}
-	t := &Tried{Folder: r.Folder.Ref()}
-	if len(r.Trials) == 0 {
-		return t, errors.Join(err, errors.New("it has no trial"))
-	}
-	one := r.Trials[0]
-	t.Verdict, t.Measures, t.Faults = one.Verdict, one.Measures, r.Record.Trials[0].Faults
-	for i := range one.Faults {
-		t.Rows = append(t.Rows, one.Faults[i].OfFault)
-	}
-	if err == nil && one.Trouble != "" {
-		err = errors.New(one.Trouble)
-	}
-	return t, err
+	return &Tried{Verdict: got.Checks.Verdict(), Measures: &got.Measures.Measures, Faults: got.Carried,
+		Led: got.Checks.Leaders(), Simulated: got}, nil
 }

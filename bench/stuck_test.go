@@ -57,7 +57,7 @@ func TestStuckHandlersAreNoticed(t *testing.T) {
 		o.Config.N, o.Duration = 2, 100*time.Millisecond
 		asked := simulated(t, o, row)
 		_, err := simulateWatched(t.Context(), *asked, time.Second)
-		if !errors.As(err, new(stuckError)) || !strings.Contains(err.Error(), "stuck_test.go:") {
+		if !errors.As(err, new(StuckError)) || !strings.Contains(err.Error(), "stuck_test.go:") {
 			t.Fatalf("it says %v", err)
 		}
 		says = append(says, err.Error())
@@ -98,7 +98,7 @@ func TestWhatIsInNoHandlerIsNotStuck(t *testing.T) {
 // simulated returns the options of a simulation of the first trial.
 func simulated(t testing.TB, o Options, row *row.Row) *sim.Options {
 	t.Helper()
-	asked, _, err := drafted(t, row, o, true).simulation(0, max(1, o.Seed))
+	asked, _, err := drafted(t, row, o, true).Simulation(0, max(1, o.Seed))
 	if err != nil {
 		t.Fatal(err)
 	}

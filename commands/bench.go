@@ -20,6 +20,8 @@ import (
 	"turnstile/bench"
 	"turnstile/bench/compare"
 	"turnstile/bench/option"
+	"turnstile/bench/runs"
+	"turnstile/bench/site"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/english"
@@ -68,7 +70,7 @@ type benchCall struct {
 	faults     faultFlags
 	foreign    foreignFlags
 	service    serviceFlags
-	setup      bench.Setup
+	setup      runs.Setup
 	required   required
 	control    controlFlags
 	json       bool
@@ -280,7 +282,7 @@ func (c *benchCall) resolveEnd(s settings) {
 func ownSibling(name string) string { return filepath.Join(filepath.Dir(terminal.OwnPath()), name) }
 
 // exitStatus returns the exit status of a run that ended with err, which may be nil.
-func exitStatus(r *bench.Run, err error) int {
+func exitStatus(r *runs.Run, err error) int {
 	outcome := r.Outcome()
 	if err != nil {
 		outcome = max(outcome, check.Inconclusive)
@@ -386,7 +388,7 @@ func (c *benchCall) resolveDemand(s settings) error {
 
 // bench makes the run that c asks for, shows its progress, and reports on it. It returns no run if none
 // began.
-func (a *app) bench(ctx context.Context, c *benchCall) (*bench.Run, error) {
+func (a *app) bench(ctx context.Context, c *benchCall) (*runs.Run, error) {
 	r, err := a.begin(ctx, c)
 	if r == nil {
 		return nil, err
@@ -399,26 +401,26 @@ func (a *app) bench(ctx context.Context, c *benchCall) (*bench.Run, error) {
 }
 
 // begin makes the run that c asks for, and shows its progress.
-func (a *app) begin(ctx context.Context, c *benchCall) (*bench.Run, error) {
+func (a *app) begin(ctx context.Context, c *benchCall) (*runs.Run, error) {
 	equip(&c.setup)
 	c.setup.Control, c.setup.ControlKey = c.control.url, c.control.key
 	out := text.New(a.stdout)
 	bar := a.newBar(c.noProgress, c.takes())
 	begun := false
-	c.setup.Progress = func(p bench.Progress) {
+	c.setup.Progress = func(p runs.Progress) {
 		if !begun && !c.json {
 			out.Header(&c.Job, results.ThisMachine())
 		}
 		begun = true
 		bar.show(p.Done, progressText(p, c.Trials))
 	}
-	c.setup.OnTrial = func(t *bench.Trial) {
+	c.setup.OnTrial = func(t *runs.Trial) {
 		bar.clear()
 		if !c.json && c.Trials > 1 {
 			out.Trial(&t.Row, 1)
 		}
 	}
-	r, err := bench.Make(ctx, &c.Job, c.setup)
+	r, err := runs.Make(ctx, &c.Job, c.setup)
 	a.checkDisk(err)
 	bar.clear()
 	if r != nil && !begun && !c.json {
@@ -436,7 +438,7 @@ func (c *benchCall) takes() time.Duration {
 }
 
 // tell reports on a run that ended with err, which may be nil.
-func (a *app) tell(c *benchCall, r *bench.Run, err error) error {
+func (a *app) tell(c *benchCall, r *runs.Run, err error) error {
 	if c.json {
 		if err := text.JSON(a.stdout, r.Summary()); err != nil {
 			return failure{err, exitStatus(r, err)}
@@ -452,7 +454,7 @@ func (a *app) tell(c *benchCall, r *bench.Run, err error) error {
 }
 
 // progressText says in one line how far a run of so many trials has come.
-func progressText(p bench.Progress, trials int) string {
+func progressText(p runs.Progress, trials int) string {
 	text := p.Phase
 	if trials > 1 {
 		text = fmt.Sprintf("trial %d of %d: %s", p.Trial, trials, p.Phase)
@@ -467,7 +469,7 @@ func progressText(p bench.Progress, trials int) string {
 }
 
 // told reports whether the trials of r say already what err says.
-func told(r *bench.Run, err error) bool {
+func told(r *runs.Run, err error) bool {
 	n := len(r.Trials)
 	return n > 0 && r.Trials[n-1].Trouble == err.Error()
 }
@@ -498,7 +500,7 @@ func (r *required) parse() error {
 
 // judgeRequired says whether the trials of a run are as they are required to be. What is not, makes the run
 // fail; what is, makes none pass that did not without.
-func (a *app) judgeRequired(c *benchCall, r *bench.Run) {
+func (a *app) judgeRequired(c *benchCall, r *runs.Run) {
 	out := a.stdout
 	if c.json {
 		out = a.stderr
@@ -572,9 +574,9 @@ func programWords(add func(flag, text string), c nodes.Config) {
 		var with []string
 		for option, value := range foreign.OptionsOf(c) {
 			switch option {
-			case bench.EndpointOption:
+			case site.EndpointOption:
 				add(option, value)
-			case bench.ServerVersionOption, bench.ClientVersionOption: // what was found
+			case site.ServerVersionOption, site.ClientVersionOption: // what was found
 			default:
 				with = append(with, option+"="+value)
 			}

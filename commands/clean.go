@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
@@ -111,7 +111,7 @@ func (a *app) clean(ctx context.Context, c *cleanCall, named []string, in io.Rea
 	if err != nil {
 		return err
 	}
-	left, spared := bench.Leftovers(c.root, sets)
+	left, spared := runs.Leftovers(c.root, sets)
 	for _, ref := range slices.Sorted(maps.Keys(spared)) {
 		fmt.Fprintf(a.stderr, "%s is kept: %s\n", ref, spared[ref])
 	}
@@ -157,7 +157,7 @@ func yes(ctx context.Context, in io.Reader) bool {
 }
 
 // remove removes what is left of runs.
-func (a *app) remove(root string, left []bench.Leftover) error {
+func (a *app) remove(root string, left []runs.Leftover) error {
 	var (
 		errs    []error
 		removed int

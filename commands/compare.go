@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/bench"
 	"turnstile/bench/compare"
+	"turnstile/bench/runs"
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
@@ -174,7 +174,7 @@ func (a *app) side(c *compareCall, ref string) (side compare.Side, path string, 
 	side.Name = ref
 	v, err := openRunOrSet(c.root, ref)
 	if table := results.OpenTable(c.root, ref); err != nil && table != nil {
-		side.Trials, err = bench.TableTrials(table)
+		side.Trials, err = runs.TableTrials(table)
 		return side, table.Path, err
 	}
 	if err != nil {
@@ -186,7 +186,7 @@ func (a *app) side(c *compareCall, ref string) (side compare.Side, path string, 
 	} else {
 		path = v.run.Path
 	}
-	side.Trials = bench.StoredTrials(folders, func(folder *results.Folder, err error) {
+	side.Trials = runs.StoredTrials(folders, func(folder *results.Folder, err error) {
 		fmt.Fprintf(a.stderr, "%s: %s\n", folder.Ref(), strings.ReplaceAll(err.Error(), "\n", "; "))
 	})
 	if len(side.Trials) == 0 {

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/nodes/history"
 	"turnstile/results"
 )
@@ -120,13 +120,13 @@ func (l *live) end() (exitStatus int) {
 }
 
 // record returns the record of the run as it was stored.
-func (l *live) record() bench.Record {
+func (l *live) record() runs.Record {
 	l.t.Helper()
 	folder, err := results.Open(l.dir, results.LatestLink)
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	var r bench.Record
+	var r runs.Record
 	if err := folder.ReadYAML(&r); err != nil {
 		l.t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/algorithms/catalog"
-	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/chaos/effect"
 	"turnstile/internal/input"
 	"turnstile/judge/check"
@@ -217,10 +217,10 @@ func (c *diagramCall) drawSchedule(path string, schedule *replay.Schedule) (stri
 }
 
 // openPast opens a trial of a stored run. The error says what is wrong with the run, or with --trial.
-func openPast(folder *results.Folder, trial int) (*bench.Past, error) {
-	past, err := bench.OpenPast(folder, trial)
+func openPast(folder *results.Folder, trial int) (*runs.Past, error) {
+	past, err := runs.OpenPast(folder, trial)
 	switch {
-	case errors.As(err, new(bench.NoTrial)):
+	case errors.As(err, new(runs.NoTrial)):
 		return nil, fmt.Errorf("--trial: %w", err)
 	case errors.Is(err, fs.ErrNotExist):
 		err = withoutRecord(folder, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/bench/study"
 	"turnstile/internal/terminal"
 	"turnstile/results"
@@ -46,7 +46,7 @@ func checked(cmd *cobra.Command, check func(settings) error,
 
 // addSetup adds the flags of what is stored of many runs, and of the program of their nodes. The set, if it
 // has a name, holds what is said.
-func addSetup(f *pflag.FlagSet, s *bench.Setup, holds string) {
+func addSetup(f *pflag.FlagSet, s *runs.Setup, holds string) {
 	f.StringVar(&s.Results, "results", "results", "`folder` of all result sets")
 	if s.Set != "" {
 		f.StringVar(&s.Set, "set", s.Set, "`name` of the result set that "+holds+" belong to")
@@ -57,7 +57,7 @@ func addSetup(f *pflag.FlagSet, s *bench.Setup, holds string) {
 
 // checkSet returns an error unless runs may be stored in the set of a setup: it has a good name, and was not
 // published, unless --mixed is given. mixed is nil for a command that does not have that flag.
-func checkSet(s *bench.Setup, mixed *bool) error {
+func checkSet(s *runs.Setup, mixed *bool) error {
 	err := results.CheckNames(s.Results, s.Set)
 	if err != nil || mixed != nil && *mixed {
 		return err
@@ -74,7 +74,7 @@ func addMixed(f *pflag.FlagSet, mixed *bool, more string) {
 }
 
 // equip completes a setup by the programs that serve runs of processes.
-func equip(s *bench.Setup) {
+func equip(s *runs.Setup) {
 	s.Versions = versions()
 	s.Broker = append([]string{terminal.OwnPath()}, brokerArgs...)
 	s.Proxy = append([]string{terminal.OwnPath()}, proxyArgs...)
@@ -86,7 +86,7 @@ func equip(s *bench.Setup) {
 }
 
 // equipFor is equip, and says what is wrong with the program of a node, if the runs are of processes.
-func equipFor(s *bench.Setup, real bool) error {
+func equipFor(s *runs.Setup, real bool) error {
 	if equip(s); real {
 		return s.CheckNode()
 	}

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
 	"turnstile/nodes"
@@ -51,7 +51,7 @@ type printed struct {
 		Verdict check.Verdict
 		Row     map[string]any
 	}
-	Tables bench.Audit
+	Tables runs.Audit
 }
 
 func (j *judgement) document() (d printed) {
@@ -191,7 +191,7 @@ func (s *stored) garbled(t *testing.T, g garbling) {
 	if err := os.CopyFS(s.dir, os.DirFS(kept)); err != nil {
 		t.Fatal(err)
 	}
-	record, err := bench.ReadRecord(&results.Folder{Path: s.dir})
+	record, err := runs.ReadRecord(&results.Folder{Path: s.dir})
 	if err != nil {
 		t.Fatal(err)
 	}

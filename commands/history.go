@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/judge/check"
 	"turnstile/nodes"
 	"turnstile/nodes/foreign"
@@ -82,7 +82,7 @@ func (a *app) history(ctx context.Context, folder *results.Folder, c *historyCal
 	if err := checkNodes(folder, first, c.nodes); err != nil {
 		return err
 	}
-	var record bench.Record
+	var record runs.Record
 	if err := folder.ReadYAML(&record); err != nil { // it is needed for the names of messages alone
 		fmt.Fprintf(a.stderr, "orchestrator: messages are numbered, since their names cannot be read: %v\n", err)
 	}
@@ -118,7 +118,7 @@ func checkNodes(folder *results.Folder, trial int, ids []int) error {
 
 // knowTexts has events of a foreign program say what that has said, which stands behind all events.
 func knowTexts(ctx context.Context, to *results.EventWriter, folder *results.Folder, trial int,
-	record *bench.Record) error {
+	record *runs.Record) error {
 	to.Says = nil
 	if !foreign.Speaks(record.Options.Config) {
 		return nil

@@ -12,7 +12,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
-	"turnstile/bench"
+	"turnstile/bench/runs"
+	"turnstile/bench/site"
 	"turnstile/hosts/access"
 	"turnstile/hosts/agent"
 	"turnstile/internal/english"
@@ -229,7 +230,7 @@ func (a *app) hosts(ctx context.Context, c *hostsCall) error {
 		if err != nil {
 			return err
 		}
-		count, err := bench.Fetch(ctx, conn, version, folder)
+		count, err := runs.Fetch(ctx, conn, version, folder)
 		if err == nil && count == 0 {
 			err = fmt.Errorf("no host has anything of %s, or the hosts that have it are not there", folder.Ref())
 		}
@@ -240,7 +241,7 @@ func (a *app) hosts(ctx context.Context, c *hostsCall) error {
 			terminal.CallOn("verify", folder.Path))
 		return nil
 	case c.clean:
-		removed, err := bench.CleanHosts(ctx, conn, version)
+		removed, err := site.CleanHosts(ctx, conn, version)
 		for _, name := range removed {
 			fmt.Fprintf(a.stdout, "removed %s\n", name)
 		}

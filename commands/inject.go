@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/hosts/control"
@@ -165,7 +165,7 @@ func (a *app) inject(ctx context.Context, folder *results.Folder, r *control.Req
 
 // dial connects to the run in a folder, if it is on.
 func dial(folder *results.Folder) (*control.Client, error) {
-	record, err := bench.ReadRecord(folder)
+	record, err := runs.ReadRecord(folder)
 	switch {
 	case err != nil:
 		return nil, failure{err, check.Inconclusive.ExitCode()}

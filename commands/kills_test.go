@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/hosts/agent"
 	"turnstile/internal/soak"
 	"turnstile/nodes/history"
@@ -594,7 +594,7 @@ func (k *killing) judged() bool {
 	if err != nil {
 		return false
 	}
-	record, err := bench.ReadRecord(folder)
+	record, err := runs.ReadRecord(folder)
 	return err == nil && len(record.Trials) == 1
 }
 

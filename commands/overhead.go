@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/bench"
 	"turnstile/bench/bare"
 	"turnstile/bench/option"
+	"turnstile/bench/runs"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
@@ -39,13 +39,13 @@ const quiet = 0.1
 
 // An overheadCall is one call of overhead.
 type overheadCall struct {
-	bench.OverheadOptions
-	setup bench.Setup
+	runs.OverheadOptions
+	setup runs.Setup
 	json  bool
 }
 
 func (a *app) overheadCommand() *cobra.Command {
-	c := overheadCall{OverheadOptions: bench.OverheadOptions{Seed: 1}}
+	c := overheadCall{OverheadOptions: runs.OverheadOptions{Seed: 1}}
 	cmd, f := a.many(&cobra.Command{
 		Use:     "overhead",
 		Short:   "Measure what the testbed costs, against a bare loop",
@@ -83,7 +83,7 @@ func (c *overheadCall) check(s settings) error {
 
 func (a *app) overhead(ctx context.Context, c *overheadCall) error {
 	c.setup.Set = "overhead"
-	var all []*bench.OverheadResult
+	var all []*runs.OverheadResult
 	algorithms := []string{bare.Ring, bare.Ricart}
 	each := 2 * time.Duration(c.Pairs) * (c.Warmup + c.Duration) // a pair is two measurements
 	bar := a.newBar(false, time.Duration(len(algorithms))*each)
@@ -94,7 +94,7 @@ func (a *app) overhead(ctx context.Context, c *overheadCall) error {
 			fmt.Fprintf(a.stdout, "  %4s %10s %10s %8s\n", "pair", "testbed", "bare", "ratio")
 		}
 		c.Algorithm = algorithm
-		r, err := bench.Overhead(ctx, c.OverheadOptions, c.setup, func(i int, p bench.Pair) {
+		r, err := runs.Overhead(ctx, c.OverheadOptions, c.setup, func(i int, p runs.Pair) {
 			if c.json {
 				bar.show((float64(at)+float64(i)/float64(c.Pairs))/float64(len(algorithms)),
 					fmt.Sprintf("%s, pair %d of %d", algorithm, i, c.Pairs))

@@ -13,6 +13,7 @@ import (
 
 	"turnstile/algorithms/catalog"
 	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
@@ -62,7 +63,7 @@ func (a *app) rerunCommand() *cobra.Command {
 
 // rerun makes the run in a folder again.
 func (a *app) rerun(ctx context.Context, c *benchCall, s settings, folder *results.Folder) error {
-	record, err := bench.ReadRecord(folder)
+	record, err := runs.ReadRecord(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = withoutRecord(folder, err)
 	}
@@ -114,7 +115,7 @@ func (a *app) rerun(ctx context.Context, c *benchCall, s settings, folder *resul
 
 // incomparable says why nothing can be compared with the run in a folder; nothing if something can be.
 func incomparable(folder *results.Folder) string {
-	switch s, err := bench.ReadSummary(folder); {
+	switch s, err := runs.ReadSummary(folder); {
 	case err != nil:
 		return err.Error()
 	case len(s.Rows) == 0 && s.Record.Unfinished():
@@ -126,16 +127,16 @@ func incomparable(folder *results.Folder) string {
 }
 
 // compareWith compares a run with that in a folder, which it was made after.
-func compareWith(first *results.Folder, again *bench.Run) *bench.Comparison {
-	was, err := bench.ReadSummary(first)
+func compareWith(first *results.Folder, again *runs.Run) *runs.Comparison {
+	was, err := runs.ReadSummary(first)
 	if err != nil {
-		return &bench.Comparison{Unknown: []string{err.Error()}}
+		return &runs.Comparison{Unknown: []string{err.Error()}}
 	}
-	return bench.Compare(was, again.Summary())
+	return runs.Compare(was, again.Summary())
 }
 
 // tellComparison says whether the outcome is the same, for people.
-func (a *app) tellComparison(first *results.Folder, c *bench.Comparison) {
+func (a *app) tellComparison(first *results.Folder, c *runs.Comparison) {
 	colors := terminal.PaletteFor(a.stdout)
 	fmt.Fprintln(a.stdout)
 	switch c.Outcome() {
@@ -162,7 +163,7 @@ func (a *app) tellComparison(first *results.Folder, c *bench.Comparison) {
 }
 
 // printRerun prints the comparison, and the new run, as one JSON document.
-func (a *app) printRerun(first *results.Folder, r *bench.Run, c *bench.Comparison) error {
+func (a *app) printRerun(first *results.Folder, r *runs.Run, c *runs.Comparison) error {
 	run, err := text.DocumentOf(r.Summary())
 	if err != nil {
 		return err

@@ -17,8 +17,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"turnstile/algorithms/catalog"
-	"turnstile/bench"
 	"turnstile/bench/option"
+	"turnstile/bench/runs"
 	"turnstile/internal/format"
 	"turnstile/internal/suggest"
 	"turnstile/internal/terminal"
@@ -171,7 +171,7 @@ func (a *app) runs(c *runsCall) error {
 	if err := c.checkSet(all); err != nil {
 		return err
 	}
-	listed := slices.DeleteFunc(slices.Clone(all), func(o *bench.Overview) bool { return !c.wants(o) })
+	listed := slices.DeleteFunc(slices.Clone(all), func(o *runs.Overview) bool { return !c.wants(o) })
 	if c.newest > 0 {
 		listed = listed[:min(c.newest, len(listed))]
 	}
@@ -205,17 +205,17 @@ func (a *app) runs(c *runsCall) error {
 }
 
 // read reads all runs, the newest first, and returns the folders that are none.
-func (c *runsCall) read() (all []*bench.Overview, others []string, err error) {
+func (c *runsCall) read() (all []*runs.Overview, others []string, err error) {
 	if _, err := os.ReadDir(c.root); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fmt.Errorf("--results: %w", err)
 	}
 	folders := results.Runs(c.root)
 	are := map[string]bool{}
 	for _, f := range folders {
-		all = append(all, bench.ReadOverview(f))
+		all = append(all, runs.ReadOverview(f))
 		are[filepath.Clean(f.Path)] = true
 	}
-	slices.SortStableFunc(all, func(x, y *bench.Overview) int { return strings.Compare(y.Started, x.Started) })
+	slices.SortStableFunc(all, func(x, y *runs.Overview) int { return strings.Compare(y.Started, x.Started) })
 	for path := range are { // only what is beside a run can be meant to be one
 		beside, _ := os.ReadDir(filepath.Dir(path))
 		for _, e := range beside {
@@ -238,10 +238,10 @@ func isReport(path string) bool {
 
 // knownAlgorithm returns the name of the algorithm that goes by a name, which may be one of a run that this
 // program has no row for.
-func knownAlgorithm(name string, all []*bench.Overview) (string, error) {
+func knownAlgorithm(name string, all []*runs.Overview) (string, error) {
 	row, err := catalog.Find(name)
 	switch {
-	case name == "" || slices.ContainsFunc(all, func(o *bench.Overview) bool { return o.Algorithm == name }):
+	case name == "" || slices.ContainsFunc(all, func(o *runs.Overview) bool { return o.Algorithm == name }):
 		return name, nil
 	case err != nil:
 		return "", fmt.Errorf("--algo: %w", err)
@@ -250,7 +250,7 @@ func knownAlgorithm(name string, all []*bench.Overview) (string, error) {
 }
 
 // wants reports whether the filters let a run through.
-func (c *runsCall) wants(o *bench.Overview) bool {
+func (c *runsCall) wants(o *runs.Overview) bool {
 	set, _, _ := strings.Cut(o.Run, "/")
 	for _, f := range [][2]string{
 		{c.algorithm, o.Algorithm}, {c.verdict, o.Verdict}, {c.kind, o.Kind}, {c.set, set},
@@ -263,7 +263,7 @@ func (c *runsCall) wants(o *bench.Overview) bool {
 }
 
 // checkSet returns an error if the runs are to be of a set that has none.
-func (c *runsCall) checkSet(all []*bench.Overview) error {
+func (c *runsCall) checkSet(all []*runs.Overview) error {
 	sets := map[string]bool{}
 	for _, o := range all {
 		set, _, _ := strings.Cut(o.Run, "/")
@@ -280,7 +280,7 @@ func (c *runsCall) checkSet(all []*bench.Overview) error {
 }
 
 // nothing says why no run is listed.
-func (c *runsCall) nothing(all []*bench.Overview) string {
+func (c *runsCall) nothing(all []*runs.Overview) string {
 	if len(all) == 0 {
 		return fmt.Sprintf("there are no runs below %s yet", c.root)
 	}
@@ -290,38 +290,38 @@ func (c *runsCall) nothing(all []*bench.Overview) string {
 // An overviewColumn is a column of the list of runs.
 type overviewColumn struct {
 	header string
-	of     func(*bench.Overview) string
+	of     func(*runs.Overview) string
 }
 
 var overviewColumns = []overviewColumn{
-	{"RUN", func(o *bench.Overview) string { return o.Run }},
-	{"KIND", func(o *bench.Overview) string { return cmp.Or(o.Kind, format.Missing) }},
-	{"N", func(o *bench.Overview) string {
+	{"RUN", func(o *runs.Overview) string { return o.Run }},
+	{"KIND", func(o *runs.Overview) string { return cmp.Or(o.Kind, format.Missing) }},
+	{"N", func(o *runs.Overview) string {
 		if o.Nodes == 0 {
 			return format.Missing
 		}
 		return strconv.Itoa(o.Nodes)
 	}},
-	{"LOAD", func(o *bench.Overview) string { return cmp.Or(o.Text(option.LoadColumn), format.Missing) }},
-	{"TRIALS", func(o *bench.Overview) string {
+	{"LOAD", func(o *runs.Overview) string { return cmp.Or(o.Text(option.LoadColumn), format.Missing) }},
+	{"TRIALS", func(o *runs.Overview) string {
 		return format.OutOf(o.Trials, max(o.TrialsAsked, o.Trials))
 	}},
-	{"VERDICT", func(o *bench.Overview) string {
+	{"VERDICT", func(o *runs.Overview) string {
 		if o.Problem != "" {
 			return strings.TrimPrefix(o.VerdictText()+", problem", ", ")
 		}
 		return o.VerdictText()
 	}},
-	{"ENTRIES/S", func(o *bench.Overview) string { return format.Rate(o.EntriesPerS) }},
-	{"WAIT P50", func(o *bench.Overview) string { return format.Micros(o.WaitUSP50) }},
-	{"WAIT P99", func(o *bench.Overview) string { return format.Micros(o.WaitUSP99) }},
-	{"MSGS/ENTRY", func(o *bench.Overview) string { return format.Plain(o.MessagesPerEntry, 2) }},
-	{"ELECTIONS", func(o *bench.Overview) string { return format.Plain(o.Elections, 0) }},
-	{"ELECT P50", func(o *bench.Overview) string { return format.Micros(o.ElectUSP50) }},
+	{"ENTRIES/S", func(o *runs.Overview) string { return format.Rate(o.EntriesPerS) }},
+	{"WAIT P50", func(o *runs.Overview) string { return format.Micros(o.WaitUSP50) }},
+	{"WAIT P99", func(o *runs.Overview) string { return format.Micros(o.WaitUSP99) }},
+	{"MSGS/ENTRY", func(o *runs.Overview) string { return format.Plain(o.MessagesPerEntry, 2) }},
+	{"ELECTIONS", func(o *runs.Overview) string { return format.Plain(o.Elections, 0) }},
+	{"ELECT P50", func(o *runs.Overview) string { return format.Micros(o.ElectUSP50) }},
 }
 
 // printOverviews prints a line per run, for people. Columns that no run has a figure in are left out.
-func printOverviews(w io.Writer, all []*bench.Overview) error {
+func printOverviews(w io.Writer, all []*runs.Overview) error {
 	t := terminal.Table{Drops: []string{"WAIT P50", "KIND", "LOAD"}, Rows: make([][]string, len(all))}
 	for _, c := range overviewColumns {
 		var cells []string
@@ -339,8 +339,8 @@ func printOverviews(w io.Writer, all []*bench.Overview) error {
 }
 
 // writeOverviews prints a line per run, for programs.
-func writeOverviews(w io.Writer, all []*bench.Overview) error {
-	var rows []bench.Overview
+func writeOverviews(w io.Writer, all []*runs.Overview) error {
+	var rows []runs.Overview
 	for _, o := range all {
 		rows = append(rows, *o)
 	}

@@ -15,10 +15,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/bench/service"
 	"turnstile/bench/service/local"
 	"turnstile/bench/service/natskv"
+	"turnstile/bench/site"
 	"turnstile/bench/study"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
@@ -92,11 +93,11 @@ type serviceFlags struct {
 	endpoint string
 }
 
-func (x *serviceFlags) add(f *pflag.FlagSet, s *bench.Setup) {
+func (x *serviceFlags) add(f *pflag.FlagSet, s *runs.Setup) {
 	f.StringVar(&x.name, foreign.ServiceOption, "", "`name` of a lock or election service to run instead, "+
 		"as in redis (see docs/services.md)")
 	f.StringSliceVar(&x.with, "with", nil, "`options` of that service, as in px=1s,fence=on")
-	f.StringVar(&x.endpoint, bench.EndpointOption, "", "`addresses` of servers that run already, host:port "+
+	f.StringVar(&x.endpoint, site.EndpointOption, "", "`addresses` of servers that run already, host:port "+
 		"with commas between (default servers of the run's own)")
 	f.StringVar(&s.ServerProgram, "server-program", "", "`path` of the program of the servers (default the one "+
 		"in PATH)")
@@ -183,8 +184,8 @@ func subjectOf(ctx context.Context, p *service.Program, c nodes.Config) (*study.
 	if err != nil {
 		return nil, nil, err
 	}
-	options := map[string]string{bench.EndpointOption: p.Endpoint, bench.ServerVersionOption: described.Server,
-		bench.ClientVersionOption: described.Library}
+	options := map[string]string{site.EndpointOption: p.Endpoint, site.ServerVersionOption: described.Server,
+		site.ClientVersionOption: described.Library}
 	for _, word := range described.Words {
 		name, value, _ := strings.Cut(word, "=")
 		options[name] = value

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
@@ -43,8 +43,8 @@ func (a *app) showCommand() *cobra.Command {
 }
 
 func (a *app) show(folder *results.Folder, asJSON bool) error {
-	s, err := bench.ReadSummary(folder)
-	switch tables := (bench.TablesError{}); {
+	s, err := runs.ReadSummary(folder)
+	switch tables := (runs.TablesError{}); {
 	case errors.As(err, &tables):
 		err = fmt.Errorf("%w; %s", err, recorded(folder))
 	case errors.Is(err, fs.ErrNotExist):

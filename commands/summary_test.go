@@ -12,6 +12,8 @@ import (
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/option"
+	"turnstile/bench/runs"
+	"turnstile/bench/site"
 	"turnstile/internal/terminal"
 	"turnstile/report/text"
 	"turnstile/results"
@@ -45,7 +47,7 @@ func TestSummaryIsTheSameWhereverItComesFrom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := bench.ReadSummary(folder)
+		s, err := runs.ReadSummary(folder)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,14 +78,15 @@ func TestJudgingIsInterrupted(t *testing.T) {
 	}
 	ctx, interrupt := context.WithCancel(t.Context())
 	program := filepath.Join(programs, "orchestrator")
-	r, err := bench.Make(ctx, job, bench.Setup{Results: "results", Set: "set",
-		Node: filepath.Join(programs, "node"), Broker: append([]string{program}, brokerArgs...),
-		Progress: func(p bench.Progress) {
+	r, err := runs.Make(ctx, job, runs.Setup{Results: "results", Set: "set",
+		Setup: site.Setup{Node: filepath.Join(programs, "node"),
+			Broker: append([]string{program}, brokerArgs...)},
+		Progress: func(p runs.Progress) {
 			if p.Phase == "judging" {
 				interrupt()
 			}
 		}})
-	if !errors.Is(err, bench.ErrNotJudged) || exitStatus(r, err) != 2 {
+	if !errors.Is(err, runs.ErrNotJudged) || exitStatus(r, err) != 2 {
 		t.Fatalf("the run ends with %v", err)
 	}
 	var summary bytes.Buffer
@@ -92,7 +95,7 @@ func TestJudgingIsInterrupted(t *testing.T) {
 		r.Folder.Path) + "\n"; !strings.Contains(summary.String(), "INCONCLUSIVE  nothing was judged\n"+want) {
 		t.Errorf("%q is not in\n%s", want, &summary)
 	}
-	if _, err := bench.Reopen(ctx, r.Folder); !errors.Is(err, bench.ErrNotJudged) {
+	if _, err := runs.Reopen(ctx, r.Folder); !errors.Is(err, runs.ErrNotJudged) {
 		t.Errorf("judged again and interrupted, it ends with %v", err)
 	}
 	if again := said(t, 0, "verify"); !strings.Contains(again, "nobody had judged the trial to its end") {

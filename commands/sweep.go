@@ -19,6 +19,7 @@ import (
 	"turnstile/bench"
 	"turnstile/bench/compare"
 	"turnstile/bench/option"
+	"turnstile/bench/runs"
 	"turnstile/bench/study"
 	"turnstile/internal/english"
 	"turnstile/internal/format"
@@ -492,7 +493,7 @@ func jobText(j *bench.Job) string { return fmt.Sprintf("%+v", j.Options) }
 // sweepCommandOf returns the command that makes the sweep again, as it is put on record: without the place of
 // the program on this machine, and without credentials.
 func sweepCommandOf(c *sweepCall, args []string) string {
-	words := []string{bench.Program, "sweep"}
+	words := []string{runs.Program, "sweep"}
 	for _, arg := range args {
 		words = append(words, terminal.ShellQuoted(arg))
 	}

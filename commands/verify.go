@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/bench"
 	"turnstile/bench/publish"
+	"turnstile/bench/runs"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
@@ -114,10 +114,10 @@ func (a *app) verifyCommand() *cobra.Command {
 
 // A verified is a run that was judged again.
 type verified struct {
-	stored  bench.Record
-	run     *bench.Run
-	summary *bench.Summary // made from the histories alone
-	audit   *bench.Audit
+	stored  runs.Record
+	run     *runs.Run
+	summary *runs.Summary // made from the histories alone
+	audit   *runs.Audit
 }
 
 // judgeAgain judges a run again. An error has the exit status.
@@ -128,9 +128,9 @@ func judgeAgain(ctx context.Context, folder *results.Folder) (*verified, error) 
 		err = withoutRecord(folder, err)
 	}
 	if err == nil {
-		v.run, err = bench.Reopen(ctx, folder)
+		v.run, err = runs.Reopen(ctx, folder)
 	}
-	if errors.Is(err, bench.ErrNotJudged) {
+	if errors.Is(err, runs.ErrNotJudged) {
 		err = fmt.Errorf("%w; what is stored has not changed", err)
 	}
 	if err != nil {
@@ -187,7 +187,7 @@ func (a *app) verify(ctx context.Context, c *verifyCall, folder *results.Folder)
 }
 
 // tellTables prints where the stored tables differ, and the remarks.
-func (a *app) tellTables(w io.Writer, audit *bench.Audit) {
+func (a *app) tellTables(w io.Writer, audit *runs.Audit) {
 	if len(audit.Differences) > 0 {
 		fmt.Fprintf(w, "%s from the histories:\n", terminal.PaletteFor(w).Paint(terminal.Red,
 			"THE STORED TABLES DIFFER"))
@@ -207,7 +207,7 @@ func withoutRecord(folder *results.Folder, err error) error {
 }
 
 // verdictAgainst says whether the verdict of a trial is the stored one.
-func verdictAgainst(stored bench.Record, index int, t *bench.Trial) string {
+func verdictAgainst(stored runs.Record, index int, t *runs.Trial) string {
 	now := t.Verdict.Outcome.String()
 	was := ""
 	if index < len(stored.Trials) {
@@ -319,13 +319,13 @@ func (a *app) verifyPublished(ctx context.Context, c *verifyCall, path string) e
 }
 
 // judgeSet judges runs again, and prints a line about each, for people.
-func (a *app) judgeSet(ctx context.Context, c *verifyCall, runs []*results.Folder) (*setVerdict, error) {
+func (a *app) judgeSet(ctx context.Context, c *verifyCall, folders []*results.Folder) (*setVerdict, error) {
 	v := &setVerdict{documents: []any{}, outcomes: map[check.Outcome]int{},
 		remarks: map[string]int{}}
-	for _, folder := range runs {
+	for _, folder := range folders {
 		one, err := judgeAgain(ctx, folder)
 		switch {
-		case errors.Is(err, bench.ErrNotJudged):
+		case errors.Is(err, runs.ErrNotJudged):
 			return nil, err
 		case err != nil:
 			v.unreadable(a, c, folder, err)
@@ -363,7 +363,7 @@ func (v *setVerdict) add(a *app, c *verifyCall, folder *results.Folder, one *ver
 	case c.benchmark:
 		v.rows = append(v.rows, one.summary.Rows...)
 		text.Unjudged(a.stderr, one.summary)
-		a.tellTables(a.stderr, &bench.Audit{Differences: one.audit.Differences})
+		a.tellTables(a.stderr, &runs.Audit{Differences: one.audit.Differences})
 		return nil
 	}
 	colors := terminal.PaletteFor(a.stdout)
@@ -378,7 +378,7 @@ func (v *setVerdict) add(a *app, c *verifyCall, folder *results.Folder, one *ver
 			text.Outcome(colors, outcome), folder.Ref())
 	default:
 		says := ""
-		if slices.ContainsFunc(one.stored.Trials, func(t bench.TrialRecord) bool { return t.Interrupted() }) {
+		if slices.ContainsFunc(one.stored.Trials, func(t runs.TrialRecord) bool { return t.Interrupted() }) {
 			says = results.Interrupted + "; "
 		}
 		fmt.Fprintf(a.stdout, "%s  %s: %sthe tables agree with the histories\n", text.Outcome(colors, outcome),

@@ -22,7 +22,8 @@ type Brokers struct {
 	name    string // of the only one, for people
 	token   string
 	all     []*brokerProcess
-	proxies *Proxies         // that the routes run through; nil: none
+	outside string           // the URL of a server of somebody else; empty: they are the run's own
+	proxies *Proxies         // that the routes run through
 	tls     *certs.Pair      // their certificate; nil: they do not speak TLS
 	nowhere *Port            // see broker.Routes
 	cuts    map[int][][2]int // by the number of a cut: the pairs between which there is no route
@@ -39,9 +40,8 @@ type brokerProcess struct {
 
 // LaunchBrokers starts brokers on hosts, in turn, each in a process of its own, by running a program and
 // its arguments, which must call ServeBroker, and ends them if not all can be. The name is that of the only
-// one. When it returns, each has a route to every other. The routes run through proxies, unless these are
-// nil: then they cannot be cut. They speak TLS by one certificate,
-// unless that is nil.
+// one. When it returns, each has a route to every other. The routes run through proxies; if there are
+// none, they cannot be cut. They speak TLS by one certificate, unless that is nil.
 func LaunchBrokers(ctx context.Context, hosts []Host, program []string, name string, count int,
 	proxies *Proxies, tls *certs.Pair) (*Brokers, error) {
 	b := &Brokers{hosts: hosts, tls: tls, program: program, name: name, token: broker.NewToken(),
@@ -59,6 +59,10 @@ func LaunchBrokers(ctx context.Context, hosts []Host, program []string, name str
 	}
 	return b, nil
 }
+
+// Outside returns a NATS server of somebody else, by its URL, in place of brokers of the run's own. There are
+// none of these, and all nodes connect to the server.
+func Outside(url string) *Brokers { return &Brokers{outside: url, proxies: &Proxies{}} }
 
 // prepare takes the ports of all brokers, and makes the proxies of the routes. Of two brokers the later one
 // opens the route.
@@ -85,10 +89,8 @@ func (b *Brokers) prepare(ctx context.Context, count int) (err error) {
 		}
 		for j, peer := range b.all[:i] {
 			at := broker.AddressAt(peer.config.Listen, peer.config.Routes.Port)
-			if b.proxies != nil {
-				if at, err = b.proxies.Add(ctx, i%len(b.hosts), routeName(i, j), at); err != nil {
-					return err
-				}
+			if at, err = b.proxies.Add(ctx, i%len(b.hosts), routeName(i, j), at); err != nil {
+				return err
 			}
 			r.Peers = append(r.Peers, at)
 		}
@@ -144,7 +146,12 @@ func (b *Brokers) Ports() (all []uint16) {
 func (b *Brokers) Count() int { return len(b.all) }
 
 // URL returns the URL of a broker, which it keeps when it is restarted.
-func (b *Brokers) URL(i int) string { return b.all[i].url }
+func (b *Brokers) URL(i int) string {
+	if len(b.all) == 0 {
+		return b.outside
+	}
+	return b.all[i].url
+}
 
 // Token returns the credential of all of them.
 func (b *Brokers) Token() string { return b.token }
@@ -186,9 +193,6 @@ func (b *Brokers) Restart(ctx context.Context, i int) error {
 // number first. The routes stay closed until Heal is called with the same number, which is the number of
 // the fault. The proxies carry out the cut.
 func (b *Brokers) Cut(ctx context.Context, number int, routes [][2]int) error {
-	if b.proxies == nil {
-		return errors.New("the routes between the brokers cannot be cut, since they do not run through proxies")
-	}
 	f := ConnectionFault{Number: number, Reset: true}
 	for _, r := range routes {
 		if r[0] < 0 || r[0] >= r[1] || r[1] >= len(b.all) {
@@ -207,9 +211,6 @@ func (b *Brokers) Cut(ctx context.Context, number int, routes [][2]int) error {
 // Heal takes the cut with that number back. The brokers open their routes again within some seconds (see
 // AwaitRoutes).
 func (b *Brokers) Heal(ctx context.Context, number int) error {
-	if b.proxies == nil {
-		return fmt.Errorf("no fault %d is in force", number)
-	}
 	if err := b.proxies.Heal(ctx, number); err != nil {
 		return err
 	}
@@ -252,7 +253,7 @@ func (b *Brokers) Settled(ctx context.Context, subscriptions []int) (bool, error
 
 // each asks all brokers that run, and reports whether what they know is as it is to be.
 func (b *Brokers) each(ctx context.Context, is func(int, brokerCount) bool) (bool, error) {
-	if len(b.all) == 1 { // which needs no other
+	if len(b.all) <= 1 { // which needs no other
 		return true, nil
 	}
 	for i := range b.all {

@@ -92,7 +92,7 @@ func expect(t *testing.T, conns []*nats.Conn, subs []*nats.Subscription, group .
 
 func TestBrokersPassOn(t *testing.T) {
 	t.Parallel()
-	for name, proxies := range map[string]*Proxies{"straight": nil, "through proxies": launchProxies(t)} {
+	for name, proxies := range map[string]*Proxies{"straight": {}, "through proxies": launchProxies(t)} {
 		b := launchBrokers(t, 3, proxies)
 		conns, subs := hearers(t, b)
 		expect(t, conns, subs)
@@ -245,7 +245,7 @@ func TestRoutesStall(t *testing.T) {
 func TestBrokerComesBack(t *testing.T) {
 	t.Parallel()
 	for _, count := range []int{1, 3} {
-		b := launchBrokers(t, count, nil)
+		b := launchBrokers(t, count, &Proxies{})
 		token := b.Token()
 		for _, i := range []int{count - 1, 0} { // the last opens its routes itself, and others those of the first
 			p, url := b.Process(i), b.URL(i)
@@ -287,7 +287,7 @@ func TestBrokerComesBack(t *testing.T) {
 
 func TestBrokerThatHasLostItsPort(t *testing.T) {
 	t.Parallel()
-	b := launchBrokers(t, 1, nil)
+	b := launchBrokers(t, 1, &Proxies{})
 	if err := b.Kill(0); err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +321,7 @@ func launchBrokers(t testing.TB, count int, proxies *Proxies) *Brokers {
 // launchBroker starts this program as a broker.
 func launchBroker(t *testing.T) (p *proc.Process, url, token string) {
 	t.Helper()
-	b := launchBrokers(t, 1, nil)
+	b := launchBrokers(t, 1, &Proxies{})
 	return b.all[0].worker.Node.(node).Process, b.URL(0), b.Token()
 }
 
@@ -391,13 +391,14 @@ func TestBrokerEndsWithItsInput(t *testing.T) {
 func TestLaunchBrokersFails(t *testing.T) {
 	l := NewLauncher()
 	failing := []string{"/bin/sh", "-c", "head -c 1; echo out of order; exit 3"}
-	_, err := LaunchBrokers(t.Context(), []Host{l}, failing, "the broker", 1, nil, nil)
+	_, err := LaunchBrokers(t.Context(), []Host{l}, failing, "the broker", 1, &Proxies{}, nil)
 	if err == nil || !strings.Contains(err.Error(), "exit status 3; its last output:\n\t{out of order") {
 		t.Errorf("the error is %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = LaunchBrokers(ctx, []Host{l}, []string{"/bin/sh", "-c", "sleep 60"}, "the broker", 1, nil, nil)
+	_, err = LaunchBrokers(ctx, []Host{l}, []string{"/bin/sh", "-c", "sleep 60"}, "the broker", 1, &Proxies{},
+		nil)
 	if err != context.Canceled {
 		t.Errorf("the error is %v", err)
 	}

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,17 +19,23 @@ import (
 	"turnstile/internal/relay"
 )
 
-// Proxies are TCP proxies on the loopback addresses of hosts, in a process of their own on each.
+// Proxies are TCP proxies on the loopback addresses of hosts, in a process of their own on each. On no hosts
+// there are none: connections go where they would go without, and suffer no faults.
 type Proxies struct {
-	workers []*Worker      // by host
-	on      map[string]int // the host of each proxy, by its name
-	in      map[int][]int  // the hosts that a fault is in force on, by its number
+	workers []*Worker         // by host
+	on      map[string]int    // the host of each proxy, by its name
+	at      map[string]string // its address
+	in      map[int][]int     // the hosts that a fault is in force on, by its number
 }
+
+// ErrNoProxies is the error of a fault of connections where there are no proxies.
+var ErrNoProxies = errors.New("connections and routes run through no proxies in this run: " +
+	"begin it with --proxies")
 
 // LaunchProxies starts a process for proxies on each host, by running a program and its arguments, which must
 // call ServeProxies. There are no proxies yet.
 func LaunchProxies(ctx context.Context, hosts []Host, program []string) (*Proxies, error) {
-	p := &Proxies{on: map[string]int{}, in: map[int][]int{}}
+	p := &Proxies{on: map[string]int{}, at: map[string]string{}, in: map[int][]int{}}
 	for i, host := range hosts {
 		name := "the process of the proxies"
 		if len(hosts) > 1 {
@@ -62,18 +69,30 @@ func (p *Proxies) Close() {
 	}
 }
 
+// Any reports whether there are proxies.
+func (p *Proxies) Any() bool { return len(p.workers) > 0 }
+
 // Add makes a proxy on a host that passes connections on to an address, as in 127.0.0.1:4222, and returns the
-// address that it listens on.
+// address that it listens on. Without proxies, that is the address itself.
 func (p *Proxies) Add(ctx context.Context, host int, name, upstream string) (address string, err error) {
+	if !p.Any() {
+		return upstream, nil
+	}
 	err = p.workers[host].Ask(ctx, proxyOrder{Do: addProxy, Name: name, Upstream: upstream}, &address)
 	if err == nil {
-		p.on[name] = host
+		p.on[name], p.at[name] = host, address
 	}
 	return address, err
 }
 
+// Before returns the address of the proxy of that name, or that of what would be behind it if there is none.
+func (p *Proxies) Before(name, upstream string) string { return cmp.Or(p.at[name], upstream) }
+
 // Begin puts a fault in force: when it returns nil, it is.
 func (p *Proxies) Begin(ctx context.Context, f ConnectionFault) error {
+	if !p.Any() {
+		return ErrNoProxies
+	}
 	of := map[int][]string{}
 	for _, name := range f.Names {
 		of[p.on[name]] = append(of[p.on[name]], name)
@@ -94,6 +113,9 @@ func (p *Proxies) Begin(ctx context.Context, f ConnectionFault) error {
 // Heal takes the fault with that number back, and leaves all others in force: when it returns nil, the
 // proxies pass on what they held up, and take connections again.
 func (p *Proxies) Heal(ctx context.Context, number int) error {
+	if !p.Any() {
+		return ErrNoProxies
+	}
 	hosts := p.in[number]
 	if len(hosts) == 0 { // the first says that there is none
 		hosts = []int{0}
@@ -136,6 +158,9 @@ func (p *Proxies) Bytes(ctx context.Context, about string) (sum uint64, err erro
 // LastOf returns which of some proxies, all on one host, has had the last bytes of its server; -1: none has
 // had any.
 func (p *Proxies) LastOf(ctx context.Context, names []string) (which int, err error) {
+	if !p.Any() {
+		return -1, ErrNoProxies
+	}
 	which = -1
 	var latest time.Duration
 	for i, name := range names {

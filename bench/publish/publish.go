@@ -19,7 +19,7 @@ import (
 	"slices"
 	"strings"
 
-	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/internal/input"
 	"turnstile/results"
 )
@@ -128,7 +128,7 @@ func Check(ctx context.Context, folder string) (*Audit, error) {
 	set := cmp.Or(results.OpenSet(folder, "."), &results.Set{})
 	for _, run := range set.Runs {
 		var all []results.Difference
-		s, err := bench.ReadSummary(run)
+		s, err := runs.ReadSummary(run)
 		if err == nil {
 			all, err = s.Contradictions()
 		}

@@ -19,6 +19,8 @@ import (
 	"turnstile/algorithms/catalog"
 	"turnstile/bench"
 	"turnstile/bench/option"
+	"turnstile/bench/runs"
+	"turnstile/bench/site"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/nodes"
@@ -47,9 +49,9 @@ func stored(t *testing.T) *results.Set {
 		if err != nil {
 			t.Fatal(err)
 		}
-		setup := bench.Setup{Results: root, Set: "lan", Name: fmt.Sprintf("run-%d", i),
-			Versions: map[string]string{"turnstile": "v1", "revision": "abc"}}
-		if _, err := bench.Make(t.Context(), j, setup); err != nil {
+		setup := runs.Setup{Results: root, Set: "lan", Name: fmt.Sprintf("run-%d", i),
+			Setup: site.Setup{Versions: map[string]string{"turnstile": "v1", "revision": "abc"}}}
+		if _, err := runs.Make(t.Context(), j, setup); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -255,7 +257,7 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 		} else {
 			put(t, replaced(t, text, c.was, c.is), folder, c.file)
 		}
-		s, err := bench.ReadSummary(&results.Folder{Path: folder})
+		s, err := runs.ReadSummary(&results.Folder{Path: folder})
 		if err != nil {
 			t.Fatal(err)
 		}

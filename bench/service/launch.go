@@ -106,11 +106,11 @@ func (p *Program) Describe(ctx context.Context) (*Description, error) {
 	return &d, nil
 }
 
-// Running are the servers of a run.
+// Running are the servers of a run. The zero Running has none.
 type Running struct {
 	Held
-	guard  *proc.Guard // of the folder
-	worker *cluster.Worker
+	guard  *proc.Guard     // of the folder
+	worker *cluster.Worker // nil: there are none
 	dir    string
 	name   string // of the service
 }
@@ -158,17 +158,36 @@ func Hold(ctx context.Context, on cluster.Host, p *Program) (*Running, error) {
 // proxies that connect to those that the links had, they reach each other by these; nil: directly. Skew needs
 // clocks, which make them slower.
 func (r *Running) Start(ctx context.Context, through []PeerLink, clocks bool) error {
-	if err := r.worker.Ask(ctx, order{Start: &startOrder{through, clocks}}, nil); err != nil {
+	if err := r.ask(ctx, order{Start: &startOrder{through, clocks}}, nil); err != nil {
 		return fmt.Errorf("starting the servers of %s: %w", r.name, err)
 	}
 	return nil
 }
 
-// Process returns the process that has the servers.
-func (r *Running) Process() cluster.Process { return r.worker }
+// ErrNoServers is the error of what takes servers where there are none.
+var ErrNoServers = errors.New("this run has no servers of its own: choose a service with --service")
+
+// ask has the process of the servers carry out an order.
+func (r *Running) ask(ctx context.Context, o order, result any) error {
+	if r.worker == nil {
+		return ErrNoServers
+	}
+	return r.worker.Ask(ctx, o, result)
+}
+
+// Processes returns the process that has the servers, if there are any.
+func (r *Running) Processes() []cluster.Process {
+	if r.worker == nil {
+		return nil
+	}
+	return []cluster.Process{r.worker}
+}
 
 // Close ends the servers, and removes their data.
 func (r *Running) Close() error {
+	if r.worker == nil {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*stopLimit)
 	defer cancel()
 	r.worker.Ask(ctx, order{End: true}, nil) // if it cannot, they end with it
@@ -183,52 +202,52 @@ func (r *Running) Close() error {
 
 // PIDs returns the process IDs of the servers; 0: that one is down.
 func (r *Running) PIDs(ctx context.Context) (all []int, err error) {
-	err = r.worker.Ask(ctx, order{PIDs: true}, &all)
+	err = r.ask(ctx, order{PIDs: true}, &all)
 	return all, err
 }
 
 // Leader returns the server that leads now, or -1.
 func (r *Running) Leader(ctx context.Context) (i int, err error) {
-	err = r.worker.Ask(ctx, order{Leader: true}, &i)
+	err = r.ask(ctx, order{Leader: true}, &i)
 	return i, err
 }
 
 // Again has all servers start once more, at their addresses and without what they know.
 func (r *Running) Again(ctx context.Context) error {
-	return r.worker.Ask(ctx, order{Again: true}, nil)
+	return r.ask(ctx, order{Again: true}, nil)
 }
 
 // Kill ends a server at once.
 func (r *Running) Kill(ctx context.Context, i int) error {
-	return r.worker.Ask(ctx, order{Kill: &serverOrder{Server: i}}, nil)
+	return r.ask(ctx, order{Kill: &serverOrder{Server: i}}, nil)
 }
 
 // Restart starts a server that is down, with its data, or without if it is to forget it. It returns before
 // the server serves.
 func (r *Running) Restart(ctx context.Context, i int, forget bool) error {
-	return r.worker.Ask(ctx, order{Restart: &serverOrder{Server: i, Forget: forget}}, nil)
+	return r.ask(ctx, order{Restart: &serverOrder{Server: i, Forget: forget}}, nil)
 }
 
 // Stop has a server stand still, and Go has it go on.
 func (r *Running) Stop(ctx context.Context, i int) error {
-	return r.worker.Ask(ctx, order{Stop: &serverOrder{Server: i}}, nil)
+	return r.ask(ctx, order{Stop: &serverOrder{Server: i}}, nil)
 }
 
 func (r *Running) Go(ctx context.Context, i int) error {
-	return r.worker.Ask(ctx, order{Go: &serverOrder{Server: i}}, nil)
+	return r.ask(ctx, order{Go: &serverOrder{Server: i}}, nil)
 }
 
 // Skew sets the clock of a server ahead by a length of time, or back if that is negative.
 func (r *Running) Skew(ctx context.Context, i int, by time.Duration) error {
-	return r.worker.Ask(ctx, order{Skew: &serverOrder{Server: i, By: by}}, nil)
+	return r.ask(ctx, order{Skew: &serverOrder{Server: i, By: by}}, nil)
 }
 
 // Promote has a standby become the first.
 func (r *Running) Promote(ctx context.Context, i int) error {
-	return r.worker.Ask(ctx, order{Promote: &serverOrder{Server: i}}, nil)
+	return r.ask(ctx, order{Promote: &serverOrder{Server: i}}, nil)
 }
 
 // Await waits until a server serves that was restarted.
 func (r *Running) Await(ctx context.Context, i int) error {
-	return r.worker.Ask(ctx, order{Await: &serverOrder{Server: i}}, nil)
+	return r.ask(ctx, order{Await: &serverOrder{Server: i}}, nil)
 }

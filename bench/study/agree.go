@@ -8,6 +8,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/option"
+	"turnstile/bench/runs"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/english"
@@ -84,11 +85,11 @@ func (c *Campaign) compare(ctx context.Context, r *Result, number uint64) error 
 	if err != nil {
 		return err
 	}
-	simulated, err := bench.Try(ctx, virtual, c.Setup)
+	simulated, err := runs.Try(ctx, virtual, c.Setup)
 	if err != nil {
 		return err
 	}
-	real, err := bench.Try(ctx, r.Job, c.Setup)
+	real, err := runs.Try(ctx, r.Job, c.Setup)
 	if err != nil {
 		return fmt.Errorf("making the real run: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/internal/figure"
 	"turnstile/judge/check"
 	"turnstile/judge/measure"
@@ -23,7 +24,7 @@ import (
 type Experiment struct {
 	Rows  []*row.Row
 	Seed  uint64
-	Setup bench.Setup // of the runs of processes
+	Setup runs.Setup // of the runs of processes
 	// Receive is how applications receive messages in the runs that are drawn.
 	Receive workload.Receive
 	// Progress is called after each run, by several goroutines, one at a time; it may be nil.
@@ -116,9 +117,9 @@ func (e *Experiment) once(ctx context.Context, c *planned) *Result {
 	return r
 }
 
-func (r *Result) try(ctx context.Context, s bench.Setup) {
+func (r *Result) try(ctx context.Context, s runs.Setup) {
 	var t *bench.Tried
-	if t, r.Err = bench.Try(ctx, r.Job, s); t == nil {
+	if t, r.Err = runs.Try(ctx, r.Job, s); t == nil {
 		return
 	}
 	r.Folder, r.Verdict, r.Faults = t.Folder, t.Verdict, t.Rows
@@ -163,11 +164,11 @@ type study struct {
 	// line completes the options of a run that shows a known failure of a service, and shown says what the run
 	// shows.
 	line  func(l *ServiceLine, o *bench.Options)
-	shown func(r *ServiceRun, t *bench.Trial)
+	shown func(r *ServiceRun, t *runs.Trial)
 	// failover completes the options of a run that measures a failover, and next reads the time off the run; why
 	// says why the run does not count.
 	failover func(c *FailoverCase, o *bench.Options)
-	next     func(run *bench.Run, t *bench.Trial) (next figure.Figure, why string)
+	next     func(run *runs.Run, t *runs.Trial) (next figure.Figure, why string)
 	// The grid of runs without faults: its holds and loads, and how many entries each node makes; 0: the run
 	// lasts for as long as an election may take.
 	holds   []time.Duration

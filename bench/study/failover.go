@@ -19,6 +19,8 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/option"
+	"turnstile/bench/runs"
+	"turnstile/bench/site"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
@@ -272,11 +274,11 @@ func (c *FailoverCase) judge(ctx context.Context, folder *results.Folder) error 
 	if folder == nil {
 		return nil
 	}
-	if record, err := bench.ReadRecord(folder); err == nil && record.CutShort() {
+	if record, err := runs.ReadRecord(folder); err == nil && record.CutShort() {
 		return nil // it is made again
 	}
 	r := &FailoverRun{Folder: folder.Ref()}
-	run, err := bench.Reopen(ctx, folder)
+	run, err := runs.Reopen(ctx, folder)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -294,7 +296,7 @@ func (c *FailoverCase) judge(ctx context.Context, folder *results.Folder) error 
 }
 
 // read reads what the run shows.
-func (r *FailoverRun) read(run *bench.Run, of *study) {
+func (r *FailoverRun) read(run *runs.Run, of *study) {
 	t := run.Trials[0]
 	switch shown, says := t.Verdict.Shown(); {
 	case t.Trouble != "":
@@ -330,7 +332,7 @@ func untilHealed(next figure.Figure, f *results.FaultRow) figure.Figure {
 
 // nextEntry returns the time from the beginning of the fault to the next entry, given that a client was
 // inside when it began: the victim, if it is a client.
-func nextEntry(run *bench.Run, t *bench.Trial) (next figure.Figure, why string) {
+func nextEntry(run *runs.Run, t *runs.Trial) (next figure.Figure, why string) {
 	h, err := run.Folder.History(t.Number)
 	if err != nil {
 		return next, err.Error()
@@ -371,7 +373,7 @@ func (f *insideFold) Add(e history.Event) {
 func (f *insideFold) Close([]*history.NodeLog) {}
 
 // nextLeader returns the time from the beginning of the fault until a node leads that did not lead before.
-func nextLeader(run *bench.Run, t *bench.Trial) (next figure.Figure, why string) {
+func nextLeader(run *runs.Run, t *runs.Trial) (next figure.Figure, why string) {
 	h, err := run.Folder.History(t.Number)
 	if err != nil {
 		return next, err.Error()
@@ -534,8 +536,8 @@ func (c *FailoverCase) TableRow() results.FailoverRow {
 		AskedS:  secondsOf(c.Asked), Fault: c.Fault, Runs: len(c.Runs), LeftOut: len(c.LeftOut)}
 	if s := c.Subject; s != nil {
 		out.GrantedS = secondsOf(s.Granted)
-		out.Server = s.Config.Options[bench.ServerVersionOption]
-		out.Client = s.Config.Options[bench.ClientVersionOption]
+		out.Server = s.Config.Options[site.ServerVersionOption]
+		out.Client = s.Config.Options[site.ClientVersionOption]
 		if c.Lacks() == "" {
 			if j, err := c.Job(1); err == nil {
 				out.Plan = j.Faults[0].String()

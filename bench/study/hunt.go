@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/ddmin"
@@ -116,7 +117,7 @@ func (h *Hunt) try(ctx context.Context, name string, l *ServiceLine, j *bench.Jo
 	limited, cancel := context.WithTimeout(ctx, huntLimit)
 	defer cancel()
 	slept := sleepBeside(limited)
-	r, err := bench.Make(limited, j, setup)
+	r, err := runs.Make(limited, j, setup)
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = errors.Join(fmt.Errorf("the run has not ended within %v", huntLimit), err)
 	}
@@ -172,7 +173,7 @@ func valueOf(f figure.Figure) float64 {
 }
 
 // storyOf tells a run: what went wrong in it, and what the check says that found it.
-func storyOf(t *bench.Trial, one *Hunted) (lines []string) {
+func storyOf(t *runs.Trial, one *Hunted) (lines []string) {
 	for i := range t.Verdict.Findings {
 		f := &t.Verdict.Findings[i]
 		switch {
@@ -485,7 +486,7 @@ const (
 const late = 100 * time.Millisecond
 
 // judgeHunt says what became of a run. slept is by how much sleeps beside it were too long at most.
-func judgeHunt(r *bench.Run, made error, slept time.Duration) (class HuntClass, about, says string) {
+func judgeHunt(r *runs.Run, made error, slept time.Duration) (class HuntClass, about, says string) {
 	busy := func(about, says string) (HuntClass, string, string) {
 		if slept > late {
 			return HuntBusy, about, fmt.Sprintf("%s; the machine was %v late", says, slept.Round(time.Millisecond))
@@ -523,7 +524,7 @@ func judgeHunt(r *bench.Run, made error, slept time.Duration) (class HuntClass, 
 // worstInside returns what broke a promise though all held that it rests on, that nobody entered while a
 // fault lasted that leaves all of that, or that nobody entered again after all faults were over; nil: nothing
 // did. Data that was lost is no reason to let nobody in.
-func worstInside(t *bench.Trial, faults bool) *check.Finding {
+func worstInside(t *runs.Trial, faults bool) *check.Finding {
 	for i := range t.Verdict.Findings {
 		f := &t.Verdict.Findings[i]
 		stalled := f.Expected && faults && f.Broken != 0 && f.Broken&^nodes.NoAmnesia == 0
@@ -544,7 +545,7 @@ func classOfFall(broken, rests nodes.Assumption) HuntClass {
 }
 
 // brokenBy returns what the faults of a run break.
-func brokenBy(r *bench.Run) (broken nodes.Assumption) {
+func brokenBy(r *runs.Run) (broken nodes.Assumption) {
 	for _, t := range r.Record.Trials {
 		for i := range t.Faults {
 			broken |= t.Faults[i].Breaks()
@@ -578,7 +579,7 @@ func (f *fenceFold) Add(e history.Event) {
 func (f *fenceFold) Close([]*history.NodeLog) {}
 
 // fellOf says which fence number of a run fell, if one did; empty also if its history cannot be read.
-func fellOf(r *bench.Run) string {
+func fellOf(r *runs.Run) string {
 	reader, err := r.Folder.History(1)
 	if err != nil {
 		return ""

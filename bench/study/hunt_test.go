@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/figure"
@@ -86,7 +87,7 @@ func TestHuntsGoOn(t *testing.T) {
 	root := t.TempDir()
 	open := func(seed uint64) *Hunt {
 		h := &Hunt{Services: []string{"etcd"}, Plans: 3, Subject: fakeSubject}
-		h.Seed, h.Setup = seed, bench.Setup{Results: root, Set: "set"}
+		h.Seed, h.Setup = seed, runs.Setup{Results: root, Set: "set"}
 		return h
 	}
 	h := open(1)
@@ -142,9 +143,9 @@ func TestWhatIsAFinding(t *testing.T) {
 		"a client died": {trouble: "node 1 ended on its own", want: HuntFinding},
 	} {
 		one := c.finding
-		record := bench.Record{Trials: []bench.TrialRecord{{Faults: []chaos.Fault{{}}}}}
-		r := &bench.Run{Folder: &results.Folder{Path: t.TempDir()}, Record: record,
-			Trials: []*bench.Trial{{Trouble: c.trouble,
+		record := runs.Record{Trials: []runs.TrialRecord{{Faults: []chaos.Fault{{}}}}}
+		r := &runs.Run{Folder: &results.Folder{Path: t.TempDir()}, Record: record,
+			Trials: []*runs.Trial{{Trouble: c.trouble,
 				Verdict: check.Verdict{Outcome: one.Outcome, Findings: []check.Finding{one}}}}}
 		if c.bound {
 			r.Trials[0].Row.CPUBusy = figure.Number(1)

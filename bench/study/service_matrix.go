@@ -12,6 +12,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/option"
+	"turnstile/bench/runs"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/figure"
@@ -92,7 +93,7 @@ func (c *ServiceCase) judge(ctx context.Context, folder *results.Folder) error {
 	if folder == nil {
 		return nil
 	}
-	run, err := bench.Reopen(ctx, folder)
+	run, err := runs.Reopen(ctx, folder)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -109,7 +110,7 @@ func (c *ServiceCase) judge(ctx context.Context, folder *results.Folder) error {
 }
 
 // leadersShown says of a run about leaders whether two led at once, in whatever terms. Its fences are terms.
-func (r *ServiceRun) leadersShown(t *bench.Trial) {
+func (r *ServiceRun) leadersShown(t *runs.Trial) {
 	r.HasFences, r.SilenceS = true, inSeconds(t.Row.LeaderlessUS)
 	r.Fenced, _ = t.Verdict.ShownInTerms()
 	if r.Strict != 0 && (isMore(t.Row.TwoLeadersUS) || isMore(t.Row.TwoLeadersStoppedUS)) {
@@ -118,7 +119,7 @@ func (r *ServiceRun) leadersShown(t *bench.Trial) {
 }
 
 // entriesShown says what a resource would have accepted that demands fence numbers.
-func (r *ServiceRun) entriesShown(t *bench.Trial) {
+func (r *ServiceRun) entriesShown(t *runs.Trial) {
 	for i := range t.Faults {
 		r.SilenceS = greater(r.SilenceS, t.Faults[i].SilenceS)
 	}

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/ddmin"
@@ -46,7 +47,7 @@ const mostTries = 2000
 // these be as short and simple as that allows. Whichever of them are left out, the others draw the same,
 // since each has a seed of its own. It returns nil if the run is valid.
 func Shrink(ctx context.Context, j *bench.Job) (*shrunk, error) {
-	first, err := bench.Try(ctx, j, bench.Setup{})
+	first, err := runs.Try(ctx, j, runs.Setup{})
 	if err != nil || first.Verdict.Outcome == check.Valid {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func (s *shrinker) fails(faults []chaos.Fault) bool {
 	err := j.Check()
 	var t *bench.Tried
 	if err == nil {
-		t, err = bench.Try(s.ctx, &j, bench.Setup{})
+		t, err = runs.Try(s.ctx, &j, runs.Setup{})
 	}
 	if err != nil {
 		if s.ctx.Err() == nil {

@@ -9,6 +9,7 @@ import (
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/option"
+	"turnstile/bench/runs"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
@@ -67,7 +68,7 @@ func repeats(t *testing.T, s *shrunk, o bench.Options) {
 		t.Fatal(err)
 	}
 	o.Faults = p.Faults
-	again, err := bench.Try(t.Context(), job(t, spec, o), bench.Setup{})
+	again, err := runs.Try(t.Context(), job(t, spec, o), runs.Setup{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +99,7 @@ func TestShrinkLeavesNothingOver(t *testing.T) {
 		for i := range s.Faults { // it takes each of them
 			o := c.Options
 			o.Faults = slices.Delete(slices.Clone(s.Faults), i, i+1)
-			if again, err := bench.Try(t.Context(), job(t, spec, o), bench.Setup{}); err != nil {
+			if again, err := runs.Try(t.Context(), job(t, spec, o), runs.Setup{}); err != nil {
 				t.Fatal(err)
 			} else if failureOf(&again.Verdict) == s.Failure {
 				t.Errorf("seed %d: without %v it fails as well", c.Options.Seed, &s.Faults[i])

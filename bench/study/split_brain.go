@@ -12,6 +12,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/option"
+	"turnstile/bench/runs"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
@@ -190,10 +191,10 @@ func (c *SplitBrain) lengthened(x *partition, row *results.SplitBrainRow) bool {
 func (c *SplitBrain) once(ctx context.Context, x *partition) *Result {
 	o := c.options(x)
 	x.left = o.Duration - x.begins - x.lasts
-	var run *bench.Run
+	var run *runs.Run
 	j, err := bench.Resolve(o, x.spec, !c.Real)
 	if err == nil {
-		run, err = bench.Make(ctx, j, c.Setup)
+		run, err = runs.Make(ctx, j, c.Setup)
 	}
 	if err == nil && len(run.Trials) == 0 {
 		err = errors.New("it has no trial")
@@ -393,7 +394,7 @@ func (x *partition) placed(before effect.Group) bool {
 }
 
 // judged says what became of the leaders in a run, and where that is not what the row says.
-func (x *partition) judged(t *bench.Trial) *results.SplitBrainRow {
+func (x *partition) judged(t *runs.Trial) *results.SplitBrainRow {
 	of, l := &t.Row, t.Measures.Leaders
 	out := &results.SplitBrainRow{Algorithm: x.spec.Name, Kind: of.Kind, Nodes: x.n, Cut: x.cut(),
 		CutAtS: figure.Number(x.begins.Seconds()), CutS: figure.Number(x.lasts.Seconds()), Lengthened: x.again,

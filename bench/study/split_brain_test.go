@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"turnstile/algorithms/election"
-	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/figure"
@@ -26,7 +26,7 @@ import (
 // rowsOf makes the simulated runs of some schemes.
 func rowsOf(t *testing.T, c *SplitBrain) (rows []*results.SplitBrainRow) {
 	t.Helper()
-	c.Seed, c.Setup = 1, bench.Setup{Results: t.TempDir(), Set: "set"}
+	c.Seed, c.Setup = 1, runs.Setup{Results: t.TempDir(), Set: "set"}
 	if err := c.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +277,7 @@ type believed struct {
 
 // trial returns a run of five seconds whose cut lasted from 1 s to 3 s. Two led in one term for as long as is
 // given.
-func trial(inTermUS float64, lanes ...[]believed) *bench.Trial {
+func trial(inTermUS float64, lanes ...[]believed) *runs.Trial {
 	n := len(lanes)
 	events := []history.Event{{Kind: history.Marked, Node: nodes.None, Count: history.Began},
 		{At: 5e9, Kind: history.Marked, Node: nodes.None, Count: history.Stopped}}
@@ -295,7 +295,7 @@ func trial(inTermUS float64, lanes ...[]believed) *bench.Trial {
 		f.Add(e)
 	}
 	f.Close(nil)
-	return &bench.Trial{
+	return &runs.Trial{
 		Measures: &measure.Measures{Leaders: measure.NewLeaders(f), Window: section.Window{From: 0, To: 5e9}},
 		Row:      results.Row{Figures: measure.Figures{TwoLeadersInTermUS: figure.Number(inTermUS)}},
 		Faults:   []results.FaultRow{{OfFault: measure.OfFault{FromS: figure.Number(1), ToS: figure.Number(3)}}},
@@ -313,7 +313,7 @@ func TestJudged(t *testing.T) {
 		name        string
 		cut         string
 		does        row.Parted
-		trial       *bench.Trial
+		trial       *runs.Trial
 		led, agreed figure.Figure
 		stepped     bool
 		leaders     string
@@ -399,7 +399,7 @@ func TestLeadersThatAreToStay(t *testing.T) {
 	follow := func(terms ...believed) []believed { return terms }
 	for _, test := range []struct {
 		name    string
-		trial   *bench.Trial
+		trial   *runs.Trial
 		differs string
 	}{
 		{"it stays", trial(0, follow(believed{0, 1, 5}), follow(believed{0, 1, 5}), follow(believed{0, 1, 5})), ""},

@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/internal/chance"
 	"turnstile/results"
 )
@@ -129,7 +130,7 @@ func (s *Sweep) readSet() error {
 		return nil
 	}
 	for _, folder := range set.Runs {
-		record, err := bench.ReadRecord(folder)
+		record, err := runs.ReadRecord(folder)
 		if err != nil {
 			return UnreadableError{fmt.Errorf("%w; remove the folder to have the run made again", err)}
 		}
@@ -178,7 +179,7 @@ func madeBy(versions map[string]string) string {
 }
 
 // keep keeps the row of a run that is over.
-func (s *Sweep) keep(run *bench.SweepRun, rows []results.Row) {
+func (s *Sweep) keep(run *runs.SweepRun, rows []results.Row) {
 	for _, row := range rows {
 		row.Trial = run.Trial
 		s.rows[run.Name] = row
@@ -247,9 +248,9 @@ func (s *Sweep) workers() int {
 // one makes a run, and keeps its row unless it was cut short.
 func (s *Sweep) one(ctx context.Context, name string, trial int, j *bench.Job) *Result {
 	setup := s.Setup
-	setup.Name, setup.Sweep = name, &bench.SweepRun{Name: name, Trial: trial}
+	setup.Name, setup.Sweep = name, &runs.SweepRun{Name: name, Trial: trial}
 	r := &Result{Job: j}
-	made, err := bench.Make(ctx, r.Job, setup)
+	made, err := runs.Make(ctx, r.Job, setup)
 	if r.Err = err; made == nil {
 		r.Says = fmt.Sprintf("could not be made: %v", err)
 		return r

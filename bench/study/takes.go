@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/nodes/workload"
 )
 
@@ -91,7 +92,7 @@ func (s *Sweep) simulatedLength(ctx context.Context, jobs []*bench.Job, left []i
 		pool(ctx, s.workers(), len(tried), func(number int) { more(short[tried[number]]) })
 	}
 	for _, cell := range tried {
-		short[cell] = &trialRun{ctx: ctx, job: jobs[cell], setup: bench.Setup{Results: folder, Set: "tried"}}
+		short[cell] = &trialRun{ctx: ctx, job: jobs[cell], setup: runs.Setup{Results: folder, Set: "tried"}}
 	}
 	try((*trialRun).begin)
 	if sum = lengthOf(byAlgorithm, short, left, s.workers()); sum.Unknown == 0 && sum.High < brief {
@@ -145,7 +146,7 @@ const (
 type trialRun struct {
 	ctx   context.Context
 	job   *bench.Job
-	setup bench.Setup
+	setup runs.Setup
 
 	least     float64       // share
 	first     time.Duration // that it took: mostly what a run takes however short it is
@@ -162,7 +163,7 @@ func (t *trialRun) once(share float64) time.Duration {
 		part.Entries = max(1, uint64(float64(part.Entries)*share))
 	}
 	began := time.Now()
-	if _, err := bench.Make(t.ctx, &part, t.setup); err != nil {
+	if _, err := runs.Make(t.ctx, &part, t.setup); err != nil {
 		return 0
 	}
 	took := time.Since(began)

@@ -65,10 +65,10 @@ func Counts(root fs.FS) ([]Count, error) {
 	all := []Count{
 		{"files that set the parent-death signal", len(dying), strings.Join(dying, " ")},
 		{"questions which effect a fault has, outside chaos/effect", s.asking(), ""},
-		{"comparisons with nil of parts of a site, in bench", s.nils("bench"), ""},
+		{"comparisons with nil of parts of a site, in " + strings.Join(aRun, ", "), s.nils(), ""},
 		{"methods of the largest type, with functions over it", most, name},
 	}
-	for _, dir := range []string{"bench", "commands"} {
+	for _, dir := range slices.Concat(aRun, []string{"bench/study", "commands"}) {
 		circle := s.circle(dir)
 		all = append(all, Count{"files in the largest circle of " + dir, len(circle),
 			fmt.Sprintf("of %d", len(s.of[dir]))})
@@ -76,12 +76,12 @@ func Counts(root fs.FS) ([]Count, error) {
 	return all, nil
 }
 
-// each calls do with the nodes of all files below a folder; empty: of all.
-func (s *sources) each(below string, do func(dir, file string, n ast.Node)) {
+// aRun are the packages that make one run.
+var aRun = []string{"bench", "bench/site", "bench/trial", "bench/runs"}
+
+// each calls do with the nodes of all files.
+func (s *sources) each(do func(dir, file string, n ast.Node)) {
 	for _, dir := range slices.Sorted(maps.Keys(s.of)) {
-		if below != "" && dir != below {
-			continue
-		}
 		for _, name := range slices.Sorted(maps.Keys(s.of[dir])) {
 			ast.Inspect(s.of[dir][name], func(n ast.Node) bool {
 				if n != nil {
@@ -95,7 +95,7 @@ func (s *sources) each(below string, do func(dir, file string, n ast.Node)) {
 
 // setting returns the files in which a field of that name is set.
 func (s *sources) setting(field string) (all []string) {
-	s.each("", func(_, file string, n ast.Node) {
+	s.each(func(_, file string, n ast.Node) {
 		pair, is := n.(*ast.KeyValueExpr)
 		if !is {
 			return
@@ -123,7 +123,7 @@ func (s *sources) asking() (count int) {
 			}
 		}
 	}
-	s.each("", func(dir, _ string, n ast.Node) {
+	s.each(func(dir, _ string, n ast.Node) {
 		if dir == "chaos/effect" {
 			return
 		}
@@ -147,11 +147,11 @@ func (s *sources) asking() (count int) {
 var partsOfSite = []string{"fleet", "transport", "proxies", "service", "serving", "servers", "endpoint",
 	"second", "brokers", "cutter", "through", "resource"}
 
-// nils counts the comparisons of such a part with nil in a package.
-func (s *sources) nils(dir string) (count int) {
-	s.each(dir, func(_, _ string, n ast.Node) {
+// nils counts the comparisons of such a part with nil in the packages that make one run.
+func (s *sources) nils() (count int) {
+	s.each(func(dir, _ string, n ast.Node) {
 		b, is := n.(*ast.BinaryExpr)
-		if !is || b.Op != token.EQL && b.Op != token.NEQ {
+		if !is || !slices.Contains(aRun, dir) || b.Op != token.EQL && b.Op != token.NEQ {
 			return
 		}
 		if to, is := b.Y.(*ast.Ident); !is || to.Name != "nil" {
@@ -175,7 +175,7 @@ func (s *sources) nils(dir string) (count int) {
 // its name.
 func (s *sources) mostMethods() (most int, name string) {
 	counts := map[string]int{}
-	s.each("", func(dir, _ string, n ast.Node) {
+	s.each(func(dir, _ string, n ast.Node) {
 		f, is := n.(*ast.FuncDecl)
 		if !is {
 			return

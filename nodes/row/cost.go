@@ -24,6 +24,9 @@ func Unbounded(low float64) Range { return Range{low, math.Inf(1)} }
 // Exact reports whether only one value will do.
 func (r Range) Exact() bool { return r.Min == r.Max }
 
+// Known reports whether the range says anything: not of every number from 0.
+func (r Range) Known() bool { return r.Min > 0 || !math.IsInf(r.Max, 1) }
+
 // Has reports whether x lies in the range, up to rounding.
 func (r Range) Has(x float64) bool {
 	const slack = 1e-9

@@ -11,9 +11,10 @@ import (
 	"strings"
 
 	"turnstile/algorithms/catalog"
-	"turnstile/bench"
 	"turnstile/bench/compare"
 	"turnstile/bench/option"
+	"turnstile/bench/runs"
+	"turnstile/bench/site"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
@@ -92,7 +93,7 @@ type maker struct {
 // there are neither trials nor a fault matrix the error is ErrNoTrials.
 func Make(set *results.Set, name string, calls Calls) (*Page, error) {
 	m := &maker{Page: &Page{Name: name, Calls: calls, most: mostBytes}, set: set, figures: map[string]int{}}
-	trials := bench.StoredTrials(set.Runs, func(folder *results.Folder, err error) {
+	trials := runs.StoredTrials(set.Runs, func(folder *results.Folder, err error) {
 		m.Damaged = append(m.Damaged, folder.Name()+": "+
 			strings.NewReplacer("\n", "; ", set.Path+string(filepath.Separator), "").Replace(err.Error()))
 	})
@@ -195,8 +196,8 @@ func (m *maker) about(trials []compare.Trial) {
 		versions[t.Version]++
 		if name := t.Options[foreign.ServiceOption]; name != "" {
 			services[fmt.Sprintf("%s (server %s, client %s)", name,
-				cmp.Or(t.Options[bench.ServerVersionOption], "unknown"),
-				cmp.Or(t.Options[bench.ClientVersionOption], "unknown"))]++
+				cmp.Or(t.Options[site.ServerVersionOption], "unknown"),
+				cmp.Or(t.Options[site.ClientVersionOption], "unknown"))]++
 		}
 		machine := t.Machine
 		if t.Kind == "simulate" {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
@@ -23,7 +23,7 @@ const (
 )
 
 // faults says what became of the faults that were asked for, and draws what they did to the run.
-func (p *Report) faults(s *bench.Summary) {
+func (p *Report) faults(s *runs.Summary) {
 	p.faultWords(s)
 	if len(s.Faults) == 0 {
 		return // none began
@@ -43,7 +43,7 @@ func (p *Report) faults(s *bench.Summary) {
 }
 
 // faultWords says whether the faults that were asked for took place.
-func (p *Report) faultWords(s *bench.Summary) {
+func (p *Report) faultWords(s *runs.Summary) {
 	if len(s.Record.Options.FaultTexts()) == 0 {
 		return
 	}
@@ -57,7 +57,7 @@ func (p *Report) faultWords(s *bench.Summary) {
 }
 
 // timeline draws a trial, given its place in s.Rows.
-func (p *Report) timeline(s *bench.Summary, i int) {
+func (p *Report) timeline(s *runs.Summary, i int) {
 	row := &s.Rows[i]
 	intervals := ofTrial(s.Timeline, row.Trial, func(r *results.IntervalRow) int { return r.Trial })
 	faults := ofTrial(s.Faults, row.Trial, func(r *results.FaultRow) int { return r.Trial })

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"turnstile/bench"
 	"turnstile/bench/option"
+	"turnstile/bench/runs"
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
@@ -23,7 +23,7 @@ import (
 
 // figures prints what was measured in all trials: quantiles of the requests of all trials together, and of
 // other figures the median, beside the least and the greatest where trials differ.
-func (p *Report) figures(s *bench.Summary) {
+func (p *Report) figures(s *runs.Summary) {
 	t := table(s.Rows)
 	if !t.known(results.DurationS) {
 		return // the run ended before anything was measured
@@ -32,7 +32,7 @@ func (p *Report) figures(s *bench.Summary) {
 }
 
 // entries prints the figures of a run in which clients enter.
-func (p *Report) entries(s *bench.Summary, t table) {
+func (p *Report) entries(s *runs.Summary, t table) {
 	p.throughput(s, t)
 	p.units(s, t)
 	p.work(s, t)
@@ -50,7 +50,7 @@ func (p *Report) entries(s *bench.Summary, t table) {
 }
 
 // work prints the work that clients did inside. It prints nothing if they wrote the account alone.
-func (p *Report) work(s *bench.Summary, t table) {
+func (p *Report) work(s *runs.Summary, t table) {
 	w := s.Record.Options.Workload.Work
 	if w == workload.Account || !t.known(results.WorkDone) {
 		return
@@ -63,7 +63,7 @@ func (p *Report) work(s *bench.Summary, t table) {
 	p.line("work", "%s", says)
 }
 
-func (p *Report) throughput(s *bench.Summary, t table) {
+func (p *Report) throughput(s *runs.Summary, t table) {
 	text := fmt.Sprintf("%s entries/s: %s in %s; somebody inside for %s of it",
 		t.of(results.EntriesPerS).text(format.Rate), format.Whole(t.sum(results.AcceptedInWindow)),
 		format.Seconds(t.sum(results.DurationS)), t.of(results.Utilisation).text(format.Percent))
@@ -98,9 +98,9 @@ func (p *Report) throughput(s *bench.Summary, t table) {
 }
 
 // unissued says why it is not known which share of the requests due was issued.
-func unissued(s *bench.Summary) string {
+func unissued(s *runs.Summary) string {
 	ended := slices.ContainsFunc(s.Verdicts, func(v check.Verdict) bool { return v.Stall != nil }) ||
-		slices.ContainsFunc(s.Record.Trials, func(t bench.TrialRecord) bool { return t.Trouble != "" })
+		slices.ContainsFunc(s.Record.Trials, func(t runs.TrialRecord) bool { return t.Trouble != "" })
 	if ended {
 		return "not known, since the run ended before: waits of requests not made are left out"
 	}
@@ -157,7 +157,7 @@ var (
 	quantiles = []quantile{middle, {"p90", "p90", 0.9}, high, {"p99.9", "p999", 0.999}, longest}
 )
 
-func (p *Report) latencies(s *bench.Summary, t table) {
+func (p *Report) latencies(s *runs.Summary, t table) {
 	p.latency(s, t, measure.WaitTag, quantiles...)
 	waits := measure.LatencyOf(s.Latencies, measure.WaitTag)
 	if n := waits.Censored(); n > 0 {
@@ -176,7 +176,7 @@ func (p *Report) latencies(s *bench.Summary, t table) {
 
 // latency prints quantiles of the latencies of all trials together, and below them how far those of single
 // trials are apart.
-func (p *Report) latency(s *bench.Summary, t table, tag string, of ...quantile) {
+func (p *Report) latency(s *runs.Summary, t table, tag string, of ...quantile) {
 	all := measure.LatencyOf(s.Latencies, tag)
 	if all.Hist == nil {
 		return
@@ -207,7 +207,7 @@ func (p *Report) latency(s *bench.Summary, t table, tag string, of ...quantile) 
 const fewValues = 10
 
 // histogram draws the latencies of all trials, or prints them if they are few.
-func (p *Report) histogram(s *bench.Summary, kind measure.LatencyKind) {
+func (p *Report) histogram(s *runs.Summary, kind measure.LatencyKind) {
 	all := measure.LatencyOf(s.Latencies, kind.Tag)
 	if all.Hist == nil {
 		return
@@ -237,7 +237,7 @@ func (p *Report) serverBytes(t table) {
 }
 
 // messages prints the messages of an entry, beside the published number.
-func (p *Report) messages(s *bench.Summary, t table) {
+func (p *Report) messages(s *runs.Summary, t table) {
 	if s.Record.Options.Config.Options[foreign.ServiceOption] != "" {
 		p.serverBytes(t)
 		return
@@ -278,7 +278,7 @@ func (p *Report) messages(s *bench.Summary, t table) {
 }
 
 // published says what the algorithm was published to cost, and whether the trials confirm it.
-func (p *Report) published(s *bench.Summary, t table) string {
+func (p *Report) published(s *runs.Summary, t table) string {
 	least, known := t[0].PublishedMin.Value()
 	if !known {
 		return "nothing under this load"
@@ -369,7 +369,7 @@ func entriesPerNode(t table) string {
 }
 
 // machine prints what the run took of the machine. A simulated run has no timers, and no machine.
-func (p *Report) machine(s *bench.Summary, t table) {
+func (p *Report) machine(s *runs.Summary, t table) {
 	m := s.Record.Machine
 	if !t.known(results.NodeRSSMB) && !t.known(results.CPUBusy) {
 		return
@@ -386,7 +386,7 @@ func (p *Report) machine(s *bench.Summary, t table) {
 }
 
 // pauses warns of processes that stood still in a trial.
-func (p *Report) pauses(s *bench.Summary, trial int) {
+func (p *Report) pauses(s *runs.Summary, trial int) {
 	row, text := &s.Rows[trial], s.Verdicts[trial].Pauses
 	if text == "" {
 		return
@@ -486,7 +486,7 @@ func quota(m results.Machine) string {
 }
 
 // detection says what the failure detectors said, and how well they did.
-func (p *Report) detection(s *bench.Summary, t table) {
+func (p *Report) detection(s *runs.Summary, t table) {
 	if !s.Record.Options.Detects() {
 		return
 	}
@@ -506,7 +506,7 @@ func (p *Report) detection(s *bench.Summary, t table) {
 // epochs says how many there were, since each fault, of what an algorithm makes again under a new epoch, such
 // as its token, and for how long nobody entered, beside the time after which a textbook takes
 // what lets in for lost.
-func (p *Report) epochs(s *bench.Summary, faults []faultTable) {
+func (p *Report) epochs(s *runs.Summary, faults []faultTable) {
 	for _, rows := range faults[:min(listedFaults, len(faults))] {
 		count := rows.of(results.EpochsNew)
 		if count.known == 0 {
@@ -522,7 +522,7 @@ func (p *Report) epochs(s *bench.Summary, faults []faultTable) {
 }
 
 // textbook says after what time without entries a textbook takes what lets in for lost, if one says that.
-func textbook(s *bench.Summary, fault *results.FaultRow) string {
+func textbook(s *runs.Summary, fault *results.FaultRow) string {
 	formula := s.Spec.Exclusion().Silence.Formula
 	switch {
 	case formula == "":
@@ -591,7 +591,7 @@ func (p *Report) guarded(t table) {
 }
 
 // units says how many units of the resource were taken at once, where it has several.
-func (p *Report) units(s *bench.Summary, t table) {
+func (p *Report) units(s *runs.Summary, t table) {
 	if t.known(results.UnitsTakenMax) {
 		p.line("units", "%s of %d taken on average, at most %s",
 			t.of(results.UnitsTakenMean).text(format.Hundredths),
@@ -614,7 +614,7 @@ type dividedRow struct {
 
 // divided prints, for each number of units that requests took and for each of several resources, how often
 // requests entered, how long they waited, and how often later requests entered before them.
-func (p *Report) divided(s *bench.Summary, t table) {
+func (p *Report) divided(s *runs.Summary, t table) {
 	sizes := divided{by: "by size", file: results.SizesFile}
 	for _, r := range s.Sizes {
 		sizes.rows = append(sizes.rows, dividedRow{trial: r.Trial, name: english.Count(r.Units, "unit", "units"),

@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/internal/figure"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
@@ -28,8 +28,8 @@ type Document struct {
 	// Unjudged are, of verify, the trials that cannot be judged, since their histories cannot be read.
 	Unjudged []unjudgedDocument `json:"unjudged,omitempty"`
 	// Changed are those files of a stored run that were changed after it was over.
-	Changed []string     `json:"changed,omitempty"`
-	Tables  *bench.Audit `json:"tables,omitempty"` // of verify: where they differ from the histories, if they do
+	Changed []string    `json:"changed,omitempty"`
+	Tables  *runs.Audit `json:"tables,omitempty"` // of verify: where they differ from the histories, if they do
 }
 
 type trialDocument struct {
@@ -52,7 +52,7 @@ type unjudgedDocument struct {
 }
 
 // JSON prints s as one JSON document.
-func JSON(w io.Writer, s *bench.Summary) error {
+func JSON(w io.Writer, s *runs.Summary) error {
 	d, err := DocumentOf(s)
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func JSON(w io.Writer, s *bench.Summary) error {
 }
 
 // DocumentOf returns what JSON prints of s; an error is that of a record that is no YAML.
-func DocumentOf(s *bench.Summary) (*Document, error) {
+func DocumentOf(s *runs.Summary) (*Document, error) {
 	d := &Document{Run: s.Folder.Ref(), Path: s.Folder.Path, Verdict: s.Outcome(), Trials: []trialDocument{},
 		All: togetherOf(s), Changed: s.Changed}
 	text, err := yaml.Marshal(s.Record)
@@ -141,7 +141,7 @@ type together struct {
 }
 
 // togetherOf returns what the trials of s say together. What no trial has measured is left out.
-func togetherOf(s *bench.Summary) together {
+func togetherOf(s *runs.Summary) together {
 	t := together{Latencies: map[string]Object{}, Figures: map[string]Object{}}
 	for tag := range s.Latencies {
 		if strings.HasSuffix(tag, measure.OpenSuffix) {

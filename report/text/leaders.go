@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/chaos/effect"
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
@@ -17,7 +17,7 @@ import (
 )
 
 // leaders prints what was measured in a run about leaders.
-func (p *Report) leaders(s *bench.Summary, t table) {
+func (p *Report) leaders(s *runs.Summary, t table) {
 	p.faultWords(s)
 	p.ledger(s)
 	p.leaderFaults(s)
@@ -29,7 +29,7 @@ func (p *Report) leaders(s *bench.Summary, t table) {
 }
 
 // elections prints how many elections there were, their parts, and for how long nobody led, or several did.
-func (p *Report) elections(s *bench.Summary, t table) {
+func (p *Report) elections(s *runs.Summary, t table) {
 	if !t.known(results.Elections) {
 		return
 	}
@@ -77,7 +77,7 @@ func (p *Report) elections(s *bench.Summary, t table) {
 }
 
 // follow says who has to follow a leader for it to be elected.
-func follow(s *bench.Summary) string {
+func follow(s *runs.Summary) string {
 	if elector := s.Stack.Elector(); elector != nil {
 		return elector.Row.Elector.Follow.String()
 	}
@@ -85,7 +85,7 @@ func follow(s *bench.Summary) string {
 }
 
 // lasting prints quantiles of latencies, some of which may not be over at the end.
-func (p *Report) lasting(s *bench.Summary, t table, tag string) {
+func (p *Report) lasting(s *runs.Summary, t table, tag string) {
 	p.latency(s, t, tag, middle, high, longest)
 	all := measure.LatencyOf(s.Latencies, tag)
 	if open := all.Censored(); open > 0 {
@@ -94,7 +94,7 @@ func (p *Report) lasting(s *bench.Summary, t table, tag string) {
 	}
 }
 
-func (p *Report) electionPart(s *bench.Summary, tag string) {
+func (p *Report) electionPart(s *runs.Summary, tag string) {
 	l := measure.LatencyOf(s.Latencies, tag)
 	if l.Hist == nil {
 		return
@@ -105,13 +105,13 @@ func (p *Report) electionPart(s *bench.Summary, tag string) {
 }
 
 // aboutOf says from when until when latencies last.
-func aboutOf(s *bench.Summary, kind measure.LatencyKind) string {
+func aboutOf(s *runs.Summary, kind measure.LatencyKind) string {
 	return strings.ReplaceAll(kind.About, "%s", follow(s))
 }
 
 // electionHistograms draws how long elections took, and their parts, and how long each stretch lasted with no
 // leader or with several.
-func (p *Report) electionHistograms(s *bench.Summary) {
+func (p *Report) electionHistograms(s *runs.Summary) {
 	p.printf("\n")
 	for _, kind := range measure.Latencies {
 		all := measure.LatencyOf(s.Latencies, kind.Tag)
@@ -122,7 +122,7 @@ func (p *Report) electionHistograms(s *bench.Summary) {
 }
 
 // electionMessages prints how many messages there were of each kind, in all trials.
-func (p *Report) electionMessages(s *bench.Summary) {
+func (p *Report) electionMessages(s *runs.Summary) {
 	var kinds []string
 	sent := map[string]float64{}
 	for _, m := range s.Messages {
@@ -202,7 +202,7 @@ const leaderFaultFormat = "%-15s %-6s %7s %8s %8s %9s %8s %5s %8s\n"
 
 // leaderFaults lists who was elected before, during and after the faults, and for how long nobody led, or
 // several did: of faults in the same words, medians, and of what took longest, the greatest.
-func (p *Report) leaderFaults(s *bench.Summary) {
+func (p *Report) leaderFaults(s *runs.Summary) {
 	faults := alikeFaults(s.Faults)
 	if !faultTable(s.Faults).known(results.ElectionsDuring) {
 		return // nobody was to lead, or none began

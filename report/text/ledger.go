@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"turnstile/bench"
+	"turnstile/bench/runs"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
 	"turnstile/judge/leadership"
@@ -241,7 +241,7 @@ func (p *Report) paintTwo(line string) string {
 }
 
 // ledger draws who believed what in the first trials.
-func (p *Report) ledger(s *bench.Summary) {
+func (p *Report) ledger(s *runs.Summary) {
 	ledgers := s.Ledgers()
 	for _, l := range ledgers[:min(drawnTrials, len(ledgers))] {
 		windows, two, lanes, below := newLedgerPicture(l, p.width).lines()

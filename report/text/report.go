@@ -1,4 +1,4 @@
-// Package text prints a run for people, as text with pictures, or as JSON. It reads a bench.Summary and
+// Package text prints a run for people, as text with pictures, or as JSON. It reads a runs.Summary and
 // writes to an io.Writer; flags are none of its business.
 package text
 
@@ -10,6 +10,7 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/option"
+	"turnstile/bench/runs"
 	"turnstile/internal/english"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
@@ -74,7 +75,7 @@ func (p *Report) Header(o *bench.Job, m results.Machine) {
 // A layout is how a run is printed.
 type layout struct {
 	warmup  func(time.Duration) string
-	figures func(*Report, *bench.Summary, table)
+	figures func(*Report, *runs.Summary, table)
 }
 
 // layouts has the layouts by what a check.Problem calls its sections.
@@ -133,7 +134,7 @@ func (p *Report) trialLine(name, verdict string, columns [4]trialColumn, t table
 }
 
 // Stored prints a run that was made before as it was printed then.
-func (p *Report) Stored(s *bench.Summary) {
+func (p *Report) Stored(s *runs.Summary) {
 	p.Header(s.Job, s.Record.Machine)
 	if s.Record.Options.Trials > 1 {
 		for i := range s.Rows {
@@ -145,7 +146,7 @@ func (p *Report) Stored(s *bench.Summary) {
 
 // Summary prints the results of a run: the same of one trial and of several, when the run is made and when it
 // is judged again.
-func (p *Report) Summary(s *bench.Summary) {
+func (p *Report) Summary(s *runs.Summary) {
 	if t := table(s.Rows); len(t) > 1 {
 		p.trialLine("", "median", trialColumns(&t[0]), t)
 	}
@@ -158,7 +159,7 @@ func (p *Report) Summary(s *bench.Summary) {
 }
 
 // verdict prints the verdict, and of each trial that is not valid why.
-func (p *Report) verdict(s *bench.Summary) {
+func (p *Report) verdict(s *runs.Summary) {
 	asked, made, outcome := s.Record.Options.Trials, len(s.Verdicts), s.Outcome()
 	word := Outcome(p.palette, outcome)
 	if outcome == check.Valid {
@@ -210,7 +211,7 @@ func (p *Report) verdict(s *bench.Summary) {
 
 // passedOver says who was passed over most often, if that is more often than first come, first served allows
 // and the algorithm promises nothing, or nothing while something goes wrong.
-func (p *Report) passedOver(s *bench.Summary) {
+func (p *Report) passedOver(s *runs.Summary) {
 	promise, mutex := "this algorithm promises no bound", s.Spec.Exclusion()
 	bypass, promised := mutex.Promised(s.Record.Options.Config)
 	switch {
@@ -233,7 +234,7 @@ func (p *Report) passedOver(s *bench.Summary) {
 }
 
 // missed warns of the faults that hit nothing, of which a run shows nothing.
-func (p *Report) missed(s *bench.Summary) {
+func (p *Report) missed(s *runs.Summary) {
 	const most = 5
 	for i := range s.Verdicts {
 		v, in := &s.Verdicts[i], ""
@@ -254,7 +255,7 @@ func (p *Report) missed(s *bench.Summary) {
 }
 
 // early says of a trial that was judged by other evidence that it also ended early.
-func (p *Report) early(s *bench.Summary, trial int) {
+func (p *Report) early(s *runs.Summary, trial int) {
 	trouble := s.Record.Trials[s.Rows[trial].Trial-1].Trouble
 	if !strings.Contains(s.Verdicts[trial].Reason, trouble) {
 		p.printf("  the trial ended early: %s\n", indent(trouble))
@@ -288,7 +289,7 @@ func indent(text string) string { return strings.ReplaceAll(text, "\n", "\n    "
 const fewStalled = 20
 
 // witness prints what a verdict that is not valid rests on.
-func (p *Report) witness(s *bench.Summary, trial int) {
+func (p *Report) witness(s *runs.Summary, trial int) {
 	v := &s.Verdicts[trial]
 	for _, f := range v.Findings {
 		if f.Outcome == check.Valid || f.Outcome != check.Violated && f.Says != v.Reason {
@@ -307,7 +308,7 @@ func (p *Report) witness(s *bench.Summary, trial int) {
 }
 
 // Unjudged names the trials that cannot be judged.
-func Unjudged(w io.Writer, s *bench.Summary) {
+func Unjudged(w io.Writer, s *runs.Summary) {
 	for _, u := range s.Unjudged {
 		fmt.Fprintf(w, "  trial %d cannot be judged: %v\n", u.Trial, u.Why)
 	}

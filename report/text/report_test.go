@@ -10,6 +10,7 @@ import (
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/option"
+	"turnstile/bench/runs"
 	"turnstile/internal/figure"
 	"turnstile/internal/format"
 	"turnstile/judge/check"
@@ -19,7 +20,7 @@ import (
 )
 
 // threeTrials is the summary of three trials of real processes.
-func threeTrials(t *testing.T) *bench.Summary {
+func threeTrials(t *testing.T) *runs.Summary {
 	t.Helper()
 	spec, err := mutex.Find("ricart-agrawala")
 	if err != nil {
@@ -29,14 +30,14 @@ func threeTrials(t *testing.T) *bench.Summary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &bench.Summary{Job: job, Folder: &results.Folder{Path: "run"}}
+	s := &runs.Summary{Job: job, Folder: &results.Folder{Path: "run"}}
 	s.Record.Options = job.Options
 	waits := hdrhistogram.New(1, 1e9, 3)
 	for i, rate := range []float64{100, 300, 200} {
 		waits.RecordValue(int64(1000 * (i + 1)))
 		s.Verdicts = append(s.Verdicts, check.Verdict{Reason: "well",
 			Findings: []check.Finding{{Check: "cost"}}})
-		s.Record.Trials = append(s.Record.Trials, bench.TrialRecord{})
+		s.Record.Trials = append(s.Record.Trials, runs.TrialRecord{})
 		s.Rows = append(s.Rows, results.Row{Trial: i + 1, LatencyUS: figure.Number(0),
 			Figures: measure.Figures{AcceptedInWindow: figure.Number(rate), EntriesPerS: figure.Number(rate),
 				DurationS: figure.Number(1), PublishedMin: figure.Number(4), PublishedMax: figure.Number(4),
@@ -48,26 +49,26 @@ func threeTrials(t *testing.T) *bench.Summary {
 }
 
 // summaryOf returns what is printed of a run.
-func summaryOf(s *bench.Summary) string {
+func summaryOf(s *runs.Summary) string {
 	var b bytes.Buffer
 	New(&b).Summary(s)
 	return b.String()
 }
 
 // of sets a figure of each trial.
-func of(s *bench.Summary, set func(r *results.Row, x float64), values ...float64) {
+func of(s *runs.Summary, set func(r *results.Row, x float64), values ...float64) {
 	for i, x := range values {
 		set(&s.Rows[i], x)
 	}
 }
 
 // first leaves a summary its first trial.
-func first(s *bench.Summary) {
+func first(s *runs.Summary) {
 	s.Record.Options.Trials, s.Rows, s.Verdicts = 1, s.Rows[:1], s.Verdicts[:1]
 }
 
 // used sets what used the processors of a machine with four cores.
-func used(s *bench.Summary, quota, busy, own, broker, others float64) {
+func used(s *runs.Summary, quota, busy, own, broker, others float64) {
 	first(s)
 	s.Record.Machine.CPUQuota, s.Record.Machine.Cores = quota, 4
 	r := &s.Rows[0]
@@ -76,7 +77,7 @@ func used(s *bench.Summary, quota, busy, own, broker, others float64) {
 }
 
 // published sets the findings of a run within what is published.
-func published(s *bench.Summary, cost check.Finding, of check.Outcome) {
+func published(s *runs.Summary, cost check.Finding, of check.Outcome) {
 	first(s)
 	cost.Check = "cost"
 	s.Rows[0].PublishedMax, s.Verdicts[0].Outcome = figure.Number(6), of
@@ -91,13 +92,13 @@ func clients(r *results.Row, least, most float64) {
 // summaries are what is said of runs, whose figures and findings differ from those of threeTrials.
 var summaries = []struct {
 	name   string
-	change func(s *bench.Summary)
+	change func(s *runs.Summary)
 	says   []string // ends of lines
 	not    string   // is not said
 }{
-	{"nothing special", func(*bench.Summary) {},
+	{"nothing special", func(*runs.Summary) {},
 		[]string{"VALID  in all 3 trials", "3 waits: 1.00 µs, 2.00 µs, 3.00 µs"}, "CPU-bound"},
-	{"warnings name trials", func(s *bench.Summary) {
+	{"warnings name trials", func(s *runs.Summary) {
 		s.Rows[0].CPUBusy, s.Rows[2].CPUBusy = figure.Number(0.95), figure.Number(0.99)
 		s.Rows[1].MessagesPerEntry, s.Rows[2].MessagesPerEntry = figure.Number(5), figure.Figure{}
 		s.Verdicts[1].Findings[0].Outcome = check.Violated
@@ -105,79 +106,79 @@ var summaries = []struct {
 	}, []string{"CPU-bound: in 2 of 3 trials these times rank CPU cost, not algorithms; add --latency",
 		"published   4 per entry (2(N-1)): NOT CONFIRMED in 1 of 2 trials",
 		"overtaken 32,863 times or more (some requests were not served)"}, ""},
-	{"clocks of hosts", func(s *bench.Summary) {
+	{"clocks of hosts", func(s *runs.Summary) {
 		of(s, func(r *results.Row, x float64) {
 			r.ClockErrorUS, r.SynchronizationDelayUSP50 = figure.Number(x), figure.Number(8000)
 		}, 3, 900, 400)
 	}, []string{"clocks      times of nodes on different hosts agree within 900 µs",
 		"that is more than a tenth of the synchronization delay, which may be wrong by as much"}, ""},
-	{"one clock", func(s *bench.Summary) {
+	{"one clock", func(s *runs.Summary) {
 		of(s, func(r *results.Row, x float64) { r.ClockErrorUS = figure.Number(x) }, 1, 1, 1)
 	}, nil, "clocks  "},
-	{"others are busy", func(s *bench.Summary) { used(s, 0, 0.98, 0.28, 0.1, 0.6) },
+	{"others are busy", func(s *runs.Summary) { used(s, 0, 0.98, 0.28, 0.1, 0.6) },
 		[]string{"CPU-bound: others used 60% of the machine: these times are theirs as well; repeat it when " +
 			"they are done"}, ""},
-	{"a limit is used up", func(s *bench.Summary) { used(s, 1.5, 1, 0.8, 0.2, 0.3) },
+	{"a limit is used up", func(s *runs.Summary) { used(s, 1.5, 1, 0.8, 0.2, 0.3) },
 		[]string{"CPU-bound by its limit of 1.5 CPUs: these times rank CPU cost, not algorithms; " +
 			"add --latency"}, "what others used is not known"},
-	{"the machine, beside a limit", func(s *bench.Summary) { used(s, 3, 0.95, 0.4, 0.4, 0.4) },
+	{"the machine, beside a limit", func(s *runs.Summary) { used(s, 3, 0.95, 0.4, 0.4, 0.4) },
 		[]string{"CPU-bound by the machine: these times rank CPU cost, not algorithms; add --latency"}, ""},
-	{"half used", func(s *bench.Summary) { used(s, 0, 0.5, 0.3, 0.1, 0.1) }, nil, "CPU-bound"},
-	{"entries are alike within each trial", func(s *bench.Summary) {
+	{"half used", func(s *runs.Summary) { used(s, 0, 0.5, 0.3, 0.1, 0.1) }, nil, "CPU-bound"},
+	{"entries are alike within each trial", func(s *runs.Summary) {
 		of(s, func(r *results.Row, x float64) { clients(r, x, x) }, 552, 600, 869)
 	}, []string{"entries per node 552 to 869 by trial, of a trial all alike; nobody was overtaken so far " +
 		"(some requests were not served)"}, ""},
-	{"clients without an entry", func(s *bench.Summary) {
+	{"clients without an entry", func(s *runs.Summary) {
 		of(s, func(r *results.Row, x float64) {
 			clients(r, 0, x)
 			r.Clients, r.WithoutEntry = figure.Count(32), figure.Count(31)
 		}, 1175, 1175, 1175)
 	}, []string{"entries per node 0 to 1,175, and 31 of 32 clients got nothing; nobody was overtaken so far " +
 		"(some requests were not served)"}, ""},
-	{"not contended", func(s *bench.Summary) {
+	{"not contended", func(s *runs.Summary) {
 		s.Verdicts[0].Uncontended, s.Verdicts[2].Uncontended = "not contended", "not contended"
 	}, []string{"VALID (not contended in 2 of 3 trials)  in all 3 trials"}, ""},
-	{"pauses", func(s *bench.Summary) {
+	{"pauses", func(s *runs.Summary) {
 		s.Verdicts[1].Pauses, s.Rows[1].DurationS = "the orchestrator stood still for 2s", figure.Number(3)
 		s.Rows[1].Asked = s.Rows[1].With(option.DurationColumn, figure.Number(1))
 	}, []string{"trial 2: the orchestrator stood still for 2s; the window is 3.00 s long, and 1.00 s were " +
 		"asked for"}, ""},
-	{"as published", func(s *bench.Summary) { published(s, check.Finding{Says: "4"}, check.Valid) },
+	{"as published", func(s *runs.Summary) { published(s, check.Finding{Says: "4"}, check.Valid) },
 		[]string{"published   4-6 per entry (2(N-1)): the run is within"}, ""},
-	{"published, and violated", func(s *bench.Summary) { published(s, check.Finding{}, check.Violated) },
+	{"published, and violated", func(s *runs.Summary) { published(s, check.Finding{}, check.Violated) },
 		[]string{"published   4-6 per entry (2(N-1)): the run is within, though it is violated"}, ""},
-	{"published, and not judged", func(s *bench.Summary) {
+	{"published, and not judged", func(s *runs.Summary) {
 		published(s, check.Finding{NotJudged: true}, check.Violated)
 	}, []string{"published   4-6 per entry (2(N-1))"}, ""},
-	{"published, and messages are wasted", func(s *bench.Summary) {
+	{"published, and messages are wasted", func(s *runs.Summary) {
 		published(s, check.Finding{Outcome: check.Violated, Says: "12 messages too many"}, check.Violated)
 	}, []string{"published   4-6 per entry (2(N-1)): within, but NOT CONFIRMED: 12 messages too many"}, ""},
-	{"trials are missing", func(s *bench.Summary) {
+	{"trials are missing", func(s *runs.Summary) {
 		s.Record.Options.Trials, s.Verdicts[0].Outcome = 8, check.Violated
 		s.Record.Trials[0].Trouble = "node 2 ended on its own"
 	}, []string{"VIOLATED  in 1 of 3 trials; 8 were asked for",
 		"  the trial ended early: node 2 ended on its own"}, ""},
-	{"a client is passed over", func(s *bench.Summary) { passedOver(s, "maekawa", 0) },
+	{"a client is passed over", func(s *runs.Summary) { passedOver(s, "maekawa", 0) },
 		[]string{"node 2 was passed over 898 times; this algorithm promises no bound"}, ""},
-	{"more often than promised, after a fault", func(s *bench.Summary) { passedOver(s, "central-queued", 1) },
+	{"more often than promised, after a fault", func(s *runs.Summary) { passedOver(s, "central-queued", 1) },
 		[]string{"node 2 was passed over 898 times; at most 2 are promised, as long as nothing goes wrong"}, ""},
-	{"no more often than promised", func(s *bench.Summary) { passedOver(s, "central-queued", 0) }, nil,
+	{"no more often than promised", func(s *runs.Summary) { passedOver(s, "central-queued", 0) }, nil,
 		"passed over"},
-	{"a minority, and refused entries", func(s *bench.Summary) {
+	{"a minority, and refused entries", func(s *runs.Summary) {
 		of(s, func(r *results.Row, x float64) {
 			r.Entries, r.EntriesRefused = figure.Number(1000), figure.Number(x)
 		}, 0, 10, 20)
 		s.Rows[1].EntriesInMinority = figure.Number(7)
 	}, []string{"minority    7 of 3,000 entries by clients that could reach no majority",
 		"refused     30 of 3,000 entries of the whole run, which count in no rate"}, ""},
-	{"lost locks", func(s *bench.Summary) { lostLocks(s, figure.AtLeast(2)) }, []string{
+	{"lost locks", func(s *runs.Summary) { lostLocks(s, figure.AtLeast(2)) }, []string{
 		"lost locks  in 3 entries the client went on for up to 812 ms after it was told that the lock was lost",
 		"            in 2 entries the client left as soon as it was told that the lock was lost",
 		"tries       the lock refused 1,200 tries, 7 of them while no client was inside",
 		"fences      4 entries overlapped; a resource that demands fence numbers does not keep at least 2 of " +
 			"them apart"}, ""},
-	{"fences that are not known", func(s *bench.Summary) { lostLocks(s, figure.Figure{}) }, nil, "fences "},
-	{"an open load without requests", func(s *bench.Summary) {
+	{"fences that are not known", func(s *runs.Summary) { lostLocks(s, figure.Figure{}) }, nil, "fences "},
+	{"an open load without requests", func(s *runs.Summary) {
 		of(s, func(r *results.Row, _ float64) { r.Asked = r.With(option.LoadColumn, "open") }, 0, 0, 0)
 	}, []string{"issued      no request fell due while it was measured"}, ""},
 }
@@ -200,7 +201,7 @@ func TestSummary(t *testing.T) {
 }
 
 // passedOver has a client of a row be passed over in two of three trials.
-func passedOver(s *bench.Summary, row string, faults int) {
+func passedOver(s *runs.Summary, row string, faults int) {
 	spec, err := mutex.Find(row)
 	if err != nil {
 		panic(err)
@@ -214,7 +215,7 @@ func passedOver(s *bench.Summary, row string, faults int) {
 }
 
 // lostLocks has clients of the second trial be told that they have lost their lock.
-func lostLocks(s *bench.Summary, fenced figure.Figure) {
+func lostLocks(s *runs.Summary, fenced figure.Figure) {
 	r := &s.Rows[1]
 	r.EntriesTold, r.ToldStayed, r.ToldInsideUSMax = figure.Count(5), figure.Count(3), figure.Number(812_000)
 	r.OverlappedUntold, r.ToldForNothing = figure.Count(2), figure.Count(1)

@@ -1,0 +1,153 @@
+package bench
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+	"turnstile/nodes/workload"
+)
+
+// A demand is what nodes are asked for in a run, by its load.
+type demand interface {
+	// tidy drops the options that the load has no use for.
+	tidy(o *Options)
+	// check completes the job, and says what is wrong with its options, if anything is.
+	check(j *Job) error
+	// one is what is asked for. tooLong returns how long it takes if that is longer than the job measures, and
+	// how long that should measure; otherwise nothing.
+	one() string
+	tooLong(j *Job) (takes, longer time.Duration)
+}
+
+// demands are those of all loads.
+var demands = map[workload.Load]demand{
+	workload.Saturated: requests{}, workload.One: requests{}, workload.Sequential: requests{},
+	workload.Closed: requests{}, workload.Open: requests{}, workload.Campaign: campaigns{},
+}
+
+// demandOf returns the demand of a load: requests, if there is no such load.
+func demandOf(l workload.Load) demand { return cmp.Or(demands[l], demand(requests{})) }
+
+// Requests are the demand of clients that ask for resources.
+type requests struct{}
+
+func (requests) tidy(*Options) {}
+
+func (requests) check(j *Job) error {
+	return cmp.Or(j.validateEnd(), j.checkResources(), j.checkReceive(), j.resolvable(), j.validateLoad(),
+		j.Workload.Take.Check(&j.Spec.Spec, j.Config), j.Workload.Work.Check(j.Config.Capacity(), j.Config.Fenced),
+		j.checkRealDetector())
+}
+
+func (requests) one() string { return "an entry" }
+
+func (requests) tooLong(j *Job) (takes, longer time.Duration) {
+	d, hops := j.Delays(), j.Spec.CostOf(j.Config).Delay.Max
+	takes = d.Hold + time.Duration(min(hops, float64(j.Config.N))*float64(d.Message))
+	if takes <= j.Duration {
+		return 0, 0
+	}
+	return takes, takes
+}
+
+func (j *Job) validateLoad() error {
+	w := &j.Workload
+	if _, err := workload.ParseLoad(string(w.Load)); err != nil {
+		return err
+	}
+	if (w.Load == workload.Open) != (w.Rate != 0) {
+		return fmt.Errorf("a rate of %v under a load that is %s: "+
+			"an open load takes a rate, and no other does", w.Rate, w.Load)
+	}
+	if err := w.CheckRate(); err != nil {
+		return err
+	}
+	if w.CampaignEvery != 0 {
+		return fmt.Errorf("campaigns %v apart: %s elects nobody", w.CampaignEvery, j.Algorithm)
+	}
+	if !w.Think.Zero() && w.Load != workload.Closed {
+		return fmt.Errorf("a time to think of %v under a load that is %s: only a closed load thinks",
+			w.Think, w.Load)
+	}
+	return nil
+}
+
+// Campaigns are the demand of nodes that are told to bring elections about.
+type campaigns struct{}
+
+func (campaigns) tidy(o *Options) {
+	w := &o.Workload
+	o.WarmupLimit, w.Hold, w.Think = 0, chance.Distribution{}, chance.Distribution{}
+	w.Receive = workload.Receive{} // no client is inside or computes
+}
+
+func (campaigns) check(j *Job) error {
+	return errors.Join(j.validateElections(), j.resolvable(), j.checkRealDetector())
+}
+
+func (campaigns) one() string { return "an election" }
+
+func (campaigns) tooLong(j *Job) (takes, longer time.Duration) {
+	const laps = 8 // of messages one after the other: few elections of schemes without timeouts take more
+	switch takes = j.Stack.Grace(); {
+	case takes == 0:
+		takes = laps * time.Duration(j.Config.N) * j.Delays().Message
+	case takes > j.Duration:
+		plain, err := Draft(Options{Config: nodes.Config{N: j.Config.N}}, j.Spec, true)
+		if err == nil && takes <= plain.Stack.Grace() {
+			return 0, 0
+		}
+	}
+	if takes <= j.Duration {
+		return 0, 0
+	}
+	takes = j.AgreesWithin() // as the verdict has it
+	return takes, j.outlasts(takes)
+}
+
+// validateElections checks what a run about leaders is to do.
+func (j *Job) validateElections() error {
+	switch o := &j.Options; {
+	case o.Entries > 0:
+		return errors.New("a number of entries: a run about leaders has none, so say how long it lasts")
+	case o.Duration == 0:
+		return errors.New("a duration of 0s: a run about leaders ends by its duration alone, such as 3s")
+	case o.Warmup != 0:
+		return fmt.Errorf("a warm-up of %v: a run about leaders is measured from its first election on", o.Warmup)
+	case o.Config.Units > 1:
+		return fmt.Errorf("%d units: there is one leader", o.Config.Units)
+	case o.Resources > 1:
+		return fmt.Errorf("%d resources: nodes elect one leader", o.Resources)
+	}
+	if err := cmp.Or(j.Workload.Initiators.Check(j.Config.N), j.validateEnd()); err != nil {
+		return err
+	}
+	return j.countCampaigns()
+}
+
+// countCampaigns works out how often the initiators campaign in all, if they do so again and again: the last
+// time so long before the run ends that all may agree by then.
+func (j *Job) countCampaigns() error {
+	w, first := &j.Workload, workload.CampaignAfter
+	switch every := w.CampaignEvery; {
+	case every == 0:
+		w.Campaigns = 0
+		return nil
+	case every < time.Millisecond:
+		return fmt.Errorf("campaigns %v apart: 1ms is the least, and an election has to fit in between", every)
+	case w.Initiators == workload.NoneInitiates:
+		return errors.New("campaigns again and again, and nobody who campaigns: take other initiators")
+	}
+	agree := j.AgreesWithin()
+	left := j.Duration - first - agree
+	if left < w.CampaignEvery {
+		return fmt.Errorf("campaigns %v apart in a run of %v leave no time for a second one: all may take %v to "+
+			"agree after it, so run for %v or longer", w.CampaignEvery, j.Duration, agree,
+			first+w.CampaignEvery+agree)
+	}
+	w.Campaigns = 1 + int(left/w.CampaignEvery)
+	return nil
+}

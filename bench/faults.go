@@ -1,0 +1,57 @@
+package bench
+
+import (
+	"cmp"
+	"fmt"
+	"turnstile/chaos"
+	"turnstile/chaos/effect"
+	"turnstile/judge/check"
+	"turnstile/nodes"
+	"turnstile/nodes/port"
+)
+
+// CheckedFaults returns what the checks must know of faults.
+func CheckedFaults(faults []chaos.Fault) (all []check.Fault) {
+	for i := range faults {
+		f := &faults[i]
+		asked := check.Fault{Text: f.String(), OfLinks: f.OfMessages(), ForGood: f.ForGood(), Breaks: f.Breaks(),
+			Waits: !f.Timed(), ByChance: f.ByChance(), Leaves: f.Leaves()}
+		if cut := f.Parts(); cut != nil {
+			asked.Separates, asked.Part, asked.Blocks = cut.Parts, cut.Part, cut.Blocks
+		}
+		kind := effect.KindOf(f.Effect)
+		if kind.Cuts {
+			asked.CutsOff = f.HitsNode()
+		}
+		if kind.Sets && kind.Role == port.Node {
+			asked.Sets = f.HitsNode()
+		}
+		if kind.Stops && kind.Role == port.Node {
+			asked.Stops = f.HitsNode()
+		}
+		if asked.Breaks&nodes.NoCrash != 0 {
+			asked.Kills = f.HitsNode()
+		}
+		all = append(all, asked)
+	}
+	return all
+}
+
+// CheckPause returns an error if a fault that stops processes or connections does not suit the run.
+func (j *Job) CheckPause(f *chaos.Fault) error {
+	if lasts := cmp.Or(f.For, j.Duration-f.At); effect.KindOf(f.Effect).Holds && lasts >= j.LongestPause() {
+		return fmt.Errorf("%v: a process may stand still for less than %v, and so may a connection: let it "+
+			"last for less, or allow for more by a --patience of %v", f, j.LongestPause(), lasts/10)
+	}
+	return nil
+}
+
+// FaultIn says what the fault of a number was, without its times, which faults.csv has beside it.
+func FaultIn(faults []chaos.Fault) func(number int) string {
+	return func(number int) string {
+		if number < 1 || number > len(faults) {
+			return fmt.Sprintf("fault %d", number)
+		}
+		return faults[number-1].What()
+	}
+}

@@ -1,0 +1,242 @@
+package runs
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"turnstile/internal/figure"
+	"turnstile/judge/measure"
+	"turnstile/results"
+)
+
+// contradictions collects where the files of a run say different things of it.
+type contradictions struct {
+	*Summary
+	columns []string // of runs.csv
+	all     []results.Difference
+}
+
+// Contradictions compares the files of a stored run with their digests and with each other, and returns the
+// differences: the figures of runs.csv, histograms, messages, the tables of sizes, resources and intervals,
+// and verdicts. It reads no history, so it does not tell whether this version would write the same files.
+func (s *Summary) Contradictions() ([]results.Difference, error) {
+	c := &contradictions{Summary: s}
+	for _, name := range s.Changed {
+		c.add(name, 0, "it was changed after the run, or is missing")
+	}
+	if s.Record.Unfinished() {
+		c.add(results.RunFile, 0, "the run is "+results.UnfinishedSays)
+	}
+	if len(s.Rows) == 0 {
+		return c.all, nil
+	}
+	var err error
+	if c.columns, err = s.Folder.Header(results.RowsFile); err != nil {
+		return nil, err
+	}
+	latencies, err := s.Folder.ReadTrialLatencies()
+	if err != nil {
+		return nil, err
+	}
+	for i := range s.Rows {
+		c.quantiles(i, latencies[s.Rows[i].Trial])
+		c.counts(i, latencies[s.Rows[i].Trial])
+		c.messages(i)
+		c.groups(i)
+		c.verdict(i)
+	}
+	text, err := os.ReadFile(s.Folder.File("verdict.txt"))
+	for i := range s.Rows {
+		line := fmt.Sprintf("trial %d: %s: %s\n", s.Rows[i].Trial, s.Verdicts[i].Outcome, s.Verdicts[i].Reason)
+		if err == nil && !bytes.Contains(append([]byte("\n"), text...), []byte("\n"+line)) {
+			c.add("verdict.txt", 0, fmt.Sprintf("it lacks the line that %s gives: %s", results.VerdictFile, line))
+		}
+	}
+	profile := s.Folder.CompareProfile(s.Latencies[measure.WaitTag])
+	return append(c.all, profile...), nil
+}
+
+func (c *contradictions) add(file string, trial int, what string) {
+	c.all = append(c.all, results.Difference{File: file, Trial: trial, What: what})
+}
+
+// has reports a figure of runs.csv of the trial i that another file gives otherwise.
+func (c *contradictions) has(i int, column results.Column, by string, is figure.Figure) {
+	was := c.Rows[i].Figure(column)
+	if slices.Contains(c.columns, string(column)) && was.String() != is.String() {
+		c.add(results.RowsFile, c.Rows[i].Trial, fmt.Sprintf("%s is %s, and by %s it is %s", column,
+			or(was, "empty"), by, or(is, "empty")))
+	}
+}
+
+func or(f figure.Figure, none string) string {
+	if !f.Known() {
+		return none
+	}
+	return f.String()
+}
+
+// is reports a figure that others of its row, or another file, give otherwise, but for rounding. What is not
+// known contradicts nothing.
+func (c *contradictions) is(i int, column results.Column, by string, is float64) {
+	was, known := c.Rows[i].Figure(column).Value()
+	if known && math.Abs(was-is) > 1e-5*max(1, math.Abs(was)) {
+		c.add(results.RowsFile, c.Rows[i].Trial, fmt.Sprintf("%s is %v, and by %s it is %v", column,
+			c.Rows[i].Figure(column), by, figure.Number(is)))
+	}
+}
+
+// quantiles compares quantiles with the histograms that they are of.
+func (c *contradictions) quantiles(i int, latencies map[string]*hdrhistogram.Histogram) {
+	for _, column := range c.columns {
+		if tag, q, is := measure.QuantileIn(column); is {
+			of := measure.LatencyOf(latencies, tag)
+			c.has(i, results.Column(column), results.LatencyLog, of.MicrosAt(q))
+		}
+	}
+}
+
+// counts compares figures of a row with each other, and with how many durations there are.
+func (c *contradictions) counts(i int, latencies map[string]*hdrhistogram.Histogram) {
+	row := &c.Rows[i]
+	value := func(column results.Column) (x float64, known bool) { return row.Figure(column).Value() }
+	accepted, is := value(results.EntriesAccepted)
+	refused, also := value(results.EntriesRefused)
+	if is && also {
+		c.is(i, results.Entries, "entries_accepted and entries_refused", accepted+refused)
+	}
+	inWindow, is := value(results.AcceptedInWindow)
+	length, also := value(results.DurationS)
+	if is && also && length > 0 {
+		c.is(i, results.EntriesPerS, "accepted_in_window and duration_s", inWindow/length)
+	}
+	if holds := measure.LatencyOf(latencies, measure.HoldTag); row.Verdict == "valid" && holds.Count() > 0 {
+		c.is(i, results.EntriesInWindow, "the holds in "+results.LatencyLog, float64(holds.Count()))
+	}
+}
+
+// messages compares the messages of a trial with the sums over the kinds of messages.
+func (c *contradictions) messages(i int) {
+	row := &c.Rows[i]
+	var sent, publishes, beats, perEntry float64
+	some, ofEntries := false, false
+	for _, m := range c.Messages {
+		number := func(f figure.Figure) float64 { x, _ := f.Value(); return x }
+		if m.Trial != row.Trial {
+			continue
+		}
+		ofEntries = ofEntries || m.PerEntry.Known()
+		perEntry += number(m.PerEntry)
+		switch {
+		case m.Phase != measure.WholeRun:
+		case c.Heartbeat(m.Kind):
+			beats += number(m.Sent)
+		default:
+			some = true
+			sent, publishes = sent+number(m.Sent), publishes+number(m.Publishes)
+		}
+	}
+	if some {
+		c.is(i, results.Messages, results.MessagesFile, sent)
+		c.is(i, results.Publishes, results.MessagesFile, publishes)
+		c.is(i, results.Heartbeats, results.MessagesFile, beats)
+	}
+	if ofEntries {
+		c.is(i, results.MessagesPerEntry, results.MessagesFile, perEntry)
+	}
+}
+
+// groups compares a trial with the sums of its sizes, its resources and its intervals.
+func (c *contradictions) groups(i int) {
+	trial := c.Rows[i].Trial
+	number := func(f figure.Figure) float64 { x, _ := f.Value(); return x }
+	for _, g := range []struct {
+		file string
+		of   []measure.OfGroup
+	}{{results.SizesFile, c.sizesOf(trial)}, {results.ResourcesFile, c.resourcesOf(trial)}} {
+		var entries, unfinished float64
+		unissued := true // it is on record
+		for _, of := range g.of {
+			entries += number(of.Entries)
+			unfinished += number(of.Unserved) + number(of.Unissued)
+			unissued = unissued && of.Unissued.Known()
+		}
+		if len(g.of) > 0 {
+			c.is(i, results.EntriesInWindow, g.file, entries)
+		}
+		if len(g.of) > 0 && unissued {
+			c.is(i, results.UnfinishedRequests, g.file, unfinished)
+		}
+	}
+	c.timeline(i)
+}
+
+// timeline compares the entries of a trial with its intervals. The intervals before the one in which the
+// window ends have at most as many entries together, and with that one at least as many.
+func (c *contradictions) timeline(i int) {
+	row := &c.Rows[i]
+	length, known := row.DurationS.Value()
+	entries, counted := row.EntriesInWindow.Value()
+	least, most, some := 0.0, 0.0, false
+	for _, in := range c.Timeline {
+		from, _ := in.FromS.Value()
+		to, _ := in.ToS.Value()
+		n, _ := in.Entries.Value()
+		if in.Trial != row.Trial {
+			continue
+		}
+		if some = true; to <= length {
+			least += n
+		}
+		if from <= length {
+			most += n
+		}
+	}
+	if some && known && counted && (entries < least || entries > most) {
+		c.add(results.RowsFile, row.Trial, fmt.Sprintf("entries_in_window is %v, and by %s it is from %v to %v",
+			entries, results.TimelineFile, least, most))
+	}
+}
+
+func (c *contradictions) sizesOf(trial int) (all []measure.OfGroup) {
+	for _, r := range c.Sizes {
+		if r.Trial == trial {
+			all = append(all, r.OfGroup)
+		}
+	}
+	return all
+}
+
+func (c *contradictions) resourcesOf(trial int) (all []measure.OfGroup) {
+	for _, r := range c.Summary.Resources {
+		if r.Trial == trial {
+			all = append(all, r.OfGroup)
+		}
+	}
+	return all
+}
+
+// verdict compares a trial with its verdict. The outcome was compared with run.yaml before.
+func (c *contradictions) verdict(i int) {
+	row, v := &c.Rows[i], &c.Verdicts[i]
+	c.is(i, results.Entries, results.VerdictFile, float64(v.Entries))
+	c.is(i, results.Violations, results.VerdictFile, float64(v.Violations))
+	c.is(i, results.Lost, results.VerdictFile, float64(v.LostUnintended))
+	c.is(i, results.OverlapUS, results.VerdictFile, float64(v.Overlap.Nanoseconds())/1e3)
+	if row.Reason != strings.Join(strings.Fields(v.Reason), " ") && row.Reason != v.Reason {
+		c.add(results.RowsFile, row.Trial, fmt.Sprintf("reason is %q, and by %s it is %q", row.Reason,
+			results.VerdictFile, v.Reason))
+	}
+	for _, f := range v.Findings {
+		if f.Outcome > v.Outcome {
+			c.add(results.VerdictFile, row.Trial, fmt.Sprintf("the outcome is %v, and that of the check %s is %v",
+				v.Outcome, f.Check, f.Outcome))
+		}
+	}
+}

@@ -1,0 +1,140 @@
+//go:build linux
+
+package runs
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"turnstile/algorithms/mutex"
+	"turnstile/bench"
+	"turnstile/bench/benchtest"
+	"turnstile/bench/option"
+	"turnstile/chaos"
+	"turnstile/hosts/control"
+	"turnstile/internal/chance"
+	"turnstile/nodes"
+	"turnstile/nodes/workload"
+)
+
+// Several processes may ask a run for faults, for their state and for their heal at the same time, from its
+// first moment to its last.
+func TestManyAskARun(t *testing.T) {
+	t.Parallel()
+	spec, err := mutex.Find("ricart")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := option.Defaults()
+	o.Config, o.Workload = nodes.Config{N: 3}, workload.Workload{Load: workload.Closed,
+		Think: chance.Constant(2 * time.Millisecond)}
+	o.Warmup, o.Duration, o.WarmupLimit = 50*time.Millisecond, 500*time.Millisecond, 0
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	setup := setup(t)
+	asked := make(chan int)
+	asking := 0
+	setup.Progress = func(p Progress) {
+		for ; p.Phase == "measuring" && asking < 3; asking++ {
+			go func() { asked <- askForFaults(t, setup.Results+"/latest") }()
+		}
+	}
+	r, err := Make(ctx, resolved(t, spec, o), setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	injected := 0
+	for range asking {
+		injected += <-asked
+	}
+	if got := len(r.Record.Trials[0].Faults); injected == 0 || got != injected {
+		t.Errorf("%d faults were injected, and %d are on record", injected, got)
+	}
+	again := r.Record.Options.Again()
+	if _, err := bench.Resolve(again, spec, false); err != nil {
+		t.Errorf("what was injected cannot be repeated: %v", err)
+	}
+}
+
+// askForFaults injects faults into a run as long as it takes some, and returns how many it took.
+func askForFaults(t *testing.T, folder string) (injected int) {
+	c, err := control.Dial(folder)
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	defer c.Close()
+	texts := []string{"clock: 0, by: 1ms", "delay: 1ms, for: 20ms", "pause: 1, for: 20ms",
+		"duplicate: 10%, for: 1s", "pause: holder, for: 10ms"}
+	for {
+		f, err := chaos.ParseFault(texts[injected%len(texts)])
+		if err != nil {
+			t.Error(err)
+		}
+		reply, err := c.Ask(context.Background(), control.Request{Do: control.Inject, Faults: []chaos.Fault{f}})
+		switch {
+		case err != nil || reply.Refused != "" && !reply.Later:
+			return injected
+		case reply.Refused != "":
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		injected++
+		heal := control.Request{Do: control.Heal, Number: reply.Numbers[0]}
+		if _, err := c.Ask(context.Background(), heal); err != nil {
+			return injected
+		}
+	}
+}
+
+// A fault of the leader that is injected hits who leads already, where nodes elect and where they follow an
+// elector.
+func TestInjectedFaultHitsWhoLeadsAlready(t *testing.T) {
+	elect, follow := option.Defaults(), option.Defaults()
+	elect.Algorithm, elect.Workload = "raft-election", workload.Workload{Load: workload.Campaign}
+	follow.Algorithm, follow.Config.Elect = "central-failover", "bully"
+	follow.Workload = workload.Workload{Load: workload.Closed, Think: chance.Constant(5 * time.Millisecond)}
+	for _, o := range []bench.Options{elect, follow} {
+		t.Run(o.Algorithm, func(t *testing.T) {
+			t.Parallel()
+			o.Config.N, o.Warmup, o.Duration = 3, 0, 800*time.Millisecond
+			spec, err := benchtest.Row(o.Algorithm)
+			if err != nil {
+				t.Fatal(err)
+			}
+			setup, once := setup(t), new(sync.Once)
+			setup.Progress = func(p Progress) {
+				if p.Phase == "measuring" && p.Elapsed > 500*time.Millisecond { // somebody leads by now, and goes on to
+					once.Do(func() { go injectOne(t, setup.Results+"/latest", "pause: leader, for: 20ms") })
+				}
+			}
+			r, err := Make(t.Context(), resolved(t, spec, o), setup)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f := r.Record.Trials[0].Faults; len(f) != 1 || f[0].Hit == nil {
+				t.Errorf("who led was not hit: %v; %s", f, r.Trials[0].Verdict.Reason)
+			}
+		})
+	}
+}
+
+// injectOne injects a fault into a run.
+func injectOne(t *testing.T, folder, text string) {
+	c, err := control.Dial(folder)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer c.Close()
+	f, err := chaos.ParseFault(text)
+	if err != nil {
+		t.Error(err)
+	}
+	reply, err := c.Ask(t.Context(), control.Request{Do: control.Inject, Faults: []chaos.Fault{f}})
+	if err != nil || reply.Refused != "" {
+		t.Errorf("the run refuses %s: %s, %v", text, reply.Refused, err)
+	}
+}

@@ -1,0 +1,498 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"turnstile/algorithms/catalog"
+	"turnstile/bench"
+	"turnstile/bench/site"
+	"turnstile/chaos"
+	"turnstile/chaos/place"
+	"turnstile/internal/figure"
+	"turnstile/judge/check"
+	"turnstile/judge/section"
+	"turnstile/judge/spacetime"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/row"
+	"turnstile/nodes/stall"
+	"turnstile/report/draw"
+	"turnstile/results"
+)
+
+// A Record is what run.yaml holds: all that is needed to repeat the run, and what came of it.
+type Record struct {
+	Format    int               `yaml:"format"` // results.RunFormat
+	ID        string            `yaml:"id"`     // tells the histories of this run from those of others
+	Started   time.Time         `yaml:"started"`
+	Status    string            `yaml:"status"` // running, or over
+	Options   bench.Options     `yaml:"options"`
+	Simulated bool              `yaml:"simulated,omitempty"` // otherwise the run was made by real processes
+	Versions  map[string]string `yaml:"versions"`
+	Machine   results.Machine   `yaml:"machine"`
+	Before    *results.Load     `yaml:"before,omitempty"` // of the machine when a run of processes began
+	Fleet     *site.FleetRecord `yaml:"fleet,omitempty"`  // its hosts, if it had any but this machine
+	Kinds     []string          `yaml:"kinds"`            // names of message kinds, by their number in histories
+	// Places are the hosts by their numbers, with the nodes on each; none: the run was on one machine.
+	Places []place.Host  `yaml:"places,omitempty"`
+	Trials []TrialRecord `yaml:"trials,omitempty"`
+	// Sweep says which run of a sweep it is; nil: it was made alone.
+	Sweep *SweepRun `yaml:"sweep,omitempty"`
+	// Digests are those of the tables, by their names, once the run is over.
+	Digests map[string]string `yaml:"digests,omitempty"`
+}
+
+// A SweepRun names a run of a sweep. Equal trials of equal configurations have equal names.
+type SweepRun struct {
+	Name  string `yaml:"name"`
+	Trial int    `yaml:"trial"` // from 1
+}
+
+// Program is what the program is called in commands that are put on record.
+const Program = "orchestrator"
+
+// Unfinished reports whether the run goes on, or its orchestrator was killed.
+func (r *Record) Unfinished() bool { return r.Status != statusOver }
+
+// CutShort reports whether the run was ended before its first trial was over.
+func (r *Record) CutShort() bool {
+	return r.Unfinished() || len(r.Trials) == 0 || r.Trials[0].Interrupted()
+}
+
+// A TrialRecord is what run.yaml says of one trial.
+type TrialRecord struct {
+	Seed    uint64    `yaml:"seed"`
+	Started time.Time `yaml:"started"` // the trial's zero of time
+	// Faults are what came of the plan: each takes place once, and says whom it hit.
+	Faults  []chaos.Fault `yaml:"faults,omitempty"`
+	Verdict string        `yaml:"verdict"`
+	Reason  string        `yaml:"reason"`
+	Trouble string        `yaml:"trouble,omitempty"` // why it ended early, in full
+}
+
+// Interrupted reports whether the user ended the trial.
+func (t *TrialRecord) Interrupted() bool { return t.Trouble == results.Interrupted }
+
+// The states of a run, in its Record.
+const (
+	statusRunning = "running"
+	statusOver    = "over"
+)
+
+// identity returns what tells the run from others. That of a simulated run follows from what was asked for,
+// since equal options give equal histories.
+func (r *Record) identity() string {
+	about := []any{r.Options, r.Simulated}
+	if !r.Simulated {
+		about = append(about, r.Started)
+	}
+	text, err := yaml.Marshal(about)
+	if err != nil {
+		panic(err) // it could not be written to run.yaml either
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+// origin returns what tells a trial from all others (see history.Header).
+func (r *Record) origin(trial int) uint64 {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", r.ID, trial))
+	return binary.LittleEndian.Uint64(sum[:])
+}
+
+// checkOrigin checks whether a history is that of the trial. Otherwise it would be judged by what another
+// run was asked to be. Of a run over hosts, all logs of nodes may be lost with these, and nodes with them
+// that nobody else has mentioned.
+func (r *Run) checkOrigin(number int, h history.Header) error {
+	fewer := h.Nodes < r.Total() && (h.Nodes == 0 || r.Hosts > 0)
+	if h.Origin != r.Record.origin(number) || h.Nodes != r.Total() && !fewer {
+		return fmt.Errorf("%s is not the history of trial %d of the run that %s describes: one of them is "+
+			"of another run or trial", r.Folder.Histories()[number-1], number, r.Folder.File(results.RunFile))
+	}
+	return nil
+}
+
+// job returns the job of the run that the folder stores, which another Turnstile may have made.
+func (r *Record) job(folder *results.Folder) (*bench.Job, error) {
+	spec, err := catalog.Of(r.Options.Algorithm, r.Options.Config)
+	if err != nil {
+		return nil, r.lacking(err)
+	}
+	j, err := bench.Draft(r.Options, spec, r.Simulated)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", folder.File(results.RunFile), r.lacking(err))
+	}
+	return j, nil
+}
+
+// lacking makes a results.LackError of an error, if it is one.
+func (r *Record) lacking(err error) error {
+	if !errors.As(err, new(*row.UnknownError)) && !errors.As(err, new(*nodes.OptionError)) {
+		return err
+	}
+	return results.LackError{
+		Err: fmt.Errorf("%w; %s, which made the run, has it", err, results.Maker(r.Versions))}
+}
+
+// aboutLeaders says which runs have the tables about leaders, by the name that their problem has for
+// sections.
+var aboutLeaders = map[string]bool{"elections": true}
+
+// tables returns the tables of the run, as its first trials give them; those that could not be judged are
+// missing.
+func (r *Run) tables(trials int) []results.Table {
+	first := *r
+	first.Trials = slices.DeleteFunc(slices.Clone(r.Trials), func(t *Trial) bool { return t.Number > trials })
+	s := first.Summary()
+	text := ""
+	for i := range s.Verdicts {
+		text += s.VerdictText(i)
+	}
+	faults := []results.Table{results.FaultsTable(s.Faults),
+		results.TableOf(results.TimelineFile, s.Timeline)}
+	leaders := []results.Table{results.TableOf(results.BeliefsFile, s.Beliefs),
+		results.TextTable(results.LedgerFile, draw.Ledger(r.Folder.Ref(), s.Ledgers()).File())}
+	sizes := results.TableOf(results.SizesFile, s.Sizes)
+	sizes.None = r.Config.Capacity() == 1
+	resources := results.TableOf(results.ResourcesFile, s.Resources)
+	resources.None = r.Record.Options.ResourceCount() == 1
+	for i := range faults {
+		faults[i].None = !r.Record.Options.Faulty()
+	}
+	for i := range leaders {
+		leaders[i].None = !aboutLeaders[r.Problem.Sections]
+	}
+	rows := results.TableOf(results.RowsFile, s.Rows)
+	messages := results.TableOf(results.MessagesFile, s.Messages)
+	return slices.Concat([]results.Table{rows, messages, sizes, resources}, faults, leaders,
+		results.LatencyTables(first.intervals()),
+		[]results.Table{results.VerdictsTable(s.Verdicts), results.TextTable("verdict.txt", text)})
+}
+
+// save writes the record and the tables of the run, and keeps the digests of its tables. The record comes
+// first, so that it never has fewer trials than the tables. These are written at once, since each waits for
+// the disk.
+func (r *Run) save() error {
+	errs := []error{r.Folder.WriteYAML(r.Record)}
+	r.digests = map[string]string{}
+	tables := r.tables(len(r.Record.Trials))
+	digests, failed := make([]string, len(tables)), make([]error, len(tables))
+	var group sync.WaitGroup
+	for i, t := range tables {
+		group.Go(func() { digests[i], failed[i] = r.Folder.Write(t) })
+	}
+	group.Wait()
+	errs = append(errs, failed...)
+	for i, t := range tables {
+		if !t.None {
+			r.digests[t.Name] = digests[i]
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// end puts on record that the run is over, and the digests of its files. It saves them if no trial did.
+func (r *Run) end() (err error) {
+	if r.digests == nil {
+		err = r.save()
+	}
+	r.Record.Status, r.Record.Digests = statusOver, r.digests
+	return errors.Join(err, r.Folder.WriteYAML(r.Record), r.release())
+}
+
+// Changed returns the names of the files that are not as the run wrote them. A file that the run did not
+// write counts too, if it would be read.
+func (r *Record) Changed(folder *results.Folder) []string {
+	files := []string{results.SizesFile, results.ResourcesFile, results.FaultsFile, results.TimelineFile,
+		results.BeliefsFile}
+	files = slices.AppendSeq(files, maps.Keys(r.Digests))
+	slices.Sort(files)
+	return slices.DeleteFunc(slices.Compact(files),
+		func(name string) bool { return !r.hasChanged(folder, name) })
+}
+
+// hasChanged reports whether a file is not as the run wrote it. That is unknown until the run is over.
+func (r *Record) hasChanged(folder *results.Folder, name string) bool {
+	digest, err := folder.Digest(name)
+	return len(r.Digests) > 0 && (err != nil || digest != r.Digests[name])
+}
+
+// An Audit compares the tables that a run stores with those that its histories give.
+type Audit struct {
+	Differences []results.Difference `json:"differences"`
+	Remarks     []string             `json:"remarks"` // what is not compared, and changes that do not count
+}
+
+func (a *Audit) remark(format string, args ...any) {
+	a.Remarks = append(a.Remarks, fmt.Sprintf(format, args...))
+}
+
+// Audit makes the tables of a run that was reopened, and compares them with the stored ones. stored is its
+// record as it was read.
+func (r *Run) Audit(stored *Record) *Audit {
+	a := &Audit{Differences: []results.Difference{}, Remarks: []string{}}
+	if stored.Unfinished() {
+		a.remark("the tables are not compared: the run is unfinished, and they may lack trials")
+		return a
+	}
+	judged := slices.IndexFunc(stored.Trials, func(t TrialRecord) bool { return t.Verdict == "" })
+	if judged < 0 {
+		judged = len(stored.Trials)
+	}
+	for _, t := range r.Trials {
+		if t.Number > judged {
+			break
+		}
+		if was, is := stored.Trials[t.Number-1].Verdict, t.Verdict.Outcome.String(); was != is {
+			a.Differences = append(a.Differences, results.Difference{File: results.RunFile, Trial: t.Number,
+				Column: "verdict", Stored: was, Made: is})
+		}
+	}
+	var unjudged []int
+	for _, u := range r.Unjudged {
+		unjudged = append(unjudged, u.Trial)
+		a.remark("the rows of trial %d are not compared, since it cannot be judged", u.Trial)
+	}
+	tables := map[string]bool{}
+	for _, t := range r.tables(judged) {
+		tables[t.Name] = true
+		differences, remark := r.Folder.Compare(t, stored.Digests[t.Name], unjudged)
+		a.Differences = append(a.Differences, differences...)
+		if len(differences) > 0 && stored.Digests[t.Name] != "" && !stored.hasChanged(r.Folder, t.Name) {
+			remark = fmt.Sprintf("%s is as Turnstile %s wrote it, which measures otherwise than this version",
+				t.Name, stored.Versions["turnstile"])
+		}
+		if remark != "" {
+			a.remark("%s", remark)
+		}
+	}
+	for _, name := range stored.Changed(r.Folder) {
+		if !tables[name] {
+			a.remark("%s was changed after it was written; it is not in the histories", name)
+		}
+	}
+	return a
+}
+
+// A Past is a trial of a stored run, whose events and messages are to be read.
+type Past struct {
+	*bench.Job
+	Folder *results.Folder
+	Trial  int
+	run    *Run
+}
+
+// A NoTrial is the error of a trial that a run does not have.
+type NoTrial struct{ error }
+
+// OpenPast opens a trial of the run in a folder.
+func OpenPast(folder *results.Folder, trial int) (*Past, error) {
+	record, err := ReadRecord(folder)
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{Folder: folder, Record: *record}
+	if r.Job, err = record.job(folder); err != nil {
+		return nil, err
+	}
+	if err := r.checkKinds(); err != nil {
+		return nil, err
+	}
+	if count := len(folder.Histories()); trial < 1 || trial > count {
+		return nil, NoTrial{fmt.Errorf("there is no trial %d: run %s has histories of trials 1 to %d", trial,
+			folder.Ref(), count)}
+	}
+	return &Past{r.Job, folder, trial, r}, nil
+}
+
+// Fault says what the fault of a number was.
+func (p *Past) Fault(number uint32) string { return bench.FaultIn(p.run.faults(p.Trial))(int(number)) }
+
+// Read gives the history of the trial, with the messages that are stored, to the fold that is made for it.
+func (p *Past) Read(ctx context.Context, fold func(h history.Header) history.Fold) error {
+	return p.read(ctx, p.stored, fold)
+}
+
+// ReadMessages is Read with all messages that are known. Of a simulated trial they all are: if they are not
+// stored, it is simulated again. It is an error if another history comes of that.
+func (p *Past) ReadMessages(ctx context.Context, fold func(h history.Header) history.Fold) error {
+	if !p.Simulated || p.Trace {
+		return p.Read(ctx, fold)
+	}
+	return p.read(ctx, p.again, fold)
+}
+
+// Extract returns what happened in a window of the trial; with messages, as ReadMessages has them.
+func (p *Past) Extract(ctx context.Context, w section.Window, messages bool) (*spacetime.Extract, error) {
+	read := p.Read
+	if messages {
+		read = p.ReadMessages
+	}
+	var fold *spacetime.Fold
+	err := read(ctx, func(h history.Header) history.Fold {
+		fold = spacetime.New(h, p.Stack, w)
+		return fold
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &fold.Extract, nil
+}
+
+// read gives the history of the trial to the fold that is made for it, as from gives it.
+func (p *Past) read(ctx context.Context, from func(context.Context, *history.Reader, history.Fold) error,
+	fold func(h history.Header) history.Fold) error {
+	h, err := p.Folder.History(p.Trial)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	if err := p.run.checkOrigin(p.Trial, h.Header); err != nil {
+		return err
+	}
+	return from(ctx, h, fold(h.Header))
+}
+
+// stored gives a history as it is stored to a fold.
+func (p *Past) stored(ctx context.Context, h *history.Reader, fold history.Fold) error {
+	return h.RunContext(ctx, fold)
+}
+
+// again simulates the trial again, and gives that to a fold.
+func (p *Past) again(ctx context.Context, h *history.Reader, fold history.Fold) error {
+	if p.Trial > len(p.run.Record.Trials) {
+		return errors.New("the run ended before this trial did: make it again")
+	}
+	j := *p.Job
+	j.Trace, j.Seed = true, p.run.Record.Trials[p.Trial-1].Seed
+	same := &sameAs{stored: h}
+	if _, err := bench.Simulate(ctx, &j, same, fold); err != nil {
+		return err
+	}
+	if same.differs {
+		return errors.New("its messages are not stored, and another Turnstile has made it, with which it went " +
+			"otherwise: make it again, with --trace")
+	}
+	return nil
+}
+
+// A sameAs compares the events of a run with those that are stored of it.
+type sameAs struct {
+	stored  *history.Reader
+	differs bool
+}
+
+// Add implements history.Fold.
+func (s *sameAs) Add(e history.Event) {
+	var was history.Event
+	if s.differs {
+		return
+	}
+	more, err := s.stored.Next(&was)
+	s.differs = err != nil || !more || was != e
+}
+
+// Close implements history.Fold.
+func (s *sameAs) Close([]*history.NodeLog) {
+	if more, err := s.stored.Next(new(history.Event)); more || err != nil {
+		s.differs = true
+	}
+}
+
+// Stall returns the report of the stall of the trial; none: it did not stall.
+func (p *Past) Stall() stall.Reports { return stallsOf(p.Folder)[p.Trial] }
+
+// stallsOf returns the reports of stalls of a stored run, by trial. Nothing is known of them if the verdicts
+// cannot be read.
+func stallsOf(folder *results.Folder) map[int]stall.Reports {
+	var verdicts []check.Verdict
+	stalls := map[int]stall.Reports{}
+	if folder.ReadVerdicts(&verdicts) == nil {
+		for i, v := range verdicts {
+			stalls[i+1] = v.Stall
+		}
+	}
+	return stalls
+}
+
+// An Overview is what a list of runs says of one: a row as in runs.csv, whose figures are medians of the
+// trials, and whose verdict is that of the run: results.Unfinished, or nothing if it is not known.
+type Overview struct {
+	Run     string        `csv:"run"` // set/run
+	Started string        `csv:"started"`
+	Trial   figure.Figure `csv:"trial"` // unknown of several
+	results.Row
+	Trials      int    `csv:"trials"` // that were judged
+	TrialsAsked int    `csv:"trials_asked"`
+	Problem     string `csv:"problem"` // why some of this is missing, if it is
+}
+
+// ReadOverview reads what the folder of a run says of it. Whatever is damaged is named as the problem, and
+// the rest is read all the same.
+func ReadOverview(folder *results.Folder) *Overview {
+	rows, wrongRows := folder.Rows()
+	o := &Overview{Run: folder.Ref(), Row: results.Medians(rows)}
+	if len(rows) == 1 {
+		o.Trial = figure.Count(1)
+	}
+	var record Record
+	wrong := folder.ReadYAML(&record)
+	if wrong == nil {
+		o.describe(&record)
+		if errors.Is(wrongRows, fs.ErrNotExist) && len(record.Trials) == 0 {
+			wrongRows = nil // it has not come so far
+		}
+	}
+	switch err := cmp.Or(wrong, wrongRows); {
+	case err != nil:
+		o.Problem = err.Error()
+	case record.hasChanged(folder, results.RowsFile):
+		o.Problem = results.RowsFile + " was changed after it was written: verify names what differs"
+	}
+	return o
+}
+
+// describe fills in what run.yaml says.
+func (o *Overview) describe(r *Record) {
+	o.Started, o.Asked = r.Started.Format(time.RFC3339), r.asked()
+	o.Version, o.Seed = r.Versions["turnstile"], r.Options.Seed
+	o.Trials, o.TrialsAsked = len(r.Trials), r.Options.Trials
+	if r.Unfinished() {
+		o.Verdict = results.Unfinished
+		return
+	}
+	worst := check.Valid
+	if len(r.Trials) < max(1, r.Options.Trials) {
+		worst = check.Inconclusive
+	}
+	for _, t := range r.Trials {
+		outcome := outcomeOf(t.Verdict)
+		if outcome > worst || outcome == worst && o.Reason == "" {
+			o.Reason = t.Reason
+		}
+		worst = max(worst, outcome)
+	}
+	o.Verdict = worst.String()
+}
+
+// outcomeOf reads the verdict of a trial; one that is missing or unknown is inconclusive.
+func outcomeOf(verdict string) check.Outcome {
+	outcome := check.Inconclusive
+	if err := outcome.UnmarshalText([]byte(verdict)); err != nil {
+		return check.Inconclusive
+	}
+	return outcome
+}

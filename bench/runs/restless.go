@@ -1,0 +1,95 @@
+package runs
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"turnstile/chaos"
+	"turnstile/chaos/effect"
+	"turnstile/internal/english"
+	"turnstile/nodes"
+	"turnstile/results"
+)
+
+// Restless returns a sentence if, while nothing happened that may change the leader, the leader changed more
+// than once in each grace of the scheme. The sentence names the option that mends this; empty: the leader
+// stayed. Of several trials, it is about the one with the most changes in a second.
+func (s *Summary) Restless() string {
+	worst := results.Row{}
+	most := 0.0
+	for _, row := range s.Rows {
+		if rate, _ := row.LeaderChangesPerS.Value(); rate > most {
+			worst, most = row, rate
+		}
+	}
+	steady, _ := worst.SteadyS.Value()
+	grace := s.Stack.Grace()
+	changes := math.Round(most * steady)
+	if changes < 2 || most*grace.Seconds() <= 1 {
+		return ""
+	}
+	says := fmt.Sprintf("the leader changed %.0f times in %v in which no fault began or ended: more than once "+
+		"in %v, within which this scheme is to have one", changes,
+		time.Duration(steady*float64(time.Second)).Round(10*time.Millisecond), grace.Round(time.Millisecond))
+	if mend := s.mend(); mend != "" {
+		says += "; " + mend
+	}
+	return says
+}
+
+// Unled says which nodes followed nobody while others had a leader, for longer than the scheme takes to have
+// one; empty: none did. Of several trials, it is about the one in which that lasted longest.
+func (s *Summary) Unled() (says string) {
+	grace := s.Stack.Grace()
+	if grace == 0 {
+		return "" // it elects when it is told to
+	}
+	most := 0.0
+	for _, l := range s.Ledgers() {
+		ids, longest := l.Unled(grace.Seconds())
+		if longest <= most {
+			continue
+		}
+		most = longest
+		who := "node "
+		if len(ids) > 1 {
+			who = "nodes "
+		}
+		var group effect.Group
+		for _, id := range ids {
+			group = append(group, nodes.ID(id))
+		}
+		says = fmt.Sprintf("%s followed nobody for up to %v while others had a leader (%s%s)",
+			english.Count(len(ids), "node", "nodes"),
+			time.Duration(longest*float64(time.Second)).Round(10*time.Millisecond), who, group.Short())
+	}
+	return says
+}
+
+// mend says which option keeps the leader where some links are cut, if any were in the run; empty: none does.
+func (s *Summary) mend() string {
+	o := &s.Record.Options
+	parts := func(f chaos.Fault) bool { return f.Parts() != nil }
+	if !slices.ContainsFunc(s.cuts(), parts) {
+		return ""
+	}
+	for _, p := range s.Spec.Leadership().PartitionsIn(o.Config, true) {
+		name, value, _ := strings.Cut(p.Mend, " ")
+		if option := s.Spec.Option(name); option != nil && o.Config.Value(*option) != value {
+			return fmt.Sprintf("--%s mends that: %s", p.Mend, option.Usage)
+		}
+	}
+	return ""
+}
+
+// cuts returns the faults of the trials.
+func (s *Summary) cuts() (all []chaos.Fault) {
+	p := s.Placement()
+	for i := range s.Record.Trials {
+		all = append(all, chaos.OnHosts(s.Record.Trials[i].Faults, &p)...)
+	}
+	return all
+}

@@ -1,0 +1,146 @@
+package runs
+
+import (
+	"strings"
+	"time"
+	"turnstile/bench"
+	"turnstile/bench/option"
+	"turnstile/chaos/effect"
+	"turnstile/internal/chance"
+	"turnstile/internal/figure"
+	"turnstile/judge/leadership"
+	"turnstile/judge/measure"
+	"turnstile/nodes"
+	"turnstile/nodes/workload"
+	"turnstile/results"
+)
+
+// row returns what runs.csv says of a trial.
+func (r *Run) row(t *Trial) results.Row {
+	o := &r.Record.Options
+	row := results.Row{
+		Run:     r.Folder.Name(),
+		Trial:   t.Number,
+		Version: r.Record.Versions["turnstile"],
+		Seed:    r.Record.Trials[t.Number-1].Seed,
+		Asked:   r.Record.asked(),
+		HoldUS:  meanUS(o.Workload.Hold),
+		Figures: t.Measures.Columns(),
+		Verdict: t.Verdict.Outcome.String(),
+		Reason:  t.Verdict.Reason,
+	}
+	row.Violations, row.Lost = figure.Count(t.Verdict.Violations), figure.Count(t.Verdict.LostUnintended)
+	if p := t.Verdict.PassedOver; p != nil {
+		row.PassedOverMax = figure.Count(p.Times)
+		if p.Open {
+			row.PassedOverMax = figure.AtLeast(float64(p.Times))
+		}
+	}
+	clients := len(r.Stack.Mutexes()) > 0
+	if clients && (o.Faulty() || t.Verdict.EntriesInMinority > 0) {
+		row.EntriesInMinority = figure.Count(t.Verdict.EntriesInMinority)
+	}
+	if lost := t.Verdict.LostWithBroker; lost > 0 {
+		row.LostWithBroker = figure.Count(lost)
+	}
+	if lost := t.Verdict.LostToDeaths; lost > 0 {
+		row.LostToDeaths = figure.Count(lost)
+	}
+	faults := o.FaultsOf(t.Number)
+	row.Asked = row.With(option.FaultsColumn, faults)
+	if faults != "" {
+		row.FaultsMissed = figure.Count(uint64(len(t.Verdict.Misses)))
+	}
+	if o.Regions.None() {
+		row.LatencyUS = meanUS(o.Latency)
+	}
+	if o.Workload.Load == workload.Closed {
+		row.ThinkUS = meanUS(o.Workload.Think)
+	}
+	if cost, renewals := r.PublishedCost(); cost.Known() {
+		row.PublishedMin = figure.Number(cost.Min + renewals.Min)
+		row.PublishedMax = figure.Number(cost.Max + renewals.Max)
+	}
+	row.UtilisationPredicted, row.EntriesPerSPredicted = bench.Predict(*o, r.Spec.CostOf(o.Config).Delay)
+	if !clients {
+		row.HoldUS, row.EntriesPerS = figure.Figure{}, figure.Figure{}
+	}
+	return row
+}
+
+// asked returns what the run was asked to be, for runs.csv. A test checks that it has everything that makes
+// two runs differ.
+func (r *Record) asked() results.Asked {
+	o := &r.Options
+	a := results.Asked{Kind: kindBench, Algorithm: o.Algorithm, Nodes: o.Config.N, Options: o.Config.Options,
+		Cells: o.Cells(!r.Simulated)}
+	if r.Simulated {
+		a.Kind = kindSimulate
+	}
+	return a
+}
+
+func meanUS(s chance.Distribution) figure.Figure {
+	return figure.Number(float64(s.Mean()) / float64(time.Microsecond))
+}
+
+// ledger adds to a trial of a run about leaders who believed what, as beliefs.csv has it.
+func (r *Run) ledger(t *Trial, j bench.Judgement) {
+	leaders := j.Checks.Leaders()
+	if leaders == nil || !j.Window.Known() {
+		return
+	}
+	asked := bench.CheckedFaults(r.faults(t.Number))
+	var faults []leadership.Fault
+	for i := range j.Faults {
+		f := leadership.Fault{Number: int(j.Faults[i].Number), From: j.Faults[i].From, To: j.Faults[i].To}
+		if f.Number >= 1 && f.Number <= len(asked) && asked[f.Number-1].Separates != nil {
+			cut, victim := asked[f.Number-1].Separates, j.Faults[i].Victim
+			f.Separates = func(a, b nodes.ID) bool { return cut(a, b, victim) }
+		}
+		faults = append(faults, f)
+	}
+	for _, e := range leaders.Ledger(faults, r.Total(), j.Window.From, leaders.End) {
+		t.Beliefs = append(t.Beliefs, r.beliefRow(t.Number, &e, j.Window.From))
+	}
+	t.Beliefs = results.AsStored(t.Beliefs)
+}
+
+// beliefRow returns the row of an entry, whose times count from a zero.
+func (r *Run) beliefRow(trial int, e *leadership.Entry, zero int64) results.BeliefRow {
+	seconds := func(ns int64) figure.Figure { return figure.Number(float64(ns) / 1e9) }
+	row := results.BeliefRow{Run: r.Folder.Name(), Trial: trial, Node: int(e.Node), State: e.State,
+		FromS: seconds(e.From - zero), ToS: seconds(e.To - zero), TwoS: seconds(e.TwoLeaders),
+		Side: effect.Group(e.Side).String()}
+	if e.Leader >= 0 {
+		row.Leader = figure.Count(uint64(e.Leader))
+	}
+	if e.Term > 0 {
+		row.Term = figure.Count(e.Term)
+	}
+	var numbers []string
+	for _, n := range e.Faults {
+		numbers = append(numbers, figure.Count(uint64(n)).String())
+	}
+	row.Faults = strings.Join(numbers, " ")
+	return row
+}
+
+// measureFaults adds to a trial what faults did in it, as faults.csv and timeline.csv have it. No faults were
+// asked for if the fold is nil.
+func (r *Run) measureFaults(t *Trial, f *measure.FaultFold) {
+	if f == nil {
+		return
+	}
+	t.Faults, t.Timeline = nil, nil
+	for _, x := range f.Rows(bench.FaultIn(r.faults(t.Number)), t.Measures.Leaders) {
+		x.SilenceTextbookS = r.Silence()
+		t.Faults = append(t.Faults, results.FaultRow{Run: r.Folder.Name(), Trial: t.Number, OfFault: x})
+	}
+	if len(r.Stack.Mutexes()) > 0 { // or there are no entries
+		for _, x := range f.Timeline() {
+			t.Timeline = append(t.Timeline, results.IntervalRow{Run: r.Folder.Name(), Trial: t.Number, OfInterval: x})
+		}
+	}
+	t.Faults, t.Timeline = results.FaultsAsStored(t.Faults), results.AsStored(t.Timeline)
+}

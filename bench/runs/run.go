@@ -1,0 +1,418 @@
+package runs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"turnstile/algorithms/catalog"
+	"turnstile/bench"
+	"turnstile/bench/compare"
+	"turnstile/bench/site"
+	"turnstile/bench/trial"
+	"turnstile/chaos"
+	"turnstile/hosts/control"
+	"turnstile/internal/english"
+	"turnstile/judge/check"
+	"turnstile/judge/measure"
+	"turnstile/nodes/history"
+	"turnstile/nodes/stall"
+	"turnstile/results"
+)
+
+// A Run is a run that has been made, or read back.
+type Run struct {
+	*bench.Job
+	Folder *results.Folder
+	Record Record
+	Trials []*Trial
+	// Unjudged are the trials of a run that was reopened whose histories cannot be read.
+	Unjudged []Unjudged
+
+	digests map[string]string // of the files that were saved last; nil: none were
+	release func() error      // says that the run goes on no more
+}
+
+// A Trial is what came of one trial.
+type Trial struct {
+	Number   int
+	Measures *measure.Measures
+	Row      results.Row           // of runs.csv, as it is stored
+	Faults   []results.FaultRow    // of faults.csv, as they are stored
+	Timeline []results.IntervalRow // of timeline.csv, as they are stored
+	Beliefs  []results.BeliefRow   // of beliefs.csv, as they are stored
+	Verdict  check.Verdict
+	Trouble  string // why it ended early, if it did
+}
+
+// Make makes a run, simulated or of real processes; measures and checks are the same. An error without a Run
+// means that nothing was started. Later errors come with the Run as far as it got, its records saved.
+func Make(ctx context.Context, j *bench.Job, s Setup) (*Run, error) {
+	if j.Simulated {
+		if _, _, err := j.Simulation(0, j.Seed); err != nil {
+			return nil, err
+		}
+		r, err := s.begin(*j)
+		if err != nil {
+			return nil, err
+		}
+		return r, r.simulateAll(ctx, s)
+	}
+	reserved, err := site.Reserve(ctx, &s.Setup, j)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.begin(*j)
+	if err != nil {
+		reserved.Cancel()
+		return nil, err
+	}
+	return r, r.make(ctx, s, reserved)
+}
+
+// begin makes the folder of a run and writes its record.
+func (s *Setup) begin(j bench.Job) (*Run, error) {
+	j.NATS = bench.WithoutCredential(j.NATS) // results are there to be published
+	started := time.Now()
+	folder, err := results.Create(s.Results, s.Set, cmp.Or(s.Name, runName(started, j.Options)), j.DiskSpace())
+	if err != nil {
+		return nil, err
+	}
+	record := Record{Format: results.RunFormat, Status: statusRunning, Options: j.Options,
+		Simulated: j.Simulated, Started: started.Round(time.Millisecond).UTC(), Versions: s.Versions,
+		Machine: results.ThisMachine(), Kinds: j.Stack.Codec().Names(), Sweep: s.Sweep}
+	p := j.Placement()
+	record.Places = p.All()
+	if !j.Simulated {
+		record.Before = results.LoadNow()
+	}
+	record.ID = record.identity()
+	release, err := folder.Hold()
+	if err != nil {
+		return nil, err
+	}
+	if err := folder.WriteYAML(record); err != nil {
+		return nil, errors.Join(err, release())
+	}
+	r := &Run{Job: &j, Folder: folder, Record: record, release: release}
+	return r, results.SetLatest(s.Results, folder)
+}
+
+func runName(at time.Time, o bench.Options) string {
+	return fmt.Sprintf("%s-%s-n%d", at.Format("20060102-150405"), o.Algorithm, o.Config.N)
+}
+
+// make makes the trials, one after the other, on the same site.
+func (r *Run) make(ctx context.Context, s Setup, reserved *site.Reservation) (err error) {
+	defer func() { err = errors.Join(err, r.end()) }()
+	// A run whose folder can have no socket goes on without.
+	requests, _ := control.NewServer(r.Folder.Path, trial.StartsLater)
+	defer func() { err = errors.Join(err, requests.End(control.Reply{Refused: "the run is over"})) }()
+	on, err := reserved.Open(ctx, r.Folder.Path)
+	if err != nil {
+		if ctx.Err() != nil {
+			return trial.ErrInterrupted
+		}
+		return err
+	}
+	defer on.Close()
+	for number := 1; number <= r.Options.Trials; number++ {
+		t := &trial.Trial{Job: r.Job, Number: number, Seed: bench.TrialSeed(r.Seed, number),
+			Origin: r.Record.origin(number), Dir: r.Folder.LogFolder(number), Site: on, Requests: requests,
+			KeepFaults: func(all []chaos.Fault) error { return r.keepFaults(number, all) }, KeepFleet: r.keepFleet}
+		if s.Progress != nil {
+			t.Progress = func(p Progress) { p.Trial = number; s.Progress(p) }
+		}
+		requests.Close(trial.StartsLater)
+		if err := r.makeTrial(ctx, t, s.OnTrial); err != nil {
+			return err
+		}
+		if number < r.Options.Trials && t.HitServers() {
+			if err := on.Service.Again(ctx); err != nil {
+				return fmt.Errorf("starting the servers again: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// makeTrial makes a trial. After an error no other may follow.
+func (r *Run) makeTrial(ctx context.Context, t *trial.Trial, onTrial func(*Trial)) error {
+	if err := os.Mkdir(t.Dir, 0o755); err != nil {
+		return fmt.Errorf("making the folder of a trial: %w", err)
+	}
+	trouble := t.Run(ctx)
+	t.Report(Progress{Phase: "judging", Done: 1})
+	if err := r.finish(ctx, t, trouble); err != nil {
+		return errors.Join(trouble, err)
+	}
+	stalled := errors.Is(trouble, trial.ErrStalled)
+	if stalled { // another trial may follow
+		if err := t.Mend(); err != nil {
+			return err
+		}
+	}
+	if onTrial != nil {
+		onTrial(r.Trials[len(r.Trials)-1])
+	}
+	if stalled {
+		return nil
+	}
+	return trouble
+}
+
+// finish saves what a trial recorded, and then judges it, unless that is interrupted. If it cannot be saved,
+// the logs stay, and are judged instead.
+func (r *Run) finish(ctx context.Context, t *trial.Trial, trouble error) error {
+	if errors.Is(trouble, trial.ErrInterrupted) { // what there is is judged although ctx is done
+		ctx = context.WithoutCancel(ctx)
+	}
+	record := TrialRecord{Seed: t.Seed, Started: t.Started().Round(time.Microsecond).UTC(),
+		Faults: t.CameTo()}
+	if trouble != nil && !errors.Is(trouble, trial.ErrStalled) { // the checks say more about a stall
+		record.Trouble = trouble.Error()
+	}
+	r.Record.Trials = append(r.Record.Trials, record)
+	var errs []error
+	if err := history.Store(r.Folder.HistoryFile(t.Number), t.Dir); err != nil {
+		errs = append(errs, err)
+	} else if err := os.RemoveAll(t.Dir); err != nil {
+		errs = append(errs, fmt.Errorf("removing the logs, which are stored: %w", err))
+	}
+	errs = append(errs, r.judge(ctx, t.Number, t.Stalled))
+	err := r.save()
+	return errors.Join(append(errs, err)...)
+}
+
+// Reopen reads a run from its folder, and judges its histories again. It is an error if none of them can be
+// judged; those that cannot are in Unjudged.
+func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {
+	r := &Run{Folder: folder}
+	if err := folder.ReadYAML(&r.Record); err != nil {
+		return nil, err
+	}
+	var err error
+	if r.Job, err = r.Record.job(folder); err != nil {
+		return nil, err
+	}
+	count := len(folder.Histories())
+	simulated := r.Record.Simulated
+	switch {
+	case count > 0 || len(r.Record.Trials) > 0:
+	case simulated:
+		return nil, fmt.Errorf("%s holds no history: a simulated run keeps those of trials that have ended, "+
+			"and none has", folder.Path)
+	default:
+		return nil, fmt.Errorf("%s holds no history: the run ended before its first trial began", folder.Path)
+	}
+	if count < len(r.Record.Trials) {
+		return nil, fmt.Errorf("%s lists a trial whose history is missing: %s",
+			folder.File(results.RunFile), folder.HistoryFile(count+1))
+	}
+	if err := r.checkKinds(); err != nil {
+		return nil, err
+	}
+	stalls, lost := stallsOf(folder), []error{}
+	for number := 1; number <= count; number++ {
+		for len(r.Record.Trials) < number { // its orchestrator was killed
+			record := TrialRecord{Seed: bench.TrialSeed(r.Seed, number)}
+			if !simulated { // then the trial was over
+				record.Trouble = results.UnfinishedSays
+			}
+			r.Record.Trials = append(r.Record.Trials, record)
+		}
+		switch err := r.judge(ctx, number, stalls[number]); {
+		case errors.Is(err, ErrNotJudged):
+			return nil, err
+		case err != nil:
+			r.Unjudged, lost = append(r.Unjudged, Unjudged{number, err}), append(lost, err)
+		}
+	}
+	if len(r.Trials) == 0 {
+		return nil, errors.Join(lost...)
+	}
+	return r, nil
+}
+
+// checkKinds checks whether the numbers of kinds in the histories still mean the same.
+func (r *Run) checkKinds() error {
+	if now := r.Stack.Codec().Names(); !slices.Equal(now, r.Record.Kinds) {
+		return fmt.Errorf("%s lists the messages %s, and those of %s are %s: "+
+			"this Turnstile cannot judge that run", r.Folder.File(results.RunFile),
+			strings.Join(r.Record.Kinds, ", "), r.Spec.Name, strings.Join(now, ", "))
+	}
+	return nil
+}
+
+// ErrNotJudged is the error of a trial whose judgement was interrupted. Its history is stored.
+var ErrNotJudged = errors.New("interrupted while it was judged")
+
+// judge reads the history of a trial, measures it and gives the verdict. The stall is not in the history.
+func (r *Run) judge(ctx context.Context, number int, stalled stall.Reports) error {
+	h, err := r.Folder.History(number)
+	if err != nil {
+		return err
+	}
+	defer h.Close()
+	if err := r.checkOrigin(number, h.Header); err != nil {
+		return err
+	}
+	j := r.judgement(h.Header, number)
+	switch err := h.RunContext(ctx, j); {
+	case err != nil && ctx.Err() != nil:
+		return fmt.Errorf("trial %d: %w", number, ErrNotJudged)
+	case err != nil:
+		return err
+	}
+	r.conclude(number, j, stalled)
+	return nil
+}
+
+// judgement returns a fold for a trial whose history has the header h.
+func (r *Run) judgement(h history.Header, number int) bench.Judgement {
+	return r.Judge(h, r.Setting(r.faults(number)))
+}
+
+// conclude adds a trial that has been judged.
+func (r *Run) conclude(number int, j bench.Judgement, stalled stall.Reports) {
+	record := &r.Record.Trials[number-1]
+	j.Lead()
+	t := &Trial{Number: number, Trouble: record.Trouble, Measures: &j.Measures.Measures,
+		Verdict: j.Checks.Verdict()}
+	if t.Trouble != "" && t.Verdict.Outcome != check.Violated { // it may have left what nobody has checked
+		t.Verdict.Outcome, t.Verdict.Reason = check.Inconclusive, t.Trouble
+		if missing := j.Checks.Missing(); t.Trouble == results.UnfinishedSays && len(missing) > 0 {
+			t.Verdict.Reason = strings.Join(missing, ", ") + "; " + t.Trouble // what it did is in the logs
+		}
+	}
+	t.Verdict.Stall = stalled
+	record.Verdict, record.Reason = t.Verdict.Outcome.String(), t.Verdict.Reason
+	t.Row = results.AsStored([]results.Row{r.row(t)})[0]
+	r.measureFaults(t, j.OfFaults)
+	r.ledger(t, j)
+	r.Trials = append(r.Trials, t)
+}
+
+// A Setup says where a run finds its programs and puts its results.
+type Setup struct {
+	site.Setup
+	Results  string         // the folder of all result sets
+	Set      string         // the set that the run belongs to
+	Name     string         // of its folder; empty: the time, the algorithm and the number of nodes
+	Sweep    *SweepRun      // of which it is a run; nil: it is made alone
+	Progress func(Progress) // called while the run goes on; may be nil
+	OnTrial  func(*Trial)   // called when a trial is over; may be nil
+}
+
+// Progress says how far a trial has come.
+type Progress = trial.Progress
+
+// StoredTrials returns the trials of runs that their folders store, in that order, to compare them. Of a run
+// that is damaged, or that was changed after it was written, it returns what can be read, and tells damaged
+// what is wrong.
+func StoredTrials(folders []*results.Folder, damaged func(*results.Folder, error)) (all []compare.Trial) {
+	trials, errs := make([][]compare.Trial, len(folders)), make([]error, len(folders))
+	var group sync.WaitGroup
+	var next atomic.Int64
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(folders)); i = next.Add(1) - 1 {
+				trials[i], errs[i] = trialsOf(folders[i])
+			}
+		})
+	}
+	group.Wait()
+	told := false // that a run is of another format; the others of a published set are too
+	for i, err := range errs {
+		all = append(all, trials[i]...)
+		other := errors.As(err, new(results.LackError))
+		if err != nil && !(other && told) {
+			damaged(folders[i], err)
+		}
+		told = told || other
+	}
+	return all
+}
+
+// trialsOf returns the trials of one run, as far as they can be read, and what is wrong.
+func trialsOf(folder *results.Folder) ([]compare.Trial, error) {
+	var record Record
+	wrong := folder.ReadYAML(&record)
+	machine := ""
+	if wrong == nil {
+		machine = MachineText(record.Machine)
+		if err := record.CheckRows(folder); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := folder.Rows(catalog.OptionNames()...)
+	if wrong == nil && record.Unfinished() && errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New(results.UnfinishedSays)
+	}
+	trials := make([]compare.Trial, len(rows))
+	for i := range rows {
+		trials[i] = compare.Trial{Row: rows[i], Machine: machine, Started: record.Started}
+		trials[i].Run = folder.Name() // it may have been renamed
+	}
+	return trials, errors.Join(wrong, err)
+}
+
+// TableTrials returns the trials that the table of a set lists, to compare them, where the folders of its
+// runs are not there. A trial has the machine of the command of its version that made runs of the set.
+func TableTrials(set *results.Folder) ([]compare.Trial, error) {
+	rows, err := set.Rows(catalog.OptionNames()...)
+	if err != nil {
+		return nil, err
+	}
+	made, err := results.Makings(filepath.Dir(set.Path), set.Name())
+	if err != nil {
+		return nil, err
+	}
+	machines := map[string]string{}
+	for _, m := range made {
+		machines[m.Versions["turnstile"]] = MachineText(m.Machine)
+	}
+	all := make([]compare.Trial, len(rows))
+	for i := range rows {
+		all[i] = compare.Trial{Row: rows[i], Machine: machines[rows[i].Version]}
+	}
+	return all, nil
+}
+
+// CheckRows returns an error if the table of the trials of a run was changed after it was written.
+func (r *Record) CheckRows(folder *results.Folder) error {
+	if r.hasChanged(folder, results.RowsFile) {
+		return fmt.Errorf("%s was changed after it was written, so it is left out: verify names what differs",
+			results.RowsFile)
+	}
+	return nil
+}
+
+// MachineText describes a machine in words.
+func MachineText(m results.Machine) string {
+	text := fmt.Sprintf("%s/%s, %s", m.OS, m.Arch, english.Count(m.Cores, "core", "cores"))
+	if m.CPU != "" {
+		text += " of " + m.CPU
+	}
+	if m.CPUQuota > 0 {
+		text += ", limited to " + strconv.FormatFloat(m.CPUQuota, 'g', 3, 64) + " CPUs"
+	}
+	if m.MemoryMB > 0 {
+		text += ", " + english.Count(m.MemoryMB, "MB", "MB")
+	}
+	if m.Kernel != "" {
+		text += ", kernel " + m.Kernel
+	}
+	return text
+}

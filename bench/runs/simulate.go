@@ -1,0 +1,107 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+	"turnstile/bench"
+	"turnstile/bench/trial"
+	"turnstile/nodes/history"
+	"turnstile/nodes/sim"
+)
+
+// The kinds of runs, as runs.csv names them.
+const (
+	kindBench    = "bench"
+	kindSimulate = "simulate"
+)
+
+// simulateAll makes the trials, one after the other, and saves their results even after an error.
+func (r *Run) simulateAll(ctx context.Context, s Setup) (err error) {
+	defer func() { err = errors.Join(err, r.end()) }()
+	for number := 1; number <= r.Options.Trials; number++ {
+		if ctx.Err() != nil {
+			return trial.ErrInterrupted
+		}
+		if s.Progress != nil {
+			s.Progress(Progress{Trial: number, Phase: "simulating"})
+		}
+		err := r.simulate(ctx, number)
+		if s.OnTrial != nil && len(r.Trials) == number {
+			s.OnTrial(r.Trials[number-1])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// simulate makes one trial. One that ends early is an error, and judged all the same.
+func (r *Run) simulate(ctx context.Context, number int) error {
+	record := TrialRecord{Seed: bench.TrialSeed(r.Seed, number),
+		Started: time.Now().UTC().Round(time.Microsecond)}
+	header := history.Header{Nodes: r.Total(), Origin: r.Record.origin(number)}
+	file, err := history.CreateFile(r.Folder.HistoryFile(number), header)
+	if err != nil {
+		return err
+	}
+	t, err := r.SimulateTrial(ctx, number, record.Seed, header, file)
+	if errors.As(err, new(bench.StuckError)) {
+		return err
+	}
+	saved := file.Save()
+	if err != nil {
+		return fmt.Errorf("simulating: %w", err)
+	}
+	cut := t.Result.Cut
+	if errors.Is(cut, sim.ErrInterrupted) {
+		cut = trial.ErrInterrupted
+	}
+	if cut != nil {
+		record.Trouble = cut.Error()
+	}
+	record.Faults = t.Carried
+	r.Record.Trials = append(r.Record.Trials, record)
+	r.conclude(number, t.Judgement, t.Result.Stall)
+	return errors.Join(cut, saved)
+}
+
+// Try makes a run that has one trial. Of one on virtual time nothing is stored. An error says why it could
+// not be made as it was to be; what there is of a run of processes comes with it.
+func Try(ctx context.Context, j *bench.Job, s Setup) (*bench.Tried, error) {
+	if !j.Simulated {
+		return tryReal(ctx, j, s)
+	}
+	t, err := bench.Simulate(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	t.Simulated.Lead()
+	if faults := t.Simulated.OfFaults; faults != nil {
+		t.Rows = faults.Rows(bench.FaultIn(t.Faults), t.Measures.Leaders)
+	}
+	return t, nil
+}
+
+// tryReal is Try of a run of processes.
+func tryReal(ctx context.Context, j *bench.Job, s Setup) (*bench.Tried, error) {
+	r, err := Make(ctx, j, s)
+	if r == nil {
+		return nil, err
+	}
+	t := &bench.Tried{Folder: r.Folder.Ref()}
+	if len(r.Trials) == 0 {
+		return t, errors.Join(err, errors.New("it has no trial"))
+	}
+	one := r.Trials[0]
+	t.Verdict, t.Measures, t.Faults = one.Verdict, one.Measures, r.Record.Trials[0].Faults
+	for i := range one.Faults {
+		t.Rows = append(t.Rows, one.Faults[i].OfFault)
+	}
+	if err == nil && one.Trouble != "" {
+		err = errors.New(one.Trouble)
+	}
+	return t, err
+}

@@ -1,0 +1,445 @@
+//go:build linux
+
+package runs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"turnstile/algorithms/election"
+	"turnstile/algorithms/mutex"
+	"turnstile/bench"
+	"turnstile/bench/benchtest"
+	"turnstile/bench/option"
+	"turnstile/chaos"
+	"turnstile/chaos/effect"
+	"turnstile/internal/chance"
+	"turnstile/internal/soak"
+	"turnstile/judge/check"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/row"
+	"turnstile/nodes/sim"
+	"turnstile/nodes/workload"
+)
+
+// withPlan returns a simulated run of a row under the plan of a name.
+func withPlan(t *testing.T, spec *row.Row, plan string) (bench.Options, error) {
+	t.Helper()
+	o := option.Defaults()
+	o.Algorithm, o.Config.N, o.Seed, o.Duration, o.Warmup = spec.Name, 5, 7, 2*time.Second, 0
+	o.Latency, o.Workload.Hold = chance.Constant(time.Millisecond), chance.Constant(time.Millisecond)
+	p, err := chaos.FindPlan(plan, drafted(t, spec, o, true).Scene())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Plan, o.Faults = p.Name, p.Faults
+	for _, f := range p.Faults { // ours are for three seconds
+		o.Duration = max(o.Duration, f.At+f.For+f.Every*time.Duration(max(0, f.Repeat-1))+time.Second)
+	}
+	_, err = bench.Resolve(o, spec, true)
+	return o, err
+}
+
+// The same plan and seed give the same faults on the same victims and the same history, to the last event,
+// when a stored run is made again. The record names the victims.
+func TestSimulatedRunsUnderPlansAreDetermined(t *testing.T) {
+	t.Parallel()
+	var plans []string
+	every := soak.Pick(4, 2, 1)
+	for i, p := range chaos.Plans() {
+		if i%every == 0 {
+			plans = append(plans, p.Name)
+		}
+	}
+	for seed := range soak.Pick(2, 3, 500) {
+		plans = append(plans, fmt.Sprint("random:", seed), fmt.Sprint("inside:", seed))
+	}
+	made := 0
+	for i, plan := range plans {
+		spec := mutex.Table[i%len(mutex.Table)]
+		o, err := withPlan(t, spec, plan)
+		if err != nil {
+			continue // it is for other algorithms, or for processes
+		}
+		setup := Setup{Results: t.TempDir(), Set: "set"}
+		first, err := simulateRun(t, spec, o, setup)
+		if err != nil {
+			t.Fatalf("%s, %s: %v", spec.Name, plan, err)
+		}
+		var stored Record
+		if err := first.Folder.ReadYAML(&stored); err != nil {
+			t.Fatal(err)
+		}
+		again, err := simulateRun(t, spec, stored.Options, setup)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := Compare(first.Summary(), again.Summary()); c.Outcome() != check.Valid {
+			t.Errorf("%s, %s: %+v", spec.Name, plan, c)
+		}
+		named(t, plan, first, again)
+		made++
+	}
+	if made < len(plans)/2 {
+		t.Errorf("only %d of %d plans were carried out", made, len(plans))
+	}
+}
+
+// named checks that the records of two runs have the same faults, and that these say whom they hit, if
+// anybody.
+func named(t *testing.T, plan string, first, again *Run) {
+	t.Helper()
+	a, errA := yaml.Marshal(first.Record.Trials[0].Faults)
+	b, errB := yaml.Marshal(again.Record.Trials[0].Faults)
+	if err := errors.Join(errA, errB); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(a, b) {
+		t.Errorf("%s: the faults are\n%s\nand then\n%s", plan, a, b)
+	}
+	for _, f := range first.Record.Trials[0].Faults {
+		if target := effect.TargetOf(f.Effect); target != nil && target.Word != "" && !target.ByRun() {
+			t.Errorf("%s: %v names no node", plan, &f)
+		}
+		if f.Seed == 0 {
+			t.Errorf("%s: %v has no seed", plan, &f)
+		}
+	}
+}
+
+// In a run of processes, chance chooses those whom it chooses in a simulation of the same seed.
+func TestVictimsOfRealRunsAreThoseOfSimulatedOnes(t *testing.T) {
+	t.Parallel()
+	spec, err := mutex.Find("ricart-agrawala")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := option.Defaults()
+	o.Algorithm, o.Config.N, o.Duration, o.Warmup = spec.Name, 5, 400*time.Millisecond, 0
+	o.Latency = chance.Constant(time.Millisecond)
+	for _, text := range []string{"pause: random, at: 10ms, for: 5ms, every: 20ms, jitter: 8ms",
+		"slow: minority, at: 20ms, for: 40ms, share: 50%", "clock: majority, at: 30ms, by: 1s",
+		"cut: ring, at: 380ms, for: 10ms"} {
+		f, err := chaos.ParseFault(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Faults = append(o.Faults, f)
+	}
+	simulated, err := simulateRun(t, spec, o, Setup{Results: t.TempDir(), Set: "set"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Patience = impatience
+	real, _ := makeRun(t, o)
+	named(t, "on processes", simulated, real)
+}
+
+// A fault of the leader hits who leads then, not who led for a moment behind a cut, simulated and in
+// processes.
+func TestLeaderThatIsHitLeads(t *testing.T) {
+	t.Parallel()
+	o := option.Defaults()
+	o.Algorithm, o.Config.N, o.Duration, o.Warmup = "bully", 5, 1500*time.Millisecond, 0
+	o.Latency, o.Workload = chance.Constant(time.Millisecond), workload.Workload{Load: workload.Campaign}
+	for _, text := range []string{"cut: 0-2/3-4, at: 50ms, for: 500ms", "kill: leader, at: 1200ms, for: 50ms"} {
+		f, err := chaos.ParseFault(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Faults = append(o.Faults, f)
+	}
+	spec, err := benchtest.Row(o.Algorithm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	simulated, err := simulateRun(t, spec, o, Setup{Results: t.TempDir(), Set: "set"})
+	if simulated == nil {
+		t.Fatal(err)
+	}
+	real, _ := makeRun(t, o)
+	for what, run := range map[string]*Run{"simulated": simulated, "in processes": real} {
+		if run.Trials[0].Measures.Leaders.TwoLeaders == 0 {
+			t.Errorf("%s: nobody else led behind the cut", what)
+		}
+		switch hit := run.Record.Trials[0].Faults[1].Hit; {
+		case hit == nil:
+			t.Errorf("%s: nobody is hit", what)
+		case *hit != 4:
+			t.Errorf("%s: node %d is hit, not the leader 4", what, *hit)
+		}
+	}
+}
+
+// A row that follows a leader is safe and serves all, whatever elects: a manager that is elected grants only
+// after a majority has answered its census. When the leader crashes the next one takes over, if the scheme
+// outlasts that; if it does not, the run may stall, outside its model.
+func TestRowsFollowAnyElector(t *testing.T) {
+	for _, row := range mutex.Table {
+		if !row.Follows {
+			continue
+		}
+		for _, scheme := range election.Table {
+			outlasts := (scheme.Live|scheme.Safe)&nodes.NoCrash == 0
+			if scheme.Flaw != nil || !outlasts && testing.Short() {
+				continue
+			}
+			t.Run(row.Name+"/"+scheme.Name, func(t *testing.T) {
+				t.Parallel()
+				o := crowded(t, row.Name)
+				o.Config.Elect, o.Detector = scheme.Name, "heartbeat:period=50ms,timeout=250ms"
+				if v := followed(t, row, o); v.Outcome != check.Valid {
+					t.Fatalf("without faults: %v, %s", v.Outcome, v.Reason)
+				}
+				o.Faults = []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{Word: "leader"}},
+					Schedule: chaos.Schedule{At: time.Second}}}
+				v := followed(t, row, o)
+				switch {
+				case v.Outcome == check.Valid: // a scheme may outlast some crashes though it does not promise that
+				case v.Outcome == check.Inconclusive && v.OutsideModel && !outlasts:
+				default:
+					t.Errorf("the leader dies: %v, outside its model %v: %s", v.Outcome, v.OutsideModel, v.Reason)
+				}
+			})
+		}
+	}
+}
+
+// followed simulates a run and judges it.
+func followed(t *testing.T, row *row.Row, o bench.Options) check.Verdict {
+	t.Helper()
+	v, err := tryRun(t, row, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.Verdict
+}
+
+// Nobody enters while an election goes on at its node, as where the manager's status is ELECTION or
+// REORGANIZATION: Temple University, CIS 307, Mutual Exclusion and Elections in Distributed Systems (T22).
+func TestNobodyEntersDuringAnElection(t *testing.T) {
+	row, err := mutex.Find("central-failover")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(10) {
+		o := crowded(t, row.Name)
+		o.Config.Elect, o.Detector, o.Seed = "bully-four-phase", "heartbeat:period=50ms,timeout=250ms", seed+1
+		o.Faults = []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{Word: "leader"}},
+			Schedule: chaos.Schedule{At: time.Second, For: time.Second}}}
+		asked, _, err := drafted(t, row, o, true).Simulation(0, o.Seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &electing{leader: map[nodes.ID]uint32{}}
+		if _, err := sim.Run(*asked, f); err != nil {
+			t.Fatal(err)
+		}
+		if f.during > 0 || f.entries == 0 || f.elections < 3*uint64(o.Config.N-1) {
+			t.Errorf("seed %d: of %d entries %d were made during one of %d elections of single nodes", seed+1,
+				f.entries, f.during, f.elections)
+		}
+	}
+}
+
+// electing counts entries at nodes that know of no leader.
+type electing struct {
+	leader                     map[nodes.ID]uint32
+	entries, during, elections uint64
+}
+
+func (f *electing) Add(e history.Event) {
+	switch e.Kind {
+	case history.Elected:
+		f.leader[e.Node] = e.Count
+		f.elections++
+	case history.Crashed:
+		delete(f.leader, e.Node)
+	case history.Entered:
+		f.entries++
+		if leader, known := f.leader[e.Node]; !known || leader == history.NoLeader {
+			f.during++
+		}
+	}
+}
+
+func (*electing) Close([]*history.NodeLog) {}
+
+// tolerant reports whether an algorithm is to outlast crashes.
+func tolerant(row *row.Row) bool { return row.Flaw == nil && row.Live&nodes.NoCrash == 0 }
+
+// Every algorithm that is to outlast crashes stands each scenario of fault tolerance, at other moments with
+// each seed: as long as the run is inside its model, exclusion holds and all who wait enter after the heal.
+// Where fences are demanded, the resource never accepts what is stale, whoever is suspected wrongly.
+func TestTolerantRowsStandAllScenarios(t *testing.T) {
+	scenario := regexp.MustCompile(`\(F[0-9]+\)`)
+	for _, row := range mutex.Table {
+		if !tolerant(row) {
+			continue
+		}
+		for _, plan := range chaos.Scenarios() {
+			if scenario.MatchString(plan.About) && plan.Suits(row) {
+				t.Run(fmt.Sprintf("%s/%s", row.Name, plan.Name), func(t *testing.T) {
+					t.Parallel()
+					inside := 0
+					for seed := range soak.Pick[uint64](1, 3, 100) {
+						inside += stands(t, row, plan, seed+1, false)
+						if row.Fenced {
+							inside += stands(t, row, plan, seed+1, true)
+						}
+					}
+					t.Logf("%d runs inside its model", inside)
+				})
+			}
+		}
+	}
+}
+
+// crowded returns the options of runs of five clients that think and request, four seconds long.
+func crowded(t *testing.T, row string) bench.Options {
+	o := option.Defaults()
+	think, err := chance.ParseDistribution("exponential:20ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Algorithm, o.Config.N, o.Duration = row, 5, 4*time.Second
+	o.Latency = chance.Constant(time.Millisecond)
+	o.Workload.Load, o.Workload.Think = workload.Closed, think
+	o.Workload.Hold = chance.Constant(5 * time.Millisecond)
+	return o
+}
+
+// stands has an algorithm run under a plan, and counts whether the run stayed inside its model.
+func stands(t *testing.T, row *row.Row, plan *chaos.Plan, seed uint64, fenced bool) (inside int) {
+	t.Helper()
+	o := crowded(t, row.Name)
+	o.Seed, o.Config.Fenced = seed, fenced
+	o.Plan, o.Faults, o.Brokers = plan.Name, slices.Clone(plan.Faults), plan.Brokers
+	r, err := tryRun(t, row, o)
+	if err != nil {
+		t.Fatalf("seed %d, fenced %t: %v", seed, fenced, err)
+	}
+	v := r.Verdict
+	for _, f := range v.Findings {
+		// What lasted, such as a wrong suspicion, is over at the end, and excuses what it led to before.
+		if !f.OutsideModel && (f.Outcome == check.Violated || f.Outcome != check.Valid && v.Broken == 0) {
+			t.Errorf("seed %d, fenced %t: %v: %s: %s", seed, fenced, f.Outcome, f.Check, f.Says)
+		}
+	}
+	if v.Broken != 0 {
+		return 0
+	}
+	return 1
+}
+
+// faster is how much faster the plans are carried out than they are written.
+const faster = 5
+
+// A real run breaks the same assumptions as a simulated one under each plan that both can carry out: with an
+// elector beside the algorithm, which forgets in a restart though the algorithm does not, with failure
+// detectors, and if the run is about leaders.
+func TestPlansBreakTheSameInBothWorlds(t *testing.T) {
+	const quick = "heartbeat:period=10ms,timeout=60ms"
+	variants := []struct{ algorithm, elect, detector string }{
+		{"central-failover", "chang-roberts", quick},
+		{"suzuki-kasami-ft", "", quick},
+		{"ricart-agrawala", "", quick}, // for plans that name its messages
+		{"central", "", quick},         // and those that name the coordinator
+		{"bully", "", quick},
+		{"bully-second-network", "", quick}, // and those that name a network
+	}
+	sample := []string{"restarts", "stopped-leader", "broker-restart"}
+	for _, plan := range chaos.Plans() {
+		if testing.Short() && !slices.Contains(sample, plan.Name) {
+			continue
+		}
+		shown := 0
+		for _, v := range variants {
+			spec, err := benchtest.Row(v.algorithm)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same := func(p *chaos.Plan) bool { return p.Name == plan.Name }
+			if !slices.ContainsFunc(chaos.ScenariosOf(spec), same) || shown == soak.Pick(1, 1, len(variants)) {
+				continue
+			}
+			shown++
+			o := underPlan(spec, plan)
+			o.Config.Elect, o.Detector = v.elect, v.detector
+			t.Run(plan.Name+"/"+v.algorithm, func(t *testing.T) {
+				t.Parallel()
+				simulated, err := simulateRun(t, spec, o, setup(t))
+				if err != nil {
+					t.Fatalf("simulated: %v", err)
+				}
+				made, _ := makeRun(t, o)
+				was, is := brokenIn(t, simulated), brokenIn(t, made)
+				if was != is {
+					t.Errorf("simulated it breaks %v, and really %v; %s", was, is, made.Trials[0].Trouble)
+				}
+			})
+		}
+		if shown == 0 {
+			t.Errorf("no row suits the plan %s", plan.Name)
+		}
+	}
+}
+
+// underPlan returns the options of a run of five nodes under a plan that is carried out faster.
+func underPlan(spec *row.Row, plan *chaos.Plan) bench.Options {
+	o := option.Defaults()
+	o.Algorithm, o.Config.N, o.Seed = spec.Name, 5, 1
+	o.Workload = workload.Workload{Load: workload.Closed, Hold: chance.Constant(time.Millisecond),
+		Think: chance.Constant(2 * time.Millisecond)}
+	if spec.Elector != nil {
+		o.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
+	}
+	o.Latency, o.Patience = chance.Constant(time.Millisecond), 300*time.Millisecond
+	o.Warmup, o.WarmupLimit, o.Duration = 0, 0, 0
+	o.Plan, o.Brokers = plan.Name, plan.Brokers
+	for _, f := range plan.Faults {
+		for _, d := range []*time.Duration{&f.At, &f.For, &f.After, &f.Every, &f.Jitter} {
+			*d /= faster
+		}
+		f.Effect = effect.Clone(f.Effect)
+		switch e := f.Effect.(type) {
+		case *effect.Clock:
+			e.By /= faster
+		case *effect.Lag:
+			e.By /= faster
+		}
+		o.Faults = append(o.Faults, f)
+		last := f.At + f.After + f.Every*time.Duration(max(0, f.Repeat-1)) + f.Jitter + f.For
+		o.Duration = max(o.Duration, last+200*time.Millisecond)
+	}
+	return o
+}
+
+// brokenIn returns the assumptions that the history of a run says are broken, by faults or for good.
+func brokenIn(t *testing.T, r *Run) (broken nodes.Assumption) {
+	t.Helper()
+	stored, err := history.Open(r.Folder.HistoryFile(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stored.Close()
+	var e history.Event
+	for {
+		if more, err := stored.Next(&e); err != nil {
+			t.Fatal(err)
+		} else if !more {
+			return broken
+		}
+		if e.Kind == history.AssumptionBroken || e.Kind == history.FaultBegan {
+			broken |= nodes.Assumption(e.Value)
+		}
+	}
+}

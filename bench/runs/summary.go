@@ -1,0 +1,274 @@
+package runs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"turnstile/bench"
+	"turnstile/internal/figure"
+	"turnstile/judge/check"
+	"turnstile/judge/measure"
+	"turnstile/results"
+)
+
+// A Summary is what there is to say of a run: what its folder holds beside the histories. Rows and Verdicts
+// have an element for each trial that was judged, in the order of their numbers.
+type Summary struct {
+	*bench.Job
+	Folder    *results.Folder
+	Record    Record                             // run.yaml
+	Rows      []results.Row                      // runs.csv
+	Messages  []results.MessageRow               // messages.csv, of all trials
+	Sizes     []results.SizeRow                  // sizes.csv, of all trials
+	Resources []results.ResourceRow              // resources.csv, of all trials
+	Faults    []results.FaultRow                 // faults.csv, of all trials
+	Timeline  []results.IntervalRow              // timeline.csv, of all trials
+	Beliefs   []results.BeliefRow                // beliefs.csv, of all trials
+	Verdicts  []check.Verdict                    // verdict.yaml
+	Latencies map[string]*hdrhistogram.Histogram // latency.hlog: of all trials together, by their tags
+	Changed   []string                           // files of a stored run that were changed after it was over
+	Unjudged  []Unjudged                         // trials that were to be judged again, and cannot be
+}
+
+// An Unjudged is a trial that cannot be judged, since its history cannot be read.
+type Unjudged struct {
+	Trial int
+	Why   error
+}
+
+// Summary returns the summary of a run that has been made or judged again. It says the same as that which
+// ReadSummary makes of the folder, digit by digit.
+func (r *Run) Summary() *Summary {
+	s := &Summary{Job: r.Job, Folder: r.Folder, Record: r.Record, Rows: r.Rows(), Messages: r.messages(),
+		Sizes: r.sizes(), Resources: r.ofResources(),
+		Latencies: results.Pool(r.intervals()), Unjudged: r.Unjudged}
+	for _, t := range r.Trials {
+		s.Verdicts = append(s.Verdicts, t.Verdict)
+		s.Faults = append(s.Faults, t.Faults...)
+		s.Timeline = append(s.Timeline, t.Timeline...)
+		s.Beliefs = append(s.Beliefs, t.Beliefs...)
+	}
+	return s
+}
+
+// ReadRecord reads the record of a stored run.
+func ReadRecord(folder *results.Folder) (*Record, error) {
+	var r Record
+	if err := folder.ReadYAML(&r); err != nil {
+		return nil, err
+	}
+	return &r, nil
+}
+
+// ReadSummary reads the summary of a stored run. It judges nothing.
+func ReadSummary(folder *results.Folder) (*Summary, error) {
+	s := &Summary{Folder: folder}
+	err := folder.ReadYAML(&s.Record)
+	if err != nil {
+		return nil, err
+	}
+	if s.Job, err = s.Record.job(folder); err != nil {
+		return nil, err
+	}
+	if err := s.readTables(); err != nil {
+		return nil, TablesError{err}
+	}
+	return s, nil
+}
+
+// A TablesError is the error of a stored run whose tables cannot be read, or contradict each other. Its
+// histories can be judged all the same.
+type TablesError struct{ error }
+
+func (e TablesError) Unwrap() error { return e.error }
+
+// readTables reads what lies beside the record.
+func (s *Summary) readTables() (err error) {
+	folder := s.Folder
+	s.Rows, err = folder.Rows()
+	if errors.Is(err, fs.ErrNotExist) && len(s.Record.Trials) == 0 && s.Record.Digests[results.RowsFile] == "" {
+		return nil // it ended before its first trial did
+	}
+	if err != nil {
+		return err
+	}
+	if s.Messages, err = folder.Messages(); err != nil {
+		return err
+	}
+	if s.Sizes, err = folder.Sizes(); err != nil {
+		return err
+	}
+	if s.Resources, err = folder.Resources(); err != nil {
+		return err
+	}
+	if s.Faults, s.Timeline, err = folder.Faults(); err != nil {
+		return err
+	}
+	if s.Beliefs, err = folder.Beliefs(); err != nil {
+		return err
+	}
+	if s.Latencies, err = folder.ReadLatencies(); err != nil {
+		return err
+	}
+	if err := folder.ReadVerdicts(&s.Verdicts); err != nil && len(s.Rows) > 0 {
+		return err
+	}
+	if err := s.agree(); err != nil {
+		return err
+	}
+	s.Changed = s.Record.Changed(folder)
+	return nil
+}
+
+// agree checks that the files of the run say the same of its trials.
+func (s *Summary) agree() error {
+	const advice = "they are not of one run, or one was changed"
+	if n := len(s.Rows); n != len(s.Verdicts) || n > len(s.Record.Trials) {
+		return fmt.Errorf("%s: %s has %d trials, %s %d and %s %d: %s", s.Folder.Path, results.RowsFile, n,
+			results.VerdictFile, len(s.Verdicts), results.RunFile, len(s.Record.Trials), advice)
+	}
+	for _, b := range s.Beliefs {
+		if b.Node < 0 || b.Node >= s.Record.Options.Config.N || b.Trial < 1 || b.Trial > len(s.Rows) {
+			return fmt.Errorf("%s: %s is about node %d in trial %d, and the run has %d nodes and %d trials: %s",
+				s.Folder.Path, results.BeliefsFile, b.Node, b.Trial, s.Record.Options.Config.N, len(s.Rows), advice)
+		}
+	}
+	for i, row := range s.Rows {
+		for _, l := range []struct {
+			tag string
+			p50 figure.Figure
+		}{{measure.WaitTag, row.WaitUSP50}, {measure.HoldTag, row.HoldUSP50},
+			{measure.SynchronizationDelayTag, row.SynchronizationDelayUSP50}} {
+			if l.p50.Known() && s.Latencies[l.tag] == nil {
+				return fmt.Errorf("%s: %s has a median of %s, and %s no histogram of it: %s", s.Folder.Path,
+					results.RowsFile, l.tag, results.LatencyLog, advice)
+			}
+		}
+		trial, v := s.Record.Trials[i], s.Verdicts[i]
+		if row.Seed != trial.Seed || row.Verdict != trial.Verdict || v.Outcome.String() != trial.Verdict ||
+			v.Reason != trial.Reason {
+			return fmt.Errorf("%s: of trial %d, %s says %s with seed %d, %s %s, and %s %s with seed %d: %s",
+				s.Folder.Path, i+1, results.RowsFile, row.Verdict, row.Seed, results.VerdictFile, v.Outcome,
+				results.RunFile, trial.Verdict, trial.Seed, advice)
+		}
+	}
+	return nil
+}
+
+// Outcome returns the worst outcome of the trials. A run that lacks some of its trials is inconclusive at
+// best.
+func (s *Summary) Outcome() check.Outcome {
+	worst := check.Valid
+	if len(s.Verdicts) < max(1, s.Record.Options.Trials) {
+		worst = check.Inconclusive
+	}
+	for _, v := range s.Verdicts {
+		worst = max(worst, v.Outcome)
+	}
+	return worst
+}
+
+// VerdictText prints the verdict of a trial, given its place in Verdicts, with what each check found and the
+// witness, for people.
+func (s *Summary) VerdictText(i int) string {
+	var b strings.Builder
+	v := s.Verdicts[i]
+	outcome := v.Outcome.String()
+	if v.Uncontended != "" {
+		outcome += " (" + v.Uncontended + ")"
+	}
+	fmt.Fprintf(&b, "trial %d: %s: %s\n", s.Rows[i].Trial, outcome, v.Reason)
+	for _, f := range v.Findings {
+		fmt.Fprintf(&b, "  %-12s %-13s %s\n", f.Outcome, f.Check, f.Says)
+		for _, line := range f.Witness {
+			fmt.Fprintf(&b, "      %s\n", line)
+		}
+	}
+	for _, says := range v.Misses {
+		fmt.Fprintf(&b, "  %-12s %s\n", "warning", says)
+	}
+	b.WriteString(v.Stall.String())
+	return b.String()
+}
+
+// Heartbeat reports whether messages of the kind of that name only say that their sender is up.
+func (s *Summary) Heartbeat(kind string) bool {
+	codec := s.Stack.Codec()
+	i := slices.Index(codec.Names(), kind)
+	return i >= 0 && codec.Kind(i).Heartbeat
+}
+
+// Ledgers returns who believed what in each trial of a run about leaders, in the order of Rows.
+func (s *Summary) Ledgers() (all []*results.Ledger) {
+	for i := range s.Rows {
+		all = append(all, results.LedgerOf(s.Beliefs, s.Faults, s.Rows[i].Trial))
+	}
+	return all
+}
+
+// Outcome returns the outcome of the run's summary.
+func (r *Run) Outcome() check.Outcome {
+	s := Summary{Record: r.Record}
+	for _, t := range r.Trials {
+		s.Verdicts = append(s.Verdicts, t.Verdict)
+	}
+	return s.Outcome()
+}
+
+// Rows returns the rows of runs.csv, one for each trial, as they are stored.
+func (r *Run) Rows() (rows []results.Row) {
+	for _, t := range r.Trials {
+		rows = append(rows, t.Row)
+	}
+	return rows
+}
+
+// messages returns the rows of messages.csv, as they are stored.
+func (r *Run) messages() (rows []results.MessageRow) {
+	for _, t := range r.Trials {
+		for _, m := range t.Measures.OfMessages(r.Stack.Codec()) {
+			rows = append(rows, results.MessageRow{Run: r.Folder.Name(), Trial: t.Number, OfMessages: m})
+		}
+	}
+	return results.AsStored(rows)
+}
+
+// sizes returns the rows of sizes.csv, as they are stored.
+func (r *Run) sizes() (rows []results.SizeRow) {
+	for _, t := range r.Trials {
+		for _, size := range t.Measures.OfSizes() {
+			rows = append(rows, results.SizeRow{Run: r.Folder.Name(), Trial: t.Number, OfSize: size})
+		}
+	}
+	return results.AsStored(rows)
+}
+
+// ofResources returns the rows of resources.csv, as they are stored.
+func (r *Run) ofResources() (rows []results.ResourceRow) {
+	for _, t := range r.Trials {
+		for _, of := range t.Measures.OfResources() {
+			rows = append(rows, results.ResourceRow{Run: r.Folder.Name(), Trial: t.Number, OfResource: of})
+		}
+	}
+	return results.AsStored(rows)
+}
+
+// intervals returns what latency.hlog holds.
+func (r *Run) intervals() (intervals []results.Interval) {
+	for _, t := range r.Trials {
+		window := t.Measures.Window
+		intervals = append(intervals, results.Interval{
+			Trial:     t.Number,
+			Start:     r.Record.Trials[t.Number-1].Started.Add(time.Duration(window.From)),
+			Length:    time.Duration(window.Length()),
+			Latencies: t.Measures.Histograms(),
+		})
+	}
+	return intervals
+}

@@ -1,0 +1,106 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"turnstile/bench/cluster"
+	"turnstile/nodes"
+)
+
+// ErrNotOurs is the error of a fault of a broker that somebody else runs.
+var ErrNotOurs = errors.New("the broker is not one of the run's own: leave out --nats")
+
+// OwnBrokers reports whether the run's own brokers carry its messages.
+func (s *Site) OwnBrokers() bool { return s.networks[0].Count() > 0 }
+
+// BrokerCount returns how many brokers of the run's own there are on all networks.
+func (s *Site) BrokerCount() (count int) {
+	for _, b := range s.networks {
+		count += b.Count()
+	}
+	return count
+}
+
+// among returns the brokers of which one has a number among all, and its number there.
+func (s *Site) among(i int) (*cluster.Brokers, int) {
+	if first := s.networks[0].Count(); i >= first {
+		return s.networks[1], i - first
+	}
+	return s.networks[0], i
+}
+
+// CheckBroker says whether there is a broker of the run's own with a number.
+func (s *Site) CheckBroker(i int) error {
+	switch {
+	case !s.OwnBrokers():
+		return ErrNotOurs
+	case i < 0 || i >= s.BrokerCount():
+		return fmt.Errorf("there is no broker %d: they count from 0 to %d", i, s.BrokerCount()-1)
+	}
+	return nil
+}
+
+// Broker returns the process of a broker, the latest if it was started again.
+func (s *Site) Broker(i int) cluster.Process {
+	b, at := s.among(i)
+	return b.Process(at)
+}
+
+// Running reports whether a broker has not ended.
+func (s *Site) Running(i int) bool {
+	b, at := s.among(i)
+	return b.Running(at)
+}
+
+// KillBroker ends a broker at once.
+func (s *Site) KillBroker(i int) error {
+	b, at := s.among(i)
+	return b.Kill(at)
+}
+
+// RestartBroker starts a broker again, which keeps its address.
+func (s *Site) RestartBroker(ctx context.Context, i int) error {
+	b, at := s.among(i)
+	return b.Restart(ctx, at)
+}
+
+// Connects reports whether a node connects to a broker.
+func (s *Site) Connects(id nodes.ID, broker int) bool {
+	return s.brokerAt[id] == broker || broker >= s.networks[0].Count()
+}
+
+// StandsStill reports whether a broker that a node connects to does.
+func (s *Site) StandsStill(id nodes.ID) bool {
+	for i := range s.BrokerCount() {
+		if s.Connects(id, i) && s.Broker(i).Turns()%2 == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// BrokerOf returns the broker of a node on the first network.
+func (s *Site) BrokerOf(id nodes.ID) int { return s.brokerAt[id] }
+
+// FirstBrokers returns the brokers of the first network, or the server of somebody else.
+func (s *Site) FirstBrokers() *cluster.Brokers { return s.networks[0] }
+
+// AllRun reports whether all brokers do.
+func (s *Site) AllRun() bool {
+	for i := range s.BrokerCount() {
+		if !s.Running(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// Ports returns the ports that brokers listen on.
+func (s *Site) Ports() (all []uint16) {
+	for _, b := range s.networks {
+		all = append(all, b.Ports()...)
+	}
+	return all
+}

@@ -1,0 +1,153 @@
+package site
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+	"turnstile/hosts/agent"
+	"turnstile/internal/offset"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+
+	"github.com/nats-io/nats.go"
+)
+
+// How clocks of hosts are compared with that of the orchestrator.
+const (
+	exchangeEvery = time.Second
+	exchangeLimit = 2 * time.Second // an answer that takes longer says nothing
+	exchanges     = 8               // one after the other, before a run begins
+	mostWrong     = 3               // exchanges in a row that contradict themselves, or say that the clock fell
+)
+
+// A hostClock is what is known of the clock of a host.
+type hostClock struct {
+	host *agent.Host
+	conn *nats.Conn
+	same bool // it is the orchestrator's
+
+	mu        sync.Mutex
+	estimator offset.Estimator
+	told      history.Clock // of the trial
+}
+
+// newHostClock compares the clock of a host with this one.
+func newHostClock(conn *nats.Conn, h *agent.Host) (*hostClock, error) {
+	c := &hostClock{host: h, conn: conn}
+	var x offset.Exchange
+	for range exchanges {
+		var err error
+		if x, err = c.exchange(); err == nil {
+			err = c.estimator.Add(x)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the clock of host %s: %w", h.Name, err)
+		}
+	}
+	c.same = offset.OneClock(offset.Own(), h.Kernel, x)
+	return c, nil
+}
+
+// exchange asks the host for its clock.
+func (c *hostClock) exchange() (x offset.Exchange, err error) {
+	x.Sent = agent.Monotonic()
+	r, err := agent.Clock(c.conn, c.host.Name, exchangeLimit)
+	x.Returned, x.Received, x.Answered = agent.Monotonic(), r.Taken, r.Given
+	return x, err
+}
+
+// follow compares the clocks once a second until ctx is done.
+func (c *hostClock) follow(ctx context.Context) {
+	wrong := 0 // exchanges in a row
+	for tick := time.NewTicker(exchangeEvery); ; {
+		select {
+		case <-ctx.Done():
+			tick.Stop()
+			return
+		case <-tick.C:
+		}
+		x, err := c.exchange()
+		if err != nil {
+			continue // the bound grows
+		}
+		c.mu.Lock()
+		err = c.estimator.Add(x)
+		c.mu.Unlock()
+		if wrong++; err == nil {
+			wrong = 0
+		} else if wrong == mostWrong { // a clock that jumps in the middle of an exchange does so once
+			c.host.Lose(err)
+			return
+		}
+	}
+}
+
+// begin returns what the zero of a run is on this clock, for its nodes.
+func (c *hostClock) begin(zero int64, of []nodes.ID) int64 {
+	if c.same {
+		return zero
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ahead, _, _ := c.estimator.Offset(agent.Monotonic())
+	c.told = history.Clock{Host: c.host.Name, Nodes: of, Zero: zero + ahead, Reference: zero}
+	return c.told.Zero
+}
+
+// known returns the clock with what is known of it from the run's zero until now.
+func (c *hostClock) known() history.Clock {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clock := c.told
+	clock.Pieces = c.estimator.Pieces(clock.Reference, agent.Monotonic())
+	return clock
+}
+
+// readClocks compares the clocks of all hosts with this one, and goes on with those that are others.
+func (f *fleet) readClocks(ctx context.Context) error {
+	f.clocks = make([]*hostClock, len(f.hosts))
+	ctx, f.stopClocks = context.WithCancel(ctx)
+	return f.each(func(h *agent.Host) (err error) {
+		i := slices.Index(f.hosts, h)
+		if f.clocks[i], err = newHostClock(f.conn, h); err == nil && !f.clocks[i].same {
+			h.Correct = func(stamp int64) int64 {
+				clock := f.clocks[i].known()
+				return clock.Correct(stamp)
+			}
+			go f.clocks[i].follow(ctx)
+		}
+		return err
+	})
+}
+
+// beginClocks tells the clocks of other hosts when a trial begins, and puts on record that its stamps are
+// theirs.
+func (f *fleet) beginClocks(dir string, origin uint64, zero int64) error {
+	places := f.job.Placement()
+	f.zeros = make([]int64, len(f.hosts))
+	for i, c := range f.clocks {
+		f.zeros[i] = c.begin(zero, places.Nodes(i))
+	}
+	return f.writeClocks(dir, origin, false)
+}
+
+// writeClocks puts on record what is known of the clocks of other hosts, if there are any: nothing before the
+// trial is over.
+func (f *fleet) writeClocks(dir string, origin uint64, over bool) error {
+	var all []history.Clock
+	for _, c := range f.clocks {
+		switch {
+		case c.same:
+		case over:
+			all = append(all, c.known())
+		default:
+			all = append(all, c.told)
+		}
+	}
+	if all == nil {
+		return nil
+	}
+	return history.WriteClocks(dir, origin, all)
+}

@@ -1,0 +1,457 @@
+package site
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"turnstile/bench"
+	"turnstile/bench/cluster"
+	"turnstile/chaos"
+	"turnstile/chaos/place"
+	"turnstile/hosts/agent"
+	"turnstile/internal/broker"
+	"turnstile/internal/jsonseq"
+	"turnstile/internal/offset"
+	"turnstile/internal/proc"
+	"turnstile/nodes"
+	"turnstile/nodes/host"
+)
+
+// A fleet is the hosts of a run, and the control plane that connects it to their agents.
+type fleet struct {
+	job    *bench.Job
+	conn   *nats.Conn
+	run    *agent.Run
+	hosts  []*agent.Host
+	own    bool              // the run has started the agents, on this machine
+	plane  *cluster.Brokers  // the control plane, if it is the run's own
+	agents []cluster.Node    // that the run has started
+	ended  chan cluster.Node // of these
+	over   chan struct{}     // closed when the run is
+	shared string            // a folder that all hosts see as memory; empty: they share none
+	cut    map[int][]int     // the hosts that each cut of a network is of, by its number
+
+	clocks     []*hostClock
+	stopClocks func()
+	zeros      []int64 // of the trial, by the clock of each host; nil: it has not begun
+}
+
+// agentPrograms are the words by which agents know the programs of processes.
+var agentPrograms = programs{[]string{agent.NodeProgram}, []string{agent.BrokerProgram},
+	[]string{agent.ProxyProgram}, []string{agent.ResourceProgram}}
+
+// joinHosts has the hosts that were found serve a run. Whatever the error, the fleet is closed then.
+func (s *Setup) joinHosts(ctx context.Context, j *bench.Job, f *fleet, found []agent.Description) (
+	_ *fleet, err error) {
+	f.job, f.over, f.cut = j, make(chan struct{}), map[int][]int{}
+	defer func() {
+		if err != nil {
+			f.close()
+		}
+	}()
+	if f.run, err = agent.NewRun(f.conn, broker.NewToken()[:12]); err != nil {
+		return nil, err
+	}
+	if err := checkMemory(j, found); err != nil {
+		return nil, err
+	}
+	for i, d := range found {
+		h, err := f.run.Join(ctx, d, s.joinOf(j, i))
+		if err != nil {
+			return nil, err
+		}
+		f.hosts = append(f.hosts, h)
+	}
+	f.attend(j.LongestPause())
+	if err := f.readClocks(ctx); err != nil {
+		return nil, err
+	}
+	if !f.own {
+		f.shared = f.findShared(ctx)
+		return f, checkApart(j, f)
+	}
+	return f, nil
+}
+
+// joinOf returns what a host is told of the run.
+func (s *Setup) joinOf(j *bench.Job, host int) agent.Join {
+	count := 0
+	for id := range j.Total() {
+		if j.HostOf(nodes.ID(id)) == host {
+			count++
+		}
+	}
+	return agent.Join{Version: s.Versions["turnstile"], User: whoAmI(), Nodes: count, Carriers: 2,
+		What: fmt.Sprintf("%s with %d nodes", j.Algorithm, j.Config.N),
+		Disk: int64(j.DiskSpace().Bytes) / int64(j.Trials)}
+}
+
+// whoAmI says who makes the run, for people.
+func whoAmI() string {
+	who := "somebody"
+	if u, err := user.Current(); err == nil {
+		who = u.Username
+	}
+	if name, err := os.Hostname(); err == nil {
+		who += "@" + name
+	}
+	return who
+}
+
+// startAgents starts a control plane and agents on this machine, which leave their files in a folder, and has
+// them serve a run.
+func (s *Setup) startAgents(ctx context.Context, l *cluster.Launcher, j *bench.Job, folder string) (
+	*fleet, error) {
+	f := &fleet{own: true, ended: make(chan cluster.Node, j.Hosts)}
+	found, err := f.start(ctx, l, s, j, folder)
+	if err != nil {
+		f.close()
+		return nil, err
+	}
+	return s.joinHosts(ctx, j, f, found)
+}
+
+// start starts the control plane and the agents, and returns what these say of themselves.
+func (f *fleet) start(ctx context.Context, l *cluster.Launcher, s *Setup, j *bench.Job, folder string) (
+	found []agent.Description, err error) {
+	f.plane, err = cluster.LaunchBrokers(ctx, []cluster.Host{l}, s.Broker, "the broker of the control plane", 1,
+		&cluster.Proxies{}, nil)
+	if err != nil {
+		f.plane = cluster.Outside("")
+		return nil, err
+	}
+	url, token := f.plane.URL(0), f.plane.Token()
+	if f.conn, err = nats.Connect(url, nats.Token(token), nats.Timeout(host.JoinTimeout)); err != nil {
+		return nil, fmt.Errorf("reaching the control plane: %w", err)
+	}
+	if folder, err = filepath.Abs(folder); err != nil {
+		return nil, err
+	}
+	up, places := make(chan agent.Up, j.Hosts), j.Placement()
+	for i := range j.Hosts {
+		p := agent.Piped{URL: url, Token: token, Name: places.Name(i), Folder: folder,
+			Version: s.Versions["turnstile"]}
+		if p.Node, err = filepath.Abs(s.Node); err != nil {
+			return nil, err
+		}
+		input, err := json.Marshal(p)
+		if err != nil {
+			return nil, err
+		}
+		reader := jsonseq.Reader[agent.Up]{On: func(u agent.Up) { up <- u }}
+		child, err := l.Start(cluster.Command{Name: "the agent of host " + p.Name, Program: s.Agent,
+			Input: input}, reader.Sift)
+		if err != nil {
+			return nil, err
+		}
+		f.agents = append(f.agents, child)
+		go func() {
+			<-child.Ended()
+			f.ended <- child
+		}()
+	}
+	return f.describe(ctx, up, &places)
+}
+
+// describe waits until all agents are up, and returns what they say of themselves.
+func (f *fleet) describe(ctx context.Context, up <-chan agent.Up, places *place.Placement) (
+	found []agent.Description, err error) {
+	count := len(f.agents)
+	for late, n := time.After(joinLimit), 0; n < count; {
+		select {
+		case <-up:
+			n++
+		case p := <-f.ended:
+			return nil, fmt.Errorf("%s has ended: %s", p.Name(), p.Fate().Says)
+		case <-late:
+			return nil, fmt.Errorf("after %v only %d of %d hosts are there", joinLimit, n, count)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	for i := range count {
+		d, err := agent.Describe(f.conn, places.Name(i), joinLimit)
+		if err != nil {
+			return nil, fmt.Errorf("asking host %s: %w", places.Name(i), err)
+		}
+		found = append(found, d)
+	}
+	return found, nil
+}
+
+// joinLimit is how long an agent may take to come up.
+const joinLimit = 20 * time.Second
+
+// Each host is asked for a sign of life so often, and is to give one within another time.
+const (
+	askEvery  = 500 * time.Millisecond
+	signLimit = time.Second
+)
+
+// attend asks each host for a sign of life, again and again. It takes a host for gone that is silent for too
+// long.
+func (f *fleet) attend(longest time.Duration) {
+	for _, h := range f.hosts {
+		go func() {
+			for {
+				select {
+				case <-time.After(askEvery):
+				case <-h.Lost:
+					return
+				case <-f.over:
+					return
+				}
+				if h.Answers(context.Background(), signLimit) {
+					continue
+				}
+				if silent := time.Since(h.Heard()); silent > longest {
+					h.Lose(fmt.Errorf("it has not answered for %v", silent.Round(time.Second)))
+				}
+			}
+		}()
+	}
+}
+
+// Begin implements Hosts.
+func (f *fleet) Begin(ctx context.Context, dir string, origin uint64, zero int64) (*FleetRecord, error) {
+	name := filepath.Base(dir)
+	if !f.own {
+		name = LeftFolder(f.run.Name, name)
+	}
+	err := f.each(func(h *agent.Host) error { return h.Begin(ctx, name) })
+	if err == nil && f.own {
+		f.shared, err = filepath.Abs(dir)
+	}
+	if err == nil {
+		err = f.beginClocks(dir, origin, zero)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.record(), nil
+}
+
+// all implements Hosts.
+func (f *fleet) all() (all []cluster.Host) {
+	for _, h := range f.hosts {
+		all = append(all, h)
+	}
+	return all
+}
+
+// Agents implements Hosts.
+func (f *fleet) Agents() (all []cluster.Process) {
+	for _, p := range f.agents {
+		all = append(all, p)
+	}
+	return all
+}
+
+// Stops implements Hosts.
+func (f *fleet) Stops() uint64 { return proc.NoticeStops() + f.run.Stops.Load() }
+
+// DirOf implements Hosts.
+func (f *fleet) DirOf(_ string, id nodes.ID) string { return f.hosts[f.job.HostOf(id)].Folder }
+
+// ZeroOf implements Hosts.
+func (f *fleet) ZeroOf(_ int64, id nodes.ID) int64 { return f.zeros[f.job.HostOf(id)] }
+
+// SharedDir implements Hosts.
+func (f *fleet) SharedDir(dir string, id nodes.ID) string {
+	if f.Apart() {
+		return f.DirOf(dir, id)
+	}
+	return f.shared
+}
+
+// use implements Hosts.
+func (f *fleet) use() (busy, all uint64, cpus int) {
+	seen := map[string]bool{offset.Own().Boot: true}
+	for _, h := range f.hosts {
+		b, a, known := h.Use(context.Background())
+		if known && !seen[h.Kernel.Boot] {
+			seen[h.Kernel.Boot] = true
+			busy, all, cpus = busy+b, all+a, cpus+h.Cores
+		}
+	}
+	return busy, all, cpus
+}
+
+// Apart implements Hosts.
+func (f *fleet) Apart() bool { return f.shared == "" }
+
+// Follow implements Hosts.
+func (f *fleet) Follow(state *chaos.SharedState, clients int) error {
+	decided, seen := state.Decided(), make([][]byte, len(f.hosts))
+	err := f.each(func(h *agent.Host) (err error) {
+		i := slices.Index(f.hosts, h)
+		seen[i], err = h.Faults(context.Background(), decided, clients)
+		if errors.Is(err, agent.ErrLate) { // nobody knows which faults its nodes suffer
+			h.Lose(err)
+		}
+		if h.Gone() != nil { // which is noticed by its nodes
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("telling hosts of faults: %w", err)
+	}
+	return state.Gather(seen)
+}
+
+// findShared makes a folder in memory that all hosts see, if there is one, and they have this kernel's clock.
+func (f *fleet) findShared(ctx context.Context) string {
+	folder, text := filepath.Join(agent.SharedMemory, f.run.Name), broker.NewToken()
+	probe := filepath.Join(folder, agent.ProbeFile)
+	if os.Mkdir(agent.SharedMemory, 0o777) == nil {
+		os.Chmod(agent.SharedMemory, 0o777|os.ModeSticky) // whatever the mask: other users have runs too
+	}
+	if os.MkdirAll(folder, 0o755) != nil || os.WriteFile(probe, []byte(text), 0o644) != nil {
+		return ""
+	}
+	for i, h := range f.hosts {
+		if !f.clocks[i].same || !h.Sees(ctx, probe, text) {
+			os.RemoveAll(folder)
+			return ""
+		}
+	}
+	return folder
+}
+
+// each does something with all hosts at once, and returns what went wrong.
+func (f *fleet) each(do func(*agent.Host) error) error {
+	var group sync.WaitGroup
+	errs := make([]error, len(f.hosts))
+	for i, h := range f.hosts {
+		group.Go(func() { errs[i] = do(h) })
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+// CountLimit is how long the counters of a host may take to come. After that, all counts are unknown.
+const CountLimit = time.Second
+
+// Refresh implements Hosts.
+func (f *fleet) Refresh() bool {
+	err := f.each(func(h *agent.Host) error {
+		if h.Runs() == 0 || h.Refresh(context.Background(), CountLimit) {
+			return nil
+		}
+		return errLateCounts
+	})
+	return err == nil
+}
+
+var errLateCounts = errors.New("the counters of a host have not come in time")
+
+// Collect implements Hosts.
+func (f *fleet) Collect(ctx context.Context, dir string, origin uint64) error {
+	if f.zeros == nil {
+		return nil
+	}
+	fetch := func(h *agent.Host) error {
+		if f.own || h.Gone() != nil { // what it has recorded is there, or the trial says that it is gone
+			return nil
+		}
+		if err := h.Fetch(ctx, dir); err != nil {
+			return err
+		}
+		return h.Clear(ctx)
+	}
+	return errors.Join(f.each(fetch), f.writeClocks(dir, origin, true))
+}
+
+// close ends what is left of the run on all hosts, and what it has started itself.
+func (f *fleet) close() {
+	if f.over != nil {
+		close(f.over)
+	}
+	if f.stopClocks != nil {
+		f.stopClocks()
+	}
+	f.each(func(h *agent.Host) error { return h.End(context.Background()) })
+	if f.shared != "" && !f.own {
+		os.RemoveAll(f.shared)
+	}
+	if f.run != nil {
+		f.run.Close()
+	}
+	for _, p := range f.agents {
+		p.Dismiss()
+	}
+	for _, p := range f.agents {
+		<-p.Ended()
+	}
+	if f.conn != nil {
+		f.conn.Close()
+	}
+	if f.own {
+		f.plane.Close()
+	}
+}
+
+// CutsNetworks implements Hosts: agents that the run has started share the network of this machine.
+func (f *fleet) CutsNetworks() bool { return !f.own }
+
+// CutNetwork implements Hosts.
+func (f *fleet) CutNetwork(number int, hosts []int, ports []uint16) error {
+	for _, i := range hosts {
+		f.cut[number] = append(f.cut[number], i) // which may have been cut, whatever the error
+		if err := f.hosts[i].Cut(context.Background(), number, ports); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// HealNetwork implements Hosts.
+func (f *fleet) HealNetwork(number int) error {
+	for _, i := range f.cut[number] {
+		if err := f.hosts[i].Heal(context.Background(), number); err != nil {
+			return err
+		}
+	}
+	delete(f.cut, number)
+	return nil
+}
+
+// A HostRecord is what run.yaml says of a host of the run.
+type HostRecord struct {
+	Name     string `yaml:"name"`
+	Address  string `yaml:"address"`
+	Cores    int    `yaml:"cores"`
+	MemoryMB int    `yaml:"memory_mb"`
+}
+
+// A FleetRecord is what run.yaml says of the hosts of a run.
+type FleetRecord struct {
+	// Name is that of the run at the control plane. Hosts keep its files in folders whose names begin with
+	// it, until they are fetched; empty: the agents were the run's own.
+	Name   string       `yaml:"name,omitempty"`
+	Shares bool         `yaml:"shares_memory"` // the hosts have one kernel, and see one folder
+	Hosts  []HostRecord `yaml:"hosts"`
+}
+
+// record describes the fleet.
+func (f *fleet) record() *FleetRecord {
+	r := &FleetRecord{Shares: !f.Apart()}
+	if !f.own {
+		r.Name = f.run.Name
+	}
+	for _, h := range f.hosts {
+		r.Hosts = append(r.Hosts, HostRecord{h.Name, h.Address(), h.Cores, h.MemoryMB})
+	}
+	return r
+}

@@ -1,0 +1,51 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"turnstile/hosts/agent"
+	"turnstile/internal/broker"
+
+	"github.com/nats-io/nats.go"
+)
+
+// LeftFolder returns the name of the folder in which hosts keep what a trial has left.
+func LeftFolder(fleet, trial string) string { return fleet + "-" + trial }
+
+// CleanHosts has all hosts remove what runs have left there that nobody has fetched, and returns what that
+// was.
+func CleanHosts(ctx context.Context, conn *nats.Conn, version string) (removed []string, err error) {
+	found, err := Find(conn)
+	for _, d := range found {
+		for _, left := range d.Left {
+			wrong := Adopt(ctx, conn, d, version, left, func(*agent.Host) error { return nil })
+			if err = errors.Join(err, wrong); wrong == nil {
+				removed = append(removed, d.Name+": "+left)
+			}
+		}
+	}
+	return removed, err
+}
+
+// Adopt does something with the files of a run that a host has kept, and then has it remove them.
+func Adopt(ctx context.Context, conn *nats.Conn, d agent.Description, version, left string,
+	do func(*agent.Host) error) error {
+	run, err := agent.NewRun(conn, strings.ToLower(broker.NewToken()[:12]))
+	if err != nil {
+		return err
+	}
+	defer run.Close()
+	h, err := run.Join(ctx, d,
+		agent.Join{Version: version, User: whoAmI(), What: "fetching files", Adopt: left})
+	if err != nil {
+		return err
+	}
+	if err = do(h); err == nil {
+		err = h.Clear(ctx)
+	}
+	return errors.Join(err, h.End(ctx))
+}
+
+// Find returns the hosts at a control plane.
+func Find(conn *nats.Conn) ([]agent.Description, error) { return agent.Find(conn, findLimit) }

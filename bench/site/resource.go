@@ -1,0 +1,130 @@
+package site
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"turnstile/bench/cluster"
+	"turnstile/nodes"
+	"turnstile/nodes/host"
+)
+
+// A Resource is what the clients of a trial share, as the orchestrator sees it.
+type Resource interface {
+	// TakeOut takes a node whose process has ended out of the register, and returns by how many units that may
+	// err from now on.
+	TakeOut(ctx context.Context, id nodes.ID, incarnation uint32) (Doubt, error)
+	// Tickets returns how far a run that ends by entries has come. It does not wait for a process that stands
+	// still: what it returns may be older by then.
+	Tickets(ctx context.Context) (host.Tickets, error)
+}
+
+// A Doubt says by how many units the register of a resource may be wrong.
+type Doubt struct {
+	Resource int // its number, and that of its instance: resources come first in a stack
+	Units    int32
+}
+
+// OpenResource makes what the clients of a trial share. If they share a file, it is at a path.
+func (s *Site) OpenResource(ctx context.Context, path string, of host.Share) (Resource, error) {
+	return s.keeper.open(ctx, path, of)
+}
+
+// A keeper keeps what clients share.
+type keeper interface {
+	open(ctx context.Context, path string, of host.Share) (Resource, error)
+	// find returns where nodes find it, given the path of the trial: a file, or a broker.
+	find(path string) (file string, at *host.Broker)
+	processes() []cluster.Process
+	close()
+}
+
+// Files keep it: all nodes of a trial map one.
+type files struct{}
+
+func (files) open(_ context.Context, path string, of host.Share) (Resource, error) {
+	resources := len(of.Capacities)
+	if err := host.CreateResource(path, resources, of.Nodes); err != nil {
+		return nil, err
+	}
+	mapped, err := host.OpenResource(path, resources, of.Nodes)
+	return sharedFile{mapped, resources}, err
+}
+
+func (files) find(path string) (string, *host.Broker) { return path, nil }
+func (files) processes() []cluster.Process            { return nil }
+func (files) close()                                  {}
+
+// A sharedFile is a file that all processes map.
+type sharedFile struct {
+	of        *host.Resource
+	resources int
+}
+
+func (s sharedFile) TakeOut(_ context.Context, id nodes.ID, _ uint32) (Doubt, error) {
+	var d Doubt
+	for number := range s.resources { // a node changes one register at a time, so one is in doubt at most
+		if units := s.of.TakeOut(number, id); units > 0 {
+			d = Doubt{number, units}
+		}
+	}
+	return d, nil
+}
+
+func (s sharedFile) Tickets(context.Context) (host.Tickets, error) { return s.of.Tickets(), nil }
+
+// A resourceProcess keeps it: nodes ask a process.
+type resourceProcess struct{ of *cluster.Resource }
+
+func (p resourceProcess) open(ctx context.Context, _ string, of host.Share) (Resource, error) {
+	return &keptResource{of: p.of}, p.of.Keep(ctx, of)
+}
+
+func (p resourceProcess) find(string) (string, *host.Broker) { return "", p.of.Broker() }
+func (p resourceProcess) processes() []cluster.Process       { return []cluster.Process{p.of.Process()} }
+func (p resourceProcess) close()                             { p.of.Close() }
+
+// A keptResource is one that a process keeps.
+type keptResource struct {
+	of      *cluster.Resource
+	latest  host.Tickets
+	looking chan look // an answer that was not waited for; nil: none
+}
+
+// A look is the answer to a question how far a run has come.
+type look struct {
+	host.Tickets
+	err error
+}
+
+// lookWait is how long an answer is waited for.
+const lookWait = 10 * time.Millisecond
+
+func (k *keptResource) TakeOut(ctx context.Context, id nodes.ID, incarnation uint32) (Doubt, error) {
+	if err := k.of.TakeOut(ctx, id, incarnation); err != nil {
+		return Doubt{}, fmt.Errorf("taking node %d out of the register: %w", id, err)
+	}
+	return Doubt{}, nil // the process knows what the node had taken
+}
+
+func (k *keptResource) Tickets(ctx context.Context) (host.Tickets, error) {
+	if k.looking == nil {
+		looking := make(chan look, 1)
+		k.looking = looking
+		go func() {
+			tickets, err := k.of.Look(ctx)
+			looking <- look{tickets, err}
+		}()
+	}
+	select {
+	case l := <-k.looking:
+		k.looking = nil
+		if l.err != nil {
+			return k.latest, l.err
+		}
+		k.latest = l.Tickets
+	case <-time.After(lookWait):
+	}
+	return k.latest, nil
+}

@@ -1,0 +1,271 @@
+package site
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"turnstile/bench/cluster"
+	"turnstile/bench/service"
+	"turnstile/chaos"
+	"turnstile/nodes"
+	"turnstile/nodes/foreign"
+	"turnstile/nodes/port"
+)
+
+// Options of a service that are not its own: what the run was made with, and servers that run already.
+const (
+	EndpointOption      = "endpoint"
+	ServerVersionOption = "server-version"
+	ClientVersionOption = "client-version"
+)
+
+// ServiceProgram returns where the service of a configuration is found, with its own options; one without a
+// name: the configuration is of none.
+func (s *Setup) ServiceProgram(c nodes.Config) (*service.Program, error) {
+	name := c.Options[foreign.ServiceOption]
+	if name == "" {
+		return &service.Program{}, nil
+	}
+	if s.Services == nil {
+		return nil, errors.New("this program has no services")
+	}
+	command, err := s.Services(name)
+	if err != nil {
+		return nil, err
+	}
+	p := &service.Program{Command: command, Name: name, Server: s.ServerProgram}
+	for option, value := range foreign.OptionsOf(c) {
+		switch option {
+		case EndpointOption:
+			p.Endpoint = value
+		case ServerVersionOption, ClientVersionOption:
+		default:
+			p.Words = append(p.Words, option+"="+value)
+		}
+	}
+	slices.Sort(p.Words)
+	return p, nil
+}
+
+// A Service is that of a run, whose clients are its nodes.
+type Service struct {
+	site      *Site
+	on        *cluster.Launcher
+	program   *service.Program   // of no name: the run is about no service
+	servers   *service.Running   // of the run's own
+	addresses []string           // of the servers
+	links     []service.PeerLink // those between servers, by proxies; none: servers reach each other directly
+}
+
+// hold finds the service, if the run is about one, and takes the ports of its servers.
+func (s *Service) hold(ctx context.Context) error {
+	p := s.program
+	if p.Name == "" {
+		return nil
+	}
+	d, err := p.Describe(ctx)
+	if err != nil {
+		return err
+	}
+	if was := s.site.job.Config.Options[ServerVersionOption]; was != "" && was != d.Server {
+		return fmt.Errorf("the run is about %s %s, and the server here is %s: make a run of that", p.Name, was,
+			d.Server)
+	}
+	switch {
+	case p.Endpoint != "":
+		s.addresses = strings.Split(p.Endpoint, ",")
+		return nil
+	case d.Members == 0:
+		return nil
+	}
+	servers, err := service.Hold(ctx, s.on, p)
+	if err == nil {
+		s.servers, s.addresses = servers, servers.Addresses
+	}
+	return err
+}
+
+// start has each node reach the servers by proxies of its own, and each server all others, if there are
+// proxies. Then it starts the servers, if there are any of the run's own.
+func (s *Service) start(ctx context.Context) error {
+	if len(s.addresses) == 0 {
+		return nil
+	}
+	proxies := s.site.Proxies
+	for id := range nodes.ID(s.site.job.Total()) {
+		for i, address := range s.addresses {
+			if _, err := proxies.Add(ctx, 0, serverConnection(id, i), address); err != nil {
+				return err
+			}
+		}
+	}
+	if len(s.servers.Processes()) == 0 {
+		return nil
+	}
+	if proxies.Any() {
+		for _, l := range s.servers.Links {
+			at, err := proxies.Add(ctx, 0, l.String(), l.Address)
+			if err != nil {
+				return err
+			}
+			l.Address = at
+			s.links = append(s.links, l)
+		}
+	}
+	return s.servers.Start(ctx, s.links, chaos.SkewsServers(s.site.job.Faults))
+}
+
+// toServer is in the names of these proxies alone.
+const toServer = " to the server "
+
+// serverConnection names the proxy between a node and a server.
+func serverConnection(id nodes.ID, server int) string {
+	return fmt.Sprintf("node %d%s%d", id, toServer, server)
+}
+
+// Of returns where a node finds the service. All names that its clients make begin with the name of the
+// trial.
+func (s *Service) Of(id nodes.ID, trial string) foreign.Service {
+	if s.program.Name == "" {
+		return foreign.Service{}
+	}
+	at := foreign.Service{Prefix: "turnstile/" + trial + "/"}
+	for i, address := range s.addresses {
+		at.Servers = append(at.Servers, s.site.Proxies.Before(serverConnection(id, i), address))
+	}
+	return at
+}
+
+// Client returns the configuration of a node with the command of its client, if the run is about a service.
+func (s *Service) Client(c nodes.Config) nodes.Config {
+	if s.program.Name == "" {
+		return c
+	}
+	return c.With(foreign.CommandOption, s.program.Client())
+}
+
+// Again has all servers of the run's own start once more, without what they know.
+func (s *Service) Again(ctx context.Context) error { return s.servers.Again(ctx) }
+
+// Watch looks from now on whether the servers of somebody else are there that the run is about, if it is
+// about such.
+func (s *Service) Watch(ctx context.Context) *Endpoint {
+	if s.program.Endpoint == "" {
+		return NoEndpoint()
+	}
+	return watchEndpoint(ctx, s.addresses)
+}
+
+// Servers carry out the verbs of members on the servers of a run, for as long as a context lasts.
+type Servers struct {
+	*Service
+	ctx context.Context
+}
+
+// Servers returns the servers of the run's service.
+func (s *Site) Servers(ctx context.Context) Servers { return Servers{s.Service, ctx} }
+
+// lookLimit is how long servers may take to say which of them leads.
+const lookLimit = time.Second
+
+// Up reports whether a server is.
+func (s Servers) Up(i int) bool {
+	pids, err := s.servers.PIDs(s.ctx)
+	return err == nil && i < len(pids) && pids[i] != 0
+}
+
+// The verbs of members.
+
+func (s Servers) Kill(i int) error               { return s.servers.Kill(s.ctx, i) }
+func (s Servers) Start(i int, forget bool) error { return s.servers.Restart(s.ctx, i, forget) }
+func (s Servers) Stop(i int) error               { return s.servers.Stop(s.ctx, i) }
+func (s Servers) Continue(i int) error           { return s.servers.Go(s.ctx, i) }
+func (s Servers) Promote(i int) error            { return s.servers.Promote(s.ctx, i) }
+
+func (s Servers) SetClock(i int, by time.Duration, _ float64) error {
+	return s.servers.Skew(s.ctx, i, by)
+}
+
+// Leading returns the server that leads now; none, if none does.
+func (s Servers) Leading() ([]port.Member, error) {
+	ctx, cancel := context.WithTimeout(s.ctx, lookLimit)
+	defer cancel()
+	i, err := s.servers.Leader(ctx)
+	if err != nil || i < 0 {
+		return nil, err
+	}
+	return []port.Member{{Role: port.Server, I: i}}, nil
+}
+
+// Answered returns the server that a client has had the last bytes of.
+func (s Servers) Answered(client nodes.ID) ([]port.Member, error) {
+	if len(s.servers.Processes()) == 0 {
+		return nil, service.ErrNoServers
+	}
+	var names []string
+	for i := range s.addresses {
+		names = append(names, serverConnection(client, i))
+	}
+	last, err := s.site.Proxies.LastOf(s.ctx, names)
+	if err == nil && last < 0 {
+		err = fmt.Errorf("no server has answered node %d yet", client)
+	}
+	return []port.Member{{Role: port.Server, I: last}}, err
+}
+
+// Strain cuts connections of servers, or loses answers to clients. It returns a function that ends the
+// strain.
+func (s Servers) Strain(number int, of port.Strain) (func() (uint64, error), error) {
+	f := cluster.ConnectionFault{Number: number}
+	if of.Answer > 0 {
+		f.Answer = &cluster.AnswerFault{Nth: of.Answer, Close: of.Close, Of: map[string]string{}}
+	} else {
+		f.Drop, f.Reset = !of.Close, of.Close
+	}
+	for _, l := range of.Links {
+		if l.A.Role == port.Node {
+			name := serverConnection(l.A.ID(), l.B.I)
+			f.Names = append(f.Names, name)
+			if f.Answer != nil {
+				f.Answer.Of[name] = fmt.Sprint(l.A.I)
+			}
+			continue
+		}
+		for _, peer := range s.links {
+			if min(peer.From, peer.To) == min(l.A.I, l.B.I) && max(peer.From, peer.To) == max(l.A.I, l.B.I) {
+				f.Names = append(f.Names, peer.String())
+			}
+		}
+	}
+	if s.program.Name == "" {
+		return nil, service.ErrNoServers
+	}
+	through := s.site.Proxies
+	err := through.Begin(s.ctx, f)
+	if errors.Is(err, cluster.ErrNoProxies) {
+		return nil, err
+	}
+	end := func() (lost uint64, err error) {
+		if of.Answer > 0 {
+			if lost, err = through.Answers(s.ctx, number); err != nil {
+				return 0, err
+			}
+		}
+		return lost, through.Heal(s.ctx, number)
+	}
+	return end, err
+}
+
+// Bytes returns how many bytes clients and servers have exchanged so far, if that is known: if they do so
+// through proxies.
+func (s Servers) Bytes() (bytes int64, known bool, err error) {
+	if s.program.Name == "" || !s.site.Proxies.Any() {
+		return 0, false, nil
+	}
+	sum, err := s.site.Proxies.Bytes(s.ctx, toServer)
+	return int64(sum), true, err
+}

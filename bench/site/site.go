@@ -1,0 +1,239 @@
+package site
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"turnstile/bench"
+	"turnstile/bench/cluster"
+	"turnstile/bench/service"
+	"turnstile/hosts/agent"
+	"turnstile/internal/certs"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/host"
+)
+
+// A Site is what carries a run. Nodes are spread over its brokers in turn. An algorithm with a second network
+// has a broker of the run's own for that; brokers are numbered among all, and that one comes last.
+type Site struct {
+	Hosts
+	Service *Service // whose clients the nodes are
+	Proxies *cluster.Proxies
+
+	job      *bench.Job
+	programs programs
+	tls      *certs.Pair        // the certificate of the brokers; nil: they do not speak TLS
+	networks []*cluster.Brokers // one or two
+	brokerAt []int              // the broker of each node on the first network
+	keeper   keeper             // keeps what the clients share
+}
+
+// programs are those of processes, with their arguments, as the hosts of a run know them.
+type programs struct{ node, broker, proxy, resource []string }
+
+// Open starts what carries the run. What was started is ended if not all can be. Agents that the run starts
+// on this machine leave their files in a folder.
+func (r *Reservation) Open(ctx context.Context, folder string) (*Site, error) {
+	s, err := r.site(ctx, folder)
+	steps := []func(context.Context) error{s.Service.hold, s.launch, s.Service.start}
+	for i := 0; i < len(steps) && err == nil; i++ {
+		err = steps[i](ctx)
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// New returns the site of a run on this machine, on which nothing is started yet.
+func New(j *bench.Job) *Site {
+	launcher := cluster.NewLauncher()
+	s := &Site{Hosts: machine{launcher}, job: j, networks: []*cluster.Brokers{cluster.Outside(j.NATS)},
+		keeper: files{}, Proxies: &cluster.Proxies{}}
+	s.Service = &Service{site: s, on: launcher, program: &service.Program{}, servers: &service.Running{}}
+	for id := range nodes.ID(j.Total()) {
+		at := int(id)
+		if j.Hosts > 0 {
+			at = j.HostOf(id)
+		}
+		s.brokerAt = append(s.brokerAt, at%j.BrokerCount())
+	}
+	return s
+}
+
+// site returns the site of the run with its hosts, on which nothing is started yet.
+func (r *Reservation) site(ctx context.Context, folder string) (*Site, error) {
+	s, setup := New(r.job), r.setup
+	s.programs = programs{[]string{setup.Node}, setup.Broker, setup.Proxy, setup.Resource}
+	var err error
+	if s.Service.program, err = setup.ServiceProgram(r.job.Config); err != nil || r.job.Hosts == 0 {
+		return s, err
+	}
+	if setup.Control == "" {
+		if r.fleet, err = setup.startAgents(ctx, s.Service.on, r.job, folder); err != nil {
+			return s, err
+		}
+	}
+	s.Hosts, s.programs = r.fleet, agentPrograms
+	if setup.Control != "" && setup.NodeGiven {
+		s.programs.node = []string{agent.NodeProgram, setup.Node}
+	}
+	if setup.ControlKey != "" && !setup.PlainData {
+		s.tls, err = certs.New("Turnstile run")
+	}
+	return s, err
+}
+
+// launch starts the processes that carry messages, and the one that keeps what clients share.
+func (s *Site) launch(ctx context.Context) error {
+	j, hosts := s.job, s.all()
+	if j.AsksProcess() {
+		kept, err := cluster.LaunchResource(ctx, hosts[0], s.programs.resource, s.tls)
+		if err != nil {
+			return err
+		}
+		s.keeper = resourceProcess{kept}
+	}
+	if j.Stack.Codec().Networks() > 1 {
+		second, err := cluster.LaunchBrokers(ctx, hosts, s.programs.broker, "the broker of the second network", 1,
+			&cluster.Proxies{}, s.tls)
+		if err != nil {
+			return err
+		}
+		s.networks = append(s.networks, second)
+	}
+	if j.NATS != "" {
+		return nil
+	}
+	if j.Proxies {
+		proxies, err := cluster.LaunchProxies(ctx, hosts, s.programs.proxy)
+		if err != nil {
+			return err
+		}
+		s.Proxies = proxies
+	}
+	first, err := cluster.LaunchBrokers(ctx, hosts, s.programs.broker, "the broker", j.BrokerCount(), s.Proxies,
+		s.tls)
+	if err != nil {
+		return err
+	}
+	s.networks[0] = first
+	for network := range s.networks {
+		for id := range nodes.ID(j.Total()) {
+			upstream := strings.TrimPrefix(s.upstream(id, network), natsScheme)
+			if _, err := s.Proxies.Add(ctx, j.HostOf(id), ConnectionName(id, network), upstream); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+const natsScheme = "nats://"
+
+// ConnectionName names the proxy between a node and its broker on a network.
+func ConnectionName(id nodes.ID, network int) string {
+	if network > 0 {
+		return fmt.Sprintf("node %d on the second network", id)
+	}
+	return fmt.Sprintf("node %d", id)
+}
+
+// upstream returns the URL of the broker of a node on a network.
+func (s *Site) upstream(id nodes.ID, network int) string {
+	if network > 0 {
+		return s.networks[network].URL(0)
+	}
+	return s.networks[0].URL(s.brokerAt[id])
+}
+
+// Reach returns where a node finds its broker on a network; nil: there is no such network.
+func (s *Site) Reach(id nodes.ID, network int) *host.Broker {
+	if network >= len(s.networks) {
+		return nil
+	}
+	b := &host.Broker{URL: s.upstream(id, network), Token: s.networks[network].Token()}
+	if s.tls != nil {
+		b.Pin = s.tls.Pin
+	}
+	if upstream, own := strings.CutPrefix(b.URL, natsScheme); own {
+		b.URL = natsScheme + s.Proxies.Before(ConnectionName(id, network), upstream)
+	}
+	return b
+}
+
+// FindResource returns where a node finds what clients share, given the path of the trial: a file, or a
+// broker.
+func (s *Site) FindResource(path string) (file string, at *host.Broker) { return s.keeper.find(path) }
+
+// Start starts a process of a node, on its host.
+func (s *Site) Start(id nodes.ID, c cluster.Command, onOutput func([]byte) []byte) (cluster.Node, error) {
+	hosts := s.all()
+	c.Program, c.Env = s.programs.node, cluster.NodeEnv
+	return hosts[s.job.HostOf(id)%len(hosts)].Start(c, onOutput)
+}
+
+// Close ends what carries the run.
+func (s *Site) Close() {
+	s.Service.servers.Close()
+	for _, b := range s.networks {
+		b.Close()
+	}
+	s.Proxies.Close()
+	s.keeper.close()
+	s.Hosts.close()
+}
+
+// Named returns the processes that carry the run now, by their names in histories.
+func (s *Site) Named() iter.Seq2[uint32, cluster.Process] {
+	return func(yield func(uint32, cluster.Process) bool) {
+		first := s.networks[0].Count()
+		for i := range s.BrokerCount() {
+			number := history.SecondBroker
+			if i < first {
+				number = history.BrokerAmong(i, first)
+			}
+			if !yield(number, s.Broker(i)) {
+				return
+			}
+		}
+		for _, more := range []struct {
+			name uint32
+			all  []cluster.Process
+		}{{history.Proxies, s.Proxies.Processes()}, {history.Servers, s.Service.servers.Processes()},
+			{history.Resource, s.keeper.processes()}} {
+			for _, p := range more.all {
+				if !yield(more.name, p) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Processes returns these processes.
+func (s *Site) Processes() (all []cluster.Process) {
+	for _, p := range s.Named() {
+		all = append(all, p)
+	}
+	return all
+}
+
+// Usage returns what the processes of a run, and all others on its hosts, have used of the processors.
+func (s *Site) Usage(carriers, all []cluster.Process) cluster.Usage {
+	began := time.Now()
+	busy, ticks, cpus := s.use()
+	u := cluster.ReadUsage(carriers, slices.Concat(all, s.Agents()))
+	u.Between(began) // what hosts have told is of some time since then
+	u.Add(busy, ticks, cpus)
+	return u
+}
+
+// ReadUse reads what the processes on other hosts have used.
+func (s *Site) ReadUse() { s.use() }

@@ -1,0 +1,317 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"turnstile/bench/cluster"
+	"turnstile/bench/site"
+	"turnstile/nodes"
+	"turnstile/nodes/host"
+	"turnstile/nodes/port"
+)
+
+// connections are what carries the messages of a trial, which suffers faults. Those of connections and routes
+// have numbers, and each is healed by its own.
+type connections struct {
+	*journal
+	site    *site.Site
+	servers site.Servers
+	nodes   *nodeSet
+	orders  *orders
+	cutter  networkCutter
+	// reconnects says that nodes outlive the loss of their connections.
+	reconnects bool
+	resets     map[int]bool // faults that close connections or routes and are in force, by number
+	// functions that end the strains in force, by the number of the fault
+	ends     map[int]func() (lost uint64, err error)
+	outage   outage
+	carriers []cluster.Process // those that have ended included
+}
+
+// include has the end of a process that carries messages be noticed.
+func (c *connections) include(p cluster.Process) {
+	c.carriers = append(c.carriers, p)
+	c.nodes.follow(p)
+}
+
+// brokers carry out the verbs of members on the brokers of a run.
+type brokers struct{ *connections }
+
+// Up reports whether a broker runs.
+func (b brokers) Up(i int) bool { return b.site.CheckBroker(i) == nil && b.site.Running(i) }
+
+// Kill ends a broker. The end of the process is no trouble.
+func (b brokers) Kill(i int) error {
+	if err := b.site.CheckBroker(i); err != nil {
+		return err
+	}
+	if err := b.lose(); err != nil {
+		return err
+	}
+	return b.site.KillBroker(i)
+}
+
+// Start starts a broker again, which keeps its address.
+func (b brokers) Start(i int, _ bool) error {
+	if err := b.site.CheckBroker(i); err != nil {
+		return err
+	}
+	if err := b.site.RestartBroker(b.nodes.ctx, i); err != nil {
+		return err
+	}
+	b.include(b.site.Broker(i))
+	b.mayBeBack()
+	return nil
+}
+
+// Stop has a broker stand still, and Continue has it go on.
+func (b brokers) Stop(i int) error { return b.signal(i, syscall.SIGSTOP) }
+
+func (b brokers) Continue(i int) error { return b.signal(i, syscall.SIGCONT) }
+
+// signal sends a signal to a broker, which may be gone.
+func (b brokers) signal(i int, s syscall.Signal) error {
+	err := b.site.CheckBroker(i)
+	if err == nil {
+		err = b.site.Broker(i).Signal(s)
+	}
+	if errors.Is(err, os.ErrProcessDone) {
+		return nil
+	}
+	return err
+}
+
+// SetClock refuses to.
+func (b brokers) SetClock(int, time.Duration, float64) error {
+	return errors.New("nothing that a broker does depends on its clock")
+}
+
+// connected returns the nodes that are up and connect to a broker.
+func (b brokers) connected(i int) (all []port.Member) {
+	for _, id := range b.nodes.up() {
+		if b.site.Connects(id, i) {
+			all = append(all, port.NodeOf(id))
+		}
+	}
+	return all
+}
+
+// mayBeBack says that connections are back, if nothing keeps any away.
+func (c *connections) mayBeBack() {
+	if c.site.AllRun() && len(c.resets) == 0 {
+		c.outage.back, c.outage.round = c.now(), 0
+	}
+}
+
+// strain puts a strain on connections, and keeps the function that ends it.
+func (c *connections) strain(number int, s port.Strain) (err error) {
+	if len(s.Links) == 0 {
+		return fmt.Errorf("fault %d is on no connection", number)
+	}
+	a, b := s.Links[0].A.Role, s.Links[0].B.Role
+	var end func() (uint64, error)
+	switch {
+	case a == port.Server || b == port.Server:
+		end, err = c.servers.Strain(number, s)
+	case a == port.Host:
+		end, err = c.cutNetwork(number, s)
+	case a == port.Broker:
+		end, err = c.cutRoutes(number, s)
+	default:
+		end, err = c.strainNodes(number, s)
+	}
+	if c.ends == nil {
+		c.ends = map[int]func() (uint64, error){}
+	}
+	if c.ends[number] = end; end == nil {
+		delete(c.ends, number)
+	}
+	return err
+}
+
+// relieve ends a strain.
+func (c *connections) relieve(number int) (lost uint64, err error) {
+	end := c.ends[number]
+	if end == nil {
+		return 0, fmt.Errorf("no fault %d is on connections", number)
+	}
+	delete(c.ends, number)
+	return end()
+}
+
+// cutRoutes closes the routes between brokers (see cluster.Brokers.Cut). When the cut ends, the brokers open
+// their routes again within some seconds; settled reports that.
+func (c *connections) cutRoutes(number int, s port.Strain) (func() (uint64, error), error) {
+	switch {
+	case !c.site.OwnBrokers():
+		return nil, site.ErrNotOurs
+	case !c.site.Proxies.Any():
+		return nil, cluster.ErrNoProxies
+	}
+	if err := c.beginReset(number); err != nil {
+		return nil, err
+	}
+	var routes [][2]int
+	for _, l := range s.Links {
+		routes = append(routes, [2]int{l.A.I, l.B.I})
+	}
+	end := func() (uint64, error) { return 0, c.ended(number, c.site.FirstBrokers().Heal(c.nodes.ctx, number)) }
+	if err := c.site.FirstBrokers().Cut(c.nodes.ctx, number, routes); err != nil {
+		return end, err
+	}
+	return end, c.orders.give(host.Order{Do: host.Parted}, c.nodes.up()...)
+}
+
+// A networkCutter has the kernels of hosts drop the packets of messages, and has them pass again. Hosts count
+// from 0. Each cut has a number, and a heal names it.
+type networkCutter interface {
+	CutsNetworks() bool
+	CutNetwork(number int, hosts []int, ports []uint16) error
+	HealNetwork(number int) error
+}
+
+var errNoCutter = errors.New("no host of this run can cut its network off: it takes hosts with networks of " +
+	"their own and NET_ADMIN; leave out kernel, as in cut: host 1")
+
+// cutNetwork makes kernels drop packets between hosts. TCP sends a dropped packet again, but a broker
+// gives up a message that waits for too long.
+func (c *connections) cutNetwork(number int, s port.Strain) (func() (uint64, error), error) {
+	if !c.cutter.CutsNetworks() {
+		return nil, errNoCutter
+	}
+	if err := c.beginReset(number); err != nil {
+		return nil, err
+	}
+	var hosts []int
+	for _, l := range s.Links {
+		if !slices.Contains(hosts, l.A.I) {
+			hosts = append(hosts, l.A.I)
+		}
+	}
+	end := func() (uint64, error) { return 0, c.ended(number, c.cutter.HealNetwork(number)) }
+	if err := c.cutter.CutNetwork(number, hosts, c.site.Ports()); err != nil {
+		return end, err
+	}
+	return end, c.orders.give(host.Order{Do: host.Parted}, c.nodes.up()...)
+}
+
+// beginReset says that a fault is about to close connections or routes.
+func (c *connections) beginReset(number int) error {
+	if c.resets == nil {
+		c.resets = map[int]bool{}
+	}
+	c.resets[number] = true
+	return c.lose()
+}
+
+// ended notes that a fault is healed, unless err is set. If the fault may have closed connections, these may
+// come back now.
+func (c *connections) ended(number int, err error) error {
+	if err == nil && c.resets[number] {
+		delete(c.resets, number)
+		c.mayBeBack()
+	}
+	return err
+}
+
+// strainNodes puts a strain on the connections of nodes to their brokers.
+func (c *connections) strainNodes(number int, s port.Strain) (func() (uint64, error), error) {
+	if !c.site.Proxies.Any() {
+		return nil, cluster.ErrNoProxies
+	}
+	f := cluster.ConnectionFault{Number: number, Latency: s.Latency, Bandwidth: s.Bandwidth, Stall: s.Stall,
+		Reset: s.Close}
+	for _, l := range s.Links {
+		f.Names = append(f.Names, site.ConnectionName(l.A.ID(), int(s.Network)))
+	}
+	if f.Reset {
+		if err := c.beginReset(number); err != nil {
+			return nil, err
+		}
+	}
+	end := func() (uint64, error) { return 0, c.ended(number, c.site.Proxies.Heal(c.nodes.ctx, number)) }
+	return end, c.site.Proxies.Begin(c.nodes.ctx, f)
+}
+
+// unhealed says which faults of connections and routes are in force, and which brokers are down.
+func (c *connections) unhealed() (left []string, err error) {
+	numbers, err := c.site.Proxies.InForce(c.nodes.ctx)
+	for _, number := range numbers {
+		left = append(left, fmt.Sprintf("fault %d of a connection or a route", number))
+	}
+	for i := range c.site.BrokerCount() {
+		if !c.site.Running(i) {
+			left = append(left, c.site.Broker(i).Name()+" is down")
+		}
+	}
+	return left, err
+}
+
+// settled reports whether all brokers run, with all of their routes, and know what all nodes have subscribed
+// to that are up. Only then does every message find its way, even if each node is connected to its own
+// broker.
+func (c *connections) settled() (bool, error) {
+	if !c.site.OwnBrokers() {
+		return true, nil
+	}
+	short, cancel := context.WithTimeout(c.nodes.ctx, tick) // a broker may stand still
+	defer cancel()
+	if !c.site.AllRun() {
+		return false, nil
+	}
+	is, err := c.site.FirstBrokers().Settled(short, c.subscriptions(c.nodes.isUp))
+	if errors.Is(err, context.DeadlineExceeded) {
+		return false, c.nodes.ctx.Err()
+	}
+	return is, err
+}
+
+// subscriptions returns how many subscriptions each of several brokers knows once some nodes have theirs: one
+// of each node, and, if there are multicasts, one of each of its own clients, and one of each other broker
+// that has any.
+func (c *connections) subscriptions(has func(nodes.ID) bool) []int {
+	all, brokers := 0, c.site.FirstBrokers().Count()
+	own := make([]int, brokers) // clients
+	for id := range nodes.ID(c.nodes.Total()) {
+		switch {
+		case !has(id):
+			continue
+		case int(id) < c.nodes.Config.N:
+			own[c.site.BrokerOf(id)]++
+		}
+		all++
+	}
+	want := make([]int, brokers)
+	for i := range want {
+		want[i] = all
+		for j := 0; j < brokers && c.nodes.Multicast; j++ {
+			if j == i {
+				want[i] += own[j]
+			} else {
+				want[i] += min(1, own[j])
+			}
+		}
+	}
+	return want
+}
+
+// awaitSubscriptions waits until each broker knows what all nodes have subscribed to, or what none has, and
+// nothing else. A node is ready when its own broker knows, and messages that come by others would be lost
+// until these do.
+func (c *connections) awaitSubscriptions(all bool) error {
+	if !c.site.OwnBrokers() {
+		return nil
+	}
+	has := func(nodes.ID) bool { return all }
+	err := c.site.FirstBrokers().AwaitSubscriptions(c.nodes.ctx, c.subscriptions(has))
+	if c.nodes.ctx.Err() != nil {
+		return ErrInterrupted
+	}
+	return err
+}

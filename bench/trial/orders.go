@@ -1,0 +1,173 @@
+package trial
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"turnstile/nodes"
+	"turnstile/nodes/host"
+)
+
+// orders are what the nodes of a trial are told, and asked.
+type orders struct {
+	nodes      *nodeSet
+	round      int    // of the latest question to all
+	began, end int64  // of issuing, as they were told; 0: not yet, or of the end: entries decide
+	calmed     string // the order by which they were told to come to rest, if they were
+}
+
+// give gives an order to nodes. It does not wait until they obey: one that stands still does so when it goes
+// on.
+func (o *orders) give(order host.Order, to ...nodes.ID) error {
+	b, err := json.Marshal(order)
+	for i := 0; i < len(to) && err == nil; i++ {
+		l := &o.nodes.lives[to[i]]
+		p := l.node
+		if err = p.Tell(b); err == nil {
+			l.told++
+			continue
+		}
+		if cause := o.nodes.wait(200 * time.Millisecond); cause != nil {
+			return cause // such as that the process has died
+		}
+		if o.nodes.isPast(p) { // as it was to
+			err = nil
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("ordering the nodes to %s: %w", order.Do, err)
+}
+
+// goOn tells a node that has restarted what the others were told: when to issue requests, to park.
+func (o *orders) goOn(id nodes.ID) error {
+	if o.began == 0 {
+		return nil // they will be told together
+	}
+	err := o.give(host.Order{Do: host.Issue, Begin: max(o.nodes.now(), o.began), End: o.end, Since: o.began}, id)
+	if err == nil && o.calmed != "" {
+		err = o.give(host.Order{Do: o.calmed}, id)
+	}
+	return err
+}
+
+// obeyed reports whether a node is known to have obeyed all orders that it was given.
+func (o *orders) obeyed(id nodes.ID) bool {
+	counters := o.nodes.watch.of[id]
+	return counters != nil && counters.Instances[0].Obeyed.Load() == o.nodes.lives[id].told
+}
+
+// allObeyed reports whether all nodes have obeyed all orders that they were given.
+func (o *orders) allObeyed() bool {
+	for _, id := range o.nodes.up() {
+		if !o.obeyed(id) {
+			return false
+		}
+	}
+	return true
+}
+
+// quit has the nodes close their logs and end.
+func (o *orders) quit() error {
+	n := o.nodes
+	if err := o.give(host.Order{Do: host.Quit}, n.up()...); err != nil {
+		return err
+	}
+	late := time.After(n.LongestPause() + time.Duration(n.Total())*10*time.Millisecond)
+	for _, id := range n.up() {
+		p := n.lives[id].node
+		select {
+		case <-p.Ended():
+			if fate := p.Fate(); !fate.Well {
+				return fmt.Errorf("%s did not end well: %s", p.Name(), fate.Says)
+			}
+		case <-late:
+			return fmt.Errorf("%s did not end when it was told to", p.Name())
+		case <-n.ctx.Done():
+			return ErrInterrupted
+		}
+	}
+	return nil
+}
+
+// report asks every node that is up for its status. Each asks the broker for a sign of life before it answers
+// in the round.
+func (o *orders) report() (round int, err error) {
+	o.round++
+	return o.round, o.give(host.Order{Do: host.Report, Round: o.round}, o.nodes.up()...)
+}
+
+// ask asks every node that is up for its status, and returns what they answer within a time; nil for those
+// that do not, of which silent is one that is up, or -1.
+func (o *orders) ask(within time.Duration) (status []*nodes.NodeStatus, silent int, err error) {
+	round, err := o.report()
+	if err != nil {
+		return nil, -1, err
+	}
+	n, begun := o.nodes, o.nodes.now()
+	for late := time.After(within); ; {
+		if status, silent = n.notes.status(round, n.isUp); silent < 0 {
+			return status, silent, nil
+		}
+		if news, err := n.news(late); err != nil {
+			return nil, -1, err
+		} else if !news {
+			return status, silent, n.pauses.overslept(begun+int64(2*within), n.now())
+		}
+	}
+}
+
+// allAnswer reports whether every node that is up gives its status within a second, or a bit longer if there
+// are many.
+func (o *orders) allAnswer() (bool, error) {
+	_, silent, err := o.ask(time.Second + time.Duration(o.nodes.Total())*5*time.Millisecond)
+	return err == nil && silent < 0, err
+}
+
+// notes are the latest Notes of the nodes of a trial.
+type notes struct {
+	mu     sync.Mutex
+	latest []host.Note   // by node
+	fresh  chan struct{} // there are new ones
+}
+
+func newNotes(total int) *notes {
+	return &notes{latest: make([]host.Note, total), fresh: make(chan struct{}, 1)}
+}
+
+// put keeps a note of a node.
+func (n *notes) put(id nodes.ID, note host.Note) {
+	n.mu.Lock()
+	n.latest[id] = note
+	n.mu.Unlock()
+	select {
+	case n.fresh <- struct{}{}:
+	default:
+	}
+}
+
+// isReady reports whether a node is ready and has said nothing since.
+func (n *notes) isReady(id nodes.ID) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.latest[id].Ready
+}
+
+// status returns what the nodes have answered in a round, nil for those that have not, of which silent is one
+// that is up, or -1.
+func (n *notes) status(round int, up func(nodes.ID) bool) (status []*nodes.NodeStatus, silent int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	status, silent = make([]*nodes.NodeStatus, len(n.latest)), -1
+	for i, note := range n.latest {
+		if note.Round == round && note.Status != nil {
+			status[i] = note.Status
+		} else if silent < 0 && up(nodes.ID(i)) {
+			silent = i
+		}
+	}
+	return status, silent
+}
