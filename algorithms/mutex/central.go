@@ -11,9 +11,9 @@ var centralRow = row.Row{
 	Spec: nodes.Spec{
 		Name:        "central",
 		New:         newCentralClient,
-		Servers:     func(nodes.Config) int { return 1 },
+		Servers:     oneServer,
 		NewServer:   newCoordinator,
-		Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) },
+		Coordinator: theServer,
 		Messages: []nodes.MessageKind{{Zero: centralRequest{}, Only: byArrival},
 			{Zero: causalRequest{}, Only: causally}, {Zero: centralGrant{}, Permit: true},
 			{Zero: centralRelease{}}, {Zero: centralTold{}, Broadcast: true, Only: tells}},
@@ -59,17 +59,6 @@ var centralRow = row.Row{
 	),
 }
 
-// askingOne are the cells of algorithms whose clients all ask one node.
-var askingOne = slices.Concat(
-	under(recovers, "the coordinator does not wait for an idle client", "dead-idle"),
-	under(blocks, "all clients ask the coordinator, and none takes its place", "dead-coordinator"),
-	under(starves, "the client whose request is lost waits for ever, and the others go on", "lost-request"),
-	under(blocks, "the coordinator waits for the release of a grant that never came, and all clients wait "+
-		"behind it", "lost-reply"),
-	under(starves|blocks, "if a request is lost its client waits (P), if a grant or a release is, all do (B)",
-		losses...),
-)
-
 // The folklore algorithm: one node, the coordinator, grants the resource. (Textbooks: Coulouris et al.,
 // "Distributed Systems: Concepts and Design", section 15.2.)
 //
@@ -88,65 +77,21 @@ type (
 )
 
 // A centralClient asks the coordinator.
-type centralClient struct {
-	server  nodes.ID // the coordinator
-	number  uint64   // of our latest request
-	waiting bool     // for the grant of it
-	serial  uint64   // of our latest grant
-}
-
-func (c *centralClient) Request(env *nodes.Env) {
-	c.number++
-	c.waiting = true
-	env.Send(c.server, centralRequest{c.number})
-}
-
-func (c *centralClient) Release(env *nodes.Env) { env.Send(c.server, centralRelease{c.serial}) }
-
-func (c *centralClient) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	switch m := m.(type) {
-	case centralGrant:
-		if c.waiting && m.Number == c.number {
-			c.waiting = false
-			c.serial = m.Serial
-			env.Grant()
-		}
-	default:
-		nodes.Unexpected(c, m)
-	}
-}
-
-// WaitsFor names the coordinator, whose permission is lent to whoever is inside.
-func (c *centralClient) WaitsFor() nodes.Set {
-	if !c.waiting {
-		return nodes.Set{}
-	}
-	return nodes.SetOf(c.server)
-}
+type centralClient = asker[centralRequest, centralGrant, centralRelease]
 
 // A coordinator grants to one client at a time.
 type coordinator struct {
-	holder ticket   // whom we granted last, zero once that is released
-	serial uint64   // of the last grant
-	queue  []ticket // who else waits, the first come first
-	seen   []uint64 // by client: the number of its latest request
-}
-
-// A ticket is a client's request; the zero ticket is none, since numbers start at 1.
-type ticket struct {
-	Client nodes.ID
-	Number uint64
+	holder ticket  // whom we granted last, zero once that is released
+	serial uint64  // of the last grant
+	queue  tickets // who else waits
+	seen   latest  // request of each client
 }
 
 func (c *coordinator) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
 	case centralRequest:
-		if c.seen == nil {
-			c.seen = make([]uint64, env.N())
-		}
-		if m.Number > c.seen[from] { // else it is a copy
-			c.seen[from] = m.Number
-			c.queue = append(c.queue, ticket{from, m.Number})
+		if t := (ticket{from, m.Number}); c.seen.admit(env, t) {
+			c.queue = append(c.queue, t)
 			c.next(env)
 		}
 	case centralRelease:
@@ -164,16 +109,10 @@ func (c *coordinator) next(env *nodes.Env) {
 	if c.holder != (ticket{}) || len(c.queue) == 0 {
 		return
 	}
-	c.holder = c.queue[0]
-	c.queue = slices.Delete(c.queue, 0, 1)
+	c.holder = c.queue.first()
 	c.serial++
 	env.Send(c.holder.Client, centralGrant{c.holder.Number, c.serial})
 }
 
 // LentTo returns who holds the grant.
-func (c *coordinator) LentTo() nodes.ID {
-	if c.holder == (ticket{}) {
-		return nodes.None
-	}
-	return c.holder.Client
-}
+func (c *coordinator) LentTo() nodes.ID { return c.holder.client() }

@@ -42,7 +42,7 @@ func causally(c nodes.Config) bool  { return c.Value(deliveryOption) == "causal"
 func byArrival(c nodes.Config) bool { return !causally(c) }
 
 func newCentralClient(c nodes.Config) nodes.Machine {
-	plain := centralClient{server: nodes.ID(c.N)}
+	plain := centralClient{server: theServer(c)}
 	if !tells(c) {
 		return &plain
 	}

@@ -12,13 +12,13 @@ var centralLeaseRow = row.Row{
 	Spec: nodes.Spec{
 		Name: "central-lease",
 		New: func(c nodes.Config) nodes.Machine {
-			return &leaseClient{server: nodes.ID(c.N), repeat: repeatOf(c)}
+			return &leaseClient{server: theServer(c), repeat: repeatOf(c)}
 		},
-		Servers: centralRow.Servers,
+		Servers: oneServer,
 		NewServer: func(c nodes.Config, _ nodes.ID) nodes.Machine {
 			return &leaseServer{lasts: c.Duration(leaseOption), leases: leases{Over: make([]uint64, c.N)}}
 		},
-		Coordinator: centralRow.Coordinator,
+		Coordinator: theServer,
 		Timers: []nodes.TimerName{{Kind: leaseRepeat.Kind, Name: "repeat"},
 			{Kind: leaseEnd.Kind, Name: "expiry"}},
 		Messages: []nodes.MessageKind{{Zero: leaseRequest{}}, {Zero: leaseGrant{}, Permit: true},
@@ -54,8 +54,7 @@ var centralLeaseRow = row.Row{
 		under(recovers, "requests are repeated until they are granted, and a lease ends whose release is lost",
 			slices.Concat([]string{"lost-request", "lost-reply"}, losses, []string{"split-brain", "half-cut",
 				"holder-in-minority", "holder-in-majority"})...),
-		under(unhit, "its clients send each other nothing, and reach the server", "one-way", "bridge",
-			"majority-ring"),
+		reachingServer,
 		under(recovers, "no effect, since requests and grants are numbered", "slow-links", "slow-network",
 			"overtaking", "copies", "skewed-clocks"),
 		under(recovers, "a client saves its number, and the server its leases", "each-in-turn",
@@ -168,12 +167,7 @@ func (l *leaseClient) Timeout(env *nodes.Env, _ nodes.Timer) {
 }
 
 // WaitsFor names the server, whose permission is lent to whoever is inside.
-func (l *leaseClient) WaitsFor() nodes.Set {
-	if !l.waits {
-		return nodes.Set{}
-	}
-	return nodes.SetOf(l.server)
-}
+func (l *leaseClient) WaitsFor() nodes.Set { return waitsFor(l.server, l.waits) }
 
 // A leaseServer grants to one client at a time, for as long as a lease lasts.
 type leaseServer struct {
@@ -185,7 +179,7 @@ type leaseServer struct {
 type leases struct {
 	Holder ticket   // whose lease is on; zero: nobody's
 	Serial uint64   // of the last lease
-	Queue  []ticket // who waits, the first come first
+	Queue  tickets  // who waits
 	Over   []uint64 // by client: the number of its latest request that was granted and released
 }
 
@@ -245,8 +239,7 @@ func (l *leaseServer) next(env *nodes.Env) {
 	if l.Holder == (ticket{}) {
 		env.StopTimer(leaseEnd)
 		if len(l.Queue) > 0 {
-			l.Holder = l.Queue[0]
-			l.Queue = slices.Delete(l.Queue, 0, 1)
+			l.Holder = l.Queue.first()
 			l.Serial++
 			env.Send(l.Holder.Client, leaseGrant{l.Holder.Number, l.Serial})
 			env.SetTimer(leaseEnd, l.lasts, l.lasts)
@@ -256,9 +249,4 @@ func (l *leaseServer) next(env *nodes.Env) {
 }
 
 // LentTo returns who has the lease.
-func (l *leaseServer) LentTo() nodes.ID {
-	if l.Holder == (ticket{}) {
-		return nodes.None
-	}
-	return l.Holder.Client
-}
+func (l *leaseServer) LentTo() nodes.ID { return l.Holder.client() }

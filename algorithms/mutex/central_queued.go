@@ -12,13 +12,13 @@ var centralQueuedRow = row.Row{
 	Spec: nodes.Spec{
 		Name: "central-queued",
 		New: func(c nodes.Config) nodes.Machine {
-			return &queuedClient{repeater: repeaterOf(c), server: nodes.ID(c.N)}
+			return &queuedClient{repeater: repeaterOf(c), server: theServer(c)}
 		},
-		Servers: func(nodes.Config) int { return 1 },
+		Servers: oneServer,
 		NewServer: func(c nodes.Config, _ nodes.ID) nodes.Machine {
 			return &queuedServer{grantQueue: grantQueueOf(c.N), repeater: repeaterOf(c)}
 		},
-		Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) },
+		Coordinator: theServer,
 		Timers:      []nodes.TimerName{{Kind: repeatTick.Kind, Name: "repeat"}},
 		Messages: []nodes.MessageKind{{Zero: queuedRequest{}}, {Zero: queuedPlace{}},
 			{Zero: queuedGrant{}, Permit: true}, {Zero: queuedRelease{}}},

@@ -19,6 +19,17 @@ func always(formula string, messages, delay row.Range) row.Cost {
 	}
 }
 
+// keepingToken is the cost of an algorithm whose node keeps the token until another wants it, and which takes
+// so many messages at most, the last of them the token.
+func keepingToken(c nodes.Config, formula string, most int) row.Cost {
+	if c.N == 1 {
+		return always(formula, row.Exactly(0), row.Exactly(0))
+	}
+	cost := always(formula, row.Between(0, float64(most)), row.Exactly(1))
+	cost.One = row.Exactly(0)
+	return cost
+}
+
 // handovers is the cost of entries in an algorithm whose token, at first node 0's, takes so many messages to
 // come from one node to another.
 func handovers(messages func(from, to nodes.ID) int) row.EntryCost {

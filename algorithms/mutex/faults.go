@@ -69,6 +69,20 @@ func withoutTimeouts(own ...[]row.FaultCell) []row.FaultCell {
 	))
 }
 
+// behindToken are cells of algorithms whose nodes form a line behind the token, each of which sends it to the
+// next.
+var behindToken = slices.Concat(
+	under(blocks, tokenLost, "lost-token"),
+	under(starves|blocks, "the requester waits, and those behind it (P), which often are all (B)",
+		"lost-request"),
+	under(starves|blocks, "if the token is lost all wait (B), if a request is, the requester and those "+
+		"behind it (P)", losses...),
+	under(starves|blocks, "nodes that are cut off from the token wait (P); all do if the token is "+
+		"lost as it crosses the cut (B)", cuts...),
+	under(starves|blocks, "no token is made, so exclusion holds; all wait if the node had the token "+
+		"(B), and otherwise those behind it (P)", comebacks...),
+)
+
 // without returns cells but for that of one fault, which an algorithm does not have.
 func without(fault string, cells []row.FaultCell) []row.FaultCell {
 	return slices.DeleteFunc(slices.Clone(cells), func(c row.FaultCell) bool { return c.Fault == fault })

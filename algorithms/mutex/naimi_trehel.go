@@ -21,13 +21,7 @@ var naimiTrehelRow = row.Row{
 		"on the way they turn the chain towards the new one.",
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
-			const formula = "1+1/2+...+1/(N-1) on average if sequential, N at most"
-			if c.N == 1 {
-				return always(formula, row.Exactly(0), row.Exactly(0))
-			}
-			cost := always(formula, row.Between(0, float64(c.N)), row.Exactly(1))
-			cost.One = row.Exactly(0) // it keeps the token
-			return cost
+			return keepingToken(c, "1+1/2+...+1/(N-1) on average if sequential, N at most", c.N)
 		},
 		Exact: func(c nodes.Config, alone bool) row.EntryCost {
 			if !alone {
@@ -53,15 +47,7 @@ var naimiTrehelRow = row.Row{
 	Faults: withoutTimeouts(
 		under(recovers|starves|blocks, "nodes whose requests pass the dead node wait (P); all do if it "+
 			"had kept the token (B), and none if neither (L)", "dead-idle"),
-		under(blocks, tokenLost, "lost-token"),
-		under(starves|blocks, "the requester waits, and those behind it (P), which often are all (B)",
-			"lost-request"),
-		under(starves|blocks, "if the token is lost all wait (B), if a request is, the requester and those "+
-			"behind it (P)", losses...),
-		under(starves|blocks, "nodes that are cut off from the token wait (P); all do if the token is "+
-			"lost as it crosses the cut (B)", cuts...),
-		under(starves|blocks, "no token is made, so exclusion holds; all wait if the node had the token "+
-			"(B), and otherwise those behind it (P)", comebacks...),
+		behindToken,
 	),
 }
 

@@ -23,13 +23,7 @@ var neilsenMizunoRow = row.Row{
 		"sends the token straight to who asked.",
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
-			const formula = "D+1 at most, 3 on a star"
-			if c.N == 1 {
-				return always(formula, row.Exactly(0), row.Exactly(0))
-			}
-			cost := always(formula, row.Between(0, float64(diameter(c)+1)), row.Exactly(1))
-			cost.One = row.Exactly(0) // it keeps the token
-			return cost
+			return keepingToken(c, "D+1 at most, 3 on a star", diameter(c)+1)
 		},
 		Symbols: []row.Symbol{{Name: "D", Says: "diameter of the tree, in edges", Value: diameter}},
 		// A request ends at the node that asked before, which is the one that enters before; edges are turned and
@@ -62,15 +56,7 @@ var neilsenMizunoRow = row.Row{
 		under(recovers|starves|blocks, "a copy of a request turns edges back, so that two lead to each other, and "+
 			"requests that come there end (P), which may be all (B); one that is dropped in time does no harm (L)",
 			"copies"),
-		under(blocks, tokenLost, "lost-token"),
-		under(starves|blocks, "the requester waits, and those behind it (P), which often are all (B)",
-			"lost-request"),
-		under(starves|blocks, "if the token is lost all wait (B), if a request is, the requester and those "+
-			"behind it (P)", losses...),
-		under(starves|blocks, "nodes that are cut off from the token wait (P); all do if the token is "+
-			"lost as it crosses the cut (B)", cuts...),
-		under(starves|blocks, "no token is made, so exclusion holds; all wait if the node had the token "+
-			"(B), and otherwise those behind it (P)", comebacks...),
+		behindToken,
 	),
 }
 

@@ -10,10 +10,10 @@ import (
 var semaphoreRow = row.Row{
 	Spec: nodes.Spec{
 		Name:        "semaphore",
-		New:         func(c nodes.Config) nodes.Machine { return &semaphoreClient{server: nodes.ID(c.N)} },
-		Servers:     func(nodes.Config) int { return 1 },
+		New:         func(c nodes.Config) nodes.Machine { return &semaphoreClient{server: theServer(c)} },
+		Servers:     oneServer,
 		NewServer:   func(c nodes.Config, _ nodes.ID) nodes.Machine { return &semaphore{count: c.Capacity()} },
-		Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) },
+		Coordinator: theServer,
 		Messages: []nodes.MessageKind{{Zero: semaphoreP{}}, {Zero: semaphoreReply{}, Permit: true},
 			{Zero: semaphoreV{}}},
 		Units: nodes.Units{Most: nodes.AnyUnits, Usual: 3},
@@ -57,8 +57,7 @@ var semaphoreRow = row.Row{
 			losses...),
 		under(starves|blocks, "clients whose P or reply was lost wait (P); all do if no unit is left (B)",
 			"split-brain", "half-cut", "holder-in-minority", "holder-in-majority"),
-		under(unhit, "its clients send each other nothing, and reach the server", "one-way", "bridge",
-			"majority-ring"),
+		reachingServer,
 		under(starves|blocks, "the numbers of a client that comes up again begin again, so each P passes for a "+
 			"copy (P, that client); a unit that it held is lost, and all wait once none is left (B)", comebacks...),
 		under(recovers|starves|blocks|breaks, "a server that has forgotten has all units again while clients are "+
@@ -85,60 +84,22 @@ type (
 )
 
 // A semaphoreClient asks the server.
-type semaphoreClient struct {
-	server  nodes.ID
-	number  uint64 // of our latest P
-	waiting bool   // for the reply to it
-	serial  uint64 // of our latest reply
-}
-
-func (c *semaphoreClient) Request(env *nodes.Env) {
-	c.number++
-	c.waiting = true
-	env.Send(c.server, semaphoreP{c.number})
-}
-
-func (c *semaphoreClient) Release(env *nodes.Env) { env.Send(c.server, semaphoreV{c.serial}) }
-
-func (c *semaphoreClient) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
-	switch m := m.(type) {
-	case semaphoreReply:
-		if c.waiting && m.Number == c.number {
-			c.waiting = false
-			c.serial = m.Serial
-			env.Grant()
-		}
-	default:
-		nodes.Unexpected(c, m)
-	}
-}
-
-// WaitsFor names the server.
-func (c *semaphoreClient) WaitsFor() nodes.Set {
-	if !c.waiting {
-		return nodes.Set{}
-	}
-	return nodes.SetOf(c.server)
-}
+type semaphoreClient = asker[semaphoreP, semaphoreReply, semaphoreV]
 
 // A semaphore is the server.
 type semaphore struct {
 	count  int      // units that are free
 	serial uint64   // of the latest reply
 	out    []ticket // the replies whose V has not come: by client, with their serials
-	queue  []ticket // who waits, the first come first
-	seen   []uint64 // by client: the number of its latest P
+	queue  tickets  // who waits
+	seen   latest   // P of each client
 }
 
 func (s *semaphore) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
 	case semaphoreP:
-		if s.seen == nil {
-			s.seen = make([]uint64, env.N())
-		}
-		if m.Number > s.seen[from] { // else it is a copy
-			s.seen[from] = m.Number
-			s.queue = append(s.queue, ticket{from, m.Number})
+		if t := (ticket{from, m.Number}); s.seen.admit(env, t) {
+			s.queue = append(s.queue, t)
 			s.next(env)
 		}
 	case semaphoreV:
@@ -164,8 +125,7 @@ func (s *semaphore) back(from nodes.ID, serial uint64) bool {
 // next gives units that are free to the first in the queue.
 func (s *semaphore) next(env *nodes.Env) {
 	for s.count > 0 && len(s.queue) > 0 {
-		first := s.queue[0]
-		s.queue = slices.Delete(s.queue, 0, 1)
+		first := s.queue.first()
 		s.count--
 		s.serial++
 		s.out = append(s.out, ticket{first.Client, s.serial})

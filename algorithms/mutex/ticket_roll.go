@@ -10,12 +10,12 @@ import (
 var ticketRow = row.Row{
 	Spec: nodes.Spec{
 		Name:    "ticket",
-		New:     func(c nodes.Config) nodes.Machine { return &customer{roll: nodes.ID(c.N)} },
-		Servers: func(nodes.Config) int { return 1 },
+		New:     func(c nodes.Config) nodes.Machine { return &customer{roll: theServer(c)} },
+		Servers: oneServer,
 		NewServer: func(c nodes.Config, _ nodes.ID) nodes.Machine {
 			return newTicketRoll(c)
 		},
-		Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) },
+		Coordinator: theServer,
 		Messages: []nodes.MessageKind{{Zero: rollTake{}}, {Zero: rollNumber{}}, {Zero: rollAwait{}},
 			{Zero: rollTurn{}, Permit: true}, {Zero: rollAdvance{}}},
 		Units: nodes.Units{Most: nodes.AnyUnits},
@@ -58,8 +58,7 @@ var ticketRow = row.Row{
 		without("lost-request", askingOne), // none of its messages is called a request
 		under(starves|blocks, "a client whose request or number is lost waits (P); all do, once a number is not "+
 			"advanced, since numbers are served in order (B)", "split-brain", "half-cut", "holder-in-majority"),
-		under(unhit, "its clients send each other nothing, and reach the server", "one-way", "bridge",
-			"majority-ring"),
+		reachingServer,
 		under(starves|blocks, "the requests of a client that comes up again are counted anew, and pass for copies "+
 			"(P, that client); all wait for its number if it had one (B)", comebacks...),
 		under(recovers|starves|blocks|breaks, "a server that has forgotten hands out the first number again, and "+
@@ -126,12 +125,7 @@ func (c *customer) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 }
 
 // WaitsFor names the server, while the client waits.
-func (c *customer) WaitsFor() nodes.Set {
-	if !c.waiting {
-		return nodes.Set{}
-	}
-	return nodes.SetOf(c.roll)
-}
+func (c *customer) WaitsFor() nodes.Set { return waitsFor(c.roll, c.waiting) }
 
 // A ticketRoll is the server.
 type ticketRoll struct {

@@ -1,0 +1,113 @@
+package mutex
+
+import (
+	"slices"
+
+	"turnstile/nodes"
+)
+
+// What algorithms have in common whose clients all ask one server outside the cluster: central and its
+// relatives, semaphore and ticket.
+
+func oneServer(nodes.Config) int        { return 1 }
+func theServer(c nodes.Config) nodes.ID { return nodes.ID(c.N) }
+
+// An asker is a client that asks the server, enters once that grants its request, and gives the grant back
+// when it leaves. Requests and grants have numbers: a copy of a grant must not let a client in that has left
+// and requested again.
+type asker[Request ~struct{ Number uint64 }, Grant ~numbers, Release ~struct{ Serial uint64 }] struct {
+	server  nodes.ID
+	number  uint64 // of our latest request
+	waiting bool   // for the grant of it
+	serial  uint64 // of our latest grant
+}
+
+// numbers are those of a grant: the request that it permits, and its place among all grants of the server.
+type numbers = struct{ Number, Serial uint64 }
+
+func (a *asker[Request, Grant, Release]) Request(env *nodes.Env) {
+	a.number++
+	a.waiting = true
+	env.Send(a.server, Request{a.number})
+}
+
+func (a *asker[Request, Grant, Release]) Release(env *nodes.Env) {
+	env.Send(a.server, Release{a.serial})
+}
+
+func (a *asker[Request, Grant, Release]) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
+	switch m := m.(type) {
+	case Grant:
+		if grant := numbers(m); a.waiting && grant.Number == a.number {
+			a.waiting = false
+			a.serial = grant.Serial
+			env.Grant()
+		}
+	default:
+		nodes.Unexpected(a, m)
+	}
+}
+
+// WaitsFor names the server, whose permission is lent to whoever is inside.
+func (a *asker[Request, Grant, Release]) WaitsFor() nodes.Set { return waitsFor(a.server, a.waiting) }
+
+// waitsFor returns the server that a client asks, if the client waits.
+func waitsFor(server nodes.ID, waits bool) nodes.Set {
+	if !waits {
+		return nodes.Set{}
+	}
+	return nodes.SetOf(server)
+}
+
+// A ticket is a client's request; the zero ticket is none, since numbers start at 1.
+type ticket struct {
+	Client nodes.ID
+	Number uint64
+}
+
+// client returns whose ticket it is, if it is one.
+func (t ticket) client() nodes.ID {
+	if t == (ticket{}) {
+		return nodes.None
+	}
+	return t.Client
+}
+
+// tickets are the requests that wait at a server, the first come first.
+type tickets []ticket
+
+// first takes the first out.
+func (t *tickets) first() ticket {
+	first := (*t)[0]
+	*t = slices.Delete(*t, 0, 1)
+	return first
+}
+
+// latest are the numbers of the latest requests, by client. There are none before the first.
+type latest []uint64
+
+// admit takes note of a request, and reports whether it is new; else it is a copy.
+func (l *latest) admit(env *nodes.Env, t ticket) (isNew bool) {
+	if *l == nil {
+		*l = make(latest, env.N())
+	}
+	number := &(*l)[t.Client]
+	isNew = t.Number > *number
+	*number = max(*number, t.Number)
+	return isNew
+}
+
+// askingOne are the cells of algorithms whose clients all ask one node.
+var askingOne = slices.Concat(
+	under(recovers, "the coordinator does not wait for an idle client", "dead-idle"),
+	under(blocks, "all clients ask the coordinator, and none takes its place", "dead-coordinator"),
+	under(starves, "the client whose request is lost waits for ever, and the others go on", "lost-request"),
+	under(blocks, "the coordinator waits for the release of a grant that never came, and all clients wait "+
+		"behind it", "lost-reply"),
+	under(starves|blocks, "if a request is lost its client waits (P), if a grant or a release is, all do (B)",
+		losses...),
+)
+
+// reachingServer are the cells for cuts between clients, where the server is another node.
+var reachingServer = under(unhit, "its clients send each other nothing, and reach the server", "one-way",
+	"bridge", "majority-ring")
