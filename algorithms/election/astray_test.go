@@ -54,7 +54,7 @@ func TestLateWordsOfAnEarlierLeader(t *testing.T) {
 		h := clusterByHand(t, &fastBullyRow, fastBullyRow.Explicit(nodes.Config{N: 4}), nil)
 		h.campaign(3)
 		h.rest()
-		h.send(flight{0, 1, fastElection{}})
+		h.send(flight{0, 1, bullyElection{}})
 		h.deliver(t, 0, 1)
 		h.send(flight{2, 1, late})
 		h.deliver(t, 2, 1)

@@ -77,14 +77,7 @@ var noticeOption = nodes.Option{Name: "notice", Values: []string{"none", "lower"
 // It is right only if delays are bounded: whoever is silent for as long as answerOption says must be down.
 // Else two lead (a partition, a pause).
 //
-// The announcements of two nodes may cross, as when one comes up again while the other waits for answers, and
-// messages carry no epoch. So a node that follows another than the highest that it has heard of asks that one
-// by ELECTION, when it hears the lower one announce itself or its detector trusts the higher one again.
-//
-// Textbooks leave open how the leaders of two partitions become one when these are joined. Here a leader
-// sends REJOIN to each lower peer that its detector trusts again, which follows the higher of the two
-// leaders that it knows of then. To a higher peer that it trusts again, a leader sends ELECTION, since that
-// peer may never have suspected anybody; and a candidate begins its election again.
+// Textbooks say nothing of announcements that cross, nor of partitions that are joined: see bullyRejoin.
 type bully struct {
 	wait      time.Duration
 	notice    bool
@@ -95,11 +88,9 @@ type bully struct {
 }
 
 type (
-	bullyElection    struct{} // who is higher?
-	bullyOK          struct{} // the sender is, and holds an election
+	bullyOK          struct{} // the sender is higher, and holds an election
 	bullyCoordinator struct{} // the sender leads
 	bullyNotice      struct{} // the sender holds an election, and the receiver is lower: nothing to do
-	bullyRejoin      struct{} // the sender leads, and trusts the receiver again
 )
 
 func newBully(c nodes.Config) *bully {
@@ -133,18 +124,11 @@ func (b *bully) Suspect(env *nodes.Env, peer nodes.ID) {
 	}
 }
 
-// Trust implements nodes.Truster: see bully.
+// Trust implements nodes.Truster.
 func (b *bully) Trust(env *nodes.Env, peer nodes.ID) {
 	b.suspected.Remove(peer)
-	switch leads := b.leader == env.Self(); {
-	case leads && peer < env.Self():
-		env.Send(peer, bullyRejoin{})
-	case leads && peer > env.Self():
-		env.Send(peer, bullyElection{})
-	case b.running && peer > env.Self(): // what it sent to that peer may be lost
+	if trustAgain(env, peer, b.leader, b.running) {
 		b.elect(env)
-	case b.leader != nodes.None && peer > b.leader: // which may lead again, and others may know
-		env.Send(peer, bullyElection{})
 	}
 }
 
@@ -168,19 +152,6 @@ func (b *bully) elect(env *nodes.Env) {
 func (b *bully) lead(env *nodes.Env) {
 	b.follow(env, env.Self())
 	toLower(env, bullyCoordinator{})
-}
-
-// toHigher and toLower send a message to all clients that are higher or lower than this node.
-func toHigher(env *nodes.Env, m nodes.Message) {
-	for id := env.Self() + 1; int(id) < env.N(); id++ {
-		env.Send(id, m)
-	}
-}
-
-func toLower(env *nodes.Env, m nodes.Message) {
-	for id := range env.Self() {
-		env.Send(id, m)
-	}
 }
 
 // follow takes note of who leads. That ends an election.
@@ -217,16 +188,10 @@ func (b *bully) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 			env.SetTimer(nodes.Timer{Kind: bullyAnnounce}, 2*b.wait, 2*b.wait)
 		}
 	case bullyCoordinator:
-		// The announcement of a higher node that has come up again may have overtaken this one: it is asked.
-		if b.leader > from && !b.suspected.Has(b.leader) {
-			env.Send(b.leader, bullyElection{})
-		}
+		askAbove(env, from, b.leader, &b.suspected)
 		b.follow(env, from)
 	case bullyRejoin:
-		switch {
-		case b.leader == env.Self(): // others may follow this node: the sender is to tell them too
-			env.Send(from, bullyElection{})
-		case from > b.leader, b.suspected.Has(b.leader):
+		if rejoins(env, from, b.leader, &b.suspected) {
 			b.follow(env, from)
 		}
 	case bullyNotice:

@@ -10,9 +10,9 @@ import (
 var bullyMajorityRow = row.Row{
 	Spec: nodes.Spec{
 		Name: "bully-majority", Kind: nodes.Election,
-		New:    func(c nodes.Config) nodes.Machine { return newBullyMajority(c, c.N/2+1) },
+		New:    func(c nodes.Config) nodes.Machine { return newBullyMajority(c, majority(c.N)) },
 		Timers: majorityTimers,
-		Messages: []nodes.MessageKind{{Zero: majorityElection{}}, {Zero: majorityOK{}}, {Zero: majorityClaim{}},
+		Messages: []nodes.MessageKind{{Zero: bullyElection{}}, {Zero: majorityOK{}}, {Zero: majorityClaim{}},
 			{Zero: majorityVote{}}, {Zero: majorityCoordinator{}}, {Zero: majorityBeat{}, Heartbeat: true},
 			{Zero: majorityHere{}, Heartbeat: true}, {Zero: majoritySaved{}}},
 		Options: []nodes.Option{answerOption, lapseOption},
@@ -96,10 +96,9 @@ const (
 )
 
 type (
-	majorityElection struct{}               // who is higher?
-	majorityOK       struct{}               // the sender is, and may lead
-	majorityClaim    struct{ Epoch uint64 } // the sender is to lead in Epoch
-	majorityVote     struct {
+	majorityOK    struct{}               // the sender is higher, and may lead
+	majorityClaim struct{ Epoch uint64 } // the sender is to lead in Epoch
+	majorityVote  struct {
 		Epoch uint64 // the highest that the sender knows of
 		Yes   bool   // it is that of the claim
 	}
@@ -155,20 +154,12 @@ func (b *bullyMajority) Suspect(env *nodes.Env, peer nodes.ID) {
 	}
 }
 
-// Trust implements nodes.Truster. Without heartbeats, leaders of partitions become one as in bully.
+// Trust implements nodes.Truster. Without heartbeats, leaders of partitions become one: see bullyRejoin.
 func (b *bullyMajority) Trust(env *nodes.Env, peer nodes.ID) {
 	b.suspected.Remove(peer)
 	asking := b.stage == majorityAsking || b.stage == majorityConfirming
-	switch leads := b.leader == env.Self(); {
-	case b.quorum > 0:
-	case leads && peer < env.Self():
-		env.Send(peer, bullyRejoin{})
-	case leads && peer > env.Self():
-		env.Send(peer, majorityElection{})
-	case asking && peer > env.Self(): // what it sent to that peer may be lost
+	if b.quorum == 0 && trustAgain(env, peer, b.leader, asking) {
 		b.elect(env)
-	case b.leader != nodes.None && peer > b.leader: // which may lead again, and others may know
-		env.Send(peer, majorityElection{})
 	}
 }
 
@@ -192,7 +183,7 @@ func (b *bullyMajority) elect(env *nodes.Env) {
 		return
 	}
 	b.enter(env, majorityAsking, b.wait)
-	toHigher(env, majorityElection{})
+	toHigher(env, bullyElection{})
 }
 
 // enter begins a stage, which lasts no longer than that.
@@ -278,7 +269,7 @@ func (b *bullyMajority) follow(env *nodes.Env, leader nodes.ID) {
 
 func (b *bullyMajority) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
-	case majorityElection:
+	case bullyElection:
 		b.answer(env, from)
 	case majorityOK:
 		if b.stage == majorityAsking || b.stage == majorityConfirming {
@@ -290,8 +281,8 @@ func (b *bullyMajority) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 		b.take(env, from, m)
 	case majorityCoordinator:
 		if m.Epoch >= b.epoch {
-			if b.quorum == 0 && b.leader > from && !b.suspected.Has(b.leader) {
-				env.Send(b.leader, majorityElection{}) // their announcements have crossed: see bully
+			if b.quorum == 0 {
+				askAbove(env, from, b.leader, &b.suspected)
 			}
 			b.raise(env, m.Epoch)
 			b.follow(env, from)
@@ -301,10 +292,7 @@ func (b *bullyMajority) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 	case majorityHere:
 		b.hear(env, from, m.Epoch, m.Round)
 	case bullyRejoin:
-		switch {
-		case b.leader == env.Self(): // others may follow this node: the sender is to tell them too
-			env.Send(from, majorityElection{})
-		case from > b.leader, b.suspected.Has(b.leader):
+		if rejoins(env, from, b.leader, &b.suspected) {
 			b.follow(env, from)
 		}
 	case secondAsk:

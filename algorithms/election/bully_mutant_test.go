@@ -236,7 +236,7 @@ func diskRestarts(t *testing.T, row *row.Row) string {
 	return ""
 }
 
-func voting(c nodes.Config) bullyMajority { return *newBullyMajority(c, c.N/2+1) }
+func voting(c nodes.Config) bullyMajority { return *newBullyMajority(c, majority(c.N)) }
 
 // The mutants.
 type (

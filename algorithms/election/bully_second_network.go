@@ -14,7 +14,7 @@ var bullySecondNetworkRow = row.Row{
 		New: func(c nodes.Config) nodes.Machine {
 			quorum := 0
 			if needsMajority(c) {
-				quorum = c.N/2 + 1
+				quorum = majority(c.N)
 			}
 			b := newBullyMajority(c, quorum)
 			b.second = true

@@ -19,7 +19,7 @@ var bullySharedDiskRow = row.Row{
 		NewServer:   func(c nodes.Config, _ nodes.ID) nodes.Machine { return newSharedDisk(c) },
 		Coordinator: func(c nodes.Config) nodes.ID { return nodes.ID(c.N) },
 		Timers:      diskTimers,
-		Messages: []nodes.MessageKind{{Zero: diskElection{}}, {Zero: diskOK{}}, {Zero: diskCoordinator{}},
+		Messages: []nodes.MessageKind{{Zero: bullyElection{}}, {Zero: diskOK{}}, {Zero: diskCoordinator{}},
 			{Zero: diskResign{}}, {Zero: diskRead{}}, {Zero: diskLock{}}, {Zero: diskState{}},
 			{Zero: diskWrite{}, Heartbeat: true}, {Zero: diskWritten{}, Heartbeat: true},
 			{Zero: diskBeat{}, Heartbeat: true}},
@@ -111,8 +111,7 @@ const (
 )
 
 type (
-	diskElection    struct{}              // who is higher?
-	diskOK          struct{}              // the sender is, and reaches the disk as far as it knows
+	diskOK          struct{}              // the sender is higher, and reaches the disk as far as it knows
 	diskCoordinator struct{ Term uint64 } // the sender owns the lock
 	diskResign      struct{ Term uint64 } // the sender has lost the disk, or the lock
 	diskBeat        struct{ Term uint64 } // the sender still leads
@@ -177,7 +176,7 @@ func (b *bullySharedDisk) elect(env *nodes.Env) {
 		b.lock(env)
 		return
 	}
-	toHigher(env, diskElection{})
+	toHigher(env, bullyElection{})
 	b.enter(env, diskAsking, b.wait)
 }
 
@@ -244,7 +243,7 @@ func (b *bullySharedDisk) await(env *nodes.Env, leader nodes.ID) {
 
 func (b *bullySharedDisk) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
-	case diskElection:
+	case bullyElection:
 		b.answer(env, from)
 	case diskOK:
 		if b.stage == diskAsking {

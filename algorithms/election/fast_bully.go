@@ -14,7 +14,7 @@ var fastBullyRow = row.Row{
 			return &fastBully{wait: c.Duration(answerOption), leader: nodes.None, last: nodes.None}
 		},
 		Timers: []nodes.TimerName{{Kind: fastTimer.Kind, Name: "step"}, {Kind: fastDoubt.Kind, Name: "doubt"}},
-		Messages: []nodes.MessageKind{{Zero: fastElection{}}, {Zero: fastAnswer{}}, {Zero: fastNomination{}},
+		Messages: []nodes.MessageKind{{Zero: bullyElection{}}, {Zero: fastAnswer{}}, {Zero: fastNomination{}},
 			{Zero: fastCoordinator{}}, {Zero: fastUp{}}, {Zero: fastView{}}, {Zero: bullyRejoin{}}},
 		Options: []nodes.Option{answerOption},
 		Detects: bullyRow.Detects,
@@ -48,7 +48,7 @@ var fastBullyRow = row.Row{
 // knows. If nobody higher is up, the node announces itself; otherwise it follows the highest, which leads.
 // What a node takes from the views is who is up, which the answers themselves say, and who leads; so a view
 // is the leader of its sender here. The leaders of two partitions become one as those of the bully algorithm
-// do: see bully.
+// do: see bullyRejoin.
 //
 // It takes 3N-4 messages if the lowest finds the leader dead, the ELECTION to that among them, where the
 // bully algorithm takes N^2-N-1.
@@ -73,8 +73,7 @@ const (
 )
 
 type (
-	fastElection    struct{}                  // who is higher?
-	fastAnswer      struct{}                  // the sender is
+	fastAnswer      struct{}                  // the sender is higher
 	fastNomination  struct{}                  // the receiver is the highest that answered: it leads
 	fastCoordinator struct{}                  // the sender leads
 	fastUp          struct{}                  // the sender is up again
@@ -107,18 +106,11 @@ func (f *fastBully) Suspect(env *nodes.Env, peer nodes.ID) {
 	}
 }
 
-// Trust implements nodes.Truster, as the bully's does.
+// Trust implements nodes.Truster.
 func (f *fastBully) Trust(env *nodes.Env, peer nodes.ID) {
 	f.suspected.Remove(peer)
-	switch leads := f.leader == env.Self(); {
-	case leads && peer < env.Self():
-		env.Send(peer, bullyRejoin{})
-	case leads && peer > env.Self():
-		env.Send(peer, fastElection{})
-	case f.stage == fastAsking && peer > env.Self(): // what it sent to that peer may be lost
+	if trustAgain(env, peer, f.leader, f.stage == fastAsking) {
 		f.elect(env)
-	case f.leader != nodes.None && peer > f.leader: // which may lead again, and others may know
-		env.Send(peer, fastElection{})
 	}
 }
 
@@ -129,7 +121,7 @@ func (f *fastBully) elect(env *nodes.Env) {
 		return
 	}
 	f.enter(env, fastAsking, f.wait)
-	toHigher(env, fastElection{})
+	toHigher(env, bullyElection{})
 }
 
 // enter begins a stage, which lasts no longer than that.
@@ -183,7 +175,7 @@ func (f *fastBully) follow(env *nodes.Env, leader nodes.ID) {
 
 func (f *fastBully) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
-	case fastElection:
+	case bullyElection:
 		f.answer(env, from)
 	case fastAnswer:
 		if f.stage == fastAsking {
@@ -199,10 +191,7 @@ func (f *fastBully) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	case fastCoordinator:
 		f.heed(env, from)
 	case bullyRejoin:
-		switch {
-		case f.leader == env.Self(): // others may follow this node: the sender is to tell them too
-			env.Send(from, fastElection{})
-		case from > f.leader, f.suspected.Has(f.leader):
+		if rejoins(env, from, f.leader, &f.suspected) {
 			f.heed(env, from)
 		}
 	case fastUp:
@@ -224,9 +213,7 @@ func (f *fastBully) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 // up again may have overtaken this; and a node that only answers in an election asks nobody by itself. So it
 // asks the one that it followed until then.
 func (f *fastBully) heed(env *nodes.Env, from nodes.ID) {
-	if f.last > from && !f.suspected.Has(f.last) {
-		env.Send(f.last, fastElection{})
-	}
+	askAbove(env, from, f.last, &f.suspected)
 	f.follow(env, from)
 }
 

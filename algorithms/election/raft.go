@@ -236,7 +236,7 @@ func (r *raft) stand(env *nodes.Env) {
 // count acts on the votes of a majority.
 func (r *raft) count(env *nodes.Env) {
 	switch {
-	case 1+r.votes.Len() < majority(env):
+	case 1+r.votes.Len() < majority(env.N()):
 	case r.role == raftPreCandidate:
 		r.stand(env)
 	default:
@@ -244,8 +244,8 @@ func (r *raft) count(env *nodes.Env) {
 	}
 }
 
-// majority returns how many nodes are more than half of all.
-func majority(env *nodes.Env) int { return env.N()/2 + 1 }
+// majority returns how many nodes are more than half of n.
+func majority(n int) int { return n/2 + 1 }
 
 // lead takes over.
 func (r *raft) lead(env *nodes.Env) {
@@ -279,7 +279,7 @@ func (r *raft) heard(env *nodes.Env) bool {
 			count++
 		}
 	}
-	return count >= majority(env)
+	return count >= majority(env.N())
 }
 
 // raftRounds returns how many rounds of heartbeats cover an election timeout.
