@@ -91,17 +91,26 @@ func tryReal(ctx context.Context, j *bench.Job, s Setup) (*bench.Tried, error) {
 	if r == nil {
 		return nil, err
 	}
-	t := &bench.Tried{Folder: r.Folder.Ref()}
+	t := r.Tried()
+	if t == nil {
+		return &bench.Tried{Folder: r.Folder.Ref()}, errors.Join(err, errors.New("it has no trial"))
+	}
+	if trouble := r.Trials[0].Trouble; err == nil && trouble != "" {
+		err = errors.New(trouble)
+	}
+	return t, err
+}
+
+// Tried returns what came of the first trial; nil: there is none.
+func (r *Run) Tried() *bench.Tried {
 	if len(r.Trials) == 0 {
-		return t, errors.Join(err, errors.New("it has no trial"))
+		return nil
 	}
 	one := r.Trials[0]
-	t.Verdict, t.Measures, t.Faults = one.Verdict, one.Measures, r.Record.Trials[0].Faults
+	t := &bench.Tried{Folder: r.Folder.Ref(), Verdict: one.Verdict, Measures: one.Measures,
+		Faults: r.Record.Trials[0].Faults}
 	for i := range one.Faults {
 		t.Rows = append(t.Rows, one.Faults[i].OfFault)
 	}
-	if err == nil && one.Trouble != "" {
-		err = errors.New(one.Trouble)
-	}
-	return t, err
+	return t
 }

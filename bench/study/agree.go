@@ -8,7 +8,6 @@ import (
 
 	"turnstile/bench"
 	"turnstile/bench/option"
-	"turnstile/bench/runs"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
 	"turnstile/internal/english"
@@ -53,50 +52,40 @@ func (c *Campaign) Comparable() []*row.Row { return byKind(c.Rows)[nodes.MutualE
 // runs.
 func (c *Campaign) Compare(ctx context.Context, count int) []*Result {
 	rows := c.Comparable()
-	return made(c.run(ctx, 1, count, 0, count, func(number int) *Result {
-		r := &Result{Job: &bench.Job{Spec: rows[(number+number/len(compared))%len(rows)]}}
-		r.Says = compared[number%len(compared)]
-		r.Err = c.compare(ctx, r, uint64(number))
-		if r.Err != nil {
-			r.Wrong = r.Err.Error()
+	return made(c.run(ctx, 1, count, 0, count, func(number int) *Case {
+		row, fault := rows[(number+number/len(compared))%len(rows)], compared[number%len(compared)]
+		real, virtual := c.compared(row, fault, number, false), c.compared(row, fault, number, true)
+		real.Expect = func(r *Result) {
+			if r.Says = fault; r.Err != nil {
+				r.Wrong = fmt.Sprintf("making the real run: %v", r.Err)
+				return
+			}
+			simulated := c.once(ctx, virtual)
+			if simulated.Err != nil {
+				r.Err, r.Wrong = simulated.Err, simulated.Err.Error()
+			} else if was, is := outcomeOf(row, simulated.tried), outcomeOf(row, r.tried); was != is {
+				r.Wrong = fmt.Sprintf("simulated: %s\n       real:      %s", was, is)
+			}
 		}
-		return r
+		return real
 	}))
 }
 
-// compare compares two runs under the fault that the result says.
-func (c *Campaign) compare(ctx context.Context, r *Result, number uint64) error {
-	fault, err := chaos.ParseFault(r.Says)
+// compared returns a run of a row under a fault.
+func (c *Campaign) compared(row *row.Row, fault string, number int, simulated bool) *Case {
+	f, err := chaos.ParseFault(fault)
 	if err != nil {
-		return err
+		return &Case{Job: &bench.Job{Spec: row}, Err: err}
 	}
 	o := option.Defaults()
-	o.Config.N, o.Seed = 4, c.Seed+number
+	o.Config.N, o.Seed = 4, c.Seed+uint64(number)
 	o.Workload = workload.Workload{Load: workload.Sequential, Hold: chance.Constant(time.Millisecond)}
 	o.Workload.Receive = c.Receive
-	o.Latency, o.Faults = chance.Constant(latency), []chaos.Fault{fault}
+	o.Latency, o.Faults = chance.Constant(latency), []chaos.Fault{f}
 	o.Duration, o.Warmup, o.WarmupLimit, o.Entries = 0, 0, 0, 30
 	o.Patience = 300 * time.Millisecond
-	spec := r.Spec
-	if r.Job, err = bench.Resolve(o, spec, false); err != nil {
-		return err
-	}
-	virtual, err := bench.Resolve(o, spec, true)
-	if err != nil {
-		return err
-	}
-	simulated, err := runs.Try(ctx, virtual, c.Setup)
-	if err != nil {
-		return err
-	}
-	real, err := runs.Try(ctx, r.Job, c.Setup)
-	if err != nil {
-		return fmt.Errorf("making the real run: %w", err)
-	}
-	if was, is := outcomeOf(spec, simulated), outcomeOf(spec, real); was != is {
-		r.Wrong = fmt.Sprintf("simulated: %s\n       real:      %s", was, is)
-	}
-	return nil
+	j, err := bench.Resolve(o, row, simulated)
+	return &Case{Job: j, Err: err}
 }
 
 // outcomeOf describes the parts of the outcome of a run that do not depend on speed.

@@ -110,9 +110,9 @@ func (g *Calm) Fewest() int {
 // results so far, with the error of ctx.
 func (g *Calm) Run(ctx context.Context, e *Experiment, first, last int) ([]*Result, error) {
 	order := g.order(e.Seed)[first:min(last, len(g.cells))]
-	return made(e.run(ctx, runtime.GOMAXPROCS(0), len(order), 0, len(order), func(number int) *Result {
+	return made(e.run(ctx, runtime.GOMAXPROCS(0), len(order), 0, len(order), func(number int) *Case {
 		j, err := g.cells[order[number]].job(e)
-		return e.make(ctx, &planned{Job: j, Err: err, Expect: (*Result).expectCalm})
+		return &Case{Job: j, Err: err, Expect: (*Result).expectCalm}
 	})), ctx.Err()
 }
 

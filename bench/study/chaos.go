@@ -60,8 +60,8 @@ func (c *Campaign) Takes() time.Duration {
 // ctx.
 func (c *Campaign) Run(ctx context.Context) ([]*Result, error) {
 	all := c.Simulated + c.Real
-	making := func(real bool) func(int) *Result {
-		return func(number int) *Result { return c.make(ctx, c.drawn(number, real)) }
+	making := func(real bool) func(int) *Case {
+		return func(number int) *Case { return c.drawn(number, real) }
 	}
 	results := c.run(ctx, runtime.GOMAXPROCS(0), c.Simulated, 0, all, making(false))
 	results = append(results, c.run(ctx, 1, c.Real, c.Simulated, all, making(true))...)
@@ -69,9 +69,9 @@ func (c *Campaign) Run(ctx context.Context) ([]*Result, error) {
 }
 
 // drawn returns the case of a number.
-func (c *Campaign) drawn(number int, real bool) *planned {
+func (c *Campaign) drawn(number int, real bool) *Case {
 	j, err := c.draw(number, real)
-	return &planned{Job: j, Err: err, Expect: (*Result).expectModel}
+	return &Case{Job: j, Err: err, Expect: (*Result).expectModel}
 }
 
 // Class returns what became of the run.

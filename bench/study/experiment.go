@@ -1,19 +1,14 @@
 package study
 
 import (
-	"context"
 	"fmt"
 	"runtime"
-	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"turnstile/bench"
 	"turnstile/bench/runs"
 	"turnstile/internal/figure"
 	"turnstile/judge/check"
-	"turnstile/judge/measure"
 	"turnstile/nodes"
 	"turnstile/nodes/row"
 	"turnstile/nodes/workload"
@@ -29,116 +24,6 @@ type Experiment struct {
 	Receive workload.Receive
 	// Progress is called after each run, by several goroutines, one at a time; it may be nil.
 	Progress func(done, all int, r *Result)
-}
-
-// A planned run is what comes before its result.
-type planned struct {
-	*bench.Job
-	Err    error         // why it cannot be made
-	Expect func(*Result) // says in Wrong what must not be
-	Again  bool          // whether a run of processes that shows nothing is made again
-}
-
-// A Result is what came of a case.
-type Result struct {
-	*bench.Job
-	Verdict   check.Verdict
-	Shown     row.Outcome // one; none: it is inconclusive
-	Says      string      // why
-	Faults    []measure.OfFault
-	Leaders   *measure.Leaders // of a run about leaders
-	Elected   uint64           // elections that a campaign completed
-	Suspected uint64           // suspicions of nodes that were up
-	Folder    string           // of a run of processes
-	Row       *results.SplitBrainRow
-	Figure    *Reproduced
-	Err       error  // why it could not be made
-	Wrong     string // what must not be; empty: nothing
-}
-
-// run makes so many runs, some at a time, and returns what came of them by their numbers, which are from 0.
-// If ctx is done, those that are not made by then are nil. Progress counts those before as well, of all.
-func (e *Experiment) run(ctx context.Context, workers, count, before, all int,
-	one func(number int) *Result) []*Result {
-	var mu sync.Mutex
-	results := make([]*Result, count)
-	pool(ctx, workers, count, func(number int) {
-		r := one(number)
-		if ctx.Err() != nil {
-			return // it was cut short
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		results[number] = r
-		if before++; e.Progress != nil {
-			e.Progress(before, all, r)
-		}
-	})
-	return results
-}
-
-// pool has workers do what is numbered from 0, in that order, until ctx is done.
-func pool(ctx context.Context, workers, count int, do func(number int)) {
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	for range workers {
-		wait.Go(func() {
-			for number := int(next.Add(1)) - 1; number < count && ctx.Err() == nil; number = int(next.Add(1)) - 1 {
-				do(number)
-			}
-		})
-	}
-	wait.Wait()
-}
-
-// made returns those results that there are.
-func made(all []*Result) []*Result {
-	return slices.DeleteFunc(all, func(r *Result) bool { return r == nil })
-}
-
-// make makes the run of a case.
-func (e *Experiment) make(ctx context.Context, c *planned) *Result {
-	return again(func() *Result { return e.once(ctx, c) }, func(r *Result) bool {
-		return c.Again && !c.Simulated && r.Shown == 0 && ctx.Err() == nil
-	})
-}
-
-func (e *Experiment) once(ctx context.Context, c *planned) *Result {
-	r := &Result{Job: c.Job, Err: c.Err}
-	if r.Err == nil {
-		r.try(ctx, e.Setup)
-	}
-	if r.Err != nil {
-		r.Says = fmt.Sprintf("could not be made: %v", r.Err)
-	} else {
-		r.Shown, r.Says = r.Verdict.Shown()
-	}
-	c.Expect(r)
-	return r
-}
-
-func (r *Result) try(ctx context.Context, s runs.Setup) {
-	var t *bench.Tried
-	if t, r.Err = runs.Try(ctx, r.Job, s); t == nil {
-		return
-	}
-	r.Folder, r.Verdict, r.Faults = t.Folder, t.Verdict, t.Rows
-	if t.Measures != nil {
-		r.Leaders, r.Suspected = t.Measures.Leaders, t.Measures.Detection.Wrong
-	}
-}
-
-// most is how often a run of processes is made that shows too little, since it shares a machine with others.
-const most = 3
-
-// again makes a run, and makes it again while that is worth it.
-func again(once func() *Result, worth func(*Result) bool) (r *Result) {
-	for range most {
-		if r = once(); !worth(r) {
-			break
-		}
-	}
-	return r
 }
 
 // simulating returns about how long so many simulated runs take on the processors of this machine: 3 ms of

@@ -244,14 +244,8 @@ func (m *Failover) Takes(context.Context) Length {
 // Judge says of each case what its runs show, from the histories that the set has.
 func (m *Failover) Judge(ctx context.Context) error {
 	for cell, c := range m.cases {
-		for trial := 1; trial <= m.Trials; trial++ {
-			name, err := runName(m.Cells[cell], trial)
-			if err != nil {
-				return err
-			}
-			if err := c.judge(ctx, m.folders[name]); err != nil {
-				return err
-			}
+		if err := m.reopen(ctx, cell, c.judge); err != nil {
+			return err
 		}
 		if len(c.Runs)+len(c.LeftOut) == 0 {
 			c.Err = errors.New("it has no run: the same command makes it")
@@ -269,19 +263,9 @@ type FailoverRun struct {
 	Folder string
 }
 
-// judge adds a run to its case; nil: it was not made. The error is that of ctx.
-func (c *FailoverCase) judge(ctx context.Context, folder *results.Folder) error {
-	if folder == nil {
-		return nil
-	}
-	if record, err := runs.ReadRecord(folder); err == nil && record.CutShort() {
-		return nil // it is made again
-	}
+// judge adds a run to its case.
+func (c *FailoverCase) judge(folder *results.Folder, run *runs.Run, err error) {
 	r := &FailoverRun{Folder: folder.Ref()}
-	run, err := runs.Reopen(ctx, folder)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
 	if err != nil {
 		r.Why = err.Error()
 	} else {
@@ -292,7 +276,6 @@ func (c *FailoverCase) judge(ctx context.Context, folder *results.Folder) error 
 	} else {
 		c.LeftOut = append(c.LeftOut, r)
 	}
-	return nil
 }
 
 // read reads what the run shows.

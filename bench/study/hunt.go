@@ -21,7 +21,6 @@ import (
 	"turnstile/bench/runs"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
-	"turnstile/internal/ddmin"
 	"turnstile/internal/figure"
 	"turnstile/judge/check"
 	"turnstile/nodes"
@@ -112,12 +111,12 @@ func (h *Hunt) one(ctx context.Context, number int) *Hunted {
 
 // try makes a run. What it leaves is kept if it is a finding, or would be one on another machine.
 func (h *Hunt) try(ctx context.Context, name string, l *ServiceLine, j *bench.Job) *Hunted {
-	setup, began := h.Setup, time.Now()
-	setup.Name = name
+	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, huntLimit)
 	defer cancel()
 	slept := sleepBeside(limited)
-	r, err := runs.Make(limited, j, setup)
+	made := h.once(limited, &Case{Job: j, Stored: true, Name: name})
+	r, err := made.run, made.Err
 	if limited.Err() != nil && ctx.Err() == nil {
 		err = errors.Join(fmt.Errorf("the run has not ended within %v", huntLimit), err)
 	}
@@ -646,7 +645,7 @@ func (s *huntShrinker) shrink() error {
 	}
 	s.shown = fmt.Sprintf("%d of %d runs of the whole plan show it again", count, huntRepeats)
 	if count > 0 {
-		ddmin.Reduce(s.line.Faults, 1, func(faults []chaos.Fault) bool {
+		reduce(s.line.Faults, 10*time.Millisecond, func(faults []chaos.Fault) bool {
 			l := s.line
 			l.Faults = slices.Clone(faults)
 			return s.shows(&l)
@@ -656,7 +655,7 @@ func (s *huntShrinker) shrink() error {
 	return s.ctx.Err()
 }
 
-// simplify leaves out options, and makes loads and faults simpler.
+// simplify leaves out options, and makes loads simpler.
 func (s *huntShrinker) simplify() {
 	for _, word := range slices.Clone(s.line.With) {
 		l := s.line
@@ -669,14 +668,6 @@ func (s *huntShrinker) simplify() {
 		func(l *ServiceLine) { l.Duration = (l.Duration / 2).Truncate(time.Millisecond) }} {
 		l := s.line
 		if change(&l); fmt.Sprint(l) != fmt.Sprint(s.line) {
-			s.shows(&l)
-		}
-	}
-	for i := range s.line.Faults {
-		l := s.line
-		l.Faults = slices.Clone(l.Faults)
-		if f := &l.Faults[i]; f.For > 10*time.Millisecond {
-			f.For = (f.For / 2).Truncate(time.Millisecond)
 			s.shows(&l)
 		}
 	}

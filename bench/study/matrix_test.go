@@ -126,7 +126,7 @@ func TestWrongRuns(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, x.want)
 		}
 	}
-	none := new(Experiment).make(t.Context(), &planned{Job: &bench.Job{Spec: sound}, Err: errors.New("no disk"),
+	none := new(Experiment).make(t.Context(), &Case{Job: &bench.Job{Spec: sound}, Err: errors.New("no disk"),
 		Expect: c.expect})
 	if none.Wrong != "inconclusive: could not be made: no disk" {
 		t.Errorf("what cannot be made: %q", none.Wrong)

@@ -50,7 +50,7 @@ func (e *Experiment) Reproduce(ctx context.Context) (figures []*Reproduced, list
 			}
 		}
 	}
-	results := e.run(ctx, runtime.GOMAXPROCS(0), len(all), 0, len(all), func(number int) *Result {
+	results := e.each(ctx, runtime.GOMAXPROCS(0), len(all), 0, len(all), func(number int) *Result {
 		r := all[number]
 		result := &Result{Job: &bench.Job{Spec: r.Spec, Simulated: true}, Figure: r}
 		if result.Err = r.reproduce(ctx, e.Seed); r.Judged() && !r.Holds {

@@ -236,7 +236,7 @@ func (s *RateSweep) Make(ctx context.Context) (made []*Result, err error) {
 		pool(ctx, s.workers(), len(units), func(number int) {
 			cell, trial := units[number][0], units[number][1]
 			s.search(cell, trial, func(name string, j *bench.Job) error {
-				r := s.one(ctx, name, trial, j)
+				r := s.make(ctx, s.caseOf(name, trial, j))
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}

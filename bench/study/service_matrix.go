@@ -71,14 +71,8 @@ func (m *ServiceMatrix) Judge(ctx context.Context) error {
 		if c.Err != nil {
 			continue
 		}
-		for trial := 1; trial <= m.Trials; trial++ {
-			name, err := runName(m.job(m.Cells[cell], trial), trial)
-			if err != nil {
-				return err
-			}
-			if err := c.judge(ctx, m.folders[name]); err != nil {
-				return err
-			}
+		if err := m.reopen(ctx, cell, c.judge); err != nil {
+			return err
 		}
 		cell++
 		if len(c.Runs) == 0 {
@@ -88,25 +82,17 @@ func (m *ServiceMatrix) Judge(ctx context.Context) error {
 	return nil
 }
 
-// judge says what a run shows; nil: it was not made. The error is that of ctx.
-func (c *ServiceCase) judge(ctx context.Context, folder *results.Folder) error {
-	if folder == nil {
-		return nil
-	}
-	run, err := runs.Reopen(ctx, folder)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
+// judge adds what a run shows to its case.
+func (c *ServiceCase) judge(folder *results.Folder, run *runs.Run, err error) {
 	r := &ServiceRun{Folder: folder.Ref()}
 	if c.Runs = append(c.Runs, r); err != nil {
 		r.Says = err.Error()
-		return nil
+		return
 	}
 	t := run.Trials[0]
 	r.Row, r.HasFences = t.Row, c.Subject.Spec.Fenced
 	r.Strict, r.Says = t.Verdict.Shown()
 	studyOf(c.Subject.Spec).shown(r, t)
-	return nil
 }
 
 // leadersShown says of a run about leaders whether two led at once, in whatever terms. Its fences are terms.

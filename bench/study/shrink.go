@@ -10,7 +10,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"turnstile/bench"
-	"turnstile/bench/runs"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/ddmin"
@@ -47,7 +46,7 @@ const mostTries = 2000
 // these be as short and simple as that allows. Whichever of them are left out, the others draw the same,
 // since each has a seed of its own. It returns nil if the run is valid.
 func Shrink(ctx context.Context, j *bench.Job) (*shrunk, error) {
-	first, err := runs.Try(ctx, j, runs.Setup{})
+	first, err := bench.Simulate(ctx, j)
 	if err != nil || first.Verdict.Outcome == check.Valid {
 		return nil, err
 	}
@@ -57,8 +56,7 @@ func Shrink(ctx context.Context, j *bench.Job) (*shrunk, error) {
 	for i := range s.Faults {
 		s.Faults[i].Hit = nil // that came out in the run, and may change
 	}
-	s.Faults = ddmin.Reduce(s.Faults, 1, s.fails)
-	s.simplify()
+	reduce(s.Faults, time.Millisecond, s.fails)
 	if s.err == nil {
 		s.err = ctx.Err()
 	}
@@ -84,7 +82,7 @@ func (s *shrinker) fails(faults []chaos.Fault) bool {
 	err := j.Check()
 	var t *bench.Tried
 	if err == nil {
-		t, err = runs.Try(s.ctx, &j, runs.Setup{})
+		t, err = bench.Simulate(s.ctx, &j)
 	}
 	if err != nil {
 		if s.ctx.Err() == nil {
@@ -99,33 +97,32 @@ func (s *shrinker) fails(faults []chaos.Fault) bool {
 	return true
 }
 
-// simplify makes one fault after another shorter and simpler.
-func (s *shrinker) simplify() {
-	const shortest = time.Millisecond
-	for i := range s.Faults {
-		s.change(i, func(f *chaos.Fault) bool {
+// reduce leaves out all faults without which a run still fails, and has the others do less for as short as
+// that allows, but not shorter than the shortest. fails makes a run; it keeps faults with which that fails.
+func reduce(faults []chaos.Fault, shortest time.Duration, fails func([]chaos.Fault) bool) {
+	faults = ddmin.Reduce(faults, 1, fails)
+	change := func(i int, change func(*chaos.Fault) bool) bool {
+		changed := slices.Clone(faults)
+		if !change(&changed[i]) || !fails(changed) {
+			return false
+		}
+		faults = changed
+		return true
+	}
+	for i := range faults {
+		change(i, func(f *chaos.Fault) bool {
 			if !effect.Forgets(f.Effect) {
 				return false
 			}
 			f.Effect = effect.Remembering(f.Effect)
 			return true
 		})
-		for s.change(i, func(f *chaos.Fault) bool {
-			f.For = (f.For / 2).Truncate(shortest)
+		for change(i, func(f *chaos.Fault) bool {
+			f.For = (f.For / 2).Truncate(time.Millisecond)
 			return f.For >= shortest
 		}) {
 		}
 	}
-}
-
-// change changes a fault, if the run fails with that, and reports whether it does. The change says whether it
-// is one.
-func (s *shrinker) change(number int, change func(*chaos.Fault) bool) bool {
-	if number >= len(s.Faults) {
-		return false
-	}
-	faults := slices.Clone(s.Faults)
-	return change(&faults[number]) && s.fails(faults)
 }
 
 // File returns the shrunken plan as a file that a run can carry out. The lines come before it, as comments.

@@ -3,7 +3,6 @@ package study
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -156,26 +155,52 @@ func (c *SplitBrain) Takes() (sum time.Duration) {
 	return sum
 }
 
-// Run makes the run of each scheme in each partition, and says what came of it: once more if another led than
-// was expected, who is put into the place then, or if the cut was too short for the scheme, and how long it
-// lasts is left to us; and of processes up to three times. What must not be at any time stands. If ctx is
-// done, it returns what there is, with the error of ctx.
+// Run makes the run of each scheme in each partition, and says what came of it. If ctx is done, it returns
+// what there is, with the error of ctx.
 func (c *SplitBrain) Run(ctx context.Context) ([]*Result, error) {
 	cases := c.cases()
-	return made(c.run(ctx, 1, len(cases), 0, len(cases), func(number int) *Result {
-		return c.repeated(ctx, cases[number], c.once)
+	return made(c.run(ctx, 1, len(cases), 0, len(cases), func(number int) *Case {
+		return c.caseOf(cases[number])
 	})), ctx.Err()
 }
 
-func (c *SplitBrain) repeated(ctx context.Context, x *partition,
-	once func(context.Context, *partition) *Result) *Result {
-	return again(func() *Result { return once(ctx, x) }, func(r *Result) bool {
-		if r.Err != nil || r.Wrong == inOneTerm {
-			return false
+// caseOf returns the run of a scheme in a partition. It is made once more if another led than was expected,
+// who is put into the place then, or if the cut was too short for the scheme, and how long it lasts is left to
+// us; and of processes up to three times. What must not be at any time stands.
+func (c *SplitBrain) caseOf(x *partition) *Case {
+	o := c.options(x)
+	x.left = o.Duration - x.begins - x.lasts
+	j, err := bench.Resolve(o, x.spec, !c.Real)
+	return &Case{Job: j, Err: err, Stored: true, Expect: x.expected, Again: func(r *Result) *Case {
+		if c.tooLittle(x, r) {
+			return c.caseOf(x)
 		}
-		moved := x.misplaced(r.Row)
-		return moved || (r.Wrong != "" || r.Row.Inconclusive != "") && (c.lengthened(x, r.Row) || c.Real)
-	})
+		return nil
+	}}
+}
+
+// expected says what became of the leaders.
+func (x *partition) expected(r *Result) {
+	if r.Err != nil {
+		r.Err = fmt.Errorf("%s: %w", x.spec.Name, r.Err)
+		return
+	}
+	t := r.run.Trials[0]
+	row := x.judged(t)
+	row.Run, row.Verdict = r.Folder, t.Verdict.Outcome.String()
+	if t.Verdict.Missed && row.Differs == "" && row.Inconclusive == "" {
+		row.ShowsNothing = "the cut hit no message, since none was sent across it"
+	}
+	r.Row, r.Wrong = row, row.Differs
+}
+
+// tooLittle reports whether a run shows too little, and another may show more.
+func (c *SplitBrain) tooLittle(x *partition, r *Result) bool {
+	if r.Err != nil || r.Wrong == inOneTerm {
+		return false
+	}
+	moved := x.misplaced(r.Row)
+	return moved || (r.Wrong != "" || r.Row.Inconclusive != "") && (c.lengthened(x, r.Row) || c.Real)
 }
 
 // lengthened has the cut of a case begin later, and last longer, if that may make a run conclusive.
@@ -185,30 +210,6 @@ func (c *SplitBrain) lengthened(x *partition, row *results.SplitBrainRow) bool {
 	}
 	x.begins, x.lasts, x.again = max(x.begins, x.needs), max(x.lasts, x.needs), true
 	return true
-}
-
-// once makes one run of a case.
-func (c *SplitBrain) once(ctx context.Context, x *partition) *Result {
-	o := c.options(x)
-	x.left = o.Duration - x.begins - x.lasts
-	var run *runs.Run
-	j, err := bench.Resolve(o, x.spec, !c.Real)
-	if err == nil {
-		run, err = runs.Make(ctx, j, c.Setup)
-	}
-	if err == nil && len(run.Trials) == 0 {
-		err = errors.New("it has no trial")
-	}
-	if err != nil {
-		return &Result{Job: j, Err: fmt.Errorf("%s: %w", x.spec.Name, err)}
-	}
-	t := run.Trials[0]
-	row := x.judged(t)
-	row.Run, row.Verdict = run.Folder.Ref(), t.Verdict.Outcome.String()
-	if t.Verdict.Missed && row.Differs == "" && row.Inconclusive == "" {
-		row.ShowsNothing = "the cut hit no message, since none was sent across it"
-	}
-	return &Result{Job: j, Row: row, Wrong: row.Differs}
 }
 
 // A partition is a case of split-brain: a scheme whose cluster is cut, with its leader at one place.
@@ -258,7 +259,7 @@ func (c *SplitBrain) cases() (all []*partition) {
 				if x.links && c.For == 0 {
 					x.lasts = max(x.lasts, x.needs+Usual) // so that it shows whether a leader stays
 				}
-				x.starts = x.expected()
+				x.starts = x.likely()
 				x.expect(x.starts)
 				all = append(all, x)
 			}
@@ -311,9 +312,9 @@ func (c *SplitBrain) Links() bool {
 	return len(c.Cuts) > 1 || c.Cuts[0].Sides() == nil || len(c.Cuts[0].Named()) < c.N
 }
 
-// expected returns who is to lead when the cut begins: of a scheme that elects anybody, one of the place that
+// likely returns who is to lead when the cut begins: of a scheme that elects anybody, one of the place that
 // campaigns alone.
-func (x *partition) expected() nodes.ID {
+func (x *partition) likely() nodes.ID {
 	config, leads := x.config, x.spec.Elector
 	if leads.Wins == row.AnyWins {
 		return x.among[len(x.among)-1]

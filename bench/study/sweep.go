@@ -226,13 +226,13 @@ func (s *Sweep) Make(ctx context.Context) (results []*Result, err error) {
 		}
 	}
 	before := len(s.rows)
-	all := s.run(ctx, s.workers(), len(s.left), before, before+len(s.left), func(number int) *Result {
+	all := s.run(ctx, s.workers(), len(s.left), before, before+len(s.left), func(number int) *Case {
 		r := s.left[number]
 		j := s.job(s.Cells[r.cell], r.trial)
 		if s.vary != nil {
 			s.vary(r, j)
 		}
-		return s.one(ctx, r.name, r.trial, j)
+		return s.caseOf(r.name, r.trial, j)
 	})
 	return made(all), cmp.Or(s.writeAll(), ctx.Err())
 }
@@ -245,29 +245,44 @@ func (s *Sweep) workers() int {
 	return max(1, s.Parallel)
 }
 
-// one makes a run, and keeps its row unless it was cut short.
-func (s *Sweep) one(ctx context.Context, name string, trial int, j *bench.Job) *Result {
-	setup := s.Setup
-	setup.Name, setup.Sweep = name, &runs.SweepRun{Name: name, Trial: trial}
-	r := &Result{Job: j}
-	made, err := runs.Make(ctx, r.Job, setup)
-	if r.Err = err; made == nil {
-		r.Says = fmt.Sprintf("could not be made: %v", err)
-		return r
+// caseOf returns a run of the set. Its row is kept unless it is cut short.
+func (s *Sweep) caseOf(name string, trial int, j *bench.Job) *Case {
+	c := &Case{Job: j, Stored: true, Name: name, Sweep: &runs.SweepRun{Name: name, Trial: trial}}
+	c.Expect = func(r *Result) {
+		if r.tried == nil || r.run.Record.Trials[0].Interrupted() {
+			return
+		}
+		r.Shown, r.Says = r.Verdict.Shown() // also of one that ended early
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.folders[name] = r.run.Folder
+		if s.keep(c.Sweep, r.run.Rows()); time.Now().After(s.next) {
+			s.unwrote = cmp.Or(s.unwrote, s.write())
+		}
 	}
-	r.Folder = made.Folder.Ref()
-	if len(made.Trials) == 0 || made.Record.Trials[0].Interrupted() {
-		return r
+	return c
+}
+
+// reopen judges the runs of a configuration again that the set has, in the order of their trials. The error is
+// that of ctx.
+func (s *Sweep) reopen(ctx context.Context, cell int,
+	judge func(folder *results.Folder, run *runs.Run, err error)) error {
+	for trial := 1; trial <= s.Trials; trial++ {
+		name, err := runName(s.Cells[cell], trial)
+		if err != nil {
+			return err
+		}
+		folder := s.folders[name]
+		if folder == nil {
+			continue // it was not made
+		}
+		run, err := runs.Reopen(ctx, folder)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		judge(folder, run, err)
 	}
-	r.Verdict = made.Trials[0].Verdict
-	r.Shown, r.Says = r.Verdict.Shown()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.folders[name] = made.Folder
-	if s.keep(setup.Sweep, made.Rows()); time.Now().After(s.next) {
-		s.unwrote = cmp.Or(s.unwrote, s.write())
-	}
-	return r
+	return nil
 }
 
 // writeAll writes the table of the set, and returns the first error of writing it.

@@ -163,7 +163,8 @@ func (t *trialRun) once(share float64) time.Duration {
 		part.Entries = max(1, uint64(float64(part.Entries)*share))
 	}
 	began := time.Now()
-	if _, err := runs.Make(t.ctx, &part, t.setup); err != nil {
+	e := Experiment{Setup: t.setup}
+	if e.once(t.ctx, &Case{Job: &part, Stored: true}).Err != nil {
 		return 0
 	}
 	took := time.Since(began)

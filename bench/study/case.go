@@ -1,0 +1,158 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"turnstile/bench"
+	"turnstile/bench/runs"
+	"turnstile/judge/check"
+	"turnstile/judge/measure"
+	"turnstile/nodes/row"
+	"turnstile/results"
+)
+
+// A Case is a run of a study, and what is expected of it.
+type Case struct {
+	*bench.Job
+	Err error // why it cannot be made
+	// Stored says that a simulated run is stored, as one of processes is. Name is that of its folder, and
+	// Sweep says which run of a sweep it is; none: nobody looks for it there.
+	Stored bool
+	Name   string
+	Sweep  *runs.SweepRun
+	// Expect says in Wrong what must not be, and keeps what else the study wants of the run; nil: nothing.
+	Expect func(*Result)
+	// Again returns the case that is made instead if the run shows too little, up to three in all; nil: the
+	// run stands.
+	Again func(*Result) *Case
+}
+
+// A Result is what came of a case.
+type Result struct {
+	*bench.Job
+	Verdict   check.Verdict
+	Shown     row.Outcome // one; none: it is inconclusive
+	Says      string      // why
+	Faults    []measure.OfFault
+	Leaders   *measure.Leaders // of a run about leaders
+	Elected   uint64           // elections that a campaign completed
+	Suspected uint64           // suspicions of nodes that were up
+	Folder    string           // of a run that is stored
+	Row       *results.SplitBrainRow
+	Figure    *Reproduced
+	Err       error  // why it could not be made
+	Wrong     string // what must not be; empty: nothing
+
+	// What there is of the run while Expect looks at it.
+	run   *runs.Run // nil: it is not stored, or could not be made
+	tried *bench.Tried
+}
+
+// most is how often a run is made that shows too little: one of processes shares a machine with others.
+const most = 3
+
+// make makes the run of a case, and makes it again while the case asks for that.
+func (e *Experiment) make(ctx context.Context, c *Case) (r *Result) {
+	for range most {
+		if r = e.once(ctx, c); c.Expect != nil {
+			c.Expect(r)
+		}
+		r.run, r.tried = nil, nil // many runs take much memory
+		if c.Again == nil {
+			return r
+		}
+		if c = c.Again(r); c == nil || ctx.Err() != nil {
+			return r
+		}
+	}
+	return r
+}
+
+// once makes the run of a case, which nobody has looked at then.
+func (e *Experiment) once(ctx context.Context, c *Case) *Result {
+	r := &Result{Job: c.Job, Err: c.Err}
+	if r.Err == nil && (c.Stored || !c.Simulated) {
+		r.store(ctx, c, e.Setup)
+	} else if r.Err == nil {
+		r.tried, r.Err = runs.Try(ctx, r.Job, e.Setup)
+	}
+	if t := r.tried; t != nil {
+		r.Verdict, r.Faults = t.Verdict, t.Rows
+		if t.Measures != nil {
+			r.Leaders, r.Suspected = t.Measures.Leaders, t.Measures.Detection.Wrong
+		}
+	}
+	if r.Err != nil {
+		r.Says = fmt.Sprintf("could not be made: %v", r.Err)
+	} else {
+		r.Shown, r.Says = r.Verdict.Shown()
+	}
+	return r
+}
+
+// store makes a run that is stored.
+func (r *Result) store(ctx context.Context, c *Case, s runs.Setup) {
+	s.Name, s.Sweep = c.Name, c.Sweep
+	if r.run, r.Err = runs.Make(ctx, r.Job, s); r.run == nil {
+		return
+	}
+	r.Folder = r.run.Folder.Ref()
+	if r.tried = r.run.Tried(); r.tried == nil {
+		r.Err = errors.Join(r.Err, errors.New("it has no trial"))
+	} else if trouble := r.run.Trials[0].Trouble; r.Err == nil && trouble != "" {
+		r.Err = errors.New(trouble)
+	}
+}
+
+// run makes so many cases, some at a time, and returns what came of them by their numbers, which are from 0.
+// If ctx is done, those that are not made by then are nil. Progress counts those before as well, of all.
+func (e *Experiment) run(ctx context.Context, workers, count, before, all int,
+	of func(number int) *Case) []*Result {
+	return e.each(ctx, workers, count, before, all, func(number int) *Result {
+		return e.make(ctx, of(number))
+	})
+}
+
+// each is run of what may take several runs, or none.
+func (e *Experiment) each(ctx context.Context, workers, count, before, all int,
+	one func(number int) *Result) []*Result {
+	var mu sync.Mutex
+	results := make([]*Result, count)
+	pool(ctx, workers, count, func(number int) {
+		r := one(number)
+		if ctx.Err() != nil {
+			return // it was cut short
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		results[number] = r
+		if before++; e.Progress != nil {
+			e.Progress(before, all, r)
+		}
+	})
+	return results
+}
+
+// pool has workers do what is numbered from 0, in that order, until ctx is done.
+func pool(ctx context.Context, workers, count int, do func(number int)) {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range workers {
+		wait.Go(func() {
+			for number := int(next.Add(1)) - 1; number < count && ctx.Err() == nil; number = int(next.Add(1)) - 1 {
+				do(number)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// made returns those results that there are.
+func made(all []*Result) []*Result {
+	return slices.DeleteFunc(all, func(r *Result) bool { return r == nil })
+}
