@@ -75,21 +75,23 @@ type benchCall struct {
 	noProgress bool
 }
 
-func (a *app) benchCommand() *cobra.Command {
-	c := benchCall{runCommand: benchRuns}
-	cmd := checked(&cobra.Command{
-		Use:     "bench",
+func benchCommand() Command {
+	c := &benchCall{runCommand: benchRuns}
+	return Command{
+		Name:    "bench",
 		Short:   "Run an algorithm under a load, measure it and judge it",
-		Long:    benchHelp,
+		Help:    benchHelp,
 		Example: benchExample,
-	}, c.resolve, func(ctx context.Context, _ settings) error {
-		_, err := a.bench(ctx, &c)
-		return err
-	})
+		Options: c.addTo,
+		Run:     checked(c.resolve, c.run),
+	}
+}
+
+// addTo adds the flags of real runs to a command.
+func (c *benchCall) addTo(cmd *cobra.Command) {
 	c.addFlags(cmd.Flags())
 	forOneCall(cmd, "require")
 	completeFlags(cmd)
-	return cmd
 }
 
 // addFlags adds the flags of real runs.
@@ -113,8 +115,6 @@ func (c *benchCall) addFlags(f *pflag.FlagSet) {
 func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
 	c.Patience, c.Config.N, c.Resources, c.Brokers, c.Trials = 3*time.Second, c.nodes, 1, 1, 1
 	c.Duration, c.Workload.Hold = 3*time.Second, chance.Constant(100*time.Microsecond)
-	f.SortFlags = false
-	f.SetNormalizeFunc(longN)
 	f.StringVar(&c.Algorithm, c.naming, c.algorithm, "the "+c.one+", by `name` or alias (see list)")
 	group(f, option.System)
 	c.addOptions(f, false)
@@ -384,22 +384,27 @@ func (c *benchCall) resolveDemand(s settings) error {
 	return nil
 }
 
-// bench makes the run that c asks for, shows its progress, and reports on it. It returns no run if none
-// began.
-func (a *app) bench(ctx context.Context, c *benchCall) (*bench.Run, error) {
-	r, err := a.begin(ctx, c)
+// run makes the run that c asks for, shows its progress, and reports on it.
+func (c *benchCall) run(ctx context.Context, a *app) error {
+	_, err := c.make(ctx, a)
+	return err
+}
+
+// make is run, and returns the run, or none if none began.
+func (c *benchCall) make(ctx context.Context, a *app) (*bench.Run, error) {
+	r, err := c.begin(ctx, a)
 	if r == nil {
 		return nil, err
 	}
-	if err := a.tell(c, r, err); err != nil {
+	if err := c.tell(a, r, err); err != nil {
 		return r, err
 	}
-	a.judgeRequired(c, r)
+	c.judgeRequired(a, r)
 	return r, nil
 }
 
 // begin makes the run that c asks for, and shows its progress.
-func (a *app) begin(ctx context.Context, c *benchCall) (*bench.Run, error) {
+func (c *benchCall) begin(ctx context.Context, a *app) (*bench.Run, error) {
 	equip(&c.setup)
 	c.setup.Control, c.setup.ControlKey = c.control.url, c.control.key
 	out := text.New(a.stdout)
@@ -436,7 +441,7 @@ func (c *benchCall) takes() time.Duration {
 }
 
 // tell reports on a run that ended with err, which may be nil.
-func (a *app) tell(c *benchCall, r *bench.Run, err error) error {
+func (c *benchCall) tell(a *app, r *bench.Run, err error) error {
 	if c.json {
 		if err := text.JSON(a.stdout, r.Summary()); err != nil {
 			return failure{err, exitStatus(r, err)}
@@ -498,7 +503,7 @@ func (r *required) parse() error {
 
 // judgeRequired says whether the trials of a run are as they are required to be. What is not, makes the run
 // fail; what is, makes none pass that did not without.
-func (a *app) judgeRequired(c *benchCall, r *bench.Run) {
+func (c *benchCall) judgeRequired(a *app, r *bench.Run) {
 	out := a.stdout
 	if c.json {
 		out = a.stderr

@@ -64,15 +64,22 @@ type chaosCall struct {
 	services   serviceHunt // instead of algorithms
 }
 
-func (a *app) chaosCommand() *cobra.Command {
-	c := chaosCall{compared: 3 * study.Comparisons}
+func chaosCommand() Command {
+	c := &chaosCall{}
+	c.compared = 3 * study.Comparisons
 	c.Seed, c.Real, c.Setup.Set = 1, 50, "chaos"
-	cmd, f := a.many(&cobra.Command{
-		Use:     "chaos",
+	return Command{
+		Name:    "chaos",
 		Short:   "Run every algorithm under many random plans of what goes wrong, and judge each run",
-		Long:    chaosHelp,
+		Help:    chaosHelp,
 		Example: chaosExample,
-	}, c.check, func(ctx context.Context) error { return a.chaos(ctx, &c) })
+		Options: c.addTo,
+		Run:     many(c.check, c.run),
+	}
+}
+
+func (c *chaosCall) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.StringSliceVar(&c.algorithms, "algo", nil, "only plans for these algorithms, by their `names` or aliases")
 	f.IntVar(&c.Simulated, "simulated", 0, "how many plans are carried out on virtual time "+
 		"(default 60 for each algorithm, and 2,520 at least)")
@@ -99,7 +106,6 @@ func (a *app) chaosCommand() *cobra.Command {
 	addSetup(f, &c.Setup, "the real runs")
 	addNoProgress(f, &c.noProgress)
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
-	return cmd
 }
 
 // check completes the call, and says what is wrong with it, if anything is.
@@ -142,9 +148,9 @@ func (c *chaosCall) check(s settings) (err error) {
 	return nil
 }
 
-func (a *app) chaos(ctx context.Context, c *chaosCall) error {
+func (c *chaosCall) run(ctx context.Context, a *app) error {
 	if c.services.asked {
-		return a.hunt(ctx, c)
+		return c.hunt(ctx, a)
 	}
 	equip(&c.Setup)
 	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "plan")
@@ -159,15 +165,15 @@ func (a *app) chaos(ctx context.Context, c *chaosCall) error {
 			}
 		}
 		if len(some) > 0 {
-			wrong += a.printCampaign(ctx, c, some)
+			wrong += c.printCampaign(ctx, a, some)
 		}
 	}
 	if interrupted == nil && c.calm > 0 {
-		wrong += a.calmRuns(ctx, c)
+		wrong += c.calmRuns(ctx, a)
 		interrupted = ctx.Err()
 	}
 	if interrupted == nil && c.compared > 0 {
-		wrong += a.compareRuns(ctx, c)
+		wrong += c.compareRuns(ctx, a)
 		interrupted = ctx.Err()
 	}
 	if interrupted != nil {
@@ -175,12 +181,12 @@ func (a *app) chaos(ctx context.Context, c *chaosCall) error {
 			english.Thousands(float64(len(results))), c.Simulated+c.Real)
 		a.status = check.Inconclusive.ExitCode()
 	}
-	a.concludeChaos(study.ShownBy(c.Rows, results), wrong)
+	c.conclude(a, study.ShownBy(c.Rows, results), wrong)
 	return nil
 }
 
-// concludeChaos says in the last line what a campaign shows and what it does not.
-func (a *app) concludeChaos(shown study.Shown, wrong int) {
+// conclude says in the last line what a campaign shows and what it does not.
+func (c *chaosCall) conclude(a *app, shown study.Shown, wrong int) {
 	says := "Nothing is wrong."
 	switch {
 	case wrong > 0:
@@ -198,7 +204,7 @@ func (a *app) concludeChaos(shown study.Shown, wrong int) {
 
 // printCampaign prints what came of plans that were carried out in one way, and returns how many things are
 // wrong with that.
-func (a *app) printCampaign(ctx context.Context, c *chaosCall, results []*study.Result) (wrong int) {
+func (c *chaosCall) printCampaign(ctx context.Context, a *app, results []*study.Result) (wrong int) {
 	where := "on virtual time"
 	if !results[0].Simulated {
 		where = "on real processes"
@@ -236,7 +242,7 @@ func (a *app) printCampaign(ctx context.Context, c *chaosCall, results []*study.
 }
 
 // calmRuns makes runs in which nothing goes wrong, prints what came of them, and returns how many are wrong.
-func (a *app) calmRuns(ctx context.Context, c *chaosCall) (wrong int) {
+func (c *chaosCall) calmRuns(ctx context.Context, a *app) (wrong int) {
 	bar := a.follow(&c.Experiment, c.noProgress, 0, "run without faults")
 	results, _ := c.grid.Run(ctx, &c.Experiment, 0, c.calm)
 	bar.clear()
@@ -267,7 +273,7 @@ func (a *app) calmRuns(ctx context.Context, c *chaosCall) (wrong int) {
 }
 
 // compareRuns compares real runs with simulated ones, and returns how many do not agree.
-func (a *app) compareRuns(ctx context.Context, c *chaosCall) (wrong int) {
+func (c *chaosCall) compareRuns(ctx context.Context, a *app) (wrong int) {
 	bar := a.follow(&c.Experiment, c.noProgress, 0, "comparison")
 	all := c.Compare(ctx, c.compared)
 	bar.clear()
@@ -418,7 +424,7 @@ func subjectNamed(ctx context.Context, name string, words []string, n int) (*stu
 }
 
 // hunt makes the runs of plans about services, and prints what they show.
-func (a *app) hunt(ctx context.Context, c *chaosCall) error {
+func (c *chaosCall) hunt(ctx context.Context, a *app) error {
 	h := &c.services.Hunt
 	if err := equipFor(&h.Setup, true); err != nil {
 		return err
@@ -466,7 +472,7 @@ func (a *app) hunt(ctx context.Context, c *chaosCall) error {
 	if interrupted != nil && !errors.Is(interrupted, context.Canceled) {
 		return failure{interrupted, unwritten}
 	}
-	a.printHunt(h, before, time.Since(began))
+	c.services.print(a, before, time.Since(began))
 	if interrupted != nil {
 		fmt.Fprintln(a.stdout, "interrupted: the same command goes on with the plans that are left")
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
@@ -474,8 +480,8 @@ func (a *app) hunt(ctx context.Context, c *chaosCall) error {
 	return nil
 }
 
-// printHunt prints how many plans show what, and tells each finding.
-func (a *app) printHunt(h *study.Hunt, before int, took time.Duration) {
+// print prints how many plans show what, and tells each finding.
+func (h *serviceHunt) print(a *app, before int, took time.Duration) {
 	counts := map[string]map[study.HuntClass]int{}
 	refused := map[string]int{}
 	total := map[study.HuntClass]int{}
@@ -503,11 +509,11 @@ func (a *app) printHunt(h *study.Hunt, before int, took time.Duration) {
 	fmt.Fprintln(a.stdout, `outside: what the service's promise rests on did not hold.
 busy: it would be a finding, but the machine was late meanwhile, so that processes may have stood still.
 refused: a lock was refused while nobody was inside`)
-	a.tellHunt(h, total, before, took)
+	h.tell(a, total, before, took)
 }
 
-// tellHunt tells each finding, says in the last line how many there are, and sets the exit status.
-func (a *app) tellHunt(h *study.Hunt, total map[study.HuntClass]int, before int,
+// tell tells each finding, says in the last line how many there are, and sets the exit status.
+func (h *serviceHunt) tell(a *app, total map[study.HuntClass]int, before int,
 	took time.Duration) {
 	for _, number := range slices.Sorted(maps.Keys(h.Done)) {
 		switch one := h.Done[number]; one.Class {

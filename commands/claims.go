@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"regexp"
@@ -77,45 +78,57 @@ const claimsExample = `  orchestrator claims
   orchestrator claims --source L
   orchestrator claims --all`
 
-func (a *app) claimsCommand() *cobra.Command {
-	var source string
-	var all bool
-	cmd := &cobra.Command{
-		Use:     "claims [NAME ...]",
-		Short:   "Run what lecture texts claim, and say what was seen",
-		Long:    claimsHelp,
-		Example: claimsExample,
-		ValidArgsFunction: func(*cobra.Command, []string, string) (ids []string, how cobra.ShellCompDirective) {
-			l, _ := readClaims()
-			for _, c := range l.Claims {
-				ids = append(ids, cobra.CompletionWithDesc(c.ID, c.Says))
-			}
-			return ids, cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: func(cmd *cobra.Command, names []string) error {
-			if _, err := settingsOf(cmd); err != nil {
-				return err
-			}
-			l, err := readClaims()
-			if err != nil {
-				return err
-			}
-			if !all && source == "" && len(names) == 0 {
-				a.listClaims(l)
-				return nil
-			}
-			chosen, err := l.choose(names, strings.ToUpper(source), all)
-			if err != nil {
-				return err
-			}
-			return a.runClaims(cmd.Context(), chosen)
-		},
+// A claimsCall is one call of claims.
+type claimsCall struct {
+	source string
+	all    bool
+}
+
+func claimsCommand() Command {
+	c := &claimsCall{}
+	return Command{
+		Name:     "claims [NAME ...]",
+		Short:    "Run what lecture texts claim, and say what was seen",
+		Help:     claimsHelp,
+		Example:  claimsExample,
+		Options:  c.addTo,
+		Args:     cobra.ArbitraryArgs,
+		Complete: completeClaim,
+		Run:      named(c.run),
 	}
-	cmd.Flags().StringVar(&source, "source", "", "the claims of one text, by its `letter`")
-	cmd.Flags().BoolVar(&all, "all", false, "all claims")
+}
+
+func (c *claimsCall) addTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.source, "source", "", "the claims of one text, by its `letter`")
+	cmd.Flags().BoolVar(&c.all, "all", false, "all claims")
 	forOneCall(cmd, "source", "all")
 	completeWith(cmd, "source", []string{"J", "T", "L", "K", "G"})
-	return cmd
+}
+
+// completeClaim completes the name of a claim.
+func completeClaim(*cobra.Command, []string, string) (ids []string, how cobra.ShellCompDirective) {
+	l, _ := readClaims()
+	for _, c := range l.Claims {
+		ids = append(ids, cobra.CompletionWithDesc(c.ID, c.Says))
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// run lists the claims, or runs those that are named.
+func (c *claimsCall) run(ctx context.Context, a *app, names []string) error {
+	l, err := readClaims()
+	if err != nil {
+		return err
+	}
+	if !c.all && c.source == "" && len(names) == 0 {
+		l.list(a.stdout)
+		return nil
+	}
+	chosen, err := l.choose(names, strings.ToUpper(c.source), c.all)
+	if err != nil {
+		return err
+	}
+	return runClaims(ctx, a, chosen)
 }
 
 // choose returns the claims that have one of the names or are of the text. It returns an error if there is no
@@ -144,22 +157,22 @@ func (l *lectures) choose(names []string, source string, all bool) (chosen []*cl
 	return chosen, nil
 }
 
-// listClaims lists claims, with the verdict on each and what of it is not shown.
-func (a *app) listClaims(l *lectures) {
+// list lists claims, with the verdict on each and what of it is not shown.
+func (l *lectures) list(w io.Writer) {
 	for _, c := range l.Claims {
 		if source := c.ID[:1]; c.ID == source+"1" {
-			fmt.Fprintf(a.stdout, "\n%s: %s\n", source, l.Sources[source])
+			fmt.Fprintf(w, "\n%s: %s\n", source, l.Sources[source])
 		}
 		word, _, _ := strings.Cut(c.Verdict, ":")
 		says := strings.TrimSuffix(c.Says+"; not shown: "+c.Lacks, "; not shown: ")
-		fmt.Fprint(a.stdout, labelled(fmt.Sprintf("%-4s %-18s", c.ID, word), says))
+		fmt.Fprint(w, labelled(fmt.Sprintf("%-4s %-18s", c.ID, word), says))
 	}
-	fmt.Fprintf(a.stdout, "\n%s claims NAME runs one, --source a text, --all all.\n", terminal.Invoked())
+	fmt.Fprintf(w, "\n%s claims NAME runs one, --source a text, --all all.\n", terminal.Invoked())
 }
 
 // runClaims makes the runs of claims, of as many claims at a time as there are processors. It prints each
 // claim when those before it are printed.
-func (a *app) runClaims(ctx context.Context, chosen []*claim) error {
+func runClaims(ctx context.Context, a *app, chosen []*claim) error {
 	folder, err := os.MkdirTemp("", "turnstile-claims-")
 	if err != nil {
 		return failure{fmt.Errorf("a folder for the runs: %w", err), check.Inconclusive.ExitCode()}

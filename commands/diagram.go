@@ -85,19 +85,22 @@ func readSchedule(path string) (*replay.Schedule, error) {
 	return schedule, nil
 }
 
-func (a *app) diagramCommand() *cobra.Command {
-	c := diagramCall{}
-	cmd := onStored(&cobra.Command{
-		Use:     "diagram [RUN | SCHEDULE]",
-		Short:   "Draw what happened in a run or a schedule",
-		Long:    diagramHelp,
-		Example: diagramExample,
-	}, c.check, openSubject, func(ctx context.Context, s settings, of *subject) error {
-		return a.diagram(ctx, s, of, &c)
-	})
-	cmd.ValidArgsFunction = completeRun
+func diagramCommand() Command {
+	c := &diagramCall{}
+	return Command{
+		Name:     "diagram [RUN | SCHEDULE]",
+		Short:    "Draw what happened in a run or a schedule",
+		Help:     diagramHelp,
+		Example:  diagramExample,
+		Options:  c.addTo,
+		Args:     atMostOne,
+		Complete: completeRun,
+		Run:      onStored(c.check, openSubject, c.run),
+	}
+}
+
+func (c *diagramCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.String("results", "results", "`folder` of all result sets")
 	f.IntVar(&c.trial, "trial", 1, "draw this trial")
 	f.DurationVar(&c.from, "from", 0, "draw from this `time` of the run on (default its beginning)")
@@ -112,7 +115,6 @@ func (a *app) diagramCommand() *cobra.Command {
 	noZero(f, "to", "would be no time at all: leave it out for all until the end")
 	forOneCall(cmd, "trial", "from", "to", "nodes", "around", "heartbeats", "waits", "out")
 	completeWith(cmd, "around", []string{"violation"})
-	return cmd
 }
 
 // check checks the flags.
@@ -156,8 +158,8 @@ func (c *exploreCall) drawViolation(v *explore.Violation) error {
 	return writePicture(c.picture, picture)
 }
 
-// diagram draws what a call asks for.
-func (a *app) diagram(ctx context.Context, s settings, of *subject, c *diagramCall) error {
+// run draws what a call asks for.
+func (c *diagramCall) run(ctx context.Context, a *app, of *subject) error {
 	var picture string
 	var err error
 	if of.schedule != nil {

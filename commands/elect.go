@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,38 +37,47 @@ const electExample = `  orchestrator elect --scheme bully -n 9
   orchestrator elect --scheme bully -n 4 --initiators lowest --explain
   orchestrator elect --scheme chang-roberts -n 32 --ids random:7 --initiators random:3`
 
-func (a *app) electCommand() *cobra.Command {
-	c := benchCall{runCommand: electRuns}
-	c.setup.Set = "elect"
-	explain := false
-	cmd := checked(&cobra.Command{
-		Use:     "elect",
-		Short:   "Have nodes elect leaders, measure that and judge it",
-		Long:    electHelp,
-		Example: electExample,
-	}, c.resolve, func(ctx context.Context, _ settings) error {
-		if explain && len(c.required.all) > 0 {
-			return errors.New("--explain starts no run of which anything could be required: leave out --require")
-		}
-		if explain {
-			return a.explain(&c)
-		}
-		_, err := a.bench(ctx, &c)
-		return err
-	})
-	c.addFlags(cmd.Flags())
-	cmd.Flags().BoolVar(&explain, "explain", false,
-		"start nothing, and tell one election message by message, and another after a crash of the leader")
-	group(cmd.Flags(), option.Running)
-	forOneCall(cmd, "explain", "require")
-	completeFlags(cmd)
-	return cmd
+// An electCall is one call of elect.
+type electCall struct {
+	benchCall
+	explain bool
 }
 
-// explain tells an election message by message: that of the initiators and, of a scheme that outlasts
+func electCommand() Command {
+	c := &electCall{benchCall: benchCall{runCommand: electRuns}}
+	c.setup.Set = "elect"
+	return Command{
+		Name:    "elect",
+		Short:   "Have nodes elect leaders, measure that and judge it",
+		Help:    electHelp,
+		Example: electExample,
+		Options: c.addTo,
+		Run:     checked(c.resolve, c.run),
+	}
+}
+
+func (c *electCall) addTo(cmd *cobra.Command) {
+	c.benchCall.addTo(cmd)
+	cmd.Flags().BoolVar(&c.explain, "explain", false,
+		"start nothing, and tell one election message by message, and another after a crash of the leader")
+	group(cmd.Flags(), option.Running)
+	forOneCall(cmd, "explain")
+}
+
+func (c *electCall) run(ctx context.Context, a *app) error {
+	switch {
+	case c.explain && len(c.required.all) > 0:
+		return errors.New("--explain starts no run of which anything could be required: leave out --require")
+	case c.explain:
+		return c.tellElections(a.stdout)
+	}
+	return c.benchCall.run(ctx, a)
+}
+
+// tellElections tells an election message by message: that of the initiators and, of a scheme that outlasts
 // crashes, the one after the leader has crashed. Messages arrive in the order in which they were sent, and
 // timers run out when nothing else is left.
-func (a *app) explain(c *benchCall) error {
+func (c *electCall) tellElections(w io.Writer) error {
 	if len(c.Faults) > 0 {
 		return errors.New("--explain tells what happens when nothing goes wrong, and then when the leader " +
 			"crashes: leave out the faults, or write a schedule for simulate --replay")
@@ -85,10 +95,10 @@ func (a *app) explain(c *benchCall) error {
 		s.Steps = append(s.Steps, replay.Step{What: replay.StepCampaign, Node: id})
 	}
 	s.Steps = append(s.Steps, replay.Step{What: replay.StepRest})
-	fmt.Fprintf(a.stdout, "%s\n\n", strings.Join(append([]string{
-		terminal.PaletteFor(a.stdout).Paint(terminal.Bold, c.Spec.Name),
+	fmt.Fprintf(w, "%s\n\n", strings.Join(append([]string{
+		terminal.PaletteFor(w).Paint(terminal.Bold, c.Spec.Name),
 		english.Count(c.Config.N, "node", "nodes")}, c.Config.Given()...), ", "))
-	first, err := a.tellElection(s, nil, fmt.Sprintf("The initiators campaign: %s",
+	first, err := tellElection(w, s, nil, fmt.Sprintf("The initiators campaign: %s",
 		cmp.Or(c.Workload.Initiators, workload.AllInitiate)))
 	if err != nil {
 		return err
@@ -103,12 +113,12 @@ func (a *app) explain(c *benchCall) error {
 	}
 	s.Steps = append(s.Steps, replay.Step{What: replay.StepCrash, Node: leader},
 		replay.Step{What: replay.StepRest})
-	_, err = a.tellElection(s, first, fmt.Sprintf("The leader, node %d, crashes", leader))
+	_, err = tellElection(w, s, first, fmt.Sprintf("The leader, node %d, crashes", leader))
 	return err
 }
 
 // tellElection plays a schedule, and tells what happens after what was told before; nil: nothing was.
-func (a *app) tellElection(s *replay.Schedule, before *replay.Played, title string) (*replay.Played,
+func tellElection(w io.Writer, s *replay.Schedule, before *replay.Played, title string) (*replay.Played,
 	error) {
 	played, err := replay.Play(s)
 	if err != nil {
@@ -127,9 +137,9 @@ func (a *app) tellElection(s *replay.Schedule, before *replay.Played, title stri
 		told = len(before.Story)
 		add(before, ^uint64(0)) // minus one
 	}
-	fmt.Fprintf(a.stdout, "%s\n", title)
+	fmt.Fprintf(w, "%s\n", title)
 	for i, line := range played.Story[told:] {
-		writeWrapped(a.stdout, fmt.Sprintf("%4d  ", i+1), line)
+		writeWrapped(w, fmt.Sprintf("%4d  ", i+1), line)
 	}
 	var counts []string
 	for kind, n := range sent {
@@ -137,9 +147,9 @@ func (a *app) tellElection(s *replay.Schedule, before *replay.Played, title stri
 			counts = append(counts, fmt.Sprintf("%d %s", n, codec.Name(kind)))
 		}
 	}
-	fmt.Fprintf(a.stdout, "      messages: %s\n\n", english.List(counts))
+	fmt.Fprintf(w, "      messages: %s\n\n", english.List(counts))
 	if v := played.Violation; v != nil {
-		fmt.Fprintf(a.stdout, "%s\n", v.Says)
+		fmt.Fprintf(w, "%s\n", v.Says)
 	}
 	return played, nil
 }

@@ -95,22 +95,20 @@ type exploreCall struct {
 	removed    bool // a schedule that was saved earlier
 }
 
-func (a *app) exploreCommand() *cobra.Command {
-	c := exploreCall{memory: defaultMemory(results.ThisMachine()),
+func exploreCommand() Command {
+	c := &exploreCall{memory: defaultMemory(results.ThisMachine()),
 		timing: replay.Timing{Tick: time.Millisecond}}
-	cmd, _ := a.many(&cobra.Command{
-		Use:     "explore",
+	return Command{
+		Name:    "explore",
 		Short:   "Try every order of events in a small cluster",
-		Long:    exploreHelp,
+		Help:    exploreHelp,
 		Example: exploreExample,
-	}, c.resolve, func(ctx context.Context) error { return a.explore(ctx, &c) })
-	c.addFlags(cmd)
-	completeFlags(cmd)
-	completeWith(cmd, "check", c.checks.known())
-	return cmd
+		Options: c.addTo,
+		Run:     many(c.resolve, c.run),
+	}
 }
 
-func (c *exploreCall) addFlags(cmd *cobra.Command) {
+func (c *exploreCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.algorithm, "algo", "ricart-agrawala", "the algorithm, by `name` or alias (see list)")
 	f.IntVarP(&c.Config.N, "nodes", "n", 2, "how many nodes ask for the critical section, or elect")
@@ -152,12 +150,13 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 	f.StringVar(&c.picture, "diagram", "", "`file` for a picture of what is found wrong, as SVG")
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
 	addNoProgress(f, &c.noProgress)
-	f.SetNormalizeFunc(longN)
 	noZero(f, "campaigns", "would let nobody campaign: leave it out for as many as --entries allows")
 	noZero(f, "copies", "would lose every message: leave it out for the default")
 	noZero(f, "timeouts", "would let no timer run out: leave it out for any number")
 	noZero(f, "depth", "would be no step at all: leave it out to go to the end")
 	noZero(f, "states", "would be no state at all: leave it out for all")
+	completeFlags(cmd)
+	completeWith(cmd, "check", c.checks.known())
 }
 
 // resolve finds the algorithm, and checks the flags.
@@ -204,7 +203,7 @@ func (c *exploreCall) restsOnFIFO() bool {
 	return rests&nodes.FIFO != 0
 }
 
-func (a *app) explore(ctx context.Context, c *exploreCall) error {
+func (c *exploreCall) run(ctx context.Context, a *app) error {
 	c.Interrupt = ctx.Done()
 	bar := a.newBar(c.noProgress, 0)
 	c.Progress = func(p explore.Progress) {

@@ -43,30 +43,34 @@ const injectExample = `  orchestrator inject --kill holder
 
 // An injectCall is one call of inject.
 type injectCall struct {
-	faults faultFlags
-	list   bool
-	heal   int // the number of a fault; 0: none
+	faults  faultFlags
+	list    bool
+	heal    int // the number of a fault; 0: none
+	request *control.Request
 }
 
 // lasts is how long an injected fault lasts by default.
 const lasts = time.Second
 
-func (a *app) injectCommand() *cobra.Command {
-	var c injectCall
-	var request *control.Request
-	cmd := onRun(&cobra.Command{
-		Use:     "inject [RUN]",
-		Short:   "Inject faults into a run that is on",
-		Long:    injectHelp,
-		Example: injectExample,
-	}, func(_ *cobra.Command, s settings) (err error) {
-		request, err = c.request(s)
-		return err
-	}, func(ctx context.Context, _ settings, folder *results.Folder) error {
-		return a.inject(ctx, folder, request)
-	})
+func injectCommand() Command {
+	c := &injectCall{}
+	return Command{
+		Name:     "inject [RUN]",
+		Short:    "Inject faults into a run that is on",
+		Help:     injectHelp,
+		Example:  injectExample,
+		Options:  c.addTo,
+		Args:     atMostOne,
+		Complete: completeRun,
+		Run: onRun(func(_ *cobra.Command, s settings) (err error) {
+			c.request, err = c.asked(s)
+			return err
+		}, c.run),
+	}
+}
+
+func (c *injectCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVar(&c.faults.plan, "plan", "",
 		"the `plan` of what goes wrong, its times counted from now: one of those that plans lists, or a file")
 	c.faults.addFaults(f)
@@ -85,11 +89,10 @@ func (a *app) injectCommand() *cobra.Command {
 	forOneCall(cmd, once...)
 	f.String("results", "results", "`folder` of all result sets")
 	completeFaults(cmd)
-	return cmd
 }
 
-// request returns what the flags ask of a run.
-func (c *injectCall) request(s settings) (*control.Request, error) {
+// asked returns what the flags ask of a run.
+func (c *injectCall) asked(s settings) (*control.Request, error) {
 	r := &control.Request{Do: control.Inject}
 	if c.faults.plan != "" {
 		p, err := chaos.FindPlan(c.faults.plan, nil)
@@ -130,8 +133,9 @@ func (c *injectCall) request(s settings) (*control.Request, error) {
 	return r, nil
 }
 
-// inject asks the run in a folder.
-func (a *app) inject(ctx context.Context, folder *results.Folder, r *control.Request) error {
+// run asks the run in a folder.
+func (c *injectCall) run(ctx context.Context, a *app, folder *results.Folder) error {
+	r := c.request
 	client, err := dial(folder)
 	if err != nil {
 		return err
@@ -140,7 +144,7 @@ func (a *app) inject(ctx context.Context, folder *results.Folder, r *control.Req
 	reply, err := a.askUntilOn(ctx, client, r)
 	switch {
 	case r.Do == control.List && err == nil:
-		return a.listFaults(folder, &reply)
+		return listFaults(a, folder, &reply)
 	case err == nil && reply.Refused != "" && reply.Wrong:
 		return errors.New(reply.Refused)
 	case err == nil && reply.Refused != "":
@@ -310,7 +314,7 @@ func nodesText(p *chaos.Progress) string {
 }
 
 // listFaults lists the faults of a run.
-func (a *app) listFaults(folder *results.Folder, r *control.Reply) error {
+func listFaults(a *app, folder *results.Folder, r *control.Reply) error {
 	if r.Refused != "" {
 		fmt.Fprintf(a.stderr, "orchestrator: %s takes no faults now: %s\n", folder.Ref(), r.Refused)
 	}

@@ -71,16 +71,22 @@ type matrixCall struct {
 	mixed                 bool // of services and failovers
 }
 
-func (a *app) matrixCommand() *cobra.Command {
-	var c matrixCall
+func matrixCommand() Command {
+	c := &matrixCall{}
 	c.Seed, c.Setup.Set = 1, "matrix"
 	c.failover.ttls, c.failover.Parallel = failoverTTLs, failoverParallel
-	cmd, f := a.many(&cobra.Command{
-		Use:     "matrix",
+	return Command{
+		Name:    "matrix",
 		Short:   "Run every algorithm under every plan, and compare what becomes of it with what its row says",
-		Long:    matrixHelp,
+		Help:    matrixHelp,
 		Example: matrixExample,
-	}, c.check, func(ctx context.Context) error { return a.matrix(ctx, &c) })
+		Options: c.addTo,
+		Run:     many(c.check, c.run),
+	}
+}
+
+func (c *matrixCall) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.BoolVar(&c.services.asked, "services", false,
 		"known failures of services such as etcd and redis instead, in the set "+servicesSet)
 	f.StringSliceVar(&c.services.only, "only", nil,
@@ -109,7 +115,6 @@ func (a *app) matrixCommand() *cobra.Command {
 	addNoProgress(f, &c.noProgress)
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 	completeWith(cmd, "faults", planNames())
-	return cmd
 }
 
 // runsSimulated is how many simulated runs a cell has unless the user says otherwise.
@@ -179,12 +184,12 @@ func checkPlans(names []string) error {
 	return nil
 }
 
-func (a *app) matrix(ctx context.Context, c *matrixCall) error {
+func (c *matrixCall) run(ctx context.Context, a *app) error {
 	switch {
 	case c.failover.asked:
-		return a.matrixOfFailovers(ctx, c)
+		return c.matrixOfFailovers(ctx, a)
 	case c.services.asked:
-		return a.matrixOfServices(ctx, c)
+		return c.matrixOfServices(ctx, a)
 	}
 	if err := equipFor(&c.Setup, c.Real); err != nil {
 		return err
@@ -198,7 +203,7 @@ func (a *app) matrix(ctx context.Context, c *matrixCall) error {
 	}
 	path, err := results.WriteSetTable(c.Setup.Results, c.Setup.Set, results.MatrixFile, rows)
 	printMatrix(a.stdout, cells, rows)
-	a.printDiffering(c, cells)
+	c.printDiffering(a, cells)
 	printCells(a.stdout, cells)
 	if err != nil {
 		return failure{err, unwritten}
@@ -213,7 +218,7 @@ func (a *app) matrix(ctx context.Context, c *matrixCall) error {
 
 // printDiffering prints which cells are wrong, and how to repeat a run of each. A cell that no fault has hit
 // is counted apart. If no cell was hit, nothing is shown.
-func (a *app) printDiffering(c *matrixCall, cells []*study.Cell) {
+func (c *matrixCall) printDiffering(a *app, cells []*study.Cell) {
 	differ, show, missed := 0, 0, 0
 	for _, cell := range cells {
 		r := cell.Wrong()

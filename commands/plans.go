@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -24,40 +25,41 @@ const plansExample = `  orchestrator plans
   orchestrator plans ./mine.yaml
   orchestrator bench --algo ricart -n 5 --plan split-brain`
 
-func (a *app) plansCommand() *cobra.Command {
-	algorithm := ""
-	cmd := &cobra.Command{
-		Use:               "plans [NAME]",
-		Short:             "List the plans of what goes wrong, or explain one",
-		Long:              plansHelp,
-		Example:           plansExample,
-		Args:              atMostOne,
-		ValidArgsFunction: completePlan,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := settingsOf(cmd); err != nil {
-				return err
-			}
-			return a.plans(args, algorithm)
-		},
+// A plansCall is one call of plans.
+type plansCall struct{ algorithm string }
+
+func plansCommand() Command {
+	c := &plansCall{}
+	return Command{
+		Name:     "plans [NAME]",
+		Short:    "List the plans of what goes wrong, or explain one",
+		Help:     plansHelp,
+		Example:  plansExample,
+		Options:  c.addTo,
+		Args:     atMostOne,
+		Complete: completePlan,
+		Run:      named(c.run),
 	}
-	cmd.Flags().StringVar(&algorithm, "algo", "", "list the plans that fit this algorithm, by `name` or alias")
-	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
-	forOneCall(cmd, "algo")
-	return cmd
 }
 
-// plans lists the plans, those that fit an algorithm if one is named, or explains one.
-func (a *app) plans(names []string, algorithm string) error {
+func (c *plansCall) addTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.algorithm, "algo", "", "list the plans that fit this algorithm, by `name` or alias")
+	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	forOneCall(cmd, "algo")
+}
+
+// run lists the plans, those that fit an algorithm if one is named, or explains one.
+func (c *plansCall) run(_ context.Context, a *app, names []string) error {
 	switch {
-	case len(names) == 0 && algorithm == "":
+	case len(names) == 0 && c.algorithm == "":
 		writePlans(a.stdout)
 	case len(names) == 0:
-		row, err := findAlgorithm(algorithm)
+		row, err := findAlgorithm(c.algorithm)
 		if err != nil {
 			return err
 		}
 		listPlans(a.stdout, "that fit "+row.Name, chaos.ScenariosOf(row))
-	case algorithm != "":
+	case c.algorithm != "":
 		return fmt.Errorf("--algo lists plans, and %s names one: leave out one of the two", names[0])
 	default:
 		p, err := chaos.FindPlan(names[0], nil)

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -57,54 +56,29 @@ var (
 const runHelp = `RUN is the path of a run's folder, set/run, the name of the run alone, or latest (the
 default).`
 
-// onRun completes a command that is about one stored run: the one that its argument names, or the latest.
-// What is wrong with its flags, by check, is said first.
-func onRun(cmd *cobra.Command, check func(*cobra.Command, settings) error,
-	do func(context.Context, settings, *results.Folder) error) *cobra.Command {
-	cmd.ValidArgsFunction = completeRun
-	return onStored(cmd, check, results.Open, do)
-}
-
-// onStored completes a command that is about what open finds below the folder of all result sets.
-func onStored[T any](cmd *cobra.Command, check func(*cobra.Command, settings) error,
-	open func(root, ref string) (T, error), do func(context.Context, settings, T) error) *cobra.Command {
-	cmd.Args = atMostOne
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		s, err := settingsOf(cmd)
-		if err == nil && check != nil {
-			err = check(cmd, s)
-		}
-		if err != nil {
-			return err
-		}
-		root, err := cmd.Flags().GetString("results")
-		if err != nil {
-			return err
-		}
-		stored, err := open(root, append(args, results.LatestLink)[0])
-		if err != nil {
-			return err
-		}
-		return do(cmd.Context(), s, stored)
-	}
-	return cmd
-}
-
-func (a *app) runsCommand() *cobra.Command {
-	var c runsCall
-	cmd := &cobra.Command{
-		Use:     "runs [SET]",
+func runsCommand() Command {
+	c := &runsCall{}
+	return Command{
+		Name:    "runs [SET]",
 		Short:   "List the stored runs",
-		Long:    runsHelp,
+		Help:    runsHelp,
 		Example: runsExample,
+		Options: c.addTo,
+		Args:    atMostOne,
+		Run: func(a *app, cmd *cobra.Command, args []string) error {
+			_, err := settle(cmd, func(s settings) error {
+				return cmp.Or(s.either(cmd, "json", "csv"), c.takeSet(args), c.validate())
+			})
+			if err != nil {
+				return err
+			}
+			return c.run(a)
+		},
 	}
-	checked(cmd, func(s settings) error {
-		return cmp.Or(s.either(cmd, "json", "csv"), c.takeSet(cmd.Flags().Args()), c.validate())
-	}, func(context.Context, settings) error { return a.runs(&c) })
-	cmd.Args = atMostOne
+}
+
+func (c *runsCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.SortFlags = false
-	f.SetNormalizeFunc(longN)
 	f.StringVar(&c.algorithm, "algo", "", "only runs of this algorithm, by `name` or alias")
 	f.StringVar(&c.verdict, "verdict", "", "only runs with this verdict: "+strings.Join(runVerdicts, ", "))
 	f.StringVar(&c.kind, "kind", "", "only runs of this kind: "+strings.Join(runKinds, ", "))
@@ -120,7 +94,6 @@ func (a *app) runsCommand() *cobra.Command {
 	completeWith(cmd, "verdict", runVerdicts)
 	completeWith(cmd, "kind", runKinds)
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
-	return cmd
 }
 
 // takeSet takes the set that is named without --set.
@@ -159,8 +132,8 @@ func (c *runsCall) validate() error {
 	return nil
 }
 
-// runs lists the runs that the filters let through.
-func (a *app) runs(c *runsCall) error {
+// run lists the runs that the filters let through.
+func (c *runsCall) run(a *app) error {
 	all, others, err := c.read()
 	if err != nil {
 		return err

@@ -71,13 +71,13 @@ func alsoHere(err error) (text string) {
 // serviceArgs make this program that of its own services.
 var serviceArgs = []string{"service"}
 
-func (a *app) serviceCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:                "service",
-		Short:              "Describe a service that this program has, be its client, or start its servers",
-		Hidden:             true,
-		DisableFlagParsing: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
+func serviceCommand() Command {
+	return Command{
+		Name:   "service",
+		Short:  "Describe a service that this program has, be its client, or start its servers",
+		Hidden: true,
+		Raw:    true,
+		Run: func(a *app, cmd *cobra.Command, args []string) error {
 			own := service.Table{Services: ownServices, Self: append([]string{terminal.OwnPath()}, serviceArgs...)}
 			a.status = own.Call(args, cmd.InOrStdin(), a.stdout, a.stderr) // which its caller says as its own
 			return nil

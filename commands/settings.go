@@ -159,14 +159,6 @@ func (s settings) elsewhere(names ...string) string {
 	return strings.Join(says, "; ")
 }
 
-// note says on standard error which flags have values that the user did not write on the command line, since
-// these may be meant for another command.
-func (a *app) note(s settings) {
-	if elsewhere := s.elsewhere(); elsewhere != "" {
-		fmt.Fprintf(a.stderr, "orchestrator: %s\n", elsewhere)
-	}
-}
-
 // either lets one of two switches be on: that of the higher rank.
 func (s settings) either(cmd *cobra.Command, one, other string) error {
 	a, b := cmd.Flags().Lookup(one), cmd.Flags().Lookup(other)
@@ -288,7 +280,7 @@ type knownFlags map[string]*pflag.Flag
 // knownSettings returns those flags of all commands.
 func knownSettings(root *cobra.Command) knownFlags {
 	known := knownFlags{}
-	for _, cmd := range root.Commands() {
+	for _, cmd := range allBelow(root) {
 		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 			if isSetting(f) {
 				known[f.Name] = f
@@ -375,10 +367,11 @@ var variable = regexp.MustCompile(`(?s)^([A-Z][A-Z0-9_]*)=(.*)$`)
 // first word that is none ends them: what follows may be the value of a flag.
 func variablesToFlags(root *cobra.Command, args []string) ([]string, error) {
 	cmd, rest, err := root.Find(args)
-	if err != nil || cmd == root || len(rest) != len(args)-1 {
+	words := len(strings.Fields(cmd.CommandPath())) - 1 // of the name of the command
+	if err != nil || cmd == root || len(rest) != len(args)-words {
 		return args, nil // cobra says what is wrong
 	}
-	flags := []string{args[0]}
+	flags := slices.Clone(args[:words])
 	for i, word := range rest {
 		v := variable.FindStringSubmatch(word)
 		if v == nil {

@@ -27,22 +27,27 @@ const showExample = `  orchestrator show
   orchestrator show bench/20260131-140509-ricart-agrawala-n32
   orchestrator show --json results/latest`
 
-func (a *app) showCommand() *cobra.Command {
-	var asJSON bool
-	cmd := onRun(&cobra.Command{
-		Use:     "show [RUN]",
+// A showCall is one call of show.
+type showCall struct{ json bool }
+
+func showCommand() Command {
+	c := &showCall{}
+	return Command{
+		Name:    "show [RUN]",
 		Short:   "Print the summary of a stored run again",
-		Long:    showHelp,
+		Help:    showHelp,
 		Example: showExample,
-	}, nil, func(_ context.Context, _ settings, folder *results.Folder) error {
-		return a.show(folder, asJSON)
-	})
-	cmd.Flags().String("results", "results", "`folder` of all result sets")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document instead")
-	return cmd
+		Options: func(cmd *cobra.Command) {
+			cmd.Flags().String("results", "results", "`folder` of all result sets")
+			cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON document instead")
+		},
+		Args:     atMostOne,
+		Complete: completeRun,
+		Run:      onRun(nil, c.run),
+	}
 }
 
-func (a *app) show(folder *results.Folder, asJSON bool) error {
+func (c *showCall) run(_ context.Context, a *app, folder *results.Folder) error {
 	s, err := bench.ReadSummary(folder)
 	switch tables := (bench.TablesError{}); {
 	case errors.As(err, &tables):
@@ -54,7 +59,7 @@ func (a *app) show(folder *results.Folder, asJSON bool) error {
 		return failure{err, check.Inconclusive.ExitCode()}
 	}
 	a.status = s.Outcome().ExitCode()
-	if asJSON {
+	if c.json {
 		return text.JSON(a.stdout, s)
 	}
 	if len(s.Changed) > 0 {

@@ -42,25 +42,26 @@ var simulatedLatency = chance.Constant(time.Millisecond)
 type simulateCall struct {
 	benchCall
 	schedule string // to play again; empty: none
+	asked    string // the algorithm that the schedule is to be of; empty: any
 	shrink   bool
 }
 
-func (a *app) simulateCommand() *cobra.Command {
-	c := simulateCall{benchCall: benchCall{runCommand: simulateRuns}}
+func simulateCommand() Command {
+	c := &simulateCall{benchCall: benchCall{runCommand: simulateRuns}}
 	c.Latency = simulatedLatency
 	c.setup.Set = "simulate"
 	c.Simulated = true
-	cmd := checked(&cobra.Command{
-		Use:     "simulate",
+	return Command{
+		Name:    "simulate",
 		Short:   "Run an algorithm on virtual time, measure it and judge it",
-		Long:    simulateHelp,
+		Help:    simulateHelp,
 		Example: simulateExample,
-	}, c.check, func(ctx context.Context, s settings) error {
-		if c.schedule != "" {
-			return a.replay(&c, c.asked(s))
-		}
-		return a.simulate(ctx, &c)
-	})
+		Options: c.addTo,
+		Run:     checked(c.check, c.run),
+	}
+}
+
+func (c *simulateCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	c.addRunFlags(f)
 	f.StringVar(&c.schedule, "replay", "",
@@ -70,12 +71,14 @@ func (a *app) simulateCommand() *cobra.Command {
 	group(f, option.Running)
 	forOneCall(cmd, "shrink", "require")
 	completeFlags(cmd)
-	return cmd
 }
 
 // check completes the call, and says what is wrong with it, if anything is.
 func (c *simulateCall) check(s settings) error {
 	if c.schedule != "" {
+		if s.rank("algo") == byFlag {
+			c.asked = c.Algorithm
+		}
 		return c.nothingElse(s)
 	}
 	if err := c.resolve(s); err != nil {
@@ -105,17 +108,12 @@ func (c *simulateCall) nothingElse(s settings) error {
 		strings.Join(extra, ", "))
 }
 
-// asked returns the algorithm that the command line names, or nothing.
-func (c *simulateCall) asked(s settings) string {
-	if s.rank("algo") == byFlag {
-		return c.Algorithm
+// run makes the run that c asks for, on virtual time.
+func (c *simulateCall) run(ctx context.Context, a *app) error {
+	if c.schedule != "" {
+		return c.replay(a)
 	}
-	return ""
-}
-
-// simulate makes the run that c asks for, on virtual time.
-func (a *app) simulate(ctx context.Context, c *simulateCall) error {
-	made, err := a.bench(ctx, &c.benchCall)
+	made, err := c.make(ctx, a)
 	if err != nil || made == nil || !c.shrink {
 		return err
 	}

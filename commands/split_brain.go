@@ -62,17 +62,21 @@ type splitBrainCall struct {
 	mixed                 bool
 }
 
-func (a *app) splitBrainCommand() *cobra.Command {
-	var c splitBrainCall
+func splitBrainCommand() Command {
+	c := &splitBrainCall{}
 	c.Setup.Set = "split-brain"
-	cmd, f := a.many(&cobra.Command{
-		Use:     "split-brain",
+	return Command{
+		Name:    "split-brain",
 		Short:   "Cut a cluster in two under every scheme of election, and compare who leads",
-		Long:    splitBrainHelp,
+		Help:    splitBrainHelp,
 		Example: splitBrainExample,
-	}, func(s settings) error { return s.blame(c.check(s)) },
-		func(ctx context.Context) error { return a.splitBrain(ctx, &c) })
-	f.SetNormalizeFunc(longN)
+		Options: c.addTo,
+		Run:     many(func(s settings) error { return s.blame(c.check(s)) }, c.run),
+	}
+}
+
+func (c *splitBrainCall) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.StringSliceVar(&c.schemes, "scheme", nil,
 		"only these schemes, by `names` or aliases, with commas between")
 	f.IntVarP(&c.N, "nodes", "n", 5, "how many nodes elect a leader")
@@ -96,7 +100,6 @@ func (a *app) splitBrainCommand() *cobra.Command {
 	completeOptions(cmd)
 	addNoProgress(f, &c.noProgress)
 	completeWith(cmd, "scheme", namesOf(election.Table))
-	return cmd
 }
 
 // check completes the call, and says what is wrong with it, if anything is.
@@ -125,7 +128,7 @@ func (c *splitBrainCall) show(run string) string {
 	return terminal.CallOn("show", filepath.Join(c.Setup.Results, run))
 }
 
-func (a *app) splitBrain(ctx context.Context, c *splitBrainCall) error {
+func (c *splitBrainCall) run(ctx context.Context, a *app) error {
 	if err := equipFor(&c.Setup, c.Real); err != nil {
 		return err
 	}
@@ -145,7 +148,7 @@ func (a *app) splitBrain(ctx context.Context, c *splitBrainCall) error {
 		failed += "interrupted: some schemes have no run\n"
 	}
 	path, err := results.WriteSetTable(c.Setup.Results, c.Setup.Set, results.SplitBrainFile, rows)
-	a.printSplitBrain(c, rows, failed)
+	c.printSplitBrain(a, rows, failed)
 	if err != nil {
 		return failure{err, unwritten}
 	}
@@ -155,7 +158,7 @@ func (a *app) splitBrain(ctx context.Context, c *splitBrainCall) error {
 }
 
 // printSplitBrain prints the table, and what differs.
-func (a *app) printSplitBrain(c *splitBrainCall, rows []results.SplitBrainRow, failed string) {
+func (c *splitBrainCall) printSplitBrain(a *app, rows []results.SplitBrainRow, failed string) {
 	var cuts []string
 	for _, cut := range c.Cuts {
 		cuts = append(cuts, cut.String())

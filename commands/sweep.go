@@ -83,29 +83,31 @@ const mostRuns = 100_000
 // longSweep is what takes so long that a user has to ask for it.
 const longSweep = 24 * time.Hour
 
-func (a *app) sweepCommand() *cobra.Command {
-	var c sweepCall
+func sweepCommand() Command {
+	c := &sweepCall{}
 	c.Seed, c.Trials, c.Setup.Set, c.WaitBound = 1, 5, "sweep", time.Second
-	cmd := &cobra.Command{
-		Use:     "sweep [FILE]",
+	return Command{
+		Name:    "sweep [FILE]",
 		Short:   "Make a set of runs over lists of algorithms, sizes, loads and faults",
-		Long:    sweepHelp,
+		Help:    sweepHelp,
 		Example: sweepExample,
+		Options: c.addTo,
 		Args:    atMostOne,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		Run: func(a *app, cmd *cobra.Command, args []string) error {
 			s, err := settingsOf(cmd)
 			if err == nil {
-				err = a.resolveSweep(cmd, &c, s, args)
+				err = c.resolve(cmd.Flags(), s, args)
 			}
 			if err != nil {
 				return err
 			}
-			return a.sweep(cmd.Context(), &c)
+			return c.run(cmd.Context(), a)
 		},
 	}
+}
+
+func (c *sweepCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.SortFlags = false
-	f.SetNormalizeFunc(longN)
 	f.BoolVar(&c.simulated, "simulated", false, "on virtual time, as simulate")
 	f.IntVar(&c.Trials, "trials", c.Trials, "how many runs each configuration has, each with a seed of its own")
 	noZero(f, "trials", "would make no run: write a number from 1, or leave it out")
@@ -120,12 +122,11 @@ func (a *app) sweepCommand() *cobra.Command {
 	addNoProgress(f, &c.noProgress)
 	c.addLists(cmd)
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
-	return cmd
 }
 
-// resolveSweep works out the configurations of a sweep. What is wrong with a value is an error; what one
+// resolve works out the configurations of a sweep. What is wrong with a value is an error; what one
 // algorithm refuses is left out, and kept for the user.
-func (a *app) resolveSweep(cmd *cobra.Command, c *sweepCall, s settings, args []string) error {
+func (c *sweepCall) resolve(flags *pflag.FlagSet, s settings, args []string) error {
 	g := &grid{parts: []part{{lists: map[string][]string{}}}}
 	given := map[string][]string{}
 	for name, l := range c.lists {
@@ -140,7 +141,7 @@ func (a *app) resolveSweep(cmd *cobra.Command, c *sweepCall, s settings, args []
 	if len(args) > 0 {
 		var err error
 		g, err = readGrid(args[0], c.listNames(), func(flag string, value *yaml.Node) (bool, error) {
-			return c.own(cmd.Flags(), flag, value, s)
+			return c.own(flags, flag, value, s)
 		})
 		if err != nil {
 			return err
@@ -207,7 +208,7 @@ func (c *sweepCall) maker() runMaker {
 }
 
 // sweep makes the runs.
-func (a *app) sweep(ctx context.Context, c *sweepCall) error {
+func (c *sweepCall) run(ctx context.Context, a *app) error {
 	if err := equipFor(&c.Setup, !c.simulated); err != nil {
 		return err
 	}
@@ -217,7 +218,7 @@ func (a *app) sweep(ctx context.Context, c *sweepCall) error {
 		return unreadable(err)
 	}
 	takes := maker.Takes(ctx)
-	a.printPlan(c, before, left, takes)
+	c.printPlan(a, before, left, takes)
 	a.warnOfNoCommit()
 	if takes.High > longSweep && !c.anyLength {
 		return fmt.Errorf("it takes more than a day: give fewer values or trials, or say --any-length")
@@ -242,11 +243,11 @@ func (a *app) sweep(ctx context.Context, c *sweepCall) error {
 	}
 	runs, err := maker.Make(ctx)
 	bar.clear()
-	a.printChanged(c)
+	c.printChanged(a)
 	if c.find {
-		return a.tellRates(c, runs, err)
+		return c.tellRates(a, runs, err)
 	}
-	return a.tellSweep(c, runs, left-len(runs), err)
+	return c.tellSweep(a, runs, left-len(runs), err)
 }
 
 // unreadable gives the error of a set that cannot be read its exit status.
@@ -268,7 +269,7 @@ func (c *sweepCall) progressText(done, all, before int, began time.Time, r *stud
 }
 
 // tellSweep says what came of the runs, of which some are left.
-func (a *app) tellSweep(c *sweepCall, runs []*study.Result, left int, err error) error {
+func (c *sweepCall) tellSweep(a *app, runs []*study.Result, left int, err error) error {
 	outcomes := map[string]int{}
 	for _, r := range runs {
 		if r.Err != nil {
@@ -720,7 +721,7 @@ func flagText(cell map[string]string) string {
 }
 
 // printPlan says what a sweep is about to do.
-func (a *app) printPlan(c *sweepCall, before, left int, takes study.Length) {
+func (c *sweepCall) printPlan(a *app, before, left int, takes study.Length) {
 	most := ""
 	if c.find && left > 0 {
 		most = "at most "
@@ -740,7 +741,7 @@ func (a *app) printPlan(c *sweepCall, before, left int, takes study.Length) {
 		fmt.Fprintln(a.stdout, lengthText(takes, c.find))
 		fmt.Fprintf(a.stdout, "At most %d MB of disk while a run goes on.\n", c.maker().DiskSpace()>>20)
 	}
-	a.printRefused(c)
+	c.printRefused(a)
 }
 
 // lengthText says how long runs take, at most or about.
@@ -777,7 +778,7 @@ func roughly(d time.Duration) string {
 }
 
 // printRefused prints which configurations are left out, and why.
-func (a *app) printRefused(c *sweepCall) {
+func (c *sweepCall) printRefused(a *app) {
 	const few = 3
 	for _, why := range slices.Sorted(maps.Keys(c.refused)) {
 		cells := c.refused[why]
@@ -793,7 +794,7 @@ func (a *app) printRefused(c *sweepCall) {
 }
 
 // printChanged names the runs whose tables were changed, which are left out.
-func (a *app) printChanged(c *sweepCall) {
+func (c *sweepCall) printChanged(a *app) {
 	for _, err := range c.Changed() {
 		fmt.Fprintf(a.stderr, "orchestrator: %v\n", err)
 	}
@@ -842,7 +843,7 @@ func (c *sweepCall) resolveOwn(g *grid, s settings) error {
 }
 
 // tellRates says what the highest rates are.
-func (a *app) tellRates(c *sweepCall, runs []*study.Result, err error) error {
+func (c *sweepCall) tellRates(a *app, runs []*study.Result, err error) error {
 	for _, r := range runs {
 		if r.Err != nil {
 			fmt.Fprintf(a.stderr, "orchestrator: a run %s\n", r.Says)
@@ -856,7 +857,7 @@ func (a *app) tellRates(c *sweepCall, runs []*study.Result, err error) error {
 		fmt.Fprintln(a.stdout, "0 runs: the set has them all.")
 	}
 	fmt.Fprintln(a.stdout)
-	a.printRates(c, rows)
+	c.printRates(a, rows)
 	if len(rows) < len(c.Cells) {
 		a.status = max(a.status, check.Inconclusive.ExitCode())
 	}
@@ -883,7 +884,7 @@ func (a *app) tellRates(c *sweepCall, runs []*study.Result, err error) error {
 
 // printRates prints a line for each configuration: its algorithm, nodes and latency, what else they differ
 // in, and its highest rate.
-func (a *app) printRates(c *sweepCall, rows []results.RateRow) {
+func (c *sweepCall) printRates(a *app, rows []results.RateRow) {
 	if len(rows) == 0 {
 		fmt.Fprintln(a.stdout, "No search has ended.")
 		return
