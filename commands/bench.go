@@ -66,6 +66,7 @@ type benchCall struct {
 	bench.Job
 	regions    string // the file of them
 	faults     faultFlags
+	explain    bool
 	foreign    foreignFlags
 	service    serviceFlags
 	setup      bench.Setup
@@ -76,7 +77,7 @@ type benchCall struct {
 }
 
 func benchCommand() Command {
-	c := &benchCall{runCommand: benchRuns}
+	c := &benchCall{runCommand: anyRuns}
 	return Command{
 		Name:    "bench",
 		Short:   "Run an algorithm under a load, measure it and judge it",
@@ -89,9 +90,13 @@ func benchCommand() Command {
 
 // addTo adds the flags of real runs to a command.
 func (c *benchCall) addTo(cmd *cobra.Command) {
-	c.addFlags(cmd.Flags())
-	forOneCall(cmd, "require")
-	completeFlags(cmd)
+	f := cmd.Flags()
+	c.addFlags(f)
+	f.BoolVar(&c.explain, "explain", false,
+		"start nothing, and tell one election message by message, and another after a crash of the leader")
+	group(f, option.Running)
+	forOneCall(cmd, "explain", "require")
+	completeFlags(cmd, c.table())
 }
 
 // addFlags adds the flags of real runs.
@@ -115,7 +120,8 @@ func (c *benchCall) addFlags(f *pflag.FlagSet) {
 func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
 	c.Patience, c.Config.N, c.Resources, c.Brokers, c.Trials = 3*time.Second, c.nodes, 1, 1, 1
 	c.Duration, c.Workload.Hold = 3*time.Second, chance.Constant(100*time.Microsecond)
-	f.StringVar(&c.Algorithm, c.naming, c.algorithm, "the "+c.one+", by `name` or alias (see list)")
+	f.StringVar(&c.Algorithm, "algo", c.algorithm,
+		"algorithm or scheme of election, by `name` or alias (see list); --scheme says the same")
 	group(f, option.System)
 	c.addOptions(f, false)
 	addAlgorithmOptions(f, &c.Config, c.table())
@@ -155,14 +161,6 @@ func addNoProgress(f *pflag.FlagSet, off *bool) {
 	f.BoolVar(off, "no-progress", false, "show no progress, even on a terminal")
 }
 
-// longN lets --n stand for --nodes, as -n does.
-func longN(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-	if name == "n" {
-		name = "nodes"
-	}
-	return pflag.NormalizedName(name)
-}
-
 // resolve works out what the flags imply, and whether they contradict each other. Of two that do, the one of
 // the higher rank counts: the command line overrides the file.
 func (c *benchCall) resolve(s settings) error {
@@ -175,10 +173,10 @@ func (c *benchCall) resolve(s settings) error {
 	}
 	c.Spec, c.Problem = row, check.ProblemOf(row)
 	if !slices.Contains(c.problems, c.Problem) {
-		return s.blame(fmt.Errorf("%s %s: %s", row.Name, c.Problem.Misplaced, c.Problem.Instead), c.naming)
+		return s.blame(fmt.Errorf("%s %s: %s", row.Name, c.Problem.Misplaced, c.Problem.Instead), "algo")
 	}
 	if err := c.resolveDemand(s); err != nil {
-		return s.blame(err, "load", "think", "rate", "arrivals")
+		return s.blame(err, "algo", "load", "think", "rate", "arrivals")
 	}
 	c.resolveEnd(s)
 	if err := c.checkControl(s); err != nil {
@@ -190,7 +188,7 @@ func (c *benchCall) resolve(s settings) error {
 	if !s.given("seed") {
 		c.Seed = uint64(rand.Uint32()) // short enough to read out
 	}
-	if c.Config, err = s.checkOptions(c.Spec, c.Config, s.rank(c.naming)); err != nil {
+	if c.Config, err = s.checkOptions(c.Spec, c.Config, s.rank("algo")); err != nil {
 		return err
 	}
 	if c.Hosts > 0 && c.NATS == "" && !s.given("brokers") {
@@ -207,7 +205,7 @@ func (c *benchCall) resolve(s settings) error {
 		c.resolveEnd(s)
 	}
 	c.Brokers = scene.Brokers
-	if !c.Spec.Broadcasts(c.Config) && s.rank("multicast") < s.rank(c.naming) { // it is for other algorithms
+	if !c.Spec.Broadcasts(c.Config) && s.rank("multicast") < s.rank("algo") { // it is for other algorithms
 		c.Multicast = false
 	}
 	return s.blame(hinted(c.Check()))
@@ -239,7 +237,7 @@ func (c *benchCall) row(s settings) (*spec, error) {
 	if err != nil {
 		_, err = c.find(c.Algorithm)
 	}
-	return row, s.blame(err, c.naming)
+	return row, s.blame(err, "algo")
 }
 
 // resolveRegions reads the file of regions, if there is one.
@@ -290,8 +288,6 @@ func exitStatus(r *bench.Run, err error) int {
 
 // A runCommand is what one of the commands that make runs has of its own.
 type runCommand struct {
-	naming    string // the flag that names the algorithm
-	one       string // what it names
 	algorithm string // unless another is named
 	nodes     int    // unless told otherwise
 	find      func(name string) (*spec, error)
@@ -300,26 +296,12 @@ type runCommand struct {
 
 // The commands that make runs.
 var (
-	benchRuns = runCommand{naming: "algo", one: "algorithm", algorithm: "ricart-agrawala", nodes: 8,
-		find: findAlgorithm, problems: problemsOf("bench")}
-	electRuns = runCommand{naming: "scheme", one: "scheme of election", algorithm: "bully", nodes: 5,
-		find: election.Find, problems: problemsOf("elect")}
-	simulateRuns = runCommand{benchRuns.naming, benchRuns.one, benchRuns.algorithm, benchRuns.nodes,
-		findAlgorithm, check.Problems}
+	anyRuns   = runCommand{"ricart-agrawala", 8, findAlgorithm, check.Problems}
+	electRuns = runCommand{"bully", 5, election.Find, []*check.Problem{check.Election}}
 )
 
-// runCommands are those that make real runs, by name.
-var runCommands = map[string]*runCommand{"bench": &benchRuns, "elect": &electRuns}
-
-// problemsOf returns the problems of which a command makes real runs.
-func problemsOf(command string) (all []*check.Problem) {
-	for _, p := range check.Problems {
-		if p.Command == command {
-			all = append(all, p)
-		}
-	}
-	return all
-}
+// realRuns are those of the commands that make real runs.
+var realRuns = map[string]runCommand{"bench": anyRuns, "elect": electRuns}
 
 // table returns the algorithms that the command takes.
 func (c *runCommand) table() []*spec {
@@ -386,6 +368,9 @@ func (c *benchCall) resolveDemand(s settings) error {
 
 // run makes the run that c asks for, shows its progress, and reports on it.
 func (c *benchCall) run(ctx context.Context, a *app) error {
+	if c.explain {
+		return c.tellElections(a.stdout)
+	}
 	_, err := c.make(ctx, a)
 	return err
 }
@@ -533,10 +518,9 @@ func (c *benchCall) judgeRequired(a *app, r *bench.Run) {
 // commandOf returns the command that makes a run for a time with such options, under a plan, for a shell. The
 // path that --server-program has named is not on record.
 func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
-	problem, naming := check.ProblemOf(row), simulateRuns.naming
 	words := []string{terminal.Invoked(), "simulate"}
 	if real {
-		words[1], naming = problem.Command, runCommands[problem.Command].naming
+		words[1] = check.ProblemOf(row).Command
 	}
 	add := func(flag string, value any) {
 		words = append(words, "--"+flag, terminal.ShellQuoted(fmt.Sprint(value)))
@@ -547,7 +531,7 @@ func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 		}
 	}
 	if !foreign.Is(o.Config) {
-		add(naming, row.Name)
+		add("algo", row.Name)
 	}
 	implied := option.Implied(bench.Implied(o, row))
 	if foreign.Is(o.Config) {

@@ -34,7 +34,7 @@ func (c *Command) in(a *app) *cobra.Command {
 		cmd.Args = noArgs
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().SetNormalizeFunc(longN)
+	cmd.Flags().SetNormalizeFunc(oneFlag)
 	if c.Options != nil {
 		c.Options(cmd)
 	}

@@ -57,7 +57,7 @@ func TestCommandOfRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := benchCall{runCommand: benchRuns}
+		c := benchCall{runCommand: anyRuns}
 		own := &cobra.Command{Use: sub.Name(), RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := settle(cmd, c.resolve)
 			got = c.Options

@@ -2,15 +2,12 @@ package commands
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
-	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
@@ -31,20 +28,14 @@ On virtual time: orchestrator simulate --algo SCHEME, with the same flags.
 
 Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 64 bad usage.`
 
-const electExample = `  orchestrator elect --scheme bully -n 9
-  orchestrator elect --scheme bully -n 9 --plan leader-crashes
-  orchestrator elect --scheme raft-election -n 5 --cut 0-1/2-4 --at 1s --for 2s --duration 5s
-  orchestrator elect --scheme bully -n 4 --initiators lowest --explain
-  orchestrator elect --scheme chang-roberts -n 32 --ids random:7 --initiators random:3`
-
-// An electCall is one call of elect.
-type electCall struct {
-	benchCall
-	explain bool
-}
+const electExample = `  orchestrator elect --algo bully -n 9
+  orchestrator elect --algo bully -n 9 --plan leader-crashes
+  orchestrator elect --algo raft-election -n 5 --cut 0-1/2-4 --at 1s --for 2s --duration 5s
+  orchestrator elect --algo bully -n 4 --initiators lowest --explain
+  orchestrator elect --algo chang-roberts -n 32 --ids random:7 --initiators random:3`
 
 func electCommand() Command {
-	c := &electCall{benchCall: benchCall{runCommand: electRuns}}
+	c := &benchCall{runCommand: electRuns}
 	c.setup.Set = "elect"
 	return Command{
 		Name:    "elect",
@@ -56,28 +47,16 @@ func electCommand() Command {
 	}
 }
 
-func (c *electCall) addTo(cmd *cobra.Command) {
-	c.benchCall.addTo(cmd)
-	cmd.Flags().BoolVar(&c.explain, "explain", false,
-		"start nothing, and tell one election message by message, and another after a crash of the leader")
-	group(cmd.Flags(), option.Running)
-	forOneCall(cmd, "explain")
-}
-
-func (c *electCall) run(ctx context.Context, a *app) error {
-	switch {
-	case c.explain && len(c.required.all) > 0:
-		return errors.New("--explain starts no run of which anything could be required: leave out --require")
-	case c.explain:
-		return c.tellElections(a.stdout)
-	}
-	return c.benchCall.run(ctx, a)
-}
-
 // tellElections tells an election message by message: that of the initiators and, of a scheme that outlasts
 // crashes, the one after the leader has crashed. Messages arrive in the order in which they were sent, and
 // timers run out when nothing else is left.
-func (c *electCall) tellElections(w io.Writer) error {
+func (c *benchCall) tellElections(w io.Writer) error {
+	switch {
+	case !slices.Contains(electRuns.problems, c.Problem):
+		return fmt.Errorf("--explain tells elections, and %s %s", c.Spec.Name, c.Problem.Misplaced)
+	case len(c.required.all) > 0:
+		return errors.New("--explain starts no run of which anything could be required: leave out --require")
+	}
 	if len(c.Faults) > 0 {
 		return errors.New("--explain tells what happens when nothing goes wrong, and then when the leader " +
 			"crashes: leave out the faults, or write a schedule for simulate --replay")

@@ -155,7 +155,7 @@ func (c *exploreCall) addTo(cmd *cobra.Command) {
 	noZero(f, "timeouts", "would let no timer run out: leave it out for any number")
 	noZero(f, "depth", "would be no step at all: leave it out to go to the end")
 	noZero(f, "states", "would be no state at all: leave it out for all")
-	completeFlags(cmd)
+	completeFlags(cmd, catalog.All())
 	completeWith(cmd, "check", c.checks.known())
 }
 

@@ -64,6 +64,7 @@ func sinceOf(command, flag string) string {
 // commandsWith names the commands that have a flag of that name, or of that letter. One that stands below
 // another as well is named once.
 func commandsWith(root *cobra.Command, flag string) (names []string) {
+	flag = oneName(flag)
 	for _, cmd := range allBelow(root) {
 		flags := cmd.LocalNonPersistentFlags()
 		f := flags.Lookup(flag)

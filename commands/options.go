@@ -184,11 +184,9 @@ func groupedFlags(cmd *cobra.Command) string {
 
 // rowNamed returns the row that the command line names, or nil.
 func rowNamed(cmd *cobra.Command) *row.Row {
-	for _, flag := range []string{"algo", "scheme"} {
-		if f := cmd.Flags().Lookup(flag); f != nil && f.Changed {
-			if row, err := catalog.Find(f.Value.String()); err == nil {
-				return row
-			}
+	if f := cmd.Flags().Lookup("algo"); f != nil && f.Changed {
+		if row, err := catalog.Find(f.Value.String()); err == nil {
+			return row
 		}
 	}
 	return nil

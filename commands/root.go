@@ -20,7 +20,7 @@ Exit status: 0 valid, 1 violated, 2 inconclusive, 3 under- or overloaded, 64 bad
 
 const rootExample = `  orchestrator bench --algo ricart -n 32
   orchestrator bench --algo maekawa -n 9 --latency 1ms --load sequential
-  orchestrator elect --scheme bully -n 9 --plan leader-crashes
+  orchestrator elect --algo bully -n 9 --plan leader-crashes
   orchestrator list
   orchestrator verify latest
   orchestrator runs --verdict violated`

@@ -108,7 +108,7 @@ func settle(cmd *cobra.Command, resolve func(settings) error) (settings, error) 
 
 // fill sets one flag.
 func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
-	switch variable := envName(f.Name); {
+	switch variable := variableFor(f.Name); {
 	case f.Changed:
 		s[f.Name] = source{rank: byFlag}
 		return nil
@@ -121,10 +121,14 @@ func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
 	default:
 		return nil
 	}
-	if list, several := f.Value.(pflag.SliceValue); several {
-		return list.Replace(v.GetStringSlice(f.Name))
+	value, values := v.GetString(f.Name), v.GetStringSlice(f.Name)
+	if s.rank(f.Name) == byEnvironment {
+		value = os.Getenv(s[f.Name].place)
+		values = strings.Fields(value)
 	}
-	value := v.GetString(f.Name)
+	if list, several := f.Value.(pflag.SliceValue); several {
+		return list.Replace(values)
+	}
 	if err := f.Value.Set(value); err != nil {
 		return valueError(s[f.Name].where(f.Name), f, value, err)
 	}
@@ -192,23 +196,25 @@ func readConfig(v *viper.Viper, known knownFlags) error {
 	}
 	values := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(file)) {
-		node := file[name]
+		node, flag := file[name], oneName(name)
 		where := fmt.Sprintf("%s: line %d", path, node.Line)
 		switch {
-		case known[name] == nil:
+		case known[flag] == nil:
 			return unknownSetting(where, name, name, known, strings.ToLower)
-		case takesList(known[name]) && isList(&node):
+		case values[flag] != nil:
+			return fmt.Errorf("%s: %s is there by another name as well: leave out one of the two", where, name)
+		case takesList(known[flag]) && isList(&node):
 			list := []string{}
 			for _, item := range node.Content {
 				list = append(list, item.Value)
 			}
-			values[name] = list
-		case takesList(known[name]) && !isValue(&node):
+			values[flag] = list
+		case takesList(known[flag]) && !isValue(&node):
 			return fmt.Errorf("%s: %s takes a value or a list of values, in quotes if need be", where, name)
 		case !isValue(&node):
 			return fmt.Errorf("%s: %s takes one value, in quotes if need be", where, name)
 		default:
-			values[name] = node.Value
+			values[flag] = node.Value
 		}
 	}
 	v.SetConfigFile(path)
@@ -245,6 +251,7 @@ func configError(path string, err error) error {
 
 // checkEnvironment refuses variables with the prefix of settings that are none.
 func checkEnvironment(known knownFlags) error {
+	given := map[string]bool{}
 	for _, e := range os.Environ() {
 		name, value, _ := strings.Cut(e, "=")
 		rest, found := strings.CutPrefix(name, envPrefix+"_")
@@ -252,9 +259,14 @@ func checkEnvironment(known knownFlags) error {
 			continue
 		}
 		bare := strings.ToLower(strings.ReplaceAll(rest, "_", "-"))
-		if known[bare] == nil || envName(bare) != name {
+		flag := oneName(bare)
+		switch {
+		case known[flag] == nil || envName(bare) != name:
 			return unknownSetting("the environment", name, bare, known, envName)
+		case given[flag]:
+			return fmt.Errorf("the environment: %s is there by another name as well: leave out one of the two", name)
 		}
+		given[flag] = true
 	}
 	return nil
 }
@@ -273,6 +285,27 @@ var envNames = strings.NewReplacer("-", "_")
 
 // envName returns the name of the environment variable of a flag.
 func envName(flag string) string { return envPrefix + "_" + strings.ToUpper(envNames.Replace(flag)) }
+
+// otherNames are those that flags have beside their own.
+var otherNames = map[string]string{"n": "nodes", "scheme": "algo"}
+
+// oneName returns the own name of the flag that goes by a name.
+func oneName(name string) string { return cmp.Or(otherNames[name], name) }
+
+// oneFlag lets a flag be given by each of its names.
+func oneFlag(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	return pflag.NormalizedName(oneName(name))
+}
+
+// variableFor returns the variable of the environment that sets a flag, by one of its names.
+func variableFor(flag string) string {
+	for other, name := range otherNames {
+		if name == flag && os.Getenv(envName(other)) != "" {
+			return envName(other)
+		}
+	}
+	return envName(flag)
+}
 
 // knownFlags are the flags that may be set elsewhere than on the command line, by name.
 type knownFlags map[string]*pflag.Flag
@@ -407,8 +440,6 @@ func variableOf(flag string) string { return strings.ToUpper(strings.ReplaceAll(
 // variableHint says which variable may have been meant, or who takes this one.
 func variableHint(cmd *cobra.Command, name, value string) string {
 	switch {
-	case name == "algo" && flagOf(cmd, "scheme") != nil:
-		return ": did you mean SCHEME?"
 	case name == "name" && strings.Contains(cmd.Use, " [NAME"):
 		return fmt.Sprintf(": did you mean ARGS=%s?", value)
 	case strings.Trim(name, "n") == "" && len(name) > 1 && flagOf(cmd, "n") != nil:

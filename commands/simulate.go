@@ -47,7 +47,7 @@ type simulateCall struct {
 }
 
 func simulateCommand() Command {
-	c := &simulateCall{benchCall: benchCall{runCommand: simulateRuns}}
+	c := &simulateCall{benchCall: benchCall{runCommand: anyRuns}}
 	c.Latency = simulatedLatency
 	c.setup.Set = "simulate"
 	c.Simulated = true
@@ -70,7 +70,7 @@ func (c *simulateCall) addTo(cmd *cobra.Command) {
 		"if the run is not valid, print the fewest of its faults with which it still fails so, as a plan")
 	group(f, option.Running)
 	forOneCall(cmd, "shrink", "require")
-	completeFlags(cmd)
+	completeFlags(cmd, c.table())
 }
 
 // check completes the call, and says what is wrong with it, if anything is.

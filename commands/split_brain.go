@@ -50,8 +50,8 @@ or was inconclusive, or interrupted, or none shows anything, 64 bad usage.`
 
 const splitBrainExample = `  orchestrator split-brain
   orchestrator split-brain -n 5 --cut 0-1/2-4 --simulated
-  orchestrator split-brain -n 3 --cut 0/2 --scheme raft-election --simulated
-  orchestrator split-brain --scheme bully,bully-majority --for 3s`
+  orchestrator split-brain -n 3 --cut 0/2 --algo raft-election --simulated
+  orchestrator split-brain --algo bully,bully-majority --for 3s`
 
 // A splitBrainCall is one call of split-brain.
 type splitBrainCall struct {
@@ -77,7 +77,7 @@ func splitBrainCommand() Command {
 
 func (c *splitBrainCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringSliceVar(&c.schemes, "scheme", nil,
+	f.StringSliceVar(&c.schemes, "algo", nil,
 		"only these schemes, by `names` or aliases, with commas between")
 	f.IntVarP(&c.N, "nodes", "n", 5, "how many nodes elect a leader")
 	f.StringArrayVar(&c.cuts, "cut", nil, "the `groups` that the cluster falls into, as in 0-1/2-4, or between "+
@@ -99,13 +99,13 @@ func (c *splitBrainCall) addTo(cmd *cobra.Command) {
 	addAlgorithmOptions(f, &c.options, election.Table)
 	completeOptions(cmd)
 	addNoProgress(f, &c.noProgress)
-	completeWith(cmd, "scheme", namesOf(election.Table))
+	completeWith(cmd, "algo", namesOf(election.Table))
 }
 
 // check completes the call, and says what is wrong with it, if anything is.
 func (c *splitBrainCall) check(s settings) (err error) {
 	if c.Rows, err = rowsNamed(c.schemes, election.Find, election.Table); err != nil {
-		return fmt.Errorf("--scheme: %w", err)
+		return fmt.Errorf("--algo: %w", err)
 	}
 	for _, text := range c.cuts {
 		cut, err := effect.ParseCut(text)

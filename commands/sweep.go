@@ -373,13 +373,13 @@ func isOption(f *pflag.Flag) bool {
 
 // notOfSweeps are the flags of runs that a sweep has itself, or cannot have.
 var notOfSweeps = []string{"trials", "seed", "set", "results", "json", "no-progress", "node-program",
-	"scheme", "explain", "replay", "shrink", "require", "help"}
+	"explain", "replay", "shrink", "require", "help"}
 
 // addLists adds the flags of runs, as lists.
 func (c *sweepCall) addLists(cmd *cobra.Command) {
 	c.lists = map[string]*listFlag{}
 	of := pflag.NewFlagSet("", pflag.ContinueOnError)
-	(&benchCall{runCommand: simulateRuns}).addFlags(of)
+	(&benchCall{runCommand: anyRuns}).addFlags(of)
 	of.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden || slices.Contains(notOfSweeps, f.Name) {
 			return
@@ -442,9 +442,6 @@ func resolveCell(cell map[string]string, of *sweepCall) (*bench.Job, error) {
 		c.addFlags(flags)
 	}
 	for flag, value := range cell {
-		if flag == "algo" {
-			flag = c.naming
-		}
 		if flag == "rate" && of.find {
 			value = "1" // each probe has its own
 		}
@@ -474,17 +471,17 @@ func resolveCell(cell map[string]string, of *sweepCall) (*bench.Job, error) {
 
 // callFor returns a call that runs an algorithm, and the command that it is one of.
 func callFor(algorithm string, simulated bool) (*benchCall, string, error) {
-	row, err := catalog.Find(cmp.Or(algorithm, simulateRuns.algorithm))
+	row, err := catalog.Find(cmp.Or(algorithm, anyRuns.algorithm))
 	if err != nil {
 		return nil, "", valueProblem{fmt.Errorf("--algo: %w", err)}
 	}
 	if simulated {
-		c := &benchCall{runCommand: simulateRuns}
+		c := &benchCall{runCommand: anyRuns}
 		c.Simulated, c.Latency = true, simulatedLatency
 		return c, "simulate", nil
 	}
 	command := check.ProblemOf(row).Command
-	return &benchCall{runCommand: *runCommands[command]}, command, nil
+	return &benchCall{runCommand: realRuns[command]}, command, nil
 }
 
 // jobText tells jobs apart.
@@ -571,10 +568,7 @@ func readGrid(path string, known []string, own func(string, *yaml.Node) (bool, e
 
 // add adds the values of a flag.
 func (p *part) add(flag string, values *yaml.Node, known []string) error {
-	if flag == "n" {
-		flag = "nodes"
-	}
-	if !slices.Contains(known, flag) {
+	if flag = oneName(flag); !slices.Contains(known, flag) {
 		return fmt.Errorf("line %d: there is no setting %s of runs%s", values.Line, flag,
 			suggest.Hint(flag, known))
 	}
