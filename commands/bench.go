@@ -33,9 +33,13 @@ import (
 	"turnstile/results"
 )
 
-const benchHelp = `Run one algorithm under one load, in a process per node, and judge what happened.
+const benchHelp = `Run one algorithm under one load, or one scheme of election, in a process per node, and
+judge what happened. Without --latency, times show what the messages cost this machine's processors.
 
-Loads:
+Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 3 under- or overloaded,
+64 bad usage.`
+
+const loadsHelp = `Loads:
   saturated   every node requests again as soon as it has left (the default)
   closed      every node thinks, asks, holds and releases (what --think implies)
   open        requests fall due at each node at --rate, whether or not the last has ended
@@ -47,17 +51,12 @@ uniform:1ms,3ms (from, to), exponential:2ms (mean), normal:2ms,500us (mean, devi
 log-normal:2ms,9ms (median, 99th percentile), pareto:1ms,20ms (least, 99th percentile) or
 measured:1ms,1ms,4ms (draws, each as likely).
 
-Without --latency, times show what the messages cost this machine's processors, not what they would
-cost on a network. Ctrl-C ends a run at once and keeps what was recorded.
-
-Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 3 under- or overloaded,
-64 bad usage.`
+Ctrl-C ends a run at once and keeps what was recorded.`
 
 const benchExample = `  orchestrator bench --algo ricart -n 32
-  orchestrator bench --algo token-ring -n 16 --latency 1ms --hold 0
   orchestrator bench --algo maekawa -n 9 --load sequential --entries 500
   orchestrator bench --algo suzuki -n 8 --rate 50 --latency uniform:1ms,3ms --duration 10s
-  orchestrator bench --algo lamport -n 8 --think exponential:20ms --trials 5 --set lamport
+  orchestrator bench --algo bully -n 5 --plan leader-crashes
   orchestrator bench --algo naive -n 3 --duration 1s --json`
 
 // A benchCall is one call of bench.
@@ -82,6 +81,7 @@ func benchCommand() Command {
 		Name:    "bench",
 		Short:   "Run an algorithm under a load, measure it and judge it",
 		Help:    benchHelp,
+		More:    loadsHelp,
 		Example: benchExample,
 		Options: c.addTo,
 		Run:     checked(c.resolve, c.run),
@@ -121,7 +121,8 @@ func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
 	c.Patience, c.Config.N, c.Resources, c.Brokers, c.Trials = 3*time.Second, c.nodes, 1, 1, 1
 	c.Duration, c.Workload.Hold = 3*time.Second, chance.Constant(100*time.Microsecond)
 	f.StringVar(&c.Algorithm, "algo", c.algorithm,
-		"algorithm or scheme of election, by `name` or alias (see list); --scheme says the same")
+		"algorithm or scheme of election, by `name` or alias (see list)")
+	common(f, "algo")
 	group(f, option.System)
 	c.addOptions(f, false)
 	addAlgorithmOptions(f, &c.Config, c.table())
@@ -131,6 +132,7 @@ func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead of the summary")
 	c.required.add(f)
 	addNoProgress(f, &c.noProgress)
+	common(f, "set", "json")
 	group(f, outputFlags)
 }
 
@@ -143,6 +145,7 @@ func (c *benchCall) addOptions(f *pflag.FlagSet, real bool) {
 		case o.Name == "plan":
 			c.faults.add(f)
 			group(f, faultGroup)
+			common(f, "plan", "kill")
 		case o.Name == "regions":
 			addOption(f, o, &c.regions)
 		case !o.Elsewhere:

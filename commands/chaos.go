@@ -28,13 +28,16 @@ import (
 const chaosHelp = `Run every algorithm, of mutual exclusion and of election, under many plans of what goes
 wrong, drawn by seeds, and judge each run.
 
-Half of the plans of an algorithm are of faults that break nothing that it rests on, the others of any. No
-sound algorithm may be violated inside its model; each that is known to be broken must be caught. A third of
-the plans of each must leave its model whole. What fails in a simulation is shrunk to the fewest faults with
-which it still does. Then come runs in which nothing goes wrong, drawn from a grid of all sound algorithms, 1
-to 64 nodes, latencies up to 2 s, holds up to 1.5 s and all loads: none may be violated, nor inconclusive
-without a word before the run. Then real runs of mutual exclusion are compared with simulated ones, under one
-fault and with requests that come one at a time: the verdicts are the same, and so are the messages.
+Exit status: 0 all that holds, 1 it does not, 2 interrupted or no run shows anything, 64 bad usage.`
+
+const chaosMore = `Half of the plans of an algorithm are of faults that break nothing that it rests on, the
+others of any. No sound algorithm may be violated inside its model; each that is known to be broken must be
+caught. A third of the plans of each must leave its model whole. What fails in a simulation is shrunk to the
+fewest faults with which it still does. Then come runs in which nothing goes wrong, drawn from a grid of all
+sound algorithms, 1 to 64 nodes, latencies up to 2 s, holds up to 1.5 s and all loads: none may be violated,
+nor inconclusive without a word before the run. Then real runs of mutual exclusion are compared with
+simulated ones, under one fault and with requests that come one at a time: the verdicts are the same, and so
+are the messages.
 
 The last line says what was shown, and what was not: runs that are inconclusive, and algorithms known to be
 broken that were not caught.
@@ -43,9 +46,7 @@ With --services it draws plans and options of services that people use instead, 
 processes, and judges it by what the documentation of the service promises. A finding is what broke a promise
 though all held that it rests on, that nobody entered again after all faults were over, a client that died, a
 fence number that fell, or an error of ours. One of each kind is shrunk and told. services.jsonl in the folder
-of the set is the journal with which the same command goes on.
-
-Exit status: 0 all that holds, 1 it does not, 2 interrupted or no run shows anything, 64 bad usage.`
+of the set is the journal with which the same command goes on.`
 
 const chaosExample = `  orchestrator chaos
   orchestrator chaos --simulated 10000 --real 0 --seed 7
@@ -72,6 +73,7 @@ func chaosCommand() Command {
 		Name:    "chaos",
 		Short:   "Run every algorithm under many random plans of what goes wrong, and judge each run",
 		Help:    chaosHelp,
+		More:    chaosMore,
 		Example: chaosExample,
 		Options: c.addTo,
 		Run:     many(c.check, c.run),
@@ -105,6 +107,7 @@ func (c *chaosCall) addTo(cmd *cobra.Command) {
 		"with --services: how many runs it may take to shrink a finding; 0: none is shrunk")
 	addSetup(f, &c.Setup, "the real runs")
 	addNoProgress(f, &c.noProgress)
+	common(f, "algo", "simulated", "real", "seed", "services", "only", "plans", "limit", "set")
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 }
 

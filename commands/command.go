@@ -13,6 +13,7 @@ type Command struct {
 	Name                 string // with its arguments, as in show [RUN]
 	Group                string // in which the help of the program lists it
 	Short, Help, Example string
+	More                 string // what the whole help says beside
 	Hidden               bool
 	Options              func(*cobra.Command) // adds its flags
 	Args                 cobra.PositionalArgs // checks its arguments; nil: it takes none
@@ -38,6 +39,7 @@ func (c *Command) in(a *app) *cobra.Command {
 	if c.Options != nil {
 		c.Options(cmd)
 	}
+	addHelpAll(cmd, c.More)
 	for _, below := range c.Below {
 		cmd.AddCommand(below.in(a))
 	}

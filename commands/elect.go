@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"turnstile/internal/chance"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
@@ -20,13 +22,14 @@ import (
 
 const electHelp = `Have nodes elect leaders, in a process each, and judge who led and when.
 
-When the run begins, the initiators campaign. Then what the faults do decides: crash the leader, cut nodes
-off from each other, stop processes. Only what a node says of itself makes it a leader. The report tells how
-long elections took and their parts, for how long nobody led, and for how long two or more did.
-
-On virtual time: orchestrator simulate --algo SCHEME, with the same flags.
+It is short for bench with a scheme. On virtual time: orchestrator simulate --algo SCHEME.
 
 Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 64 bad usage.`
+
+const electMore = `When the run begins, the initiators campaign. Then what the faults do decides: crash the
+leader, cut nodes off from each other, stop processes. Only what a node says of itself makes it a leader. The
+report tells how long elections took and their parts, for how long nobody led, and for how long two or more
+did.`
 
 const electExample = `  orchestrator elect --algo bully -n 9
   orchestrator elect --algo bully -n 9 --plan leader-crashes
@@ -41,9 +44,13 @@ func electCommand() Command {
 		Name:    "elect",
 		Short:   "Have nodes elect leaders, measure that and judge it",
 		Help:    electHelp,
+		More:    electMore,
 		Example: electExample,
-		Options: c.addTo,
-		Run:     checked(c.resolve, c.run),
+		Options: func(cmd *cobra.Command) {
+			c.addTo(cmd)
+			common(cmd.Flags(), "initiators", "explain")
+		},
+		Run: checked(c.resolve, c.run),
 	}
 }
 

@@ -38,9 +38,12 @@ allowed. In each state no two clients may be inside, no machine may panic, and n
 A violation is told step by step, by a shortest run that shows it; --save keeps it as a schedule that can
 be replayed.
 
-Of an elector, each node may be told to campaign at any moment. No two nodes may lead at once or, of a scheme
-with terms, in one term; none may go back to a lower term; and in the end those that are up agree on one of
-them. Where two may lead for a time, they may not while no message is on its way and no timer runs.
+Exit status: 0 exhausted and clean, 1 a check is broken, 2 bounded and nothing found, 64 bad usage.`
+
+const exploreMore = `Of an elector, each node may be told to campaign at any moment. No two nodes may lead
+at once or, of a scheme with terms, in one term; none may go back to a lower term; and in the end those that
+are up agree on one of them. Where two may lead for a time, they may not while no message is on its way and
+no timer runs.
 
 --check says what to look for, such as exclusion alone, so that a deadlock that takes fewer steps does not
 hide what else is wrong; progress is deadlock and starvation. Only --check fairness looks whether a request
@@ -66,9 +69,7 @@ link, or as many as --copies says; then the space is bounded. Timers and terms w
 --timeouts.
 
 A space is exhausted, or bounded by --depth, --states or --memory. That of an algorithm with a counter
-that never stops, such as the hops of a token ring, is always bounded.
-
-Exit status: 0 exhausted and clean, 1 a check is broken, 2 bounded and nothing found, 64 bad usage.`
+that never stops, such as the hops of a token ring, is always bounded.`
 
 const exploreExample = `  orchestrator explore --algo naive-broadcast -n 2
   orchestrator explore --algo ricart -n 3 --entries 2
@@ -102,6 +103,7 @@ func exploreCommand() Command {
 		Name:    "explore",
 		Short:   "Try every order of events in a small cluster",
 		Help:    exploreHelp,
+		More:    exploreMore,
 		Example: exploreExample,
 		Options: c.addTo,
 		Run:     many(c.resolve, c.run),
@@ -155,6 +157,8 @@ func (c *exploreCall) addTo(cmd *cobra.Command) {
 	noZero(f, "timeouts", "would let no timer run out: leave it out for any number")
 	noZero(f, "depth", "would be no step at all: leave it out to go to the end")
 	noZero(f, "states", "would be no state at all: leave it out for all")
+	common(f, "algo", "nodes", "entries", "check", "losses", "duplicates", "crashes", "restarts", "timing",
+		"depth", "memory", "save", "diagram", "json")
 	completeFlags(cmd, catalog.All())
 	completeWith(cmd, "check", c.checks.known())
 }

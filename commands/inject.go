@@ -88,6 +88,7 @@ func (c *injectCall) addTo(cmd *cobra.Command) {
 	}
 	forOneCall(cmd, once...)
 	f.String("results", "results", "`folder` of all result sets")
+	common(f, "plan", "fault", "cut", "kill", "pause", "at", "for", "list", "heal")
 	completeFaults(cmd)
 }
 

@@ -29,7 +29,11 @@ const matrixHelp = `Run every algorithm under every plan of ours, and compare wh
 row says: of five clients that think and request, or of five nodes that elect a leader,
 on real processes or, with --simulated, on virtual time.
 
-What becomes of it is a letter. Of mutual exclusion: L it recovers, so that every client
+Exit status: 0 all is as the rows say, 1 something differs, 2 some run shows nothing, was not
+hit though its row expects that it is, none was hit, some line of a service is not run, or interrupted, 64 bad
+usage or nothing of it can be run.`
+
+const matrixMore = `What becomes of it is a letter. Of mutual exclusion: L it recovers, so that every client
 that is up and waits enters once all is healed; P some clients wait for ever while others
 go on; B all wait for ever; X two are inside together (where fence numbers are demanded:
 the resource accepts what it should refuse). Of an election: L all that are up agree on
@@ -48,11 +52,7 @@ not have.
 With --failover it measures how long it takes until the next client enters, or another node
 leads, after the holder or leader is killed, stands still or is cut off, or the server that
 leads is killed: by service and ttl, the medians of 10 runs with intervals. The table is
-failover.csv in the folder of the set. It, too, makes only the runs that are left.
-
-Exit status: 0 all is as the rows say, 1 something differs, 2 some run shows nothing, was not
-hit though its row expects that it is, none was hit, some line of a service is not run, or interrupted, 64 bad
-usage or nothing of it can be run.`
+failover.csv in the folder of the set. It, too, makes only the runs that are left.`
 
 const matrixExample = `  orchestrator matrix
   orchestrator matrix --simulated --runs 20
@@ -79,6 +79,7 @@ func matrixCommand() Command {
 		Name:    "matrix",
 		Short:   "Run every algorithm under every plan, and compare what becomes of it with what its row says",
 		Help:    matrixHelp,
+		More:    matrixMore,
 		Example: matrixExample,
 		Options: c.addTo,
 		Run:     many(c.check, c.run),
@@ -113,6 +114,7 @@ func (c *matrixCall) addTo(cmd *cobra.Command) {
 	addControl(f, &c.Setup.Control, &c.Setup.ControlKey)
 	addSetup(f, &c.Setup, "the table and the real runs")
 	addNoProgress(f, &c.noProgress)
+	common(f, "services", "failover", "only", "algo", "faults", "simulated", "runs", "set")
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 	completeWith(cmd, "faults", planNames())
 }

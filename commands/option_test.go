@@ -71,7 +71,7 @@ func TestANewOptionIsOneEntry(t *testing.T) {
 		args     []string
 		want     string
 	}{
-		{"", []string{"bench", "--help"}, "--spare int "},
+		{"", []string{"bench", "--help-all"}, "--spare int "},
 		{"", append(run, "--spare", "2"), ", spare 2, "},
 		{"TURNSTILE_SPARE=3", run, ", spare 3, "},
 		{"", append(run, "--config", "spare.yaml"), ", spare 4, "},
@@ -86,7 +86,7 @@ func TestANewOptionIsOneEntry(t *testing.T) {
 			t.Errorf("%s %q does not say %q:\n%s", c.variable, c.args, c.want, says)
 		}
 	}
-	if says := call("", "elect", "--help"); strings.Contains(says, "--spare") {
+	if says := call("", "elect", "--help-all"); strings.Contains(says, "--spare") {
 		t.Errorf("elect has the option too:\n%s", says)
 	}
 }
@@ -142,6 +142,26 @@ func refusedByCommand(cmd, arg, name string) bool {
 	var stderr bytes.Buffer
 	status := run(context.Background(), []string{cmd, arg}, io.Discard, &stderr)
 	return status == usage && strings.Contains(stderr.String(), strings.TrimSuffix(name, "s"))
+}
+
+// What most people need of a command is on one screen.
+func TestHelpIsOneScreen(t *testing.T) {
+	root := (&app{stdout: io.Discard, stderr: io.Discard}).root()
+	for _, cmd := range allBelow(root) {
+		if cmd.Hidden || cmd.Name() == "help" {
+			continue
+		}
+		most := 50
+		if cmd.Name() == "bench" {
+			most = 40
+		}
+		var help bytes.Buffer
+		words := append(strings.Fields(cmd.CommandPath())[1:], "--help")
+		run(context.Background(), words, &help, io.Discard)
+		if lines := strings.Count(help.String(), "\n"); lines > most {
+			t.Errorf("%q prints %d lines, more than %d", words, lines, most)
+		}
+	}
 }
 
 // A flag with one value is refused when it is given twice: the last would win without a word.

@@ -278,7 +278,8 @@ func unknownSetting(where, name, bare string, known knownFlags, spell func(strin
 	if near := suggest.Nearest(bare, names); near != "" {
 		return fmt.Errorf("%s: there is no setting %s: did you mean %s?", where, name, spell(near))
 	}
-	return fmt.Errorf("%s: there is no setting %s: they are named as flags are; see bench --help", where, name)
+	return fmt.Errorf("%s: there is no setting %s: they are named as flags are; see bench --help-all",
+		where, name)
 }
 
 var envNames = strings.NewReplacer("-", "_")

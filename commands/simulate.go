@@ -17,11 +17,8 @@ import (
 
 const simulateHelp = `Run one algorithm under one load on virtual time, and judge what happened.
 
-The nodes are those that bench runs in processes. Here they run in one loop, in which only latency and
-critical sections take time, and a seed gives the same history every time. So there may be ten thousand
-nodes, and every fault can be reproduced.
-
-The loads, the measures, the checks and the result set are those of bench.
+The nodes are those that bench runs in processes, in one loop, where only latency and critical sections take
+time, and a seed gives the same history every time.
 
 Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 3 under- or overloaded,
 64 bad usage.`
@@ -29,9 +26,7 @@ Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 3 u
 const simulateExample = `  orchestrator simulate --algo ricart -n 32
   orchestrator simulate --algo maekawa -n 1000 --latency exponential:1ms --entries 2000
   orchestrator simulate --algo lamport -n 2 --hold 1ms --think 2ms --latency 100us --reorder exponential:2ms
-  orchestrator simulate --algo suzuki -n 8 --duplicate 5% --trials 20 --seed 1
   orchestrator simulate --algo ricart -n 5 --kill 2 --at 1s --for 10ms --forget
-  orchestrator simulate --algo central -n 5 --plan split-brain
   orchestrator simulate --algo maekawa -n 7 --plan random:7 --shrink
   orchestrator explore --algo naive -n 2 --save naive.txt; orchestrator simulate --replay naive.txt`
 
@@ -55,6 +50,7 @@ func simulateCommand() Command {
 		Name:    "simulate",
 		Short:   "Run an algorithm on virtual time, measure it and judge it",
 		Help:    simulateHelp,
+		More:    loadsHelp,
 		Example: simulateExample,
 		Options: c.addTo,
 		Run:     checked(c.check, c.run),
@@ -69,6 +65,7 @@ func (c *simulateCall) addTo(cmd *cobra.Command) {
 	f.BoolVar(&c.shrink, "shrink", false,
 		"if the run is not valid, print the fewest of its faults with which it still fails so, as a plan")
 	group(f, option.Running)
+	common(f, "replay", "shrink")
 	forOneCall(cmd, "shrink", "require")
 	completeFlags(cmd, c.table())
 }

@@ -37,16 +37,17 @@ For that, the leader and another node stand in each other's place in the cut, un
 anybody. The runs are of processes, one after the other, or with --simulated on virtual time. Each is
 stored; show draws who believed what. The table is split-brain.csv in the folder of the set.
 
-A cut of one way, or of some links, as in --cut '0>1-2' or --cut 0/2, makes no sides: each scheme runs with
-its leader at each node that is named, and at one that is not. Given several times, all are cut at once.
+Exit status: 0 all that shows anything is as the rows say, 1 something differs, 2 a run could not be made,
+or was inconclusive, or interrupted, or none shows anything, 64 bad usage.`
+
+const splitBrainMore = `A cut of one way, or of some links, as in --cut '0>1-2' or --cut 0/2, makes no
+sides: each scheme runs with its leader at each node that is named, and at one that is not. Given several
+times, all are cut at once.
 
 A run whose cut was too short for the scheme, by the time that its row allows, is inconclusive; without
 --for and --duration it is made again with a longer cut. One of processes that differs is made again, up to
 three times, since they share a machine with others. A run whose cut hit no message shows nothing, and is
-not counted as one that agrees.
-
-Exit status: 0 all that shows anything is as the rows say, 1 something differs, 2 a run could not be made,
-or was inconclusive, or interrupted, or none shows anything, 64 bad usage.`
+not counted as one that agrees.`
 
 const splitBrainExample = `  orchestrator split-brain
   orchestrator split-brain -n 5 --cut 0-1/2-4 --simulated
@@ -69,6 +70,7 @@ func splitBrainCommand() Command {
 		Name:    "split-brain",
 		Short:   "Cut a cluster in two under every scheme of election, and compare who leads",
 		Help:    splitBrainHelp,
+		More:    splitBrainMore,
 		Example: splitBrainExample,
 		Options: c.addTo,
 		Run:     many(func(s settings) error { return s.blame(c.check(s)) }, c.run),
@@ -99,6 +101,7 @@ func (c *splitBrainCall) addTo(cmd *cobra.Command) {
 	addAlgorithmOptions(f, &c.options, election.Table)
 	completeOptions(cmd)
 	addNoProgress(f, &c.noProgress)
+	common(f, "algo", "nodes", "cut", "for", "simulated", "set")
 	completeWith(cmd, "algo", namesOf(election.Table))
 }
 

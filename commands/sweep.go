@@ -44,18 +44,18 @@ several times instead. FILE has the same settings as lists, and may have named p
   exclude:
     - {algo: lamport, nodes: 16}
 
-Runs are made in rounds, one trial of each configuration in an order that the seed draws, so that a
-machine that changes its speed favours nobody. A sweep that was interrupted goes on with the first
-run that is missing when the same command is given again; with more values, it makes what is new.
-The table is runs.csv in the folder of the set.
+Exit status: 0 all runs valid (or a rate found for all), 1 some violated, 2 some inconclusive, interrupted, or
+a file of the set cannot be read, 64 bad usage.`
+
+const sweepMore = `Runs are made in rounds, one trial of each configuration in an order that the seed draws,
+so that a machine that changes its speed favours nobody. A sweep that was interrupted goes on with the first
+run that is missing when the same command is given again; with more values, it makes what is new. The table
+is runs.csv in the folder of the set.
 
 --rate find looks, for each configuration, for the highest rate of an open load that it serves: at
 least 95% of the requests that are due are issued, as many enter, and the 99th percentile of waits
 is at most --wait-bound. Each trial is a search of its own, each probe a run of the set. The answer
-is rates.csv in the folder of the set.
-
-Exit status: 0 all runs valid (or a rate found for all), 1 some violated, 2 some inconclusive, interrupted, or
-a file of the set cannot be read, 64 bad usage.`
+is rates.csv in the folder of the set.`
 
 const sweepExample = `  orchestrator sweep --algo ricart,suzuki,maekawa -n 4,8,16 --latency 0s,1ms --trials 6
   orchestrator sweep --simulated --algo ricart,raymond -n 64,256 --latency exponential:1ms --set large
@@ -90,6 +90,7 @@ func sweepCommand() Command {
 		Name:    "sweep [FILE]",
 		Short:   "Make a set of runs over lists of algorithms, sizes, loads and faults",
 		Help:    sweepHelp,
+		More:    sweepMore,
 		Example: sweepExample,
 		Options: c.addTo,
 		Args:    atMostOne,
@@ -121,6 +122,7 @@ func (c *sweepCall) addTo(cmd *cobra.Command) {
 	addSetup(f, &c.Setup, "the runs")
 	addNoProgress(f, &c.noProgress)
 	c.addLists(cmd)
+	common(f, "simulated", "trials", "seed", "set", "rate")
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 }
 
