@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/spf13/pflag"
+
+	"turnstile/internal/terminal"
+	"turnstile/report/text"
 	"turnstile/results"
 )
 
@@ -20,6 +24,36 @@ type app struct {
 	stdout, stderr io.Writer
 	status         int  // to exit with, if there is no error
 	diskFull       bool // something could not be stored
+
+	document io.Writer // for the rows of a table, if they are asked for as JSON; nil: people read the table
+}
+
+// onlyRows has nothing printed for people from then on, if rows are asked for as JSON.
+func (a *app) onlyRows(asked bool) {
+	if asked {
+		a.document, a.stdout = a.stdout, io.Discard
+	}
+}
+
+// writeRows prints the rows of a table as JSON, if that was asked for. Where it goes to notes a failure.
+func writeRows[R any](a *app, rows []R) {
+	if a.document != nil {
+		terminal.PrintJSON(a.document, objectsOf(rows))
+	}
+}
+
+// objectsOf returns the rows of a table as JSON has them.
+func objectsOf[R any](rows []R) []text.Object {
+	all := []text.Object{}
+	for _, r := range rows {
+		all = append(all, text.ObjectOf(r))
+	}
+	return all
+}
+
+// addJSON adds the flag of a command that prints a table.
+func addJSON(f *pflag.FlagSet, asked *bool) {
+	f.BoolVar(asked, "json", false, "print one JSON document instead")
 }
 
 // checkDisk notes whether an error that the command may go on after is that of a full disk, which decides its

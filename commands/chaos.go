@@ -62,6 +62,8 @@ type chaosCall struct {
 	calm       int        // how many of them are made
 	compared   int        // real runs that are compared with simulated ones
 	noProgress bool
+	json       bool
+	tallies    []tallyEntry
 	services   serviceHunt // instead of algorithms
 }
 
@@ -106,8 +108,9 @@ func (c *chaosCall) addTo(cmd *cobra.Command) {
 	f.IntVar(&c.services.Tries, "shrink", c.services.Tries,
 		"with --services: how many runs it may take to shrink a finding; 0: none is shrunk")
 	addSetup(f, &c.Setup, "the real runs")
+	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
-	common(f, "algo", "simulated", "real", "seed", "services", "only", "plans", "limit", "set")
+	common(f, "algo", "simulated", "real", "seed", "services", "only", "plans", "limit", "set", "json")
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 }
 
@@ -152,6 +155,7 @@ func (c *chaosCall) check(s settings) (err error) {
 }
 
 func (c *chaosCall) run(ctx context.Context, a *app) error {
+	a.onlyRows(c.json)
 	if c.services.asked {
 		return c.hunt(ctx, a)
 	}
@@ -185,6 +189,10 @@ func (c *chaosCall) run(ctx context.Context, a *app) error {
 		a.status = check.Inconclusive.ExitCode()
 	}
 	c.conclude(a, study.ShownBy(c.Rows, results), wrong)
+	if c.json {
+		return terminal.PrintJSON(a.document,
+			map[string]any{"algorithms": append([]tallyEntry{}, c.tallies...), "wrong": wrong})
+	}
 	return nil
 }
 
@@ -217,6 +225,7 @@ func (c *chaosCall) printCampaign(ctx context.Context, a *app, results []*study.
 	}
 	fmt.Fprintf(a.stdout, "%s %s, seed %d:\n", english.Count(len(results), "plan", "plans"), where, c.Seed)
 	tallies := study.Tallied(c.Rows, results)
+	c.tallies = append(c.tallies, tallyEntries(tallies, results[0].Simulated)...)
 	printTallies(a.stdout, tallies)
 	for i := range tallies {
 		if says := tallies[i].Lacks(); says != "" {
@@ -325,6 +334,33 @@ func printTallies(out io.Writer, tallies []study.Tally) {
 var tallied = map[string]func(*study.Tally) uint64{
 	"entries":   func(t *study.Tally) uint64 { return t.Entries },
 	"elections": func(t *study.Tally) uint64 { return t.Elected },
+}
+
+// A tallyEntry is a line of that table as --json prints it.
+type tallyEntry struct {
+	Algorithm       string `json:"algorithm"`
+	Simulated       bool   `json:"simulated"`
+	Plans           int    `json:"plans"`
+	Inside          int    `json:"inside_its_model"`
+	Did             uint64 `json:"entries_or_elections"`
+	Valid           int    `json:"valid"`
+	Expected        int    `json:"as_its_model_allows"`
+	Inconclusive    int    `json:"inconclusive"`
+	ViolatedInside  int    `json:"violated_inside"`
+	ViolatedOutside int    `json:"violated_outside"`
+	Missed          int    `json:"faults_that_hit_nothing"`
+	Caught          int    `json:"caught"` // runs that show what is known to be broken
+}
+
+func tallyEntries(tallies []study.Tally, simulated bool) (all []tallyEntry) {
+	for i := range tallies {
+		if t := &tallies[i]; t.Plans > 0 {
+			all = append(all, tallyEntry{t.Spec.Name, simulated, t.Plans, t.Inside,
+				tallied[check.ProblemOf(t.Spec).Columns](t), t.Of[study.Valid], t.Of[study.Expected],
+				t.Of[study.Inconclusive], t.Of[study.ViolatedInside], t.Of[study.ViolatedOutside], t.Missed, t.Caught})
+		}
+	}
+	return all
 }
 
 // printTable prints the tallies of algorithms of one problem.
@@ -474,6 +510,13 @@ func (c *chaosCall) hunt(ctx context.Context, a *app) error {
 	bar.clear()
 	if interrupted != nil && !errors.Is(interrupted, context.Canceled) {
 		return failure{interrupted, unwritten}
+	}
+	if c.json {
+		all := []*study.Hunted{}
+		for _, number := range slices.Sorted(maps.Keys(h.Done)) {
+			all = append(all, h.Done[number])
+		}
+		terminal.PrintJSON(a.document, all)
 	}
 	c.services.print(a, before, time.Since(began))
 	if interrupted != nil {

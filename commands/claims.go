@@ -82,6 +82,7 @@ const claimsExample = `  orchestrator claims
 type claimsCall struct {
 	source string
 	all    bool
+	json   bool
 }
 
 func claimsCommand() Command {
@@ -101,7 +102,8 @@ func claimsCommand() Command {
 func (c *claimsCall) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.source, "source", "", "the claims of one text, by its `letter`")
 	cmd.Flags().BoolVar(&c.all, "all", false, "all claims")
-	forOneCall(cmd, "source", "all")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print the list as one JSON document instead")
+	forOneCall(cmd, "source", "all", "json")
 	completeWith(cmd, "source", []string{"J", "T", "L", "K", "G"})
 }
 
@@ -121,8 +123,14 @@ func (c *claimsCall) run(ctx context.Context, a *app, names []string) error {
 		return err
 	}
 	if !c.all && c.source == "" && len(names) == 0 {
+		if c.json {
+			return terminal.PrintJSON(a.stdout, l.entries())
+		}
 		l.list(a.stdout)
 		return nil
+	}
+	if c.json {
+		return errors.New("--json is for the list of all claims: leave it out")
 	}
 	chosen, err := l.choose(names, strings.ToUpper(c.source), c.all)
 	if err != nil {
@@ -155,6 +163,22 @@ func (l *lectures) choose(names []string, source string, all bool) (chosen []*cl
 		}
 	}
 	return chosen, nil
+}
+
+// A claimEntry is a claim as claims --json prints it.
+type claimEntry struct {
+	ID      string `json:"id"`
+	Source  string `json:"source"`
+	Says    string `json:"says"`
+	Verdict string `json:"verdict"`
+	Lacks   string `json:"not_shown"`
+}
+
+func (l *lectures) entries() (all []claimEntry) {
+	for _, c := range l.Claims {
+		all = append(all, claimEntry{c.ID, l.Sources[c.ID[:1]], c.Says, c.Verdict, c.Lacks})
+	}
+	return all
 }
 
 // list lists claims, with the verdict on each and what of it is not shown.

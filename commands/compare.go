@@ -95,7 +95,7 @@ func (c *compareCall) addTo(cmd *cobra.Command) {
 	f.StringVar(&c.failAbove, "fail-above", "", "exit with status 1 if any figure is worse by more than this "+
 		"`share`, such as 5%, of the baseline's, even at the best end of the interval")
 	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
-	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	addJSON(f, &c.json)
 	f.BoolVar(&c.csv, "csv", false, "print CSV instead, a line per figure and pair of groups")
 	forOneCall(cmd, "by", "against", "where", "metric", "unlike", "fail-above", "csv")
 	completeWith(cmd, "by", compare.Columns())

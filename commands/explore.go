@@ -150,7 +150,7 @@ func (c *exploreCall) addTo(cmd *cobra.Command) {
 	f.IntVar(&c.Workers, "workers", 2, "processors to use; the result is the same, unless --memory ends it")
 	f.StringVar(&c.save, "save", "", "`file` for the schedule of what is found wrong")
 	f.StringVar(&c.picture, "diagram", "", "`file` for a picture of what is found wrong, as SVG")
-	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
 	noZero(f, "campaigns", "would let nobody campaign: leave it out for as many as --entries allows")
 	noZero(f, "copies", "would lose every message: leave it out for the default")

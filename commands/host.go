@@ -198,7 +198,7 @@ func (c *hostsCall) addTo(cmd *cobra.Command) {
 	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	f.BoolVar(&c.clean, "clean", false, "remove what runs have left on hosts that nobody has fetched")
 	f.IntVar(&c.await, "await", 0, "wait until so many hosts are there, for up to a minute")
-	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	addJSON(f, &c.json)
 	forOneCall(cmd, "fetch", "clean", "await")
 }
 

@@ -45,7 +45,8 @@ const injectExample = `  orchestrator inject --kill holder
 type injectCall struct {
 	faults  faultFlags
 	list    bool
-	heal    int // the number of a fault; 0: none
+	json    bool // of the list
+	heal    int  // the number of a fault; 0: none
 	request *control.Request
 }
 
@@ -78,6 +79,7 @@ func (c *injectCall) addTo(cmd *cobra.Command) {
 	f.Lookup("for").Usage = "how long it lasts, or who was killed stays down (default 1s; nodes and " +
 		"servers stay down for good)"
 	f.BoolVar(&c.list, "list", false, "list the faults of the run, with what has become of them")
+	f.BoolVar(&c.json, "json", false, "with --list: print one JSON document instead")
 	f.IntVar(&c.heal, "heal", 0, "heal the fault of this `number` now")
 	noZero(f, "heal", "is the number of no fault: they count from 1, and --list lists them")
 	var once []string
@@ -88,7 +90,7 @@ func (c *injectCall) addTo(cmd *cobra.Command) {
 	}
 	forOneCall(cmd, once...)
 	f.String("results", "results", "`folder` of all result sets")
-	common(f, "plan", "fault", "cut", "kill", "pause", "at", "for", "list", "heal")
+	common(f, "plan", "fault", "cut", "kill", "pause", "at", "for", "list", "heal", "json")
 	completeFaults(cmd)
 }
 
@@ -126,6 +128,8 @@ func (c *injectCall) asked(s settings) (*control.Request, error) {
 			"or a --plan; or take --list, or --heal with the number of a fault")
 	case asked > 1:
 		return nil, errors.New("faults, --list and --heal are different calls: leave out all but one")
+	case c.json && !c.list:
+		return nil, errors.New("--json is for --list: add it, or leave out --json")
 	case c.list:
 		r.Do = control.List
 	case s.given("heal"):
@@ -145,7 +149,7 @@ func (c *injectCall) run(ctx context.Context, a *app, folder *results.Folder) er
 	reply, err := a.askUntilOn(ctx, client, r)
 	switch {
 	case r.Do == control.List && err == nil:
-		return listFaults(a, folder, &reply)
+		return c.listFaults(a, folder, &reply)
 	case err == nil && reply.Refused != "" && reply.Wrong:
 		return errors.New(reply.Refused)
 	case err == nil && reply.Refused != "":
@@ -315,9 +319,12 @@ func nodesText(p *chaos.Progress) string {
 }
 
 // listFaults lists the faults of a run.
-func listFaults(a *app, folder *results.Folder, r *control.Reply) error {
+func (c *injectCall) listFaults(a *app, folder *results.Folder, r *control.Reply) error {
 	if r.Refused != "" {
 		fmt.Fprintf(a.stderr, "orchestrator: %s takes no faults now: %s\n", folder.Ref(), r.Refused)
+	}
+	if c.json {
+		return terminal.PrintJSON(a.stdout, append([]chaos.Progress{}, r.Faults...))
 	}
 	if len(r.Faults) == 0 {
 		fmt.Fprintf(a.stdout, "%s has no faults\n", folder.Ref())

@@ -68,6 +68,7 @@ type matrixCall struct {
 	simulated, noProgress bool
 	services              serviceMatrix // instead of algorithms
 	failover              failoverMatrix
+	json                  bool
 	mixed                 bool // of services and failovers
 }
 
@@ -113,8 +114,9 @@ func (c *matrixCall) addTo(cmd *cobra.Command) {
 	addOption(f, option.Find("place"), &c.Place)
 	addControl(f, &c.Setup.Control, &c.Setup.ControlKey)
 	addSetup(f, &c.Setup, "the table and the real runs")
+	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
-	common(f, "services", "failover", "only", "algo", "faults", "simulated", "runs", "set")
+	common(f, "services", "failover", "only", "algo", "faults", "simulated", "runs", "set", "json")
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 	completeWith(cmd, "faults", planNames())
 }
@@ -187,6 +189,7 @@ func checkPlans(names []string) error {
 }
 
 func (c *matrixCall) run(ctx context.Context, a *app) error {
+	a.onlyRows(c.json)
 	switch {
 	case c.failover.asked:
 		return c.matrixOfFailovers(ctx, a)
@@ -204,6 +207,7 @@ func (c *matrixCall) run(ctx context.Context, a *app) error {
 		rows = append(rows, cell.Row(c.Real))
 	}
 	path, err := results.WriteSetTable(c.Setup.Results, c.Setup.Set, results.MatrixFile, rows)
+	writeRows(a, rows)
 	printMatrix(a.stdout, cells, rows)
 	c.printDiffering(a, cells)
 	printCells(a.stdout, cells)

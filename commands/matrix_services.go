@@ -119,6 +119,7 @@ func (c *matrixCall) matrixOfServices(ctx context.Context, a *app) error {
 		rows = append(rows, x.TableRow())
 	}
 	path, err := results.WriteSetTable(m.Setup.Results, m.Setup.Set, results.MatrixFile, rows)
+	writeRows(a, rows)
 	printServices(a.stdout, m.Cases)
 	c.services.tell(a)
 	return a.tellTable(path, err, interrupted)
@@ -308,6 +309,7 @@ func (c *matrixCall) matrixOfFailovers(ctx context.Context, a *app) error {
 		return unreadable(err)
 	}
 	path, err := results.WriteSetTable(m.Setup.Results, m.Setup.Set, results.FailoverFile, rows)
+	writeRows(a, rows)
 	printFailovers(a.stdout, rows)
 	c.failover.tell(a, len(rows))
 	return a.tellTable(path, err, interrupted)

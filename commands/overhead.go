@@ -65,7 +65,7 @@ func (c *overheadCall) addTo(cmd *cobra.Command) {
 	f.DurationVar(&c.Warmup, "warmup", 500*time.Millisecond,
 		"how long to run before measuring (by default also until each node has entered twice, at most 10s)")
 	addSetup(f, &c.setup, "")
-	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	addJSON(f, &c.json)
 }
 
 // check completes the call, and says what is wrong with it, if anything is.

@@ -10,6 +10,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/english"
+	"turnstile/internal/terminal"
 )
 
 const plansHelp = `List the plans that come with the program, and what plans are made of, or explain one.
@@ -26,7 +27,10 @@ const plansExample = `  orchestrator plans
   orchestrator bench --algo ricart -n 5 --plan split-brain`
 
 // A plansCall is one call of plans.
-type plansCall struct{ algorithm string }
+type plansCall struct {
+	algorithm string
+	json      bool
+}
 
 func plansCommand() Command {
 	c := &plansCall{}
@@ -44,31 +48,62 @@ func plansCommand() Command {
 
 func (c *plansCall) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.algorithm, "algo", "", "list the plans that fit this algorithm, by `name` or alias")
+	addJSON(cmd.Flags(), &c.json)
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 	forOneCall(cmd, "algo")
 }
 
 // run lists the plans, those that fit an algorithm if one is named, or explains one.
 func (c *plansCall) run(_ context.Context, a *app, names []string) error {
+	plans, says := chaos.Plans(), func() { writePlans(a.stdout) }
 	switch {
-	case len(names) == 0 && c.algorithm == "":
-		writePlans(a.stdout)
-	case len(names) == 0:
-		row, err := findAlgorithm(c.algorithm)
-		if err != nil {
-			return err
-		}
-		listPlans(a.stdout, "that fit "+row.Name, chaos.ScenariosOf(row))
-	case c.algorithm != "":
+	case len(names) > 0 && c.algorithm != "":
 		return fmt.Errorf("--algo lists plans, and %s names one: leave out one of the two", names[0])
-	default:
+	case len(names) > 0:
 		p, err := chaos.FindPlan(names[0], nil)
 		if err != nil {
 			return err
 		}
-		explainPlan(a.stdout, p)
+		plans, says = []*chaos.Plan{p}, func() { explainPlan(a.stdout, p) }
+	case c.algorithm != "":
+		row, err := findAlgorithm(c.algorithm)
+		if err != nil {
+			return err
+		}
+		plans = chaos.ScenariosOf(row)
+		says = func() { listPlans(a.stdout, "that fit "+row.Name, plans) }
 	}
+	if c.json {
+		return terminal.PrintJSON(a.stdout, planEntries(plans))
+	}
+	says()
 	return nil
+}
+
+// A planEntry is one plan as plans --json prints it.
+type planEntry struct {
+	Name   string      `json:"name"`
+	About  string      `json:"about"`
+	Faults []planFault `json:"faults"`
+}
+
+// A planFault is a fault in words, and what it breaks.
+type planFault struct {
+	Says   string   `json:"says"`
+	Breaks []string `json:"breaks"`
+}
+
+func planEntries(plans []*chaos.Plan) []planEntry {
+	all := []planEntry{}
+	for _, p := range plans {
+		e := planEntry{Name: p.Name, About: p.About, Faults: []planFault{}}
+		for i := range p.Faults {
+			f := &p.Faults[i]
+			e.Faults = append(e.Faults, planFault{fmt.Sprint(f), needs(f.Breaks())})
+		}
+		all = append(all, e)
+	}
+	return all
 }
 
 // listPlans lists some plans of ours, below what they have in common.

@@ -68,7 +68,7 @@ func (c *rerunCall) addTo(cmd *cobra.Command) {
 	f.StringVar(&c.NATS, "nats", "", "`URL` of the NATS server to use (default as in the first run)")
 	f.StringVar(&c.setup.Node, "node-program", "",
 		"`path` of the program of a node (default node, beside this program)")
-	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	addJSON(f, &c.json)
 	f.BoolVar(&c.noProgress, "no-progress", false, "show no progress, even on a terminal")
 	forOneCall(cmd, "set")
 }

@@ -23,7 +23,6 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	setpage "turnstile/report/page"
-	"turnstile/report/text"
 	"turnstile/results"
 )
 
@@ -88,7 +87,7 @@ func (c *runsCall) addTo(cmd *cobra.Command) {
 	noZero(f, "nodes", "nodes make no run: leave it out for any number")
 	noZero(f, "newest", "would list nothing: leave it out for all")
 	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
-	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	addJSON(f, &c.json)
 	f.BoolVar(&c.csv, "csv", false, "print CSV instead")
 	forOneCall(cmd, "algo", "verdict", "kind", "set", "nodes", "newest", "csv")
 	completeWith(cmd, "verdict", runVerdicts)
@@ -150,11 +149,7 @@ func (c *runsCall) run(a *app) error {
 	}
 	switch {
 	case c.json:
-		list := []text.Object{}
-		for _, o := range listed {
-			list = append(list, text.ObjectOf(*o))
-		}
-		err = terminal.PrintJSON(a.stdout, list)
+		err = terminal.PrintJSON(a.stdout, objectsOf(valuesOf(listed)))
 	case c.csv:
 		err = writeOverviews(a.stdout, listed)
 	case len(listed) > 0:
@@ -313,9 +308,13 @@ func printOverviews(w io.Writer, all []*bench.Overview) error {
 
 // writeOverviews prints a line per run, for programs.
 func writeOverviews(w io.Writer, all []*bench.Overview) error {
-	var rows []bench.Overview
+	return results.WriteTable(w, valuesOf(all))
+}
+
+// valuesOf returns what pointers point to.
+func valuesOf(all []*bench.Overview) (rows []bench.Overview) {
 	for _, o := range all {
 		rows = append(rows, *o)
 	}
-	return results.WriteTable(w, rows)
+	return rows
 }

@@ -39,7 +39,7 @@ func showCommand() Command {
 		Example: showExample,
 		Options: func(cmd *cobra.Command) {
 			cmd.Flags().String("results", "results", "`folder` of all result sets")
-			cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON document instead")
+			addJSON(cmd.Flags(), &c.json)
 		},
 		Args:     atMostOne,
 		Complete: completeRun,

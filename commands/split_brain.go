@@ -60,7 +60,7 @@ type splitBrainCall struct {
 	schemes, cuts         []string
 	options               nodes.Config // those of schemes
 	simulated, noProgress bool
-	mixed                 bool
+	mixed, json           bool
 }
 
 func splitBrainCommand() Command {
@@ -100,8 +100,9 @@ func (c *splitBrainCall) addTo(cmd *cobra.Command) {
 	addMixed(f, &c.mixed, "")
 	addAlgorithmOptions(f, &c.options, election.Table)
 	completeOptions(cmd)
+	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
-	common(f, "algo", "nodes", "cut", "for", "simulated", "set")
+	common(f, "algo", "nodes", "cut", "for", "simulated", "set", "json")
 	completeWith(cmd, "algo", namesOf(election.Table))
 }
 
@@ -135,6 +136,7 @@ func (c *splitBrainCall) run(ctx context.Context, a *app) error {
 	if err := equipFor(&c.Setup, c.Real); err != nil {
 		return err
 	}
+	a.onlyRows(c.json)
 	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "run")
 	all, interrupted := c.Run(ctx)
 	bar.clear()
@@ -151,6 +153,7 @@ func (c *splitBrainCall) run(ctx context.Context, a *app) error {
 		failed += "interrupted: some schemes have no run\n"
 	}
 	path, err := results.WriteSetTable(c.Setup.Results, c.Setup.Set, results.SplitBrainFile, rows)
+	writeRows(a, rows)
 	c.printSplitBrain(a, rows, failed)
 	if err != nil {
 		return failure{err, unwritten}

@@ -71,6 +71,7 @@ type sweepCall struct {
 	simulated       bool
 	anyLength       bool
 	noProgress      bool
+	json            bool
 
 	trialsInFile bool
 
@@ -118,11 +119,12 @@ func (c *sweepCall) addTo(cmd *cobra.Command) {
 	noZero(f, "wait-bound", "is shorter than any wait: write a longer time, or leave it out")
 	addMixed(f, &c.Mixed, ", or go on with one that another commit of Turnstile began")
 	f.BoolVar(&c.anyLength, "any-length", false, "start even if it takes more than a day")
-	forOneCall(cmd, "simulated", "trials", "seed", "wait-bound", "mixed", "any-length")
+	f.BoolVar(&c.json, "json", false, "with --rate find: print the rates as one JSON document instead")
+	forOneCall(cmd, "json", "simulated", "trials", "seed", "wait-bound", "mixed", "any-length")
 	addSetup(f, &c.Setup, "the runs")
 	addNoProgress(f, &c.noProgress)
 	c.addLists(cmd)
-	common(f, "simulated", "trials", "seed", "set", "rate")
+	common(f, "simulated", "trials", "seed", "set", "rate", "json")
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 }
 
@@ -214,6 +216,7 @@ func (c *sweepCall) run(ctx context.Context, a *app) error {
 	if err := equipFor(&c.Setup, !c.simulated); err != nil {
 		return err
 	}
+	a.onlyRows(c.json)
 	maker := c.maker()
 	before, left, err := maker.Prepare()
 	if err != nil {
@@ -827,6 +830,9 @@ func (c *sweepCall) resolveOwn(g *grid, s settings) error {
 	case !c.find && s.given("wait-bound"):
 		return fmt.Errorf("--wait-bound is about the highest rate that is served: give --rate %s too, or leave it "+
 			"out", findRate)
+	case !c.find && c.json:
+		return fmt.Errorf("--json is for the rates that --rate %s finds: leave it out; runs %s --json prints runs",
+			findRate, c.Setup.Set)
 	case c.WaitBound < 0:
 		return fmt.Errorf("--wait-bound: %v: write a time such as 100ms", c.WaitBound)
 	case c.find && !s.given("trials") && !c.trialsInFile:
@@ -847,6 +853,7 @@ func (c *sweepCall) tellRates(a *app, runs []*study.Result, err error) error {
 		}
 	}
 	rows := c.Rates()
+	writeRows(a, rows)
 	if len(runs) > 0 {
 		fmt.Fprintf(a.stdout, "%s.\n", english.Count(len(runs), "run", "runs"))
 	} else if err == nil {

@@ -105,7 +105,7 @@ func verifyCommand() Command {
 
 func (c *verifyCall) addTo(cmd *cobra.Command) {
 	cmd.Flags().String("results", "results", "`folder` of all result sets")
-	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON document instead")
+	addJSON(cmd.Flags(), &c.json)
 	cmd.Flags().BoolVar(&c.benchmark, "benchstat", false, "print Go benchmark lines instead, a line per trial")
 }
 
