@@ -84,7 +84,8 @@ func benchCommand() Command {
 		More:    loadsHelp,
 		Example: benchExample,
 		Options: c.addTo,
-		Run:     checked(c.resolve, c.run),
+		Check:   c.resolve,
+		Run:     c.run,
 	}
 }
 

@@ -3,7 +3,6 @@ package commands
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -46,12 +45,8 @@ func brokerCommand() Command {
 			cmd.Flags().IntVar(&c.port, "port", 0, "TCP `port` on the loopback address (default any that is free)")
 			addPiped(cmd.Flags(), &c.piped)
 		},
-		Run: func(a *app, cmd *cobra.Command, args []string) error {
-			if c.piped {
-				return piped(cluster.ServeBroker)(a, cmd, args)
-			}
-			return named(c.run)(a, cmd, args)
-		},
+		Piped: &c.piped,
+		Run:   c.run,
 	}
 }
 
@@ -61,14 +56,12 @@ func addPiped(f *pflag.FlagSet, on *bool) {
 	f.MarkHidden("piped")
 }
 
-// piped returns what runs a command that runs start: it is told by standard input, and ends with it.
-func piped(serve func(io.Reader, io.Writer) error) runner {
-	return func(a *app, cmd *cobra.Command, _ []string) error {
-		if err := serve(cmd.InOrStdin(), a.stdout); err != nil {
-			return failure{err, 2}
-		}
-		return nil
+// served gives an error of what a run has started its exit status.
+func served(err error) error {
+	if err != nil {
+		return failure{err, 2}
 	}
+	return nil
 }
 
 func proxyCommand() Command {
@@ -76,7 +69,10 @@ func proxyCommand() Command {
 		Name:   "proxy",
 		Short:  "Run the TCP proxies of a run: told by standard input, and ended with it",
 		Hidden: true,
-		Run:    piped(cluster.ServeProxies),
+		Piped:  new(true),
+		Run: func(_ context.Context, a *app) error {
+			return served(cluster.ServeProxies(a.stdin, a.stdout))
+		},
 	}
 }
 
@@ -85,11 +81,17 @@ func resourceCommand() Command {
 		Name:   "resource",
 		Short:  "Keep the resource of a run, for its nodes to ask: told by standard input, and ended with it",
 		Hidden: true,
-		Run:    piped(cluster.ServeResource),
+		Piped:  new(true),
+		Run: func(_ context.Context, a *app) error {
+			return served(cluster.ServeResource(a.stdin, a.stdout))
+		},
 	}
 }
 
-func (c *brokerCall) run(ctx context.Context, a *app, _ []string) error {
+func (c *brokerCall) run(ctx context.Context, a *app) error {
+	if c.piped {
+		return served(cluster.ServeBroker(a.stdin, a.stdout))
+	}
 	if c.port < 0 || c.port > 65535 {
 		return fmt.Errorf("--port: there is no port %d: take one of 1 to 65535", c.port)
 	}

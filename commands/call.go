@@ -22,8 +22,10 @@ const (
 // An app is one call of the program.
 type app struct {
 	stdout, stderr io.Writer
-	status         int  // to exit with, if there is no error
-	diskFull       bool // something could not be stored
+	stdin          io.Reader
+	args           []string // of the command
+	status         int      // to exit with, if there is no error
+	diskFull       bool     // something could not be stored
 
 	document io.Writer // for the rows of a table, if they are asked for as JSON; nil: people read the table
 }

@@ -63,7 +63,7 @@ type chaosCall struct {
 	compared   int        // real runs that are compared with simulated ones
 	noProgress bool
 	json       bool
-	tallies    []tallyEntry
+	tallies    []map[string]any
 	services   serviceHunt // instead of algorithms
 }
 
@@ -78,7 +78,9 @@ func chaosCommand() Command {
 		More:    chaosMore,
 		Example: chaosExample,
 		Options: c.addTo,
-		Run:     many(c.check, c.run),
+		Check:   c.check,
+		Notes:   true,
+		Run:     c.run,
 	}
 }
 
@@ -191,7 +193,7 @@ func (c *chaosCall) run(ctx context.Context, a *app) error {
 	c.conclude(a, study.ShownBy(c.Rows, results), wrong)
 	if c.json {
 		return terminal.PrintJSON(a.document,
-			map[string]any{"algorithms": append([]tallyEntry{}, c.tallies...), "wrong": wrong})
+			map[string]any{"algorithms": append([]map[string]any{}, c.tallies...), "wrong": wrong})
 	}
 	return nil
 }
@@ -336,28 +338,16 @@ var tallied = map[string]func(*study.Tally) uint64{
 	"elections": func(t *study.Tally) uint64 { return t.Elected },
 }
 
-// A tallyEntry is a line of that table as --json prints it.
-type tallyEntry struct {
-	Algorithm       string `json:"algorithm"`
-	Simulated       bool   `json:"simulated"`
-	Plans           int    `json:"plans"`
-	Inside          int    `json:"inside_its_model"`
-	Did             uint64 `json:"entries_or_elections"`
-	Valid           int    `json:"valid"`
-	Expected        int    `json:"as_its_model_allows"`
-	Inconclusive    int    `json:"inconclusive"`
-	ViolatedInside  int    `json:"violated_inside"`
-	ViolatedOutside int    `json:"violated_outside"`
-	Missed          int    `json:"faults_that_hit_nothing"`
-	Caught          int    `json:"caught"` // runs that show what is known to be broken
-}
-
-func tallyEntries(tallies []study.Tally, simulated bool) (all []tallyEntry) {
+// tallyEntries returns the lines of these tables as --json prints them.
+func tallyEntries(tallies []study.Tally, simulated bool) (all []map[string]any) {
 	for i := range tallies {
 		if t := &tallies[i]; t.Plans > 0 {
-			all = append(all, tallyEntry{t.Spec.Name, simulated, t.Plans, t.Inside,
-				tallied[check.ProblemOf(t.Spec).Columns](t), t.Of[study.Valid], t.Of[study.Expected],
-				t.Of[study.Inconclusive], t.Of[study.ViolatedInside], t.Of[study.ViolatedOutside], t.Missed, t.Caught})
+			problem := check.ProblemOf(t.Spec)
+			all = append(all, map[string]any{"algorithm": t.Spec.Name, "simulated": simulated, "plans": t.Plans,
+				"inside_its_model": t.Inside, problem.Many: tallied[problem.Columns](t), "valid": t.Of[study.Valid],
+				"as_its_model_allows": t.Of[study.Expected], "inconclusive": t.Of[study.Inconclusive],
+				"violated_inside": t.Of[study.ViolatedInside], "violated_outside": t.Of[study.ViolatedOutside],
+				"faults_that_hit_nothing": t.Missed, "caught": t.Caught})
 		}
 	}
 	return all

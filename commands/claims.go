@@ -26,36 +26,36 @@ import (
 
 // lectures are the texts that make claims, and the claims. The head of docs/claims.yaml describes the keys.
 type lectures struct {
-	Sources map[string]string `yaml:"sources"` // titles, by the letters of claims
-	Claims  []*claim          `yaml:"claims"`
+	Sources map[string]string `yaml:"sources" json:"sources"` // titles, by the letters of claims
+	Claims  []*claim          `yaml:"claims" json:"claims"`
 }
 
 // A claim is what a text says, and what shows it here.
 type claim struct {
-	ID      string      `yaml:"id"`
-	Says    string      `yaml:"says"`
-	Text    string      `yaml:"text"`
-	Verdict string      `yaml:"verdict"`
-	Seen    string      `yaml:"seen"`
-	Lacks   string      `yaml:"lacks"`
-	NoRun   string      `yaml:"no-run"`
-	Runs    []claimRun  `yaml:"runs"`
-	Tests   []claimTest `yaml:"tests"`
+	ID      string      `yaml:"id" json:"id"`
+	Says    string      `yaml:"says" json:"says"`
+	Text    string      `yaml:"text" json:"text"`
+	Verdict string      `yaml:"verdict" json:"verdict"`
+	Seen    string      `yaml:"seen" json:"seen"`
+	Lacks   string      `yaml:"lacks" json:"lacks"`
+	NoRun   string      `yaml:"no-run" json:"no_run"`
+	Runs    []claimRun  `yaml:"runs" json:"runs"`
+	Tests   []claimTest `yaml:"tests" json:"tests"`
 }
 
 // A claimRun is a call of the program, and what it has to print.
 type claimRun struct {
-	Command string `yaml:"command"`
-	Status  int    `yaml:"status"`
-	Needs   string `yaml:"needs"`
-	Prints  string `yaml:"prints"`
+	Command string `yaml:"command" json:"command"`
+	Status  int    `yaml:"status" json:"status"`
+	Needs   string `yaml:"needs" json:"needs"`
+	Prints  string `yaml:"prints" json:"prints"`
 }
 
 // A claimTest is a call of go test. A test that plays a story with a rule changed has that rule and its end.
 type claimTest struct {
-	Test string `yaml:"test"`
-	If   string `yaml:"if"`
-	Then string `yaml:"then"`
+	Test string `yaml:"test" json:"test"`
+	If   string `yaml:"if" json:"if"`
+	Then string `yaml:"then" json:"then"`
 }
 
 // readClaims reads the claims.
@@ -95,7 +95,7 @@ func claimsCommand() Command {
 		Options:  c.addTo,
 		Args:     cobra.ArbitraryArgs,
 		Complete: completeClaim,
-		Run:      named(c.run),
+		Run:      c.run,
 	}
 }
 
@@ -117,14 +117,14 @@ func completeClaim(*cobra.Command, []string, string) (ids []string, how cobra.Sh
 }
 
 // run lists the claims, or runs those that are named.
-func (c *claimsCall) run(ctx context.Context, a *app, names []string) error {
+func (c *claimsCall) run(ctx context.Context, a *app) error {
 	l, err := readClaims()
 	if err != nil {
 		return err
 	}
-	if !c.all && c.source == "" && len(names) == 0 {
+	if !c.all && c.source == "" && len(a.args) == 0 {
 		if c.json {
-			return terminal.PrintJSON(a.stdout, l.entries())
+			return terminal.PrintJSON(a.stdout, l)
 		}
 		l.list(a.stdout)
 		return nil
@@ -132,7 +132,7 @@ func (c *claimsCall) run(ctx context.Context, a *app, names []string) error {
 	if c.json {
 		return errors.New("--json is for the list of all claims: leave it out")
 	}
-	chosen, err := l.choose(names, strings.ToUpper(c.source), c.all)
+	chosen, err := l.choose(a.args, strings.ToUpper(c.source), c.all)
 	if err != nil {
 		return err
 	}
@@ -163,22 +163,6 @@ func (l *lectures) choose(names []string, source string, all bool) (chosen []*cl
 		}
 	}
 	return chosen, nil
-}
-
-// A claimEntry is a claim as claims --json prints it.
-type claimEntry struct {
-	ID      string `json:"id"`
-	Source  string `json:"source"`
-	Says    string `json:"says"`
-	Verdict string `json:"verdict"`
-	Lacks   string `json:"not_shown"`
-}
-
-func (l *lectures) entries() (all []claimEntry) {
-	for _, c := range l.Claims {
-		all = append(all, claimEntry{c.ID, l.Sources[c.ID[:1]], c.Says, c.Verdict, c.Lacks})
-	}
-	return all
 }
 
 // list lists claims, with the verdict on each and what of it is not shown.

@@ -56,12 +56,7 @@ func cleanCommand() Command {
 			forOneCall(cmd, "yes")
 		},
 		Args: atMostOne,
-		Run: func(a *app, cmd *cobra.Command, args []string) error {
-			if _, err := settingsOf(cmd); err != nil {
-				return err
-			}
-			return c.run(cmd.Context(), a, args, cmd.InOrStdin())
-		},
+		Run:  c.run,
 	}
 }
 
@@ -90,8 +85,8 @@ func (c *cleanCall) sets(named []string) (sets []string, err error) {
 }
 
 // run lists what is left of runs, and removes it if it may.
-func (c *cleanCall) run(ctx context.Context, a *app, named []string, in io.Reader) error {
-	sets, err := c.sets(named)
+func (c *cleanCall) run(ctx context.Context, a *app) error {
+	sets, err := c.sets(a.args)
 	if err != nil {
 		return err
 	}
@@ -110,13 +105,13 @@ func (c *cleanCall) run(ctx context.Context, a *app, named []string, in io.Reade
 	}
 	what := fmt.Sprintf("%s, %s", english.Count(len(left), "folder", "folders"), sum)
 	if !c.yes {
-		if !terminal.Asks(in) || !terminal.Is(a.stdout) {
+		if !terminal.Asks(a.stdin) || !terminal.Is(a.stdout) {
 			fmt.Fprintf(a.stderr, "nothing was removed: there is no terminal to ask at; --yes removes %s\n", what)
 			a.status = check.Inconclusive.ExitCode()
 			return nil
 		}
 		fmt.Fprintf(a.stdout, "Remove %s? [y/N] ", what)
-		if !yes(ctx, in) {
+		if !yes(ctx, a.stdin) {
 			fmt.Fprintln(a.stderr, "nothing was removed")
 			a.status = check.Inconclusive.ExitCode()
 			return nil

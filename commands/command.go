@@ -18,19 +18,26 @@ type Command struct {
 	Options              func(*cobra.Command) // adds its flags
 	Args                 cobra.PositionalArgs // checks its arguments; nil: it takes none
 	Complete             cobra.CompletionFunc // of its arguments
+	Instead              string               // the flag of another output, beside which there is no --json
+	Check                func(settings) error // says what is wrong with its flags, before anything is done
+	Notes                bool                 // it says which flags have values from elsewhere
 	Raw                  bool                 // its arguments are not read as flags
+	Piped                *bool                // a run has started it, which settings of users are not for
 	Run                  runner
 	Below                []Command
 }
 
 // A runner does what a command is for, in one call of the program.
-type runner func(a *app, cmd *cobra.Command, args []string) error
+type runner func(context.Context, *app) error
 
 // in returns the command as part of a call of the program.
 func (c *Command) in(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: c.Name, Short: c.Short, Long: c.Help, Example: c.Example, Hidden: c.Hidden,
 		Args: c.Args, ValidArgsFunction: c.Complete, DisableFlagParsing: c.Raw,
-		RunE: func(cmd *cobra.Command, args []string) error { return c.Run(a, cmd, args) }}
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.args, a.stdin = args, cmd.InOrStdin()
+			return c.run(cmd, a)
+		}}
 	if c.Args == nil && !c.Raw {
 		cmd.Args = noArgs
 	}
@@ -46,64 +53,36 @@ func (c *Command) in(a *app) *cobra.Command {
 	return cmd
 }
 
-// checked returns what runs a command that takes flags alone, which are checked before anything is done.
-func checked(check func(settings) error, run func(context.Context, *app) error) runner {
-	return func(a *app, cmd *cobra.Command, _ []string) error {
-		if _, err := settle(cmd, check); err != nil {
-			return err
-		}
-		return run(cmd.Context(), a)
+// run sets the flags that the command line did not set, and does what the command is for.
+func (c *Command) run(cmd *cobra.Command, a *app) error {
+	if c.Raw || c.Piped != nil && *c.Piped {
+		return c.Run(cmd.Context(), a)
 	}
-}
-
-// many is checked for a command that makes many runs: it says which flags have values from elsewhere.
-func many(check func(settings) error, run func(context.Context, *app) error) runner {
-	return func(a *app, cmd *cobra.Command, _ []string) error {
-		s, err := settle(cmd, check)
-		if err != nil {
-			return err
-		}
+	s, err := settingsOf(cmd)
+	if err == nil && c.Instead != "" {
+		err = s.either(cmd, "json", c.Instead)
+	}
+	if err == nil && c.Check != nil {
+		err = c.Check(s)
+	}
+	if err != nil {
+		return err
+	}
+	if c.Notes {
 		a.note(s)
-		return run(cmd.Context(), a)
 	}
+	return c.Run(cmd.Context(), a)
 }
 
-// named returns what runs a command with its arguments.
-func named(run func(ctx context.Context, a *app, args []string) error) runner {
-	return func(a *app, cmd *cobra.Command, args []string) error {
-		if _, err := settingsOf(cmd); err != nil {
-			return err
-		}
-		return run(cmd.Context(), a, args)
-	}
-}
-
-// onRun returns what runs a command that is about one stored run: the one that its argument names, or the
-// latest. What is wrong with its flags, by check, is said first.
-func onRun(check func(*cobra.Command, settings) error,
-	do func(context.Context, *app, *results.Folder) error) runner {
-	return onStored(check, results.Open, do)
-}
-
-// onStored returns what runs a command that is about what open finds below the folder of all result sets.
-func onStored[T any](check func(*cobra.Command, settings) error, open func(root, ref string) (T, error),
+// onStored returns what runs a command that is about what open finds below the folder of all result sets: what
+// its argument names, or the latest run.
+func onStored[T any](root *string, open func(root, ref string) (T, error),
 	do func(context.Context, *app, T) error) runner {
-	return func(a *app, cmd *cobra.Command, args []string) error {
-		s, err := settingsOf(cmd)
-		if err == nil && check != nil {
-			err = check(cmd, s)
-		}
+	return func(ctx context.Context, a *app) error {
+		stored, err := open(*root, append(a.args, results.LatestLink)[0])
 		if err != nil {
 			return err
 		}
-		root, err := cmd.Flags().GetString("results")
-		if err != nil {
-			return err
-		}
-		stored, err := open(root, append(args, results.LatestLink)[0])
-		if err != nil {
-			return err
-		}
-		return do(cmd.Context(), a, stored)
+		return do(ctx, a, stored)
 	}
 }

@@ -59,7 +59,10 @@ func TestCommandOfRun(t *testing.T) {
 		}
 		c := benchCall{runCommand: anyRuns}
 		own := &cobra.Command{Use: sub.Name(), RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := settle(cmd, c.resolve)
+			s, err := settingsOf(cmd)
+			if err == nil {
+				err = c.resolve(s)
+			}
 			got = c.Options
 			return err
 		}}

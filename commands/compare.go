@@ -2,7 +2,7 @@ package commands
 
 import (
 	"bufio"
-	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -70,15 +70,8 @@ func compareCommand() Command {
 		Options:  c.addTo,
 		Args:     cobra.ArbitraryArgs,
 		Complete: completeRunsOrSets,
-		Run: func(a *app, cmd *cobra.Command, args []string) error {
-			_, err := settle(cmd, func(s settings) error {
-				return cmp.Or(s.either(cmd, "json", "csv"), c.check(args))
-			})
-			if err != nil {
-				return err
-			}
-			return c.run(a, args)
-		},
+		Instead:  "csv",
+		Run:      c.run,
 	}
 }
 
@@ -143,7 +136,11 @@ func (c *compareCall) parseAbove() (share float64, err error) {
 }
 
 // run compares what the arguments name, one set or two.
-func (c *compareCall) run(a *app, args []string) error {
+func (c *compareCall) run(_ context.Context, a *app) error {
+	args := a.args
+	if err := c.check(args); err != nil {
+		return err
+	}
 	var sides []compare.Side
 	var paths []string
 	for _, ref := range args {

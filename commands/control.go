@@ -41,12 +41,12 @@ func controlCommand() Command {
 			cmd.Flags().StringVar(&c.Keys, "keys", "", "`folder` of keys")
 			cmd.Flags().StringVar(&c.Listen, "listen", "", "`address` and port to listen on (default 127.0.0.1:4222)")
 		},
-		Run: named(c.run),
+		Run: c.run,
 	}
 }
 
 // run serves the control plane until the context ends.
-func (c *controlCall) run(ctx context.Context, a *app, _ []string) error {
+func (c *controlCall) run(ctx context.Context, a *app) error {
 	c.Log = a.stderr
 	s, err := access.Serve(c.ServerConfig)
 	if err != nil {
@@ -104,12 +104,13 @@ func keysCommand() Command {
 		Help:    keysHelp,
 		Example: "  orchestrator hosts keys keys",
 		Args:    cobra.ArbitraryArgs,
-		Run:     named(makeKeys),
+		Run:     makeKeys,
 	}
 }
 
 // makeKeys makes the key of a lab in the folder that the argument names.
-func makeKeys(_ context.Context, a *app, args []string) error {
+func makeKeys(_ context.Context, a *app) error {
+	args := a.args
 	if len(args) != 1 {
 		return fmt.Errorf("name one folder for the keys, as in hosts keys ./keys, and there are %d names",
 			len(args))

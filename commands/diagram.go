@@ -46,6 +46,7 @@ const diagramExample = `  orchestrator diagram --out run.svg
 
 // A diagramCall is one call of diagram.
 type diagramCall struct {
+	root     string
 	trial    int
 	from, to time.Duration
 	nodes    effect.Group
@@ -95,13 +96,14 @@ func diagramCommand() Command {
 		Options:  c.addTo,
 		Args:     atMostOne,
 		Complete: completeRun,
-		Run:      onStored(c.check, openSubject, c.run),
+		Check:    c.check,
+		Run:      onStored(&c.root, openSubject, c.run),
 	}
 }
 
 func (c *diagramCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.String("results", "results", "`folder` of all result sets")
+	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	f.IntVar(&c.trial, "trial", 1, "draw this trial")
 	f.DurationVar(&c.from, "from", 0, "draw from this `time` of the run on (default its beginning)")
 	f.DurationVar(&c.to, "to", 0, "draw until this `time` of the run (default its end)")
@@ -118,7 +120,7 @@ func (c *diagramCall) addTo(cmd *cobra.Command) {
 }
 
 // check checks the flags.
-func (c *diagramCall) check(_ *cobra.Command, s settings) error {
+func (c *diagramCall) check(s settings) error {
 	switch {
 	case c.around != "" && c.around != "violation":
 		return fmt.Errorf("--around: there is no %q: write violation", c.around)

@@ -50,7 +50,8 @@ func electCommand() Command {
 			c.addTo(cmd)
 			common(cmd.Flags(), "initiators", "explain")
 		},
-		Run: checked(c.resolve, c.run),
+		Check: c.resolve,
+		Run:   c.run,
 	}
 }
 

@@ -106,7 +106,9 @@ func exploreCommand() Command {
 		More:    exploreMore,
 		Example: exploreExample,
 		Options: c.addTo,
-		Run:     many(c.resolve, c.run),
+		Check:   c.resolve,
+		Notes:   true,
+		Run:     c.run,
 	}
 }
 

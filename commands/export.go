@@ -38,6 +38,7 @@ const exportExample = `  orchestrator runs export --to entries >entries.csv
 
 // An exportCall is one call of export.
 type exportCall struct {
+	root        string
 	to          string
 	trial       int // 0: all, or the first
 	from, until time.Duration
@@ -55,13 +56,14 @@ func exportCommand() Command {
 		Options:  c.addTo,
 		Args:     atMostOne,
 		Complete: completeRun,
-		Run:      onStored(c.check, openSubject, c.run),
+		Check:    c.check,
+		Run:      onStored(&c.root, openSubject, c.run),
 	}
 }
 
 func (c *exportCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.String("results", "results", "`folder` of all result sets")
+	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	f.StringVar(&c.to, "to", "", "what to write: entries, shiviz or perfetto")
 	f.IntVar(&c.trial, "trial", 0, "write this trial (default all entries, or the first trial)")
 	noZero(f, "trial", "is no trial: they count from 1")
@@ -73,7 +75,7 @@ func (c *exportCall) addTo(cmd *cobra.Command) {
 }
 
 // check checks the flags.
-func (c *exportCall) check(*cobra.Command, settings) error {
+func (c *exportCall) check(settings) error {
 	switch {
 	case c.to == "":
 		return errors.New("--to: say what to write: entries, shiviz or perfetto")

@@ -33,6 +33,7 @@ const historyExample = `  orchestrator runs history | head
 
 // A historyCall is one call of history.
 type historyCall struct {
+	root   string
 	format string
 	trial  int   // 0: all
 	nodes  []int // none: all
@@ -48,18 +49,19 @@ func historyCommand() Command {
 		Options:  c.addTo,
 		Args:     atMostOne,
 		Complete: completeRun,
-		Run: onRun(func(*cobra.Command, settings) error {
+		Check: func(settings) error {
 			if c.format != "csv" && c.format != "jsonl" {
 				return fmt.Errorf("--format: there is no %q: take csv or jsonl", c.format)
 			}
 			return nil
-		}, c.run),
+		},
+		Run: onStored(&c.root, results.Open, c.run),
 	}
 }
 
 func (c *historyCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.String("results", "results", "`folder` of all result sets")
+	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	f.StringVar(&c.format, "format", "csv", "csv or jsonl (JSON, an object to a line)")
 	f.IntVar(&c.trial, "trial", 0, "print the events of this trial alone (default all)")
 	noZero(f, "trial", "is no trial: they count from 1; leave it out for all")

@@ -55,14 +55,8 @@ func joinCommand() Command {
 		Example: hostExample,
 		Options: c.addTo,
 		Args:    atMostOne,
-		Run: func(a *app, cmd *cobra.Command, args []string) error {
-			if c.piped {
-				return piped(func(in io.Reader, out io.Writer) error {
-					return agent.ServePiped(cmd.Context(), in, out, agent.Options{Programs: hostPrograms()})
-				})(a, cmd, args)
-			}
-			return named(c.run)(a, cmd, args)
-		},
+		Piped:   &c.piped,
+		Run:     c.run,
 	}
 }
 
@@ -99,11 +93,13 @@ func hostPrograms() map[string][]string {
 }
 
 // run serves this machine until it is interrupted, or asks whether it is served.
-func (c *hostCall) run(ctx context.Context, a *app, args []string) error {
+func (c *hostCall) run(ctx context.Context, a *app) error {
 	switch {
+	case c.piped:
+		return served(agent.ServePiped(ctx, a.stdin, a.stdout, agent.Options{Programs: hostPrograms()}))
 	case c.healthy:
 		return agent.Healthy(c.Folder)
-	case len(args) == 0:
+	case len(a.args) == 0:
 		return errors.New("hosts join takes the URL of the control plane, as orchestrator hosts control prints it")
 	}
 	if c.OrphanAfter < time.Second {
@@ -119,7 +115,7 @@ func (c *hostCall) run(ctx context.Context, a *app, args []string) error {
 	c.Programs[agent.NodeProgram] = []string{c.node}
 	var conn *nats.Conn
 	err := c.RunAs.Files(func() (err error) {
-		conn, err = access.Connect(args[0], c.key, nats.Name("host "+c.Name), nats.Timeout(5*time.Second),
+		conn, err = access.Connect(a.args[0], c.key, nats.Name("host "+c.Name), nats.Timeout(5*time.Second),
 			nats.MaxReconnects(-1))
 		return err
 	})
@@ -127,13 +123,9 @@ func (c *hostCall) run(ctx context.Context, a *app, args []string) error {
 		return fmt.Errorf("joining the control plane: %w", err)
 	}
 	defer conn.Close()
-	err = agent.Serve(ctx, conn, c.Options, func() {
+	return served(agent.Serve(ctx, conn, c.Options, func() {
 		fmt.Fprintf(a.stdout, "host %s is there\n", c.Name)
-	})
-	if err != nil {
-		return failure{err, 2}
-	}
-	return nil
+	}))
 }
 
 // identify works out as whom the host starts processes, and its name.
@@ -187,7 +179,8 @@ func hostsCommand() Command {
 		Help:    hostsHelp,
 		Example: hostsExample,
 		Options: c.addTo,
-		Run:     checked(c.check, c.run),
+		Check:   c.check,
+		Run:     c.run,
 	}
 }
 

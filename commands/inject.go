@@ -48,6 +48,7 @@ type injectCall struct {
 	json    bool // of the list
 	heal    int  // the number of a fault; 0: none
 	request *control.Request
+	root    string
 }
 
 // lasts is how long an injected fault lasts by default.
@@ -63,10 +64,11 @@ func injectCommand() Command {
 		Options:  c.addTo,
 		Args:     atMostOne,
 		Complete: completeRun,
-		Run: onRun(func(_ *cobra.Command, s settings) (err error) {
+		Check: func(s settings) (err error) {
 			c.request, err = c.asked(s)
 			return err
-		}, c.run),
+		},
+		Run: onStored(&c.root, results.Open, c.run),
 	}
 }
 
@@ -89,7 +91,7 @@ func (c *injectCall) addTo(cmd *cobra.Command) {
 		}
 	}
 	forOneCall(cmd, once...)
-	f.String("results", "results", "`folder` of all result sets")
+	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	common(f, "plan", "fault", "cut", "kill", "pause", "at", "for", "list", "heal", "json")
 	completeFaults(cmd)
 }

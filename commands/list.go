@@ -38,6 +38,7 @@ const listExample = `  orchestrator list
 type listCall struct {
 	nodes.Config
 	json, markdown, columns bool
+	settings                settings
 }
 
 func listCommand() Command {
@@ -49,19 +50,9 @@ func listCommand() Command {
 		Options:  c.addTo,
 		Args:     atMostOne,
 		Complete: completeDescribed,
-		Run: func(a *app, cmd *cobra.Command, args []string) error {
-			s, err := settingsOf(cmd)
-			if err == nil {
-				err = s.either(cmd, "json", "markdown")
-			}
-			if err != nil {
-				return err
-			}
-			if c.columns {
-				return c.listColumns(a.stdout, args)
-			}
-			return c.run(a.stdout, s, args)
-		},
+		Instead:  "markdown",
+		Check:    c.settings.keep,
+		Run:      c.run,
 	}
 }
 
@@ -78,7 +69,11 @@ func (c *listCall) addTo(cmd *cobra.Command) {
 }
 
 // run lists all, or describes what is named.
-func (c *listCall) run(w io.Writer, s settings, names []string) error {
+func (c *listCall) run(_ context.Context, a *app) error {
+	w, names := a.stdout, a.args
+	if c.columns {
+		return c.listColumns(w, names)
+	}
 	rows, named := catalog.All(), byFlag+1
 	if len(names) > 0 {
 		if row := detectorNamed(names[0]); row != nil {
@@ -97,7 +92,7 @@ func (c *listCall) run(w io.Writer, s settings, names []string) error {
 		if err := row.Check(); err != nil {
 			return err
 		}
-		if _, err := s.checkOptions(row, c.Config, named); err != nil {
+		if _, err := c.settings.checkOptions(row, c.Config, named); err != nil {
 			return err
 		}
 	}

@@ -83,7 +83,9 @@ func matrixCommand() Command {
 		More:    matrixMore,
 		Example: matrixExample,
 		Options: c.addTo,
-		Run:     many(c.check, c.run),
+		Check:   c.check,
+		Notes:   true,
+		Run:     c.run,
 	}
 }
 

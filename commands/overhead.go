@@ -53,7 +53,9 @@ func overheadCommand() Command {
 		Help:    overheadHelp,
 		Example: overheadExample,
 		Options: c.addTo,
-		Run:     many(c.check, c.run),
+		Check:   c.check,
+		Notes:   true,
+		Run:     c.run,
 	}
 }
 

@@ -42,7 +42,7 @@ func plansCommand() Command {
 		Options:  c.addTo,
 		Args:     atMostOne,
 		Complete: completePlan,
-		Run:      named(c.run),
+		Run:      c.run,
 	}
 }
 
@@ -54,7 +54,8 @@ func (c *plansCall) addTo(cmd *cobra.Command) {
 }
 
 // run lists the plans, those that fit an algorithm if one is named, or explains one.
-func (c *plansCall) run(_ context.Context, a *app, names []string) error {
+func (c *plansCall) run(_ context.Context, a *app) error {
+	names := a.args
 	plans, says := chaos.Plans(), func() { writePlans(a.stdout) }
 	switch {
 	case len(names) > 0 && c.algorithm != "":
@@ -80,28 +81,16 @@ func (c *plansCall) run(_ context.Context, a *app, names []string) error {
 	return nil
 }
 
-// A planEntry is one plan as plans --json prints it.
-type planEntry struct {
-	Name   string      `json:"name"`
-	About  string      `json:"about"`
-	Faults []planFault `json:"faults"`
-}
-
-// A planFault is a fault in words, and what it breaks.
-type planFault struct {
-	Says   string   `json:"says"`
-	Breaks []string `json:"breaks"`
-}
-
-func planEntries(plans []*chaos.Plan) []planEntry {
-	all := []planEntry{}
+// planEntries returns plans as plans --json prints them.
+func planEntries(plans []*chaos.Plan) []map[string]any {
+	all := []map[string]any{}
 	for _, p := range plans {
-		e := planEntry{Name: p.Name, About: p.About, Faults: []planFault{}}
+		faults := []map[string]any{}
 		for i := range p.Faults {
 			f := &p.Faults[i]
-			e.Faults = append(e.Faults, planFault{fmt.Sprint(f), needs(f.Breaks())})
+			faults = append(faults, map[string]any{"says": fmt.Sprint(f), "breaks": needs(f.Breaks())})
 		}
-		all = append(all, e)
+		all = append(all, map[string]any{"name": p.Name, "about": p.About, "faults": faults})
 	}
 	return all
 }

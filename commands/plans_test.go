@@ -14,7 +14,10 @@ import (
 func resolved(t *testing.T, c *benchCall, args ...string) (*benchCall, error) {
 	t.Helper()
 	cmd := &cobra.Command{Use: "x", RunE: func(cmd *cobra.Command, _ []string) error {
-		_, err := settle(cmd, c.resolve)
+		s, err := settingsOf(cmd)
+		if err == nil {
+			err = c.resolve(s)
+		}
 		return err
 	}}
 	c.addRunFlags(cmd.Flags())

@@ -27,7 +27,7 @@ Exit status: 0 made, 2 the set cannot be published, 64 bad usage, 74 if it could
 
 // A publishCall is one call of publish.
 type publishCall struct {
-	to        string
+	root, to  string
 	histories bool
 }
 
@@ -41,14 +41,14 @@ func publishCommand() Command {
 		Options:  c.addTo,
 		Args:     atMostOne,
 		Complete: completeRunOrSet,
-		Run:      onStored(nil, openVerifiable, c.run),
+		Run:      onStored(&c.root, openVerifiable, c.run),
 	}
 }
 
 func (c *publishCall) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.to, "to", "", "the `folder` to make (default published/SET)")
 	cmd.Flags().BoolVar(&c.histories, "histories", false, "the histories come along")
-	cmd.Flags().String("results", "results", "`folder` of all result sets")
+	cmd.Flags().StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	forOneCall(cmd, "to", "histories")
 }
 

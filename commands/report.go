@@ -52,7 +52,7 @@ func reportCommand() Command {
 		Options:  c.addTo,
 		Args:     cobra.ArbitraryArgs,
 		Complete: completeRunOrSet,
-		Run:      named(c.run),
+		Run:      c.run,
 	}
 }
 
@@ -65,7 +65,8 @@ func (c *reportCall) addTo(cmd *cobra.Command) {
 }
 
 // run writes the report of the set that the arguments name.
-func (c *reportCall) run(_ context.Context, a *app, args []string) error {
+func (c *reportCall) run(_ context.Context, a *app) error {
+	args := a.args
 	set, err := reported(c, args)
 	if err != nil {
 		return err

@@ -53,10 +53,11 @@ func rerunCommand() Command {
 		Options:  c.addTo,
 		Args:     atMostOne,
 		Complete: completeRun,
-		Run: onRun(func(_ *cobra.Command, s settings) error {
+		Check: func(s settings) error {
 			c.nats = s.rank("nats")
 			return nil
-		}, c.run),
+		},
+		Run: onStored(&c.setup.Results, results.Open, c.run),
 	}
 }
 

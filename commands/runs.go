@@ -2,6 +2,7 @@ package commands
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -64,15 +65,8 @@ func runsCommand() Command {
 		Example: runsExample,
 		Options: c.addTo,
 		Args:    atMostOne,
-		Run: func(a *app, cmd *cobra.Command, args []string) error {
-			_, err := settle(cmd, func(s settings) error {
-				return cmp.Or(s.either(cmd, "json", "csv"), c.takeSet(args), c.validate())
-			})
-			if err != nil {
-				return err
-			}
-			return c.run(a)
-		},
+		Instead: "csv",
+		Run:     c.run,
 	}
 }
 
@@ -132,7 +126,10 @@ func (c *runsCall) validate() error {
 }
 
 // run lists the runs that the filters let through.
-func (c *runsCall) run(a *app) error {
+func (c *runsCall) run(_ context.Context, a *app) error {
+	if err := cmp.Or(c.takeSet(a.args), c.validate()); err != nil {
+		return err
+	}
 	all, others, err := c.read()
 	if err != nil {
 		return err

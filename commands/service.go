@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"turnstile/bench"
@@ -77,9 +76,9 @@ func serviceCommand() Command {
 		Short:  "Describe a service that this program has, be its client, or start its servers",
 		Hidden: true,
 		Raw:    true,
-		Run: func(a *app, cmd *cobra.Command, args []string) error {
+		Run: func(_ context.Context, a *app) error {
 			own := service.Table{Services: ownServices, Self: append([]string{terminal.OwnPath()}, serviceArgs...)}
-			a.status = own.Call(args, cmd.InOrStdin(), a.stdout, a.stderr) // which its caller says as its own
+			a.status = own.Call(a.args, a.stdin, a.stdout, a.stderr) // which its caller says as its own
 			return nil
 		},
 	}

@@ -55,6 +55,12 @@ func (s source) where(name string) string {
 	return "--" + name
 }
 
+// keep keeps settings for later. It is no error.
+func (s *settings) keep(of settings) error {
+	*s = of
+	return nil
+}
+
 func (s settings) rank(name string) rank { return s[name].rank }
 
 // given reports whether the user set the flag anywhere.
@@ -96,15 +102,6 @@ func settingsOf(cmd *cobra.Command) (settings, error) {
 // alone is a key of contexts: in one that has it, the command line alone sets flags, and neither the
 // environment nor a file does. A call that is to be the same everywhere is made in one.
 type alone struct{}
-
-// settle sets the flags of cmd, and has what they imply worked out.
-func settle(cmd *cobra.Command, resolve func(settings) error) (settings, error) {
-	s, err := settingsOf(cmd)
-	if err == nil {
-		err = resolve(s)
-	}
-	return s, err
-}
 
 // fill sets one flag.
 func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {

@@ -28,7 +28,10 @@ const showExample = `  orchestrator show
   orchestrator show --json results/latest`
 
 // A showCall is one call of show.
-type showCall struct{ json bool }
+type showCall struct {
+	root string
+	json bool
+}
 
 func showCommand() Command {
 	c := &showCall{}
@@ -38,12 +41,12 @@ func showCommand() Command {
 		Help:    showHelp,
 		Example: showExample,
 		Options: func(cmd *cobra.Command) {
-			cmd.Flags().String("results", "results", "`folder` of all result sets")
+			cmd.Flags().StringVar(&c.root, "results", "results", "`folder` of all result sets")
 			addJSON(cmd.Flags(), &c.json)
 		},
 		Args:     atMostOne,
 		Complete: completeRun,
-		Run:      onRun(nil, c.run),
+		Run:      onStored(&c.root, results.Open, c.run),
 	}
 }
 

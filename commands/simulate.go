@@ -53,7 +53,8 @@ func simulateCommand() Command {
 		More:    loadsHelp,
 		Example: simulateExample,
 		Options: c.addTo,
-		Run:     checked(c.check, c.run),
+		Check:   c.check,
+		Run:     c.run,
 	}
 }
 

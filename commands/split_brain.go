@@ -73,7 +73,9 @@ func splitBrainCommand() Command {
 		More:    splitBrainMore,
 		Example: splitBrainExample,
 		Options: c.addTo,
-		Run:     many(func(s settings) error { return s.blame(c.check(s)) }, c.run),
+		Check:   func(s settings) error { return s.blame(c.check(s)) },
+		Notes:   true,
+		Run:     c.run,
 	}
 }
 

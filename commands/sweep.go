@@ -72,6 +72,8 @@ type sweepCall struct {
 	anyLength       bool
 	noProgress      bool
 	json            bool
+	flags           *pflag.FlagSet
+	settings        settings
 
 	trialsInFile bool
 
@@ -95,21 +97,14 @@ func sweepCommand() Command {
 		Example: sweepExample,
 		Options: c.addTo,
 		Args:    atMostOne,
-		Run: func(a *app, cmd *cobra.Command, args []string) error {
-			s, err := settingsOf(cmd)
-			if err == nil {
-				err = c.resolve(cmd.Flags(), s, args)
-			}
-			if err != nil {
-				return err
-			}
-			return c.run(cmd.Context(), a)
-		},
+		Check:   c.settings.keep,
+		Run:     c.run,
 	}
 }
 
 func (c *sweepCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
+	c.flags = f
 	f.BoolVar(&c.simulated, "simulated", false, "on virtual time, as simulate")
 	f.IntVar(&c.Trials, "trials", c.Trials, "how many runs each configuration has, each with a seed of its own")
 	noZero(f, "trials", "would make no run: write a number from 1, or leave it out")
@@ -130,7 +125,7 @@ func (c *sweepCall) addTo(cmd *cobra.Command) {
 
 // resolve works out the configurations of a sweep. What is wrong with a value is an error; what one
 // algorithm refuses is left out, and kept for the user.
-func (c *sweepCall) resolve(flags *pflag.FlagSet, s settings, args []string) error {
+func (c *sweepCall) resolve(args []string) error {
 	g := &grid{parts: []part{{lists: map[string][]string{}}}}
 	given := map[string][]string{}
 	for name, l := range c.lists {
@@ -145,14 +140,14 @@ func (c *sweepCall) resolve(flags *pflag.FlagSet, s settings, args []string) err
 	if len(args) > 0 {
 		var err error
 		g, err = readGrid(args[0], c.listNames(), func(flag string, value *yaml.Node) (bool, error) {
-			return c.own(flags, flag, value, s)
+			return c.own(flag, value)
 		})
 		if err != nil {
 			return err
 		}
 	}
 	g.override(given)
-	if err := c.resolveOwn(g, s); err != nil {
+	if err := c.resolveOwn(g); err != nil {
 		return err
 	}
 	if count := g.count() * float64(c.Trials); count > mostRuns {
@@ -213,6 +208,9 @@ func (c *sweepCall) maker() runMaker {
 
 // sweep makes the runs.
 func (c *sweepCall) run(ctx context.Context, a *app) error {
+	if err := c.resolve(a.args); err != nil {
+		return err
+	}
 	if err := equipFor(&c.Setup, !c.simulated); err != nil {
 		return err
 	}
@@ -402,15 +400,14 @@ func (c *sweepCall) addLists(cmd *cobra.Command) {
 func (c *sweepCall) listNames() []string { return slices.Sorted(maps.Keys(c.lists)) }
 
 // own sets a flag of the sweep itself from its file, unless the command line has it.
-func (c *sweepCall) own(flags *pflag.FlagSet, flag string, value *yaml.Node, s settings) (
-	is bool, err error) {
+func (c *sweepCall) own(flag string, value *yaml.Node) (is bool, err error) {
 	if !slices.Contains([]string{"trials", "seed", "set", "simulated", "wait-bound"}, flag) {
 		return false, nil
 	}
 	if !isValue(value) {
 		return true, fmt.Errorf("line %d: %s takes one value", value.Line, flag)
 	}
-	f := flags.Lookup(flag)
+	f := c.flags.Lookup(flag)
 	counts := f.Value.String()
 	where := fmt.Sprintf("line %d: %s", value.Line, flag)
 	if err := f.Value.Set(value.Value); err != nil {
@@ -425,7 +422,7 @@ func (c *sweepCall) own(flags *pflag.FlagSet, flag string, value *yaml.Node, s s
 		err = checkSet(&c.Setup, &c.Mixed)
 	}
 	c.trialsInFile = c.trialsInFile || flag == "trials"
-	if err == nil && s.given(flag) { // the command line counts
+	if err == nil && c.settings.given(flag) { // the command line counts
 		err = f.Value.Set(counts)
 	}
 	return true, err
@@ -807,7 +804,7 @@ const findRate = "find"
 const trialsOfRates = 6
 
 // resolveOwn completes and checks the settings of the sweep itself.
-func (c *sweepCall) resolveOwn(g *grid, s settings) error {
+func (c *sweepCall) resolveOwn(g *grid) error {
 	finding, fixed := 0, 0
 	for _, p := range g.parts {
 		if rates := p.lists["rate"]; slices.Contains(rates, findRate) {
@@ -827,7 +824,7 @@ func (c *sweepCall) resolveOwn(g *grid, s settings) error {
 	switch {
 	case c.find && fixed > 0:
 		return fmt.Errorf("rate: %s: all parts look for it, or none does: make two sweeps", findRate)
-	case !c.find && s.given("wait-bound"):
+	case !c.find && c.settings.given("wait-bound"):
 		return fmt.Errorf("--wait-bound is about the highest rate that is served: give --rate %s too, or leave it "+
 			"out", findRate)
 	case !c.find && c.json:
@@ -835,7 +832,7 @@ func (c *sweepCall) resolveOwn(g *grid, s settings) error {
 			findRate, c.Setup.Set)
 	case c.WaitBound < 0:
 		return fmt.Errorf("--wait-bound: %v: write a time such as 100ms", c.WaitBound)
-	case c.find && !s.given("trials") && !c.trialsInFile:
+	case c.find && !c.settings.given("trials") && !c.trialsInFile:
 		c.Trials = trialsOfRates
 	}
 	if c.Trials < 1 {

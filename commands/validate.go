@@ -61,7 +61,9 @@ func validateCommand() Command {
 		Help:    validateHelp,
 		Example: validateExample,
 		Options: c.addTo,
-		Run:     many(c.check, c.run),
+		Check:   c.check,
+		Notes:   true,
+		Run:     c.run,
 	}
 }
 

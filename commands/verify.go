@@ -57,7 +57,10 @@ const verifyExample = `  orchestrator verify
   orchestrator verify --json results/latest`
 
 // A verifyCall is one call of verify.
-type verifyCall struct{ json, benchmark bool }
+type verifyCall struct {
+	root            string
+	json, benchmark bool
+}
 
 // A verifiable is a run or, if there is none, a set, or the place of one that was published.
 type verifiable struct {
@@ -97,14 +100,13 @@ func verifyCommand() Command {
 		Options:  c.addTo,
 		Args:     atMostOne,
 		Complete: completeRunOrSet,
-		Run: onStored(func(cmd *cobra.Command, s settings) error {
-			return s.either(cmd, "json", "benchstat")
-		}, openVerifiable, c.run),
+		Instead:  "benchstat",
+		Run:      onStored(&c.root, openVerifiable, c.run),
 	}
 }
 
 func (c *verifyCall) addTo(cmd *cobra.Command) {
-	cmd.Flags().String("results", "results", "`folder` of all result sets")
+	cmd.Flags().StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	addJSON(cmd.Flags(), &c.json)
 	cmd.Flags().BoolVar(&c.benchmark, "benchstat", false, "print Go benchmark lines instead, a line per trial")
 }
