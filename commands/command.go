@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -47,6 +48,7 @@ func (c *Command) in(a *app) *cobra.Command {
 		c.Options(cmd)
 	}
 	addHelpAll(cmd, c.More)
+	oneValueEach(cmd.Flags())
 	for _, below := range c.Below {
 		cmd.AddCommand(below.in(a))
 	}
@@ -55,6 +57,10 @@ func (c *Command) in(a *app) *cobra.Command {
 
 // run sets the flags that the command line did not set, and does what the command is for.
 func (c *Command) run(cmd *cobra.Command, a *app) error {
+	if all, _ := cmd.Flags().GetBool(helpAll); all {
+		cmd.Long = strings.TrimSpace(c.Help + "\n\n" + c.More)
+		return cmd.Help()
+	}
 	if c.Raw || c.Piped != nil && *c.Piped {
 		return c.Run(cmd.Context(), a)
 	}
@@ -74,8 +80,8 @@ func (c *Command) run(cmd *cobra.Command, a *app) error {
 	return c.Run(cmd.Context(), a)
 }
 
-// onStored returns what runs a command that is about what open finds below the folder of all result sets: what
-// its argument names, or the latest run.
+// onStored returns what runs a command that is about what open finds below the folder of all result sets:
+// what its argument names, or the latest run.
 func onStored[T any](root *string, open func(root, ref string) (T, error),
 	do func(context.Context, *app, T) error) runner {
 	return func(ctx context.Context, a *app) error {

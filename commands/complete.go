@@ -17,9 +17,14 @@ import (
 )
 
 // plainUsages takes out of the usages of all flags the backquotes around the names of their values, which are
-// for --help: completion would show them.
+// for --help: completion would show them. And it lets flags be given twice.
 func plainUsages(cmd *cobra.Command) {
-	plain := func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") }
+	plain := func(f *pflag.Flag) {
+		f.Usage = strings.ReplaceAll(f.Usage, "`", "")
+		if o, is := f.Value.(*once); is { // completion reads flags twice
+			f.Value = o.Value
+		}
+	}
 	cmd.LocalFlags().VisitAll(plain)
 	for _, sub := range cmd.Commands() {
 		plainUsages(sub)

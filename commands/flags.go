@@ -18,6 +18,7 @@ import (
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var bad *pflag.InvalidValueError
+	var twice givenTwice
 	switch {
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
@@ -32,6 +33,8 @@ func flagError(cmd *cobra.Command, err error) error {
 			hint = fmt.Sprintf(": did you mean --%s?", near)
 		}
 		return fmt.Errorf("%w%s", err, hint)
+	case errors.As(err, &twice):
+		return twice
 	case errors.As(err, &bad):
 		if cmd.Name() == "diagram" && bad.GetFlag().Name == "to" && slices.Contains(exportForms, bad.GetValue()) {
 			return fmt.Errorf("--to: %s is a form of runs export, and here --to is the time at which the picture "+

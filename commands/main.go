@@ -95,9 +95,6 @@ func runTo(ctx context.Context, args []string, stdout *output, stderr io.Writer)
 	args, err := variablesToFlags(root, args)
 	root.SetArgs(args)
 	if err == nil {
-		err = givenOnce(root, args)
-	}
-	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
 	if err != nil && (stdout.err == nil || !errors.Is(err, stdout.err)) { // run says that

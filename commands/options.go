@@ -154,27 +154,12 @@ func isCommon(f *pflag.Flag) bool {
 // helpAll is the flag that prints the help of a command with all that is to be said.
 const helpAll = "help-all"
 
-// A wholeHelp is the value of that flag, of a command of which more is to be said.
-type wholeHelp struct {
-	cmd  *cobra.Command
-	more string
-}
-
-// Set has the whole help printed.
-func (h wholeHelp) Set(text string) error {
-	h.cmd.Long = strings.TrimSpace(h.cmd.Long + "\n\n" + h.more)
-	return h.cmd.Flags().Set("help", text)
-}
-
-func (h wholeHelp) String() string { return "" }
-func (h wholeHelp) Type() string   { return "bool" }
-
 // addHelpAll adds the flag to a command with a longer help, or with flags that its short help leaves out.
 func addHelpAll(cmd *cobra.Command, more string) {
 	f, marked := cmd.Flags(), more != ""
 	f.VisitAll(func(flag *pflag.Flag) { marked = marked || isCommon(flag) })
 	if marked {
-		f.VarPF(wholeHelp{cmd, more}, helpAll, "", "print all flags, and more about them").NoOptDefVal = "true"
+		f.Bool(helpAll, false, "print all flags, and more about them")
 		forOneCall(cmd, helpAll)
 	}
 }

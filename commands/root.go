@@ -44,6 +44,7 @@ func (a *app) root() *cobra.Command {
 	root.Flags().Bool("version", false, "print the versions of this program and of what it is made with")
 	root.PersistentFlags().String("config", "",
 		"configuration `file` (default turnstile.yaml, if it is there)")
+	oneValueEach(root.PersistentFlags())
 	cobra.EnableCommandSorting = false
 	for _, c := range Commands() {
 		cmd := c.in(a)

@@ -337,27 +337,37 @@ func isSetting(f *pflag.Flag) bool {
 	return !once && !f.Hidden && !slices.Contains([]string{"help", "config", "version"}, f.Name)
 }
 
-// givenOnce refuses a command line that gives a flag of one value twice: the last would silently win.
-func givenOnce(root *cobra.Command, args []string) error {
-	cmd, rest, err := root.Find(args)
-	if err != nil {
-		return nil // cobra says what is wrong
-	}
-	cmd.InitDefaultHelpFlag()
-	cmd.InitDefaultVersionFlag()
-	cmd.LocalFlags() // this has cmd take in the flags of its parents
-	values := map[string]string{}
-	var twice error
-	cmd.Flags().ParseAll(rest, func(f *pflag.Flag, value string) error {
-		before, given := values[f.Name]
-		if given && !takesList(f) && twice == nil {
-			twice = fmt.Errorf("--%s is given twice, as %q and as %q%s: leave out one of the two", f.Name, before,
-				value, shortFor(f))
+// A once is the value of a flag that takes one value, and refuses a second: the last would silently win.
+type once struct {
+	pflag.Value
+	flag  *pflag.Flag
+	given string
+}
+
+// A givenTwice is the error of a second value.
+type givenTwice struct{ error }
+
+// oneValueEach has the flags refuse a second value, those aside that take several.
+func oneValueEach(f *pflag.FlagSet) {
+	f.VisitAll(func(f *pflag.Flag) {
+		if takesList(f) {
+			return
 		}
-		values[f.Name] = value
-		return nil
+		if f.DefValue == "0s" && f.Value.Type() == "duration" { // help would name this default
+			f.DefValue = ""
+		}
+		f.Value = &once{Value: f.Value, flag: f}
 	})
-	return twice
+}
+
+// Set implements pflag.Value.
+func (o *once) Set(text string) error {
+	if o.flag.Changed {
+		return givenTwice{fmt.Errorf("--%s is given twice, as %q and as %q%s: leave out one of the two",
+			o.flag.Name, o.given, text, shortFor(o.flag))}
+	}
+	o.given = text
+	return o.Value.Set(text)
 }
 
 // shortFor says which letter stands for a flag, if one does.
@@ -399,7 +409,7 @@ var variable = regexp.MustCompile(`(?s)^([A-Z][A-Z0-9_]*)=(.*)$`)
 func variablesToFlags(root *cobra.Command, args []string) ([]string, error) {
 	cmd, rest, err := root.Find(args)
 	words := len(strings.Fields(cmd.CommandPath())) - 1 // of the name of the command
-	if err != nil || cmd == root || len(rest) != len(args)-words {
+	if err != nil || cmd == root || !slices.Equal(args[words:], rest) { // flags come before the name
 		return args, nil // cobra says what is wrong
 	}
 	flags := slices.Clone(args[:words])

@@ -407,11 +407,12 @@ func (c *sweepCall) own(flag string, value *yaml.Node) (is bool, err error) {
 	if !isValue(value) {
 		return true, fmt.Errorf("line %d: %s takes one value", value.Line, flag)
 	}
-	f := c.flags.Lookup(flag)
+	f := *c.flags.Lookup(flag)
+	f.Value = f.Value.(*once).Value // the command line may have set it
 	counts := f.Value.String()
 	where := fmt.Sprintf("line %d: %s", value.Line, flag)
 	if err := f.Value.Set(value.Value); err != nil {
-		return true, valueError(where, f, value.Value, err)
+		return true, valueError(where, &f, value.Value, err)
 	}
 	switch {
 	case flag == "trials" && c.Trials < 1:
