@@ -49,9 +49,8 @@ endif
 
 # The program takes each variable of the command line for the flag of that name, and refuses what is none:
 # THINK=1ms is --think=1ms. Those of the environment do not count. ARGS goes to it as it is.
-COMMANDS = bench elect split-brain simulate explore validate chaos matrix verify runs show rerun history list \
-	overhead plans inject broker version sweep compare report publish results \
-	diagram export keys control host hosts claims
+COMMANDS = bench elect split-brain simulate explore validate chaos matrix verify runs show rerun list overhead plans \
+	inject broker sweep compare report diagram hosts claims
 quote = '$(subst ','\'',$(1))'
 given := $(sort $(foreach v,$(.VARIABLES),$(if $(filter command,$(origin $(v))),$(v))))
 args := $(if $(filter ARGS,$(given)),$(ARGS))
@@ -75,24 +74,16 @@ sweep: ## run lists of configurations, each several times: make sweep ALGO=ricar
 compare: ## compare two runs or sets, or what is in one: make compare ARGS='sweep --by algorithm'
 report: ## write a page about a set of runs: make report ARGS=sweep
 diagram: ## draw a run, message by message: make diagram ARGS=latest >run.svg
-export: ## write a run for other programs: make export TO=perfetto ARGS=latest >run.json
-publish: ## make a folder and an archive of a set, to give it away: make publish ARGS=sweep
-results: ## remove what was never finished: make results ARGS=clean
 verify: ## judge a stored run again: make verify ARGS=latest
-runs: ## list the stored runs
+runs: ## list the stored runs, or do what is below runs: make runs ARGS='export latest --to perfetto' >run.json
 show: ## print the summary of a stored run again: make show ARGS=latest
 rerun: ## make a stored run again, and compare: make rerun ARGS=latest
-history: ## print the events of a stored run: make history FORMAT=csv ARGS=latest
 list: ## list the algorithms
 overhead: ## measure what the testbed itself costs
 plans: ## list the plans of faults: make plans ALGO=raft
 inject: ## inject a fault into a run that is on: make inject KILL=holder ARGS=latest
 broker: ## run a broker alone
-keys: ## make the key of a lab, for its control plane, hosts and users: make keys ARGS=keys
-host: ## serve this machine as a host of runs: make host JOIN=tls://control:4222 KEY=keys/lab.key
-hosts: ## list the hosts of a control plane: make hosts CONTROL=tls://control:4222 KEY=keys/lab.key
-control: ## serve the control plane of hosts: make control KEYS=keys
-version: ## print the versions of the program and of what it is made with
+hosts: ## list the hosts of a control plane, or do what is below hosts: make hosts ARGS='keys keys'
 $(COMMANDS): build
 	@bin/orchestrator $@ $(words) $(if $(filter elect,$@),$(election))
 

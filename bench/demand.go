@@ -22,15 +22,6 @@ type demand interface {
 	tooLong(j *Job) (takes, longer time.Duration)
 }
 
-// demands are those of all loads.
-var demands = map[workload.Load]demand{
-	workload.Saturated: requests{}, workload.One: requests{}, workload.Sequential: requests{},
-	workload.Closed: requests{}, workload.Open: requests{}, workload.Campaign: campaigns{},
-}
-
-// demandOf returns the demand of a load: requests, if there is no such load.
-func demandOf(l workload.Load) demand { return cmp.Or(demands[l], demand(requests{})) }
-
 // Requests are the demand of clients that ask for resources.
 type requests struct{}
 

@@ -60,7 +60,7 @@ func Draft(o Options, spec *row.Row, simulated bool) (*Job, error) {
 		j.Stack, err = row.Assemble(first, append(more, beside...)...)
 	}
 	j.wrong = err
-	demandOf(j.Problem.Load).tidy(&j.Options)
+	kindOf(j.Problem.Kind).demand.tidy(&j.Options)
 	return j, err
 }
 
@@ -235,10 +235,11 @@ func (j *Job) Check() error {
 		return err
 	}
 	o.WarmupLimit = o.WarmsUpTo()
-	if demandOf(o.Workload.Load) != demandOf(j.Problem.Load) {
+	of := kindOf(o.Workload.Load.Kind())
+	if of != kindOf(j.Problem.Kind) {
 		return fmt.Errorf("%s %s: %s", spec.Name, j.Problem.Misplaced, j.Problem.Instead)
 	}
-	return demandOf(o.Workload.Load).check(j)
+	return of.demand.check(j)
 }
 
 // checkForeign refuses runs that a foreign program cannot have.

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -51,7 +50,7 @@ func (j *Job) Remarks(cores int) (all []string) {
 		remark("so this run is outside the model of %s, which needs bounded delays: what goes wrong is "+
 			"reported, and not held against it", j.Spec.Name)
 	}
-	demand := demandOf(j.Problem.Load)
+	demand := kindOf(j.Problem.Kind).demand
 	if takes, longer := demand.tooLong(j); j.Duration > 0 && takes > 0 {
 		remark("%s may take %v, and %v are measured: that may show nothing; take --duration %v or more",
 			demand.one(), takes.Round(time.Millisecond), j.Duration, (longer + time.Second).Truncate(time.Second))
@@ -97,16 +96,10 @@ func (j *Job) outlasts(by time.Duration) (longest time.Duration) {
 	return longest
 }
 
-// tooSoon says what comes of timeouts that are too short, by the kind of the row.
-var tooSoon = map[nodes.Kind]string{
-	nodes.Detection: "nodes that are up will be suspected",
-	nodes.Election:  "several may come to lead, or none",
-}
-
 // tooShort says that a timeout does not cover the delays of the run.
 func tooShort(s nodes.ShortTimeout) string {
 	return fmt.Sprintf("%s of %s is %s, and has to be longer than %s: %s; %s", s.Option.Name, s.Spec.Name,
-		s.Config.Value(*s.Option), s.Covers, cmp.Or(tooSoon[s.Spec.Kind], "what is slow will be taken for lost"),
+		s.Config.Value(*s.Option), s.Covers, kindOf(s.Spec.Kind).tooSoon,
 		instead(s))
 }
 

@@ -232,10 +232,10 @@ func (f *Fault) checkTarget(s *Scene) error {
 	case t.Word == "coordinator" && s.Spec.Coordinator == nil:
 		return f.mistake(k.Key, "%s: %s has no coordinator: name the node, as in 0", f.What(), s.Spec.Name)
 	case s.lacks(t.Word):
-		return f.mistake(k.Key, "%s: %s %s", f.What(), s.Spec.Name, ofKind(problems, s.Spec.Kind).noTarget)
+		return f.mistake(k.Key, "%s: %s %s", f.What(), s.Spec.Name, kindOf(s.Spec).noTarget)
 	case s.lacks(f.When.What):
 		return f.mistake("when", "%s when %v: %s %s", f.What(), f.When, s.Spec.Name,
-			ofKind(problems, s.Spec.Kind).noMoment)
+			kindOf(s.Spec).noMoment)
 	case t.Word == "token" && !carriesToken(s.Spec):
 		return f.mistake(k.Key, "%s: %s has no token: take holder", f.What(), s.Spec.Name)
 	case t.ByRun() && !f.When.IsZero():
@@ -301,7 +301,7 @@ func carriesToken(s *row.Row) bool {
 
 // lacks reports whether the run has no such target or moment.
 func (s *Scene) lacks(word string) bool {
-	return slices.Contains(ofKind(problems, s.Spec.Kind).lacks, word) &&
+	return slices.Contains(kindOf(s.Spec).lacks, word) &&
 		!(slices.Contains(ofLeaders, word) && s.elects())
 }
 

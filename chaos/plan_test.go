@@ -9,12 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v3"
 	"turnstile/algorithms/election"
 	"turnstile/algorithms/mutex"
 	"turnstile/internal/soak"
 	"turnstile/internal/yamlfile"
 	"turnstile/nodes"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // A message about a plan gives the file and the line, and says what would be right.

@@ -35,12 +35,12 @@ func InsidePlan(s *Scene, seed uint64) *Plan {
 
 // spared returns the assumptions that a plan leaves alone which leaves the algorithm inside its model.
 func (s *Scene) spared() nodes.Assumption {
-	return (s.Spec.SafeIn(s.Config) | s.Spec.LiveIn(s.Config)) &^ ofKind(drawsOf, s.Spec.Kind).heals
+	return (s.Spec.SafeIn(s.Config) | s.Spec.LiveIn(s.Config)) &^ kindOf(s.Spec).heals
 }
 
 // drawPlan draws a plan of faults that may break none of some assumptions.
 func drawPlan(name string, s *Scene, seed uint64, keeps nodes.Assumption) *Plan {
-	r := &drawn{draws: ofKind(drawsOf, s.Spec.Kind), rolls: rolls{dice: chance.Dice(seed)}, s: s,
+	r := &drawn{draws: kindOf(s.Spec).draws, rolls: rolls{dice: chance.Dice(seed)}, s: s,
 		inside: keeps != 0 && s.Campaigns > 0}
 	p := &Plan{Name: name, About: "Drawn by a seed."}
 	// A scheme with timeouts sends without campaigns too, so that other faults than the first hit something.
@@ -52,33 +52,6 @@ func drawPlan(name string, s *Scene, seed uint64, keeps nodes.Assumption) *Plan 
 	p.Faults = append(p.Faults, r.another(keeps)...)
 	p.Faults = append(p.Faults, r.interruptions(seed, keeps)...)
 	return p
-}
-
-// A draws is what random plans draw for a kind of run.
-type draws struct {
-	heals  nodes.Assumption // what a plan inside the model may break, since it holds again once faults are over
-	faults func(*drawn) []Fault
-	target effect.Target // of some faults of connections
-	// Of an algorithm that is known to be broken by some faults, plans have those alone.
-	aimed bool
-	// A fault of a clock, a connection or a broker is drawn in one of so many plans inside the model, and
-	// a throttle in one of so many where it might be.
-	carried, throttles int
-	// when draws anew when such a fault begins, and how long it lasts; nil: it does not.
-	when func(r *drawn, at, lasts *time.Duration)
-	// interrupts returns how many kills come in the middle of an input, and whether those who are killed stay
-	// down until another leader can have been elected. It may draw anew when they begin.
-	interrupts func(r *drawn, f *Fault) (most int, long bool)
-	reorders   func(r *drawn, f *Fault) // draws anew how late messages come meanwhile; nil: it does not
-}
-
-var drawsOf = map[nodes.Kind]draws{
-	nodes.MutualExclusion: {faults: func(r *drawn) []Fault { return []Fault{r.fault()} },
-		target: effect.Target{Word: "holder"}, carried: 1, throttles: 1,
-		interrupts: func(r *drawn, _ *Fault) (int, bool) { return (r.s.Config.N-1)/2 - r.kills, false }},
-	nodes.Election: {heals: nodes.Transient, aimed: true, faults: (*drawn).electionFaults, target: leader,
-		carried: 3, throttles: 6, when: (*drawn).longer, interrupts: (*drawn).interruptsElections,
-		reorders: (*drawn).acrossElections},
 }
 
 // rolls are decisions of chance, one after another.

@@ -8,7 +8,6 @@ import (
 
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
-	"turnstile/nodes"
 )
 
 // mostOfServers is how many faults a plan of servers has at most. A promotion comes with a kill.
@@ -45,7 +44,7 @@ const minorityAt, minorityBeyond = time.Second, 3 * time.Second
 
 // HasMinority reports whether a run may show what clients get while a minority of its servers does nothing.
 func (s *Scene) HasMinority() bool {
-	return s.Servers.Count >= 3 && s.Servers.Recovers > 0 && aroundServers[s.Spec.Kind].served
+	return s.Servers.Count >= 3 && s.Servers.Recovers > 0 && kindOf(s.Spec).served
 }
 
 // MinorityRun is how long a run is measured that takes a plan of MinorityPlan: its last fifth is calm.
@@ -74,17 +73,6 @@ func MinorityPlan(s *Scene, seed uint64) *Plan {
 func resolves(all []Fault, s *Scene, seed uint64) bool {
 	_, err := Resolve(all, s, seed)
 	return err == nil
-}
-
-// aroundServers has the words for clients of a service and for moments, as often as they are drawn, and
-// whether clients are served, again and again.
-var aroundServers = map[nodes.Kind]struct {
-	clients, moments []string
-	served           bool
-}{
-	nodes.MutualExclusion: {[]string{"holder", "holder", "waiter"},
-		[]string{"enters", "enters", "requests", "exits"}, true},
-	nodes.Election: {[]string{"leader", "leader"}, []string{"leads"}, false},
 }
 
 // A serverDraw draws faults of servers, as text.
@@ -133,7 +121,7 @@ func (r *serverDraw) length() time.Duration {
 
 // moment draws what a fault waits for.
 func (r *serverDraw) moment() string {
-	who, what := r.pick("any", "any", "0"), r.pick(ofKind(aroundServers, r.s.Spec.Kind).moments...)
+	who, what := r.pick("any", "any", "0"), r.pick(kindOf(r.s.Spec).moments...)
 	after := time.Duration(math.Pow(float64(r.lease/time.Millisecond), r.dice.Unit(r.roll()))) * time.Millisecond
 	if r.oneIn(3) {
 		after = 0
@@ -151,7 +139,7 @@ func (r *serverDraw) server() string {
 
 // client draws one of the clients, and says whether it comes out in the run which that is.
 func (r *serverDraw) client() (who string, byRun bool) {
-	words := ofKind(aroundServers, r.s.Spec.Kind).clients
+	words := kindOf(r.s.Spec).clients
 	if i := r.below(len(words) + 1); i < len(words) {
 		return words[i], true
 	}

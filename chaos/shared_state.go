@@ -10,9 +10,10 @@ import (
 	"time"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
 	"turnstile/nodes"
 	"turnstile/nodes/leading"
+
+	"golang.org/x/sys/unix"
 )
 
 // A SharedState is the state of the faults of a run, in memory that all its processes share. So a fault takes

@@ -64,7 +64,7 @@ func TestAFaultACheckAndAFigureAreAdded(t *testing.T) {
 
 	const simulated = "simulate --algo central-queued -n 3 --latency 1ms --duration 2s"
 	for _, test := range []struct{ says, command string }{
-		{"have every so manieth message of a link lost", "simulate --help"},
+		{"have every so manieth message of a link lost", "simulate --help-all"},
 		{"skip 3 at 100ms for 500ms: it hit ", simulated + " --skip 3 --at 100ms --for 500ms"},
 		{"skip 3 at 100ms for 500ms: it hit ", simulated + " --plan plan.yaml"},
 		{"\nthe stored verdict is the same", "verify latest"},

@@ -35,9 +35,13 @@ import (
 	"turnstile/results"
 )
 
-const benchHelp = `Run one algorithm under one load, in a process per node, and judge what happened.
+const benchHelp = `Run one algorithm under one load, or one scheme of election, in a process per node, and
+judge what happened. Without --latency, times show what the messages cost this machine's processors.
 
-Loads:
+Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 3 under- or overloaded,
+64 bad usage.`
+
+const loadsHelp = `Loads:
   saturated   every node requests again as soon as it has left (the default)
   closed      every node thinks, asks, holds and releases (what --think implies)
   open        requests fall due at each node at --rate, whether or not the last has ended
@@ -49,17 +53,12 @@ uniform:1ms,3ms (from, to), exponential:2ms (mean), normal:2ms,500us (mean, devi
 log-normal:2ms,9ms (median, 99th percentile), pareto:1ms,20ms (least, 99th percentile) or
 measured:1ms,1ms,4ms (draws, each as likely).
 
-Without --latency, times show what the messages cost this machine's processors, not what they would
-cost on a network. Ctrl-C ends a run at once and keeps what was recorded.
-
-Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 3 under- or overloaded,
-64 bad usage.`
+Ctrl-C ends a run at once and keeps what was recorded.`
 
 const benchExample = `  orchestrator bench --algo ricart -n 32
-  orchestrator bench --algo token-ring -n 16 --latency 1ms --hold 0
   orchestrator bench --algo maekawa -n 9 --load sequential --entries 500
   orchestrator bench --algo suzuki -n 8 --rate 50 --latency uniform:1ms,3ms --duration 10s
-  orchestrator bench --algo lamport -n 8 --think exponential:20ms --trials 5 --set lamport
+  orchestrator bench --algo bully -n 5 --plan leader-crashes
   orchestrator bench --algo naive -n 3 --duration 1s --json`
 
 // A benchCall is one call of bench.
@@ -68,6 +67,7 @@ type benchCall struct {
 	bench.Job
 	regions    string // the file of them
 	faults     faultFlags
+	explain    bool
 	foreign    foreignFlags
 	service    serviceFlags
 	setup      runs.Setup
@@ -77,21 +77,29 @@ type benchCall struct {
 	noProgress bool
 }
 
-func (a *app) benchCommand() *cobra.Command {
-	c := benchCall{runCommand: benchRuns}
-	cmd := checked(&cobra.Command{
-		Use:     "bench",
+func benchCommand() Command {
+	c := &benchCall{runCommand: anyRuns}
+	return Command{
+		Name:    "bench",
 		Short:   "Run an algorithm under a load, measure it and judge it",
-		Long:    benchHelp,
+		Help:    benchHelp,
+		More:    loadsHelp,
 		Example: benchExample,
-	}, c.resolve, func(ctx context.Context, _ settings) error {
-		_, err := a.bench(ctx, &c)
-		return err
-	})
-	c.addFlags(cmd.Flags())
-	forOneCall(cmd, "require")
-	completeFlags(cmd)
-	return cmd
+		Options: c.addTo,
+		Check:   c.resolve,
+		Run:     c.run,
+	}
+}
+
+// addTo adds the flags of real runs to a command.
+func (c *benchCall) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	c.addFlags(f)
+	f.BoolVar(&c.explain, "explain", false,
+		"start nothing, and tell one election message by message, and another after a crash of the leader")
+	group(f, option.Running)
+	forOneCall(cmd, "explain", "require")
+	completeFlags(cmd, c.table())
 }
 
 // addFlags adds the flags of real runs.
@@ -115,9 +123,9 @@ func (c *benchCall) addFlags(f *pflag.FlagSet) {
 func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
 	c.Patience, c.Config.N, c.Resources, c.Brokers, c.Trials = 3*time.Second, c.nodes, 1, 1, 1
 	c.Duration, c.Workload.Hold = 3*time.Second, chance.Constant(100*time.Microsecond)
-	f.SortFlags = false
-	f.SetNormalizeFunc(longN)
-	f.StringVar(&c.Algorithm, c.naming, c.algorithm, "the "+c.one+", by `name` or alias (see list)")
+	f.StringVar(&c.Algorithm, "algo", c.algorithm,
+		"algorithm or scheme of election, by `name` or alias (see list)")
+	common(f, "algo")
 	group(f, option.System)
 	c.addOptions(f, false)
 	addAlgorithmOptions(f, &c.Config, c.table())
@@ -127,6 +135,7 @@ func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
 	f.BoolVar(&c.json, "json", false, "print one JSON document instead of the summary")
 	c.required.add(f)
 	addNoProgress(f, &c.noProgress)
+	common(f, "set", "json")
 	group(f, outputFlags)
 }
 
@@ -139,6 +148,7 @@ func (c *benchCall) addOptions(f *pflag.FlagSet, real bool) {
 		case o.Name == "plan":
 			c.faults.add(f)
 			group(f, faultGroup)
+			common(f, "plan", "kill")
 		case o.Name == "regions":
 			addOption(f, o, &c.regions)
 		case !o.Elsewhere:
@@ -157,14 +167,6 @@ func addNoProgress(f *pflag.FlagSet, off *bool) {
 	f.BoolVar(off, "no-progress", false, "show no progress, even on a terminal")
 }
 
-// longN lets --n stand for --nodes, as -n does.
-func longN(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-	if name == "n" {
-		name = "nodes"
-	}
-	return pflag.NormalizedName(name)
-}
-
 // resolve works out what the flags imply, and whether they contradict each other. Of two that do, the one of
 // the higher rank counts: the command line overrides the file.
 func (c *benchCall) resolve(s settings) error {
@@ -177,10 +179,10 @@ func (c *benchCall) resolve(s settings) error {
 	}
 	c.Spec, c.Problem = row, check.ProblemOf(row)
 	if !slices.Contains(c.problems, c.Problem) {
-		return s.blame(fmt.Errorf("%s %s: %s", row.Name, c.Problem.Misplaced, c.Problem.Instead), c.naming)
+		return s.blame(fmt.Errorf("%s %s: %s", row.Name, c.Problem.Misplaced, c.Problem.Instead), "algo")
 	}
 	if err := c.resolveDemand(s); err != nil {
-		return s.blame(err, "load", "think", "rate", "arrivals")
+		return s.blame(err, "algo", "load", "think", "rate", "arrivals")
 	}
 	c.resolveEnd(s)
 	if err := c.checkControl(s); err != nil {
@@ -192,7 +194,7 @@ func (c *benchCall) resolve(s settings) error {
 	if !s.given("seed") {
 		c.Seed = uint64(rand.Uint32()) // short enough to read out
 	}
-	if c.Config, err = s.checkOptions(c.Spec, c.Config, s.rank(c.naming)); err != nil {
+	if c.Config, err = s.checkOptions(c.Spec, c.Config, s.rank("algo")); err != nil {
 		return err
 	}
 	if c.Hosts > 0 && c.NATS == "" && !s.given("brokers") {
@@ -209,7 +211,7 @@ func (c *benchCall) resolve(s settings) error {
 		c.resolveEnd(s)
 	}
 	c.Brokers = scene.Brokers
-	if !c.Spec.Broadcasts(c.Config) && s.rank("multicast") < s.rank(c.naming) { // it is for other algorithms
+	if !c.Spec.Broadcasts(c.Config) && s.rank("multicast") < s.rank("algo") { // it is for other algorithms
 		c.Multicast = false
 	}
 	return s.blame(hinted(c.Check()))
@@ -241,7 +243,7 @@ func (c *benchCall) row(s settings) (*spec, error) {
 	if err != nil {
 		_, err = c.find(c.Algorithm)
 	}
-	return row, s.blame(err, c.naming)
+	return row, s.blame(err, "algo")
 }
 
 // resolveRegions reads the file of regions, if there is one.
@@ -292,8 +294,6 @@ func exitStatus(r *runs.Run, err error) int {
 
 // A runCommand is what one of the commands that make runs has of its own.
 type runCommand struct {
-	naming    string // the flag that names the algorithm
-	one       string // what it names
 	algorithm string // unless another is named
 	nodes     int    // unless told otherwise
 	find      func(name string) (*spec, error)
@@ -302,26 +302,12 @@ type runCommand struct {
 
 // The commands that make runs.
 var (
-	benchRuns = runCommand{naming: "algo", one: "algorithm", algorithm: "ricart-agrawala", nodes: 8,
-		find: findAlgorithm, problems: problemsOf("bench")}
-	electRuns = runCommand{naming: "scheme", one: "scheme of election", algorithm: "bully", nodes: 5,
-		find: election.Find, problems: problemsOf("elect")}
-	simulateRuns = runCommand{benchRuns.naming, benchRuns.one, benchRuns.algorithm, benchRuns.nodes,
-		findAlgorithm, check.Problems}
+	anyRuns   = runCommand{"ricart-agrawala", 8, findAlgorithm, check.Problems}
+	electRuns = runCommand{"bully", 5, election.Find, []*check.Problem{check.Election}}
 )
 
-// runCommands are those that make real runs, by name.
-var runCommands = map[string]*runCommand{"bench": &benchRuns, "elect": &electRuns}
-
-// problemsOf returns the problems of which a command makes real runs.
-func problemsOf(command string) (all []*check.Problem) {
-	for _, p := range check.Problems {
-		if p.Command == command {
-			all = append(all, p)
-		}
-	}
-	return all
-}
+// realRuns are those of the commands that make real runs.
+var realRuns = map[string]runCommand{"bench": anyRuns, "elect": electRuns}
 
 // table returns the algorithms that the command takes.
 func (c *runCommand) table() []*spec {
@@ -386,22 +372,30 @@ func (c *benchCall) resolveDemand(s settings) error {
 	return nil
 }
 
-// bench makes the run that c asks for, shows its progress, and reports on it. It returns no run if none
-// began.
-func (a *app) bench(ctx context.Context, c *benchCall) (*runs.Run, error) {
-	r, err := a.begin(ctx, c)
+// run makes the run that c asks for, shows its progress, and reports on it.
+func (c *benchCall) run(ctx context.Context, a *app) error {
+	if c.explain {
+		return c.tellElections(a.stdout)
+	}
+	_, err := c.make(ctx, a)
+	return err
+}
+
+// make is run, and returns the run, or none if none began.
+func (c *benchCall) make(ctx context.Context, a *app) (*runs.Run, error) {
+	r, err := c.begin(ctx, a)
 	if r == nil {
 		return nil, err
 	}
-	if err := a.tell(c, r, err); err != nil {
+	if err := c.tell(a, r, err); err != nil {
 		return r, err
 	}
-	a.judgeRequired(c, r)
+	c.judgeRequired(a, r)
 	return r, nil
 }
 
 // begin makes the run that c asks for, and shows its progress.
-func (a *app) begin(ctx context.Context, c *benchCall) (*runs.Run, error) {
+func (c *benchCall) begin(ctx context.Context, a *app) (*runs.Run, error) {
 	equip(&c.setup)
 	c.setup.Control, c.setup.ControlKey = c.control.url, c.control.key
 	out := text.New(a.stdout)
@@ -438,7 +432,7 @@ func (c *benchCall) takes() time.Duration {
 }
 
 // tell reports on a run that ended with err, which may be nil.
-func (a *app) tell(c *benchCall, r *runs.Run, err error) error {
+func (c *benchCall) tell(a *app, r *runs.Run, err error) error {
 	if c.json {
 		if err := text.JSON(a.stdout, r.Summary()); err != nil {
 			return failure{err, exitStatus(r, err)}
@@ -500,7 +494,7 @@ func (r *required) parse() error {
 
 // judgeRequired says whether the trials of a run are as they are required to be. What is not, makes the run
 // fail; what is, makes none pass that did not without.
-func (a *app) judgeRequired(c *benchCall, r *runs.Run) {
+func (c *benchCall) judgeRequired(a *app, r *runs.Run) {
 	out := a.stdout
 	if c.json {
 		out = a.stderr
@@ -530,10 +524,9 @@ func (a *app) judgeRequired(c *benchCall, r *runs.Run) {
 // commandOf returns the command that makes a run for a time with such options, under a plan, for a shell. The
 // path that --server-program has named is not on record.
 func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
-	problem, naming := check.ProblemOf(row), simulateRuns.naming
 	words := []string{terminal.Invoked(), "simulate"}
 	if real {
-		words[1], naming = problem.Command, runCommands[problem.Command].naming
+		words[1] = check.ProblemOf(row).Command
 	}
 	add := func(flag string, value any) {
 		words = append(words, "--"+flag, terminal.ShellQuoted(fmt.Sprint(value)))
@@ -544,7 +537,7 @@ func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 		}
 	}
 	if !foreign.Is(o.Config) {
-		add(naming, row.Name)
+		add("algo", row.Name)
 	}
 	implied := option.Implied(bench.Implied(o, row))
 	if foreign.Is(o.Config) {

@@ -1,9 +1,11 @@
 package commands
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"turnstile/bench/cluster"
 	"turnstile/internal/broker"
@@ -18,43 +20,83 @@ A run without --nats has such a broker of its own. This command is for observing
 const brokerExample = `  orchestrator broker --port 4222
   orchestrator bench --nats nats://CREDENTIAL@127.0.0.1:4222`
 
-// brokerArgs make this program the broker of a run.
-var brokerArgs = []string{"broker", "--piped"}
+// These make this program the broker, the proxies and the resource of a run.
+var (
+	brokerArgs   = []string{"broker", "--piped"}
+	proxyArgs    = []string{"proxy"}
+	resourceArgs = []string{"resource"}
+)
 
-func (a *app) brokerCommand() *cobra.Command {
-	var port int
-	var piped bool
-	cmd := &cobra.Command{
-		Use:     "broker",
-		Short:   "Run a NATS server that runs can share",
-		Long:    brokerHelp,
-		Example: brokerExample,
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if piped {
-				if err := cluster.ServeBroker(cmd.InOrStdin(), a.stdout); err != nil {
-					return failure{err, 2}
-				}
-				return nil
-			}
-			if _, err := settingsOf(cmd); err != nil {
-				return err
-			}
-			return a.serveBroker(cmd, port)
-		},
-	}
-	cmd.Flags().IntVar(&port, "port", 0, "TCP `port` on the loopback address (default any that is free)")
-	cmd.Flags().BoolVar(&piped, "piped", false, "serve a run: be told by standard input, and end with it")
-	cmd.Flags().MarkHidden("piped")
-	return cmd
+// A brokerCall is one call of broker.
+type brokerCall struct {
+	port  int
+	piped bool
 }
 
-func (a *app) serveBroker(cmd *cobra.Command, port int) error {
-	if port < 0 || port > 65535 {
-		return fmt.Errorf("--port: there is no port %d: take one of 1 to 65535", port)
+func brokerCommand() Command {
+	c := &brokerCall{}
+	return Command{
+		Name:    "broker",
+		Short:   "Run a NATS server that runs can share",
+		Help:    brokerHelp,
+		Example: brokerExample,
+		Hidden:  true,
+		Options: func(cmd *cobra.Command) {
+			cmd.Flags().IntVar(&c.port, "port", 0, "TCP `port` on the loopback address (default any that is free)")
+			addPiped(cmd.Flags(), &c.piped)
+		},
+		Piped: &c.piped,
+		Run:   c.run,
+	}
+}
+
+// addPiped adds the flag of a command that runs start.
+func addPiped(f *pflag.FlagSet, on *bool) {
+	f.BoolVar(on, "piped", false, "serve a run: be told by standard input, and end with it")
+	f.MarkHidden("piped")
+}
+
+// served gives an error of what a run has started its exit status.
+func served(err error) error {
+	if err != nil {
+		return failure{err, 2}
+	}
+	return nil
+}
+
+func proxyCommand() Command {
+	return Command{
+		Name:   "proxy",
+		Short:  "Run the TCP proxies of a run: told by standard input, and ended with it",
+		Hidden: true,
+		Piped:  new(true),
+		Run: func(_ context.Context, a *app) error {
+			return served(cluster.ServeProxies(a.stdin, a.stdout))
+		},
+	}
+}
+
+func resourceCommand() Command {
+	return Command{
+		Name:   "resource",
+		Short:  "Keep the resource of a run, for its nodes to ask: told by standard input, and ended with it",
+		Hidden: true,
+		Piped:  new(true),
+		Run: func(_ context.Context, a *app) error {
+			return served(cluster.ServeResource(a.stdin, a.stdout))
+		},
+	}
+}
+
+func (c *brokerCall) run(ctx context.Context, a *app) error {
+	if c.piped {
+		return served(cluster.ServeBroker(a.stdin, a.stdout))
+	}
+	if c.port < 0 || c.port > 65535 {
+		return fmt.Errorf("--port: there is no port %d: take one of 1 to 65535", c.port)
 	}
 	token := broker.NewToken()
-	s, err := broker.Start(broker.Config{Port: port, Token: token})
+	s, err := broker.Start(broker.Config{Port: c.port, Token: token})
 	if err != nil {
 		return err
 	}
@@ -62,6 +104,6 @@ func (a *app) serveBroker(cmd *cobra.Command, port int) error {
 	if _, err := fmt.Fprintf(a.stdout, "nats://%s@%s\n", token, s.Addr()); err != nil {
 		return err // nobody could use it
 	}
-	<-cmd.Context().Done()
+	<-ctx.Done()
 	return nil
 }

@@ -28,13 +28,16 @@ import (
 const chaosHelp = `Run every algorithm, of mutual exclusion and of election, under many plans of what goes
 wrong, drawn by seeds, and judge each run.
 
-Half of the plans of an algorithm are of faults that break nothing that it rests on, the others of any. No
-sound algorithm may be violated inside its model; each that is known to be broken must be caught. A third of
-the plans of each must leave its model whole. What fails in a simulation is shrunk to the fewest faults with
-which it still does. Then come runs in which nothing goes wrong, drawn from a grid of all sound algorithms, 1
-to 64 nodes, latencies up to 2 s, holds up to 1.5 s and all loads: none may be violated, nor inconclusive
-without a word before the run. Then real runs of mutual exclusion are compared with simulated ones, under one
-fault and with requests that come one at a time: the verdicts are the same, and so are the messages.
+Exit status: 0 all that holds, 1 it does not, 2 interrupted or no run shows anything, 64 bad usage.`
+
+const chaosMore = `Half of the plans of an algorithm are of faults that break nothing that it rests on, the
+others of any. No sound algorithm may be violated inside its model; each that is known to be broken must be
+caught. A third of the plans of each must leave its model whole. What fails in a simulation is shrunk to the
+fewest faults with which it still does. Then come runs in which nothing goes wrong, drawn from a grid of all
+sound algorithms, 1 to 64 nodes, latencies up to 2 s, holds up to 1.5 s and all loads: none may be violated,
+nor inconclusive without a word before the run. Then real runs of mutual exclusion are compared with
+simulated ones, under one fault and with requests that come one at a time: the verdicts are the same, and so
+are the messages.
 
 The last line says what was shown, and what was not: runs that are inconclusive, and algorithms known to be
 broken that were not caught.
@@ -43,9 +46,7 @@ With --services it draws plans and options of services that people use instead, 
 processes, and judges it by what the documentation of the service promises. A finding is what broke a promise
 though all held that it rests on, that nobody entered again after all faults were over, a client that died, a
 fence number that fell, or an error of ours. One of each kind is shrunk and told. services.jsonl in the folder
-of the set is the journal with which the same command goes on.
-
-Exit status: 0 all that holds, 1 it does not, 2 interrupted or no run shows anything, 64 bad usage.`
+of the set is the journal with which the same command goes on.`
 
 const chaosExample = `  orchestrator chaos
   orchestrator chaos --simulated 10000 --real 0 --seed 7
@@ -61,18 +62,30 @@ type chaosCall struct {
 	calm       int        // how many of them are made
 	compared   int        // real runs that are compared with simulated ones
 	noProgress bool
+	json       bool
+	tallies    []map[string]any
 	services   serviceHunt // instead of algorithms
 }
 
-func (a *app) chaosCommand() *cobra.Command {
-	c := chaosCall{compared: 3 * study.Comparisons}
+func chaosCommand() Command {
+	c := &chaosCall{}
+	c.compared = 3 * study.Comparisons
 	c.Seed, c.Real, c.Setup.Set = 1, 50, "chaos"
-	cmd, f := a.many(&cobra.Command{
-		Use:     "chaos",
+	return Command{
+		Name:    "chaos",
 		Short:   "Run every algorithm under many random plans of what goes wrong, and judge each run",
-		Long:    chaosHelp,
+		Help:    chaosHelp,
+		More:    chaosMore,
 		Example: chaosExample,
-	}, c.check, func(ctx context.Context) error { return a.chaos(ctx, &c) })
+		Options: c.addTo,
+		Check:   c.check,
+		Notes:   true,
+		Run:     c.run,
+	}
+}
+
+func (c *chaosCall) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.StringSliceVar(&c.algorithms, "algo", nil, "only plans for these algorithms, by their `names` or aliases")
 	f.IntVar(&c.Simulated, "simulated", 0, "how many plans are carried out on virtual time "+
 		"(default 60 for each algorithm, and 2,520 at least)")
@@ -97,9 +110,10 @@ func (a *app) chaosCommand() *cobra.Command {
 	f.IntVar(&c.services.Tries, "shrink", c.services.Tries,
 		"with --services: how many runs it may take to shrink a finding; 0: none is shrunk")
 	addSetup(f, &c.Setup, "the real runs")
+	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
+	common(f, "algo", "simulated", "real", "seed", "services", "only", "plans", "limit", "set", "json")
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
-	return cmd
 }
 
 // check completes the call, and says what is wrong with it, if anything is.
@@ -142,9 +156,10 @@ func (c *chaosCall) check(s settings) (err error) {
 	return nil
 }
 
-func (a *app) chaos(ctx context.Context, c *chaosCall) error {
+func (c *chaosCall) run(ctx context.Context, a *app) error {
+	a.onlyRows(c.json)
 	if c.services.asked {
-		return a.hunt(ctx, c)
+		return c.hunt(ctx, a)
 	}
 	equip(&c.Setup)
 	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "plan")
@@ -159,15 +174,15 @@ func (a *app) chaos(ctx context.Context, c *chaosCall) error {
 			}
 		}
 		if len(some) > 0 {
-			wrong += a.printCampaign(ctx, c, some)
+			wrong += c.printCampaign(ctx, a, some)
 		}
 	}
 	if interrupted == nil && c.calm > 0 {
-		wrong += a.calmRuns(ctx, c)
+		wrong += c.calmRuns(ctx, a)
 		interrupted = ctx.Err()
 	}
 	if interrupted == nil && c.compared > 0 {
-		wrong += a.compareRuns(ctx, c)
+		wrong += c.compareRuns(ctx, a)
 		interrupted = ctx.Err()
 	}
 	if interrupted != nil {
@@ -175,12 +190,16 @@ func (a *app) chaos(ctx context.Context, c *chaosCall) error {
 			english.Thousands(float64(len(results))), c.Simulated+c.Real)
 		a.status = check.Inconclusive.ExitCode()
 	}
-	a.concludeChaos(study.ShownBy(c.Rows, results), wrong)
+	c.conclude(a, study.ShownBy(c.Rows, results), wrong)
+	if c.json {
+		return terminal.PrintJSON(a.document,
+			map[string]any{"algorithms": append([]map[string]any{}, c.tallies...), "wrong": wrong})
+	}
 	return nil
 }
 
-// concludeChaos says in the last line what a campaign shows and what it does not.
-func (a *app) concludeChaos(shown study.Shown, wrong int) {
+// conclude says in the last line what a campaign shows and what it does not.
+func (c *chaosCall) conclude(a *app, shown study.Shown, wrong int) {
 	says := "Nothing is wrong."
 	switch {
 	case wrong > 0:
@@ -198,7 +217,7 @@ func (a *app) concludeChaos(shown study.Shown, wrong int) {
 
 // printCampaign prints what came of plans that were carried out in one way, and returns how many things are
 // wrong with that.
-func (a *app) printCampaign(ctx context.Context, c *chaosCall, results []*study.Result) (wrong int) {
+func (c *chaosCall) printCampaign(ctx context.Context, a *app, results []*study.Result) (wrong int) {
 	where := "on virtual time"
 	if !results[0].Simulated {
 		where = "on real processes"
@@ -208,6 +227,7 @@ func (a *app) printCampaign(ctx context.Context, c *chaosCall, results []*study.
 	}
 	fmt.Fprintf(a.stdout, "%s %s, seed %d:\n", english.Count(len(results), "plan", "plans"), where, c.Seed)
 	tallies := study.Tallied(c.Rows, results)
+	c.tallies = append(c.tallies, tallyEntries(tallies, results[0].Simulated)...)
 	printTallies(a.stdout, tallies)
 	for i := range tallies {
 		if says := tallies[i].Lacks(); says != "" {
@@ -236,7 +256,7 @@ func (a *app) printCampaign(ctx context.Context, c *chaosCall, results []*study.
 }
 
 // calmRuns makes runs in which nothing goes wrong, prints what came of them, and returns how many are wrong.
-func (a *app) calmRuns(ctx context.Context, c *chaosCall) (wrong int) {
+func (c *chaosCall) calmRuns(ctx context.Context, a *app) (wrong int) {
 	bar := a.follow(&c.Experiment, c.noProgress, 0, "run without faults")
 	results, _ := c.grid.Run(ctx, &c.Experiment, 0, c.calm)
 	bar.clear()
@@ -267,7 +287,7 @@ func (a *app) calmRuns(ctx context.Context, c *chaosCall) (wrong int) {
 }
 
 // compareRuns compares real runs with simulated ones, and returns how many do not agree.
-func (a *app) compareRuns(ctx context.Context, c *chaosCall) (wrong int) {
+func (c *chaosCall) compareRuns(ctx context.Context, a *app) (wrong int) {
 	bar := a.follow(&c.Experiment, c.noProgress, 0, "comparison")
 	all := c.Compare(ctx, c.compared)
 	bar.clear()
@@ -312,10 +332,19 @@ func printTallies(out io.Writer, tallies []study.Tally) {
 	}
 }
 
-// tallied are what algorithms are counted by, by the name that their problem has for columns.
-var tallied = map[string]func(*study.Tally) uint64{
-	"entries":   func(t *study.Tally) uint64 { return t.Entries },
-	"elections": func(t *study.Tally) uint64 { return t.Elected },
+// tallyEntries returns the lines of these tables as --json prints them.
+func tallyEntries(tallies []study.Tally, simulated bool) (all []map[string]any) {
+	for i := range tallies {
+		if t := &tallies[i]; t.Plans > 0 {
+			problem := check.ProblemOf(t.Spec)
+			all = append(all, map[string]any{"algorithm": t.Spec.Name, "simulated": simulated, "plans": t.Plans,
+				"inside_its_model": t.Inside, problem.Many: kindOf(t.Spec).tallied(t), "valid": t.Of[study.Valid],
+				"as_its_model_allows": t.Of[study.Expected], "inconclusive": t.Of[study.Inconclusive],
+				"violated_inside": t.Of[study.ViolatedInside], "violated_outside": t.Of[study.ViolatedOutside],
+				"faults_that_hit_nothing": t.Missed, "caught": t.Caught})
+		}
+	}
+	return all
 }
 
 // printTable prints the tallies of algorithms of one problem.
@@ -328,7 +357,7 @@ func printTable(out io.Writer, tallies []study.Tally, problem *check.Problem) {
 		if of.Spec.Flaw != nil {
 			name += "*"
 		}
-		t.Add(name, of.Plans, of.Inside, of.Plans-of.Inside, tallied[problem.Columns](of), of.Of[study.Valid],
+		t.Add(name, of.Plans, of.Inside, of.Plans-of.Inside, kindOf(of.Spec).tallied(of), of.Of[study.Valid],
 			of.Of[study.Expected], of.Of[study.Inconclusive], of.Of[study.ViolatedInside],
 			of.Of[study.ViolatedOutside], of.Missed)
 	}
@@ -418,7 +447,7 @@ func subjectNamed(ctx context.Context, name string, words []string, n int) (*stu
 }
 
 // hunt makes the runs of plans about services, and prints what they show.
-func (a *app) hunt(ctx context.Context, c *chaosCall) error {
+func (c *chaosCall) hunt(ctx context.Context, a *app) error {
 	h := &c.services.Hunt
 	if err := equipFor(&h.Setup, true); err != nil {
 		return err
@@ -466,7 +495,14 @@ func (a *app) hunt(ctx context.Context, c *chaosCall) error {
 	if interrupted != nil && !errors.Is(interrupted, context.Canceled) {
 		return failure{interrupted, unwritten}
 	}
-	a.printHunt(h, before, time.Since(began))
+	if c.json {
+		all := []*study.Hunted{}
+		for _, number := range slices.Sorted(maps.Keys(h.Done)) {
+			all = append(all, h.Done[number])
+		}
+		terminal.PrintJSON(a.document, all)
+	}
+	c.services.print(a, before, time.Since(began))
 	if interrupted != nil {
 		fmt.Fprintln(a.stdout, "interrupted: the same command goes on with the plans that are left")
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
@@ -474,8 +510,8 @@ func (a *app) hunt(ctx context.Context, c *chaosCall) error {
 	return nil
 }
 
-// printHunt prints how many plans show what, and tells each finding.
-func (a *app) printHunt(h *study.Hunt, before int, took time.Duration) {
+// print prints how many plans show what, and tells each finding.
+func (h *serviceHunt) print(a *app, before int, took time.Duration) {
 	counts := map[string]map[study.HuntClass]int{}
 	refused := map[string]int{}
 	total := map[study.HuntClass]int{}
@@ -503,11 +539,11 @@ func (a *app) printHunt(h *study.Hunt, before int, took time.Duration) {
 	fmt.Fprintln(a.stdout, `outside: what the service's promise rests on did not hold.
 busy: it would be a finding, but the machine was late meanwhile, so that processes may have stood still.
 refused: a lock was refused while nobody was inside`)
-	a.tellHunt(h, total, before, took)
+	h.tell(a, total, before, took)
 }
 
-// tellHunt tells each finding, says in the last line how many there are, and sets the exit status.
-func (a *app) tellHunt(h *study.Hunt, total map[study.HuntClass]int, before int,
+// tell tells each finding, says in the last line how many there are, and sets the exit status.
+func (h *serviceHunt) tell(a *app, total map[study.HuntClass]int, before int,
 	took time.Duration) {
 	for _, number := range slices.Sorted(maps.Keys(h.Done)) {
 		switch one := h.Done[number]; one.Class {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"regexp"
@@ -25,36 +26,36 @@ import (
 
 // lectures are the texts that make claims, and the claims. The head of docs/claims.yaml describes the keys.
 type lectures struct {
-	Sources map[string]string `yaml:"sources"` // titles, by the letters of claims
-	Claims  []*claim          `yaml:"claims"`
+	Sources map[string]string `yaml:"sources" json:"sources"` // titles, by the letters of claims
+	Claims  []*claim          `yaml:"claims" json:"claims"`
 }
 
 // A claim is what a text says, and what shows it here.
 type claim struct {
-	ID      string      `yaml:"id"`
-	Says    string      `yaml:"says"`
-	Text    string      `yaml:"text"`
-	Verdict string      `yaml:"verdict"`
-	Seen    string      `yaml:"seen"`
-	Lacks   string      `yaml:"lacks"`
-	NoRun   string      `yaml:"no-run"`
-	Runs    []claimRun  `yaml:"runs"`
-	Tests   []claimTest `yaml:"tests"`
+	ID      string      `yaml:"id" json:"id"`
+	Says    string      `yaml:"says" json:"says"`
+	Text    string      `yaml:"text" json:"text"`
+	Verdict string      `yaml:"verdict" json:"verdict"`
+	Seen    string      `yaml:"seen" json:"seen"`
+	Lacks   string      `yaml:"lacks" json:"lacks"`
+	NoRun   string      `yaml:"no-run" json:"no_run"`
+	Runs    []claimRun  `yaml:"runs" json:"runs"`
+	Tests   []claimTest `yaml:"tests" json:"tests"`
 }
 
 // A claimRun is a call of the program, and what it has to print.
 type claimRun struct {
-	Command string `yaml:"command"`
-	Status  int    `yaml:"status"`
-	Needs   string `yaml:"needs"`
-	Prints  string `yaml:"prints"`
+	Command string `yaml:"command" json:"command"`
+	Status  int    `yaml:"status" json:"status"`
+	Needs   string `yaml:"needs" json:"needs"`
+	Prints  string `yaml:"prints" json:"prints"`
 }
 
 // A claimTest is a call of go test. A test that plays a story with a rule changed has that rule and its end.
 type claimTest struct {
-	Test string `yaml:"test"`
-	If   string `yaml:"if"`
-	Then string `yaml:"then"`
+	Test string `yaml:"test" json:"test"`
+	If   string `yaml:"if" json:"if"`
+	Then string `yaml:"then" json:"then"`
 }
 
 // readClaims reads the claims.
@@ -77,45 +78,65 @@ const claimsExample = `  orchestrator claims
   orchestrator claims --source L
   orchestrator claims --all`
 
-func (a *app) claimsCommand() *cobra.Command {
-	var source string
-	var all bool
-	cmd := &cobra.Command{
-		Use:     "claims [NAME ...]",
-		Short:   "Run what lecture texts claim, and say what was seen",
-		Long:    claimsHelp,
-		Example: claimsExample,
-		ValidArgsFunction: func(*cobra.Command, []string, string) (ids []string, how cobra.ShellCompDirective) {
-			l, _ := readClaims()
-			for _, c := range l.Claims {
-				ids = append(ids, cobra.CompletionWithDesc(c.ID, c.Says))
-			}
-			return ids, cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: func(cmd *cobra.Command, names []string) error {
-			if _, err := settingsOf(cmd); err != nil {
-				return err
-			}
-			l, err := readClaims()
-			if err != nil {
-				return err
-			}
-			if !all && source == "" && len(names) == 0 {
-				a.listClaims(l)
-				return nil
-			}
-			chosen, err := l.choose(names, strings.ToUpper(source), all)
-			if err != nil {
-				return err
-			}
-			return a.runClaims(cmd.Context(), chosen)
-		},
+// A claimsCall is one call of claims.
+type claimsCall struct {
+	source string
+	all    bool
+	json   bool
+}
+
+func claimsCommand() Command {
+	c := &claimsCall{}
+	return Command{
+		Name:     "claims [NAME ...]",
+		Short:    "Run what lecture texts claim, and say what was seen",
+		Help:     claimsHelp,
+		Example:  claimsExample,
+		Options:  c.addTo,
+		Args:     cobra.ArbitraryArgs,
+		Complete: completeClaim,
+		Run:      c.run,
 	}
-	cmd.Flags().StringVar(&source, "source", "", "the claims of one text, by its `letter`")
-	cmd.Flags().BoolVar(&all, "all", false, "all claims")
-	forOneCall(cmd, "source", "all")
+}
+
+func (c *claimsCall) addTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.source, "source", "", "the claims of one text, by its `letter`")
+	cmd.Flags().BoolVar(&c.all, "all", false, "all claims")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print the list as one JSON document instead")
+	forOneCall(cmd, "source", "all", "json")
 	completeWith(cmd, "source", []string{"J", "T", "L", "K", "G"})
-	return cmd
+}
+
+// completeClaim completes the name of a claim.
+func completeClaim(*cobra.Command, []string, string) (ids []string, how cobra.ShellCompDirective) {
+	l, _ := readClaims()
+	for _, c := range l.Claims {
+		ids = append(ids, cobra.CompletionWithDesc(c.ID, c.Says))
+	}
+	return ids, cobra.ShellCompDirectiveNoFileComp
+}
+
+// run lists the claims, or runs those that are named.
+func (c *claimsCall) run(ctx context.Context, a *app) error {
+	l, err := readClaims()
+	if err != nil {
+		return err
+	}
+	if !c.all && c.source == "" && len(a.args) == 0 {
+		if c.json {
+			return terminal.PrintJSON(a.stdout, l)
+		}
+		l.list(a.stdout)
+		return nil
+	}
+	if c.json {
+		return errors.New("--json is for the list of all claims: leave it out")
+	}
+	chosen, err := l.choose(a.args, strings.ToUpper(c.source), c.all)
+	if err != nil {
+		return err
+	}
+	return runClaims(ctx, a, chosen)
 }
 
 // choose returns the claims that have one of the names or are of the text. It returns an error if there is no
@@ -144,22 +165,22 @@ func (l *lectures) choose(names []string, source string, all bool) (chosen []*cl
 	return chosen, nil
 }
 
-// listClaims lists claims, with the verdict on each and what of it is not shown.
-func (a *app) listClaims(l *lectures) {
+// list lists claims, with the verdict on each and what of it is not shown.
+func (l *lectures) list(w io.Writer) {
 	for _, c := range l.Claims {
 		if source := c.ID[:1]; c.ID == source+"1" {
-			fmt.Fprintf(a.stdout, "\n%s: %s\n", source, l.Sources[source])
+			fmt.Fprintf(w, "\n%s: %s\n", source, l.Sources[source])
 		}
 		word, _, _ := strings.Cut(c.Verdict, ":")
 		says := strings.TrimSuffix(c.Says+"; not shown: "+c.Lacks, "; not shown: ")
-		fmt.Fprint(a.stdout, labelled(fmt.Sprintf("%-4s %-18s", c.ID, word), says))
+		fmt.Fprint(w, labelled(fmt.Sprintf("%-4s %-18s", c.ID, word), says))
 	}
-	fmt.Fprintf(a.stdout, "\n%s claims NAME runs one, --source a text, --all all.\n", terminal.Invoked())
+	fmt.Fprintf(w, "\n%s claims NAME runs one, --source a text, --all all.\n", terminal.Invoked())
 }
 
 // runClaims makes the runs of claims, of as many claims at a time as there are processors. It prints each
 // claim when those before it are printed.
-func (a *app) runClaims(ctx context.Context, chosen []*claim) error {
+func runClaims(ctx context.Context, a *app, chosen []*claim) error {
 	folder, err := os.MkdirTemp("", "turnstile-claims-")
 	if err != nil {
 		return failure{fmt.Errorf("a folder for the runs: %w", err), check.Inconclusive.ExitCode()}

@@ -34,51 +34,30 @@ SET is the name of a set; without it, all sets are looked at.
 Exit status: 0 removed, or there was nothing to remove; 2 nothing was removed: --yes was not given, and there
 is no terminal to ask at, or the answer was no; 64 bad usage; 74 if something could not be removed.`
 
-const cleanExample = `  orchestrator results clean
-  orchestrator results clean lan --yes`
+const cleanExample = `  orchestrator runs clean
+  orchestrator runs clean lan --yes`
 
-// A cleanCall is one call of results clean.
+// A cleanCall is one call of runs clean.
 type cleanCall struct {
 	root string
 	yes  bool
 }
 
-func (a *app) resultsCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "results",
+func cleanCommand() Command {
+	c := &cleanCall{}
+	return Command{
+		Name:    "clean [SET]",
 		Short:   "Remove what is left of runs that were never finished",
-		Long:    "Look after the folder of all result sets.\n\n" + cleanHelp,
+		Help:    cleanHelp,
 		Example: cleanExample,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return fmt.Errorf("results does not know %q: write results clean", args[0])
-			}
-			return errors.New("say what to do: results clean removes what is left of runs that were never finished")
+		Options: func(cmd *cobra.Command) {
+			cmd.Flags().StringVar(&c.root, "results", "results", "`folder` of all result sets")
+			cmd.Flags().BoolVar(&c.yes, "yes", false, "remove without asking")
+			forOneCall(cmd, "yes")
 		},
+		Args: atMostOne,
+		Run:  c.run,
 	}
-	cmd.AddCommand(a.cleanCommand())
-	return cmd
-}
-
-func (a *app) cleanCommand() *cobra.Command {
-	var c cleanCall
-	cmd := &cobra.Command{
-		Use:     "clean [SET]",
-		Short:   "Remove what is left of runs that were never finished",
-		Long:    cleanHelp,
-		Example: cleanExample,
-		Args:    atMostOne,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := settingsOf(cmd); err != nil {
-				return err
-			}
-			return a.clean(cmd.Context(), &c, args, cmd.InOrStdin())
-		},
-	}
-	cmd.Flags().StringVar(&c.root, "results", "results", "`folder` of all result sets")
-	cmd.Flags().BoolVar(&c.yes, "yes", false, "remove without asking")
-	forOneCall(cmd, "yes")
-	return cmd
 }
 
 // sets returns the names of the sets to look at.
@@ -105,9 +84,9 @@ func (c *cleanCall) sets(named []string) (sets []string, err error) {
 	return named, nil
 }
 
-// clean lists what is left of runs, and removes it if it may.
-func (a *app) clean(ctx context.Context, c *cleanCall, named []string, in io.Reader) error {
-	sets, err := c.sets(named)
+// run lists what is left of runs, and removes it if it may.
+func (c *cleanCall) run(ctx context.Context, a *app) error {
+	sets, err := c.sets(a.args)
 	if err != nil {
 		return err
 	}
@@ -126,19 +105,19 @@ func (a *app) clean(ctx context.Context, c *cleanCall, named []string, in io.Rea
 	}
 	what := fmt.Sprintf("%s, %s", english.Count(len(left), "folder", "folders"), sum)
 	if !c.yes {
-		if !terminal.Asks(in) || !terminal.Is(a.stdout) {
+		if !terminal.Asks(a.stdin) || !terminal.Is(a.stdout) {
 			fmt.Fprintf(a.stderr, "nothing was removed: there is no terminal to ask at; --yes removes %s\n", what)
 			a.status = check.Inconclusive.ExitCode()
 			return nil
 		}
 		fmt.Fprintf(a.stdout, "Remove %s? [y/N] ", what)
-		if !yes(ctx, in) {
+		if !yes(ctx, a.stdin) {
 			fmt.Fprintln(a.stderr, "nothing was removed")
 			a.status = check.Inconclusive.ExitCode()
 			return nil
 		}
 	}
-	return a.remove(c.root, left)
+	return c.remove(a, left)
 }
 
 // yes reads a line, and reports whether it says so.
@@ -157,21 +136,21 @@ func yes(ctx context.Context, in io.Reader) bool {
 }
 
 // remove removes what is left of runs.
-func (a *app) remove(root string, left []runs.Leftover) error {
+func (c *cleanCall) remove(a *app, left []runs.Leftover) error {
 	var (
 		errs    []error
 		removed int
 		bytes   size
 	)
 	for _, l := range left {
-		if err := l.Remove(root); err != nil {
+		if err := l.Remove(c.root); err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		removed, bytes = removed+1, bytes+size(l.Bytes)
 	}
 	fmt.Fprintf(a.stdout, "removed %s, %s\n", english.Count(removed, "folder", "folders"), bytes)
-	errs = append(errs, pointLatest(root))
+	errs = append(errs, pointLatest(c.root))
 	if err := errors.Join(errs...); err != nil {
 		return failure{err, unwritten}
 	}

@@ -58,9 +58,12 @@ func TestCommandOfRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := benchCall{runCommand: benchRuns}
+		c := benchCall{runCommand: anyRuns}
 		own := &cobra.Command{Use: sub.Name(), RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := settle(cmd, c.resolve)
+			s, err := settingsOf(cmd)
+			if err == nil {
+				err = c.resolve(s)
+			}
 			got = c.Options
 			return err
 		}}

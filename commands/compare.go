@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -59,30 +60,23 @@ type compareCall struct {
 	json, csv bool
 }
 
-func (a *app) compareCommand() *cobra.Command {
-	var c compareCall
-	cmd := &cobra.Command{
-		Use:               "compare A [B]",
-		Short:             "Compare the trials of runs or sets by their figures",
-		Long:              compareHelp,
-		Example:           compareExample,
-		ValidArgsFunction: completeRunsOrSets,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := settingsOf(cmd)
-			if err == nil {
-				err = s.either(cmd, "json", "csv")
-			}
-			if err == nil {
-				err = c.check(args)
-			}
-			if err != nil {
-				return err
-			}
-			return a.compare(&c, args)
-		},
+func compareCommand() Command {
+	c := &compareCall{}
+	return Command{
+		Name:     "compare A [B]",
+		Short:    "Compare the trials of runs or sets by their figures",
+		Help:     compareHelp,
+		Example:  compareExample,
+		Options:  c.addTo,
+		Args:     cobra.ArbitraryArgs,
+		Complete: completeRunsOrSets,
+		Instead:  "csv",
+		Run:      c.run,
 	}
+}
+
+func (c *compareCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVar(&c.By, "by", "", "group the trials of one set by this `column`, such as algorithm, run or "+
 		"nodes@num, which sorts the groups")
 	f.StringVar(&c.Against, "against", "", "the `group` that the others are compared with (default the first)")
@@ -94,12 +88,11 @@ func (a *app) compareCommand() *cobra.Command {
 	f.StringVar(&c.failAbove, "fail-above", "", "exit with status 1 if any figure is worse by more than this "+
 		"`share`, such as 5%, of the baseline's, even at the best end of the interval")
 	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
-	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	addJSON(f, &c.json)
 	f.BoolVar(&c.csv, "csv", false, "print CSV instead, a line per figure and pair of groups")
 	forOneCall(cmd, "by", "against", "where", "metric", "unlike", "fail-above", "csv")
 	completeWith(cmd, "by", compare.Columns())
 	completeWith(cmd, "metric", results.FigureColumns())
-	return cmd
 }
 
 // check says what is wrong with the call, if anything is.
@@ -142,12 +135,16 @@ func (c *compareCall) parseAbove() (share float64, err error) {
 	return percent / 100, nil
 }
 
-// compare compares what the arguments name, one set or two.
-func (a *app) compare(c *compareCall, args []string) error {
+// run compares what the arguments name, one set or two.
+func (c *compareCall) run(_ context.Context, a *app) error {
+	args := a.args
+	if err := c.check(args); err != nil {
+		return err
+	}
 	var sides []compare.Side
 	var paths []string
 	for _, ref := range args {
-		side, path, err := a.side(c, ref)
+		side, path, err := c.side(a, ref)
 		if err != nil {
 			return err
 		}
@@ -163,14 +160,14 @@ func (a *app) compare(c *compareCall, args []string) error {
 	if err != nil {
 		return err
 	}
-	return a.printComparison(c, args, made)
+	return c.printComparison(a, args, made)
 }
 
 // longestName is how long the name of a side may be to be printed in each of its lines.
 const longestName = 20
 
 // side reads the trials of a run or a set. What cannot be read is named, and the rest is read all the same.
-func (a *app) side(c *compareCall, ref string) (side compare.Side, path string, err error) {
+func (c *compareCall) side(a *app, ref string) (side compare.Side, path string, err error) {
 	side.Name = ref
 	v, err := openRunOrSet(c.root, ref)
 	if table := results.OpenTable(c.root, ref); err != nil && table != nil {
@@ -208,7 +205,7 @@ func completeRunsOrSets(cmd *cobra.Command, args []string, begun string) (refs [
 const comparisonWidth = 100
 
 // printComparison prints what came of a comparison. It sets the exit status to what --fail-above says of it.
-func (a *app) printComparison(c *compareCall, args []string, made *compare.Comparison) (err error) {
+func (c *compareCall) printComparison(a *app, args []string, made *compare.Comparison) (err error) {
 	out := a.stderr
 	switch {
 	case c.json:

@@ -17,17 +17,22 @@ import (
 )
 
 // plainUsages takes out of the usages of all flags the backquotes around the names of their values, which are
-// for --help: completion would show them.
+// for --help: completion would show them. And it lets flags be given twice.
 func plainUsages(cmd *cobra.Command) {
-	plain := func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") }
+	plain := func(f *pflag.Flag) {
+		f.Usage = strings.ReplaceAll(f.Usage, "`", "")
+		if o, is := f.Value.(*once); is { // completion reads flags twice
+			f.Value = o.Value
+		}
+	}
 	cmd.LocalFlags().VisitAll(plain)
 	for _, sub := range cmd.Commands() {
 		plainUsages(sub)
 	}
 }
 
-// completeFlags makes shells complete the values of the flags of runs.
-func completeFlags(cmd *cobra.Command) {
+// completeFlags makes shells complete the values of the flags of runs of the rows of a table.
+func completeFlags(cmd *cobra.Command, table []*spec) {
 	for flag, values := range map[string][]string{
 		"load":       {"saturated", "closed", "open", "one", "sequential"},
 		"arrivals":   {"poisson", "even"},
@@ -41,8 +46,10 @@ func completeFlags(cmd *cobra.Command) {
 			completeWith(cmd, flag, values)
 		}
 	}
-	cmd.RegisterFlagCompletionFunc("scheme", completeScheme)
-	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	cmd.RegisterFlagCompletionFunc("algo",
+		func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return completeRows(table, args)
+		})
 	cmd.RegisterFlagCompletionFunc("detector", completeDetector)
 	cmd.RegisterFlagCompletionFunc("elect", completeScheme)
 	completeWith(cmd, "require", results.FigureColumns())
@@ -84,9 +91,6 @@ func completeOptions(cmd *cobra.Command) {
 func completeOption(option string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		name, err := cmd.Flags().GetString("algo")
-		if err != nil {
-			name, err = cmd.Flags().GetString("scheme")
-		}
 		if err != nil && len(args) > 0 { // of list
 			name = args[0]
 		}

@@ -175,7 +175,7 @@ func (c *composed) killed() {
 	}()
 	c.wants("compose-bench ALGO=ricart N=8 DURATION=8s SET=killed", "INCONCLUSIVE", " is gone")
 	<-done
-	events := c.latest("history") // of all hosts but that one
+	events := c.latest("runs", "history") // of all hosts but that one
 	for id := range 8 {
 		entered := strings.Contains(events, fmt.Sprintf(",%d,0,entered,", id))
 		if entered == (id%4 == 1) {

@@ -17,40 +17,38 @@ import (
 const controlHelp = `Serve the control plane, by which users order the agents of hosts, in the foreground. It
 prints its URL once it listens. End it with Ctrl-C or SIGTERM; it leaves nothing behind.
 
-With --keys it speaks TLS, and serves whoever has the key of that folder (see orchestrator keys). What it
+With --keys it speaks TLS, and serves whoever has the key of that folder (see hosts keys). What it
 refuses goes to standard error. Other machines reach it once --listen says so, as in --listen 0.0.0.0:4222.
 
 Without --keys it listens on a loopback address alone, and whoever has the URL that it prints may do
 everything: the credential is part of it, and is another after each start.`
 
-const controlExample = `  orchestrator control --keys keys --listen 0.0.0.0:4222
-  orchestrator control --keys keys --listen 10.0.0.5:4300
-  orchestrator control --listen 127.0.0.1:0`
+const controlExample = `  orchestrator hosts control --keys keys --listen 0.0.0.0:4222
+  orchestrator hosts control --keys keys --listen 10.0.0.5:4300
+  orchestrator hosts control --listen 127.0.0.1:0`
 
-func (a *app) controlCommand() *cobra.Command {
-	var c access.ServerConfig
-	cmd := &cobra.Command{
-		Use:     "control",
+// A controlCall is one call of hosts control.
+type controlCall struct{ access.ServerConfig }
+
+func controlCommand() Command {
+	c := &controlCall{}
+	return Command{
+		Name:    "control",
 		Short:   "Serve the control plane of hosts",
-		Long:    controlHelp,
+		Help:    controlHelp,
 		Example: controlExample,
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := settingsOf(cmd); err != nil {
-				return err
-			}
-			c.Log = a.stderr
-			return a.serveControl(cmd.Context(), c)
+		Options: func(cmd *cobra.Command) {
+			cmd.Flags().StringVar(&c.Keys, "keys", "", "`folder` of keys")
+			cmd.Flags().StringVar(&c.Listen, "listen", "", "`address` and port to listen on (default 127.0.0.1:4222)")
 		},
+		Run: c.run,
 	}
-	cmd.Flags().StringVar(&c.Keys, "keys", "", "`folder` of keys")
-	cmd.Flags().StringVar(&c.Listen, "listen", "", "`address` and port to listen on (default 127.0.0.1:4222)")
-	return cmd
 }
 
-// serveControl serves the control plane until the context ends.
-func (a *app) serveControl(ctx context.Context, c access.ServerConfig) error {
-	s, err := access.Serve(c)
+// run serves the control plane until the context ends.
+func (c *controlCall) run(ctx context.Context, a *app) error {
+	c.Log = a.stderr
+	s, err := access.Serve(c.ServerConfig)
 	if err != nil {
 		return err
 	}
@@ -77,8 +75,8 @@ func (c *controlFlags) add(f *pflag.FlagSet) { addControl(f, &c.url, &c.key) }
 
 // addControl adds the flags that say how the control plane is reached.
 func addControl(f *pflag.FlagSet, url, key *string) {
-	f.StringVar(url, "control", "", "`URL` of the control plane, as orchestrator control prints it")
-	f.StringVar(key, "key", "", "`file` with the key of the lab, as orchestrator keys makes it")
+	f.StringVar(url, "control", "", "`URL` of the control plane, as orchestrator hosts control prints it")
+	f.StringVar(key, "key", "", "`file` with the key of the lab, as orchestrator hosts keys makes it")
 }
 
 // connect connects to the control plane, by a name that people see there.
@@ -94,37 +92,40 @@ const keysHelp = `Make the key of a lab in the folder DIR, for a control plane a
 machines. The folder gets two files:
 
   lab.key      the key of the lab, for each host and each user (--key): whoever has it may order all hosts
-  control.key  the private key of the control plane, which stays there (orchestrator control --keys DIR)
+  control.key  the private key of the control plane, which stays there (orchestrator hosts control --keys DIR)
 
 Both are secrets: copy them as you copy a private key of ssh. No call replaces a key. To shut somebody
 out, make another key in another folder, and serve with that.`
 
-func (a *app) keysCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "keys DIR",
+func keysCommand() Command {
+	return Command{
+		Name:    "keys DIR",
 		Short:   "Make the key of a lab, for its control plane, hosts and users",
-		Long:    keysHelp,
-		Example: "  orchestrator keys keys",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := settingsOf(cmd); err != nil {
-				return err
-			}
-			if len(args) != 1 {
-				return fmt.Errorf("name one folder for the keys, as in keys ./keys, and there are %d names", len(args))
-			}
-			made, err := access.Make(args[0])
-			if err != nil {
-				return err
-			}
-			lab := terminal.FromHere(filepath.Join(args[0], access.LabFile))
-			if !made {
-				_, err = fmt.Fprintf(a.stdout, "%s is there already, and stays as it is\n", lab)
-				return err
-			}
-			_, err = fmt.Fprintf(a.stdout, "%s: the key of the lab: copy it to each host and each user, for --key\n"+
-				"%s: for orchestrator control --keys %s alone\n", lab,
-				terminal.FromHere(filepath.Join(args[0], access.ControlFile)), terminal.ShellQuoted(args[0]))
-			return err
-		},
+		Help:    keysHelp,
+		Example: "  orchestrator hosts keys keys",
+		Args:    cobra.ArbitraryArgs,
+		Run:     makeKeys,
 	}
+}
+
+// makeKeys makes the key of a lab in the folder that the argument names.
+func makeKeys(_ context.Context, a *app) error {
+	args := a.args
+	if len(args) != 1 {
+		return fmt.Errorf("name one folder for the keys, as in hosts keys ./keys, and there are %d names",
+			len(args))
+	}
+	made, err := access.Make(args[0])
+	if err != nil {
+		return err
+	}
+	lab := terminal.FromHere(filepath.Join(args[0], access.LabFile))
+	if !made {
+		_, err = fmt.Fprintf(a.stdout, "%s is there already, and stays as it is\n", lab)
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s: the key of the lab: copy it to each host and each user, for --key\n"+
+		"%s: for orchestrator hosts control --keys %s alone\n", lab,
+		terminal.FromHere(filepath.Join(args[0], access.ControlFile)), terminal.ShellQuoted(args[0]))
+	return err
 }

@@ -46,6 +46,7 @@ const diagramExample = `  orchestrator diagram --out run.svg
 
 // A diagramCall is one call of diagram.
 type diagramCall struct {
+	root     string
 	trial    int
 	from, to time.Duration
 	nodes    effect.Group
@@ -85,20 +86,24 @@ func readSchedule(path string) (*replay.Schedule, error) {
 	return schedule, nil
 }
 
-func (a *app) diagramCommand() *cobra.Command {
-	c := diagramCall{}
-	cmd := onStored(&cobra.Command{
-		Use:     "diagram [RUN | SCHEDULE]",
-		Short:   "Draw what happened in a run or a schedule",
-		Long:    diagramHelp,
-		Example: diagramExample,
-	}, c.check, openSubject, func(ctx context.Context, s settings, of *subject) error {
-		return a.diagram(ctx, s, of, &c)
-	})
-	cmd.ValidArgsFunction = completeRun
+func diagramCommand() Command {
+	c := &diagramCall{}
+	return Command{
+		Name:     "diagram [RUN | SCHEDULE]",
+		Short:    "Draw what happened in a run or a schedule",
+		Help:     diagramHelp,
+		Example:  diagramExample,
+		Options:  c.addTo,
+		Args:     atMostOne,
+		Complete: completeRun,
+		Check:    c.check,
+		Run:      onStored(&c.root, openSubject, c.run),
+	}
+}
+
+func (c *diagramCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.SortFlags = false
-	f.String("results", "results", "`folder` of all result sets")
+	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	f.IntVar(&c.trial, "trial", 1, "draw this trial")
 	f.DurationVar(&c.from, "from", 0, "draw from this `time` of the run on (default its beginning)")
 	f.DurationVar(&c.to, "to", 0, "draw until this `time` of the run (default its end)")
@@ -112,11 +117,10 @@ func (a *app) diagramCommand() *cobra.Command {
 	noZero(f, "to", "would be no time at all: leave it out for all until the end")
 	forOneCall(cmd, "trial", "from", "to", "nodes", "around", "heartbeats", "waits", "out")
 	completeWith(cmd, "around", []string{"violation"})
-	return cmd
 }
 
 // check checks the flags.
-func (c *diagramCall) check(_ *cobra.Command, s settings) error {
+func (c *diagramCall) check(s settings) error {
 	switch {
 	case c.around != "" && c.around != "violation":
 		return fmt.Errorf("--around: there is no %q: write violation", c.around)
@@ -156,8 +160,8 @@ func (c *exploreCall) drawViolation(v *explore.Violation) error {
 	return writePicture(c.picture, picture)
 }
 
-// diagram draws what a call asks for.
-func (a *app) diagram(ctx context.Context, s settings, of *subject, c *diagramCall) error {
+// run draws what a call asks for.
+func (c *diagramCall) run(ctx context.Context, a *app, of *subject) error {
 	var picture string
 	var err error
 	if of.schedule != nil {

@@ -2,14 +2,14 @@ package commands
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
@@ -22,52 +22,49 @@ import (
 
 const electHelp = `Have nodes elect leaders, in a process each, and judge who led and when.
 
-When the run begins, the initiators campaign. Then what the faults do decides: crash the leader, cut nodes
-off from each other, stop processes. Only what a node says of itself makes it a leader. The report tells how
-long elections took and their parts, for how long nobody led, and for how long two or more did.
-
-On virtual time: orchestrator simulate --algo SCHEME, with the same flags.
+It is short for bench with a scheme. On virtual time: orchestrator simulate --algo SCHEME.
 
 Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 64 bad usage.`
 
-const electExample = `  orchestrator elect --scheme bully -n 9
-  orchestrator elect --scheme bully -n 9 --plan leader-crashes
-  orchestrator elect --scheme raft-election -n 5 --cut 0-1/2-4 --at 1s --for 2s --duration 5s
-  orchestrator elect --scheme bully -n 4 --initiators lowest --explain
-  orchestrator elect --scheme chang-roberts -n 32 --ids random:7 --initiators random:3`
+const electMore = `When the run begins, the initiators campaign. Then what the faults do decides: crash the
+leader, cut nodes off from each other, stop processes. Only what a node says of itself makes it a leader. The
+report tells how long elections took and their parts, for how long nobody led, and for how long two or more
+did.`
 
-func (a *app) electCommand() *cobra.Command {
-	c := benchCall{runCommand: electRuns}
+const electExample = `  orchestrator elect --algo bully -n 9
+  orchestrator elect --algo bully -n 9 --plan leader-crashes
+  orchestrator elect --algo raft-election -n 5 --cut 0-1/2-4 --at 1s --for 2s --duration 5s
+  orchestrator elect --algo bully -n 4 --initiators lowest --explain
+  orchestrator elect --algo chang-roberts -n 32 --ids random:7 --initiators random:3`
+
+func electCommand() Command {
+	c := &benchCall{runCommand: electRuns}
 	c.setup.Set = "elect"
-	explain := false
-	cmd := checked(&cobra.Command{
-		Use:     "elect",
+	return Command{
+		Name:    "elect",
 		Short:   "Have nodes elect leaders, measure that and judge it",
-		Long:    electHelp,
+		Help:    electHelp,
+		More:    electMore,
 		Example: electExample,
-	}, c.resolve, func(ctx context.Context, _ settings) error {
-		if explain && len(c.required.all) > 0 {
-			return errors.New("--explain starts no run of which anything could be required: leave out --require")
-		}
-		if explain {
-			return a.explain(&c)
-		}
-		_, err := a.bench(ctx, &c)
-		return err
-	})
-	c.addFlags(cmd.Flags())
-	cmd.Flags().BoolVar(&explain, "explain", false,
-		"start nothing, and tell one election message by message, and another after a crash of the leader")
-	group(cmd.Flags(), option.Running)
-	forOneCall(cmd, "explain", "require")
-	completeFlags(cmd)
-	return cmd
+		Options: func(cmd *cobra.Command) {
+			c.addTo(cmd)
+			common(cmd.Flags(), "initiators", "explain")
+		},
+		Check: c.resolve,
+		Run:   c.run,
+	}
 }
 
-// explain tells an election message by message: that of the initiators and, of a scheme that outlasts
+// tellElections tells an election message by message: that of the initiators and, of a scheme that outlasts
 // crashes, the one after the leader has crashed. Messages arrive in the order in which they were sent, and
 // timers run out when nothing else is left.
-func (a *app) explain(c *benchCall) error {
+func (c *benchCall) tellElections(w io.Writer) error {
+	switch {
+	case !slices.Contains(electRuns.problems, c.Problem):
+		return fmt.Errorf("--explain tells elections, and %s %s", c.Spec.Name, c.Problem.Misplaced)
+	case len(c.required.all) > 0:
+		return errors.New("--explain starts no run of which anything could be required: leave out --require")
+	}
 	if len(c.Faults) > 0 {
 		return errors.New("--explain tells what happens when nothing goes wrong, and then when the leader " +
 			"crashes: leave out the faults, or write a schedule for simulate --replay")
@@ -85,10 +82,10 @@ func (a *app) explain(c *benchCall) error {
 		s.Steps = append(s.Steps, replay.Step{What: replay.StepCampaign, Node: id})
 	}
 	s.Steps = append(s.Steps, replay.Step{What: replay.StepRest})
-	fmt.Fprintf(a.stdout, "%s\n\n", strings.Join(append([]string{
-		terminal.PaletteFor(a.stdout).Paint(terminal.Bold, c.Spec.Name),
+	fmt.Fprintf(w, "%s\n\n", strings.Join(append([]string{
+		terminal.PaletteFor(w).Paint(terminal.Bold, c.Spec.Name),
 		english.Count(c.Config.N, "node", "nodes")}, c.Config.Given()...), ", "))
-	first, err := a.tellElection(s, nil, fmt.Sprintf("The initiators campaign: %s",
+	first, err := tellElection(w, s, nil, fmt.Sprintf("The initiators campaign: %s",
 		cmp.Or(c.Workload.Initiators, workload.AllInitiate)))
 	if err != nil {
 		return err
@@ -103,12 +100,12 @@ func (a *app) explain(c *benchCall) error {
 	}
 	s.Steps = append(s.Steps, replay.Step{What: replay.StepCrash, Node: leader},
 		replay.Step{What: replay.StepRest})
-	_, err = a.tellElection(s, first, fmt.Sprintf("The leader, node %d, crashes", leader))
+	_, err = tellElection(w, s, first, fmt.Sprintf("The leader, node %d, crashes", leader))
 	return err
 }
 
 // tellElection plays a schedule, and tells what happens after what was told before; nil: nothing was.
-func (a *app) tellElection(s *replay.Schedule, before *replay.Played, title string) (*replay.Played,
+func tellElection(w io.Writer, s *replay.Schedule, before *replay.Played, title string) (*replay.Played,
 	error) {
 	played, err := replay.Play(s)
 	if err != nil {
@@ -127,9 +124,9 @@ func (a *app) tellElection(s *replay.Schedule, before *replay.Played, title stri
 		told = len(before.Story)
 		add(before, ^uint64(0)) // minus one
 	}
-	fmt.Fprintf(a.stdout, "%s\n", title)
+	fmt.Fprintf(w, "%s\n", title)
 	for i, line := range played.Story[told:] {
-		writeWrapped(a.stdout, fmt.Sprintf("%4d  ", i+1), line)
+		writeWrapped(w, fmt.Sprintf("%4d  ", i+1), line)
 	}
 	var counts []string
 	for kind, n := range sent {
@@ -137,9 +134,9 @@ func (a *app) tellElection(s *replay.Schedule, before *replay.Played, title stri
 			counts = append(counts, fmt.Sprintf("%d %s", n, codec.Name(kind)))
 		}
 	}
-	fmt.Fprintf(a.stdout, "      messages: %s\n\n", english.List(counts))
+	fmt.Fprintf(w, "      messages: %s\n\n", english.List(counts))
 	if v := played.Violation; v != nil {
-		fmt.Fprintf(a.stdout, "%s\n", v.Says)
+		fmt.Fprintf(w, "%s\n", v.Says)
 	}
 	return played, nil
 }

@@ -2,14 +2,12 @@ package commands
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"turnstile/bench/runs"
@@ -17,32 +15,6 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/results"
 )
-
-// many returns a command that makes runs, and its flags, which are added in the order of its help. They are
-// checked before anything is run.
-func (a *app) many(cmd *cobra.Command, check func(settings) error, run func(context.Context) error) (
-	*cobra.Command, *pflag.FlagSet) {
-	checked(cmd, check, func(ctx context.Context, s settings) error {
-		a.note(s)
-		return run(ctx)
-	})
-	cmd.Flags().SortFlags = false
-	return cmd, cmd.Flags()
-}
-
-// checked completes a command that takes flags alone, which are checked before anything is done.
-func checked(cmd *cobra.Command, check func(settings) error,
-	run func(context.Context, settings) error) *cobra.Command {
-	cmd.Args = noArgs
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		s, err := settle(cmd, check)
-		if err != nil {
-			return err
-		}
-		return run(cmd.Context(), s)
-	}
-	return cmd
-}
 
 // addSetup adds the flags of what is stored of many runs, and of the program of their nodes. The set, if it
 // has a name, holds what is said.

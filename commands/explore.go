@@ -38,9 +38,12 @@ allowed. In each state no two clients may be inside, no machine may panic, and n
 A violation is told step by step, by a shortest run that shows it; --save keeps it as a schedule that can
 be replayed.
 
-Of an elector, each node may be told to campaign at any moment. No two nodes may lead at once or, of a scheme
-with terms, in one term; none may go back to a lower term; and in the end those that are up agree on one of
-them. Where two may lead for a time, they may not while no message is on its way and no timer runs.
+Exit status: 0 exhausted and clean, 1 a check is broken, 2 bounded and nothing found, 64 bad usage.`
+
+const exploreMore = `Of an elector, each node may be told to campaign at any moment. No two nodes may lead
+at once or, of a scheme with terms, in one term; none may go back to a lower term; and in the end those that
+are up agree on one of them. Where two may lead for a time, they may not while no message is on its way and
+no timer runs.
 
 --check says what to look for, such as exclusion alone, so that a deadlock that takes fewer steps does not
 hide what else is wrong; progress is deadlock and starvation. Only --check fairness looks whether a request
@@ -66,9 +69,7 @@ link, or as many as --copies says; then the space is bounded. Timers and terms w
 --timeouts.
 
 A space is exhausted, or bounded by --depth, --states or --memory. That of an algorithm with a counter
-that never stops, such as the hops of a token ring, is always bounded.
-
-Exit status: 0 exhausted and clean, 1 a check is broken, 2 bounded and nothing found, 64 bad usage.`
+that never stops, such as the hops of a token ring, is always bounded.`
 
 const exploreExample = `  orchestrator explore --algo naive-broadcast -n 2
   orchestrator explore --algo ricart -n 3 --entries 2
@@ -95,22 +96,23 @@ type exploreCall struct {
 	removed    bool // a schedule that was saved earlier
 }
 
-func (a *app) exploreCommand() *cobra.Command {
-	c := exploreCall{memory: defaultMemory(results.ThisMachine()),
+func exploreCommand() Command {
+	c := &exploreCall{memory: defaultMemory(results.ThisMachine()),
 		timing: replay.Timing{Tick: time.Millisecond}}
-	cmd, _ := a.many(&cobra.Command{
-		Use:     "explore",
+	return Command{
+		Name:    "explore",
 		Short:   "Try every order of events in a small cluster",
-		Long:    exploreHelp,
+		Help:    exploreHelp,
+		More:    exploreMore,
 		Example: exploreExample,
-	}, c.resolve, func(ctx context.Context) error { return a.explore(ctx, &c) })
-	c.addFlags(cmd)
-	completeFlags(cmd)
-	completeWith(cmd, "check", c.checks.known())
-	return cmd
+		Options: c.addTo,
+		Check:   c.resolve,
+		Notes:   true,
+		Run:     c.run,
+	}
 }
 
-func (c *exploreCall) addFlags(cmd *cobra.Command) {
+func (c *exploreCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.algorithm, "algo", "ricart-agrawala", "the algorithm, by `name` or alias (see list)")
 	f.IntVarP(&c.Config.N, "nodes", "n", 2, "how many nodes ask for the critical section, or elect")
@@ -150,14 +152,17 @@ func (c *exploreCall) addFlags(cmd *cobra.Command) {
 	f.IntVar(&c.Workers, "workers", 2, "processors to use; the result is the same, unless --memory ends it")
 	f.StringVar(&c.save, "save", "", "`file` for the schedule of what is found wrong")
 	f.StringVar(&c.picture, "diagram", "", "`file` for a picture of what is found wrong, as SVG")
-	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
-	f.SetNormalizeFunc(longN)
 	noZero(f, "campaigns", "would let nobody campaign: leave it out for as many as --entries allows")
 	noZero(f, "copies", "would lose every message: leave it out for the default")
 	noZero(f, "timeouts", "would let no timer run out: leave it out for any number")
 	noZero(f, "depth", "would be no step at all: leave it out to go to the end")
 	noZero(f, "states", "would be no state at all: leave it out for all")
+	common(f, "algo", "nodes", "entries", "check", "losses", "duplicates", "crashes", "restarts", "timing",
+		"depth", "memory", "save", "diagram", "json")
+	completeFlags(cmd, catalog.All())
+	completeWith(cmd, "check", c.checks.known())
 }
 
 // resolve finds the algorithm, and checks the flags.
@@ -204,7 +209,7 @@ func (c *exploreCall) restsOnFIFO() bool {
 	return rests&nodes.FIFO != 0
 }
 
-func (a *app) explore(ctx context.Context, c *exploreCall) error {
+func (c *exploreCall) run(ctx context.Context, a *app) error {
 	c.Interrupt = ctx.Done()
 	bar := a.newBar(c.noProgress, 0)
 	c.Progress = func(p explore.Progress) {
@@ -494,24 +499,7 @@ func (c *exploreCall) printViolation(w io.Writer, v *explore.Violation, saved bo
 	}
 }
 
-// exploreWords are what is said of an exploration of rows of one problem.
-type exploreWords struct {
-	one, many string // what nodes are told to do
-	entries   string // which transitions are counted
-	more      string // what else could be looked for
-	can, ask  string // what is the case if there is progress, and asks whether it is
-	waits     bool   // clients may wait for each other, and do if that is contended
-}
-
-// exploredWords are those of problems, by the name that they have for columns.
-var exploredWords = map[string]exploreWords{
-	"entries": {"entry", "entries", "of them entries", " (--check fairness looks for who is passed over)",
-		"whoever waits can still enter", "can whoever waits enter?", true},
-	"elections": {"campaign", "campaigns", "by which a node comes to lead", "",
-		"all that are to agree still can", "can all agree?", false},
-}
-
-func (c *exploreCall) words() exploreWords { return exploredWords[check.ProblemOf(c.Spec).Columns] }
+func (c *exploreCall) words() exploreWords { return kindOf(c.Spec).explored }
 
 // tasks describes how often clients ask, or nodes campaign, and how often timers run out.
 func (c *exploreCall) tasks() []string {

@@ -33,11 +33,12 @@ known: it is made again for them. Of a real one only bench --trace keeps all.
 
 Exit status: 0, 2 if the run cannot be read, 64 bad usage.`
 
-const exportExample = `  orchestrator export --to entries >entries.csv
-  orchestrator export latest --to perfetto --from 1s --until 1.5s >run.json`
+const exportExample = `  orchestrator runs export --to entries >entries.csv
+  orchestrator runs export latest --to perfetto --from 1s --until 1.5s >run.json`
 
 // An exportCall is one call of export.
 type exportCall struct {
+	root        string
 	to          string
 	trial       int // 0: all, or the first
 	from, until time.Duration
@@ -45,19 +46,24 @@ type exportCall struct {
 
 var exportForms = []string{"entries", "shiviz", "perfetto"}
 
-func (a *app) exportCommand() *cobra.Command {
-	var c exportCall
-	cmd := onStored(&cobra.Command{
-		Use:     "export [RUN | SCHEDULE]",
-		Short:   "Write what happened in a run for other programs",
-		Long:    exportHelp,
-		Example: exportExample,
-	}, c.check, openSubject, func(ctx context.Context, _ settings, of *subject) error {
-		return c.export(ctx, a.stdout, of)
-	})
-	cmd.ValidArgsFunction = completeRun
+func exportCommand() Command {
+	c := &exportCall{}
+	return Command{
+		Name:     "export [RUN | SCHEDULE]",
+		Short:    "Write what happened in a run for other programs",
+		Help:     exportHelp,
+		Example:  exportExample,
+		Options:  c.addTo,
+		Args:     atMostOne,
+		Complete: completeRun,
+		Check:    c.check,
+		Run:      onStored(&c.root, openSubject, c.run),
+	}
+}
+
+func (c *exportCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.String("results", "results", "`folder` of all result sets")
+	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	f.StringVar(&c.to, "to", "", "what to write: entries, shiviz or perfetto")
 	f.IntVar(&c.trial, "trial", 0, "write this trial (default all entries, or the first trial)")
 	noZero(f, "trial", "is no trial: they count from 1")
@@ -66,11 +72,10 @@ func (a *app) exportCommand() *cobra.Command {
 	noZero(f, "until", "would be no time at all: leave it out for all until the end")
 	forOneCall(cmd, "to", "trial", "from", "until")
 	completeWith(cmd, "to", exportForms)
-	return cmd
 }
 
 // check checks the flags.
-func (c *exportCall) check(*cobra.Command, settings) error {
+func (c *exportCall) check(settings) error {
 	switch {
 	case c.to == "":
 		return errors.New("--to: say what to write: entries, shiviz or perfetto")
@@ -82,8 +87,9 @@ func (c *exportCall) check(*cobra.Command, settings) error {
 	return nil
 }
 
-// export writes what a call asks for.
-func (c *exportCall) export(ctx context.Context, w io.Writer, of *subject) error {
+// run writes what a call asks for.
+func (c *exportCall) run(ctx context.Context, a *app, of *subject) error {
+	w := a.stdout
 	first := max(1, c.trial)
 	last := first
 	if c.to == "entries" {

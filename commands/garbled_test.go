@@ -110,7 +110,7 @@ func calledIn(t *testing.T, dir string, args ...string) judgement {
 		if took := after.TotalAlloc - before.TotalAlloc; took > 1<<30 {
 			t.Errorf("%v allocated %d MB for a run of a few", args, took>>20)
 		}
-		if args[0] == "history" {
+		if args[0] == "runs" {
 			return r.judgement
 		}
 		d := r.document()
@@ -210,7 +210,7 @@ func (s *stored) garbled(t *testing.T, g garbling) {
 	if wrong != "" {
 		t.Errorf("%s: %s: %s", s.name, says, wrong)
 	}
-	calledIn(t, s.dir, "history")
+	calledIn(t, s.dir, "runs", "history")
 	show := calledIn(t, s.dir, "show", "--json")
 	if v := show.verdict; v != "" && v != s.was.verdict && v != "inconclusive" {
 		t.Errorf("%s: %s: show says %s, and it was %s", s.name, says, v, s.was.verdict)

@@ -27,34 +27,41 @@ they are left out. The events are printed as they are read, so a history may be 
 
 Exit status: 0, 2 if a history cannot be read to its end, 64 bad usage.`
 
-const historyExample = `  orchestrator history | head
-  orchestrator history --format jsonl --trial 2 latest
-  orchestrator history >events.csv; duckdb -c "SELECT event, count(*) FROM 'events.csv' GROUP BY event"`
+const historyExample = `  orchestrator runs history | head
+  orchestrator runs history --format jsonl --trial 2 latest
+  orchestrator runs history >events.csv; duckdb -c "SELECT event, count(*) FROM 'events.csv' GROUP BY event"`
 
 // A historyCall is one call of history.
 type historyCall struct {
+	root   string
 	format string
 	trial  int   // 0: all
 	nodes  []int // none: all
 }
 
-func (a *app) historyCommand() *cobra.Command {
-	c := historyCall{}
-	cmd := onRun(&cobra.Command{
-		Use:     "history [RUN]",
-		Short:   "Print the events of a stored run as CSV or JSON lines",
-		Long:    historyHelp,
-		Example: historyExample,
-	}, func(*cobra.Command, settings) error {
-		if c.format != "csv" && c.format != "jsonl" {
-			return fmt.Errorf("--format: there is no %q: take csv or jsonl", c.format)
-		}
-		return nil
-	}, func(ctx context.Context, _ settings, folder *results.Folder) error {
-		return a.history(ctx, folder, &c)
-	})
+func historyCommand() Command {
+	c := &historyCall{}
+	return Command{
+		Name:     "history [RUN]",
+		Short:    "Print the events of a stored run as CSV or JSON lines",
+		Help:     historyHelp,
+		Example:  historyExample,
+		Options:  c.addTo,
+		Args:     atMostOne,
+		Complete: completeRun,
+		Check: func(settings) error {
+			if c.format != "csv" && c.format != "jsonl" {
+				return fmt.Errorf("--format: there is no %q: take csv or jsonl", c.format)
+			}
+			return nil
+		},
+		Run: onStored(&c.root, results.Open, c.run),
+	}
+}
+
+func (c *historyCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.String("results", "results", "`folder` of all result sets")
+	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	f.StringVar(&c.format, "format", "csv", "csv or jsonl (JSON, an object to a line)")
 	f.IntVar(&c.trial, "trial", 0, "print the events of this trial alone (default all)")
 	noZero(f, "trial", "is no trial: they count from 1; leave it out for all")
@@ -62,11 +69,10 @@ func (a *app) historyCommand() *cobra.Command {
 		"print the events of this `node` alone; the orchestrator is -1 (default all)")
 	forOneCall(cmd, "format", "trial", "node")
 	completeWith(cmd, "format", []string{"csv", "jsonl"})
-	return cmd
 }
 
-// history prints the histories of a run, as far as they can be read.
-func (a *app) history(ctx context.Context, folder *results.Folder, c *historyCall) error {
+// run prints the histories of a run, as far as they can be read.
+func (c *historyCall) run(ctx context.Context, a *app, folder *results.Folder) error {
 	count := len(folder.Histories())
 	first, last := 1, count
 	switch {

@@ -3,7 +3,9 @@ package commands
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,19 +28,18 @@ const hostHelp = `Serve this machine as a host of runs: bench, elect and the oth
 plane, with --control and --hosts. It starts node programs and brokers for them, and ends these when a run
 is over, or when its orchestrator is gone. End it with Ctrl-C.
 
-A host needs no flag but --join: its name is that of the machine. Files of runs are in --folder until the run
+A host needs the URL alone: its name is that of the machine. Files of runs are in --folder until the run
 has fetched them, or for 24 hours.`
 
-const hostExample = `  orchestrator host --join nats://TOKEN@127.0.0.1:4222 --name host-a
-  orchestrator host --join tls://control:4222 --key lab.key`
+const hostExample = `  orchestrator hosts join nats://TOKEN@127.0.0.1:4222 --name host-a
+  orchestrator hosts join tls://control:4222 --key lab.key`
 
 // agentArgs make this program the agent of a host of a run that has started it.
-var agentArgs = []string{"host", "--piped"}
+var agentArgs = []string{"hosts", "join", "--piped"}
 
-// A hostCall is one call of the command host.
+// A hostCall is one call of hosts join.
 type hostCall struct {
 	agent.Options
-	join  string
 	key   string
 	node  string
 	runAs string
@@ -46,34 +47,23 @@ type hostCall struct {
 	healthy, piped bool
 }
 
-func (a *app) hostCommand() *cobra.Command {
-	var c hostCall
-	cmd := &cobra.Command{
-		Use:     "host",
+func joinCommand() Command {
+	c := &hostCall{}
+	return Command{
+		Name:    "join URL",
 		Short:   "Serve this machine as a host of runs",
-		Long:    hostHelp,
+		Help:    hostHelp,
 		Example: hostExample,
-		Args:    noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if c.piped {
-				if err := agent.ServePiped(cmd.Context(), cmd.InOrStdin(), a.stdout,
-					agent.Options{Programs: hostPrograms()}); err != nil {
-					return failure{err, 2}
-				}
-				return nil
-			}
-			if _, err := settingsOf(cmd); err != nil {
-				return err
-			}
-			if c.healthy {
-				return agent.Healthy(c.Folder)
-			}
-			return a.serveHost(cmd, &c)
-		},
+		Options: c.addTo,
+		Args:    atMostOne,
+		Piped:   &c.piped,
+		Run:     c.run,
 	}
+}
+
+func (c *hostCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&c.join, "join", "", "`URL` of the control plane")
-	f.StringVar(&c.key, "key", "", "`file` with the key of the lab, as orchestrator keys makes it")
+	f.StringVar(&c.key, "key", "", "`file` with the key of the lab, as orchestrator hosts keys makes it")
 	f.StringVar(&c.Name, "name", "", "`name` of the host (default that of the machine)")
 	f.StringVar(&c.Folder, "folder", "",
 		"`folder` for the files of runs (default one of its own in the temporary folder)")
@@ -89,10 +79,8 @@ func (a *app) hostCommand() *cobra.Command {
 		"`UID:GID` as which to start nodes and brokers and to read the key, of an agent that runs as root")
 	noZero(f, "orphan-after", "would end every run at once: leave it out for 10s")
 	f.BoolVar(&c.healthy, "healthy", false, "only ask whether the agent that has --folder is there")
-	f.BoolVar(&c.piped, "piped", false, "serve a run: be told by standard input, and end with it")
-	f.MarkHidden("piped")
-	forOneCall(cmd, "join", "key", "name", "folder", "address", "allow-program", "healthy")
-	return cmd
+	addPiped(f, &c.piped)
+	forOneCall(cmd, "key", "name", "folder", "address", "allow-program", "healthy")
 }
 
 // hostPrograms are what agents start beside nodes.
@@ -105,10 +93,15 @@ func hostPrograms() map[string][]string {
 	}
 }
 
-// serveHost serves this machine until it is interrupted.
-func (a *app) serveHost(cmd *cobra.Command, c *hostCall) error {
-	if c.join == "" {
-		return fmt.Errorf("host takes --join, with the URL of the control plane, as orchestrator control prints it")
+// run serves this machine until it is interrupted, or asks whether it is served.
+func (c *hostCall) run(ctx context.Context, a *app) error {
+	switch {
+	case c.piped:
+		return served(agent.ServePiped(ctx, a.stdin, a.stdout, agent.Options{Programs: hostPrograms()}))
+	case c.healthy:
+		return agent.Healthy(c.Folder)
+	case len(a.args) == 0:
+		return errors.New("hosts join takes the URL of the control plane, as orchestrator hosts control prints it")
 	}
 	if c.OrphanAfter < time.Second {
 		return fmt.Errorf("--orphan-after: %v is less than 1s, which a busy orchestrator may take to answer",
@@ -123,21 +116,17 @@ func (a *app) serveHost(cmd *cobra.Command, c *hostCall) error {
 	c.Programs[agent.NodeProgram] = []string{c.node}
 	var conn *nats.Conn
 	err := c.RunAs.Files(func() (err error) {
-		conn, err = access.Connect(c.join, c.key, nats.Name("host "+c.Name), nats.Timeout(5*time.Second),
+		conn, err = access.Connect(a.args[0], c.key, nats.Name("host "+c.Name), nats.Timeout(5*time.Second),
 			nats.MaxReconnects(-1))
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("--join: %w", err)
+		return fmt.Errorf("joining the control plane: %w", err)
 	}
 	defer conn.Close()
-	err = agent.Serve(cmd.Context(), conn, c.Options, func() {
+	return served(agent.Serve(ctx, conn, c.Options, func() {
 		fmt.Fprintf(a.stdout, "host %s is there\n", c.Name)
-	})
-	if err != nil {
-		return failure{err, 2}
-	}
-	return nil
+	}))
 }
 
 // identify works out as whom the host starts processes, and its name.
@@ -183,25 +172,28 @@ type hostsCall struct {
 	await       int
 }
 
-func (a *app) hostsCommand() *cobra.Command {
-	var c hostsCall
-	cmd := checked(&cobra.Command{
-		Use:     "hosts",
-		Short:   "List the hosts of a control plane",
-		Long:    hostsHelp,
+func hostsCommand() Command {
+	c := &hostsCall{}
+	return Command{
+		Name:    "hosts",
+		Short:   "List the hosts of a control plane, and serve them",
+		Help:    hostsHelp,
 		Example: hostsExample,
-	}, func(s settings) error { return c.check(s) }, func(ctx context.Context, _ settings) error {
-		return a.hosts(ctx, &c)
-	})
+		Options: c.addTo,
+		Check:   c.check,
+		Run:     c.run,
+	}
+}
+
+func (c *hostsCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	c.control.add(f)
 	f.StringVar(&c.fetch, "fetch", "", "copy what hosts have kept of this `run` into its folder")
 	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	f.BoolVar(&c.clean, "clean", false, "remove what runs have left on hosts that nobody has fetched")
 	f.IntVar(&c.await, "await", 0, "wait until so many hosts are there, for up to a minute")
-	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	addJSON(f, &c.json)
 	forOneCall(cmd, "fetch", "clean", "await")
-	return cmd
 }
 
 func (c *hostsCall) check(s settings) error {
@@ -209,16 +201,16 @@ func (c *hostsCall) check(s settings) error {
 	case s.given("await") && c.await < 1:
 		return fmt.Errorf("--await: %d is no number of hosts to wait for", c.await)
 	case c.control.url == "":
-		return fmt.Errorf("hosts takes --control, with the URL of the control plane, as orchestrator control " +
-			"prints it")
+		return fmt.Errorf("hosts takes --control, with the URL of the control plane, as orchestrator " +
+			"hosts control prints it")
 	case c.fetch != "" && c.clean:
 		return fmt.Errorf("--fetch keeps what --clean removes: leave out one of the two")
 	}
 	return nil
 }
 
-// hosts lists hosts, or has them give what they have kept.
-func (a *app) hosts(ctx context.Context, c *hostsCall) error {
+// run lists hosts, or has them give what they have kept.
+func (c *hostsCall) run(ctx context.Context, a *app) error {
 	conn, err := c.control.connect("hosts")
 	if err != nil {
 		return err
@@ -254,7 +246,7 @@ func (a *app) hosts(ctx context.Context, c *hostsCall) error {
 	if err != nil {
 		return unavailable.Mark(err)
 	}
-	return a.listHosts(conn, found, c.json)
+	return c.list(a.stdout, conn, found)
 }
 
 // awaitLimit is how long hosts may take to be there.
@@ -280,17 +272,17 @@ type listedHost struct {
 	ClockError time.Duration `json:"clock_error_ns"` // half of the shortest of some exchanges
 }
 
-// listHosts prints hosts.
-func (a *app) listHosts(conn *nats.Conn, found []agent.Description, json bool) error {
+// list prints hosts.
+func (c *hostsCall) list(w io.Writer, conn *nats.Conn, found []agent.Description) error {
 	all := []listedHost{}
 	for _, d := range found {
 		all = append(all, listedHost{d, clockError(conn, d.Name)})
 	}
-	if json {
-		return terminal.PrintJSON(a.stdout, all)
+	if c.json {
+		return terminal.PrintJSON(w, all)
 	}
 	if len(all) == 0 {
-		fmt.Fprintln(a.stdout, "no host is there: start one with orchestrator host --join")
+		fmt.Fprintln(w, "no host is there: start one with orchestrator hosts join")
 		return nil
 	}
 	t := terminal.Table{Head: []string{"host", "address", "cores", "memory", "free", "load", "clock", "version",
@@ -303,7 +295,7 @@ func (a *app) listHosts(conn *nats.Conn, found []agent.Description, json bool) e
 		t.Add(h.Name, h.Address, h.Cores, fmt.Sprintf("%d MB", h.MemoryMB), fmt.Sprintf("%d MB", h.FreeMB),
 			fmt.Sprintf("%.1f", h.Load), fmt.Sprintf("±%v", h.ClockError.Round(time.Microsecond)), h.Version, runs)
 	}
-	return t.Print(a.stdout)
+	return t.Print(w)
 }
 
 // clockError returns within what an exchange with a host tells the offset of its clock; 0: it does not

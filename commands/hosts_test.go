@@ -66,7 +66,7 @@ var word = regexp.MustCompile(`'[^']*'|\S+`)
 // The control plane is served to who has a key of its folder, until it is asked to end.
 func TestControl(t *testing.T) {
 	dir := t.TempDir()
-	for _, line := range []string{"keys keys", "keys other"} {
+	for _, line := range []string{"hosts keys keys", "hosts keys other"} {
 		if out, err := orchestrator(t, dir, strings.Fields(line)...).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", line, err, out)
 		}
@@ -75,7 +75,7 @@ func TestControl(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := orchestrator(t, dir, "control", "--keys", "keys", "--listen", "127.0.0.1:0")
+	cmd := orchestrator(t, dir, "hosts", "control", "--keys", "keys", "--listen", "127.0.0.1:0")
 	says, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -43,30 +43,37 @@ const injectExample = `  orchestrator inject --kill holder
 
 // An injectCall is one call of inject.
 type injectCall struct {
-	faults faultFlags
-	list   bool
-	heal   int // the number of a fault; 0: none
+	faults  faultFlags
+	list    bool
+	json    bool // of the list
+	heal    int  // the number of a fault; 0: none
+	request *control.Request
+	root    string
 }
 
 // lasts is how long an injected fault lasts by default.
 const lasts = time.Second
 
-func (a *app) injectCommand() *cobra.Command {
-	var c injectCall
-	var request *control.Request
-	cmd := onRun(&cobra.Command{
-		Use:     "inject [RUN]",
-		Short:   "Inject faults into a run that is on",
-		Long:    injectHelp,
-		Example: injectExample,
-	}, func(_ *cobra.Command, s settings) (err error) {
-		request, err = c.request(s)
-		return err
-	}, func(ctx context.Context, _ settings, folder *results.Folder) error {
-		return a.inject(ctx, folder, request)
-	})
+func injectCommand() Command {
+	c := &injectCall{}
+	return Command{
+		Name:     "inject [RUN]",
+		Short:    "Inject faults into a run that is on",
+		Help:     injectHelp,
+		Example:  injectExample,
+		Options:  c.addTo,
+		Args:     atMostOne,
+		Complete: completeRun,
+		Check: func(s settings) (err error) {
+			c.request, err = c.asked(s)
+			return err
+		},
+		Run: onStored(&c.root, results.Open, c.run),
+	}
+}
+
+func (c *injectCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVar(&c.faults.plan, "plan", "",
 		"the `plan` of what goes wrong, its times counted from now: one of those that plans lists, or a file")
 	c.faults.addFaults(f)
@@ -74,6 +81,7 @@ func (a *app) injectCommand() *cobra.Command {
 	f.Lookup("for").Usage = "how long it lasts, or who was killed stays down (default 1s; nodes and " +
 		"servers stay down for good)"
 	f.BoolVar(&c.list, "list", false, "list the faults of the run, with what has become of them")
+	f.BoolVar(&c.json, "json", false, "with --list: print one JSON document instead")
 	f.IntVar(&c.heal, "heal", 0, "heal the fault of this `number` now")
 	noZero(f, "heal", "is the number of no fault: they count from 1, and --list lists them")
 	var once []string
@@ -83,13 +91,13 @@ func (a *app) injectCommand() *cobra.Command {
 		}
 	}
 	forOneCall(cmd, once...)
-	f.String("results", "results", "`folder` of all result sets")
+	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
+	common(f, "plan", "fault", "cut", "kill", "pause", "at", "for", "list", "heal", "json")
 	completeFaults(cmd)
-	return cmd
 }
 
-// request returns what the flags ask of a run.
-func (c *injectCall) request(s settings) (*control.Request, error) {
+// asked returns what the flags ask of a run.
+func (c *injectCall) asked(s settings) (*control.Request, error) {
 	r := &control.Request{Do: control.Inject}
 	if c.faults.plan != "" {
 		p, err := chaos.FindPlan(c.faults.plan, nil)
@@ -122,6 +130,8 @@ func (c *injectCall) request(s settings) (*control.Request, error) {
 			"or a --plan; or take --list, or --heal with the number of a fault")
 	case asked > 1:
 		return nil, errors.New("faults, --list and --heal are different calls: leave out all but one")
+	case c.json && !c.list:
+		return nil, errors.New("--json is for --list: add it, or leave out --json")
 	case c.list:
 		r.Do = control.List
 	case s.given("heal"):
@@ -130,8 +140,9 @@ func (c *injectCall) request(s settings) (*control.Request, error) {
 	return r, nil
 }
 
-// inject asks the run in a folder.
-func (a *app) inject(ctx context.Context, folder *results.Folder, r *control.Request) error {
+// run asks the run in a folder.
+func (c *injectCall) run(ctx context.Context, a *app, folder *results.Folder) error {
+	r := c.request
 	client, err := dial(folder)
 	if err != nil {
 		return err
@@ -140,7 +151,7 @@ func (a *app) inject(ctx context.Context, folder *results.Folder, r *control.Req
 	reply, err := a.askUntilOn(ctx, client, r)
 	switch {
 	case r.Do == control.List && err == nil:
-		return a.listFaults(folder, &reply)
+		return c.listFaults(a, folder, &reply)
 	case err == nil && reply.Refused != "" && reply.Wrong:
 		return errors.New(reply.Refused)
 	case err == nil && reply.Refused != "":
@@ -310,9 +321,12 @@ func nodesText(p *chaos.Progress) string {
 }
 
 // listFaults lists the faults of a run.
-func (a *app) listFaults(folder *results.Folder, r *control.Reply) error {
+func (c *injectCall) listFaults(a *app, folder *results.Folder, r *control.Reply) error {
 	if r.Refused != "" {
 		fmt.Fprintf(a.stderr, "orchestrator: %s takes no faults now: %s\n", folder.Ref(), r.Refused)
+	}
+	if c.json {
+		return terminal.PrintJSON(a.stdout, append([]chaos.Progress{}, r.Faults...))
 	}
 	if len(r.Faults) == 0 {
 		fmt.Fprintf(a.stdout, "%s has no faults\n", folder.Ref())

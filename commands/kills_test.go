@@ -148,7 +148,7 @@ func newField(t *testing.T) *field {
 	f.url = f.line("control")
 	for i := range 2 {
 		name := fmt.Sprintf("host-%d", i)
-		f.hosts = append(f.hosts, f.start(name, "host", "--join", f.url, "--name", name, "--folder", "files",
+		f.hosts = append(f.hosts, f.start(name, "hosts", "join", f.url, "--name", name, "--folder", "files",
 			"--orphan-after", "1s"))
 		f.line(name)
 		f.held = append(f.held, socketsOf(f.hosts[i].Process.Pid))

@@ -34,48 +34,53 @@ const listExample = `  orchestrator list
   orchestrator list --columns wait_us_p99
   orchestrator list --json`
 
-func (a *app) listCommand() *cobra.Command {
-	var c nodes.Config
-	var asJSON, markdown, columns bool
-	cmd := &cobra.Command{
-		Use:               "list [NAME]",
-		Short:             "List the algorithms, failure detectors and services, or describe one",
-		Example:           listExample,
-		Args:              atMostOne,
-		ValidArgsFunction: completeDescribed,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := settingsOf(cmd)
-			if err == nil {
-				err = s.either(cmd, "json", "markdown")
-			}
-			if err != nil {
-				return err
-			}
-			if columns {
-				return a.listColumns(args, asJSON, markdown)
-			}
-			return a.list(s, c, args, asJSON, markdown)
-		},
-	}
-	cmd.Flags().IntVarP(&c.N, "nodes", "n", 8, "for how many nodes to print the cost")
-	addOption(cmd.Flags(), option.Find("units"), &c.Units)
-	addAlgorithmOptions(cmd.Flags(), &c, catalog.All())
-	completeOptions(cmd)
-	cmd.Flags().BoolVar(&columns, "columns", false, "list the columns of result files, or those of a name")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON instead")
-	cmd.Flags().BoolVar(&markdown, "markdown", false, "print a table for a Markdown document instead")
-	forOneCall(cmd, "columns")
-	return cmd
+// A listCall is one call of list.
+type listCall struct {
+	nodes.Config
+	json, markdown, columns bool
+	settings                settings
 }
 
-func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown bool) error {
+func listCommand() Command {
+	c := &listCall{}
+	return Command{
+		Name:     "list [NAME]",
+		Short:    "List the algorithms, failure detectors and services, or describe one",
+		Example:  listExample,
+		Options:  c.addTo,
+		Args:     atMostOne,
+		Complete: completeDescribed,
+		Instead:  "markdown",
+		Check:    c.settings.keep,
+		Run:      c.run,
+	}
+}
+
+func (c *listCall) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.IntVarP(&c.N, "nodes", "n", 8, "for how many nodes to print the cost")
+	addOption(f, option.Find("units"), &c.Units)
+	addAlgorithmOptions(f, &c.Config, catalog.All())
+	completeOptions(cmd)
+	f.BoolVar(&c.columns, "columns", false, "list the columns of result files, or those of a name")
+	f.BoolVar(&c.json, "json", false, "print JSON instead")
+	f.BoolVar(&c.markdown, "markdown", false, "print a table for a Markdown document instead")
+	forOneCall(cmd, "columns")
+}
+
+// run lists all, or describes what is named.
+func (c *listCall) run(_ context.Context, a *app) error {
+	w, names := a.stdout, a.args
+	if c.columns {
+		return c.listColumns(w, names)
+	}
 	rows, named := catalog.All(), byFlag+1
 	if len(names) > 0 {
 		if row := detectorNamed(names[0]); row != nil {
-			return a.listDetector(row, asJSON)
+			return listDetector(w, row, c.json)
 		}
 		if s := ownService(names[0]); s != nil {
-			return a.listService(s, asJSON)
+			return listService(w, s, c.json)
 		}
 		row, err := findAlgorithm(names[0])
 		if err != nil {
@@ -87,53 +92,48 @@ func (a *app) list(s settings, c nodes.Config, names []string, asJSON, markdown 
 		if err := row.Check(); err != nil {
 			return err
 		}
-		if _, err := s.checkOptions(row, c, named); err != nil {
+		if _, err := c.settings.checkOptions(row, c.Config, named); err != nil {
 			return err
 		}
 	}
 	switch {
-	case asJSON:
+	case c.json:
 		list := []entry{}
 		for _, row := range rows {
-			list = append(list, entryOf(row, c))
+			list = append(list, entryOf(row, c.Config))
 		}
 		if len(names) > 0 {
-			return terminal.PrintJSON(a.stdout, list[0])
+			return terminal.PrintJSON(w, list[0])
 		}
-		return terminal.PrintJSON(a.stdout, list)
-	case markdown:
-		writeMarkdown(a.stdout, "| `--algo` | aliases | family | messages per entry | safety rests on | source |",
-			rowsOf("entries"), func(row *spec) []any { return []any{row.CostOf(c).Formula} })
-		writeMarkdown(a.stdout, "\n| `--scheme` | aliases | family | elects | one leader rests on | source |",
-			rowsOf("elections"), electsWhom)
+		return terminal.PrintJSON(w, list)
+	case c.markdown:
+		writeMarkdown(w, "| `--algo` | aliases | family | messages per entry | safety rests on | source |",
+			rowsOf(false), func(row *spec) []any { return []any{row.CostOf(c.Config).Formula} })
+		writeMarkdown(w, "\n| `--scheme` | aliases | family | elects | one leader rests on | source |",
+			rowsOf(true), electsWhom)
 	case len(names) > 0:
-		described[check.ProblemOf(rows[0]).Columns](a.stdout, rows[0], c)
-		writeStory(a.stdout, rows[0], c)
+		kindOf(rows[0]).describe(w, rows[0], c.Config)
+		writeStory(w, rows[0], c.Config)
 	default:
 		costs := func(row *spec) []any {
-			cost := row.CostOf(row.Explicit(c))
+			cost := row.CostOf(row.Explicit(c.Config))
 			return []any{cost.Formula, cost.Any}
 		}
 		err := errors.Join(
-			writeList(a.stdout, rowsOf("entries"), costs, "NAME", "FAMILY", "MESSAGES PER ENTRY",
+			writeList(w, rowsOf(false), costs, "NAME", "FAMILY", "MESSAGES PER ENTRY",
 				fmt.Sprintf("N=%d", c.N)),
-			writeList(a.stdout, rowsOf("elections"), electsWhom, "SCHEME", "FAMILY", "ELECTS"),
-			writeDetectors(a.stdout),
-			writeOwnServices(a.stdout))
-		fmt.Fprintln(a.stdout, "list NAME has the aliases, options, costs, model and source of one.")
+			writeList(w, rowsOf(true), electsWhom, "SCHEME", "FAMILY", "ELECTS"),
+			writeDetectors(w),
+			writeOwnServices(w))
+		fmt.Fprintln(w, "list NAME has the aliases, options, costs, model and source of one.")
 		return err
 	}
 	return nil
 }
 
-// rowsOf returns the algorithms of problems that have such columns.
-func rowsOf(columns string) []*spec {
-	return rowsWith(func(row *spec) bool { return check.ProblemOf(row).Columns == columns })
-}
-
-// described are what describes one algorithm, by the name that its problem has for columns.
-var described = map[string]func(io.Writer, *spec, nodes.Config){
-	"entries": writeSpec, "elections": writeElector,
+// rowsOf returns the algorithms whose runs are about who leads, or all others.
+func rowsOf(leads bool) []*spec {
+	return rowsWith(func(row *spec) bool { return check.ProblemOf(row).Leads == leads })
 }
 
 // writeList prints a line per algorithm, with what is said of it.
@@ -446,8 +446,8 @@ func columnEntries(name string) (all []columnEntry, err error) {
 }
 
 // listColumns prints what the columns of result files are.
-func (a *app) listColumns(names []string, asJSON, markdown bool) error {
-	if markdown {
+func (c *listCall) listColumns(w io.Writer, names []string) error {
+	if c.markdown {
 		return errors.New("--columns and --markdown ask for different outputs: leave out one of the two; " +
 			"docs/columns.md has the columns as tables")
 	}
@@ -455,23 +455,23 @@ func (a *app) listColumns(names []string, asJSON, markdown bool) error {
 	switch {
 	case err != nil:
 		return err
-	case asJSON:
-		return terminal.PrintJSON(a.stdout, all)
+	case c.json:
+		return terminal.PrintJSON(w, all)
 	}
 	var t terminal.Table
 	file := ""
-	for _, c := range all {
-		if c.File != file {
-			file = c.File
+	for _, one := range all {
+		if one.File != file {
+			file = one.File
 			t.Add(file)
 		}
-		says := strings.ReplaceAll(c.Is, "`", "")
-		if c.Empty != "" {
-			says += "; empty: " + c.Empty
+		says := strings.ReplaceAll(one.Is, "`", "")
+		if one.Empty != "" {
+			says += "; empty: " + one.Empty
 		}
-		t.Add("  "+c.Name, c.Unit, says)
+		t.Add("  "+one.Name, one.Unit, says)
 	}
-	return t.Print(a.stdout)
+	return t.Print(w)
 }
 
 // unitsOf says how many units of a resource an algorithm serves, unless that is one.
@@ -648,25 +648,7 @@ func writeStory(w io.Writer, of *spec, c nodes.Config) {
 
 // firstSteps returns what the clients or nodes of a small cluster do first.
 func firstSteps(of *spec, n int) (steps []replay.Step, says string) {
-	return stories[check.ProblemOf(of).Columns].first(nodes.ID(n - 1))
-}
-
-// A storyKind is what a story has of its kind: the first steps where the last node is such a one, what they
-// do, and the words for what goes wrong.
-type storyKind struct {
-	first                   func(last nodes.ID) (steps []replay.Step, says string)
-	starves, blocks, breaks string
-}
-
-// stories are by the name that problems have for columns.
-var stories = map[string]storyKind{
-	"entries": {func(last nodes.ID) ([]replay.Step, string) {
-		return []replay.Step{{What: replay.StepRequest, Node: 0}, {What: replay.StepRequest, Node: last}},
-			fmt.Sprintf("nodes 0 and %d request", last)
-	}, "some wait for ever", "all wait for ever", "two are inside"},
-	"elections": {func(nodes.ID) ([]replay.Step, string) {
-		return []replay.Step{{What: replay.StepCampaign, Node: 0}}, "node 0 campaigns"
-	}, "some never agree", "nobody leads", "two lead"},
+	return kindOf(of).story.first(nodes.ID(n - 1))
 }
 
 // fieldIndent is how far the text of a field is indented.
@@ -689,7 +671,7 @@ func writeWrapped(w io.Writer, label, text string) {
 
 // writePitfalls says under which plans of faults what goes wrong, and why, as the row has it.
 func writePitfalls(of *spec, line func(name, text string)) {
-	kind := stories[check.ProblemOf(of).Columns]
+	kind := kindOf(of).story
 	words := []struct {
 		outcome row.Outcome
 		says    string
@@ -779,11 +761,11 @@ func detectorEntryOf(row *spec) detectorEntry {
 }
 
 // listDetector describes one failure detector, for people or programs.
-func (a *app) listDetector(row *spec, asJSON bool) error {
+func listDetector(w io.Writer, row *spec, asJSON bool) error {
 	if asJSON {
-		return terminal.PrintJSON(a.stdout, detectorEntryOf(row))
+		return terminal.PrintJSON(w, detectorEntryOf(row))
 	}
-	writeDetector(a.stdout, row)
+	writeDetector(w, row)
 	return nil
 }
 
@@ -871,12 +853,12 @@ type serviceEntry struct {
 }
 
 // listService describes a service that this program has itself.
-func (a *app) listService(s *service.Service, asJSON bool) error {
+func listService(w io.Writer, s *service.Service, asJSON bool) error {
 	if asJSON {
-		return terminal.PrintJSON(a.stdout, serviceEntry{s.Name, s.Summary, s.Promise, s.Link,
+		return terminal.PrintJSON(w, serviceEntry{s.Name, s.Summary, s.Promise, s.Link,
 			append([]string{}, s.Usage()...), append([]string{}, s.SettingLines()...)})
 	}
-	line := func(name, text string) { writeField(a.stdout, name, text) }
+	line := func(name, text string) { writeField(w, name, text) }
 	line("name", s.Name)
 	line("is", "a service, which bench --service "+s.Name+" runs")
 	line("summary", s.Summary)

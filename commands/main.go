@@ -19,15 +19,6 @@ import (
 	"turnstile/internal/input"
 	"turnstile/internal/unavailable"
 	"turnstile/judge/check"
-	"turnstile/results"
-)
-
-// The exit statuses beside those of verdicts, which are check.Outcome's.
-const (
-	usage     = 64  // wrong usage, as in sysexits.h
-	unreached = 69  // a server, a host or a run cannot be reached, as in sysexits.h
-	unwritten = 74  // output could not be written, as in sysexits.h, whatever the verdict is
-	bySignal  = 128 // and the number of the signal, as shells have it
 )
 
 // Main runs the command that the arguments of the program name, and returns its exit status.
@@ -104,9 +95,6 @@ func runTo(ctx context.Context, args []string, stdout *output, stderr io.Writer)
 	args, err := variablesToFlags(root, args)
 	root.SetArgs(args)
 	if err == nil {
-		err = givenOnce(root, args)
-	}
-	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
 	if err != nil && (stdout.err == nil || !errors.Is(err, stdout.err)) { // run says that
@@ -128,15 +116,3 @@ func runTo(ctx context.Context, args []string, stdout *output, stderr io.Writer)
 	}
 	return usage
 }
-
-// checkDisk notes whether an error that the command may go on after is that of a full disk, which decides its
-// exit status.
-func (a *app) checkDisk(err error) { a.diskFull = a.diskFull || results.IsFull(err) }
-
-// A failure is an error that the user did not cause, with its exit status.
-type failure struct {
-	error
-	status int
-}
-
-func (f failure) Unwrap() error { return f.error }

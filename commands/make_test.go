@@ -172,7 +172,7 @@ func TestVariablesAreFlags(t *testing.T) {
 		"bench LATENCCY=1ms":             "bench takes no variable LATENCCY: did you mean LATENCY?",
 		"bench ALGORITHM=ring":           "bench takes no variable ALGORITHM: did you mean ALGO?",
 		"bench REPLAY=x":                 "bench takes no variable REPLAY; these do: simulate",
-		"elect ALGO=bully":               "elect takes no variable ALGO: did you mean SCHEME?",
+		"elect SCHEME=bully":             "elect --algo=bully",
 		"bench QQQQ=5":                   "bench takes no variable QQQQ; see orchestrator bench --help: each flag",
 		"bench N=":                       "N has no value: write one behind N=, or leave it out",
 	} {

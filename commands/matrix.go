@@ -21,6 +21,7 @@ import (
 	"turnstile/internal/format"
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
+	"turnstile/nodes"
 	"turnstile/nodes/row"
 	"turnstile/results"
 )
@@ -29,7 +30,11 @@ const matrixHelp = `Run every algorithm under every plan of ours, and compare wh
 row says: of five clients that think and request, or of five nodes that elect a leader,
 on real processes or, with --simulated, on virtual time.
 
-What becomes of it is a letter. Of mutual exclusion: L it recovers, so that every client
+Exit status: 0 all is as the rows say, 1 something differs, 2 some run shows nothing, was not
+hit though its row expects that it is, none was hit, some line of a service is not run, or interrupted, 64 bad
+usage or nothing of it can be run.`
+
+const matrixMore = `What becomes of it is a letter. Of mutual exclusion: L it recovers, so that every client
 that is up and waits enters once all is healed; P some clients wait for ever while others
 go on; B all wait for ever; X two are inside together (where fence numbers are demanded:
 the resource accepts what it should refuse). Of an election: L all that are up agree on
@@ -48,11 +53,7 @@ not have.
 With --failover it measures how long it takes until the next client enters, or another node
 leads, after the holder or leader is killed, stands still or is cut off, or the server that
 leads is killed: by service and ttl, the medians of 10 runs with intervals. The table is
-failover.csv in the folder of the set. It, too, makes only the runs that are left.
-
-Exit status: 0 all is as the rows say, 1 something differs, 2 some run shows nothing, was not
-hit though its row expects that it is, none was hit, some line of a service is not run, or interrupted, 64 bad
-usage or nothing of it can be run.`
+failover.csv in the folder of the set. It, too, makes only the runs that are left.`
 
 const matrixExample = `  orchestrator matrix
   orchestrator matrix --simulated --runs 20
@@ -68,19 +69,29 @@ type matrixCall struct {
 	simulated, noProgress bool
 	services              serviceMatrix // instead of algorithms
 	failover              failoverMatrix
+	json                  bool
 	mixed                 bool // of services and failovers
 }
 
-func (a *app) matrixCommand() *cobra.Command {
-	var c matrixCall
+func matrixCommand() Command {
+	c := &matrixCall{}
 	c.Seed, c.Setup.Set = 1, "matrix"
 	c.failover.ttls, c.failover.Parallel = failoverTTLs, failoverParallel
-	cmd, f := a.many(&cobra.Command{
-		Use:     "matrix",
+	return Command{
+		Name:    "matrix",
 		Short:   "Run every algorithm under every plan, and compare what becomes of it with what its row says",
-		Long:    matrixHelp,
+		Help:    matrixHelp,
+		More:    matrixMore,
 		Example: matrixExample,
-	}, c.check, func(ctx context.Context) error { return a.matrix(ctx, &c) })
+		Options: c.addTo,
+		Check:   c.check,
+		Notes:   true,
+		Run:     c.run,
+	}
+}
+
+func (c *matrixCall) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.BoolVar(&c.services.asked, "services", false,
 		"known failures of services such as etcd and redis instead, in the set "+servicesSet)
 	f.StringSliceVar(&c.services.only, "only", nil,
@@ -106,10 +117,11 @@ func (a *app) matrixCommand() *cobra.Command {
 	addOption(f, option.Find("place"), &c.Place)
 	addControl(f, &c.Setup.Control, &c.Setup.ControlKey)
 	addSetup(f, &c.Setup, "the table and the real runs")
+	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
+	common(f, "services", "failover", "only", "algo", "faults", "simulated", "runs", "set", "json")
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
 	completeWith(cmd, "faults", planNames())
-	return cmd
 }
 
 // runsSimulated is how many simulated runs a cell has unless the user says otherwise.
@@ -179,12 +191,13 @@ func checkPlans(names []string) error {
 	return nil
 }
 
-func (a *app) matrix(ctx context.Context, c *matrixCall) error {
+func (c *matrixCall) run(ctx context.Context, a *app) error {
+	a.onlyRows(c.json)
 	switch {
 	case c.failover.asked:
-		return a.matrixOfFailovers(ctx, c)
+		return c.matrixOfFailovers(ctx, a)
 	case c.services.asked:
-		return a.matrixOfServices(ctx, c)
+		return c.matrixOfServices(ctx, a)
 	}
 	if err := equipFor(&c.Setup, c.Real); err != nil {
 		return err
@@ -197,8 +210,9 @@ func (a *app) matrix(ctx context.Context, c *matrixCall) error {
 		rows = append(rows, cell.Row(c.Real))
 	}
 	path, err := results.WriteSetTable(c.Setup.Results, c.Setup.Set, results.MatrixFile, rows)
+	writeRows(a, rows)
 	printMatrix(a.stdout, cells, rows)
-	a.printDiffering(c, cells)
+	c.printDiffering(a, cells)
 	printCells(a.stdout, cells)
 	if err != nil {
 		return failure{err, unwritten}
@@ -213,7 +227,7 @@ func (a *app) matrix(ctx context.Context, c *matrixCall) error {
 
 // printDiffering prints which cells are wrong, and how to repeat a run of each. A cell that no fault has hit
 // is counted apart. If no cell was hit, nothing is shown.
-func (a *app) printDiffering(c *matrixCall, cells []*study.Cell) {
+func (c *matrixCall) printDiffering(a *app, cells []*study.Cell) {
 	differ, show, missed := 0, 0, 0
 	for _, cell := range cells {
 		r := cell.Wrong()
@@ -340,25 +354,10 @@ func (a *app) makeSet(ctx context.Context, m *study.Sweep,
 	return err
 }
 
-// matrixColumns are how cells are printed, by the name that their problem has for columns.
-var matrixColumns = map[string]struct {
-	plans  func() []*chaos.Plan
-	head   []any
-	line   func(r *results.MatrixRow) []any
-	legend string
-}{
-	"entries": {chaos.Scenarios, []any{"recovered", "next entry", "longest wait", "messages before", "during",
-		"after", ""}, mutualLine,
-		"L recovers, P starves some, B blocks all, X breaks exclusion, - is not hit, ? shows nothing, ! is wrong"},
-	"elections": {chaos.Elections, []any{"recovered", "agreed", "no leader", "two leaders", ""}, electionLine,
-		"L all agree on a leader, P some never do, B nobody leads, X two lead, - is not hit, ? shows nothing, " +
-			"! is wrong"},
-}
-
 // printMatrix prints the cells of each problem, and what they show.
 func printMatrix(out io.Writer, cells []*study.Cell, rows []results.MatrixRow) {
 	for _, problem := range check.Problems {
-		kind := matrixColumns[problem.Columns]
+		kind := nodes.OfKind(kinds(), problem.Kind).matrix
 		var its []*study.Cell
 		var t terminal.Table
 		for i, c := range cells {

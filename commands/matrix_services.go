@@ -89,7 +89,7 @@ func distinct(words []string) (all []string) {
 }
 
 // matrixOfServices makes the runs of all lines, and prints what they show.
-func (a *app) matrixOfServices(ctx context.Context, c *matrixCall) error {
+func (c *matrixCall) matrixOfServices(ctx context.Context, a *app) error {
 	m := &c.services.ServiceMatrix
 	if err := equipFor(&m.Setup, true); err != nil {
 		return err
@@ -119,8 +119,9 @@ func (a *app) matrixOfServices(ctx context.Context, c *matrixCall) error {
 		rows = append(rows, x.TableRow())
 	}
 	path, err := results.WriteSetTable(m.Setup.Results, m.Setup.Set, results.MatrixFile, rows)
+	writeRows(a, rows)
 	printServices(a.stdout, m.Cases)
-	a.tellServices(m.Cases)
+	c.services.tell(a)
 	return a.tellTable(path, err, interrupted)
 }
 
@@ -186,10 +187,10 @@ func caseCells(c *study.ServiceCase) []any {
 	return []any{c.Strict(), c.Fenced(), told, silence, refused, bytes, differs}
 }
 
-// tellServices says which cases are not as expected, and sets the exit status.
-func (a *app) tellServices(cases []*study.ServiceCase) {
+// tell says which cases are not as expected, and sets the exit status.
+func (m *serviceMatrix) tell(a *app) {
 	differ, nothing, missed, left := 0, 0, 0, 0
-	for _, c := range cases {
+	for _, c := range m.Cases {
 		switch {
 		case c.Err != nil:
 			left++
@@ -210,7 +211,7 @@ func (a *app) tellServices(cases []*study.ServiceCase) {
 		}
 	}
 	fmt.Fprintf(a.stdout, "%s: %d differ from what is expected, %d show nothing, %d not hit, %d not run.\n",
-		english.Count(len(cases), "line", "lines"), differ, nothing, missed, left)
+		english.Count(len(m.Cases), "line", "lines"), differ, nothing, missed, left)
 }
 
 // A failoverMatrix is what a call of matrix with --failover makes.
@@ -279,7 +280,7 @@ func (c *matrixCall) checkFailover(s settings) error {
 }
 
 // matrixOfFailovers makes the runs of all cases, and prints how long it takes until the next enters or leads.
-func (a *app) matrixOfFailovers(ctx context.Context, c *matrixCall) error {
+func (c *matrixCall) matrixOfFailovers(ctx context.Context, a *app) error {
 	m := &c.failover.Failover
 	if err := equipFor(&m.Setup, true); err != nil {
 		return err
@@ -308,8 +309,9 @@ func (a *app) matrixOfFailovers(ctx context.Context, c *matrixCall) error {
 		return unreadable(err)
 	}
 	path, err := results.WriteSetTable(m.Setup.Results, m.Setup.Set, results.FailoverFile, rows)
+	writeRows(a, rows)
 	printFailovers(a.stdout, rows)
-	a.tellFailovers(m, len(rows))
+	c.failover.tell(a, len(rows))
 	return a.tellTable(path, err, interrupted)
 }
 
@@ -360,8 +362,8 @@ holder
 `)
 }
 
-// tellFailovers says which runs do not count, and sets the exit status.
-func (a *app) tellFailovers(m *study.Failover, cells int) {
+// tell says which runs do not count, and sets the exit status.
+func (m *failoverMatrix) tell(a *app, cells int) {
 	nothing, out, left := 0, 0, 0
 	for _, x := range m.Cases {
 		if x.Subject == nil && x.Lacks() == "" {

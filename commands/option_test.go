@@ -3,6 +3,7 @@ package commands
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -71,7 +72,7 @@ func TestANewOptionIsOneEntry(t *testing.T) {
 		args     []string
 		want     string
 	}{
-		{"", []string{"bench", "--help"}, "--spare int "},
+		{"", []string{"bench", "--help-all"}, "--spare int "},
 		{"", append(run, "--spare", "2"), ", spare 2, "},
 		{"TURNSTILE_SPARE=3", run, ", spare 3, "},
 		{"", append(run, "--config", "spare.yaml"), ", spare 4, "},
@@ -86,7 +87,7 @@ func TestANewOptionIsOneEntry(t *testing.T) {
 			t.Errorf("%s %q does not say %q:\n%s", c.variable, c.args, c.want, says)
 		}
 	}
-	if says := call("", "elect", "--help"); strings.Contains(says, "--spare") {
+	if says := call("", "elect", "--help-all"); strings.Contains(says, "--spare") {
 		t.Errorf("elect has the option too:\n%s", says)
 	}
 }
@@ -144,6 +145,26 @@ func refusedByCommand(cmd, arg, name string) bool {
 	return status == usage && strings.Contains(stderr.String(), strings.TrimSuffix(name, "s"))
 }
 
+// What most people need of a command is on one screen.
+func TestHelpIsOneScreen(t *testing.T) {
+	root := (&app{stdout: io.Discard, stderr: io.Discard}).root()
+	for _, cmd := range allBelow(root) {
+		if cmd.Hidden || cmd.Name() == "help" {
+			continue
+		}
+		most := 50
+		if cmd.Name() == "bench" {
+			most = 40
+		}
+		var help bytes.Buffer
+		words := append(strings.Fields(cmd.CommandPath())[1:], "--help")
+		run(context.Background(), words, &help, io.Discard)
+		if lines := strings.Count(help.String(), "\n"); lines > most {
+			t.Errorf("%q prints %d lines, more than %d", words, lines, most)
+		}
+	}
+}
+
 // A flag with one value is refused when it is given twice: the last would win without a word.
 func TestFlagsAreGivenOnce(t *testing.T) {
 	for args, want := range map[string]string{
@@ -152,7 +173,7 @@ func TestFlagsAreGivenOnce(t *testing.T) {
 		"bench -n4 --n=5":                    "--nodes is given twice",
 		"simulate --retry 1ms --retry 2ms":   "--retry is given twice",
 		"list --json --json raymond":         "--json is given twice",
-		"--config a runs --config b":         "--config is given twice",
+		"--config=a runs --config b":         "--config is given twice",
 		"bench --fault x --fault y":          "",
 		"matrix --algo ring --algo raymond":  "",
 		"history --node 1 --node 2":          "",
@@ -160,8 +181,11 @@ func TestFlagsAreGivenOnce(t *testing.T) {
 		"nothing --nodes 4 --nodes 4":        "",
 	} {
 		root := (&app{stdout: io.Discard, stderr: io.Discard}).root()
-		err := givenOnce(root, strings.Fields(args))
-		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		cmd, rest, err := root.Find(strings.Fields(args))
+		if err == nil {
+			err = cmd.ParseFlags(rest)
+		}
+		if errors.As(err, new(givenTwice)) != (want != "") || want != "" && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", args, err, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"text/template"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,7 +31,9 @@ func addOption(f *pflag.FlagSet, o *option.Option, value any) {
 	if o.NoZero != "" {
 		noZero(f, o.Name, o.NoZero)
 	}
-	group(f, o.Group)
+	if group(f, o.Group); o.Common {
+		common(f, o.Name)
+	}
 }
 
 // addValue adds a flag that sets a value, given a pointer to it.
@@ -132,14 +135,69 @@ func group(f *pflag.FlagSet, name string) {
 	})
 }
 
-// knowGroups makes groupedFlags known to the templates of all commands.
-var knowGroups = sync.OnceFunc(func() { cobra.AddTemplateFunc("groupedFlags", groupedFlags) })
+// commonKey is the annotation of a flag that many people need.
+const commonKey = "turnstile_common"
 
-// groupHelp has the help of all commands list flags by their groups.
+// common marks flags that many people need: the help of their command has these alone, and --help-all all.
+func common(f *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		f.SetAnnotation(name, commonKey, nil) // fails only without such a flag
+	}
+}
+
+// isCommon reports whether the short help has a flag.
+func isCommon(f *pflag.Flag) bool {
+	_, is := f.Annotations[commonKey]
+	return is || f.Name == "help"
+}
+
+// helpAll is the flag that prints the help of a command with all that is to be said.
+const helpAll = "help-all"
+
+// addHelpAll adds the flag to a command with a longer help, or with flags that its short help leaves out.
+func addHelpAll(cmd *cobra.Command, more string) {
+	f, marked := cmd.Flags(), more != ""
+	f.VisitAll(func(flag *pflag.Flag) { marked = marked || isCommon(flag) })
+	if marked {
+		f.Bool(helpAll, false, "print all flags, and more about them")
+		forOneCall(cmd, helpAll)
+	}
+}
+
+// isShort reports whether the help of a command is the short one.
+func isShort(cmd *cobra.Command) bool {
+	f := cmd.Flags().Lookup(helpAll)
+	return f != nil && !f.Changed
+}
+
+// knowGroups makes what lists flags known to the templates of all commands.
+var knowGroups = sync.OnceFunc(func() {
+	cobra.AddTemplateFuncs(template.FuncMap{"flagsOf": flagsOf, "isShort": isShort})
+})
+
+// groupHelp has the help of all commands list flags by their groups, or those that many people need.
 func groupHelp(root *cobra.Command) {
 	knowGroups()
-	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(),
-		"{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}", "{{groupedFlags .}}", 1))
+	root.SetUsageTemplate(strings.NewReplacer(
+		"{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}", "{{flagsOf .}}",
+		"{{if .HasAvailableInheritedFlags}}", "{{if and .HasAvailableInheritedFlags (not (isShort .))}}",
+	).Replace(root.UsageTemplate()) + "{{if isShort .}}\n{{.CommandPath}} --help-all prints all flags.\n{{end}}")
+}
+
+// flagsOf returns the usages of the flags of a command, or of those that many people need.
+func flagsOf(cmd *cobra.Command) string {
+	if !isShort(cmd) {
+		return groupedFlags(cmd)
+	}
+	few := pflag.NewFlagSet("", pflag.ContinueOnError)
+	few.SortFlags = false
+	named := rowNamed(cmd)
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if isCommon(f) || isOption(f) && named != nil && named.Option(f.Name) != nil {
+			few.AddFlag(f)
+		}
+	})
+	return strings.TrimRight(few.FlagUsagesWrapped(helpWidth), " \n")
 }
 
 // groupedFlags returns the usages of the flags of a command: those of no group first, and then each group
@@ -176,7 +234,7 @@ func groupedFlags(cmd *cobra.Command) string {
 		b.WriteString(strings.TrimRight(groups[name].FlagUsagesWrapped(helpWidth), " \n") + "\n")
 	}
 	if hidden > 0 && named == nil {
-		fmt.Fprintf(&b, "\nAlgorithms have %d options of their own: name one before --help, or see list NAME.",
+		fmt.Fprintf(&b, "\nAlgorithms have %d options of their own: name one before --help-all, or see list NAME.",
 			hidden)
 	}
 	return strings.TrimRight(b.String(), "\n")
@@ -184,11 +242,9 @@ func groupedFlags(cmd *cobra.Command) string {
 
 // rowNamed returns the row that the command line names, or nil.
 func rowNamed(cmd *cobra.Command) *row.Row {
-	for _, flag := range []string{"algo", "scheme"} {
-		if f := cmd.Flags().Lookup(flag); f != nil && f.Changed {
-			if row, err := catalog.Find(f.Value.String()); err == nil {
-				return row
-			}
+	if f := cmd.Flags().Lookup("algo"); f != nil && f.Changed {
+		if row, err := catalog.Find(f.Value.String()); err == nil {
+			return row
 		}
 	}
 	return nil

@@ -44,22 +44,30 @@ type overheadCall struct {
 	json  bool
 }
 
-func (a *app) overheadCommand() *cobra.Command {
-	c := overheadCall{OverheadOptions: runs.OverheadOptions{Seed: 1}}
-	cmd, f := a.many(&cobra.Command{
-		Use:     "overhead",
+func overheadCommand() Command {
+	c := &overheadCall{}
+	c.Seed = 1
+	return Command{
+		Name:    "overhead",
 		Short:   "Measure what the testbed costs, against a bare loop",
-		Long:    overheadHelp,
+		Help:    overheadHelp,
 		Example: overheadExample,
-	}, c.check, func(ctx context.Context) error { return a.overhead(ctx, &c) })
+		Options: c.addTo,
+		Check:   c.check,
+		Notes:   true,
+		Run:     c.run,
+	}
+}
+
+func (c *overheadCall) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.IntVarP(&c.Nodes, "nodes", "n", 32, "how many nodes")
 	f.IntVar(&c.Pairs, "pairs", fewestPairs, "how many pairs of runs for each algorithm, 7 at least")
 	f.DurationVar(&c.Duration, "duration", 2*time.Second, "how long to measure each")
 	f.DurationVar(&c.Warmup, "warmup", 500*time.Millisecond,
 		"how long to run before measuring (by default also until each node has entered twice, at most 10s)")
 	addSetup(f, &c.setup, "")
-	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
-	return cmd
+	addJSON(f, &c.json)
 }
 
 // check completes the call, and says what is wrong with it, if anything is.
@@ -81,7 +89,7 @@ func (c *overheadCall) check(s settings) error {
 	return c.Validate(c.setup)
 }
 
-func (a *app) overhead(ctx context.Context, c *overheadCall) error {
+func (c *overheadCall) run(ctx context.Context, a *app) error {
 	c.setup.Set = "overhead"
 	var all []*runs.OverheadResult
 	algorithms := []string{bare.Ring, bare.Ricart}

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -9,6 +10,7 @@ import (
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/english"
+	"turnstile/internal/terminal"
 )
 
 const plansHelp = `List the plans that come with the program, and what plans are made of, or explain one.
@@ -24,49 +26,73 @@ const plansExample = `  orchestrator plans
   orchestrator plans ./mine.yaml
   orchestrator bench --algo ricart -n 5 --plan split-brain`
 
-func (a *app) plansCommand() *cobra.Command {
-	algorithm := ""
-	cmd := &cobra.Command{
-		Use:               "plans [NAME]",
-		Short:             "List the plans of what goes wrong, or explain one",
-		Long:              plansHelp,
-		Example:           plansExample,
-		Args:              atMostOne,
-		ValidArgsFunction: completePlan,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := settingsOf(cmd); err != nil {
-				return err
-			}
-			return a.plans(args, algorithm)
-		},
-	}
-	cmd.Flags().StringVar(&algorithm, "algo", "", "list the plans that fit this algorithm, by `name` or alias")
-	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
-	forOneCall(cmd, "algo")
-	return cmd
+// A plansCall is one call of plans.
+type plansCall struct {
+	algorithm string
+	json      bool
 }
 
-// plans lists the plans, those that fit an algorithm if one is named, or explains one.
-func (a *app) plans(names []string, algorithm string) error {
+func plansCommand() Command {
+	c := &plansCall{}
+	return Command{
+		Name:     "plans [NAME]",
+		Short:    "List the plans of what goes wrong, or explain one",
+		Help:     plansHelp,
+		Example:  plansExample,
+		Options:  c.addTo,
+		Args:     atMostOne,
+		Complete: completePlan,
+		Run:      c.run,
+	}
+}
+
+func (c *plansCall) addTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.algorithm, "algo", "", "list the plans that fit this algorithm, by `name` or alias")
+	addJSON(cmd.Flags(), &c.json)
+	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	forOneCall(cmd, "algo")
+}
+
+// run lists the plans, those that fit an algorithm if one is named, or explains one.
+func (c *plansCall) run(_ context.Context, a *app) error {
+	names := a.args
+	plans, says := chaos.Plans(), func() { writePlans(a.stdout) }
 	switch {
-	case len(names) == 0 && algorithm == "":
-		writePlans(a.stdout)
-	case len(names) == 0:
-		row, err := findAlgorithm(algorithm)
-		if err != nil {
-			return err
-		}
-		listPlans(a.stdout, "that fit "+row.Name, chaos.ScenariosOf(row))
-	case algorithm != "":
+	case len(names) > 0 && c.algorithm != "":
 		return fmt.Errorf("--algo lists plans, and %s names one: leave out one of the two", names[0])
-	default:
+	case len(names) > 0:
 		p, err := chaos.FindPlan(names[0], nil)
 		if err != nil {
 			return err
 		}
-		explainPlan(a.stdout, p)
+		plans, says = []*chaos.Plan{p}, func() { explainPlan(a.stdout, p) }
+	case c.algorithm != "":
+		row, err := findAlgorithm(c.algorithm)
+		if err != nil {
+			return err
+		}
+		plans = chaos.ScenariosOf(row)
+		says = func() { listPlans(a.stdout, "that fit "+row.Name, plans) }
 	}
+	if c.json {
+		return terminal.PrintJSON(a.stdout, planEntries(plans))
+	}
+	says()
 	return nil
+}
+
+// planEntries returns plans as plans --json prints them.
+func planEntries(plans []*chaos.Plan) []map[string]any {
+	all := []map[string]any{}
+	for _, p := range plans {
+		faults := []map[string]any{}
+		for i := range p.Faults {
+			f := &p.Faults[i]
+			faults = append(faults, map[string]any{"says": fmt.Sprint(f), "breaks": needs(f.Breaks())})
+		}
+		all = append(all, map[string]any{"name": p.Name, "about": p.About, "faults": faults})
+	}
+	return all
 }
 
 // listPlans lists some plans of ours, below what they have in common.

@@ -14,7 +14,10 @@ import (
 func resolved(t *testing.T, c *benchCall, args ...string) (*benchCall, error) {
 	t.Helper()
 	cmd := &cobra.Command{Use: "x", RunE: func(cmd *cobra.Command, _ []string) error {
-		_, err := settle(cmd, c.resolve)
+		s, err := settingsOf(cmd)
+		if err == nil {
+			err = c.resolve(s)
+		}
 		return err
 	}}
 	c.addRunFlags(cmd.Flags())
@@ -35,13 +38,13 @@ func TestDurationOfPlan(t *testing.T) {
 		{"--algo ricart --plan flapping-links --entries 100", 0, 0},
 		{"--algo ricart --plan one-way", 3 * time.Second, 300 * time.Millisecond},
 	} {
-		c := &benchCall{runCommand: simulateRuns, Job: bench.Job{Simulated: true}}
+		c := &benchCall{runCommand: anyRuns, Job: bench.Job{Simulated: true}}
 		_, err := resolved(t, c, strings.Fields(test.args)...)
 		if err != nil || c.Duration != test.duration || c.Warmup != test.warmup {
 			t.Errorf("%s: %v after %v, %v", test.args, c.Duration, c.Warmup, err)
 		}
 	}
-	simulated := benchCall{runCommand: simulateRuns, Job: bench.Job{Simulated: true}}
+	simulated := benchCall{runCommand: anyRuns, Job: bench.Job{Simulated: true}}
 	_, err := resolved(t, &simulated, "--algo", "bully", "--plan", "parted", "--duration", "3s")
 	if err == nil || !strings.Contains(err.Error(), "or measure for longer, with --duration 4s") {
 		t.Error(err)

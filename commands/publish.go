@@ -25,40 +25,48 @@ not published, nor is one with a credential, or with a path of this machine in a
 
 Exit status: 0 made, 2 the set cannot be published, 64 bad usage, 74 if it could not be written.`
 
-func (a *app) publishCommand() *cobra.Command {
-	var to string
-	var histories bool
-	cmd := onStored(&cobra.Command{
-		Use:               "publish SET",
-		Short:             "Make a folder and an archive of a set, to give it away",
-		Long:              publishHelp,
-		Example:           "  orchestrator publish lan --to public/lan-2026 --histories",
-		ValidArgsFunction: completeRunOrSet,
-	}, nil, openVerifiable, func(ctx context.Context, _ settings, of verifiable) error {
-		return a.publish(ctx, of, to, histories)
-	})
-	cmd.Flags().StringVar(&to, "to", "", "the `folder` to make (default published/SET)")
-	cmd.Flags().BoolVar(&histories, "histories", false, "the histories come along")
-	cmd.Flags().String("results", "results", "`folder` of all result sets")
-	forOneCall(cmd, "to", "histories")
-	return cmd
+// A publishCall is one call of publish.
+type publishCall struct {
+	root, to  string
+	histories bool
 }
 
-// publish publishes a set, or one of a single run, as a folder; if that has no name, by the name of the set.
-func (a *app) publish(ctx context.Context, of verifiable, to string, histories bool) error {
+func publishCommand() Command {
+	c := &publishCall{}
+	return Command{
+		Name:     "publish SET",
+		Short:    "Make a folder and an archive of a set, to give it away",
+		Help:     publishHelp,
+		Example:  "  orchestrator runs publish lan --to public/lan-2026 --histories",
+		Options:  c.addTo,
+		Args:     atMostOne,
+		Complete: completeRunOrSet,
+		Run:      onStored(&c.root, openVerifiable, c.run),
+	}
+}
+
+func (c *publishCall) addTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.to, "to", "", "the `folder` to make (default published/SET)")
+	cmd.Flags().BoolVar(&c.histories, "histories", false, "the histories come along")
+	cmd.Flags().StringVar(&c.root, "results", "results", "`folder` of all result sets")
+	forOneCall(cmd, "to", "histories")
+}
+
+// run publishes a set, or one of a single run, as a folder; if that has no name, by the name of the set.
+func (c *publishCall) run(ctx context.Context, a *app, of verifiable) error {
 	set := of.set
 	if of.published != "" {
 		return fmt.Errorf("%s was published already: give it away as it is", of.published)
 	} else if set == nil {
 		set = &results.Set{Path: of.run.Path, Runs: []*results.Folder{of.run}}
 	}
-	to = filepath.Clean(cmp.Or(to, filepath.Join("published", filepath.Base(set.Path))))
+	to := filepath.Clean(cmp.Or(c.to, filepath.Join("published", filepath.Base(set.Path))))
 	for _, path := range []string{to, to + results.ArchiveSuffix} {
 		if _, err := os.Lstat(path); err == nil {
 			return fmt.Errorf("%s is there: remove it, or name another folder with --to", path)
 		}
 	}
-	switch err := publish.Make(ctx, set, to, histories); {
+	switch err := publish.Make(ctx, set, to, c.histories); {
 	case err != nil && ctx.Err() != nil:
 		return failure{errors.New("interrupted: nothing was published"), check.Inconclusive.ExitCode()}
 	case errors.As(err, new(*fs.PathError)):

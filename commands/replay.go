@@ -18,7 +18,7 @@ import (
 )
 
 // replay plays the schedule in a file, and judges what happened.
-func (a *app) replay(c *simulateCall, algorithm string) error {
+func (c *simulateCall) replay(a *app) error {
 	text, err := scheduleText(c.schedule)
 	if err != nil {
 		return fmt.Errorf("--replay: %w", err)
@@ -28,8 +28,8 @@ func (a *app) replay(c *simulateCall, algorithm string) error {
 	if err != nil {
 		return fmt.Errorf("--replay: %s: %w", path, err)
 	}
-	if algorithm != "" {
-		asked, err := catalog.Find(algorithm)
+	if c.asked != "" {
+		asked, err := catalog.Find(c.asked)
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func (a *app) replay(c *simulateCall, algorithm string) error {
 			"steps":  len(schedule.Steps), "story": played.Story, "verdict": outcome, "reason": says,
 			"status": status})
 	}
-	a.tellReplay(schedule, played, outcome, says)
+	tellReplay(a.stdout, schedule, played, outcome, says)
 	return nil
 }
 
@@ -72,16 +72,16 @@ func scheduleText(path string) ([]byte, error) {
 }
 
 // tellReplay prints what happened and what came of it.
-func (a *app) tellReplay(s *replay.Schedule, played *replay.Played, outcome check.Outcome, says string) {
-	fmt.Fprintf(a.stdout, "%s, a schedule of %s\n\n", strings.Join(append([]string{s.Spec.Name,
+func tellReplay(w io.Writer, s *replay.Schedule, played *replay.Played, outcome check.Outcome, says string) {
+	fmt.Fprintf(w, "%s, a schedule of %s\n\n", strings.Join(append([]string{s.Spec.Name,
 		english.Count(s.Config.N, "node", "nodes")}, s.Config.Given()...), ", "),
 		english.Count(len(s.Steps), "step", "steps"))
 	for _, line := range played.Story {
-		fmt.Fprintf(a.stdout, "  %s\n", line)
+		fmt.Fprintf(w, "  %s\n", line)
 	}
-	fmt.Fprintf(a.stdout, "\n%s  %s\n", text.Outcome(terminal.PaletteFor(a.stdout), outcome), says)
+	fmt.Fprintf(w, "\n%s  %s\n", text.Outcome(terminal.PaletteFor(w), outcome), says)
 	if outcome != check.Valid {
-		fmt.Fprintf(a.stdout, "\n%s", played.Status)
+		fmt.Fprintf(w, "\n%s", played.Status)
 	}
 }
 

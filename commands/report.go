@@ -2,6 +2,7 @@ package commands
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -41,31 +42,31 @@ const reportExample = `  orchestrator report lan
 // A reportCall is one call of report.
 type reportCall struct{ root, out, picture string }
 
-func (a *app) reportCommand() *cobra.Command {
-	var c reportCall
-	cmd := &cobra.Command{
-		Use:               "report SET",
-		Short:             "Write a report of a set of runs, as HTML and Markdown",
-		Long:              reportHelp,
-		Example:           reportExample,
-		ValidArgsFunction: completeRunOrSet,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := settingsOf(cmd); err != nil {
-				return err
-			}
-			return a.report(&c, args)
-		},
+func reportCommand() Command {
+	c := &reportCall{}
+	return Command{
+		Name:     "report SET",
+		Short:    "Write a report of a set of runs, as HTML and Markdown",
+		Help:     reportHelp,
+		Example:  reportExample,
+		Options:  c.addTo,
+		Args:     cobra.ArbitraryArgs,
+		Complete: completeRunOrSet,
+		Run:      c.run,
 	}
+}
+
+func (c *reportCall) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	cmd.Flags().StringVar(&c.out, "out", "", "write it into this `folder` (default that of the set), or a\n"+
 		"picture into this file")
 	cmd.Flags().StringVar(&c.picture, "picture", "", "make the picture of this `name` alone, as in throughput-1")
 	forOneCall(cmd, "out", "picture")
-	return cmd
 }
 
-// report writes the report of the set that the arguments name.
-func (a *app) report(c *reportCall, args []string) error {
+// run writes the report of the set that the arguments name.
+func (c *reportCall) run(_ context.Context, a *app) error {
+	args := a.args
 	set, err := reported(c, args)
 	if err != nil {
 		return err
@@ -82,7 +83,7 @@ func (a *app) report(c *reportCall, args []string) error {
 			check.Inconclusive.ExitCode()}
 	}
 	if c.picture != "" {
-		return a.picture(c, p)
+		return c.draw(a, p)
 	}
 	out := cmp.Or(c.out, set.Path)
 	if err == nil {
@@ -111,8 +112,8 @@ func checkPictureFile(path string) error {
 	return checkPicture("out", path)
 }
 
-// picture writes one picture of a page, and its data beside it.
-func (a *app) picture(c *reportCall, p *setpage.Page) error {
+// draw writes one picture of a page, and its data beside it.
+func (c *reportCall) draw(a *app, p *setpage.Page) error {
 	svg, data, found := p.Picture(c.picture)
 	if !found {
 		all := p.Pictures()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -37,32 +38,45 @@ const rerunExample = `  orchestrator rerun
   orchestrator rerun simulate/20260131-140509-ricart-agrawala-n32
   orchestrator rerun --set again --json latest`
 
-func (a *app) rerunCommand() *cobra.Command {
-	var c benchCall
-	cmd := onRun(&cobra.Command{
-		Use:     "rerun [RUN]",
-		Short:   "Make a stored run again, and compare the outcome",
-		Long:    rerunHelp,
-		Example: rerunExample,
-	}, nil, func(ctx context.Context, s settings, folder *results.Folder) error {
-		return a.rerun(ctx, &c, s, folder)
-	})
+// A rerunCall is one call of rerun.
+type rerunCall struct {
+	benchCall
+	nats rank // where the server was named
+}
+
+func rerunCommand() Command {
+	c := &rerunCall{}
+	return Command{
+		Name:     "rerun [RUN]",
+		Short:    "Make a stored run again, and compare the outcome",
+		Help:     rerunHelp,
+		Example:  rerunExample,
+		Options:  c.addTo,
+		Args:     atMostOne,
+		Complete: completeRun,
+		Check: func(s settings) error {
+			c.nats = s.rank("nats")
+			return nil
+		},
+		Run: onStored(&c.setup.Results, results.Open, c.run),
+	}
+}
+
+func (c *rerunCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.SortFlags = false
 	f.StringVar(&c.setup.Results, "results", "results", "`folder` of all result sets")
 	f.StringVar(&c.setup.Set, "set", "",
 		"`name` of the result set that the new run belongs to (default the same)")
 	f.StringVar(&c.NATS, "nats", "", "`URL` of the NATS server to use (default as in the first run)")
 	f.StringVar(&c.setup.Node, "node-program", "",
 		"`path` of the program of a node (default node, beside this program)")
-	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	addJSON(f, &c.json)
 	f.BoolVar(&c.noProgress, "no-progress", false, "show no progress, even on a terminal")
 	forOneCall(cmd, "set")
-	return cmd
 }
 
-// rerun makes the run in a folder again.
-func (a *app) rerun(ctx context.Context, c *benchCall, s settings, folder *results.Folder) error {
+// run makes the run in a folder again.
+func (c *rerunCall) run(ctx context.Context, a *app, folder *results.Folder) error {
 	record, err := runs.ReadRecord(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = withoutRecord(folder, err)
@@ -81,7 +95,7 @@ func (a *app) rerun(ctx context.Context, c *benchCall, s settings, folder *resul
 	c.Options = record.Options.Again()
 	// A server that is set for all runs is not for one that had its own; for others it may have the
 	// credential.
-	if s.rank("nats") == byFlag || s.given("nats") && c.NATS != "" {
+	if c.nats == byFlag || c.nats > byDefault && c.NATS != "" {
 		c.NATS = server
 	}
 	if c.setup.Set == "" {
@@ -95,19 +109,19 @@ func (a *app) rerun(ctx context.Context, c *benchCall, s settings, folder *resul
 		return err
 	}
 	c.Job = *job
-	r, made := a.begin(ctx, c)
+	r, made := c.begin(ctx, a)
 	if r == nil {
 		return made
 	}
 	compared := compareWith(folder, r)
 	if c.json {
-		err = a.printRerun(folder, r, compared)
+		err = printRerun(a.stdout, folder, r, compared)
 		if made != nil && !told(r, made) {
 			fmt.Fprintf(a.stderr, "orchestrator: %v\n", made)
 		}
 	} else {
-		err = a.tell(c, r, made)
-		a.tellComparison(folder, compared)
+		err = c.tell(a, r, made)
+		tellComparison(a.stdout, folder, compared)
 	}
 	a.status = compared.Outcome().ExitCode()
 	return err
@@ -136,34 +150,34 @@ func compareWith(first *results.Folder, again *runs.Run) *runs.Comparison {
 }
 
 // tellComparison says whether the outcome is the same, for people.
-func (a *app) tellComparison(first *results.Folder, c *runs.Comparison) {
-	colors := terminal.PaletteFor(a.stdout)
-	fmt.Fprintln(a.stdout)
+func tellComparison(w io.Writer, first *results.Folder, c *runs.Comparison) {
+	colors := terminal.PaletteFor(w)
+	fmt.Fprintln(w)
 	switch c.Outcome() {
 	case check.Valid:
-		fmt.Fprintf(a.stdout, "%s  as %s: %s\n", colors.Paint(terminal.Green, "THE SAME"), first.Ref(),
+		fmt.Fprintf(w, "%s  as %s: %s\n", colors.Paint(terminal.Green, "THE SAME"), first.Ref(),
 			strings.Join(c.Compared, ", "))
 	case check.Violated:
-		fmt.Fprintf(a.stdout, "%s  %s from %s\n", colors.Paint(terminal.Red, "NOT THE SAME"),
+		fmt.Fprintf(w, "%s  %s from %s\n", colors.Paint(terminal.Red, "NOT THE SAME"),
 			english.Count(len(c.Differences), "difference", "differences"), first.Ref())
 	default:
-		fmt.Fprintf(a.stdout, "%s  whether it is as %s\n", colors.Paint(terminal.Yellow, "NOT KNOWN"), first.Ref())
+		fmt.Fprintf(w, "%s  whether it is as %s\n", colors.Paint(terminal.Yellow, "NOT KNOWN"), first.Ref())
 	}
 	for _, d := range c.Differences {
 		if d.First == "" && d.Again == "" {
-			fmt.Fprintf(a.stdout, "  trial %d: %s\n", d.Trial, d.What)
+			fmt.Fprintf(w, "  trial %d: %s\n", d.Trial, d.What)
 			continue
 		}
-		fmt.Fprintf(a.stdout, "  trial %d: %s was %s, and is %s\n", d.Trial, d.What,
+		fmt.Fprintf(w, "  trial %d: %s was %s, and is %s\n", d.Trial, d.What,
 			cmp.Or(d.First, "nothing"), cmp.Or(d.Again, "nothing"))
 	}
 	for _, why := range c.Unknown {
-		fmt.Fprintf(a.stdout, "  not compared: %s\n", strings.ReplaceAll(why, "\n", "\n    "))
+		fmt.Fprintf(w, "  not compared: %s\n", strings.ReplaceAll(why, "\n", "\n    "))
 	}
 }
 
 // printRerun prints the comparison, and the new run, as one JSON document.
-func (a *app) printRerun(first *results.Folder, r *runs.Run, c *runs.Comparison) error {
+func printRerun(w io.Writer, first *results.Folder, r *runs.Run, c *runs.Comparison) error {
 	run, err := text.DocumentOf(r.Summary())
 	if err != nil {
 		return err
@@ -172,6 +186,6 @@ func (a *app) printRerun(first *results.Folder, r *runs.Run, c *runs.Comparison)
 	if outcome := c.Outcome(); outcome != check.Inconclusive {
 		same = outcome == check.Valid
 	}
-	return terminal.PrintJSON(a.stdout,
+	return terminal.PrintJSON(w,
 		map[string]any{"first": first.Ref(), "same": same, "comparison": c, "again": run})
 }

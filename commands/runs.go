@@ -24,7 +24,6 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	setpage "turnstile/report/page"
-	"turnstile/report/text"
 	"turnstile/results"
 )
 
@@ -57,54 +56,22 @@ var (
 const runHelp = `RUN is the path of a run's folder, set/run, the name of the run alone, or latest (the
 default).`
 
-// onRun completes a command that is about one stored run: the one that its argument names, or the latest.
-// What is wrong with its flags, by check, is said first.
-func onRun(cmd *cobra.Command, check func(*cobra.Command, settings) error,
-	do func(context.Context, settings, *results.Folder) error) *cobra.Command {
-	cmd.ValidArgsFunction = completeRun
-	return onStored(cmd, check, results.Open, do)
-}
-
-// onStored completes a command that is about what open finds below the folder of all result sets.
-func onStored[T any](cmd *cobra.Command, check func(*cobra.Command, settings) error,
-	open func(root, ref string) (T, error), do func(context.Context, settings, T) error) *cobra.Command {
-	cmd.Args = atMostOne
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		s, err := settingsOf(cmd)
-		if err == nil && check != nil {
-			err = check(cmd, s)
-		}
-		if err != nil {
-			return err
-		}
-		root, err := cmd.Flags().GetString("results")
-		if err != nil {
-			return err
-		}
-		stored, err := open(root, append(args, results.LatestLink)[0])
-		if err != nil {
-			return err
-		}
-		return do(cmd.Context(), s, stored)
-	}
-	return cmd
-}
-
-func (a *app) runsCommand() *cobra.Command {
-	var c runsCall
-	cmd := &cobra.Command{
-		Use:     "runs [SET]",
+func runsCommand() Command {
+	c := &runsCall{}
+	return Command{
+		Name:    "runs [SET]",
 		Short:   "List the stored runs",
-		Long:    runsHelp,
+		Help:    runsHelp,
 		Example: runsExample,
+		Options: c.addTo,
+		Args:    atMostOne,
+		Instead: "csv",
+		Run:     c.run,
 	}
-	checked(cmd, func(s settings) error {
-		return cmp.Or(s.either(cmd, "json", "csv"), c.takeSet(cmd.Flags().Args()), c.validate())
-	}, func(context.Context, settings) error { return a.runs(&c) })
-	cmd.Args = atMostOne
+}
+
+func (c *runsCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.SortFlags = false
-	f.SetNormalizeFunc(longN)
 	f.StringVar(&c.algorithm, "algo", "", "only runs of this algorithm, by `name` or alias")
 	f.StringVar(&c.verdict, "verdict", "", "only runs with this verdict: "+strings.Join(runVerdicts, ", "))
 	f.StringVar(&c.kind, "kind", "", "only runs of this kind: "+strings.Join(runKinds, ", "))
@@ -114,13 +81,12 @@ func (a *app) runsCommand() *cobra.Command {
 	noZero(f, "nodes", "nodes make no run: leave it out for any number")
 	noZero(f, "newest", "would list nothing: leave it out for all")
 	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
-	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	addJSON(f, &c.json)
 	f.BoolVar(&c.csv, "csv", false, "print CSV instead")
 	forOneCall(cmd, "algo", "verdict", "kind", "set", "nodes", "newest", "csv")
 	completeWith(cmd, "verdict", runVerdicts)
 	completeWith(cmd, "kind", runKinds)
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
-	return cmd
 }
 
 // takeSet takes the set that is named without --set.
@@ -159,8 +125,11 @@ func (c *runsCall) validate() error {
 	return nil
 }
 
-// runs lists the runs that the filters let through.
-func (a *app) runs(c *runsCall) error {
+// run lists the runs that the filters let through.
+func (c *runsCall) run(_ context.Context, a *app) error {
+	if err := cmp.Or(c.takeSet(a.args), c.validate()); err != nil {
+		return err
+	}
 	all, others, err := c.read()
 	if err != nil {
 		return err
@@ -177,11 +146,7 @@ func (a *app) runs(c *runsCall) error {
 	}
 	switch {
 	case c.json:
-		list := []text.Object{}
-		for _, o := range listed {
-			list = append(list, text.ObjectOf(*o))
-		}
-		err = terminal.PrintJSON(a.stdout, list)
+		err = terminal.PrintJSON(a.stdout, objectsOf(valuesOf(listed)))
 	case c.csv:
 		err = writeOverviews(a.stdout, listed)
 	case len(listed) > 0:
@@ -340,9 +305,13 @@ func printOverviews(w io.Writer, all []*runs.Overview) error {
 
 // writeOverviews prints a line per run, for programs.
 func writeOverviews(w io.Writer, all []*runs.Overview) error {
-	var rows []runs.Overview
+	return results.WriteTable(w, valuesOf(all))
+}
+
+// valuesOf returns what pointers point to.
+func valuesOf(all []*runs.Overview) (rows []runs.Overview) {
 	for _, o := range all {
 		rows = append(rows, *o)
 	}
-	return results.WriteTable(w, rows)
+	return rows
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"turnstile/bench/runs"
@@ -72,15 +71,15 @@ func alsoHere(err error) (text string) {
 // serviceArgs make this program that of its own services.
 var serviceArgs = []string{"service"}
 
-func (a *app) serviceCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:                "service",
-		Short:              "Describe a service that this program has, be its client, or start its servers",
-		Hidden:             true,
-		DisableFlagParsing: true,
-		RunE: func(cmd *cobra.Command, args []string) error {
+func serviceCommand() Command {
+	return Command{
+		Name:   "service",
+		Short:  "Describe a service that this program has, be its client, or start its servers",
+		Hidden: true,
+		Raw:    true,
+		Run: func(_ context.Context, a *app) error {
 			own := service.Table{Services: ownServices, Self: append([]string{terminal.OwnPath()}, serviceArgs...)}
-			a.status = own.Call(args, cmd.InOrStdin(), a.stdout, a.stderr) // which its caller says as its own
+			a.status = own.Call(a.args, a.stdin, a.stdout, a.stderr) // which its caller says as its own
 			return nil
 		},
 	}
@@ -109,10 +108,10 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 	switch {
 	case x.name == "" && (x.with != nil || x.endpoint != "" || c.setup.ServerProgram != ""):
 		return false, errors.New("--with, --endpoint and --server-program are about a service: add --service")
-	case x.name == "", s.rank(foreign.ServiceOption) < s.rank(c.naming):
+	case x.name == "", s.rank(foreign.ServiceOption) < s.rank("algo"):
 		return false, nil
-	case s.rank(foreign.ServiceOption) == s.rank(c.naming), c.foreign.command != "":
-		return false, fmt.Errorf("--service, --foreign and --%s say what is run: leave out all but one", c.naming)
+	case s.rank(foreign.ServiceOption) == s.rank("algo"), c.foreign.command != "":
+		return false, errors.New("--service, --foreign and --algo say what is run: leave out all but one")
 	case x.endpoint != "" && c.setup.ServerProgram != "":
 		return false, errors.New("--endpoint names servers that run, and --server-program starts some: take one")
 	}
@@ -134,10 +133,7 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("%w%s", err, alsoHere(err))
 	}
-	switch elects := slices.Contains(c.problems, check.Election); {
-	case d.Elects && !elects:
-		return false, fmt.Errorf("%s elects leaders: orchestrator elect --service %[1]s runs it", x.name)
-	case !d.Elects && elects:
+	if !d.Elects && !slices.Contains(c.problems, check.Exclusion) {
 		return false, fmt.Errorf("%s grants locks: orchestrator bench --service %[1]s runs it", x.name)
 	}
 	if err := c.checkServiceOptions(s, foreign.OptionsOf(subject.Config)); err != nil {
@@ -236,25 +232,22 @@ func (c *benchCall) useForeign(s settings) (used bool, err error) {
 		return false, errors.New("--kinds and --promises are about a foreign program, and --foreign names none")
 	case x.command == "":
 		return false, nil
-	case s.rank(foreign.CommandOption) < s.rank(c.naming):
+	case s.rank(foreign.CommandOption) < s.rank("algo"):
 		return false, nil
-	case s.rank(foreign.CommandOption) == s.rank(c.naming):
-		return false, fmt.Errorf("--foreign and --%s both say what is run: leave out one of the two", c.naming)
+	case s.rank(foreign.CommandOption) == s.rank("algo"):
+		return false, errors.New("--foreign and --algo both say what is run: leave out one of the two")
 	}
 	d, err := x.declaration(c)
 	if err != nil {
 		return false, fmt.Errorf("--foreign: %w", err)
 	}
-	elects := slices.Contains(c.problems, check.Election)
+	elects := !slices.Contains(c.problems, check.Exclusion)
 	excludes := func(k nodes.MessageKind) bool { return k.Token || k.Permit }
-	switch {
-	case d.Elects && !elects:
-		return false, errors.New("--foreign: the program elects leaders: orchestrator elect --foreign runs it")
-	case elects && !d.Elects && slices.ContainsFunc(d.Kinds, excludes):
+	if elects && !d.Elects && slices.ContainsFunc(d.Kinds, excludes) {
 		return false, errors.New("--foreign: the program grants locks, since it declares messages that carry a " +
 			"token or a permit: orchestrator bench --foreign runs it")
 	}
-	d.Elects = elects
+	d.Elects = d.Elects || elects
 	c.Config = foreign.Config(c.Config, x.command, d)
 	c.Spec, err = foreign.Row(c.Config)
 	return true, err

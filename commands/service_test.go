@@ -443,7 +443,6 @@ func TestForeignProgramsAreRefused(t *testing.T) {
 		{[]string{"--foreign", "/no/such/program"}, "/no/such/program"},
 		{[]string{"--foreign", declares("no init_ok")}, "it has to be init_ok"},
 		{[]string{"--foreign", declares("bad declaration")}, `"luck", which is none of nothing, no-loss`},
-		{[]string{"--foreign", declares("elects")}, "orchestrator elect --foreign"},
 	} {
 		status, says := called(t, append([]string{"bench", "-n", "2"}, x.args...)...)
 		if status != usage || !strings.Contains(says, x.says) {

@@ -55,6 +55,12 @@ func (s source) where(name string) string {
 	return "--" + name
 }
 
+// keep keeps settings for later. It is no error.
+func (s *settings) keep(of settings) error {
+	*s = of
+	return nil
+}
+
 func (s settings) rank(name string) rank { return s[name].rank }
 
 // given reports whether the user set the flag anywhere.
@@ -97,18 +103,9 @@ func settingsOf(cmd *cobra.Command) (settings, error) {
 // environment nor a file does. A call that is to be the same everywhere is made in one.
 type alone struct{}
 
-// settle sets the flags of cmd, and has what they imply worked out.
-func settle(cmd *cobra.Command, resolve func(settings) error) (settings, error) {
-	s, err := settingsOf(cmd)
-	if err == nil {
-		err = resolve(s)
-	}
-	return s, err
-}
-
 // fill sets one flag.
 func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
-	switch variable := envName(f.Name); {
+	switch variable := variableFor(f.Name); {
 	case f.Changed:
 		s[f.Name] = source{rank: byFlag}
 		return nil
@@ -121,10 +118,14 @@ func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
 	default:
 		return nil
 	}
-	if list, several := f.Value.(pflag.SliceValue); several {
-		return list.Replace(v.GetStringSlice(f.Name))
+	value, values := v.GetString(f.Name), v.GetStringSlice(f.Name)
+	if s.rank(f.Name) == byEnvironment {
+		value = os.Getenv(s[f.Name].place)
+		values = strings.Fields(value)
 	}
-	value := v.GetString(f.Name)
+	if list, several := f.Value.(pflag.SliceValue); several {
+		return list.Replace(values)
+	}
 	if err := f.Value.Set(value); err != nil {
 		return valueError(s[f.Name].where(f.Name), f, value, err)
 	}
@@ -157,14 +158,6 @@ func (s settings) elsewhere(names ...string) string {
 		says = append(says, place+" sets "+strings.Join(set[place], ", "))
 	}
 	return strings.Join(says, "; ")
-}
-
-// note says on standard error which flags have values that the user did not write on the command line, since
-// these may be meant for another command.
-func (a *app) note(s settings) {
-	if elsewhere := s.elsewhere(); elsewhere != "" {
-		fmt.Fprintf(a.stderr, "orchestrator: %s\n", elsewhere)
-	}
 }
 
 // either lets one of two switches be on: that of the higher rank.
@@ -200,23 +193,25 @@ func readConfig(v *viper.Viper, known knownFlags) error {
 	}
 	values := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(file)) {
-		node := file[name]
+		node, flag := file[name], oneName(name)
 		where := fmt.Sprintf("%s: line %d", path, node.Line)
 		switch {
-		case known[name] == nil:
+		case known[flag] == nil:
 			return unknownSetting(where, name, name, known, strings.ToLower)
-		case takesList(known[name]) && isList(&node):
+		case values[flag] != nil:
+			return fmt.Errorf("%s: %s is there by another name as well: leave out one of the two", where, name)
+		case takesList(known[flag]) && isList(&node):
 			list := []string{}
 			for _, item := range node.Content {
 				list = append(list, item.Value)
 			}
-			values[name] = list
-		case takesList(known[name]) && !isValue(&node):
+			values[flag] = list
+		case takesList(known[flag]) && !isValue(&node):
 			return fmt.Errorf("%s: %s takes a value or a list of values, in quotes if need be", where, name)
 		case !isValue(&node):
 			return fmt.Errorf("%s: %s takes one value, in quotes if need be", where, name)
 		default:
-			values[name] = node.Value
+			values[flag] = node.Value
 		}
 	}
 	v.SetConfigFile(path)
@@ -253,6 +248,7 @@ func configError(path string, err error) error {
 
 // checkEnvironment refuses variables with the prefix of settings that are none.
 func checkEnvironment(known knownFlags) error {
+	given := map[string]bool{}
 	for _, e := range os.Environ() {
 		name, value, _ := strings.Cut(e, "=")
 		rest, found := strings.CutPrefix(name, envPrefix+"_")
@@ -260,9 +256,14 @@ func checkEnvironment(known knownFlags) error {
 			continue
 		}
 		bare := strings.ToLower(strings.ReplaceAll(rest, "_", "-"))
-		if known[bare] == nil || envName(bare) != name {
+		flag := oneName(bare)
+		switch {
+		case known[flag] == nil || envName(bare) != name:
 			return unknownSetting("the environment", name, bare, known, envName)
+		case given[flag]:
+			return fmt.Errorf("the environment: %s is there by another name as well: leave out one of the two", name)
 		}
+		given[flag] = true
 	}
 	return nil
 }
@@ -274,7 +275,8 @@ func unknownSetting(where, name, bare string, known knownFlags, spell func(strin
 	if near := suggest.Nearest(bare, names); near != "" {
 		return fmt.Errorf("%s: there is no setting %s: did you mean %s?", where, name, spell(near))
 	}
-	return fmt.Errorf("%s: there is no setting %s: they are named as flags are; see bench --help", where, name)
+	return fmt.Errorf("%s: there is no setting %s: they are named as flags are; see bench --help-all",
+		where, name)
 }
 
 var envNames = strings.NewReplacer("-", "_")
@@ -282,13 +284,34 @@ var envNames = strings.NewReplacer("-", "_")
 // envName returns the name of the environment variable of a flag.
 func envName(flag string) string { return envPrefix + "_" + strings.ToUpper(envNames.Replace(flag)) }
 
+// otherNames are those that flags have beside their own.
+var otherNames = map[string]string{"n": "nodes", "scheme": "algo"}
+
+// oneName returns the own name of the flag that goes by a name.
+func oneName(name string) string { return cmp.Or(otherNames[name], name) }
+
+// oneFlag lets a flag be given by each of its names.
+func oneFlag(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	return pflag.NormalizedName(oneName(name))
+}
+
+// variableFor returns the variable of the environment that sets a flag, by one of its names.
+func variableFor(flag string) string {
+	for other, name := range otherNames {
+		if name == flag && os.Getenv(envName(other)) != "" {
+			return envName(other)
+		}
+	}
+	return envName(flag)
+}
+
 // knownFlags are the flags that may be set elsewhere than on the command line, by name.
 type knownFlags map[string]*pflag.Flag
 
 // knownSettings returns those flags of all commands.
 func knownSettings(root *cobra.Command) knownFlags {
 	known := knownFlags{}
-	for _, cmd := range root.Commands() {
+	for _, cmd := range allBelow(root) {
 		cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 			if isSetting(f) {
 				known[f.Name] = f
@@ -314,27 +337,37 @@ func isSetting(f *pflag.Flag) bool {
 	return !once && !f.Hidden && !slices.Contains([]string{"help", "config", "version"}, f.Name)
 }
 
-// givenOnce refuses a command line that gives a flag of one value twice: the last would silently win.
-func givenOnce(root *cobra.Command, args []string) error {
-	cmd, rest, err := root.Find(args)
-	if err != nil {
-		return nil // cobra says what is wrong
-	}
-	cmd.InitDefaultHelpFlag()
-	cmd.InitDefaultVersionFlag()
-	cmd.LocalFlags() // this has cmd take in the flags of its parents
-	values := map[string]string{}
-	var twice error
-	cmd.Flags().ParseAll(rest, func(f *pflag.Flag, value string) error {
-		before, given := values[f.Name]
-		if given && !takesList(f) && twice == nil {
-			twice = fmt.Errorf("--%s is given twice, as %q and as %q%s: leave out one of the two", f.Name, before,
-				value, shortFor(f))
+// A once is the value of a flag that takes one value, and refuses a second: the last would silently win.
+type once struct {
+	pflag.Value
+	flag  *pflag.Flag
+	given string
+}
+
+// A givenTwice is the error of a second value.
+type givenTwice struct{ error }
+
+// oneValueEach has the flags refuse a second value, those aside that take several.
+func oneValueEach(f *pflag.FlagSet) {
+	f.VisitAll(func(f *pflag.Flag) {
+		if takesList(f) {
+			return
 		}
-		values[f.Name] = value
-		return nil
+		if f.DefValue == "0s" && f.Value.Type() == "duration" { // help would name this default
+			f.DefValue = ""
+		}
+		f.Value = &once{Value: f.Value, flag: f}
 	})
-	return twice
+}
+
+// Set implements pflag.Value.
+func (o *once) Set(text string) error {
+	if o.flag.Changed {
+		return givenTwice{fmt.Errorf("--%s is given twice, as %q and as %q%s: leave out one of the two",
+			o.flag.Name, o.given, text, shortFor(o.flag))}
+	}
+	o.given = text
+	return o.Value.Set(text)
 }
 
 // shortFor says which letter stands for a flag, if one does.
@@ -375,10 +408,11 @@ var variable = regexp.MustCompile(`(?s)^([A-Z][A-Z0-9_]*)=(.*)$`)
 // first word that is none ends them: what follows may be the value of a flag.
 func variablesToFlags(root *cobra.Command, args []string) ([]string, error) {
 	cmd, rest, err := root.Find(args)
-	if err != nil || cmd == root || len(rest) != len(args)-1 {
+	words := len(strings.Fields(cmd.CommandPath())) - 1                 // of the name of the command
+	if err != nil || cmd == root || !slices.Equal(args[words:], rest) { // flags come before the name
 		return args, nil // cobra says what is wrong
 	}
-	flags := []string{args[0]}
+	flags := slices.Clone(args[:words])
 	for i, word := range rest {
 		v := variable.FindStringSubmatch(word)
 		if v == nil {
@@ -414,8 +448,6 @@ func variableOf(flag string) string { return strings.ToUpper(strings.ReplaceAll(
 // variableHint says which variable may have been meant, or who takes this one.
 func variableHint(cmd *cobra.Command, name, value string) string {
 	switch {
-	case name == "algo" && flagOf(cmd, "scheme") != nil:
-		return ": did you mean SCHEME?"
 	case name == "name" && strings.Contains(cmd.Use, " [NAME"):
 		return fmt.Sprintf(": did you mean ARGS=%s?", value)
 	case strings.Trim(name, "n") == "" && len(name) > 1 && flagOf(cmd, "n") != nil:

@@ -27,22 +27,30 @@ const showExample = `  orchestrator show
   orchestrator show bench/20260131-140509-ricart-agrawala-n32
   orchestrator show --json results/latest`
 
-func (a *app) showCommand() *cobra.Command {
-	var asJSON bool
-	cmd := onRun(&cobra.Command{
-		Use:     "show [RUN]",
-		Short:   "Print the summary of a stored run again",
-		Long:    showHelp,
-		Example: showExample,
-	}, nil, func(_ context.Context, _ settings, folder *results.Folder) error {
-		return a.show(folder, asJSON)
-	})
-	cmd.Flags().String("results", "results", "`folder` of all result sets")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document instead")
-	return cmd
+// A showCall is one call of show.
+type showCall struct {
+	root string
+	json bool
 }
 
-func (a *app) show(folder *results.Folder, asJSON bool) error {
+func showCommand() Command {
+	c := &showCall{}
+	return Command{
+		Name:    "show [RUN]",
+		Short:   "Print the summary of a stored run again",
+		Help:    showHelp,
+		Example: showExample,
+		Options: func(cmd *cobra.Command) {
+			cmd.Flags().StringVar(&c.root, "results", "results", "`folder` of all result sets")
+			addJSON(cmd.Flags(), &c.json)
+		},
+		Args:     atMostOne,
+		Complete: completeRun,
+		Run:      onStored(&c.root, results.Open, c.run),
+	}
+}
+
+func (c *showCall) run(_ context.Context, a *app, folder *results.Folder) error {
 	s, err := runs.ReadSummary(folder)
 	switch tables := (runs.TablesError{}); {
 	case errors.As(err, &tables):
@@ -54,7 +62,7 @@ func (a *app) show(folder *results.Folder, asJSON bool) error {
 		return failure{err, check.Inconclusive.ExitCode()}
 	}
 	a.status = s.Outcome().ExitCode()
-	if asJSON {
+	if c.json {
 		return text.JSON(a.stdout, s)
 	}
 	if len(s.Changed) > 0 {

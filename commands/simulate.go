@@ -17,11 +17,8 @@ import (
 
 const simulateHelp = `Run one algorithm under one load on virtual time, and judge what happened.
 
-The nodes are those that bench runs in processes. Here they run in one loop, in which only latency and
-critical sections take time, and a seed gives the same history every time. So there may be ten thousand
-nodes, and every fault can be reproduced.
-
-The loads, the measures, the checks and the result set are those of bench.
+The nodes are those that bench runs in processes, in one loop, where only latency and critical sections take
+time, and a seed gives the same history every time.
 
 Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 3 under- or overloaded,
 64 bad usage.`
@@ -29,9 +26,7 @@ Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 3 u
 const simulateExample = `  orchestrator simulate --algo ricart -n 32
   orchestrator simulate --algo maekawa -n 1000 --latency exponential:1ms --entries 2000
   orchestrator simulate --algo lamport -n 2 --hold 1ms --think 2ms --latency 100us --reorder exponential:2ms
-  orchestrator simulate --algo suzuki -n 8 --duplicate 5% --trials 20 --seed 1
   orchestrator simulate --algo ricart -n 5 --kill 2 --at 1s --for 10ms --forget
-  orchestrator simulate --algo central -n 5 --plan split-brain
   orchestrator simulate --algo maekawa -n 7 --plan random:7 --shrink
   orchestrator explore --algo naive -n 2 --save naive.txt; orchestrator simulate --replay naive.txt`
 
@@ -42,25 +37,28 @@ var simulatedLatency = chance.Constant(time.Millisecond)
 type simulateCall struct {
 	benchCall
 	schedule string // to play again; empty: none
+	asked    string // the algorithm that the schedule is to be of; empty: any
 	shrink   bool
 }
 
-func (a *app) simulateCommand() *cobra.Command {
-	c := simulateCall{benchCall: benchCall{runCommand: simulateRuns}}
+func simulateCommand() Command {
+	c := &simulateCall{benchCall: benchCall{runCommand: anyRuns}}
 	c.Latency = simulatedLatency
 	c.setup.Set = "simulate"
 	c.Simulated = true
-	cmd := checked(&cobra.Command{
-		Use:     "simulate",
+	return Command{
+		Name:    "simulate",
 		Short:   "Run an algorithm on virtual time, measure it and judge it",
-		Long:    simulateHelp,
+		Help:    simulateHelp,
+		More:    loadsHelp,
 		Example: simulateExample,
-	}, c.check, func(ctx context.Context, s settings) error {
-		if c.schedule != "" {
-			return a.replay(&c, c.asked(s))
-		}
-		return a.simulate(ctx, &c)
-	})
+		Options: c.addTo,
+		Check:   c.check,
+		Run:     c.run,
+	}
+}
+
+func (c *simulateCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	c.addRunFlags(f)
 	f.StringVar(&c.schedule, "replay", "",
@@ -68,14 +66,17 @@ func (a *app) simulateCommand() *cobra.Command {
 	f.BoolVar(&c.shrink, "shrink", false,
 		"if the run is not valid, print the fewest of its faults with which it still fails so, as a plan")
 	group(f, option.Running)
+	common(f, "replay", "shrink")
 	forOneCall(cmd, "shrink", "require")
-	completeFlags(cmd)
-	return cmd
+	completeFlags(cmd, c.table())
 }
 
 // check completes the call, and says what is wrong with it, if anything is.
 func (c *simulateCall) check(s settings) error {
 	if c.schedule != "" {
+		if s.rank("algo") == byFlag {
+			c.asked = c.Algorithm
+		}
 		return c.nothingElse(s)
 	}
 	if err := c.resolve(s); err != nil {
@@ -105,17 +106,12 @@ func (c *simulateCall) nothingElse(s settings) error {
 		strings.Join(extra, ", "))
 }
 
-// asked returns the algorithm that the command line names, or nothing.
-func (c *simulateCall) asked(s settings) string {
-	if s.rank("algo") == byFlag {
-		return c.Algorithm
+// run makes the run that c asks for, on virtual time.
+func (c *simulateCall) run(ctx context.Context, a *app) error {
+	if c.schedule != "" {
+		return c.replay(a)
 	}
-	return ""
-}
-
-// simulate makes the run that c asks for, on virtual time.
-func (a *app) simulate(ctx context.Context, c *simulateCall) error {
-	made, err := a.bench(ctx, &c.benchCall)
+	made, err := c.make(ctx, a)
 	if err != nil || made == nil || !c.shrink {
 		return err
 	}

@@ -37,21 +37,22 @@ For that, the leader and another node stand in each other's place in the cut, un
 anybody. The runs are of processes, one after the other, or with --simulated on virtual time. Each is
 stored; show draws who believed what. The table is split-brain.csv in the folder of the set.
 
-A cut of one way, or of some links, as in --cut '0>1-2' or --cut 0/2, makes no sides: each scheme runs with
-its leader at each node that is named, and at one that is not. Given several times, all are cut at once.
+Exit status: 0 all that shows anything is as the rows say, 1 something differs, 2 a run could not be made,
+or was inconclusive, or interrupted, or none shows anything, 64 bad usage.`
+
+const splitBrainMore = `A cut of one way, or of some links, as in --cut '0>1-2' or --cut 0/2, makes no
+sides: each scheme runs with its leader at each node that is named, and at one that is not. Given several
+times, all are cut at once.
 
 A run whose cut was too short for the scheme, by the time that its row allows, is inconclusive; without
 --for and --duration it is made again with a longer cut. One of processes that differs is made again, up to
 three times, since they share a machine with others. A run whose cut hit no message shows nothing, and is
-not counted as one that agrees.
-
-Exit status: 0 all that shows anything is as the rows say, 1 something differs, 2 a run could not be made,
-or was inconclusive, or interrupted, or none shows anything, 64 bad usage.`
+not counted as one that agrees.`
 
 const splitBrainExample = `  orchestrator split-brain
   orchestrator split-brain -n 5 --cut 0-1/2-4 --simulated
-  orchestrator split-brain -n 3 --cut 0/2 --scheme raft-election --simulated
-  orchestrator split-brain --scheme bully,bully-majority --for 3s`
+  orchestrator split-brain -n 3 --cut 0/2 --algo raft-election --simulated
+  orchestrator split-brain --algo bully,bully-majority --for 3s`
 
 // A splitBrainCall is one call of split-brain.
 type splitBrainCall struct {
@@ -59,21 +60,28 @@ type splitBrainCall struct {
 	schemes, cuts         []string
 	options               nodes.Config // those of schemes
 	simulated, noProgress bool
-	mixed                 bool
+	mixed, json           bool
 }
 
-func (a *app) splitBrainCommand() *cobra.Command {
-	var c splitBrainCall
+func splitBrainCommand() Command {
+	c := &splitBrainCall{}
 	c.Setup.Set = "split-brain"
-	cmd, f := a.many(&cobra.Command{
-		Use:     "split-brain",
+	return Command{
+		Name:    "split-brain",
 		Short:   "Cut a cluster in two under every scheme of election, and compare who leads",
-		Long:    splitBrainHelp,
+		Help:    splitBrainHelp,
+		More:    splitBrainMore,
 		Example: splitBrainExample,
-	}, func(s settings) error { return s.blame(c.check(s)) },
-		func(ctx context.Context) error { return a.splitBrain(ctx, &c) })
-	f.SetNormalizeFunc(longN)
-	f.StringSliceVar(&c.schemes, "scheme", nil,
+		Options: c.addTo,
+		Check:   func(s settings) error { return s.blame(c.check(s)) },
+		Notes:   true,
+		Run:     c.run,
+	}
+}
+
+func (c *splitBrainCall) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringSliceVar(&c.schemes, "algo", nil,
 		"only these schemes, by `names` or aliases, with commas between")
 	f.IntVarP(&c.N, "nodes", "n", 5, "how many nodes elect a leader")
 	f.StringArrayVar(&c.cuts, "cut", nil, "the `groups` that the cluster falls into, as in 0-1/2-4, or between "+
@@ -94,15 +102,16 @@ func (a *app) splitBrainCommand() *cobra.Command {
 	addMixed(f, &c.mixed, "")
 	addAlgorithmOptions(f, &c.options, election.Table)
 	completeOptions(cmd)
+	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
-	completeWith(cmd, "scheme", namesOf(election.Table))
-	return cmd
+	common(f, "algo", "nodes", "cut", "for", "simulated", "set", "json")
+	completeWith(cmd, "algo", namesOf(election.Table))
 }
 
 // check completes the call, and says what is wrong with it, if anything is.
 func (c *splitBrainCall) check(s settings) (err error) {
 	if c.Rows, err = rowsNamed(c.schemes, election.Find, election.Table); err != nil {
-		return fmt.Errorf("--scheme: %w", err)
+		return fmt.Errorf("--algo: %w", err)
 	}
 	for _, text := range c.cuts {
 		cut, err := effect.ParseCut(text)
@@ -125,10 +134,11 @@ func (c *splitBrainCall) show(run string) string {
 	return terminal.CallOn("show", filepath.Join(c.Setup.Results, run))
 }
 
-func (a *app) splitBrain(ctx context.Context, c *splitBrainCall) error {
+func (c *splitBrainCall) run(ctx context.Context, a *app) error {
 	if err := equipFor(&c.Setup, c.Real); err != nil {
 		return err
 	}
+	a.onlyRows(c.json)
 	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "run")
 	all, interrupted := c.Run(ctx)
 	bar.clear()
@@ -145,7 +155,8 @@ func (a *app) splitBrain(ctx context.Context, c *splitBrainCall) error {
 		failed += "interrupted: some schemes have no run\n"
 	}
 	path, err := results.WriteSetTable(c.Setup.Results, c.Setup.Set, results.SplitBrainFile, rows)
-	a.printSplitBrain(c, rows, failed)
+	writeRows(a, rows)
+	c.printSplitBrain(a, rows, failed)
 	if err != nil {
 		return failure{err, unwritten}
 	}
@@ -155,7 +166,7 @@ func (a *app) splitBrain(ctx context.Context, c *splitBrainCall) error {
 }
 
 // printSplitBrain prints the table, and what differs.
-func (a *app) printSplitBrain(c *splitBrainCall, rows []results.SplitBrainRow, failed string) {
+func (c *splitBrainCall) printSplitBrain(a *app, rows []results.SplitBrainRow, failed string) {
 	var cuts []string
 	for _, cut := range c.Cuts {
 		cuts = append(cuts, cut.String())

@@ -25,12 +25,12 @@ func TestStandardOutputIsFull(t *testing.T) {
 	defer full.Close()
 	dir := t.TempDir()
 	orchestrator(t, dir, "simulate", "-n", "2", "--entries", "9").Run()
-	for _, line := range soak.Few([]string{"", "--help", "version", "list", "list --json", "list --markdown",
+	for _, line := range soak.Few([]string{"", "--help", "--version", "list", "list --json", "list --markdown",
 		"list raymond", "bench -n 2 --entries 9",
 		"bench -n 2 --entries 9 --json", "bench -n 2 --entries 9 --trials 2",
 		"simulate -n 2 --entries 9", "simulate -n 2 --entries 9 --json", "verify latest",
 		"explore", "explore --json", "validate --algo raymond", "validate --algo raymond --csv -",
-		"broker", "control --listen 127.0.0.1:0", "completion bash", "bench --help",
+		"broker", "hosts control --listen 127.0.0.1:0", "completion bash", "bench --help",
 	}) {
 		cmd := orchestrator(t, dir, strings.Fields(line)...)
 		var said bytes.Buffer

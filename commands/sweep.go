@@ -45,18 +45,18 @@ several times instead. FILE has the same settings as lists, and may have named p
   exclude:
     - {algo: lamport, nodes: 16}
 
-Runs are made in rounds, one trial of each configuration in an order that the seed draws, so that a
-machine that changes its speed favours nobody. A sweep that was interrupted goes on with the first
-run that is missing when the same command is given again; with more values, it makes what is new.
-The table is runs.csv in the folder of the set.
+Exit status: 0 all runs valid (or a rate found for all), 1 some violated, 2 some inconclusive, interrupted, or
+a file of the set cannot be read, 64 bad usage.`
+
+const sweepMore = `Runs are made in rounds, one trial of each configuration in an order that the seed draws,
+so that a machine that changes its speed favours nobody. A sweep that was interrupted goes on with the first
+run that is missing when the same command is given again; with more values, it makes what is new. The table
+is runs.csv in the folder of the set.
 
 --rate find looks, for each configuration, for the highest rate of an open load that it serves: at
 least 95% of the requests that are due are issued, as many enter, and the 99th percentile of waits
 is at most --wait-bound. Each trial is a search of its own, each probe a run of the set. The answer
-is rates.csv in the folder of the set.
-
-Exit status: 0 all runs valid (or a rate found for all), 1 some violated, 2 some inconclusive, interrupted, or
-a file of the set cannot be read, 64 bad usage.`
+is rates.csv in the folder of the set.`
 
 const sweepExample = `  orchestrator sweep --algo ricart,suzuki,maekawa -n 4,8,16 --latency 0s,1ms --trials 6
   orchestrator sweep --simulated --algo ricart,raymond -n 64,256 --latency exponential:1ms --set large
@@ -72,6 +72,9 @@ type sweepCall struct {
 	simulated       bool
 	anyLength       bool
 	noProgress      bool
+	json            bool
+	flags           *pflag.FlagSet
+	settings        settings
 
 	trialsInFile bool
 
@@ -84,29 +87,25 @@ const mostRuns = 100_000
 // longSweep is what takes so long that a user has to ask for it.
 const longSweep = 24 * time.Hour
 
-func (a *app) sweepCommand() *cobra.Command {
-	var c sweepCall
+func sweepCommand() Command {
+	c := &sweepCall{}
 	c.Seed, c.Trials, c.Setup.Set, c.WaitBound = 1, 5, "sweep", time.Second
-	cmd := &cobra.Command{
-		Use:     "sweep [FILE]",
+	return Command{
+		Name:    "sweep [FILE]",
 		Short:   "Make a set of runs over lists of algorithms, sizes, loads and faults",
-		Long:    sweepHelp,
+		Help:    sweepHelp,
+		More:    sweepMore,
 		Example: sweepExample,
+		Options: c.addTo,
 		Args:    atMostOne,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := settingsOf(cmd)
-			if err == nil {
-				err = a.resolveSweep(cmd, &c, s, args)
-			}
-			if err != nil {
-				return err
-			}
-			return a.sweep(cmd.Context(), &c)
-		},
+		Check:   c.settings.keep,
+		Run:     c.run,
 	}
+}
+
+func (c *sweepCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.SortFlags = false
-	f.SetNormalizeFunc(longN)
+	c.flags = f
 	f.BoolVar(&c.simulated, "simulated", false, "on virtual time, as simulate")
 	f.IntVar(&c.Trials, "trials", c.Trials, "how many runs each configuration has, each with a seed of its own")
 	noZero(f, "trials", "would make no run: write a number from 1, or leave it out")
@@ -116,17 +115,18 @@ func (a *app) sweepCommand() *cobra.Command {
 	noZero(f, "wait-bound", "is shorter than any wait: write a longer time, or leave it out")
 	addMixed(f, &c.Mixed, ", or go on with one that another commit of Turnstile began")
 	f.BoolVar(&c.anyLength, "any-length", false, "start even if it takes more than a day")
-	forOneCall(cmd, "simulated", "trials", "seed", "wait-bound", "mixed", "any-length")
+	f.BoolVar(&c.json, "json", false, "with --rate find: print the rates as one JSON document instead")
+	forOneCall(cmd, "json", "simulated", "trials", "seed", "wait-bound", "mixed", "any-length")
 	addSetup(f, &c.Setup, "the runs")
 	addNoProgress(f, &c.noProgress)
 	c.addLists(cmd)
+	common(f, "simulated", "trials", "seed", "set", "rate", "json")
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
-	return cmd
 }
 
-// resolveSweep works out the configurations of a sweep. What is wrong with a value is an error; what one
+// resolve works out the configurations of a sweep. What is wrong with a value is an error; what one
 // algorithm refuses is left out, and kept for the user.
-func (a *app) resolveSweep(cmd *cobra.Command, c *sweepCall, s settings, args []string) error {
+func (c *sweepCall) resolve(args []string) error {
 	g := &grid{parts: []part{{lists: map[string][]string{}}}}
 	given := map[string][]string{}
 	for name, l := range c.lists {
@@ -141,14 +141,14 @@ func (a *app) resolveSweep(cmd *cobra.Command, c *sweepCall, s settings, args []
 	if len(args) > 0 {
 		var err error
 		g, err = readGrid(args[0], c.listNames(), func(flag string, value *yaml.Node) (bool, error) {
-			return c.own(cmd.Flags(), flag, value, s)
+			return c.own(flag, value)
 		})
 		if err != nil {
 			return err
 		}
 	}
 	g.override(given)
-	if err := c.resolveOwn(g, s); err != nil {
+	if err := c.resolveOwn(g); err != nil {
 		return err
 	}
 	if count := g.count() * float64(c.Trials); count > mostRuns {
@@ -208,17 +208,21 @@ func (c *sweepCall) maker() runMaker {
 }
 
 // sweep makes the runs.
-func (a *app) sweep(ctx context.Context, c *sweepCall) error {
+func (c *sweepCall) run(ctx context.Context, a *app) error {
+	if err := c.resolve(a.args); err != nil {
+		return err
+	}
 	if err := equipFor(&c.Setup, !c.simulated); err != nil {
 		return err
 	}
+	a.onlyRows(c.json)
 	maker := c.maker()
 	before, left, err := maker.Prepare()
 	if err != nil {
 		return unreadable(err)
 	}
 	takes := maker.Takes(ctx)
-	a.printPlan(c, before, left, takes)
+	c.printPlan(a, before, left, takes)
 	a.warnOfNoCommit()
 	if takes.High > longSweep && !c.anyLength {
 		return fmt.Errorf("it takes more than a day: give fewer values or trials, or say --any-length")
@@ -243,11 +247,11 @@ func (a *app) sweep(ctx context.Context, c *sweepCall) error {
 	}
 	runs, err := maker.Make(ctx)
 	bar.clear()
-	a.printChanged(c)
+	c.printChanged(a)
 	if c.find {
-		return a.tellRates(c, runs, err)
+		return c.tellRates(a, runs, err)
 	}
-	return a.tellSweep(c, runs, left-len(runs), err)
+	return c.tellSweep(a, runs, left-len(runs), err)
 }
 
 // unreadable gives the error of a set that cannot be read its exit status.
@@ -269,7 +273,7 @@ func (c *sweepCall) progressText(done, all, before int, began time.Time, r *stud
 }
 
 // tellSweep says what came of the runs, of which some are left.
-func (a *app) tellSweep(c *sweepCall, runs []*study.Result, left int, err error) error {
+func (c *sweepCall) tellSweep(a *app, runs []*study.Result, left int, err error) error {
 	outcomes := map[string]int{}
 	for _, r := range runs {
 		if r.Err != nil {
@@ -373,13 +377,13 @@ func isOption(f *pflag.Flag) bool {
 
 // notOfSweeps are the flags of runs that a sweep has itself, or cannot have.
 var notOfSweeps = []string{"trials", "seed", "set", "results", "json", "no-progress", "node-program",
-	"scheme", "explain", "replay", "shrink", "require", "help"}
+	"explain", "replay", "shrink", "require", "help"}
 
 // addLists adds the flags of runs, as lists.
 func (c *sweepCall) addLists(cmd *cobra.Command) {
 	c.lists = map[string]*listFlag{}
 	of := pflag.NewFlagSet("", pflag.ContinueOnError)
-	(&benchCall{runCommand: simulateRuns}).addFlags(of)
+	(&benchCall{runCommand: anyRuns}).addFlags(of)
 	of.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden || slices.Contains(notOfSweeps, f.Name) {
 			return
@@ -397,19 +401,19 @@ func (c *sweepCall) addLists(cmd *cobra.Command) {
 func (c *sweepCall) listNames() []string { return slices.Sorted(maps.Keys(c.lists)) }
 
 // own sets a flag of the sweep itself from its file, unless the command line has it.
-func (c *sweepCall) own(flags *pflag.FlagSet, flag string, value *yaml.Node, s settings) (
-	is bool, err error) {
+func (c *sweepCall) own(flag string, value *yaml.Node) (is bool, err error) {
 	if !slices.Contains([]string{"trials", "seed", "set", "simulated", "wait-bound"}, flag) {
 		return false, nil
 	}
 	if !isValue(value) {
 		return true, fmt.Errorf("line %d: %s takes one value", value.Line, flag)
 	}
-	f := flags.Lookup(flag)
+	f := *c.flags.Lookup(flag)
+	f.Value = f.Value.(*once).Value // the command line may have set it
 	counts := f.Value.String()
 	where := fmt.Sprintf("line %d: %s", value.Line, flag)
 	if err := f.Value.Set(value.Value); err != nil {
-		return true, valueError(where, f, value.Value, err)
+		return true, valueError(where, &f, value.Value, err)
 	}
 	switch {
 	case flag == "trials" && c.Trials < 1:
@@ -420,7 +424,7 @@ func (c *sweepCall) own(flags *pflag.FlagSet, flag string, value *yaml.Node, s s
 		err = checkSet(&c.Setup, &c.Mixed)
 	}
 	c.trialsInFile = c.trialsInFile || flag == "trials"
-	if err == nil && s.given(flag) { // the command line counts
+	if err == nil && c.settings.given(flag) { // the command line counts
 		err = f.Value.Set(counts)
 	}
 	return true, err
@@ -442,9 +446,6 @@ func resolveCell(cell map[string]string, of *sweepCall) (*bench.Job, error) {
 		c.addFlags(flags)
 	}
 	for flag, value := range cell {
-		if flag == "algo" {
-			flag = c.naming
-		}
 		if flag == "rate" && of.find {
 			value = "1" // each probe has its own
 		}
@@ -474,17 +475,17 @@ func resolveCell(cell map[string]string, of *sweepCall) (*bench.Job, error) {
 
 // callFor returns a call that runs an algorithm, and the command that it is one of.
 func callFor(algorithm string, simulated bool) (*benchCall, string, error) {
-	row, err := catalog.Find(cmp.Or(algorithm, simulateRuns.algorithm))
+	row, err := catalog.Find(cmp.Or(algorithm, anyRuns.algorithm))
 	if err != nil {
 		return nil, "", valueProblem{fmt.Errorf("--algo: %w", err)}
 	}
 	if simulated {
-		c := &benchCall{runCommand: simulateRuns}
+		c := &benchCall{runCommand: anyRuns}
 		c.Simulated, c.Latency = true, simulatedLatency
 		return c, "simulate", nil
 	}
 	command := check.ProblemOf(row).Command
-	return &benchCall{runCommand: *runCommands[command]}, command, nil
+	return &benchCall{runCommand: realRuns[command]}, command, nil
 }
 
 // jobText tells jobs apart.
@@ -571,10 +572,7 @@ func readGrid(path string, known []string, own func(string, *yaml.Node) (bool, e
 
 // add adds the values of a flag.
 func (p *part) add(flag string, values *yaml.Node, known []string) error {
-	if flag == "n" {
-		flag = "nodes"
-	}
-	if !slices.Contains(known, flag) {
+	if flag = oneName(flag); !slices.Contains(known, flag) {
 		return fmt.Errorf("line %d: there is no setting %s of runs%s", values.Line, flag,
 			suggest.Hint(flag, known))
 	}
@@ -721,7 +719,7 @@ func flagText(cell map[string]string) string {
 }
 
 // printPlan says what a sweep is about to do.
-func (a *app) printPlan(c *sweepCall, before, left int, takes study.Length) {
+func (c *sweepCall) printPlan(a *app, before, left int, takes study.Length) {
 	most := ""
 	if c.find && left > 0 {
 		most = "at most "
@@ -741,7 +739,7 @@ func (a *app) printPlan(c *sweepCall, before, left int, takes study.Length) {
 		fmt.Fprintln(a.stdout, lengthText(takes, c.find))
 		fmt.Fprintf(a.stdout, "At most %d MB of disk while a run goes on.\n", c.maker().DiskSpace()>>20)
 	}
-	a.printRefused(c)
+	c.printRefused(a)
 }
 
 // lengthText says how long runs take, at most or about.
@@ -778,7 +776,7 @@ func roughly(d time.Duration) string {
 }
 
 // printRefused prints which configurations are left out, and why.
-func (a *app) printRefused(c *sweepCall) {
+func (c *sweepCall) printRefused(a *app) {
 	const few = 3
 	for _, why := range slices.Sorted(maps.Keys(c.refused)) {
 		cells := c.refused[why]
@@ -794,7 +792,7 @@ func (a *app) printRefused(c *sweepCall) {
 }
 
 // printChanged names the runs whose tables were changed, which are left out.
-func (a *app) printChanged(c *sweepCall) {
+func (c *sweepCall) printChanged(a *app) {
 	for _, err := range c.Changed() {
 		fmt.Fprintf(a.stderr, "orchestrator: %v\n", err)
 	}
@@ -808,7 +806,7 @@ const findRate = "find"
 const trialsOfRates = 6
 
 // resolveOwn completes and checks the settings of the sweep itself.
-func (c *sweepCall) resolveOwn(g *grid, s settings) error {
+func (c *sweepCall) resolveOwn(g *grid) error {
 	finding, fixed := 0, 0
 	for _, p := range g.parts {
 		if rates := p.lists["rate"]; slices.Contains(rates, findRate) {
@@ -828,12 +826,15 @@ func (c *sweepCall) resolveOwn(g *grid, s settings) error {
 	switch {
 	case c.find && fixed > 0:
 		return fmt.Errorf("rate: %s: all parts look for it, or none does: make two sweeps", findRate)
-	case !c.find && s.given("wait-bound"):
+	case !c.find && c.settings.given("wait-bound"):
 		return fmt.Errorf("--wait-bound is about the highest rate that is served: give --rate %s too, or leave it "+
 			"out", findRate)
+	case !c.find && c.json:
+		return fmt.Errorf("--json is for the rates that --rate %s finds: leave it out; runs %s --json prints runs",
+			findRate, c.Setup.Set)
 	case c.WaitBound < 0:
 		return fmt.Errorf("--wait-bound: %v: write a time such as 100ms", c.WaitBound)
-	case c.find && !s.given("trials") && !c.trialsInFile:
+	case c.find && !c.settings.given("trials") && !c.trialsInFile:
 		c.Trials = trialsOfRates
 	}
 	if c.Trials < 1 {
@@ -843,7 +844,7 @@ func (c *sweepCall) resolveOwn(g *grid, s settings) error {
 }
 
 // tellRates says what the highest rates are.
-func (a *app) tellRates(c *sweepCall, runs []*study.Result, err error) error {
+func (c *sweepCall) tellRates(a *app, runs []*study.Result, err error) error {
 	for _, r := range runs {
 		if r.Err != nil {
 			fmt.Fprintf(a.stderr, "orchestrator: a run %s\n", r.Says)
@@ -851,13 +852,14 @@ func (a *app) tellRates(c *sweepCall, runs []*study.Result, err error) error {
 		}
 	}
 	rows := c.Rates()
+	writeRows(a, rows)
 	if len(runs) > 0 {
 		fmt.Fprintf(a.stdout, "%s.\n", english.Count(len(runs), "run", "runs"))
 	} else if err == nil {
 		fmt.Fprintln(a.stdout, "0 runs: the set has them all.")
 	}
 	fmt.Fprintln(a.stdout)
-	a.printRates(c, rows)
+	c.printRates(a, rows)
 	if len(rows) < len(c.Cells) {
 		a.status = max(a.status, check.Inconclusive.ExitCode())
 	}
@@ -884,7 +886,7 @@ func (a *app) tellRates(c *sweepCall, runs []*study.Result, err error) error {
 
 // printRates prints a line for each configuration: its algorithm, nodes and latency, what else they differ
 // in, and its highest rate.
-func (a *app) printRates(c *sweepCall, rows []results.RateRow) {
+func (c *sweepCall) printRates(a *app, rows []results.RateRow) {
 	if len(rows) == 0 {
 		fmt.Fprintln(a.stdout, "No search has ended.")
 		return

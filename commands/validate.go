@@ -52,23 +52,30 @@ type validateCall struct {
 	json, noProgress bool
 }
 
-func (a *app) validateCommand() *cobra.Command {
-	var c validateCall
+func validateCommand() Command {
+	c := &validateCall{}
 	c.Seed = 1
-	cmd, f := a.many(&cobra.Command{
-		Use:     "validate",
+	return Command{
+		Name:    "validate",
 		Short:   "Reproduce the published figures of the algorithms",
-		Long:    validateHelp,
+		Help:    validateHelp,
 		Example: validateExample,
-	}, c.check, func(ctx context.Context) error { return a.validate(ctx, &c) })
+		Options: c.addTo,
+		Check:   c.check,
+		Notes:   true,
+		Run:     c.run,
+	}
+}
+
+func (c *validateCall) addTo(cmd *cobra.Command) {
+	f := cmd.Flags()
 	f.StringSliceVar(&c.algorithms, "algo", nil,
 		"only what is about these algorithms or detectors, by `names` or aliases, with commas between")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "of all that is drawn at random")
 	f.StringVar(&c.csv, "csv", "", "write the figures to a `file` as well; - writes them here instead")
-	f.BoolVar(&c.json, "json", false, "print one JSON document instead")
+	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
 	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
-	return cmd
 }
 
 // check completes the call, and says what is wrong with it, if anything is.
@@ -89,7 +96,7 @@ func (c *validateCall) check(settings) (err error) {
 	return nil
 }
 
-func (a *app) validate(ctx context.Context, c *validateCall) error {
+func (c *validateCall) run(ctx context.Context, a *app) error {
 	if c.csv != "" && c.csv != "-" { // looked at before it takes its time
 		if err := checkWritable(c.csv); err != nil {
 			return fmt.Errorf("--csv: %w", err)
@@ -114,14 +121,14 @@ func (a *app) validate(ctx context.Context, c *validateCall) error {
 	}
 	switch {
 	case c.json:
-		return a.printFigureDocument(figures, all, off)
+		return printFigureDocument(a.stdout, figures, all, off)
 	case c.csv != "-":
-		a.printFigures(figures, off)
+		printFigures(a.stdout, figures, off)
 		if interrupted {
 			fmt.Fprintf(a.stdout, "interrupted: %d more were not looked at\n", all-len(figures))
 		}
 	}
-	if err := a.writeCSV(c.csv, figures); err != nil {
+	if err := writeCSV(a.stdout, c.csv, figures); err != nil {
 		return failure{fmt.Errorf("--csv: %w", err), unwritten}
 	}
 	return nil
@@ -140,14 +147,14 @@ func unpublished(rows []*spec) error {
 }
 
 // writeCSV writes figures to a file, or to standard output if that is -.
-func (a *app) writeCSV(path string, figures []*study.Reproduced) error {
+func writeCSV(w io.Writer, path string, figures []*study.Reproduced) error {
 	switch path {
 	case "":
 		return nil
 	case "-":
-		return writeFigures(a.stdout, figures)
+		return writeFigures(w, figures)
 	}
-	return results.WriteFile(path, func(w io.Writer) error { return writeFigures(w, figures) })
+	return results.WriteFile(path, func(file io.Writer) error { return writeFigures(file, figures) })
 }
 
 // sortFigures brings figures into the order in which they are printed, and counts those that are off.
@@ -178,7 +185,7 @@ type figureDocument struct {
 	Holds     *bool      `json:"holds"` // null: there is no verdict
 }
 
-func (a *app) printFigureDocument(figures []*study.Reproduced, all, off int) error {
+func printFigureDocument(w io.Writer, figures []*study.Reproduced, all, off int) error {
 	documents := []figureDocument{}
 	for _, r := range figures {
 		d := figureDocument{r.Figure, r.Spec.Name, variantOf(r), r.Config.N, r.Source, r.Published.Min,
@@ -191,30 +198,30 @@ func (a *app) printFigureDocument(figures []*study.Reproduced, all, off int) err
 		}
 		documents = append(documents, d)
 	}
-	return terminal.PrintJSON(a.stdout, map[string]any{"figures": documents, "listed": all, "off": off})
+	return terminal.PrintJSON(w, map[string]any{"figures": documents, "listed": all, "off": off})
 }
 
-func (a *app) printFigures(all []*study.Reproduced, off int) {
+func printFigures(w io.Writer, all []*study.Reproduced, off int) {
 	about := 0
 	for rest := all; len(rest) > 0; {
 		n := slices.IndexFunc(rest, func(r *study.Reproduced) bool { return r.Figure != rest[0].Figure })
 		if n < 0 {
 			n = len(rest)
 		}
-		about += a.printTable(rest[:n])
+		about += printFigureTable(w, rest[:n])
 		rest = rest[n:]
 	}
-	fmt.Fprintf(a.stdout, "\n%d figures, %d off", len(all), off)
+	fmt.Fprintf(w, "\n%d figures, %d off", len(all), off)
 	if about > 0 {
-		fmt.Fprintf(a.stdout, "; %d have no verdict", about)
+		fmt.Fprintf(w, "; %d have no verdict", about)
 	}
-	fmt.Fprintln(a.stdout)
+	fmt.Fprintln(w)
 }
 
-// printTable prints all that was published of one figure, in columns that are as wide as what is in them, and
-// returns how many of them have no verdict.
-func (a *app) printTable(all []*study.Reproduced) (about int) {
-	colors := terminal.PaletteFor(a.stdout)
+// printFigureTable prints all that was published of one figure, in columns that are as wide as what is in
+// them, and returns how many of them have no verdict.
+func printFigureTable(w io.Writer, all []*study.Reproduced) (about int) {
+	colors := terminal.PaletteFor(w)
 	names, variants, verdicts := 0, 0, 0
 	for _, r := range all {
 		names = max(names, utf8.RuneCountInString(r.Spec.Name))
@@ -222,7 +229,7 @@ func (a *app) printTable(all []*study.Reproduced) (about int) {
 		verdicts = max(verdicts, len(markOf(r)))
 	}
 	variants = max(variants, len(all[0].Figure)-names-3)
-	fmt.Fprintf(a.stdout, "\n%-*s %4s %10s %10s %6s\n", names+variants+3, all[0].Figure,
+	fmt.Fprintf(w, "\n%-*s %4s %10s %10s %6s\n", names+variants+3, all[0].Figure,
 		"N", "published", "measured", "ratio")
 	for _, r := range all {
 		verdict, source := fmt.Sprintf("%-*s", verdicts, markOf(r)), ""
@@ -230,8 +237,8 @@ func (a *app) printTable(all []*study.Reproduced) (about int) {
 			r.Config.N, publishedOf(r), figureOf(r.Measured), ratioOf(r))
 		indent := utf8.RuneCountInString(before+verdict) + terminal.Gap
 		width := len(r.Source) // a claim names its whole line
-		if terminal.Is(a.stdout) {
-			width = max(terminal.Columns(a.stdout)-indent, helpWidth/4)
+		if terminal.Is(w) {
+			width = max(terminal.Columns(w)-indent, helpWidth/4)
 		}
 		for i, part := range english.Wrap(r.Source, width) {
 			if i > 0 {
@@ -245,7 +252,7 @@ func (a *app) printTable(all []*study.Reproduced) (about int) {
 		case !r.Holds:
 			verdict = colors.Paint(terminal.Red, verdict)
 		}
-		fmt.Fprintf(a.stdout, "%s%s  %s\n", before, verdict, source)
+		fmt.Fprintf(w, "%s%s  %s\n", before, verdict, source)
 	}
 	return about
 }

@@ -57,7 +57,10 @@ const verifyExample = `  orchestrator verify
   orchestrator verify --json results/latest`
 
 // A verifyCall is one call of verify.
-type verifyCall struct{ json, benchmark bool }
+type verifyCall struct {
+	root            string
+	json, benchmark bool
+}
 
 // A verifiable is a run or, if there is none, a set, or the place of one that was published.
 type verifiable struct {
@@ -87,29 +90,35 @@ func openRunOrSet(root, ref string) (v verifiable, err error) {
 	return v, err
 }
 
-func (a *app) verifyCommand() *cobra.Command {
-	var c verifyCall
-	cmd := onStored(&cobra.Command{
-		Use:               "verify [RUN|SET|PUBLISHED]",
-		Short:             "Judge a stored run again, and compare its tables",
-		Long:              verifyHelp,
-		Example:           verifyExample,
-		ValidArgsFunction: completeRunOrSet,
-	}, func(cmd *cobra.Command, s settings) error {
-		return s.either(cmd, "json", "benchstat")
-	}, openVerifiable, func(ctx context.Context, _ settings, v verifiable) error {
-		if v.published != "" {
-			return a.verifyPublished(ctx, &c, v.published)
-		}
-		if v.run == nil {
-			return a.verifySet(ctx, &c, v.set)
-		}
-		return a.verify(ctx, &c, v.run)
-	})
-	cmd.Flags().String("results", "results", "`folder` of all result sets")
-	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON document instead")
+func verifyCommand() Command {
+	c := &verifyCall{}
+	return Command{
+		Name:     "verify [RUN|SET|PUBLISHED]",
+		Short:    "Judge a stored run again, and compare its tables",
+		Help:     verifyHelp,
+		Example:  verifyExample,
+		Options:  c.addTo,
+		Args:     atMostOne,
+		Complete: completeRunOrSet,
+		Instead:  "benchstat",
+		Run:      onStored(&c.root, openVerifiable, c.run),
+	}
+}
+
+func (c *verifyCall) addTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.root, "results", "results", "`folder` of all result sets")
+	addJSON(cmd.Flags(), &c.json)
 	cmd.Flags().BoolVar(&c.benchmark, "benchstat", false, "print Go benchmark lines instead, a line per trial")
-	return cmd
+}
+
+func (c *verifyCall) run(ctx context.Context, a *app, v verifiable) error {
+	if v.published != "" {
+		return c.verifyPublished(ctx, a, v.published)
+	}
+	if v.run == nil {
+		return c.verifySet(ctx, a, v.set)
+	}
+	return c.verify(ctx, a, v.run)
 }
 
 // A verified is a run that was judged again.
@@ -157,7 +166,7 @@ func (v *verified) document() (*text.Document, error) {
 	return d, err
 }
 
-func (a *app) verify(ctx context.Context, c *verifyCall, folder *results.Folder) error {
+func (c *verifyCall) verify(ctx context.Context, a *app, folder *results.Folder) error {
 	v, err := judgeAgain(ctx, folder)
 	if err != nil {
 		return err
@@ -172,7 +181,7 @@ func (a *app) verify(ctx context.Context, c *verifyCall, folder *results.Folder)
 		return terminal.PrintJSON(a.stdout, d)
 	case c.benchmark:
 		text.Unjudged(a.stderr, v.summary)
-		a.tellTables(a.stderr, v.audit)
+		tellTables(a.stderr, v.audit)
 		return results.GoBench(a.stdout, v.summary.Rows)
 	}
 	text.New(a.stdout).Stored(v.summary)
@@ -182,12 +191,12 @@ func (a *app) verify(ctx context.Context, c *verifyCall, folder *results.Folder)
 	if len(v.audit.Differences)+len(v.summary.Unjudged) == 0 && !v.stored.Unfinished() {
 		fmt.Fprintln(a.stdout, "the stored tables agree with the histories")
 	}
-	a.tellTables(a.stdout, v.audit)
+	tellTables(a.stdout, v.audit)
 	return nil
 }
 
 // tellTables prints where the stored tables differ, and the remarks.
-func (a *app) tellTables(w io.Writer, audit *runs.Audit) {
+func tellTables(w io.Writer, audit *runs.Audit) {
 	if len(audit.Differences) > 0 {
 		fmt.Fprintf(w, "%s from the histories:\n", terminal.PaletteFor(w).Paint(terminal.Red,
 			"THE STORED TABLES DIFFER"))
@@ -237,8 +246,8 @@ type setVerdict struct {
 }
 
 // verifySet judges all runs of a set again. A run that cannot be judged is named, and the others go on.
-func (a *app) verifySet(ctx context.Context, c *verifyCall, set *results.Set) error {
-	v, err := a.judgeSet(ctx, c, set.Runs)
+func (c *verifyCall) verifySet(ctx context.Context, a *app, set *results.Set) error {
+	v, err := c.judgeSet(ctx, a, set.Runs)
 	if err != nil {
 		return err
 	}
@@ -260,7 +269,7 @@ func (a *app) verifySet(ctx context.Context, c *verifyCall, set *results.Set) er
 
 // verifyPublished checks a published set, a folder or an archive, and judges the runs again whose histories
 // came along. What differs decides the exit status before the verdicts of these runs.
-func (a *app) verifyPublished(ctx context.Context, c *verifyCall, path string) error {
+func (c *verifyCall) verifyPublished(ctx context.Context, a *app, path string) error {
 	folder := path
 	if strings.HasSuffix(path, results.ArchiveSuffix) {
 		dir, err := os.MkdirTemp("", "turnstile-verify-")
@@ -277,7 +286,7 @@ func (a *app) verifyPublished(ctx context.Context, c *verifyCall, path string) e
 	if err != nil {
 		return failure{fmt.Errorf("%s cannot be checked: %w", path, err), check.Inconclusive.ExitCode()}
 	}
-	v, err := a.judgeSet(ctx, c, audit.Judgeable)
+	v, err := c.judgeSet(ctx, a, audit.Judgeable)
 	if err != nil {
 		return err
 	}
@@ -319,7 +328,7 @@ func (a *app) verifyPublished(ctx context.Context, c *verifyCall, path string) e
 }
 
 // judgeSet judges runs again, and prints a line about each, for people.
-func (a *app) judgeSet(ctx context.Context, c *verifyCall, folders []*results.Folder) (*setVerdict, error) {
+func (c *verifyCall) judgeSet(ctx context.Context, a *app, folders []*results.Folder) (*setVerdict, error) {
 	v := &setVerdict{documents: []any{}, outcomes: map[check.Outcome]int{},
 		remarks: map[string]int{}}
 	for _, folder := range folders {
@@ -363,7 +372,7 @@ func (v *setVerdict) add(a *app, c *verifyCall, folder *results.Folder, one *ver
 	case c.benchmark:
 		v.rows = append(v.rows, one.summary.Rows...)
 		text.Unjudged(a.stderr, one.summary)
-		a.tellTables(a.stderr, &runs.Audit{Differences: one.audit.Differences})
+		tellTables(a.stderr, &runs.Audit{Differences: one.audit.Differences})
 		return nil
 	}
 	colors := terminal.PaletteFor(a.stdout)

@@ -8,23 +8,9 @@ import (
 	"strings"
 
 	"github.com/nats-io/nats.go"
-	"github.com/spf13/cobra"
 
 	"turnstile/internal/broker"
 )
-
-func (a *app) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the versions of this program and of what it is made with",
-		Example: "  orchestrator version",
-		Args:    noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			fmt.Fprint(a.stdout, versionText())
-			return nil
-		},
-	}
-}
 
 // versionText says what the program is made of, a line for each part.
 func versionText() (text string) {

@@ -64,6 +64,15 @@ const (
 	Detection
 )
 
+// OfKind returns what a table has for a kind. For a kind that is not in it, that is what it has for mutual
+// exclusion: so a new kind needs entries only where it differs.
+func OfKind[T any](table map[Kind]T, kind Kind) T {
+	if of, has := table[kind]; has {
+		return of
+	}
+	return table[MutualExclusion]
+}
+
 // A MessageKind is one kind of message.
 type MessageKind struct {
 	Name      string  // empty: after its type, see KindName

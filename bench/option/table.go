@@ -22,6 +22,7 @@ type Option struct {
 	Real        bool   // only for runs of processes
 	NoZero      string // what a zero would be, and what to write instead; empty: it may be zero
 	Elsewhere   bool   // its flag names a file or a plan that others read
+	Common      bool   // many people need it, so that the short help has it
 
 	// Of returns where a run has its value: a pointer to an int, uint64, float64, bool, string or duration, or a
 	// Value.
@@ -99,7 +100,7 @@ const (
 
 // Table lists the options of a run, those of its algorithm left aside, in the order of flags and columns.
 var Table = []*Option{
-	{Name: "nodes", Short: "n", Group: System,
+	{Name: "nodes", Short: "n", Group: System, Common: true,
 		Usage: "how many nodes ask for the critical section, or elect a leader",
 		Of:    func(r *Run) any { return &r.Config.N }, Always: true, Says: silent},
 	{Name: "units", Group: System, For: Exclusion, Alike: true,
@@ -129,7 +130,7 @@ var Table = []*Option{
 		Columns: []Column{{Name: ResourcesColumn, Unit: "resources",
 			Is: "resources, each with an instance of the algorithm; a request names one", Empty: ofLeaders,
 			Cell: func(r *Run, _ bool) any { return figure.Count(uint64(r.ResourceCount())) }}}},
-	{Name: "load", Group: Load, For: Exclusion, Alike: true,
+	{Name: "load", Group: Load, For: Exclusion, Alike: true, Common: true,
 		Usage: "saturated, closed, open, one or sequential (default saturated)",
 		Of:    func(r *Run) any { return (*loadValue)(&r.Workload.Load) },
 		Words: func(r *Run) string {
@@ -149,7 +150,7 @@ var Table = []*Option{
 			Is:    "exponent of Zipf's distribution, by which requests name resources",
 			Empty: "all are as likely",
 			Cell:  func(r *Run, _ bool) any { return known(r.Workload.Zipf > 0, r.Workload.Zipf) }}}},
-	{Name: "think", Group: Load, For: Exclusion, Alike: true,
+	{Name: "think", Group: Load, For: Exclusion, Alike: true, Common: true,
 		Usage: "time between a release and the next request; implies --load closed",
 		Of:    func(r *Run) any { return &r.Workload.Think }, Words: under(workload.Closed),
 		Columns: []Column{{Name: "think", Unit: "distribution",
@@ -184,8 +185,9 @@ var Table = []*Option{
 				}
 				return (*arrivals)(&r.Workload.Evenly).String()
 			}}}},
-	{Name: "hold", Group: Load, For: Exclusion, Alike: true, Usage: "time inside the critical section",
-		Of: func(r *Run) any { return &r.Workload.Hold }, Always: true,
+	{Name: "hold", Group: Load, For: Exclusion, Alike: true, Common: true,
+		Usage: "time inside the critical section",
+		Of:    func(r *Run) any { return &r.Workload.Hold }, Always: true,
 		Columns: []Column{{Name: HoldColumn, Unit: "distribution",
 			Is:    "time in the critical section, as in the flag",
 			Empty: ofLeaders}}},
@@ -230,7 +232,8 @@ var Table = []*Option{
 			Empty: "they campaign once", Cell: func(r *Run, _ bool) any {
 				return known(r.Workload.CampaignEvery > 0, r.Workload.CampaignEvery.Seconds())
 			}}}},
-	{Name: "latency", Group: Network, Usage: "latency of every link, injected if the links are real",
+	{Name: "latency", Group: Network, Common: true,
+		Usage: "latency of every link, injected if the links are real",
 		Of:    func(r *Run) any { return &r.Latency },
 		Words: func(r *Run) string { return given(r.Regions.None(), r.Latency) },
 		Says: func(r *Run) string {
@@ -277,7 +280,7 @@ var Table = []*Option{
 		Of: func(r *Run) any { return &r.Place },
 		Columns: []Column{{Name: "place", Unit: "text", Is: "which node is on which host, as in the flag",
 			Empty: "the run had no hosts, or nodes took turns"}}},
-	{Name: "plan", Elsewhere: true, Says: silent, Words: silent,
+	{Name: "plan", Elsewhere: true, Common: true, Says: silent, Words: silent,
 		Columns: []Column{{Name: PlanColumn, Unit: "name", Is: "name of the plan of faults",
 			Empty: "there is none, or the faults came by flags",
 			Cell:  func(r *Run, _ bool) any { return r.Plan }}}},
@@ -319,7 +322,7 @@ var Table = []*Option{
 		Of: func(r *Run) any { return &r.Multicast },
 		Columns: []Column{{Name: "multicast", Unit: "true/false", Is: "whether a broadcast is one publish",
 			Cell: func(r *Run, _ bool) any { return r.Multicast }}}},
-	{Name: "duration", Group: Running, Usage: "how long to measure", Says: silent,
+	{Name: "duration", Group: Running, Common: true, Usage: "how long to measure", Says: silent,
 		Of:    func(r *Run) any { return &r.Duration },
 		Words: func(r *Run) string { return given(r.Entries == 0, r.Duration) },
 		Columns: []Column{{Name: DurationColumn, Unit: "s", Is: "how long to measure",
@@ -334,14 +337,16 @@ var Table = []*Option{
 				Cell: func(r *Run, _ bool) any { return figure.Number(r.Warmup.Seconds()) }},
 			{Name: LimitColumn, Unit: "s", Is: "how far clients may extend the warm-up", Empty: "not at all",
 				Cell: func(r *Run, _ bool) any { return known(r.WarmsUpTo() > 0, r.WarmsUpTo().Seconds()) }}}},
-	{Name: "entries", Group: Running, For: Exclusion, Usage: "end after so many entries, not after --duration",
-		Says: silent, Of: func(r *Run) any { return &r.Entries },
+	{Name: "entries", Group: Running, For: Exclusion, Common: true,
+		Usage: "end after so many entries, not after --duration",
+		Says:  silent, Of: func(r *Run) any { return &r.Entries },
 		Columns: []Column{{Name: EntriesColumn, Unit: "entries", Is: "how many entries to make",
 			Empty: "a duration was asked for",
 			Cell:  func(r *Run, _ bool) any { return known(r.Entries > 0, float64(r.Entries)) }}}},
-	{Name: "trials", Group: Running, Usage: "how many times to run, each with a seed and nodes of its own",
-		Of: func(r *Run) any { return &r.Trials }, Words: silent},
-	{Name: "seed", Group: Running, Usage: "of all that is drawn at random (default a fresh one)",
+	{Name: "trials", Group: Running, Common: true,
+		Usage: "how many times to run, each with a seed and nodes of its own",
+		Of:    func(r *Run) any { return &r.Trials }, Words: silent},
+	{Name: "seed", Group: Running, Common: true, Usage: "of all that is drawn at random (default a fresh one)",
 		Of: func(r *Run) any { return &r.Seed }, Always: true, Says: silent},
 	{Name: "trace", Group: Running,
 		Usage: "record all messages, not only the latest, for diagram and export (docs/diagrams.md has what it " +

@@ -147,10 +147,6 @@ func (r *Record) lacking(err error) error {
 		Err: fmt.Errorf("%w; %s, which made the run, has it", err, results.Maker(r.Versions))}
 }
 
-// aboutLeaders says which runs have the tables about leaders, by the name that their problem has for
-// sections.
-var aboutLeaders = map[string]bool{"elections": true}
-
 // tables returns the tables of the run, as its first trials give them; those that could not be judged are
 // missing.
 func (r *Run) tables(trials int) []results.Table {
@@ -173,7 +169,7 @@ func (r *Run) tables(trials int) []results.Table {
 		faults[i].None = !r.Record.Options.Faulty()
 	}
 	for i := range leaders {
-		leaders[i].None = !aboutLeaders[r.Problem.Sections]
+		leaders[i].None = !r.Problem.Leads
 	}
 	rows := results.TableOf(results.RowsFile, s.Rows)
 	messages := results.TableOf(results.MessagesFile, s.Messages)

@@ -264,7 +264,7 @@ func (r *Reservation) checkProgram() error {
 // thereAre says which hosts were found.
 func thereAre(found []agent.Description) string {
 	if len(found) == 0 {
-		return "no host is there: start one with orchestrator host --join"
+		return "no host is there: start one with orchestrator hosts join"
 	}
 	says := fmt.Sprintf("%d are there:", len(found))
 	for _, d := range found {

@@ -279,7 +279,7 @@ func (c *FailoverCase) judge(folder *results.Folder, run *runs.Run, err error) {
 }
 
 // read reads what the run shows.
-func (r *FailoverRun) read(run *runs.Run, of *study) {
+func (r *FailoverRun) read(run *runs.Run, of *kind) {
 	t := run.Trials[0]
 	switch shown, says := t.Verdict.Shown(); {
 	case t.Trouble != "":

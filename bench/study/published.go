@@ -78,9 +78,7 @@ func (r *Reproduced) Ratio() float64 {
 
 // reproduce makes the run that the claim is about.
 func (r *Reproduced) reproduce(ctx context.Context, seed uint64) error {
-	return map[nodes.Kind]func(*Reproduced, context.Context, uint64) error{
-		nodes.MutualExclusion: (*Reproduced).reproduceEntries, nodes.Election: (*Reproduced).reproduceElections,
-		nodes.Detection: (*Reproduced).reproduceDetection}[r.Spec.Kind](r, ctx, seed)
+	return kinds[r.Spec.Kind].reproduce(r, ctx, seed)
 }
 
 // reproduceEntries makes the run that a claim about entries is about.

@@ -225,8 +225,8 @@ func TestServeListensHere(t *testing.T) {
 // A server without keys listens on a loopback address and nowhere else.
 func TestServeWithoutKeys(t *testing.T) {
 	for listen, says := range map[string]string{
-		"0.0.0.0:0":         "make keys (`orchestrator keys DIR`)",
-		":0":                "make keys (`orchestrator keys DIR`)",
+		"0.0.0.0:0":         "make keys (`orchestrator hosts keys DIR`)",
+		":0":                "make keys (`orchestrator hosts keys DIR`)",
 		"10.0.0.5:4222":     "on a loopback address alone",
 		"[::]:0":            "on a loopback address alone",
 		"127.0.0.1":         "is no address with a port",

@@ -52,14 +52,14 @@ func explain(err error, hosts string, keyFile string) error {
 			"else answers there", hosts, keyFile)
 	case errors.Is(err, nats.ErrSecureConnWanted):
 		return fmt.Errorf("the server at %s serves without keys: no key is sent there. If it is the right one, "+
-			"start it with `orchestrator control --keys DIR`", hosts)
+			"start it with `orchestrator hosts control --keys DIR`", hosts)
 	case errors.Is(err, nats.ErrAuthorization) && keyFile == "":
 		return fmt.Errorf("the server at %s wants the token that is in the URL which it has printed", hosts)
 	case errors.Is(err, nats.ErrAuthorization):
 		return fmt.Errorf("the server at %s refuses the key %s: it is of another lab", hosts, keyFile)
 	case errors.Is(err, nats.ErrNoServers):
-		return unavailable.Mark(fmt.Errorf("nobody serves the control plane at %s: start `orchestrator control` "+
-			"there, and look whether the port is open: %w", hosts, err))
+		return unavailable.Mark(fmt.Errorf("nobody serves the control plane at %s: start "+
+			"`orchestrator hosts control` there, and look whether the port is open: %w", hosts, err))
 	}
 	return unavailable.Mark(fmt.Errorf("connecting to the control plane at %s: %w", hosts, err))
 }
@@ -89,10 +89,11 @@ func checkURL(u *url.URL, keyFile string) error {
 		return fmt.Errorf("the URL of %s has a credential in it, and there is a key too: leave out one of the two",
 			u.Host)
 	case keyFile == "" && u.Scheme == "tls":
-		return fmt.Errorf("tls://%s wants a key: name its file with --key (`orchestrator keys` makes it)", u.Host)
+		return fmt.Errorf("tls://%s wants a key: name its file with --key (`orchestrator hosts keys` makes it)",
+			u.Host)
 	case keyFile == "" && !isLoopback(u.Hostname()):
 		return fmt.Errorf("%s is another machine, and without a key nobody could be sure of the other: name "+
-			"its file with --key (`orchestrator keys` makes it)", u.Host)
+			"its file with --key (`orchestrator hosts keys` makes it)", u.Host)
 	}
 	return nil
 }

@@ -93,7 +93,8 @@ func readKey(path string) (*key, error) {
 }
 
 func notKey(path string) error {
-	return fmt.Errorf("%s is not the key of a lab: `orchestrator keys DIR` makes one, as DIR/%s", path, LabFile)
+	return fmt.Errorf("%s is not the key of a lab: `orchestrator hosts keys DIR` makes one, as DIR/%s", path,
+		LabFile)
 }
 
 // readSecret reads a file of a folder of keys, unless other users can read or change it.

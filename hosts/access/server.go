@@ -109,7 +109,7 @@ func listenAddress(c *ServerConfig) (at netip.AddrPort, err error) {
 	}
 	if c.Keys == "" && !ip.IsLoopback() {
 		return at, fmt.Errorf("without keys, the control plane is served on a loopback address alone, and %s is "+
-			"another: make keys (`orchestrator keys DIR`) and serve with them, or listen on 127.0.0.1", ip)
+			"another: make keys (`orchestrator hosts keys DIR`) and serve with them, or listen on 127.0.0.1", ip)
 	}
 	return netip.AddrPortFrom(ip, uint16(number)), nil
 }
@@ -135,7 +135,7 @@ func options(at netip.AddrPort) *server.Options {
 // addKey has the server speak TLS by the certificate of a folder of keys, and want the secret of the lab.
 func addKey(o *server.Options, dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no folder %s: `orchestrator keys %[1]s` makes it, with keys", dir)
+		return fmt.Errorf("there is no folder %s: `orchestrator hosts keys %[1]s` makes it, with keys", dir)
 	}
 	k, err := readKey(filepath.Join(dir, LabFile))
 	if err != nil {

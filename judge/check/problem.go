@@ -64,8 +64,7 @@ type Problem struct {
 	Misplaced, Instead string
 	// checks are made in this order. Of two equal outcomes, the first gives the reason of the verdict.
 	checks []check
-	// Columns of the line of a trial, Sections of a summary and Plans of the matrix have tables by these names.
-	Columns, Sections, Plans string
+	Leads  bool // it is about who leads: its runs have tables of that
 
 	unsound func(*evidence) string // why its evidence convicts nobody; empty: it does
 	// unserved returns who is not served at the end, and whether the run was Divided.
@@ -90,7 +89,6 @@ var Exclusion = &Problem{
 	Name: "exclusion", Kind: nodes.MutualExclusion, Command: "bench",
 	One: "entry", Many: "entries", Victim: "holder", Load: workload.Saturated,
 	Misplaced: "elects nobody", Instead: "use bench or simulate, or take a scheme such as bully (see list)",
-	Columns: "entries", Sections: "entries", Plans: "exclusion",
 	checks: []check{
 		{name: "exclusion", about: aboutSafety, leaves: everything, judge: exclusion},
 		{name: "grants", about: aboutSafety, leaves: everything, of: misgrants, judge: grants},
@@ -131,7 +129,7 @@ var Election = &Problem{
 	Name: "election", Kind: nodes.Election, Command: "elect",
 	One: "election", Many: "elections", Victim: "leader", Load: workload.Campaign,
 	Misplaced: "elects leaders, and has no critical section to request", Instead: "use elect",
-	Columns: "elections", Sections: "elections", Plans: "election",
+	Leads: true,
 	checks: []check{
 		{name: "agreement", timed: true, about: aboutProgress, judge: agreed},
 		{name: "exit", about: aboutProgress, leaves: everything, of: ends, judge: exit},

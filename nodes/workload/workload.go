@@ -26,6 +26,14 @@ const (
 	Campaign   Load = "campaign"   // of electors: some nodes campaign when the run begins, and nobody requests
 )
 
+// Kind returns the kind of the rows whose runs have the load.
+func (l Load) Kind() nodes.Kind {
+	if l == Campaign {
+		return nodes.Election
+	}
+	return nodes.MutualExclusion
+}
+
 // loads are those of mutual exclusion.
 var loads = []Load{Saturated, One, Sequential, Closed, Open}
 

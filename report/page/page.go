@@ -17,7 +17,7 @@ import (
 	"turnstile/bench/site"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
-	"turnstile/judge/check"
+	"turnstile/nodes"
 	"turnstile/nodes/foreign"
 	"turnstile/report/draw"
 	"turnstile/results"
@@ -494,6 +494,9 @@ const (
 	elections = "elections"
 )
 
+// kinds has the columns of runs by the kind of their rows.
+var kinds = map[nodes.Kind]string{nodes.MutualExclusion: entries, nodes.Election: elections}
+
 // columnsOf returns the columns of the problem of an algorithm. One that is unknown is taken for one of
 // mutual exclusion.
 func columnsOf(algorithm string) string {
@@ -501,7 +504,7 @@ func columnsOf(algorithm string) string {
 	if err != nil {
 		return entries
 	}
-	return check.ProblemOf(row).Columns
+	return nodes.OfKind(kinds, row.Kind)
 }
 
 // calm returns the settings without faults whose problem has such columns, and that have valid trials.

@@ -28,7 +28,7 @@ func (p *Report) figures(s *runs.Summary) {
 	if !t.known(results.DurationS) {
 		return // the run ended before anything was measured
 	}
-	layoutOf(s.Job).figures(p, s, t)
+	kindOf(s.Job).figures(p, s, t)
 }
 
 // entries prints the figures of a run in which clients enter.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"turnstile/bench"
 	"turnstile/bench/option"
@@ -17,7 +16,6 @@ import (
 	"turnstile/internal/terminal"
 	"turnstile/judge/check"
 	"turnstile/nodes/foreign"
-	"turnstile/nodes/workload"
 	"turnstile/results"
 )
 
@@ -48,7 +46,7 @@ func (p *Report) Header(o *bench.Job, m results.Machine) {
 	if o.Entries > 0 {
 		words = append(words, english.Count(o.Entries, "entry", "entries"))
 	} else {
-		words = append(words, format.Duration(o.Duration)+layoutOf(o).warmup(o.Warmup))
+		words = append(words, format.Duration(o.Duration)+kindOf(o).warmup(o.Warmup))
 		if o.WarmupLimit > 0 {
 			words[len(words)-1] += " or more"
 		}
@@ -72,22 +70,6 @@ func (p *Report) Header(o *bench.Job, m results.Machine) {
 	p.printf("\n")
 }
 
-// A layout is how a run is printed.
-type layout struct {
-	warmup  func(time.Duration) string
-	figures func(*Report, *runs.Summary, table)
-}
-
-// layouts has the layouts by what a check.Problem calls its sections.
-var layouts = map[string]layout{
-	"entries": {func(d time.Duration) string {
-		return fmt.Sprintf(" after %s of warm-up", format.Duration(d))
-	}, (*Report).entries},
-	"elections": {func(time.Duration) string { return "" }, (*Report).leaders},
-}
-
-func layoutOf(j *bench.Job) layout { return layouts[check.ProblemOf(j.Spec).Sections] }
-
 const trialFormat = "%5s  %-12s %12s %12s %12s %15s\n"
 
 // A trialColumn is one of the figures in a line about a trial.
@@ -95,23 +77,6 @@ type trialColumn struct {
 	name   string
 	column results.Column
 	print  func(figure.Figure) string
-}
-
-// entryColumns are the figures in a line about a trial, unless loadColumns has others for its load.
-var entryColumns = [4]trialColumn{{"entries/s", results.EntriesPerS, format.Rate},
-	{"wait p50", results.WaitUSP50, format.Micros}, {"wait p99", results.WaitUSP99, format.Micros},
-	{"messages/entry", results.MessagesPerEntry, format.Hundredths}}
-
-var loadColumns = map[workload.Load][4]trialColumn{workload.Campaign: {
-	{"elections", results.Elections, format.Whole}, {"elect p50", results.ElectUSP50, format.Micros},
-	{"no leader", results.LeaderlessUS, format.Micros}, {"two leaders", results.TwoLeadersUS, format.Micros}}}
-
-// trialColumns returns the figures in a line about a trial.
-func trialColumns(row *results.Row) [4]trialColumn {
-	if columns, has := loadColumns[workload.Load(row.Text(option.LoadColumn))]; has {
-		return columns
-	}
-	return entryColumns
 }
 
 // Trial prints a line about one of several trials, below the headers if it is the first of them.

@@ -10,7 +10,6 @@ var Answers = &Problem{
 	Name: "answers", Kind: nodes.Asking, Command: "bench",
 	One: "answer", Many: "answers", Victim: "waiter", Load: workload.Saturated,
 	Misplaced: "asks for answers", Instead: "use bench or simulate",
-	Columns: "entries", Sections: "entries", Plans: "exclusion",
 	checks: []check{
 		{name: "answered", about: aboutProgress, judge: answered},
 		{name: "loss", about: aboutBooks, leaves: everything, judge: loss},

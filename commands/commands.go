@@ -1,0 +1,52 @@
+package commands
+
+// The groups in which the help of the program lists commands.
+const (
+	makesRun     = "A run:"
+	makesMany    = "Many runs:"
+	readsStored  = "Stored runs:"
+	saysWhatIs   = "What there is:"
+	hiddenInHelp = "" // programs that runs start
+)
+
+// Commands returns all commands, in the order in which help lists them. What is about stored runs is below
+// runs; what many people need of it stands beside it as well.
+func Commands() []Command {
+	show, verify, rerun := showCommand(), verifyCommand(), rerunCommand()
+	report, diagram, compare := reportCommand(), diagramCommand(), compareCommand()
+	runs, hosts := runsCommand(), hostsCommand()
+	runs.Below = []Command{listOf(runs, "list [SET]"), show, verify, rerun, report, diagram, compare,
+		historyCommand(), exportCommand(), publishCommand(), cleanCommand()}
+	hosts.Below = []Command{listOf(hosts, "list"), joinCommand(), controlCommand(), keysCommand()}
+	var all []Command
+	for _, group := range []struct {
+		name string
+		of   []Command
+	}{
+		{makesRun, []Command{benchCommand(), electCommand(), simulateCommand(), exploreCommand(),
+			injectCommand()}},
+		{makesMany, []Command{sweepCommand(), matrixCommand(), chaosCommand(), splitBrainCommand(),
+			validateCommand(), overheadCommand(), claimsCommand()}},
+		{readsStored, []Command{runs, show, verify, rerun, report, diagram, compare}},
+		{saysWhatIs, []Command{listCommand(), plansCommand(), hosts}},
+		{hiddenInHelp, []Command{brokerCommand(), proxyCommand(), resourceCommand(), serviceCommand()}},
+	} {
+		for _, c := range group.of {
+			c.Group = group.name
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// listOf returns the command that a command with others below it is by itself, by a name below it.
+func listOf(c Command, name string) Command {
+	c.Name = name
+	return c
+}
+
+// movedTo says what a word is now that was a command.
+var movedTo = map[string]string{
+	"host": "hosts join", "control": "hosts control", "keys": "hosts keys", "history": "runs history",
+	"export": "runs export", "publish": "runs publish", "results": "runs clean", "version": "--version",
+}

@@ -1,0 +1,151 @@
+package commands
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"turnstile/algorithms/catalog"
+	"turnstile/internal/suggest"
+)
+
+// flagError says what is wrong with a flag, and what would be right.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var bad *pflag.InvalidValueError
+	var twice givenTwice
+	switch {
+	case errors.As(err, &unknown):
+		name := unknown.GetSpecifiedName()
+		if cmd.Name() == "diagram" && name == "until" {
+			return fmt.Errorf("%w: the end of a diagram is --to", err)
+		}
+		hint := fmt.Sprintf("; see %s --help", cmd.CommandPath())
+		if takers := commandsWith(cmd.Root(), name); len(takers) > 0 {
+			hint = fmt.Sprintf(": %s does not take it%s; these do: %s", cmd.Name(), sinceOf(cmd.Name(), name),
+				strings.Join(takers, ", "))
+		} else if near := suggest.Nearest(name, flagNames(cmd.Flags())); near != "" {
+			hint = fmt.Sprintf(": did you mean --%s?", near)
+		}
+		return fmt.Errorf("%w%s", err, hint)
+	case errors.As(err, &twice):
+		return twice
+	case errors.As(err, &bad):
+		if cmd.Name() == "diagram" && bad.GetFlag().Name == "to" && slices.Contains(exportForms, bad.GetValue()) {
+			return fmt.Errorf("--to: %s is a form of runs export, and here --to is the time at which the picture "+
+				"ends: see runs export --to %s", bad.GetValue(), bad.GetValue())
+		}
+		return valueError("--"+bad.GetFlag().Name, bad.GetFlag(), bad.GetValue(), bad.Unwrap())
+	}
+	return err
+}
+
+// sinceOf says why a command does not take a flag, where somebody may expect that it does.
+func sinceOf(command, flag string) string {
+	since := map[string]string{
+		"explore resources": "it explores one resource, and several are instances that share no state",
+		"explore zipf":      "it explores one resource",
+		"explore work":      "it looks whether two are inside, and holds take no time there",
+		"explore receive":   "it tries every delay of every message",
+		"matrix n":          "its plans are about five nodes",
+		"matrix units":      "what rows say of plans is of the usual number",
+	}[command+" "+flag]
+	if command == "matrix" && slices.Contains(catalog.OptionNames(), flag) {
+		since = "what rows say of plans is of the defaults of their options"
+	}
+	if since == "" {
+		return ""
+	}
+	return ", since " + since
+}
+
+// commandsWith names the commands that have a flag of that name, or of that letter. One that stands below
+// another as well is named once.
+func commandsWith(root *cobra.Command, flag string) (names []string) {
+	flag = oneName(flag)
+	for _, cmd := range allBelow(root) {
+		flags := cmd.LocalNonPersistentFlags()
+		f := flags.Lookup(flag)
+		if f == nil && len(flag) == 1 {
+			f = flags.ShorthandLookup(flag)
+		}
+		if f != nil && !f.Hidden && !slices.Contains(names, cmd.Name()) {
+			names = append(names, strings.TrimPrefix(cmd.CommandPath(), root.Name()+" "))
+		}
+	}
+	return names
+}
+
+// allBelow returns the commands below a command, and those below these.
+func allBelow(cmd *cobra.Command) []*cobra.Command {
+	all := cmd.Commands()
+	for _, one := range cmd.Commands() {
+		all = append(all, allBelow(one)...)
+	}
+	return all
+}
+
+// valueError says what is wrong with the value of the flag f, which was given at where. cause is the error of
+// the flag itself.
+func valueError(where string, f *pflag.Flag, value string, cause error) error {
+	if f.Value.Type() == "duration" {
+		if lengthOfTime.MatchString(value) { // it is one, and overflows
+			return fmt.Errorf("%s: %q is too long: at most 24h", where, value)
+		}
+		if err := suggest.Unit(value, "s"); err != nil {
+			return fmt.Errorf("%s: %w", where, err)
+		}
+	}
+	what, known := map[string]string{
+		"int":      "a whole number",
+		"uint64":   "a whole number from 0",
+		"float64":  "a number",
+		"bool":     "true or false",
+		"duration": "a time such as 500ms, 3s or 2m",
+	}[f.Value.Type()]
+	if !known {
+		return fmt.Errorf("%s: %w", where, cause)
+	}
+	return fmt.Errorf("%s: %q is not %s", where, value, what)
+}
+
+// lengthOfTime matches what time.ParseDuration reads, however long it is.
+var lengthOfTime = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*(h|m|s|ms|us|µs|ns))+$`)
+
+func flagNames(flags *pflag.FlagSet) []string {
+	var names []string
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	return names
+}
+
+// noArgs lets a command have flags only.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := fmt.Sprintf("; see %s --help", cmd.CommandPath())
+	if name, value, sets := strings.Cut(args[0], "="); sets {
+		if f := flagOf(cmd, strings.ToLower(name)); f != nil {
+			hint = fmt.Sprintf(": write --%s=%s or, for make, %s=%s", f.Name, value, variableOf(name), value)
+		}
+	}
+	return fmt.Errorf("%s takes flags only, and there is %q%s", cmd.CommandPath(), args[0], hint)
+}
+
+// atMostOne lets a command have one argument.
+func atMostOne(cmd *cobra.Command, args []string) error {
+	if len(args) <= 1 {
+		return nil
+	}
+	return fmt.Errorf("%s takes one argument, and there are %d; see %s --help",
+		cmd.CommandPath(), len(args), cmd.CommandPath())
+}

@@ -1,0 +1,44 @@
+package text
+
+import (
+	"fmt"
+	"time"
+	"turnstile/bench"
+	"turnstile/bench/option"
+	"turnstile/bench/runs"
+	"turnstile/internal/format"
+	"turnstile/nodes"
+	"turnstile/nodes/workload"
+	"turnstile/results"
+)
+
+// A kind is how runs of a kind of rows are printed.
+type kind struct {
+	columns [4]trialColumn // the figures in a line about a trial
+	warmup  func(time.Duration) string
+	figures func(*Report, *runs.Summary, table)
+}
+
+// kinds has them by the kind of the rows. A kind that is not listed is printed as mutual exclusion is.
+var kinds = map[nodes.Kind]kind{
+	nodes.MutualExclusion: {
+		[4]trialColumn{{"entries/s", results.EntriesPerS, format.Rate},
+			{"wait p50", results.WaitUSP50, format.Micros}, {"wait p99", results.WaitUSP99, format.Micros},
+			{"messages/entry", results.MessagesPerEntry, format.Hundredths}},
+		func(d time.Duration) string { return fmt.Sprintf(" after %s of warm-up", format.Duration(d)) },
+		(*Report).entries,
+	},
+	nodes.Election: {
+		[4]trialColumn{{"elections", results.Elections, format.Whole}, {"elect p50", results.ElectUSP50, format.Micros},
+			{"no leader", results.LeaderlessUS, format.Micros}, {"two leaders", results.TwoLeadersUS, format.Micros}},
+		func(time.Duration) string { return "" },
+		(*Report).leaders,
+	},
+}
+
+func kindOf(j *bench.Job) kind { return nodes.OfKind(kinds, j.Problem.Kind) }
+
+// trialColumns returns the figures in a line about a trial.
+func trialColumns(row *results.Row) [4]trialColumn {
+	return nodes.OfKind(kinds, workload.Load(row.Text(option.LoadColumn)).Kind()).columns
+}
