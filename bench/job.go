@@ -39,14 +39,41 @@ type Options = option.Run
 // Resolve returns the job of a run of the algorithm spec. The error says what is wrong with the options, and
 // what would be right.
 func Resolve(o Options, spec *row.Row, simulated bool) (*Job, error) {
-	j, _ := Draft(o, spec, simulated) // Check returns the error
-	return j, j.Check()
+	d, _ := NewDraft(o, spec, simulated) // Resolve returns the error
+	return d.Resolve()
 }
 
-// Draft returns the job of options that may not be complete, such as those of a run whose faults are not
-// known yet. Its caller may change the faults, the duration and what carries the messages, and then calls
-// Check. The error says why the job has no stack.
-func Draft(o Options, spec *row.Row, simulated bool) (*Job, error) {
+// A Draft is a run whose faults, duration and brokers may still change: what faults there are may follow from
+// what else the run is.
+type Draft struct {
+	*Options // as far as they are explicit
+	of       *Job
+}
+
+// NewDraft returns the draft of a run. The error says why the run has no stack.
+func NewDraft(o Options, spec *row.Row, simulated bool) (*Draft, error) {
+	j, err := newJob(o, spec, simulated)
+	return &Draft{&j.Options, j}, err
+}
+
+// Scene returns what faults must know of the run.
+func (d *Draft) Scene() *chaos.Scene { return d.of.Scene() }
+
+// Unchecked returns the job as it is: of a stored run, or of one that is not to be stored.
+func (d *Draft) Unchecked() *Job { return d.of }
+
+// Resolve returns the job. The error says what is wrong with the options, and what would be right.
+func (d *Draft) Resolve() (*Job, error) { return d.of, d.of.check() }
+
+// Under returns the job under other faults.
+func (j *Job) Under(faults []chaos.Fault) (*Job, error) {
+	other := *j
+	other.Plan, other.Faults = "", faults
+	return &other, other.check()
+}
+
+// newJob makes a job that is to be checked.
+func newJob(o Options, spec *row.Row, simulated bool) (*Job, error) {
 	delays := o.Delays()
 	o.Algorithm, o.Config = spec.Name, spec.Fitted(o.Config, delays)
 	if o.Resources == 1 {
@@ -166,7 +193,7 @@ func (j *Job) HostOf(id nodes.ID) int {
 // Network returns what the links of the run do, faults left aside.
 func (j *Job) Network() chaos.Network {
 	n, p := j.Options.Network(), j.Placement()
-	n.RegionOf, _ = n.Regions.Of(&p) // Check returns the error
+	n.RegionOf, _ = n.Regions.Of(&p) // check returns the error
 	return n
 }
 
@@ -201,9 +228,9 @@ func (j *Job) resolvable() error {
 	return err
 }
 
-// Check completes the job by what its options imply. The error says what is wrong with them, and what would
+// check completes the job by what its options imply. The error says what is wrong with them, and what would
 // be right.
-func (j *Job) Check() error {
+func (j *Job) check() error {
 	o, spec := &j.Options, j.Spec
 	if err := spec.Validate(o.Config); err != nil {
 		return err

@@ -33,11 +33,11 @@ func resolved(t testing.TB, spec *row.Row, o Options) *Job {
 // drafted returns the job of options that need not be complete.
 func drafted(t testing.TB, spec *row.Row, o Options, simulated bool) *Job {
 	t.Helper()
-	j, err := Draft(o, spec, simulated)
+	d, err := NewDraft(o, spec, simulated)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return j
+	return d.Unchecked()
 }
 
 // tryRun makes a simulated run of which nothing is stored.

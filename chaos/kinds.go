@@ -40,8 +40,8 @@ type draws struct {
 	reorders   func(r *drawn, f *Fault) // draws anew how late messages come meanwhile; nil: it does not
 }
 
-// An around is what is drawn of faults around the servers of a service: words for its clients and for moments,
-// as often as they are drawn.
+// An around is what is drawn of faults around the servers of a service: words for its clients and for
+// moments, as often as they are drawn.
 type around struct {
 	clients, moments []string
 	served           bool // clients are served, again and again

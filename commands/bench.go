@@ -64,17 +64,21 @@ const benchExample = `  orchestrator bench --algo ricart -n 32
 // A benchCall is one call of bench.
 type benchCall struct {
 	runCommand
-	bench.Job
-	regions    string // the file of them
-	faults     faultFlags
-	explain    bool
-	foreign    foreignFlags
-	service    serviceFlags
-	setup      runs.Setup
-	required   required
-	control    controlFlags
-	json       bool
-	noProgress bool
+	bench.Options // as they are asked for
+	Spec          *spec
+	Problem       *check.Problem
+	Simulated     bool
+	job           *bench.Job // that they come to, once they are resolved
+	regions       string     // the file of them
+	faults        faultFlags
+	explain       bool
+	foreign       foreignFlags
+	service       serviceFlags
+	setup         runs.Setup
+	required      required
+	control       controlFlags
+	json          bool
+	noProgress    bool
 }
 
 func benchCommand() Command {
@@ -200,9 +204,9 @@ func (c *benchCall) resolve(s settings) error {
 	if c.Hosts > 0 && c.NATS == "" && !s.given("brokers") {
 		c.Brokers = c.Hosts // one on each
 	}
-	job, _ := bench.Draft(c.Options, c.Spec, c.Simulated) // Check returns the error
-	c.Job = *job
-	scene := c.Scene()
+	draft, _ := bench.NewDraft(c.Options, c.Spec, c.Simulated) // Resolve returns the error
+	c.Options = *draft.Options
+	scene := draft.Scene()
 	if c.Plan, c.Faults, err = c.faults.resolve(s, scene); err != nil {
 		return err
 	}
@@ -214,7 +218,11 @@ func (c *benchCall) resolve(s settings) error {
 	if !c.Spec.Broadcasts(c.Config) && s.rank("multicast") < s.rank("algo") { // it is for other algorithms
 		c.Multicast = false
 	}
-	return s.blame(hinted(c.Check()))
+	*draft.Options = c.Options
+	if c.job, err = draft.Resolve(); err == nil {
+		c.Options = c.job.Options
+	}
+	return s.blame(hinted(err))
 }
 
 // checkControl says what is missing beside the flags of the control plane of a command line, which would do
@@ -403,7 +411,7 @@ func (c *benchCall) begin(ctx context.Context, a *app) (*runs.Run, error) {
 	begun := false
 	c.setup.Progress = func(p runs.Progress) {
 		if !begun && !c.json {
-			out.Header(&c.Job, results.ThisMachine())
+			out.Header(c.job, results.ThisMachine())
 		}
 		begun = true
 		bar.show(p.Done, progressText(p, c.Trials))
@@ -414,11 +422,11 @@ func (c *benchCall) begin(ctx context.Context, a *app) (*runs.Run, error) {
 			out.Trial(&t.Row, 1)
 		}
 	}
-	r, err := runs.Make(ctx, &c.Job, c.setup)
+	r, err := runs.Make(ctx, c.job, c.setup)
 	a.checkDisk(err)
 	bar.clear()
 	if r != nil && !begun && !c.json {
-		out.Header(&c.Job, results.ThisMachine())
+		out.Header(c.job, results.ThisMachine())
 	}
 	return r, err
 }

@@ -59,7 +59,8 @@ func kinds() map[nodes.Kind]kind {
 			}, "some wait for ever", "all wait for ever", "two are inside"},
 			matrix: matrixTable{chaos.Scenarios, []any{"recovered", "next entry", "longest wait", "messages before",
 				"during", "after", ""}, mutualLine,
-				"L recovers, P starves some, B blocks all, X breaks exclusion, - is not hit, ? shows nothing, ! is wrong"},
+				"L recovers, P starves some, B blocks all, X breaks exclusion, - is not hit, ? shows nothing, " +
+					"! is wrong"},
 		},
 		nodes.Election: {
 			describe: writeElector,

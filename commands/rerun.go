@@ -108,7 +108,8 @@ func (c *rerunCall) run(ctx context.Context, a *app, folder *results.Folder) err
 	if err != nil {
 		return err
 	}
-	c.Job = *job
+	c.job = job
+	c.Options, c.Spec, c.Problem, c.Simulated = job.Options, job.Spec, job.Problem, job.Simulated
 	r, made := c.begin(ctx, a)
 	if r == nil {
 		return made

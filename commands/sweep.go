@@ -468,9 +468,8 @@ func resolveCell(cell map[string]string, of *sweepCall) (*bench.Job, error) {
 	if err := c.resolve(s); err != nil {
 		return nil, err
 	}
-	j := c.Job
-	j.Trials = 1
-	return &j, nil
+	c.job.Trials = 1
+	return c.job, nil
 }
 
 // callFor returns a call that runs an algorithm, and the command that it is one of.

@@ -79,9 +79,9 @@ func tryRun(t testing.TB, spec *row.Row, o bench.Options) (*bench.Tried, error) 
 // drafted returns the job of options that need not be complete.
 func drafted(t testing.TB, spec *row.Row, o bench.Options, simulated bool) *bench.Job {
 	t.Helper()
-	j, err := bench.Draft(o, spec, simulated)
+	d, err := bench.NewDraft(o, spec, simulated)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return j
+	return d.Unchecked()
 }

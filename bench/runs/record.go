@@ -131,11 +131,11 @@ func (r *Record) job(folder *results.Folder) (*bench.Job, error) {
 	if err != nil {
 		return nil, r.lacking(err)
 	}
-	j, err := bench.Draft(r.Options, spec, r.Simulated)
+	d, err := bench.NewDraft(r.Options, spec, r.Simulated)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", folder.File(results.RunFile), r.lacking(err))
 	}
-	return j, nil
+	return d.Unchecked(), nil
 }
 
 // lacking makes a results.LackError of an error, if it is one.

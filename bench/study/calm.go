@@ -170,15 +170,15 @@ func (c *cell) job(e *Experiment) (*bench.Job, error) {
 	case workload.Open:
 		o.Workload.Rate = 1 / (turn + c.hold/1000).Seconds()
 	}
-	j, err := bench.Draft(o, c.spec, true)
-	if err == nil && j.Entries == 0 {
-		takes := j.Stack.Grace()
+	d, err := bench.NewDraft(o, c.spec, true)
+	if err == nil && d.Entries == 0 {
+		takes := d.Unchecked().Stack.Grace()
 		if takes == 0 {
 			takes = electionHops * time.Duration(c.n) * c.latency
 		}
-		j.Duration = time.Second + takes/4*5
+		d.Duration = time.Second + takes/4*5
 	}
-	return j, j.Check()
+	return d.Resolve()
 }
 
 // electionHops is how many messages, one after the other, an election of a row without timeouts takes for

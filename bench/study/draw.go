@@ -104,14 +104,15 @@ func (d *drawn) last(o *bench.Options, spec *row.Row, real bool) (*row.Stack, er
 	}
 	plain := *o
 	plain.Config = spec.Explicit(o.Config) // the times of a case do not grow with what is drawn of delays
-	draft, err := bench.Draft(plain, spec, !real)
+	draft, err := bench.NewDraft(plain, spec, !real)
 	if err != nil {
 		return nil, err
 	}
-	agree := draft.AgreesWithin()
+	j := draft.Unchecked()
+	agree := j.AgreesWithin()
 	o.Duration = max(atLeast, times*agree).Truncate(time.Millisecond)
 	o.Workload.CampaignEvery = time.Duration(calm * float64(agree)).Truncate(time.Millisecond)
-	return draft.Stack, nil
+	return j.Stack, nil
 }
 
 // elections draws who campaigns in a run about leaders, and how long that lasts.

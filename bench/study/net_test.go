@@ -119,7 +119,7 @@ func TestNetOfHistories(t *testing.T) {
 		for seed := range uint64(2) {
 			o := netOptions(spec, seed+1)
 			if seed == 1 {
-				draft, err := bench.Draft(o, spec, true)
+				draft, err := bench.NewDraft(o, spec, true)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -131,11 +131,11 @@ func (r *Reproduced) reproduceEntries(ctx context.Context, seed uint64) error {
 
 // tried makes the simulated run that options describe, which need not be complete for one that is stored.
 func tried(ctx context.Context, o bench.Options, row *row.Row, folds ...history.Fold) (*bench.Tried, error) {
-	j, err := bench.Draft(o, row, true)
+	d, err := bench.NewDraft(o, row, true)
 	if err != nil {
 		return nil, err
 	}
-	return bench.Simulate(ctx, j, folds...)
+	return bench.Simulate(ctx, d.Unchecked(), folds...)
 }
 
 // eachEvent is called with each event of a run.

@@ -77,12 +77,10 @@ func (s *shrinker) fails(faults []chaos.Fault) bool {
 		return false
 	}
 	s.Tries++
-	j := *s.job
-	j.Plan, j.Faults = "", faults
-	err := j.Check()
+	j, err := s.job.Under(faults)
 	var t *bench.Tried
 	if err == nil {
-		t, err = bench.Simulate(s.ctx, &j)
+		t, err = bench.Simulate(s.ctx, j)
 	}
 	if err != nil {
 		if s.ctx.Err() == nil {

@@ -164,9 +164,10 @@ func (c *SplitBrain) Run(ctx context.Context) ([]*Result, error) {
 	})), ctx.Err()
 }
 
-// caseOf returns the run of a scheme in a partition. It is made once more if another led than was expected,
-// who is put into the place then, or if the cut was too short for the scheme, and how long it lasts is left to
-// us; and of processes up to three times. What must not be at any time stands.
+// caseOf returns the run of a scheme in a partition. It is made once more if another node led than was
+// expected, which is put into the place of the leader then, or if the cut was too short for the scheme and
+// the user did not say how long it lasts. Of processes it is made up to three times. What must not be at any
+// time stands.
 func (c *SplitBrain) caseOf(x *partition) *Case {
 	o := c.options(x)
 	x.left = o.Duration - x.begins - x.lasts

@@ -263,8 +263,8 @@ func (s *Sweep) caseOf(name string, trial int, j *bench.Job) *Case {
 	return c
 }
 
-// reopen judges the runs of a configuration again that the set has, in the order of their trials. The error is
-// that of ctx.
+// reopen judges the runs of a configuration again that the set has, in the order of their trials. The error
+// is that of ctx.
 func (s *Sweep) reopen(ctx context.Context, cell int,
 	judge func(folder *results.Folder, run *runs.Run, err error)) error {
 	for trial := 1; trial <= s.Trials; trial++ {

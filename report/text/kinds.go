@@ -29,7 +29,8 @@ var kinds = map[nodes.Kind]kind{
 		(*Report).entries,
 	},
 	nodes.Election: {
-		[4]trialColumn{{"elections", results.Elections, format.Whole}, {"elect p50", results.ElectUSP50, format.Micros},
+		[4]trialColumn{{"elections", results.Elections, format.Whole},
+			{"elect p50", results.ElectUSP50, format.Micros},
 			{"no leader", results.LeaderlessUS, format.Micros}, {"two leaders", results.TwoLeadersUS, format.Micros}},
 		func(time.Duration) string { return "" },
 		(*Report).leaders,

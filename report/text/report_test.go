@@ -26,12 +26,12 @@ func threeTrials(t *testing.T) *runs.Summary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job, err := bench.Draft(bench.Options{Config: nodes.Config{N: 3}, Trials: 3}, spec, false)
+	draft, err := bench.NewDraft(bench.Options{Config: nodes.Config{N: 3}, Trials: 3}, spec, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &runs.Summary{Job: job, Folder: &results.Folder{Path: "run"}}
-	s.Record.Options = job.Options
+	s := &runs.Summary{Job: draft.Unchecked(), Folder: &results.Folder{Path: "run"}}
+	s.Record.Options = *draft.Options
 	waits := hdrhistogram.New(1, 1e9, 3)
 	for i, rate := range []float64{100, 300, 200} {
 		waits.RecordValue(int64(1000 * (i + 1)))
