@@ -212,6 +212,10 @@ bench-self: ## compare what this tree costs with what an earlier commit did: mak
 	@test -n "$(BASE)" || { echo "which commit? make bench-self BASE=HEAD~1" >&2; exit 64; }
 	@go run ./internal/selfbench -base '$(BASE)' -only '$(ONLY)'
 
+.PHONY: additions
+additions: ## have one copy of the tree take one more algorithm, fault, check, figure, option, study, service and command
+	@go test -count=1 -run '^TestAdditionsAreAFileAndALine$$' ./commands
+
 .PHONY: mutants
 mutants: ## have checks and tests look for what is wrong with algorithms, or the testbed, after one change
 	@cd algorithms/mutex && SOAK=1 go test -count=1 -run '^TestMutantsOfRows$$'

@@ -11,106 +11,127 @@ import (
 	"testing"
 )
 
-// An algorithm is one new file and one line of the table. In a copy of the tree that has these two more, it
-// is found in everything that follows from the rows, and it runs.
-func TestAnAlgorithmIsOneFileAndOneLine(t *testing.T) {
-	c := copyTree(t)
-	c.add("testdata/added/secretary.go", "algorithms/mutex/secretary.go")
-	c.insert("algorithms/mutex/table.go", "var Table = []*row.Row{\n", "\t&secretaryRow,\n")
-	c.run("go", "build", "-trimpath", "-o", "bin/", "./cmd/orchestrator", "./cmd/node")
+// An addition is what somebody adds to the tree: new files, and lines behind others that are there.
+type addition struct {
+	what  string
+	files map[string]string // from testdata/added, and where they go
+	lines [][3]string       // the file, the text that they stand behind, and they
+	shows [][2]string       // commands, and what each says
+}
 
-	for _, test := range []struct{ says, command string }{
-		{"\nsecretary ", "list"},
-		{"\nsummary        One of the nodes is the coordinator too", "list clerk"},
-		{"| `secretary` | clerk | centralized |", "list --markdown"}, // the table of docs/algorithms.md
-		{"secretary\tOne of the nodes", "__complete bench --algo sec"},
-		{"\nlast\n", "__complete bench --algo secretary --seat "},
-		{"--seat", "bench --algo secretary --help"},
-		{"EXHAUSTED", "explore --algo secretary -n 2 --seat last"},
-		{"\nVALID", "simulate --algo secretary -n 20 --seat last --entries 200"},
-		{"\nVALID", "bench --algo secretary -n 3 --seat last --duration 300ms --no-progress"},
-	} {
-		out := c.run("bin/orchestrator", strings.Split(test.command, " ")...)
-		if !strings.Contains("\n"+out, test.says) {
-			t.Errorf("orchestrator %s does not say %q but\n%s", test.command, test.says, out)
+// additions are one of each kind. A figure is a field and its value, and a kind of runs a kind of rows, a
+// problem and a table of rows; all others are a file and a line.
+var additions = []addition{
+	{"an algorithm", map[string]string{"secretary.go": "algorithms/mutex/secretary.go"},
+		[][3]string{{"algorithms/mutex/table.go", "var Table = []*row.Row{\n", "\t&secretaryRow,\n"}},
+		[][2]string{
+			{"list", "\nsecretary "},
+			{"list clerk", "\nsummary        One of the nodes is the coordinator too"},
+			{"list --markdown", "| `secretary` | clerk | centralized |"}, // the table of docs/algorithms.md
+			{"__complete bench --algo sec", "secretary\tOne of the nodes"},
+			{"__complete bench --algo secretary --seat ", "\nlast\n"},
+			{"bench --algo secretary --help-all", "--seat"},
+			{"explore --algo secretary -n 2 --seat last", "EXHAUSTED"},
+			{"simulate --algo secretary -n 20 --seat last --entries 200", "\nVALID"},
+			{"bench --algo secretary -n 3 --seat last --duration 300ms --no-progress", "\nVALID"},
+			{"list --columns secretary_seat", "secretary_seat"},
+		}},
+	{"a fault of a link", map[string]string{"skip.go": "chaos/effect/skip.go"},
+		[][3]string{{"chaos/effect/effect.go", "var Kinds = []*Kind{", "&skip, "}},
+		[][2]string{
+			{"simulate --help-all", "have every so manieth message of a link lost"},
+			{"simulate --algo central-queued -n 3 --latency 1ms --duration 2s --skip 3 --at 100ms --for 500ms",
+				"skip 3 at 100ms for 500ms: it hit "},
+			{"simulate --algo central-queued -n 3 --latency 1ms --duration 2s --plan plan.yaml",
+				"skip 3 at 100ms for 500ms: it hit "},
+			{"verify latest", "\nthe stored verdict is the same"},
+		}},
+	{"a fault of a broker", map[string]string{"wink.go": "chaos/effect/wink.go"},
+		[][3]string{{"chaos/effect/effect.go", "var Kinds = []*Kind{", "&wink, "}},
+		[][2]string{
+			{"plans", "wink: broker 0, for: 100ms"},
+			{"bench --algo central -n 3 --duration 600ms --plan wink.yaml --no-progress",
+				"\nVALID"},
+			{"runs show latest", "wink broker 0 at 100ms for 200ms"},
+		}},
+	{"a check", map[string]string{"everyone.go": "judge/check/everyone.go"},
+		[][3]string{{"judge/check/problem.go", "{name: \"evidence\", about: aboutEnough, judge: enough},\n",
+			"\t\t{name: \"everyone\", about: aboutEnough, judge: everyone},\n"}},
+		[][2]string{{"simulate --algo lamport -n 3 --entries 50 --json", "somebody has entered"}}},
+	{"a figure", nil,
+		[][3]string{{"judge/measure/figures.go", "type Figures struct {\n",
+			"\tTwice number `csv:\"entries_twice\"`\n"},
+			{"judge/measure/fold.go", "\tm, s := &f.Measures, f.sections\n\tm.Window = s.Window\n",
+				"\tm.Twice = figure.Count(2 * s.Entries)\n"},
+			{"results/columns.yaml", "\"entries of the whole run\", ~]\n",
+				"- [entries_twice, entries, \"twice the entries\", ~]\n"}},
+		[][2]string{{"list --columns entries_twice", "twice the entries"},
+			{"compare bench --by algorithm --unlike --metric entries_twice", "entries_twice"}}},
+	{"an option", map[string]string{"spare.go": "bench/option/spare.go"},
+		[][3]string{{"bench/option/table.go", "var Table = []*Option{\n", "\tspare,\n"}},
+		[][2]string{{"simulate --algo lamport -n 3 --entries 50 --spare 4", ", spare 4, "},
+			{"rerun latest", ", spare 4, "}, {"list --columns spare", "how many were spare"}}},
+	{"a service", map[string]string{"spin.go": "bench/service/local/spin_linux.go"},
+		[][3]string{{"bench/service/local/local_linux.go", "var Services = []*service.Service{\n", "\tspin,\n"}},
+		[][2]string{{"list", "\nspin "}, {"list spin", "as test-and-set has it"},
+			{"bench --service spin -n 2 --duration 300ms --no-progress", "no two were inside together"}}},
+	{"a study and a command", map[string]string{"lonely_study.go": "bench/study/lonely.go",
+		"lonely_command.go": "commands/lonely.go"},
+		[][3]string{{"commands/commands.go", "{makesMany, []Command{", "lonelyCommand(), "}},
+		[][2]string{{"--help", "lonely "}, {"lonely", "\ncentral-lease\n"}}},
+	{"a kind of runs", map[string]string{"asking.go": "nodes/asking/asking.go",
+		"answers.go": "judge/check/answers.go"},
+		[][3]string{{"nodes/spec.go", "\tDetection\n", "\tAsking // they ask, and are answered\n"},
+			{"algorithms/catalog/catalog.go", "\t\"turnstile/nodes\"\n", "\t\"turnstile/nodes/asking\"\n"},
+			{"algorithms/catalog/catalog.go", "return slices.Concat(", "asking.Table, "},
+			{"judge/check/problem.go", "var Problems = []*Problem{", "Answers, "}},
+		[][2]string{
+			{"list", "\nasking "},
+			{"list asking", "\nsummary        A node asks the next one"},
+			{"simulate --algo asking -n 3 --latency 1ms --duration 1s", "\nVALID"},
+			{"verify latest", "\nthe stored verdict is the same"},
+			{"simulate --algo asking -n 3 --latency 1ms --duration 1s --pause 1 --at 300ms --for 200ms --trials 2",
+				"\nVALID"},
+			{"bench --algo asking -n 3 --duration 300ms --no-progress --json", "questions were answered"},
+			{"explore --algo asking -n 2 --check progress", "whoever waits can still enter"},
+		}},
+}
+
+// What somebody adds is a file and a line. In one copy of the tree that has one more of everything, all that
+// follows from it is there, and it works.
+func TestAdditionsAreAFileAndALine(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make additions runs it: it builds a copy of the tree")
+	}
+	c := &copiedTree{t, t.TempDir()}
+	c.copy("..")
+	for _, x := range additions {
+		for from, to := range x.files {
+			c.add("testdata/added/"+from, to)
+		}
+		for _, line := range x.lines {
+			c.insert(line[0], line[1], line[2])
 		}
 	}
-	if rows := c.read("results/latest/runs.csv"); !strings.Contains(rows, ",secretary_seat,") {
-		t.Errorf("the option is no column of runs.csv:\n%s", rows)
+	c.write("wink.yaml", "about: a broker\nfaults:\n  - {wink: broker 0, at: 100ms, for: 200ms}\n")
+	c.write("plan.yaml", "about: every third\nfaults:\n  - {skip: 3, at: 100ms, for: 500ms}\n")
+	c.run("go", "build", "-trimpath", "-o", "bin/", "./cmd/orchestrator", "./cmd/node")
+	for _, x := range additions {
+		t.Run(x.what, func(t *testing.T) {
+			c := &copiedTree{t, c.dir}
+			for _, shows := range x.shows {
+				args := strings.Split(shows[0], " ")
+				if out := c.run("bin/orchestrator", args...); !strings.Contains("\n"+out, shows[1]) {
+					t.Errorf("orchestrator %s does not say %q but\n%s", shows[0], shows[1], out)
+				}
+			}
+		})
 	}
 	const conformance = "(SoundRows|RowsCost|RowsAre|RowsSay|NoRow)/^secretary$"
 	out := c.run("go", "test", "-trimpath", "-v", "-run", conformance, "./algorithms/mutex")
 	passed := regexp.MustCompile(`--- PASS: \w+/secretary`).FindAllString(out, -1)
-	if len(passed) != 7+3 { // tests of rows, and assumptions
+	if len(passed) != 8+3 { // tests of rows, and assumptions
 		t.Errorf("%d tests of the row pass:\n%s", len(passed), out)
-	}
-}
-
-// A fault of links is one new file and a line of the table of effects; a check one file and a line of its
-// problem; a figure a field and its value. In a copy of the tree that has all of these more, flags, plans,
-// verdicts and columns of results follow.
-func TestAFaultACheckAndAFigureAreAdded(t *testing.T) {
-	c := copyTree(t)
-	c.add("testdata/added/skip.go", "chaos/effect/skip.go")
-	c.insert("chaos/effect/effect.go", "var Kinds = []*Kind{", "&skip, ")
-	c.add("testdata/added/everyone.go", "judge/check/everyone.go")
-	c.insert("judge/check/problem.go", "checks: []check{\n",
-		"\t\t{name: \"everyone\", about: aboutEnough, judge: everyone},\n")
-	c.insert("judge/measure/figures.go", "type Figures struct {\n", "\tTwice number `csv:\"entries_twice\"`\n")
-	c.insert("judge/measure/fold.go", "\tm, s := &f.Measures, f.sections\n\tm.Window = s.Window\n",
-		"\tm.Twice = figure.Count(2 * s.Entries)\n")
-	c.run("go", "build", "-trimpath", "-o", "bin/", "./cmd/orchestrator", "./cmd/node")
-	c.write("plan.yaml", "about: every third\nfaults:\n  - {skip: 3, at: 100ms, for: 500ms}\n")
-
-	const simulated = "simulate --algo central-queued -n 3 --latency 1ms --duration 2s"
-	for _, test := range []struct{ says, command string }{
-		{"have every so manieth message of a link lost", "simulate --help-all"},
-		{"skip 3 at 100ms for 500ms: it hit ", simulated + " --skip 3 --at 100ms --for 500ms"},
-		{"skip 3 at 100ms for 500ms: it hit ", simulated + " --plan plan.yaml"},
-		{"\nthe stored verdict is the same", "verify latest"},
-	} {
-		out := c.run("bin/orchestrator", strings.Split(test.command, " ")...)
-		if !strings.Contains("\n"+out, test.says) {
-			t.Errorf("orchestrator %s does not say %q but\n%s", test.command, test.says, out)
-		}
-	}
-	if verdict := c.read("results/latest/verdict.txt"); !strings.Contains(verdict, "as many entries as") {
-		t.Errorf("the verdict does not have the check:\n%s", verdict)
-	}
-	if rows := c.read("results/latest/runs.csv"); !strings.Contains(rows, ",entries_twice,") {
-		t.Errorf("the figure is no column of runs.csv:\n%s", rows)
-	}
-}
-
-// A kind of runs is a kind of rows, a problem and a table of rows, each with a line where their like are
-// listed. In a copy of the tree that has one more, its algorithm is found, and its runs are made and judged.
-func TestAKindOfRunsIsAddedInFiveFiles(t *testing.T) {
-	c := copyTree(t)
-	c.insert("nodes/spec.go", "\tDetection\n", "\tAsking // they ask, and are answered\n")
-	c.add("testdata/added/asking.go", "nodes/asking/asking.go")
-	c.insert("algorithms/catalog/catalog.go", "\t\"turnstile/nodes\"\n", "\t\"turnstile/nodes/asking\"\n")
-	c.insert("algorithms/catalog/catalog.go", "return slices.Concat(", "asking.Table, ")
-	c.add("testdata/added/answers.go", "judge/check/answers.go")
-	c.insert("judge/check/problem.go", "var Problems = []*Problem{", "Answers, ")
-	c.run("go", "build", "-trimpath", "-o", "bin/", "./cmd/orchestrator", "./cmd/node")
-
-	const simulated = "simulate --algo asking -n 3 --latency 1ms --duration 1s"
-	for _, test := range []struct{ says, command string }{
-		{"\nasking ", "list"},
-		{"\nsummary        A node asks the next one", "list asking"},
-		{"\nVALID", simulated},
-		{"\nthe stored verdict is the same", "verify latest"},
-		{"\nVALID", simulated + " --pause 1 --at 300ms --for 200ms --trials 2"},
-		{"\nVALID", "bench --algo asking -n 3 --duration 300ms --no-progress"},
-		{"whoever waits can still enter", "explore --algo asking -n 2 --check progress"},
-	} {
-		out := c.run("bin/orchestrator", strings.Split(test.command, " ")...)
-		if !strings.Contains("\n"+out, test.says) {
-			t.Errorf("orchestrator %s does not say %q but\n%s", test.command, test.says, out)
-		}
-	}
-	if verdict := c.read("results/latest/verdict.txt"); !strings.Contains(verdict, "questions were answered") {
-		t.Errorf("the verdict does not have the check:\n%s", verdict)
 	}
 }
 
@@ -118,18 +139,6 @@ func TestAKindOfRunsIsAddedInFiveFiles(t *testing.T) {
 type copiedTree struct {
 	t   *testing.T
 	dir string
-}
-
-// copyTree copies the tree, for a test that make test skips.
-func copyTree(t *testing.T) *copiedTree {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("make test-all runs it: it builds a copy of the tree")
-	}
-	t.Parallel()
-	c := &copiedTree{t, t.TempDir()}
-	c.copy("..")
-	return c
 }
 
 func (c *copiedTree) copy(root string) {
