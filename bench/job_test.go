@@ -20,16 +20,6 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// resolved returns the job of a run of processes.
-func resolved(t testing.TB, spec *row.Row, o Options) *Job {
-	t.Helper()
-	j, err := Resolve(o, spec, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return j
-}
-
 // drafted returns the job of options that need not be complete.
 func drafted(t testing.TB, spec *row.Row, o Options, simulated bool) *Job {
 	t.Helper()

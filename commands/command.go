@@ -2,10 +2,12 @@ package commands
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"turnstile/internal/suggest"
 	"turnstile/results"
 )
 
@@ -42,6 +44,9 @@ func (c *Command) in(a *app) *cobra.Command {
 	if c.Args == nil && !c.Raw {
 		cmd.Args = noArgs
 	}
+	if args := cmd.Args; args != nil && c.Below != nil {
+		cmd.Args = func(cmd *cobra.Command, of []string) error { return c.meant(args(cmd, of), of) }
+	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().SetNormalizeFunc(oneFlag)
 	if c.Options != nil {
@@ -77,7 +82,22 @@ func (c *Command) run(cmd *cobra.Command, a *app) error {
 	if c.Notes {
 		a.note(s)
 	}
-	return c.Run(cmd.Context(), a)
+	return c.meant(c.Run(cmd.Context(), a), a.args)
+}
+
+// meant adds to an error which command below this one may have been meant by a misspelt argument.
+func (c *Command) meant(err error, args []string) error {
+	var below []string
+	for _, b := range c.Below {
+		below = append(below, strings.Fields(b.Name)[0])
+	}
+	if err == nil || len(args) == 0 {
+		return err
+	}
+	if near := suggest.Nearest(args[0], below); near != "" {
+		err = fmt.Errorf("%w; did you mean %s %s?", err, strings.Fields(c.Name)[0], near)
+	}
+	return err
 }
 
 // onStored returns what runs a command that is about what open finds below the folder of all result sets:

@@ -206,8 +206,8 @@ func TestKilledWhileItStandsStill(t *testing.T) {
 	if err := r.Stop(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
-	r.Process().Dismiss()
-	<-r.Process().Ended()
+	r.Processes()[0].Dismiss()
+	<-r.Processes()[0].Ended()
 	for end := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		all = slices.DeleteFunc(all, func(pid int) bool { return !runs(pid) })
 		if len(all) == 0 {
