@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+
 	"turnstile/bench/option"
 	"turnstile/internal/chance"
 	"turnstile/nodes/foreign"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
 	"turnstile/internal/chance"
 	"turnstile/nodes"
 	"turnstile/nodes/workload"

@@ -3,6 +3,7 @@ package bench
 import (
 	"cmp"
 	"fmt"
+
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/judge/check"

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"time"
+
 	"turnstile/chaos/effect"
 	"turnstile/nodes"
 	"turnstile/nodes/row"

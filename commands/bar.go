@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/pflag"
 
 	"turnstile/internal/format"
 	"turnstile/internal/terminal"
@@ -130,4 +131,9 @@ func (l *lines) clear() {
 		l.timer.Stop()
 		l.timer = nil
 	}
+}
+
+// addNoProgress adds the flag of all commands that show progress.
+func addNoProgress(f *pflag.FlagSet, off *bool) {
+	f.BoolVar(off, "no-progress", false, "show no progress, even on a terminal")
 }

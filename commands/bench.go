@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -166,11 +165,6 @@ func (c *runCommand) mayHave(o *option.Option) bool {
 	return slices.ContainsFunc(c.problems, func(p *check.Problem) bool { return o.Is(p.Load) })
 }
 
-// addNoProgress adds the flag of all commands that show progress.
-func addNoProgress(f *pflag.FlagSet, off *bool) {
-	f.BoolVar(off, "no-progress", false, "show no progress, even on a terminal")
-}
-
 // resolve works out what the flags imply, and whether they contradict each other. Of two that do, the one of
 // the higher rank counts: the command line overrides the file.
 func (c *benchCall) resolve(s settings) error {
@@ -291,9 +285,6 @@ func (c *benchCall) resolveEnd(s settings) {
 		c.Warmup, c.WarmupLimit = min(c.Duration/10, time.Second), option.WarmupLimit
 	}
 }
-
-// ownSibling returns the path of a program in the folder of this one.
-func ownSibling(name string) string { return filepath.Join(filepath.Dir(terminal.OwnPath()), name) }
 
 // exitStatus returns the exit status of a run that ended with err, which may be nil.
 func exitStatus(r *runs.Run, err error) int {

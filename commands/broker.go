@@ -20,13 +20,6 @@ A run without --nats has such a broker of its own. This command is for observing
 const brokerExample = `  orchestrator broker --port 4222
   orchestrator bench --nats nats://CREDENTIAL@127.0.0.1:4222`
 
-// These make this program the broker, the proxies and the resource of a run.
-var (
-	brokerArgs   = []string{"broker", "--piped"}
-	proxyArgs    = []string{"proxy"}
-	resourceArgs = []string{"resource"}
-)
-
 // A brokerCall is one call of broker.
 type brokerCall struct {
 	port  int

@@ -364,26 +364,6 @@ func printTable(out io.Writer, tallies []study.Tally, problem *check.Problem) {
 	t.Print(out)
 }
 
-// printShrunk shrinks the plan of a simulated run that failed, and prints it as a file.
-func (a *app) printShrunk(ctx context.Context, j *bench.Job) {
-	s, err := study.Shrink(ctx, j)
-	if err == nil && s == nil {
-		return // it is valid
-	}
-	text := ""
-	if err == nil {
-		text, err = s.File(
-			fmt.Sprintf("Of %s, %d is left after %s.", english.Count(s.From, "fault", "faults"), len(s.Faults),
-				english.Count(s.Tries, "run", "runs")),
-			"Save this as shrunk.yaml, and run:", commandOf(j.Spec, &j.Options, false, "./shrunk.yaml"))
-	}
-	if err != nil {
-		fmt.Fprintf(a.stderr, "orchestrator: shrinking the plan: %v\n", err)
-		return
-	}
-	fmt.Fprintf(a.stdout, "\n%s\n", text)
-}
-
 // A serviceHunt is what a call of chaos with --services makes.
 type serviceHunt struct {
 	study.Hunt

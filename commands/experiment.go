@@ -1,7 +1,8 @@
 package commands
 
 import (
-	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,9 +11,12 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"turnstile/bench"
 	"turnstile/bench/runs"
 	"turnstile/bench/study"
+	"turnstile/internal/english"
 	"turnstile/internal/terminal"
+	"turnstile/judge/check"
 	"turnstile/results"
 )
 
@@ -43,26 +47,6 @@ func checkSet(s *runs.Setup, mixed *bool) error {
 // addMixed adds the flag that lets a command change a set that others refer to.
 func addMixed(f *pflag.FlagSet, mixed *bool, more string) {
 	f.BoolVar(mixed, "mixed", false, "change a set that was published"+more)
-}
-
-// equip completes a setup by the programs that serve runs of processes.
-func equip(s *runs.Setup) {
-	s.Versions = versions()
-	s.Broker = append([]string{terminal.OwnPath()}, brokerArgs...)
-	s.Proxy = append([]string{terminal.OwnPath()}, proxyArgs...)
-	s.Agent = append([]string{terminal.OwnPath()}, agentArgs...)
-	s.Services = serviceProgram
-	s.NodeGiven = s.Node != ""
-	s.Resource = append([]string{terminal.OwnPath()}, resourceArgs...)
-	s.Node = cmp.Or(s.Node, ownSibling("node"))
-}
-
-// equipFor is equip, and says what is wrong with the program of a node, if the runs are of processes.
-func equipFor(s *runs.Setup, real bool) error {
-	if equip(s); real {
-		return s.CheckNode()
-	}
-	return nil
 }
 
 // rowsNamed returns the rows that find has by names; all without any.
@@ -106,4 +90,42 @@ func (a *app) printWrong(e *study.Experiment, what, repeat string, r *study.Resu
 		fmt.Fprintf(a.stdout, "       what came of it: %s\n",
 			terminal.CallOn("show", filepath.Join(e.Setup.Results, r.Folder)))
 	}
+}
+
+// unreadable gives the error of a set that cannot be read its exit status.
+func unreadable(err error) error {
+	if errors.As(err, new(study.UnreadableError)) {
+		return failure{err, check.Inconclusive.ExitCode()}
+	}
+	return err
+}
+
+// distinct returns the words in their order, each once.
+func distinct(words []string) (all []string) {
+	for _, word := range words {
+		if !slices.Contains(all, word) {
+			all = append(all, word)
+		}
+	}
+	return all
+}
+
+// printShrunk shrinks the plan of a simulated run that failed, and prints it as a file.
+func (a *app) printShrunk(ctx context.Context, j *bench.Job) {
+	s, err := study.Shrink(ctx, j)
+	if err == nil && s == nil {
+		return // it is valid
+	}
+	text := ""
+	if err == nil {
+		text, err = s.File(
+			fmt.Sprintf("Of %s, %d is left after %s.", english.Count(s.From, "fault", "faults"), len(s.Faults),
+				english.Count(s.Tries, "run", "runs")),
+			"Save this as shrunk.yaml, and run:", commandOf(j.Spec, &j.Options, false, "./shrunk.yaml"))
+	}
+	if err != nil {
+		fmt.Fprintf(a.stderr, "orchestrator: shrinking the plan: %v\n", err)
+		return
+	}
+	fmt.Fprintf(a.stdout, "\n%s\n", text)
 }

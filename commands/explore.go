@@ -381,16 +381,6 @@ func (c *checkNames) Set(text string) error {
 	return nil
 }
 
-// rowsWith returns the algorithms that something holds of.
-func rowsWith(holds func(*spec) bool) (rows []*spec) {
-	for _, row := range catalog.All() {
-		if holds(row) {
-			rows = append(rows, row)
-		}
-	}
-	return rows
-}
-
 // Type names the kind of value, for --help.
 func (c *checkNames) Type() string { return "checks" }
 

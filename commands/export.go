@@ -44,8 +44,6 @@ type exportCall struct {
 	from, until time.Duration
 }
 
-var exportForms = []string{"entries", "shiviz", "perfetto"}
-
 func exportCommand() Command {
 	c := &exportCall{}
 	return Command{

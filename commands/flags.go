@@ -149,3 +149,5 @@ func atMostOne(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("%s takes one argument, and there are %d; see %s --help",
 		cmd.CommandPath(), len(args), cmd.CommandPath())
 }
+
+var exportForms = []string{"entries", "shiviz", "perfetto"}

@@ -34,9 +34,6 @@ has fetched them, or for 24 hours.`
 const hostExample = `  orchestrator hosts join nats://TOKEN@127.0.0.1:4222 --name host-a
   orchestrator hosts join tls://control:4222 --key lab.key`
 
-// agentArgs make this program the agent of a host of a run that has started it.
-var agentArgs = []string{"hosts", "join", "--piped"}
-
 // A hostCall is one call of hosts join.
 type hostCall struct {
 	agent.Options

@@ -3,6 +3,7 @@ package commands
 import (
 	"fmt"
 	"io"
+
 	"turnstile/bench/study"
 	"turnstile/chaos"
 	"turnstile/judge/check"

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -26,8 +25,6 @@ import (
 	"turnstile/nodes/row"
 	"turnstile/results"
 )
-
-type spec = row.Row
 
 const listExample = `  orchestrator list
   orchestrator list maekawa -n 25
@@ -541,14 +538,6 @@ func writeBesides(one *spec, c nodes.Config, line func(name, text string)) {
 	}
 }
 
-// namesOf returns the names of the rows of a table.
-func namesOf(table []*spec) (names []string) {
-	for _, row := range table {
-		names = append(names, row.Name)
-	}
-	return names
-}
-
 // electsWhom says whom a scheme elects.
 func electsWhom(row *spec) []any {
 	whom := [...]string{"anybody", "the highest", "the lowest"}[row.Elector.Wins]
@@ -773,62 +762,6 @@ func listDetector(w io.Writer, row *spec, asJSON bool) error {
 func completeDetector(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	names, how := completeRows(detector.Table, nil)
 	return append(names, cobra.CompletionWithDesc(option.NoDetector, "none, even if the algorithm listens")), how
-}
-
-// ownService returns the service of that name that this program has itself; nil if it has none.
-func ownService(name string) *service.Service {
-	for _, s := range ownServices {
-		if s.Name == name {
-			return s
-		}
-	}
-	return nil
-}
-
-// ownNames are the names of the services that this program has itself.
-func ownNames() (names []string) {
-	for _, s := range ownServices {
-		names = append(names, s.Name)
-	}
-	return names
-}
-
-// noService says that this program does not have a service, and that there is none beside it that may.
-func noService(name string) error {
-	if near := suggest.Nearest(name, ownNames()); near != "" {
-		return fmt.Errorf("there is no service %q here: did you mean %s? The program services has others: build "+
-			"it with make services", name, near)
-	}
-	if name == apart {
-		return fmt.Errorf("the program services-%[1]s, which has %[1]s, is not beside this one, nor in PATH: "+
-			"build it with make services-%[1]s", name)
-	}
-	return fmt.Errorf("the program services, which has %s, is not beside this one, nor in PATH: build it "+
-		"with make services", name)
-}
-
-// findAlgorithm is catalog.Find, and says of the name of a service what runs that.
-func findAlgorithm(name string) (*spec, error) {
-	row, err := catalog.Find(name)
-	if err == nil {
-		return row, nil
-	}
-	if s := ownService(name); s != nil {
-		return nil, fmt.Errorf("%s is a service and no algorithm: orchestrator bench --service %[1]s runs it",
-			s.Name)
-	}
-	if program, wrong := serviceProgram(name); wrong == nil {
-		p := service.Program{Command: program, Name: name}
-		if d, wrong := p.Describe(context.Background()); wrong == nil {
-			command := "bench"
-			if d.Declaration.Elects {
-				command = "elect"
-			}
-			return nil, fmt.Errorf("%s is a service and no algorithm: orchestrator %[2]s --service %[1]s runs it, "+
-				"and %[3]s list has its options", name, command, filepath.Base(program[0]))
-		}
-	}
-	return nil, err
 }
 
 // writeOwnServices lists the services that this program has itself, and says where the others are.

@@ -78,16 +78,6 @@ func notForServices(s settings, flag string) error {
 	return nil
 }
 
-// distinct returns the words in their order, each once.
-func distinct(words []string) (all []string) {
-	for _, word := range words {
-		if !slices.Contains(all, word) {
-			all = append(all, word)
-		}
-	}
-	return all
-}
-
 // matrixOfServices makes the runs of all lines, and prints what they show.
 func (c *matrixCall) matrixOfServices(ctx context.Context, a *app) error {
 	m := &c.services.ServiceMatrix

@@ -249,3 +249,8 @@ func rowNamed(cmd *cobra.Command) *row.Row {
 	}
 	return nil
 }
+
+// isOption reports whether a flag is an option of an algorithm.
+func isOption(f *pflag.Flag) bool {
+	return slices.Contains(f.Annotations[groupKey], optionFlags)
+}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -16,8 +15,6 @@ import (
 
 	"turnstile/bench/runs"
 	"turnstile/bench/service"
-	"turnstile/bench/service/local"
-	"turnstile/bench/service/natskv"
 	"turnstile/bench/site"
 	"turnstile/bench/study"
 	"turnstile/chaos"
@@ -28,33 +25,6 @@ import (
 	"turnstile/nodes/foreign"
 	"turnstile/nodes/host"
 )
-
-// ownServices are the services that this program has itself. All others are in the program services, which is
-// built from a module of its own, so that this one needs no library of theirs.
-var ownServices = slices.Concat([]*service.Service{&natskv.Service}, local.Services)
-
-// serviceProgram returns the program that has a service, with its arguments. That of services-NAME has one
-// whose library takes too long to build.
-func serviceProgram(name string) ([]string, error) {
-	if ownService(name) != nil {
-		return append([]string{terminal.OwnPath()}, serviceArgs...), nil
-	}
-	programs := []string{"services-" + name, "services"}
-	if name == apart {
-		programs = programs[:1]
-	}
-	for _, name := range programs {
-		for _, path := range []string{ownSibling(name), name} {
-			if found, err := exec.LookPath(path); err == nil {
-				return []string{found}, nil
-			}
-		}
-	}
-	return nil, noService(name)
-}
-
-// apart is the service that has a program of its own, built by make services-lease.
-const apart = "lease"
 
 // alsoHere adds the services of this program to the error of another one that has none of some name.
 func alsoHere(err error) (text string) {
@@ -67,9 +37,6 @@ func alsoHere(err error) (text string) {
 	}
 	return text
 }
-
-// serviceArgs make this program that of its own services.
-var serviceArgs = []string{"service"}
 
 func serviceCommand() Command {
 	return Command{

@@ -254,14 +254,6 @@ func (c *sweepCall) run(ctx context.Context, a *app) error {
 	return c.tellSweep(a, runs, left-len(runs), err)
 }
 
-// unreadable gives the error of a set that cannot be read its exit status.
-func unreadable(err error) error {
-	if errors.As(err, new(study.UnreadableError)) {
-		return failure{err, check.Inconclusive.ExitCode()}
-	}
-	return err
-}
-
 // progressText says in one line how far the sweep has come, and what the last run showed.
 func (c *sweepCall) progressText(done, all, before int, began time.Time, r *study.Result) string {
 	rest := time.Since(began) / time.Duration(max(1, done-before)) * time.Duration(all-done)
@@ -368,11 +360,6 @@ func (l *listFlag) splits(text string) bool {
 	}
 	fresh := *l.of
 	return fresh.Value.Set(text) != nil
-}
-
-// isOption reports whether a flag is an option of an algorithm.
-func isOption(f *pflag.Flag) bool {
-	return slices.Contains(f.Annotations[groupKey], optionFlags)
 }
 
 // notOfSweeps are the flags of runs that a sweep has itself, or cannot have.

@@ -13,6 +13,7 @@ import (
 	"os"
 	"testing"
 	"time"
+
 	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/detector"
 	"turnstile/bench"

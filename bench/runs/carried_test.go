@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+
 	"turnstile/bench"
 	"turnstile/bench/benchtest"
 	"turnstile/bench/option"

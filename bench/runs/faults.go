@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
 	"turnstile/bench"
 	"turnstile/bench/site"
 	"turnstile/chaos"

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/benchtest"

@@ -6,6 +6,7 @@ import (
 	"io"
 	"testing"
 	"time"
+
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/option"

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 	"time"
+
 	"turnstile/bench"
 	"turnstile/bench/option"
 	"turnstile/chaos"

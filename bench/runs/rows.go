@@ -3,6 +3,7 @@ package runs
 import (
 	"strings"
 	"time"
+
 	"turnstile/bench"
 	"turnstile/bench/option"
 	"turnstile/chaos/effect"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
 	"turnstile/bench"
 	"turnstile/bench/trial"
 	"turnstile/nodes/history"

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+
 	"turnstile/hosts/agent"
 	"turnstile/internal/offset"
 	"turnstile/nodes"

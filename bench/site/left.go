@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+
 	"turnstile/hosts/agent"
 	"turnstile/internal/broker"
 

@@ -5,6 +5,7 @@ package site
 import (
 	"path/filepath"
 	"testing"
+
 	"turnstile/nodes/host"
 )
 

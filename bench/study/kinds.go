@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"time"
+
 	"turnstile/bench"
 	"turnstile/bench/runs"
 	"turnstile/internal/figure"

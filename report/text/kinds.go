@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"time"
+
 	"turnstile/bench"
 	"turnstile/bench/option"
 	"turnstile/bench/runs"

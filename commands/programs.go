@@ -1,0 +1,63 @@
+package commands
+
+import (
+	"cmp"
+	"os/exec"
+	"path/filepath"
+
+	"turnstile/bench/runs"
+	"turnstile/internal/terminal"
+)
+
+// These make this program another one of a run: a broker, the proxies, the resource process, the agent of a
+// host, or its own services.
+var (
+	brokerArgs   = []string{"broker", "--piped"}
+	proxyArgs    = []string{"proxy"}
+	resourceArgs = []string{"resource"}
+	agentArgs    = []string{"hosts", "join", "--piped"}
+	serviceArgs  = []string{"service"}
+)
+
+// ownSibling returns the path of a program in the folder of this one.
+func ownSibling(name string) string { return filepath.Join(filepath.Dir(terminal.OwnPath()), name) }
+
+// serviceProgram returns the program that has a service, with its arguments. That of services-NAME has one
+// whose library takes too long to build.
+func serviceProgram(name string) ([]string, error) {
+	if ownService(name) != nil {
+		return append([]string{terminal.OwnPath()}, serviceArgs...), nil
+	}
+	programs := []string{"services-" + name, "services"}
+	if name == apart {
+		programs = programs[:1]
+	}
+	for _, name := range programs {
+		for _, path := range []string{ownSibling(name), name} {
+			if found, err := exec.LookPath(path); err == nil {
+				return []string{found}, nil
+			}
+		}
+	}
+	return nil, noService(name)
+}
+
+// equip completes a setup by the programs that serve runs of processes.
+func equip(s *runs.Setup) {
+	s.Versions = versions()
+	s.Broker = append([]string{terminal.OwnPath()}, brokerArgs...)
+	s.Proxy = append([]string{terminal.OwnPath()}, proxyArgs...)
+	s.Agent = append([]string{terminal.OwnPath()}, agentArgs...)
+	s.Services = serviceProgram
+	s.NodeGiven = s.Node != ""
+	s.Resource = append([]string{terminal.OwnPath()}, resourceArgs...)
+	s.Node = cmp.Or(s.Node, ownSibling("node"))
+}
+
+// equipFor is equip, and says what is wrong with the program of a node, if the runs are of processes.
+func equipFor(s *runs.Setup, real bool) error {
+	if equip(s); real {
+		return s.CheckNode()
+	}
+	return nil
+}
