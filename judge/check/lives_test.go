@@ -312,6 +312,39 @@ func TestTheMomentOfADeathIsDoubtful(t *testing.T) {
 	})
 }
 
+// Two enter while a third dies, who has written the account, for no longer than stamps may err: the register
+// and the account tell all the same, so nothing of a section may be left out because somebody died in it.
+func TestADeathHidesNobody(t *testing.T) {
+	w := newWorld(3)
+	w.round()
+	w.mark(history.Measuring)
+	w.round()
+	w.waitsForTheDead()
+	w.ask(1)
+	w.kill(2)
+	w.account++ // by node 2
+	w.enter(0)
+	w.enter(1)
+	w.exit(0)
+	w.exit(1)
+	w.crashed(2)
+	w.inside--
+	w.end()
+	for _, l := range w.Logs {
+		l.StampError = 3000
+	}
+	v := w.judge()
+	for by, want := range map[string]Outcome{"exclusion": Inconclusive, "register": Violated,
+		"account": Violated} {
+		if f := finding(t, v, by); f.Outcome != want {
+			t.Errorf("%s is %v: %s", by, f.Outcome, f.Says)
+		}
+	}
+	if v.Outcome != Violated {
+		t.Errorf("%v: %s", v.Outcome, v.Reason)
+	}
+}
+
 // A register that may count too many convicts nobody by itself, and denies nothing.
 func TestARegisterInDoubt(t *testing.T) {
 	judgeMoments(t, []moment{

@@ -89,27 +89,13 @@ func (f *Fold) crashed(e *history.Event) {
 				c.updated = false
 				r.undone++
 			}
-			r.reap(c)
+			r.takenOut += c.orphaned
+			c.orphaned = 0
 		}
 	}
 	if e.Kind == history.Crashed && e.Count > 0 {
 		f.resource(e.Instance).unknown += e.Count
 	}
-}
-
-// reap takes a client that has ended out of the register, as has been done by now. Those who are about to
-// enter may have read the register before, and be stamped only later.
-func (r *Resource) reap(dead *Client) {
-	if dead.orphaned == 0 {
-		return
-	}
-	for i := range r.Clients {
-		if s := r.Clients[i].open; s != nil && s.State == waiting {
-			s.orphaned += dead.orphaned
-		}
-	}
-	r.orphaned -= dead.orphaned
-	dead.orphaned = 0
 }
 
 // orphan notes that the register may count so many units of a client that may have ended.
@@ -158,7 +144,7 @@ func (f *Fold) afterKill(e *history.Event, d dead, r *Resource, c *Client) {
 		r.step(e)
 		if e.Kind == history.Exited && !e.Refused() {
 			r.updated(c, d.at != math.MaxInt64)
-			r.writeLate(e.Value)
+			r.wrote(e.Value, math.MinInt64)
 		}
 	}
 }

@@ -222,7 +222,7 @@ func (f *Fold) ask(e *history.Event, r *Resource, c *Client) {
 	}
 	s := f.fresh()
 	*s = Section{Resource: r, Node: e.Node, Entry: e.Entry, Units: max(1, e.Count), State: waiting,
-		Due: e.Value, Asked: e.At, Alone: r.line.count+len(r.inside) == 0}
+		Due: e.Value, Asked: e.At, Alone: r.line.count+len(r.inside) == 0, takenOut: r.takenOut}
 	r.ask(s, f.clocks.all)
 	c.open = s
 	r.line.join(s)

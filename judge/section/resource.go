@@ -73,13 +73,14 @@ type Resource struct {
 	others   int64    // when somebody else left last before that
 	ahead    *Misread // an entry that read more than was written until then
 
-	// Units of nodes that were killed, which the register may count until these are taken out.
-	orphaned     uint32
-	unknown      uint32 // units that the register may count too many, since nodes died while they changed it
-	mayBeWritten int64  // the most that a node may have written whose death left no Exited
-	readOfDead   int64  // the latest that a node has written so, as was read; 0: none
-	readOfDeadAt int64  // when it was read
-	writesOfDead uint64 // how often that was
+	// Units of nodes that were killed, which the register may count until they are taken out; and how many of
+	// these are out by now.
+	orphaned, takenOut uint32
+
+	unknown      uint32   // units that the register may count too many, since nodes died while they changed it
+	mayBeWritten int64    // the most that a node may have written whose death left no Exited
+	readOfDead   *Misread // the latest entry that read what a node has written so
+	writesOfDead uint64   // how many did
 }
 
 // A Misread is an entry that read what it should not have.
@@ -124,12 +125,13 @@ func (r *Resource) client(id nodes.ID) *Client {
 	return &r.Clients[id]
 }
 
-// register takes what the register showed to an entry. It may count those who are dead already, and if a node
-// died while it changed the register, units that nobody holds: never too few.
+// register takes what the register showed to an entry, at some time since its request. It may count those who
+// were dead and not taken out then, and if a node died while it changed the register, units that nobody
+// holds: never too few.
 func (r *Resource) register(e *history.Event, s *Section, stretch int) {
-	doubt := r.orphaned + r.unknown
+	doubt := r.orphaned + r.unknown - r.takenOut
 	if s != nil {
-		doubt += s.orphaned
+		doubt += r.takenOut - s.takenOut
 	}
 	certain := e.Count - min(e.Count, doubt)
 	switch over := e.Count > r.Capacity; {
@@ -158,7 +160,7 @@ func (r *Resource) Denies() bool {
 // by now, an exit must come that has written it, by its stamp within the error of stamps.
 func (r *Resource) read(s *Section) {
 	if s.Read > r.Account && s.Read <= r.mayBeWritten {
-		r.Account, r.readOfDead, r.readOfDeadAt = s.Read, s.Read, s.Entered
+		r.Account, r.readOfDead = s.Read, &Misread{s.Node, s.Entered, s.Read}
 		r.writesOfDead++
 	}
 	if r.Capacity == 1 && s.Taken <= s.Units && s.Read > r.Account && r.ahead == nil {
@@ -166,8 +168,7 @@ func (r *Resource) read(s *Section) {
 	}
 }
 
-// write takes what an exit has written. The account ends with the most that anybody wrote: the exit that is
-// last by its stamp may have been an earlier one.
+// write takes what an exit has written.
 func (r *Resource) write(s *Section, at, stampError int64) {
 	if a := r.ahead; a != nil && s.Written >= a.Read {
 		if at-a.At > stampError && r.Early == nil {
@@ -175,18 +176,14 @@ func (r *Resource) write(s *Section, at, stampError int64) {
 		}
 		r.ahead = nil
 	}
-	if s.Written == r.readOfDead && at-r.readOfDeadAt <= stampError {
-		// This is what was read, and not what the dead wrote.
-		r.readOfDead = 0
-		r.writesOfDead--
-	}
-	r.Account = max(r.Account, s.Written)
+	r.wrote(s.Written, at-stampError)
 }
 
-// writeLate takes what an exit has written whose node had been killed.
-func (r *Resource) writeLate(account int64) {
-	if account == r.readOfDead { // it is known already
-		r.readOfDead = 0
+// wrote takes what an exit has written, which may have been read since a time. The account ends with the most
+// that anybody wrote: the exit that is last by its stamp may have been an earlier one.
+func (r *Resource) wrote(account, since int64) {
+	if d := r.readOfDead; d != nil && account == d.Read && d.At >= since {
+		r.readOfDead = nil // it was this exit that wrote it
 		r.writesOfDead--
 	}
 	r.Account = max(r.Account, account)

@@ -64,7 +64,7 @@ type Section struct {
 	clock    nodeClock // of the stamp of its entry, where hosts have several
 	place    int       // in its line
 	missing  uint64    // units, when it was asked for: see Contended
-	orphaned uint32    // units of the dead that the register may have counted shortly before it entered
+	takenOut uint32    // see Resource, when it was asked for
 }
 
 // Served reports whether the section was ever entered.
