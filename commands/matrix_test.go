@@ -25,7 +25,7 @@ func built(t *testing.T, name string) []string {
 		return append([]string{filepath.Join(programs, "orchestrator")}, serviceArgs...)
 	}
 	for _, program := range []string{"services-" + name, "services"} {
-		if path := filepath.Join("..", "..", "bin", program); exists(path) {
+		if path := filepath.Join("..", "bin", program); exists(path) {
 			return []string{path}
 		}
 	}
