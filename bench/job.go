@@ -139,8 +139,8 @@ func Implied(o *Options, spec *row.Row) nodes.Config {
 	return spec.Fitted(nodes.Config{N: o.Config.N}, o.Delays())
 }
 
-// Placement returns which node is on which host; the zero Placement if the run is on one machine. Check says
-// what is wrong with it.
+// Placement returns which node is on which host; the zero Placement if the run is on one machine. Resolve
+// says what is wrong with it.
 func (j *Job) Placement() place.Placement {
 	if j.placed != nil {
 		return *j.placed
@@ -193,7 +193,7 @@ func (j *Job) HostOf(id nodes.ID) int {
 // Network returns what the links of the run do, faults left aside.
 func (j *Job) Network() chaos.Network {
 	n, p := j.Options.Network(), j.Placement()
-	n.RegionOf, _ = n.Regions.Of(&p) // check returns the error
+	n.RegionOf, _ = n.Regions.Of(&p) // Resolve returns the error
 	return n
 }
 

@@ -235,18 +235,18 @@ func (c *benchCall) checkControl(s settings) error {
 
 // row returns the row of what the run is about.
 func (c *benchCall) row(s settings) (*spec, error) {
+	row, err := catalog.Find(c.Algorithm)
+	if err == nil && !slices.Contains(c.problems, check.ProblemOf(row)) && s.rank("algo") < byFlag {
+		delete(s, "algo") // what is set elsewhere is for other runs
+		c.Algorithm = c.algorithm
+	}
 	if used, err := c.useService(s); used || err != nil {
 		return c.Spec, s.blame(err, foreign.ServiceOption)
 	}
 	if used, err := c.useForeign(s); used || err != nil {
 		return c.Spec, s.blame(err, foreignNames...)
 	}
-	row, err := catalog.Find(c.Algorithm)
-	if err == nil && !slices.Contains(c.problems, check.ProblemOf(row)) && s.rank("algo") < byFlag {
-		c.Algorithm = c.algorithm // what is set elsewhere is for other runs
-		row, err = catalog.Find(c.Algorithm)
-	}
-	if err != nil {
+	if row, err = catalog.Find(c.Algorithm); err != nil {
 		_, err = c.find(c.Algorithm)
 	}
 	return row, s.blame(err, "algo")

@@ -37,6 +37,14 @@ func (a *app) onlyRows(asked bool) {
 	}
 }
 
+// trouble is where is said what is wrong, or was not done: beside a document it is no part of that.
+func (a *app) trouble() io.Writer {
+	if a.document != nil {
+		return a.stderr
+	}
+	return a.stdout
+}
+
 // writeRows prints the rows of a table as JSON, if that was asked for. Where it goes to notes a failure.
 func writeRows[R any](a *app, rows []R) {
 	if a.document != nil {

@@ -186,7 +186,7 @@ func (c *chaosCall) run(ctx context.Context, a *app) error {
 		interrupted = ctx.Err()
 	}
 	if interrupted != nil {
-		fmt.Fprintf(a.stdout, "interrupted: %s of %d plans were carried out\n",
+		fmt.Fprintf(a.trouble(), "interrupted: %s of %d plans were carried out\n",
 			english.Thousands(float64(len(results))), c.Simulated+c.Real)
 		a.status = check.Inconclusive.ExitCode()
 	}
@@ -232,7 +232,7 @@ func (c *chaosCall) printCampaign(ctx context.Context, a *app, results []*study.
 	for i := range tallies {
 		if says := tallies[i].Lacks(); says != "" {
 			wrong++
-			fmt.Fprintf(a.stdout, "WRONG  %s\n", says)
+			fmt.Fprintf(a.trouble(), "WRONG  %s\n", says)
 		}
 	}
 	shrunk := map[string]bool{}
@@ -246,7 +246,7 @@ func (c *chaosCall) printCampaign(ctx context.Context, a *app, results []*study.
 			continue
 		}
 		a.printWrong(&c.Experiment, r.Spec.Name, commandOf(r.Spec, &r.Options, !r.Simulated, r.Plan), r)
-		if r.Simulated && !shrunk[r.Spec.Name] { // one of each is enough to begin with
+		if r.Simulated && !shrunk[r.Spec.Name] && a.document == nil { // one of each is enough to begin with
 			shrunk[r.Spec.Name] = true
 			a.printShrunk(ctx, r.Job)
 		}
@@ -302,7 +302,7 @@ func (c *chaosCall) compareRuns(ctx context.Context, a *app) (wrong int) {
 		if r.Wrong == "" {
 			continue
 		}
-		fmt.Fprintf(a.stdout, "WRONG  %s, %s:\n       %s\n", r.Spec.Name, r.Says, r.Wrong)
+		fmt.Fprintf(a.trouble(), "WRONG  %s, %s:\n       %s\n", r.Spec.Name, r.Says, r.Wrong)
 		for _, real := range []bool{false, true} {
 			fmt.Fprintf(a.stdout, "       repeat it: %s --fault %q\n", commandOf(r.Spec, &r.Options, real, ""), r.Says)
 		}
@@ -484,7 +484,7 @@ func (c *chaosCall) hunt(ctx context.Context, a *app) error {
 	}
 	c.services.print(a, before, time.Since(began))
 	if interrupted != nil {
-		fmt.Fprintln(a.stdout, "interrupted: the same command goes on with the plans that are left")
+		fmt.Fprintln(a.trouble(), "interrupted: the same command goes on with the plans that are left")
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 	}
 	return nil

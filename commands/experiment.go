@@ -82,12 +82,12 @@ func (a *app) follow(e *study.Experiment, off bool, takes time.Duration, name st
 
 // printWrong prints that a run is wrong, the command that repeats it, and what is stored of it.
 func (a *app) printWrong(e *study.Experiment, what, repeat string, r *study.Result) {
-	fmt.Fprintf(a.stdout, "WRONG  %s: %s\n", what, r.Wrong)
+	fmt.Fprintf(a.trouble(), "WRONG  %s: %s\n", what, r.Wrong)
 	if repeat != "" {
-		fmt.Fprintf(a.stdout, "       repeat it: %s\n", repeat)
+		fmt.Fprintf(a.trouble(), "       repeat it: %s\n", repeat)
 	}
 	if r.Folder != "" {
-		fmt.Fprintf(a.stdout, "       what came of it: %s\n",
+		fmt.Fprintf(a.trouble(), "       what came of it: %s\n",
 			terminal.CallOn("show", filepath.Join(e.Setup.Results, r.Folder)))
 	}
 }

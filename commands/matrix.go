@@ -219,7 +219,7 @@ func (c *matrixCall) run(ctx context.Context, a *app) error {
 	}
 	fmt.Fprintf(a.stdout, "The table is %s.\n", path)
 	if interrupted != nil {
-		fmt.Fprintln(a.stdout, "interrupted: some cells have no run")
+		fmt.Fprintln(a.trouble(), "interrupted: some cells have no run")
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 	}
 	return nil
@@ -308,7 +308,7 @@ func (a *app) tellTable(path string, wrong, interrupted error) error {
 	}
 	fmt.Fprintf(a.stdout, "The table is %s.\n", path)
 	if interrupted != nil {
-		fmt.Fprintln(a.stdout, "interrupted: the same command goes on with the runs that are left")
+		fmt.Fprintln(a.trouble(), "interrupted: the same command goes on with the runs that are left")
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 	}
 	return nil
@@ -345,7 +345,7 @@ func (a *app) makeSet(ctx context.Context, m *study.Sweep,
 	bar.clear()
 	for _, r := range runs {
 		if r.Err != nil {
-			fmt.Fprintf(a.stdout, "TROUBLE  %s: %v\n", r.Config.Options["service"], r.Err)
+			fmt.Fprintf(a.trouble(), "TROUBLE  %s: %v\n", r.Config.Options["service"], r.Err)
 		}
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {

@@ -188,7 +188,7 @@ func (m *serviceMatrix) tell(a *app) {
 		case c.Differs():
 			differ++
 			a.status = check.Violated.ExitCode()
-			fmt.Fprintf(a.stdout, "DIFFERS  %d %s: %s (%s)\n", c.Line.Number, c.Line.Text(), c.Tells().Says,
+			fmt.Fprintf(a.trouble(), "DIFFERS  %d %s: %s (%s)\n", c.Line.Number, c.Line.Text(), c.Tells().Says,
 				c.Tells().Folder)
 		case c.ShowsNothing():
 			says := "shows nothing"
@@ -361,14 +361,14 @@ func (m *failoverMatrix) tell(a *app, cells int) {
 		}
 		for _, run := range x.LeftOut {
 			out++
-			fmt.Fprintf(a.stdout, "left out  %s: %s (%s)\n", x.Text(), run.Why, run.Folder)
+			fmt.Fprintf(a.trouble(), "left out  %s: %s (%s)\n", x.Text(), run.Why, run.Folder)
 		}
 		if len(x.Runs) == 0 && x.Lacks() == "" {
 			nothing++
 		}
 	}
 	for _, err := range m.Changed() {
-		fmt.Fprintf(a.stdout, "changed  %v\n", err)
+		fmt.Fprintf(a.trouble(), "changed  %v\n", err)
 	}
 	if nothing > 0 || out > 0 {
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())

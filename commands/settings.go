@@ -122,6 +122,9 @@ func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
 	if s.rank(f.Name) == byEnvironment {
 		value = os.Getenv(s[f.Name].place)
 		values = strings.Fields(value)
+		if f.Value.Type() == "stringSlice" { // whose values have commas between on a command line
+			values = strings.Fields(strings.ReplaceAll(value, ",", " "))
+		}
 	}
 	if list, several := f.Value.(pflag.SliceValue); several {
 		return list.Replace(values)

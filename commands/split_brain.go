@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/election"
 	"turnstile/bench/option"
 	"turnstile/bench/study"
@@ -110,11 +111,13 @@ func (c *splitBrainCall) addTo(cmd *cobra.Command) {
 
 // check completes the call, and says what is wrong with it, if anything is.
 func (c *splitBrainCall) check(s settings) (err error) {
-	c.Rows, err = rowsNamed(c.schemes, election.Find, election.Table)
-	if err != nil && s.rank("algo") < byFlag { // what is set elsewhere is for other runs
-		c.Rows, err = election.Table, nil
+	if s.rank("algo") < byFlag { // algorithms that are set elsewhere are for other runs
+		c.schemes = slices.DeleteFunc(c.schemes, func(name string) bool {
+			row, err := catalog.Find(strings.TrimSpace(name))
+			return err == nil && !check.ProblemOf(row).Leads
+		})
 	}
-	if err != nil {
+	if c.Rows, err = rowsNamed(c.schemes, election.Find, election.Table); err != nil {
 		return fmt.Errorf("--algo: %w", err)
 	}
 	for _, text := range c.cuts {
@@ -190,7 +193,7 @@ func (c *splitBrainCall) printSplitBrain(a *app, rows []results.SplitBrainRow, f
 		return r.Inconclusive
 	})
 	nothing := showsNothing(a.stdout, rows)
-	fmt.Fprint(a.stdout, failed)
+	fmt.Fprint(a.trouble(), failed)
 	switch {
 	case differ > 0:
 		a.status = check.Violated.ExitCode()

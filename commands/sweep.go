@@ -207,7 +207,7 @@ func (c *sweepCall) maker() runMaker {
 	return &c.Sweep
 }
 
-// sweep makes the runs.
+// run makes the runs.
 func (c *sweepCall) run(ctx context.Context, a *app) error {
 	if err := c.resolve(a.args); err != nil {
 		return err
@@ -298,7 +298,7 @@ func (c *sweepCall) tellSweep(a *app, runs []*study.Result, left int, err error)
 	}
 	fmt.Fprintf(a.stdout, "The table is %s.\n", filepath.Join(c.Setup.Results, c.Setup.Set, results.RowsFile))
 	if err != nil {
-		fmt.Fprintf(a.stdout, "interrupted: %s left; the same command goes on with them\n",
+		fmt.Fprintf(a.trouble(), "interrupted: %s left; the same command goes on with them\n",
 			english.Count(left, "run is", "runs are"))
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 	}
@@ -864,7 +864,7 @@ func (c *sweepCall) tellRates(a *app, runs []*study.Result, err error) error {
 	fmt.Fprintf(a.stdout, "The table is %s; the runs are in %s.\n", filepath.Join(folder, results.RatesFile),
 		filepath.Join(folder, results.RowsFile))
 	if err != nil {
-		fmt.Fprintln(a.stdout, "interrupted: the same command goes on with what is left")
+		fmt.Fprintln(a.trouble(), "interrupted: the same command goes on with what is left")
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 	}
 	return nil

@@ -38,6 +38,7 @@ type fleet struct {
 	agents []cluster.Node    // that the run has started
 	ended  chan cluster.Node // of these
 	over   chan struct{}     // closed when the run is
+	once   sync.Once         // of closing
 	shared string            // a folder that all hosts see as memory; empty: they share none
 	cut    map[int][]int     // the hosts that each cut of a network is of, by its number
 
@@ -78,7 +79,9 @@ func (s *Setup) joinHosts(ctx context.Context, j *bench.Job, f *fleet, found []a
 	}
 	if !f.own {
 		f.shared = f.findShared(ctx)
-		return f, checkApart(j, f)
+		if err := checkApart(j, f); err != nil {
+			return nil, err
+		}
 	}
 	return f, nil
 }
@@ -374,7 +377,9 @@ func (f *fleet) Collect(ctx context.Context, dir string, origin uint64) error {
 }
 
 // close ends what is left of the run on all hosts, and what it has started itself.
-func (f *fleet) close() {
+func (f *fleet) close() { f.once.Do(f.end) }
+
+func (f *fleet) end() {
 	if f.over != nil {
 		close(f.over)
 	}

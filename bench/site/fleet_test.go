@@ -13,6 +13,7 @@ import (
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/benchtest"
+	"turnstile/bench/cluster"
 	"turnstile/hosts/agent"
 )
 
@@ -78,6 +79,33 @@ func TestClocksOfHostsAreMeasured(t *testing.T) {
 	if off := math.Abs(float64(offset - is)); !known || off > float64(bound) {
 		t.Errorf("the clock is %d ns ahead, and measured as %d within %d", is, offset, bound)
 	}
+}
+
+// Hosts that share no memory cannot serve a run whose clients share a file: that is said, and all is let go.
+func TestHostsThatShareNoMemory(t *testing.T) {
+	t.Setenv(benchtest.Clock, fmt.Sprintf("%d %d %d", agent.Monotonic(), int64(time.Second), 0)) // of host h1
+	spec, err := mutex.Find("ricart-agrawala")
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := bench.Resolve(benchtest.OverHosts("ricart-agrawala", 4, 2), spec, false)
+	if err == nil {
+		err = j.PlaceOn([]string{"h0", "h1"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, f := setup(t), &fleet{ended: make(chan cluster.Node, 2)}
+	found, err := f.start(t.Context(), cluster.NewLauncher(), &s, j, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.plane.Close)
+	_, err = s.joinHosts(t.Context(), j, f, found) // as if a control plane had found them
+	if err == nil || !strings.Contains(err.Error(), "these hosts share no memory") {
+		t.Errorf("they serve the run: %v", err)
+	}
+	f.close()
 }
 
 // Hosts that do not start the node program that was named are told before a run begins.

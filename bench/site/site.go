@@ -46,6 +46,7 @@ func (r *Reservation) Open(ctx context.Context, folder string) (*Site, error) {
 	}
 	if err != nil {
 		s.Close()
+		r.Cancel() // a site may not have its hosts yet
 		return nil, err
 	}
 	return s, nil
@@ -126,7 +127,7 @@ func (s *Site) launch(ctx context.Context) error {
 	s.networks[0] = first
 	for network := range s.networks {
 		for id := range nodes.ID(j.Total()) {
-			upstream := strings.TrimPrefix(s.upstream(id, network), natsScheme)
+			_, upstream, _ := strings.Cut(s.upstream(id, network), "://")
 			if _, err := s.Proxies.Add(ctx, j.HostOf(id), ConnectionName(id, network), upstream); err != nil {
 				return err
 			}
@@ -134,8 +135,6 @@ func (s *Site) launch(ctx context.Context) error {
 	}
 	return nil
 }
-
-const natsScheme = "nats://"
 
 // ConnectionName names the proxy between a node and its broker on a network.
 func ConnectionName(id nodes.ID, network int) string {
@@ -162,8 +161,8 @@ func (s *Site) Reach(id nodes.ID, network int) *host.Broker {
 	if s.tls != nil {
 		b.Pin = s.tls.Pin
 	}
-	if upstream, own := strings.CutPrefix(b.URL, natsScheme); own {
-		b.URL = natsScheme + s.Proxies.Before(ConnectionName(id, network), upstream)
+	if scheme, upstream, found := strings.Cut(b.URL, "://"); found { // nats or, with a certificate, tls
+		b.URL = scheme + "://" + s.Proxies.Before(ConnectionName(id, network), upstream)
 	}
 	return b
 }

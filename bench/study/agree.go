@@ -57,7 +57,7 @@ func (c *Campaign) Compare(ctx context.Context, count int) []*Result {
 		real, virtual := c.compared(row, fault, number, false), c.compared(row, fault, number, true)
 		real.Expect = func(r *Result) {
 			if r.Says = fault; r.Err != nil {
-				r.Wrong = fmt.Sprintf("making the real run: %v", r.Err)
+				r.Wrong = r.Err.Error()
 				return
 			}
 			simulated := c.once(ctx, virtual)

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,17 +58,25 @@ type Result struct {
 const most = 3
 
 // make makes the run of a case, and makes it again while the case asks for that.
-func (e *Experiment) make(ctx context.Context, c *Case) (r *Result) {
-	for range most {
-		if r = e.once(ctx, c); c.Expect != nil {
+func (e *Experiment) make(ctx context.Context, c *Case) *Result {
+	return again(c, func(c *Case) *Result {
+		r := e.once(ctx, c)
+		if c.Expect != nil {
 			c.Expect(r)
 		}
 		r.run, r.tried = nil, nil // many runs take much memory
-		if c.Again == nil {
-			return r
+		return r
+	}, func() bool { return ctx.Err() == nil })
+}
+
+// again makes a case, and makes it again while it asks for that and others may be made.
+func again(c *Case, once func(*Case) *Result, may func() bool) (r *Result) {
+	for range most {
+		if r = once(c); c.Again == nil || !may() {
+			break
 		}
-		if c = c.Again(r); c == nil || ctx.Err() != nil {
-			return r
+		if c = c.Again(r); c == nil {
+			break
 		}
 	}
 	return r
@@ -103,7 +112,7 @@ func (r *Result) store(ctx context.Context, c *Case, s runs.Setup) {
 	}
 	r.Folder = r.run.Folder.Ref()
 	if r.tried = r.run.Tried(); r.tried == nil {
-		r.Err = errors.Join(r.Err, errors.New("it has no trial"))
+		r.Err = cmp.Or(r.Err, errors.New("it has no trial"))
 	} else if trouble := r.run.Trials[0].Trouble; r.Err == nil && trouble != "" {
 		r.Err = errors.New(trouble)
 	}

@@ -21,6 +21,7 @@ import (
 	"turnstile/bench/runs"
 	"turnstile/chaos"
 	"turnstile/internal/chance"
+	"turnstile/internal/ddmin"
 	"turnstile/internal/figure"
 	"turnstile/judge/check"
 	"turnstile/nodes"
@@ -645,12 +646,14 @@ func (s *huntShrinker) shrink() error {
 	}
 	s.shown = fmt.Sprintf("%d of %d runs of the whole plan show it again", count, huntRepeats)
 	if count > 0 {
-		reduce(s.line.Faults, 10*time.Millisecond, func(faults []chaos.Fault) bool {
+		under := func(faults []chaos.Fault) bool {
 			l := s.line
 			l.Faults = slices.Clone(faults)
 			return s.shows(&l)
-		})
+		}
+		ddmin.Reduce(s.line.Faults, 1, under)
 		s.simplify()
+		shorten(s.line.Faults, 10*time.Millisecond, under)
 	}
 	return s.ctx.Err()
 }

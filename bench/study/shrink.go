@@ -56,7 +56,8 @@ func Shrink(ctx context.Context, j *bench.Job) (*shrunk, error) {
 	for i := range s.Faults {
 		s.Faults[i].Hit = nil // that came out in the run, and may change
 	}
-	reduce(s.Faults, time.Millisecond, s.fails)
+	s.Faults = ddmin.Reduce(s.Faults, 1, s.fails)
+	shorten(s.Faults, time.Millisecond, s.fails)
 	if s.err == nil {
 		s.err = ctx.Err()
 	}
@@ -95,10 +96,9 @@ func (s *shrinker) fails(faults []chaos.Fault) bool {
 	return true
 }
 
-// reduce leaves out all faults without which a run still fails, and has the others do less for as short as
-// that allows, but not shorter than the shortest. fails makes a run; it keeps faults with which that fails.
-func reduce(faults []chaos.Fault, shortest time.Duration, fails func([]chaos.Fault) bool) {
-	faults = ddmin.Reduce(faults, 1, fails)
+// shorten has faults do less, for as short as a run with them still fails, but not shorter than the shortest.
+// fails makes a run; it keeps faults with which that fails.
+func shorten(faults []chaos.Fault, shortest time.Duration, fails func([]chaos.Fault) bool) {
 	change := func(i int, change func(*chaos.Fault) bool) bool {
 		changed := slices.Clone(faults)
 		if !change(&changed[i]) || !fails(changed) {

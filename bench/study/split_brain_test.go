@@ -255,12 +255,13 @@ func TestRunsMadeAgain(t *testing.T) {
 		if err := test.c.Check(); err != nil {
 			t.Fatal(err)
 		}
-		made, x := 0, test.c.cases()[0]
-		for again := true; again && made < most; made++ {
-			row := &test.rows[made]
-			again = test.c.tooLittle(x, &Result{Row: row, Wrong: row.Differs})
-		}
-		if made != test.want {
+		made := 0
+		r := again(test.c.caseOf(test.c.cases()[0]), func(*Case) *Result {
+			made++
+			row := &test.rows[made-1]
+			return &Result{Row: row, Wrong: row.Differs}
+		}, func() bool { return true })
+		if made != test.want || r.Row != &test.rows[test.want-1] {
 			t.Errorf("%s: %d runs are made, not %d", test.what, made, test.want)
 		}
 	}

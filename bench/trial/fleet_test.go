@@ -26,10 +26,10 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// Nodes ask a resource process over hosts, and all speak TLS.
+// Nodes ask a resource process over hosts, and all speak TLS, through proxies if there are any.
 func TestHostsSpeakTLS(t *testing.T) {
 	o := benchtest.OverHosts("ricart-agrawala", 4, 2)
-	o.Resource = option.ResourceProcess
+	o.Resource, o.Proxies = option.ResourceProcess, true
 	r := takeApart(t, o)
 	got, err := r.make(t.Context(), t)
 	if err != nil {
@@ -37,6 +37,9 @@ func TestHostsSpeakTLS(t *testing.T) {
 	}
 	if v := got.Verdict; v.Outcome != check.Valid || got.Row.MessagesPerEntry.String() != "6" {
 		t.Errorf("%v, with %v messages per entry: %s", v.Outcome, got.Row.MessagesPerEntry, v.Reason)
+	}
+	if bytes, err := r.Site.Proxies.Bytes(t.Context(), "node "); err != nil || bytes == 0 {
+		t.Errorf("%d bytes have come to the proxies: %v", bytes, err)
 	}
 	url := r.Site.Reach(0, 0).URL
 	if conn, err := nats.Connect(url, nats.Token(r.Site.Reach(0, 0).Token)); err == nil {
