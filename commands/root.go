@@ -81,6 +81,9 @@ func refuseUnknown(root *cobra.Command) {
 		if err != nil {
 			return err
 		}
+		if movedTo[of.Name()] != "" && of.Parent() == root {
+			return of.RunE(of, nil)
+		}
 		of.InitDefaultHelpFlag()
 		return of.Help()
 	}
