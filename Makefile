@@ -231,13 +231,15 @@ storm: ## judge STORM_RUNS (100) runs that are stopped and starved, 200 that are
 	@cd commands && SOAK=1 go test -count=1 -timeout 1h -run '^(TestKills|TestGarbled)'
 
 .PHONY: check
-check: ## look for what tests do not find: format, vet, staticcheck, go.mod
+check: ## look for what tests do not find: format, vet, staticcheck, go.mod, a core that browsers run
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "not formatted: $$unformatted" >&2; exit 1; }
 	go vet ./... ./commands/testdata/stormnode
 	go tool staticcheck ./...
 	go mod tidy -diff
 	cd services && go mod tidy -diff && go run -modfile=../go.mod honnef.co/go/tools/cmd/staticcheck ./...
 	cd services/lease && go mod tidy -diff
+	GOOS=js GOARCH=wasm go build $$(go list ./nodes/... ./algorithms/... ./judge/... ./chaos/... ./report/draw/... | \
+		grep -v '/nodes/host$$')
 
 # A target that ends with nothing but "context deadline exceeded" found nothing: before Go 1.27 the end of
 # FUZZTIME may be reported as a failure (go.dev/issue/75804). What fuzzing finds is printed as a failing input.

@@ -17,7 +17,6 @@ import (
 
 	"turnstile/chaos/effect"
 	"turnstile/internal/chance"
-	"turnstile/internal/input"
 	"turnstile/internal/suggest"
 	"turnstile/internal/yamlfile"
 	"turnstile/nodes/row"
@@ -86,25 +85,18 @@ func drawnPlan(name string, s *Scene) (p *Plan, drawn bool, err error) {
 	return draw(s, n), true, nil
 }
 
-// FindPlan returns the plan that goes by a name, one of ours or of a file, or one that is drawn by a seed for
-// a run (see drawnPlan).
-func FindPlan(name string, s *Scene) (*Plan, error) {
+// FindPlan returns the plan of ours that goes by a name, or the one that is drawn by a seed for a run, as for
+// random:7. It reports whether the name is one of these, and not that of a file.
+func FindPlan(name string, s *Scene) (p *Plan, ours bool, err error) {
 	if p, drawn, err := drawnPlan(name, s); drawn {
-		return p, err
-	}
-	text, err := input.Read(name)
-	if err == nil {
-		return ReadPlan(input.Name(name), text)
+		return p, true, err
 	}
 	all := Plans()
 	isNamed := func(p *Plan) bool { return p.Name == strings.TrimSuffix(name, ".yaml") }
 	if i := slices.IndexFunc(all, isNamed); i >= 0 {
-		return all[i], nil
+		return all[i], true, nil
 	}
-	if strings.ContainsAny(name, "/.") || !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("reading a plan: %w", err)
-	}
-	return nil, fmt.Errorf("there is no plan %s%s, or write a file, as in ./mine.yaml", name, HintAtPlan(name))
+	return nil, false, nil
 }
 
 // HintAtPlan is the end of an error about a name that is none of the plans of ours.

@@ -10,10 +10,9 @@ import (
 	"time"
 	"unsafe"
 
+	"turnstile/internal/mapped"
 	"turnstile/nodes"
 	"turnstile/nodes/leading"
-
-	"golang.org/x/sys/unix"
 )
 
 // A SharedState is the state of the faults of a run, in memory that all its processes share. So a fault takes
@@ -95,7 +94,7 @@ func openSharedState(path string) (*SharedState, error) {
 	if length < leadersAt+leaderLen {
 		return nil, fmt.Errorf("%s is no state of faults: it has %d bytes", path, length)
 	}
-	b, err := unix.Mmap(int(file.Fd()), 0, length, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	b, err := mapped.ReadWrite(file, 0, length)
 	if err != nil {
 		return nil, fmt.Errorf("mapping %s: %w", path, err)
 	}

@@ -169,7 +169,7 @@ func (c *faultFlags) made(s settings, at, lasts time.Duration) (all []chaos.Faul
 func (c *faultFlags) resolve(s settings, scene *chaos.Scene) (name string, all []chaos.Fault, err error) {
 	var p *chaos.Plan
 	if c.plan != "" {
-		if p, err = chaos.FindPlan(c.plan, scene); err != nil {
+		if p, err = readPlan(c.plan, scene); err != nil {
 			return "", nil, fmt.Errorf("--plan: %w", err)
 		}
 		if p.Brokers > 0 && !s.given("brokers") {

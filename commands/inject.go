@@ -100,7 +100,7 @@ func (c *injectCall) addTo(cmd *cobra.Command) {
 func (c *injectCall) asked(s settings) (*control.Request, error) {
 	r := &control.Request{Do: control.Inject}
 	if c.faults.plan != "" {
-		p, err := chaos.FindPlan(c.faults.plan, nil)
+		p, err := readPlan(c.faults.plan, nil)
 		if err != nil {
 			return nil, fmt.Errorf("--plan: %w", err)
 		}

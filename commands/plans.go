@@ -2,14 +2,18 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/internal/english"
+	"turnstile/internal/input"
 	"turnstile/internal/terminal"
 )
 
@@ -53,6 +57,23 @@ func (c *plansCall) addTo(cmd *cobra.Command) {
 	forOneCall(cmd, "algo")
 }
 
+// readPlan returns the plan that goes by a name: that of a file, or else one of ours, or one that is drawn by
+// a seed for a run (see chaos.FindPlan).
+func readPlan(name string, s *chaos.Scene) (*chaos.Plan, error) {
+	text, failed := input.Read(name)
+	if failed == nil {
+		return chaos.ReadPlan(input.Name(name), text)
+	}
+	if p, ours, err := chaos.FindPlan(name, s); ours {
+		return p, err
+	}
+	if strings.ContainsAny(name, "/.") || !errors.Is(failed, fs.ErrNotExist) {
+		return nil, fmt.Errorf("reading a plan: %w", failed)
+	}
+	return nil, fmt.Errorf("there is no plan %s%s, or write a file, as in ./mine.yaml", name,
+		chaos.HintAtPlan(name))
+}
+
 // run lists the plans, those that fit an algorithm if one is named, or explains one.
 func (c *plansCall) run(_ context.Context, a *app) error {
 	names := a.args
@@ -61,7 +82,7 @@ func (c *plansCall) run(_ context.Context, a *app) error {
 	case len(names) > 0 && c.algorithm != "":
 		return fmt.Errorf("--algo lists plans, and %s names one: leave out one of the two", names[0])
 	case len(names) > 0:
-		p, err := chaos.FindPlan(names[0], nil)
+		p, err := readPlan(names[0], nil)
 		if err != nil {
 			return err
 		}

@@ -83,7 +83,7 @@ func TestWhatLeadersDoIsSaid(t *testing.T) {
 
 // With its leader cut off, the majority has another within its timeouts; all agree once the cut is healed.
 func TestElectionsDuringACutAreCounted(t *testing.T) {
-	plan, err := chaos.FindPlan("leader-cut-off", nil)
+	plan, _, err := chaos.FindPlan("leader-cut-off", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func withPlan(t *testing.T, spec *row.Row, plan string) (bench.Options, error) {
 	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Seed, o.Duration, o.Warmup = spec.Name, 5, 7, 2*time.Second, 0
 	o.Latency, o.Workload.Hold = chance.Constant(time.Millisecond), chance.Constant(time.Millisecond)
-	p, err := chaos.FindPlan(plan, drafted(t, spec, o, true).Scene())
+	p, _, err := chaos.FindPlan(plan, drafted(t, spec, o, true).Scene())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,7 +123,7 @@ func TestNetOfHistories(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				plan, err := chaos.FindPlan("random:1", draft.Scene())
+				plan, _, err := chaos.FindPlan("random:1", draft.Scene())
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -74,7 +74,7 @@ func TestCutsAreAsLongAsSchemesNeed(t *testing.T) {
 // cutsOfPlan returns the cuts of a plan of ours.
 func cutsOfPlan(t *testing.T, name string) (all []effect.Cut) {
 	t.Helper()
-	p, err := chaos.FindPlan(name, nil)
+	p, _, err := chaos.FindPlan(name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,9 +7,10 @@ import (
 	"io"
 	"os"
 	"sync/atomic"
+	"syscall"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
+	"turnstile/internal/mapped"
 	"turnstile/nodes"
 )
 
@@ -82,7 +83,7 @@ func Create(path string, o Options) (*Log, error) {
 	}
 	l := &Log{file: file, frozen: o.Frozen, chunkAt: int64(p.header) - pageLen}
 	if err := l.begin(&p); err != nil { // nothing is left behind
-		err = errors.Join(err, unmap(l.header), file.Close(), os.Remove(path))
+		err = errors.Join(err, mapped.Unmap(l.header), file.Close(), os.Remove(path))
 		return nil, fmt.Errorf("creating the log: %w", err)
 	}
 	return l, nil
@@ -110,13 +111,6 @@ func (l *Log) begin(p *preamble) (err error) {
 	return nil
 }
 
-func unmap(b []byte) error {
-	if b == nil {
-		return nil
-	}
-	return unix.Munmap(b)
-}
-
 // countersOf returns the counters in a mapped header.
 func countersOf(header []byte, instances uint32) (*Counters, []InstanceCounters) {
 	first := unsafe.Pointer(&header[preambleLen])
@@ -131,7 +125,7 @@ func (l *Log) nextChunk() error {
 		return err
 	}
 	// The kernel writes the old piece to the disk later.
-	if err := unmap(l.chunk); err != nil {
+	if err := mapped.Unmap(l.chunk); err != nil {
 		return fmt.Errorf("unmapping %s: %w", l.file.Name(), err)
 	}
 	l.chunk, l.used, l.chunkAt = fresh, 0, l.chunkAt+pageLen
@@ -155,12 +149,12 @@ func reserve(file *os.File, at, length int64) error {
 
 func reserveAndMap(file *os.File, at int64, length int) ([]byte, error) {
 	if err := reserve(file, at, int64(length)); err != nil {
-		if errors.Is(err, unix.ENOSPC) {
+		if errors.Is(err, syscall.ENOSPC) {
 			return nil, fmt.Errorf("%s: the disk is full: %w", file.Name(), err)
 		}
 		return nil, fmt.Errorf("reserving space in %s: %w", file.Name(), err)
 	}
-	b, err := unix.Mmap(int(file.Fd()), at, length, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	b, err := mapped.ReadWrite(file, at, length)
 	if err != nil {
 		return nil, fmt.Errorf("mapping %s: %w", file.Name(), err)
 	}
@@ -228,7 +222,7 @@ func (l *Log) Close() error {
 	counted := l.header[preambleLen:]
 	binary.LittleEndian.PutUint64(counted[sealAt:], sealOf(counted))
 	end := l.chunkAt + int64(l.used)
-	err := errors.Join(unmap(l.chunk), unmap(l.header), l.file.Truncate(end), l.file.Close())
+	err := errors.Join(mapped.Unmap(l.chunk), mapped.Unmap(l.header), l.file.Truncate(end), l.file.Close())
 	*l = Log{}
 	if err != nil {
 		return fmt.Errorf("closing the log: %w", err)
@@ -244,7 +238,7 @@ type Watched struct {
 }
 
 // Close ends the watch. The counters must not be used any more.
-func (w *Watched) Close() error { return unmap(w.mapped) }
+func (w *Watched) Close() error { return mapped.Unmap(w.mapped) }
 
 // Watch maps the counters of a log that another process writes, to read them while it runs. A file that is
 // no log yet gives a *formatError.
@@ -265,7 +259,7 @@ func Watch(path string) (*Watched, error) {
 	} else if !p.get(start) || info.Size() < int64(p.header) {
 		return nil, &formatError{path, 0, false, "this is no log of Turnstile, or not yet"}
 	}
-	b, err := unix.Mmap(int(file.Fd()), 0, int(p.countersEnd()), unix.PROT_READ, unix.MAP_SHARED)
+	b, err := mapped.Read(file, 0, int(p.countersEnd()))
 	if err != nil {
 		return nil, fmt.Errorf("watching %s: %w", path, err)
 	}
