@@ -30,7 +30,7 @@ func (j *Job) Carriers() int {
 	return count
 }
 
-// checkTransport says what is wrong with what is to carry the messages.
+// checkTransport checks the options of what carries messages: hosts, brokers, a NATS server, proxies.
 func (j *Job) checkTransport() error {
 	switch {
 	case j.Hosts > 0 && j.Brokers > j.Hosts:
@@ -47,8 +47,8 @@ func (j *Job) checkTransport() error {
 	return nil
 }
 
-// checkResource says what is wrong with where clients are to find what they share, and completes it: the
-// empty word stands for the file.
+// checkResource checks the option resource, which says where the shared resource of the clients is. It stores
+// the word for the file as an empty word.
 func (j *Job) checkResource(simulated bool) error {
 	if j.Resource == option.ResourceFile {
 		j.Resource = ""
@@ -117,8 +117,8 @@ const (
 	storedEntry = loggedEntry / 2 // they compress to less than half
 )
 
-// spareDiskSpace is for what is not known before the run: the entries of a run that lasts for a time,
-// recorded messages if messages circulate, and the tables.
+// spareDiskSpace is an allowance, in bytes, for files whose size is not known before the run: the events of a
+// run that ends by time, the recorded messages of an algorithm whose messages circulate, and the tables.
 const spareDiskSpace = 64 << 20
 
 // DiskSpace returns how much disk space a run takes. The logs of one trial are removed before the next

@@ -15,7 +15,7 @@ import (
 type demand interface {
 	// tidy drops the options that the load has no use for.
 	tidy(o *Options)
-	// check completes the job, and says what is wrong with its options, if anything is.
+	// check completes the job. It returns an error if an option is wrong.
 	check(j *Job) error
 	// one is what is asked for. tooLong returns how long it takes if that is longer than the job measures, and
 	// how long that should measure; otherwise nothing.

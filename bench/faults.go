@@ -47,7 +47,7 @@ func (j *Job) CheckPause(f *chaos.Fault) error {
 	return nil
 }
 
-// FaultIn says what the fault of a number was, without its times, which faults.csv has beside it.
+// FaultIn describes faults by their numbers, without their times, for which faults.csv has columns.
 func FaultIn(faults []chaos.Fault) func(number int) string {
 	return func(number int) string {
 		if number < 1 || number > len(faults) {

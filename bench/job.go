@@ -36,8 +36,8 @@ type Job struct {
 // Options are those of a run.
 type Options = option.Run
 
-// Resolve returns the job of a run of the algorithm spec. The error says what is wrong with the options, and
-// what would be right.
+// Resolve checks the options and returns the job of a run of the algorithm spec. If an option is wrong, the
+// error says what would be right.
 func Resolve(o Options, spec *row.Row, simulated bool) (*Job, error) {
 	d, _ := NewDraft(o, spec, simulated) // Resolve returns the error
 	return d.Resolve()
@@ -62,7 +62,7 @@ func (d *Draft) Scene() *chaos.Scene { return d.of.Scene() }
 // Unchecked returns the job as it is: of a stored run, or of one that is not to be stored.
 func (d *Draft) Unchecked() *Job { return d.of }
 
-// Resolve returns the job. The error says what is wrong with the options, and what would be right.
+// Resolve checks the options and returns the job. If an option is wrong, the error says what would be right.
 func (d *Draft) Resolve() (*Job, error) { return d.of, d.of.check() }
 
 // Under returns the job under other faults.

@@ -2,7 +2,7 @@ package election
 
 import "turnstile/nodes"
 
-// What bullies do of which textbooks say nothing.
+// The textbooks do not say what a bully does when announcements cross, and when nodes rejoin.
 //
 // The announcements of two nodes may cross, as when one comes up again while the other waits for answers, and
 // messages carry no epoch. So a node that follows another than the highest that it has heard of asks that one

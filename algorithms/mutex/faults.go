@@ -69,8 +69,8 @@ func withoutTimeouts(own ...[]row.FaultCell) []row.FaultCell {
 	))
 }
 
-// behindToken are cells of algorithms whose nodes form a line behind the token, each of which sends it to the
-// next.
+// behindToken has the cells that such algorithms share: nodes wait in a line, and each sends the token to the
+// next in the line.
 var behindToken = slices.Concat(
 	under(blocks, tokenLost, "lost-token"),
 	under(starves|blocks, "the requester waits, and those behind it (P), which often are all (B)",

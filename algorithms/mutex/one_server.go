@@ -6,8 +6,8 @@ import (
 	"turnstile/nodes"
 )
 
-// What algorithms have in common whose clients all ask one server outside the cluster: central and its
-// relatives, semaphore and ticket.
+// In central, semaphore and ticket, all clients ask one server outside the cluster. This file has what they
+// share.
 
 func oneServer(nodes.Config) int        { return 1 }
 func theServer(c nodes.Config) nodes.ID { return nodes.ID(c.N) }
@@ -22,7 +22,8 @@ type asker[Request ~struct{ Number uint64 }, Grant ~numbers, Release ~struct{ Se
 	serial  uint64 // of our latest grant
 }
 
-// numbers are those of a grant: the request that it permits, and its place among all grants of the server.
+// numbers has the two numbers of a grant: Number is that of the request that it permits, Serial counts all
+// grants of the server.
 type numbers = struct{ Number, Serial uint64 }
 
 func (a *asker[Request, Grant, Release]) Request(env *nodes.Env) {

@@ -26,7 +26,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// What this program is started for.
+// The test program starts as a node, a broker or another process of a run, if one of these words says so.
 const (
 	testNode   = "TURNSTILE_TEST_NODE"
 	testBroker = "broker-of-the-test"
@@ -36,7 +36,7 @@ const (
 	testResource = "resource-of-the-test"
 )
 
-// Main runs the tests of a package, or what this program is started for by one of them.
+// Main runs the tests of a package, or a node, broker or other process that one of them has started.
 func Main(m *testing.M) {
 	switch {
 	case len(os.Args) == 2 && os.Args[1] == testBroker:
@@ -93,8 +93,8 @@ func runTestAgent() error {
 	return agent.ServePiped(context.Background(), told, os.Stdout, o)
 }
 
-// Clock is the variable that says how the clock of host h1 differs, of two hosts: when it began to, how
-// many nanoseconds it is ahead then, and how much faster it runs, in parts per million.
+// Clock is an environment variable. It sets the clock of host h1, the second of two: since when it differs,
+// by how many nanoseconds it is ahead then, and how many parts per million it is too fast.
 const Clock = "TURNSTILE_TEST_CLOCK"
 
 // clockOfTheTest returns that clock; nil: it is that of all.
@@ -248,7 +248,7 @@ func (r *skippingRing) Receive(env *nodes.Env, _ nodes.ID, _ nodes.Message) {
 	env.Grant()
 }
 
-// Row finds the row of an algorithm, one of those of the tests included.
+// Row finds the row of an algorithm. It knows the algorithms that exist for tests, too.
 func Row(name string) (*row.Row, error) {
 	if spec := stuck(name); spec.New != nil {
 		return spec, nil

@@ -85,7 +85,7 @@ func (p *Proxies) Add(ctx context.Context, host int, name, upstream string) (add
 	return address, err
 }
 
-// Before returns the address of the proxy of that name, or that of what would be behind it if there is none.
+// Before returns the address of the proxy of that name. If there is no such proxy, it returns upstream.
 func (p *Proxies) Before(name, upstream string) string { return cmp.Or(p.at[name], upstream) }
 
 // Begin puts a fault in force: when it returns nil, it is.
