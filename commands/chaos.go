@@ -350,7 +350,7 @@ func tallyEntries(tallies []study.Tally, simulated bool) (all []map[string]any) 
 // printTable prints the tallies of algorithms of one problem.
 func printTable(out io.Writer, tallies []study.Tally, problem *check.Problem) {
 	t := terminal.Table{Head: []string{"", "plans", "inside its model", "outside", problem.Many, "valid",
-		"as its model allows", "inconclusive", "violated inside", "outside", "faults that hit nothing"}}
+		"blocked outside its model", "inconclusive", "violated inside", "outside", "faults that hit nothing"}}
 	for i := range tallies {
 		of := &tallies[i]
 		name := of.Spec.Name

@@ -440,9 +440,9 @@ func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duratio
 		fmt.Fprintf(w, "  progress     %s, in every state%s\n", c.words().can, unless)
 	}
 	if v := x.FirstExcused; v != nil {
-		fmt.Fprintf(w, "  outside its model: %s, the first by %s after %s (it needs %v)\n",
+		fmt.Fprintf(w, "  outside its model: %s, the first by %s after %s (%s)\n",
 			english.Count(x.Excused, "failure", "failures"), v.Check,
-			english.Count(len(v.Schedule.Steps), "step", "steps"), v.OutsideModel)
+			english.Count(len(v.Schedule.Steps), "step", "steps"), v.OutsideModel.Broken(true))
 	}
 	if c.removed {
 		fmt.Fprintf(w, "\n%s, of an earlier exploration, was removed: nothing was found this time\n", c.save)

@@ -289,11 +289,11 @@ func convicts(says string) bool {
 
 // Only violations in the model convict.
 func TestWhatConvicts(t *testing.T) {
-	const outside = "VIOLATED  2 entries overlapped (outside its model: it needs a perfect detector)\n"
+	const outside = "VIOLATED  2 entries overlapped (outside its model: the algorithm assumes that only crashed nodes are suspected, and another was)\n"
 	for says, want := range map[string]bool{
 		"VIOLATED  2 entries overlapped\n": true,
 		outside:                            false,
-		outside + "    also violated: the account lost 1 update (outside its model: it needs no loss)\n": false,
+		outside + "    also violated: the account lost 1 update (outside its model: the algorithm assumes that no message is lost, and one was)\n": false,
 		outside + "    also violated: the account lost 1 update\n":                                       true,
 		outside + "  violated  exclusion  2 entries overlapped\n":                                        true,
 		"a status without a word of it":                                                                  true,
