@@ -133,8 +133,8 @@ func (n Assumption) String() string {
 	return strings.Join(names, ", ")
 }
 
-// brokenWords say of each assumption, in the order of assumptionNames, what an algorithm assumes that rests on
-// it, what happened where it was broken, and, of messages, what may have happened.
+// brokenWords say of each assumption, in the order of assumptionNames, what an algorithm assumes that rests
+// on it, what happened where it was broken, and, of messages, what may have happened.
 var brokenWords = [...]struct{ assumed, happened, may string }{
 	{"no message is lost", "one was", "one may have been"},
 	{"no message arrives twice", "one did", "one may have"},
@@ -326,6 +326,25 @@ type Config struct {
 	// Elect names the elector beside it, whose leader it follows, as ParseInstance reads it; empty: none.
 	Elect   string            `json:"elect,omitempty" yaml:"elect,omitempty"`
 	Options map[string]string `json:"options,omitempty" yaml:"options,omitempty"` // those given, by name
+
+	// Regions and Hosts are where each node is, servers included, by numbers from 0; nil: all are in one
+	// place. A run derives them from its regions and its hosts. A machine that keeps one keeps a copy.
+	Regions []int `json:"regions,omitempty" yaml:"-"`
+	Hosts   []int `json:"hosts,omitempty" yaml:"-"`
+}
+
+// Region returns the region of a node; 0 if all nodes are in one.
+func (c Config) Region(id ID) int { return at(c.Regions, id) }
+
+// Host returns the host of a node; 0 if all nodes are on one.
+func (c Config) Host(id ID) int { return at(c.Hosts, id) }
+
+// at returns the place of a node; 0 if places are not known.
+func at(places []int, id ID) int {
+	if id < 0 || int(id) >= len(places) {
+		return 0
+	}
+	return places[id]
 }
 
 // Capacity returns how many units the resource has.
