@@ -86,7 +86,8 @@ func (s *Scatter) Draw() *Picture {
 	var all Keys
 	for i, d := range []Dot{
 		{Name: "on the frontier: nobody has less of one and no more of the other", front: true},
-		{Name: "others"}, {Name: "CPU-bound, or a lower bound", Hollow: true}, {Name: "known to be broken", Broken: true}} {
+		{Name: "others"}, {Name: "CPU-bound, or a lower bound", Hollow: true},
+		{Name: "known to be broken", Broken: true}} {
 		all.Add(kinds[i], d.Name, func(x, y float64) { p.dot(d, x+keySample/2, y, "") })
 	}
 	if p.Height = p.Legend(4, top+high+40, all) + 4; len(nameless) > 0 {
