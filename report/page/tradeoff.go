@@ -138,9 +138,9 @@ func (m *maker) tradeoff(settings []*setting) (blocks []block) {
 		}
 		rows = slices.Concat(rows, rowsOf(delayCurve, all), rowsOf(messageCurve, all))
 		chart.Panels = append(chart.Panels, panel)
-		if len(missing) > 0 {
-			blocks = append(blocks, block{Text: fmt.Sprintf("Not in the picture, %s: %s.", s.load,
-				strings.Join(missing, "; "))})
+		for _, why := range slices.Sorted(maps.Keys(missing)) {
+			blocks = append(blocks, block{Text: fmt.Sprintf("Not in the picture, %s, since %s: %s.", s.load, why,
+				strings.Join(missing[why], "; "))})
 		}
 	}
 	if len(sides) > 1 {
@@ -152,26 +152,27 @@ func (m *maker) tradeoff(settings []*setting) (blocks []block) {
 }
 
 // panel returns the marks of a side, with a delay in so many microseconds, and which algorithms of the
-// settings have none, and why.
-func (s side) panel(in float64, settings []*setting) (panel draw.Panel, missing []string) {
-	panel.Name = s.load
+// settings have none, by the reason.
+func (s side) panel(in float64, settings []*setting) (panel draw.Panel, missing map[string][]string) {
+	panel.Name, missing = s.load, map[string][]string{}
 	if weight := s.all[0].weight(); weight > 0 {
 		panel.Name += fmt.Sprintf(": %s requests per second of all nodes", number(weight))
 	}
+	const noRun = "there is no run of this size"
 	names := map[string]bool{}
 	for _, e := range s.all {
 		names[e.series] = true
 		if d, why := e.dot(in); why == "" {
 			panel.Dots = append(panel.Dots, d)
 		} else {
-			missing = append(missing, e.series+" ("+why+")")
+			missing[why] = append(missing[why], e.series)
 		}
 	}
 	for _, of := range settings {
 		for _, e := range of.all {
 			if !names[e.series] {
 				names[e.series] = true
-				missing = append(missing, e.series+" (no run of this size)")
+				missing[noRun] = append(missing[noRun], e.series)
 			}
 		}
 	}
@@ -193,9 +194,9 @@ func (e *experiment) dot(in float64) (d draw.Dot, why string) {
 	d.X, d.Y = measured(delayCurve.metric, in), measured(messageCurve.metric, 1)
 	switch {
 	case e.Valid == 0:
-		return d, "no valid trial"
+		return d, "no trial is valid"
 	case d.X.Low <= 0:
-		return d, "nobody waited when another left"
+		return d, "no synchronization delay was measured"
 	case d.Y.Low <= 0:
 		return d, "no messages between nodes are counted"
 	}
