@@ -20,10 +20,11 @@ import (
 )
 
 const reportHelp = `Write a report of a set: report.html, one file that needs no network and no script, and
-the same as report.md, into the folder of the set or --out. It says what was run, on what and by which
-commands, ranks the algorithms, and draws messages, throughput and waits against the number of nodes,
-percentiles, fairness, elections, what faults did, the fault matrix and who led, as far as the set has
-runs about that. Each picture is in the folder report beside it, as SVG, with its data as CSV.
+the same as report.md, into the folder of the set or --out. It draws messages per entry against the
+synchronization delay, messages, throughput and waits against the number of nodes, percentiles,
+fairness, the fault matrix, who led, elections and what faults did, as far as the set has runs about
+that. Behind the pictures it ranks the algorithms, and says what was run, on what and by which
+commands. Each picture is in the folder report beside it, as SVG, with its data as CSV.
 
 Only valid trials are ranked and drawn; the others are counted. docs/reports.md explains all of it.
 
