@@ -50,7 +50,7 @@ func (s *Spec) CheckTake(c Config, take int) error {
 	case take > max(1, s.Units.Take):
 		return &UnitsError{Take: take, row: s}
 	case take > capacity:
-		return fmt.Errorf("take %d: the resource has %s: take fewer, or have it be of %d", take,
+		return fmt.Errorf("take %d: the resource has %s: take fewer, or give it %d", take,
 			english.Count(capacity, "unit", "units"), take)
 	}
 	return nil
