@@ -350,7 +350,8 @@ func (f *folder) next(e *Event) (bool, error) {
 	l := f.readers[first.log]
 	*e = l.event
 	if e.Node < nodes.None || int(e.Node) >= f.nodes {
-		return false, l.fail(l.offset(l.count-1), "the event is of node %d, but there are %d nodes", e.Node, f.nodes)
+		return false, l.fail(l.offset(l.count-1), "the event is of node %d, but there are %d nodes",
+			e.Node, f.nodes)
 	}
 	more, err := l.next()
 	f.err = err // for the next call: this event is whole

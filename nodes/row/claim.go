@@ -31,7 +31,7 @@ type Claim struct {
 // A Trial describes the runs of a claim about elections. If a figure needs a leader and a run has elected
 // none at its end, the run is repeated with twice the duration.
 type Trial struct {
-	Initiators string                          // nodes that campaign at the start, as in --initiators; empty: all
+	Initiators string                          // nodes that campaign first, as in --initiators; empty: all
 	Campaigns  func(c nodes.Config) []nodes.ID // instead of Initiators, if they depend on the size
 	Down       func(c nodes.Config) []nodes.ID // nodes that are down at the start; nil: none
 	Back       time.Duration                   // when they come up again; 0: never

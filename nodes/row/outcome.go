@@ -53,7 +53,7 @@ func (o Outcome) String() string {
 // nodes think and request, or all campaign when the run begins.
 type FaultCell struct {
 	Fault string  // a plan that chaos.ScenariosOf lists
-	May   Outcome // all outcomes that a run may show; X comes with others, since exclusion can but need not break
+	May   Outcome // all outcomes that a run may show; X comes with others: exclusion can break, but need not
 	// Why is the reason: the clients that starve or block, and the paper, if any.
 	Why string
 }
