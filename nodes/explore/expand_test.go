@@ -335,7 +335,7 @@ func TestReplayOfSuspicions(t *testing.T) {
 		"suspect 0>2":                     "there is no node 2: they are 0 to 1",
 		"suspect 0>1; crash 1; trust 0>1": "node 1 is down, and stays suspected",
 		"crash 0; suspect 0>1":            "it is down",
-		"suspect 0":                       "line 4: say which node and whom, such as suspect 0>1",
+		"suspect 0":                       "line 4: suspect takes two nodes, such as suspect 0>1",
 		"req 0; crash 1; rest; try trust 0>1": "node 1 crashes\nnode 0 leaves\n" +
 			"node 0 suspects node 1",
 	} {

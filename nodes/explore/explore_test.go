@@ -236,7 +236,7 @@ func TestExploreRefuses(t *testing.T) {
 		"there can be 0 to 100":    func(o *Options) { o.Losses = -1 },
 		"allow at least one crash": func(o *Options) { o.Restarts = true },
 		"a depth of -1":            func(o *Options) { o.Depth = -1 },
-		`"x" is none of cyclic`:    func(o *Options) { o.Config = o.Config.With("quorums", "x") },
+		`"x" is not one of cyclic`: func(o *Options) { o.Config = o.Config.With("quorums", "x") },
 		"probe sends without end":  func(o *Options) { o.Beside = []row.Instance{probe} },
 		"so nobody campaigns":      func(o *Options) { o.Campaigns = 1 },
 		"elects no leaders: look":  func(o *Options) { o.Checks = []string{replay.CheckLeaders} },
@@ -245,7 +245,7 @@ func TestExploreRefuses(t *testing.T) {
 		"7 entries may pass over a request": func(o *Options) {
 			o.Spec, o.Checks, o.Config.N = rowOf(t, "ricart-agrawala"), ofClients, 8
 		},
-		"2 resources: whether requests are passed": func(o *Options) {
+		"2 resources: fairness can be checked": func(o *Options) {
 			o.Spec, o.Checks = rowOf(t, "central-inside"), ofClients
 			o.Beside = []row.Instance{{Row: o.Spec, Config: o.Config}}
 		},
@@ -368,7 +368,7 @@ func TestChoicesTimersSavesAndStarvation(t *testing.T) {
 		want string // the check, what it says, and the last step
 	}{
 		{modeDeaf, Options{},
-			"starvation: node 0 waits, and whatever happens it is never let in; req 0 choosing 0 0"},
+			"starvation: node 0 waits, and can never enter; req 0 choosing 0 0"},
 		{modePanic, Options{}, "panic: out of luck; req 0 choosing 1 2"},
 		{modeTimer, Options{}, ""},
 		{modeTimer, Options{Config: nodes.Config{N: 2}},
