@@ -180,7 +180,7 @@ const (
 	Stopped                // no request is issued any more
 	Rested                 // every entry is over and every message has arrived
 	Interrupted            // the run was ended from outside, or by the death of a process
-	Stalled                // a client waits and nothing moves or, if Value > 0, just Value messages since an entry
+	Stalled                // a client waits; Value: messages handled since an entry, 0: nothing moves
 )
 
 // The gauges of a run.

@@ -250,8 +250,8 @@ func TestOpenQuestions(t *testing.T) {
 // A node that the process takes for dead goes no further, nor does one of whose run it keeps nothing.
 func TestNodesThatTheResourceRefuses(t *testing.T) {
 	for says, refuse := range map[string]func(*theBooks) error{
-		"takes this node for dead":  func(k *theBooks) error { return k.TakeOut(0, 0) },
-		"keeps nothing of this run": func(k *theBooks) error { return k.asked.Drain() },
+		"takes this node for dead": func(k *theBooks) error { return k.TakeOut(0, 0) },
+		"does not know this run":   func(k *theBooks) error { return k.asked.Drain() },
 	} {
 		s, k := asking(t, rowStack(t, "token-ring", 1), 0, func(c *host.Config) {
 			c.Workload.Hold = chance.Constant(time.Millisecond)

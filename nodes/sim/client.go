@@ -25,8 +25,8 @@ func (w *world) planAll(id nodes.ID) {
 	}
 }
 
-// nextResource returns the resource that the next request of a node is for. It depends on the number of requests of
-// all clients of the node.
+// nextResource returns the resource that the next request of a node is for. It depends on the number of
+// requests of all clients of the node.
 func (w *world) nextResource(id nodes.ID) int32 {
 	count, resources := uint64(1), len(w.lab.Resources)
 	for r := range w.lab.Resources {

@@ -104,8 +104,8 @@ func (w *world) postpone(e event) {
 // A missed event came while its node was paused.
 type missed event
 
-// postponed keeps an event for later and reports true, if its node is paused, or has just resumed and must first
-// handle the events that it missed.
+// postponed keeps an event for later and reports true, if its node is paused, or has just resumed and must
+// first handle the events that it missed.
 func (w *world) postponed(e *event) bool {
 	if len(w.missed) == 0 && w.resumedAt != w.now || e.what > toReceive { // the later kinds are not for nodes
 		return false

@@ -20,7 +20,7 @@ type detectors struct {
 
 	down      []bool      // by node
 	suspected []nodes.Set // by node: the nodes that it suspects
-	wrong     int         // wrong opinions: a node up and suspected, or down and not suspected, for each observer
+	wrong     int         // number of wrong opinions: of a node up but suspected, or down but not
 }
 
 func newDetectors(stack *row.Stack) detectors {
