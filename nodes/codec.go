@@ -46,7 +46,7 @@ func (c *Codec) add(k MessageKind, name string) {
 }
 
 // stackCodec returns the codec of all instances. Instances of one row share numbers. If several rows have a
-// kind of the same name, the names begin with those of the rows, as in raymond.request.
+// kind of the same name, the name of the row comes first, as in raymond.request.
 func stackCodec(instances []Instance) (*Codec, error) {
 	rows := map[string]*Spec{} // the row that used a name last
 	shared := map[string]bool{}

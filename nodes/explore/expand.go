@@ -560,7 +560,7 @@ func (o *Options) validateSuspicions(stack *row.Stack) error {
 		o.Spec.Name)
 }
 
-// tick makes the move of a tick, unless a message or timer is due now, or there are none.
+// tick makes the move of a tick, if there is a message or timer and none is due now.
 func (w *worker) tick() {
 	if w.o.Timing == nil {
 		return

@@ -27,7 +27,7 @@ type Bridge interface {
 	Timers() (running int, ever int64)
 }
 
-// A Breach is an error that breaks the protocol, whatever the program declares.
+// A Breach is an error that breaks the protocol under any declaration.
 type Breach struct {
 	How  uint32 // see history.GrantedTwice
 	Line string // the line that broke it, or how the process ended

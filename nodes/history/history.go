@@ -16,8 +16,8 @@
 // [Open] opens a stored file, or the folder of logs that a killed orchestrator left behind. A [Reader] gives
 // the history to folds. It guarantees them:
 //
-//   - Events come in the order of time; those of one time in the order of their nodes, the orchestrator
-//     (nodes.None) first; those of one node as it recorded them.
+//   - Events come in the order of time; at one time, in the order of their nodes, the orchestrator
+//     (nodes.None) first; of one node, in the order in which it recorded them.
 //   - Close is called once, after the last event, with the NodeLog of each node.
 //   - A file that is cut off, garbled or of another format gives an error that says where. Run returns it
 //     instead of closing the folds. A half-written event at the end of a log is no error: its writer died

@@ -223,7 +223,7 @@ const (
 	bufferLeast = 4 << 10
 )
 
-// openFolder opens the logs of a folder, except those whose process died before they had begun.
+// openFolder opens the logs of a folder, except logs without a preamble (see begun).
 func openFolder(dir string) (*folder, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -114,7 +114,8 @@ func (h *host) lose(network int, conn *nats.Conn) {
 // redial tries to connect again until it succeeds or the loop ends.
 func (h *host) redial(network int) {
 	for {
-		// Messages behind this call in the inbox came by the new connection, those before it by the old one.
+		// Messages behind this call in the inbox came by the new connection, messages before it by the old
+		// one.
 		conn, err := h.join(network, func() { h.post(func() { h.outage.redialled(network) }) })
 		if err == nil {
 			h.post(func() { h.regain(network, conn) })
@@ -148,10 +149,9 @@ func (h *host) post(do func()) {
 	}
 }
 
-// An outage lets a node that reconnects tell messages that were lost with a connection from those that were
-// lost without a reason. A gap before the first message of a stream after either end reconnected is
-// explained, except above the floor of the stream: those the sender sent after the orchestrator said that all
-// nodes were connected, so they must arrive.
+// An outage lets a node that reconnects tell messages that were lost with a connection from messages lost for
+// no reason. A gap before the first message of a stream after either end reconnected is explained, up to the
+// floor of the stream. Messages above the floor were sent after the order Restored, and must arrive.
 type outage struct {
 	connection []uint32 // how often this node reconnected, by network
 	restored   uint32   // the number of the latest order Restored that it has obeyed

@@ -213,7 +213,7 @@ func (h *host) arrive(m *nats.Msg) {
 	}
 }
 
-// arriveNow delivers a message that is not delayed, after those of its link that were.
+// arriveNow delivers a message that is not delayed, after earlier messages of its link that were.
 func (h *host) arriveNow(a *arrival) {
 	if h.tasks.Len() > 0 && h.tasks.First().at <= h.now {
 		h.runDue()

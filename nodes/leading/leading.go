@@ -148,7 +148,7 @@ func (e Electorate) Foremost(since func(nodes.ID) uint64) nodes.ID {
 	return foremost
 }
 
-// Asked reports whether a node that is up takes part, so that a leader is to be elected.
+// Asked reports whether a node that is up takes part: then a leader is to be elected.
 func (e Electorate) Asked() bool {
 	return slices.ContainsFunc(e, func(v Voter) bool { return v.Up && v.TakesPart })
 }

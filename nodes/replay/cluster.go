@@ -308,8 +308,8 @@ func (c *cluster) believes(s Step) error {
 	return nil
 }
 
-// same returns an error unless the nodes are the named ones: with the text nobody if there are none, and
-// otherwise with the format which.
+// same returns an error unless the nodes in are equal those in named. Its text is nobody if are is empty, and
+// otherwise which formats it.
 func same(are, named []nodes.ID, nobody, which string) error {
 	switch {
 	case slices.Equal(are, named):

@@ -118,8 +118,8 @@ type Violation struct {
 	Stall string // the wait-for graph, if a client waits for ever
 }
 
-// InMinority reports whether a node certainly reaches no majority of the clients, given the bits of those
-// that it suspects and has heard from: it suspects half of them, and has heard from too few.
+// InMinority reports whether a node certainly reaches no majority of the clients: it suspects half of them,
+// and has heard from too few. suspects and heard have a bit for each node.
 func (r *Rules) InMinority(suspects, heard uint8) bool {
 	clients := r.stack.N()
 	all := uint8(1<<clients - 1)

@@ -23,7 +23,7 @@ type Leadership struct {
 	// Lapse is how long a leader that cannot reach a majority takes to notice that it no longer leads; nil,
 	// or zero with some options: it may never notice.
 	Lapse func(c nodes.Config) time.Duration
-	// Partitions say who leads in a partition that is healed; nil: not known.
+	// Partitions say which nodes lead in a partition that is healed; nil: not known.
 	Partitions []Partition
 	// Costs is how many messages an election takes without faults; nil: not known.
 	Costs func(c nodes.Config) ElectionCost
@@ -83,8 +83,8 @@ const (
 	LowestWins
 )
 
-// A Partition is who leads while a cluster is cut into sides, and why. After the heal all agree on one
-// leader.
+// A Partition says which nodes lead while a cluster is cut into sides, and why. After the heal all agree on
+// one leader.
 type Partition struct {
 	Cuts Severed
 	Does Parted

@@ -8,8 +8,8 @@ import (
 	"turnstile/nodes/history"
 )
 
-// record records an event at the current time. It keeps events of one time until the time has passed, so
-// flush can sort them.
+// record records an event at the current time. It keeps events of one time until the time has passed; then
+// flush sorts them.
 func (w *world) record(e history.Event) {
 	e.At = w.now
 	if len(w.moment) > 0 && w.moment[0].At != w.now {

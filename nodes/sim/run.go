@@ -63,7 +63,7 @@ func (o *Options) check() error {
 type Result struct {
 	Stall      stall.Reports // of each instance; nil: the run did not stall
 	Cut        error         // why the run ended early: ErrInterrupted, a Panic, or it was too large; else nil
-	Deliveries uint64        // messages handled, except those of failure detectors
+	Deliveries uint64        // messages handled, except by failure detectors
 }
 
 // ErrInterrupted ends a run when its Interrupt is closed.

@@ -56,7 +56,7 @@ type world struct {
 	keeps      uint64 // capacity of the trace
 	message    uint32 // number of the latest message sent, if all are recorded
 	frozen     bool   // exclusion was violated: the trace keeps the messages before it
-	steps      uint64 // messages and timers handled, except those of failure detectors
+	steps      uint64 // messages and timers handled, except by failure detectors
 	moved      uint64 // steps at the latest entry, or when a client began to wait
 	short      uint64 // so many steps without an entry are never a stall
 	last       uint64 // steps when the last request was over

@@ -9,7 +9,7 @@ import (
 	"turnstile/nodes"
 )
 
-// A Receive says when the application of a node takes in messages that have arrived, so that its machines
+// A Receive says when the application of a node takes in messages that have arrived: only then its machines
 // handle them. D. W. Jones (22C:116, lecture notes about distributed mutual exclusion) has three ways: an
 // agent, an interrupt, and polling. The zero value is the agent. Messages of a node to itself, requests,
 // timers and the failure detector never wait.

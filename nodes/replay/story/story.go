@@ -3,7 +3,7 @@
 //
 // In such a file a line
 //
-//	---- replies are counted, whoever they are from
+//	---- replies are counted without regard to their sender
 //
 // begins the output of a form (a mutant of the row) with this title, without the lines that it shares with
 // the first; a line of dashes alone begins the output of the row. Assertions (in, none, leads, believes) are
