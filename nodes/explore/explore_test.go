@@ -77,8 +77,8 @@ func columns(spec *row.Row) []Options {
 	return append(all, listenerColumns(spec)...)
 }
 
-// Spaces of three nodes are explored so far, and to their end by make soak. So are those of two nodes if the
-// row has timers, since whatever it counts with each timeout has no end.
+// Spaces of three nodes are explored up to a bound, and to their end by make soak. So are spaces of two nodes
+// if the row has timers, since counters that rise with each timeout have no end.
 func TestSoundRowsAreCleanAndExhausted(t *testing.T) {
 	most := soak.Pick[uint64](2000, 20_000, endless)
 	for _, spec := range mutex.Table {

@@ -31,14 +31,14 @@ type plainRun struct {
 type plainSeen struct {
 	state   *plainState
 	depth   int
-	waiting []int // clients, unless that is excused
+	waiting []int // clients, unless that is outside the model
 	steps   []int // what follows by steps that bring things on
 }
 
-// A plain finding is what breaks promises in the fewest moves.
+// A plainFinding has the checks that fail in the fewest moves.
 type plainFinding struct {
 	depth  int
-	checks []string // of those that do in so many; none: no promise is broken
+	checks []string // that fail at this depth; empty: none does at any
 }
 
 func (f *plainFinding) note(depth int, check string) {
@@ -149,7 +149,7 @@ func (r *plainRun) expand(at *plainSeen, moves []plainMove) {
 	at.steps, at.waiting = steps, waiting
 }
 
-// needs returns the assumptions that excuse what a check finds.
+// needs returns the assumptions that a check needs.
 func (r *plainRun) needs(check string) nodes.Assumption {
 	switch check {
 	case replay.CheckFairness:
@@ -169,7 +169,7 @@ func (r *plainRun) note(depth int, check string, excuse nodes.Assumption) {
 	r.worst.note(depth, check)
 }
 
-// starvation notes the states in which somebody waits who is let in in none that may follow.
+// starvation notes the states with a client that waits and enters in no state that may follow.
 func (r *plainRun) starvation() {
 	for client := range r.o.Config.N {
 		served := make([]bool, len(r.seen))

@@ -94,7 +94,7 @@ func wholeOf(r *Reader, err error) error {
 	return r.Run(&History{})
 }
 
-// Whatever is garbled is found, where it is, and not taken for something else.
+// A garbled byte anywhere gives an error that says where.
 func TestContentGarbledOrCutOff(t *testing.T) {
 	whole := content(t, saved())
 	for at := 0; at < len(whole); at += soak.Pick(31, 1, 1) {

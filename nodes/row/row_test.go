@@ -143,6 +143,6 @@ func TestOptionsOfATable(t *testing.T) {
 		t.Errorf("the options are %s", got)
 	}
 	if got := table[0].Options[0].Form(); got != "order (circle, pairs)" {
-		t.Errorf("those of the first row have become %s", got)
+		t.Errorf("the values of the first row have become %s", got)
 	}
 }
