@@ -38,7 +38,7 @@ func (o *Options) validateChecks(stack *row.Stack) error {
 	bypass, promised := o.Spec.Exclusion().Promised(o.Config)
 	switch {
 	case o.looksFor(replay.CheckMinority) && o.Spec.Exclusion().Minority == nil:
-		return fmt.Errorf("%s promises nothing about a minority: look for something else", o.Spec.Name)
+		return fmt.Errorf("%s promises nothing of a minority: look for something else", o.Spec.Name)
 	case !o.looksFor(replay.CheckFairness):
 		return nil
 	case !promised:

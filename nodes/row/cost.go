@@ -24,7 +24,7 @@ func Unbounded(low float64) Range { return Range{low, math.Inf(1)} }
 // Exact reports whether only one value will do.
 func (r Range) Exact() bool { return r.Min == r.Max }
 
-// Known reports whether the range excludes any number from 0.
+// Known reports whether the range is narrower than all numbers from 0.
 func (r Range) Known() bool { return r.Min > 0 || !math.IsInf(r.Max, 1) }
 
 // Has reports whether x lies in the range, up to rounding.
