@@ -209,8 +209,8 @@ func (s *Spec) unknownOption(name string) error {
 	return e
 }
 
-// Lacks returns an error that names the missing fields of a row: those that making machines needs, and others
-// that the caller found missing.
+// Lacks returns an error that names the missing fields of a row: fields without which it makes no machines,
+// and others that the caller found missing.
 func (s *Spec) Lacks(others ...string) error {
 	var fields []string
 	if s.New == nil {

@@ -208,12 +208,12 @@ func TestFaultsOutsideTheModel(t *testing.T) {
 		v := x.FirstExcused
 		if x.Violation != nil || !x.Exhausted || v == nil || v.OutsideModel&c.need == 0 && c.check != "" ||
 			c.check != "" && v.Check != c.check {
-			t.Errorf("%s: %+v, first excused %+v", c.o.Spec.Name, x, v)
+			t.Errorf("%s: %+v, first outside the model %+v", c.o.Spec.Name, x, v)
 			continue
 		}
 		c.o.Demand = true
 		if x := explore(t, c.o); x.Violation == nil || x.Violation.OutsideModel != 0 {
-			t.Errorf("%s, excusing nothing: %+v", c.o.Spec.Name, x)
+			t.Errorf("%s, with Demand: %+v", c.o.Spec.Name, x)
 		}
 	}
 }

@@ -21,10 +21,10 @@ type plainRun struct {
 
 	exhausted bool // there are no more states than these
 
-	states, transitions, entries, excuses uint64
-	depth                                 int
+	states, transitions, entries, outsideCount uint64
+	depth                                      int
 
-	worst, excused plainFinding
+	worst, outside plainFinding
 }
 
 // What a plain run remembers of a state.
@@ -135,14 +135,14 @@ func (r *plainRun) expand(at *plainSeen, moves []plainMove) {
 			steps = append(steps, to)
 		}
 	}
-	waiting, excuse := s.clients(r.o, nodes.Waiting), r.broken(s)&(r.o.Spec.SafeIn(r.o.Config)|r.o.Spec.Live)
+	waiting, outside := s.clients(r.o, nodes.Waiting), r.broken(s)&(r.o.Spec.SafeIn(r.o.Config)|r.o.Spec.Live)
 	if stuck && len(waiting) > 0 && r.o.looksFor(replay.CheckDeadlock) {
-		r.note(depth, replay.CheckDeadlock, excuse)
+		r.note(depth, replay.CheckDeadlock, outside)
 	}
 	if r.stack.Elects() {
-		waiting, excuse = r.undecided(s, depth, stuck, moves), r.broken(s)&r.o.Spec.Live
+		waiting, outside = r.undecided(s, depth, stuck, moves), r.broken(s)&r.o.Spec.Live
 	}
-	if !r.o.Demand && excuse != 0 {
+	if !r.o.Demand && outside != 0 {
 		waiting = nil
 	}
 	at = &r.seen[r.ended]
@@ -160,10 +160,10 @@ func (r *plainRun) needs(check string) nodes.Assumption {
 	return r.o.Spec.SafeIn(r.o.Config)
 }
 
-func (r *plainRun) note(depth int, check string, excuse nodes.Assumption) {
-	if excuse != 0 && !r.o.Demand {
-		r.excuses++
-		r.excused.note(depth, check)
+func (r *plainRun) note(depth int, check string, outside nodes.Assumption) {
+	if outside != 0 && !r.o.Demand {
+		r.outsideCount++
+		r.outside.note(depth, check)
 		return
 	}
 	r.worst.note(depth, check)
@@ -215,7 +215,7 @@ func agree(t *testing.T, o Options) *Result {
 	x := explore(t, o)
 	want := newPlain(t, &o).run()
 	if x.States != want.states || x.Transitions != want.transitions || x.Entries != want.entries ||
-		x.Excused != want.excuses || x.Depth != want.depth ||
+		x.Excused != want.outsideCount || x.Depth != want.depth ||
 		x.Exhausted != (want.exhausted && !want.crowded) ||
 		(x.Bound == "copies") != (want.exhausted && want.crowded) ||
 		x.Progress != (want.exhausted && len(want.worst.checks) == 0 && o.looksFor(want.never())) {
@@ -223,7 +223,7 @@ func agree(t *testing.T, o Options) *Result {
 		t.Errorf("%+v\nand plainly\n%+v", x, want)
 	}
 	want.worst.is(t, x.Violation)
-	want.excused.is(t, x.FirstExcused)
+	want.outside.is(t, x.FirstExcused)
 	if t.Failed() {
 		t.Logf("%+v", o)
 	}

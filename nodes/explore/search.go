@@ -348,7 +348,7 @@ const (
 	share     = 1 << 9 // states that a worker expands at a time
 	memoBytes = 80     // memory of a reaction in a worker, as measured
 
-	ahead = 3 // batches of a worker: the current one, and those that wait to be merged
+	ahead = 3 // batches of a worker: the current one, and others that wait to be merged
 )
 
 // sweep expands the level.

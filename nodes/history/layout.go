@@ -10,7 +10,7 @@ import (
 	"turnstile/nodes"
 )
 
-// A log file has, in order: the preamble, the counters of the node, those of each instance, the lateness of
+// A log file has, in order: the preamble, the counters of the node and of each instance, the lateness of
 // timers, four arrays with a word for each node on each network (sent to it, received from it, received from
 // it by multicast, its floor), the trace, the texts of its messages if they have any, padding to a whole
 // page, and then the events, as many whole ones per page as fit. All numbers are little-endian, and counters
@@ -118,7 +118,7 @@ func (p *preamble) offset(event int) int64 {
 //
 // The order of counting detects rest: what a message causes is counted before the message counts as
 // delivered, and what an entry causes before its exit. So if the sums of Delivered and Exits, read first,
-// equal those of Sent and Requests, read after, everything was at rest in between. Pending rises when its
+// equal the sums of Sent and Requests, read after, everything was at rest in between. Pending rises when its
 // cause is counted, and falls only after its effects are counted.
 type Counters struct {
 	State      atomic.Uint64 // a State

@@ -110,7 +110,7 @@ func (t *traffic) broadcast(p *nodes.Process, e *nodes.Effect) {
 }
 
 // publish hands the message of e to the connection, which writes it out when the loop next waits, and returns
-// its number of bytes. It is for the node to or, if that is None, for every other client.
+// its number of bytes. It is for the node to; None: for every other client.
 func (t *traffic) publish(e *nodes.Effect, to nodes.ID, seq uint64) int {
 	h, subject, floor, hearers := t.host, t.everyone, &t.host.log.MultiFloor, uint64(1)
 	env := envelope{kind: e.Kind, multicast: to == nodes.None, from: h.config.Node, seq: seq,

@@ -59,7 +59,7 @@ import (
 //	none 0>1 request     # no such message is on its way
 //	try 1>0 reply        # skipped if it does not apply; try may precede any step above "in"
 //	rest                 # messages arrive, then clients leave, then failure detectors suspect nodes that are
-//	                     # down and trust those that are up, then timers run out, until all is over, and
+//	                     # down and trust nodes that are up, then timers run out, until all is over, and
 //	                     # all agree on a leader
 //
 // Lines above the steps: "copies 1": a message is lost if 1 equal one is on its link when it is sent;

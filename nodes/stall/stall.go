@@ -21,7 +21,7 @@ type Report struct {
 	States []*nodes.NodeStatus `yaml:"states"` // nil: the node did not answer
 }
 
-// A Wait is an edge of the wait-for graph: From waits for To, either directly (By is None) or because To has
+// A Wait is an edge of the wait-for graph: From waits for To, either directly (By: None) or because To has
 // the permission of the node By.
 type Wait struct {
 	From nodes.ID `yaml:"from"`
