@@ -442,7 +442,7 @@ func TestForeignProgramsAreRefused(t *testing.T) {
 		{[]string{"--kinds", "x"}, "--foreign names none"},
 		{[]string{"--foreign", "/no/such/program"}, "/no/such/program"},
 		{[]string{"--foreign", declares("no init_ok")}, "it has to be init_ok"},
-		{[]string{"--foreign", declares("bad declaration")}, `"luck", which is none of nothing, no-loss`},
+		{[]string{"--foreign", declares("bad declaration")}, `"luck", which is not one of nothing, no-loss`},
 	} {
 		status, says := called(t, append([]string{"bench", "-n", "2"}, x.args...)...)
 		if status != usage || !strings.Contains(says, x.says) {

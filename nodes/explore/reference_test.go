@@ -161,7 +161,7 @@ func (p *plain) ways(from *plainState, step bool, happen func(*plainState), scri
 	return []plainMove{m}
 }
 
-// passOver counts who was passed over, and reports whether that is more often than is promised.
+// passOver counts passed-over requests, and reports whether one was passed over more often than promised.
 func (p *plain) passOver(s *plainState, entered bool) (unfair bool) {
 	waiting := s.clients(p.o, nodes.Waiting)
 	for id := range s.passed {

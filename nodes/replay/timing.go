@@ -8,11 +8,11 @@ import (
 	"turnstile/nodes"
 )
 
-// Timing bounds how long things take in an exploration or a schedule. Time passes in ticks. In each tick
-// things may happen in any order and number; what has to happen in it does so before it ends.
+// Timing bounds how long messages and timers take in an exploration or a schedule. Time passes in ticks.
+// Within a tick events may happen in any order and number; events that are due happen before it ends.
 //
-// A timer runs out within what it was set to, rounded outward to whole ticks, so that no run is missed.
-// Handlers take no time. Clients ask and leave when they like.
+// A timer runs out within the bounds that it was set to, rounded outward to whole ticks, so that no run is
+// missed. Handlers take no time. Clients ask and leave at any time.
 type Timing struct {
 	Tick    time.Duration
 	Latency Latency // of each message, in whole ticks
@@ -50,7 +50,7 @@ func (l *Latency) MarshalText() ([]byte, error) { return []byte(l.String()), nil
 // Type names the values of the flag.
 func (*Latency) Type() string { return "latency" }
 
-// Breaks returns what does not hold without a Timing: a message may take any time, and a node may stand still
+// Breaks returns the assumptions that a nil Timing breaks: a message may take any time, and a node may pause
 // while others do anything.
 func (t *Timing) Breaks() nodes.Assumption {
 	if t == nil {
@@ -59,10 +59,10 @@ func (t *Timing) Breaks() nodes.Assumption {
 	return 0
 }
 
-// mostTicks bounds a latency, since a message is another flight after each tick.
+// mostTicks bounds a latency, since an exploration stores a message anew for each tick.
 const mostTicks = 100
 
-// Validate says what is wrong with the timing, if anything is, and what would be right.
+// Validate returns what is wrong with the timing, and what would be right.
 func (t *Timing) Validate() error {
 	least, most := t.Latency.Least, t.Latency.Most
 	switch {
@@ -81,16 +81,16 @@ func (t *Timing) Validate() error {
 // String prints the timing as in a schedule.
 func (t *Timing) String() string { return fmt.Sprint(t.Tick, " ", &t.Latency) }
 
-// A Window says in how many ticks something can happen, and in how many it must have. Without timing all
-// windows are zero: everything can happen now, and no tick comes.
+// A Window says in how many ticks an event may happen (Opens), and in how many it must (Closes). Without
+// timing all windows are zero: everything may happen now, and no tick comes.
 type Window struct{ Opens, Closes int64 }
 
 func (w Window) Open() bool    { return w.Opens == 0 }
 func (w Window) Due() bool     { return w.Closes == 0 }
 func (w Window) Later() Window { return Window{max(0, w.Opens-1), w.Closes - 1} }
 
-// window returns the window of something that takes between two times. As in all hosts, machines may give
-// them in either order, and negative ones count as zero.
+// window returns the window of an event that takes from one time to another. As in all hosts, machines may
+// give them in either order, and negative ones count as zero.
 func (t *Timing) window(from, to time.Duration) Window {
 	if t == nil {
 		return Window{}
@@ -125,8 +125,7 @@ func (t *Timing) Timer(e *nodes.Effect) RunningTimer {
 	return RunningTimer{e.Instance, e.Timer, e.Gen, t.window(e.Min, e.Max)}
 }
 
-// Timers returns the running timers of a process: those it had before that still run, and those that were
-// set.
+// Timers returns the running timers of a process, with their windows from before or set.
 func (t *Timing) Timers(p *nodes.Process, before, set []RunningTimer) (all []RunningTimer) {
 	for i := range p.Stack().Instances() {
 		for timer, gen := range p.Timers(int32(i)) {
