@@ -19,7 +19,8 @@ var heartbeatRow = row.Row{
 	Source: "Aguilera, Chen and Toueg, Heartbeat: a timeout-free failure detector for quiescent reliable " +
 		"communication, WDAG 1997; Chandra and Toueg, Unreliable failure detectors for reliable distributed " +
 		"systems, JACM 43(2), 1996",
-	Summary:  "Every node sends all others a heartbeat each period, and suspects nodes that were silent too long.",
+	Summary: "Every node sends all others a heartbeat each period, and suspects nodes that were silent too " +
+		"long.",
 	Detector: &row.Detection{Tells: tells},
 }
 

@@ -33,7 +33,8 @@ var swimRow = row.Row{
 	Source: "Das, Gupta and Motivala, SWIM: scalable weakly-consistent infection-style process group " +
 		"membership protocol, DSN 2002; local health: Dadgar, Phillips and Currey, Lifeguard: local " +
 		"health awareness for more accurate failure detection, DSN-W 2018",
-	Summary: "Every node pings one other each period, asks k others to ping it too if it is silent, and gossips.",
+	Summary: "Every node pings one other each period, asks k others to ping it too if it is silent, and " +
+		"gossips.",
 	// If several members are down, helpers may be down as well. Health scores then rise, and periods grow.
 	Detector: &row.Detection{Tells: func(c nodes.Config, message time.Duration, down int) time.Duration {
 		if down > 1 {

@@ -43,9 +43,11 @@ var printedAnnounceOption = nodes.Option{Name: "announce", Values: []string{"non
 // changPrinted follows the rules as printed. The first one that applies counts:
 //
 //   - an identity higher than one's own is passed on;
+//
 //   - a lower one is replaced by one's own;
 //
 //   - a participant discards a lower one: never, since the rule before applies;
+//
 //   - one's own makes one the leader.
 //
 // Sending makes a node a participant for ever, so that it begins no election of its own. So the highest
