@@ -1,4 +1,4 @@
-// Package catalog lists the rows of all kinds of algorithms, for those that take any, and finds what runs
+// Package catalog lists the rows of all kinds of algorithms, for code that takes any, and finds what runs
 // beside them.
 package catalog
 
@@ -29,10 +29,10 @@ func OptionNames() (names []string) {
 	return names
 }
 
-// Find returns the row of the algorithm that goes by name or has it as an alias.
+// Find returns the row with this name or alias.
 func Find(name string) (*row.Row, error) { return row.Find("algorithm", All(), name) }
 
-// Story returns the story of a row whose path from the root of a clone is given, if there is one.
+// Story returns the story of a row by its path from the root of a clone, if it exists.
 func Story(path string) (story fs.File, found bool) {
 	for folder, files := range map[string]embed.FS{"algorithms/mutex": mutex.Stories,
 		"algorithms/election": election.Stories} {
@@ -44,8 +44,8 @@ func Story(path string) (story fs.File, found bool) {
 	return nil, false
 }
 
-// Of returns the row of a run: of the algorithm that goes by name, or of the foreign program or the service
-// that its configuration names.
+// Of returns the row of a run: of the algorithm with this name, or of the foreign program or service that
+// its configuration names.
 func Of(name string, c nodes.Config) (*row.Row, error) {
 	if foreign.Is(c) {
 		return foreign.Row(c)
@@ -53,7 +53,7 @@ func Of(name string, c nodes.Config) (*row.Row, error) {
 	return Find(name)
 }
 
-// Elector returns the elector that an algorithm of such a configuration follows, for a run of such delays:
+// Elector returns the elector that an algorithm follows in this configuration, for a run with such delays:
 // see row.ParseInstance.
 func Elector(c nodes.Config, d nodes.Delays) (row.Instance, error) {
 	in, err := row.ParseInstance("scheme of election", election.Table, c.Elect, c.N, d)
@@ -63,7 +63,7 @@ func Elector(c nodes.Config, d nodes.Delays) (row.Instance, error) {
 	return in, nil
 }
 
-// A Part is an instance of a stack as data, as a node process is told of it.
+// A Part is an instance of a stack as data, as sent to a node process.
 type Part struct {
 	Row    string       `json:"row"` // its name
 	Config nodes.Config `json:"config"`
@@ -77,7 +77,7 @@ func PartsOf(s *row.Stack) (all []Part) {
 	return all
 }
 
-// Assemble returns the stack of which these are the instances.
+// Assemble returns the stack with these instances.
 func Assemble(parts []Part) (*row.Stack, error) {
 	var all []row.Instance
 	for _, p := range parts {
@@ -88,7 +88,7 @@ func Assemble(parts []Part) (*row.Stack, error) {
 		all = append(all, row.Instance{Row: found, Config: p.Config})
 	}
 	if len(all) == 0 {
-		return nil, errors.New("a node without machines: it takes one at least")
+		return nil, errors.New("a node without machines: it needs at least one")
 	}
 	return row.Assemble(all[0], all[1:]...)
 }
