@@ -160,7 +160,7 @@ func (p *phi) late(peer *phiPeer) bool {
 	case t <= peer.sum:
 		return false
 	case t == n*phiLongest:
-		return true // silent for phiLongest: late whatever the intervals were
+		return true // silent for phiLongest: late for any intervals
 	}
 	variance := max(n*peer.squares-peer.sum*peer.sum, n*n*p.least*p.least)
 	return 100*(t-peer.sum)*(t-peer.sum) >= p.bound*variance

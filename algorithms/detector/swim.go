@@ -459,7 +459,7 @@ func swimLimit(c nodes.Config) int { return count(c, swimSuspicionOption) * int(
 // a given member with probability 1-(1-1/(n-1))^(n-1). Otherwise about one ping a period comes to each
 // member, at any time.
 var swimClaims = []row.Claim{
-	{Figure: row.MessagesPerMember, Source: "a ping and an ack, whatever N is", Sizes: []int{8, 32, 128},
+	{Figure: row.MessagesPerMember, Source: "a ping and an ack, for any N", Sizes: []int{8, 32, 128},
 		Options: map[string]string{"in-step": "yes"},
 		Value:   func(nodes.Config) row.Range { return row.Exactly(2) }},
 	{Figure: row.PeriodsToProbe, Source: "1/(1-(1-1/(N-1))^(N-1)), in step", Within: row.Mean,

@@ -80,7 +80,7 @@ var (
 		Usage: timeoutOption.Usage, Bound: &nodes.TimeoutBound{Formula: "2T",
 			Covers: func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message }}}
 	adaptOption = nodes.Option{Name: "adapt", Default: "0s",
-		Usage: "what is added to the timeout of a peer each time that it was suspected wrongly, in whole periods",
+		Usage: "what each wrong suspicion of a peer adds to its timeout, in whole periods",
 		Check: func(_ nodes.Config, value string) error { return row.CheckTime(value, 0, time.Hour, "100ms") }}
 )
 

@@ -47,4 +47,4 @@ var bullyFourPhasePrintedRow = row.Row{
 // are leaders. But suppose that one dies and the next in rank does not notice. The nodes that do send
 // STATUS_POLL, a higher node answers, they give up, and nobody ever leads.
 var mendedOption = nodes.Option{Name: "mended", Values: []string{"nothing", "phase-4"}, Default: "nothing",
-	Usage: "what is mended: nothing, or that NEW_STATE is answered and the elector sets its own status"}
+	Usage: "what to correct: nothing, or that NEW_STATE is answered and the elector sets its own status"}

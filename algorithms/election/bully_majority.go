@@ -49,7 +49,7 @@ var bullyMajorityRow = row.Row{
 // A node that gets no OK in time claims the epoch after the highest that it knows of. Lower nodes vote for a
 // claim if its epoch is higher than all they know of, so that each node votes once in an epoch. With the
 // votes of a majority, its own among them, the node leads in that epoch. Two majorities have a node in
-// common, so an epoch has one leader, whatever becomes of messages and clocks. Nodes save epochs before they
+// common, so an epoch has one leader, for any messages and clocks. Nodes save epochs before they
 // send them, so this holds over crashes too. A message of a lower epoch does not change its receiver's
 // state.
 //

@@ -65,12 +65,12 @@ var lockOption = nodes.Option{Name: "lock", Default: "500ms",
 		return 5 * c.Duration(answerOption)
 	}}}
 
-// bullySharedDisk is the bully algorithm with a lock on a shared disk that decides who leads: see
-// sharedDisk.
+// bullySharedDisk is the bully algorithm with a lock on a shared disk, which decides on the leader:
+// see sharedDisk.
 //
 // A node that gets no OK in time takes the lock, and leads in the lock's term if it gets it. Before it holds
-// an election, a node reads who owns the lock. It follows the owner as long as that writes its heartbeat,
-// whatever the detector says. So a partition between nodes changes nothing, and each term has one leader.
+// an election, a node reads the owner of the lock. It follows the owner as long as that writes its heartbeat,
+// even against the detector. So a partition between nodes changes nothing, and each term has one leader.
 // The lock decides, not the rank: a higher node that comes up waits until the owner is gone.
 //
 // A leader stops when the disk has answered none of its writes of the last half of lockOption. The lock
@@ -104,7 +104,7 @@ type diskStage uint8
 
 const (
 	diskIdle    diskStage = iota // no election
-	diskReading                  // for the disk to say who owns the lock
+	diskReading                  // for the disk to name the owner of the lock
 	diskAsking                   // for OK
 	diskLocking                  // for the lock
 	diskWaiting                  // for COORDINATOR
@@ -121,7 +121,7 @@ type (
 // The timers of a bullySharedDisk.
 const (
 	diskStep  nodes.TimerKind = iota // the wait of the current stage is over
-	diskDoubt                        // the leader is silent: read again who owns the lock
+	diskDoubt                        // the leader is silent: read the owner of the lock again
 	diskTick                         // the leader is to write its heartbeat
 )
 
@@ -164,7 +164,7 @@ func (b *bullySharedDisk) enter(env *nodes.Env, stage diskStage, longest time.Du
 	env.SetTimer(nodes.Timer{Kind: diskStep}, longest, longest)
 }
 
-// read asks the disk who owns the lock.
+// read asks the disk for the owner of the lock.
 func (b *bullySharedDisk) read(env *nodes.Env) {
 	env.Send(b.disk(env), diskRead{})
 	b.enter(env, diskReading, b.wait)
@@ -214,7 +214,7 @@ func (b *bullySharedDisk) lose(env *nodes.Env) {
 	b.enter(env, diskPausing, 2*b.wait)
 }
 
-// follow records who leads in which term, and ends an election.
+// follow records the leader and its term, and ends an election.
 func (b *bullySharedDisk) follow(env *nodes.Env, leader nodes.ID, term uint64) {
 	env.StopTimer(nodes.Timer{Kind: diskDoubt})
 	env.StopTimer(nodes.Timer{Kind: diskTick})

@@ -20,7 +20,7 @@ var changRobertsRow = row.Row{
 	Source: "E. Chang and R. Roberts, An improved algorithm for decentralized extrema-finding in " +
 		"circular configurations of processes, CACM 22(5), 1979",
 	Summary: "Each candidate sends its identity round the ring; a node passes on only what is higher " +
-		"than its own, so the highest alone comes back to its owner, who leads.",
+		"than its own, so the highest alone comes back to its owner, which leads.",
 	Elector: &row.Leadership{Wins: row.HighestWins, Rank: rankInRing,
 		Partitions: ringPartitions, Costs: changRobertsCosts},
 	Published: changRobertsClaims,
@@ -60,10 +60,10 @@ func changClaim(says, order string, within row.Tolerance, cost func(n int) float
 // changRoberts is the algorithm of Chang and Roberts. It adds an announcement, and numbers of elections, so
 // that another can follow.
 //
-// Only the node with the highest identity ever leads, whatever is lost, copied, late or forgotten: it stops
-// every other identity. It does lead in the end: in an election, nobody stops the highest identity on its
-// way. That comes to its owner, and makes all nodes take part on its way. The highest node is among them,
-// and its own identity comes back.
+// Only the node with the highest identity ever leads, even if messages are lost, copied or late, or nodes
+// forget: it stops every other identity. It does lead in the end: in an election, nobody stops the highest
+// identity on its way. That comes to its owner, and makes all nodes take part on its way. The highest node
+// is among them, and its own identity comes back.
 //
 // A node that comes up again and has forgotten that it took part may send its identity twice; the second to
 // come back finds the election over. While the node with the highest identity is down, nobody leads.

@@ -27,18 +27,18 @@ var changRobertsPrintedRow = row.Row{
 		At:    nodes.Config{N: 2},
 	},
 	Faults: silent(
-		under(starves, "known to be broken: only the leader learns who leads", "stopped-leader",
+		under(starves, "known to be broken: only the leader learns the outcome", "stopped-leader",
 			"stopped-node", "slow-node", "skewed-clocks", "late-election", "overtaking-election",
 			"copied-election"),
-		under(starves|unhit, "known to be broken: only the leader learns who leads, and nothing is sent to lose",
+		under(starves|unhit, "known to be broken: only the leader learns the outcome, and nothing is sent to lose",
 			"broker-restart"),
-		under(starves|blocks|unhit, "known to be broken: only the leader learns who leads, or its identity is "+
-			"lost (B)",
+		under(starves|blocks|unhit, "known to be broken: only the leader learns the outcome, or its "+
+			"identity is lost (B)",
 			"lossy-election")),
 }
 
 var printedAnnounceOption = nodes.Option{Name: "announce", Values: []string{"none", "circulate"},
-	Default: "none", Usage: "how the others learn who leads"}
+	Default: "none", Usage: "how the others learn the leader"}
 
 // changPrinted follows the rules as printed. The first one that applies counts:
 //

@@ -46,7 +46,7 @@ var fastBullyRow = row.Row{
 //
 // A node that comes up again says so to all (IAMUP), and each answers with its VIEW of which nodes are up.
 // If no higher node is up, the node announces itself; otherwise it follows the highest, which leads. From a
-// view a node needs only that its sender is up, which the answer itself shows, and who leads; so a view here
+// view a node needs only that its sender is up, which the answer itself shows, and the leader; so a view here
 // is the leader of its sender. The leaders of two partitions become one as in the bully algorithm: see
 // bullyRejoin.
 //

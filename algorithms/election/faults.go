@@ -79,9 +79,9 @@ func watchful(own ...[]row.FaultCell) []row.FaultCell {
 			"overtaking-election"),
 		under(recovers, "messages are idempotent, and numbered where they could be stale",
 			"copied-election"),
-		under(recovers, "a node that waits in vain asks again, or learns from a heartbeat who leads",
+		under(recovers, "a node that waits in vain asks again, or learns the leader from a heartbeat",
 			"lossy-election"),
-		under(recovers, "a node that comes up again asks who leads, or holds an election",
+		under(recovers, "a node that comes up again asks for the leader, or holds an election",
 			comebacks...),
 		under(recovers, "a node whose timers run out at once asks, and is answered",
 			"skewed-clocks"),
@@ -104,8 +104,8 @@ func splitting(why string, own ...[]row.FaultCell) []row.FaultCell {
 	))
 }
 
-// single returns the cells of an elector that acts on silence and has one leader per term, whatever happens
-// to messages: its own, and that it recovers from all other faults.
+// single returns the cells of an elector that acts on silence and has one leader per term, with any
+// message faults: its own, and that it recovers from all other faults.
 func single(why string, own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), watchful(
 		under(recovers, why, cuts...),

@@ -31,10 +31,10 @@ var franklinRow = row.Row{
 // Of two neighbours one gives up. A candidate that gets its own identity back is the only one, and leads
 // when it has it from both sides; the highest node never gives up.
 //
-// Whatever is lost, copied or late, no two lead. Otherwise the identity of each would have passed the other
-// before that became a candidate in its present life, which cannot hold for both. Hence Life: a node takes
-// identities off the ring that it sent in an earlier life. But a node that has forgotten that it took part
-// numbers elections anew, and if messages overtake each other as well, two may lead.
+// No two lead, even if messages are lost, copied or late. Otherwise the identity of each would have passed
+// the other before that became a candidate in its present life, which cannot hold for both. Hence Life: a
+// node takes identities off the ring that it sent in an earlier life. But a node that has forgotten that it
+// took part numbers elections anew, and if messages overtake each other as well, two may lead.
 //
 // A neighbour may be one round ahead, but not two, since for the next round it needs this node's identity.
 // So early identities are kept, and two places for each side are enough. A node that gives up passes on what

@@ -28,8 +28,8 @@ var hirschbergSinclairRow = row.Row{
 //
 // A probe goes as far as its phase says, unless a higher node stops it. The node at its end replies; when
 // both replies are in, the candidate doubles the distance. A probe that comes back to its sender has gone
-// all the way round. Only the highest node's probe does, so it alone ever leads, whatever is lost, copied,
-// late or forgotten.
+// all the way round. Only the highest node's probe does, so it alone ever leads, even if messages are
+// lost, copied or late, or nodes forget.
 //
 // A probe says in which direction it goes: on a ring of two, both come by the same link.
 type hirschbergSinclair struct {

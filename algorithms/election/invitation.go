@@ -68,8 +68,8 @@ var invitationClaims = []row.Claim{{
 // not come, the node is alone: the coordinator of a group of its own, as when it came up.
 //
 // A group has one leader at most. Its number is its coordinator and a count that this has never used, in any
-// of its lives, since it saves a count first. Nothing else is needed, whatever is lost, late, doubled or
-// slow. The count exceeds the counts of all groups that the coordinator has heard of. So the numbers at a
+// of its lives, since it saves a count first. Nothing else is needed, even if messages are lost, late or
+// doubled. The count exceeds the counts of all groups that the coordinator has heard of. So the numbers at a
 // node rise, and a late invitation is not accepted. Messages name the group, or the question that they
 // answer.
 //

@@ -14,7 +14,7 @@ import (
 )
 
 // idsOption is the order of the nodes' identities round a ring. Node i sits between nodes i-1 and i+1
-// whatever its identity is.
+// for any identities.
 var idsOption = nodes.Option{
 	Name:    "ids",
 	Usage:   "identities of nodes 0, 1... of the ring: increasing, decreasing, random:SEED, or a list as 2,0,1",
@@ -146,7 +146,7 @@ type ringNode struct {
 	open     bool     // that election goes on
 }
 
-// ringElected says who leads. It goes once round the ring, back to its sender.
+// ringElected names the leader. It goes once round the ring, back to its sender.
 type ringElected struct {
 	Election uint32
 	Leader   nodes.ID

@@ -15,7 +15,7 @@ import (
 func ringCosts(atOnce func(ids []uint32) int, most func(n int) int) func(nodes.Config) row.ElectionCost {
 	return func(c nodes.Config) row.ElectionCost {
 		if c.N == 1 {
-			return row.ElectionCost{} // what it sends to itself is no message
+			return row.ElectionCost{} // messages to itself do not count
 		} // messages to itself do not count
 		ids, _ := identities(c.N, c.Value(idsOption)) // the option is valid
 		return row.ElectionCost{AtOnce: atOnce(ids) + c.N, Most: most(c.N) + c.N}

@@ -56,7 +56,7 @@ var (
 	winsOption = nodes.Option{Name: "wins", Values: []string{"highest", "lowest"}, Default: "highest",
 		Usage: "which identity leads"}
 	listAnnounceOption = nodes.Option{Name: "announce", Values: []string{"circulate", "multicast"},
-		Default: "circulate", Usage: "how the others learn who leads"}
+		Default: "circulate", Usage: "how the others learn the leader"}
 	listWaitOption = nodes.Option{Name: "wait", Default: "1s",
 		Usage: "how long a node waits for the end of an election: longer than it takes to find a failure, " +
 			"and than four times round the ring",

@@ -24,7 +24,7 @@ func newSharedDisk(c nodes.Config) *sharedDisk {
 
 // The messages to and from the disk.
 type (
-	diskRead struct{} // who owns the lock?
+	diskRead struct{} // which node owns the lock?
 	// The sender takes the lock if it is free, or was the sender's before a crash, and if nobody has taken it
 	// since the sender read Term. So a copy of the message changes nothing.
 	diskLock  struct{ Term uint64 }

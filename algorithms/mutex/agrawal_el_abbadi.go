@@ -20,7 +20,7 @@ var agrawalRow = row.Row{
 		Detects:  "heartbeat",
 		// A suspected node loses the votes that it has, so it must be down: otherwise two may be inside. Fence
 		// numbers would not help. An arbiter could number its loans, and a node could enter with a number
-		// above those of its quorum. But a node that has lost its vote tells nobody the number under which it
+		// above the numbers of its quorum. But a node that has lost its vote tells nobody the number under which it
 		// is inside. Another, whose quorum shares only that arbiter, might take a lower one. Telling all
 		// arbiters before one enters would cost two messages more for each.
 		Safe: nodes.NoAmnesia | nodes.PerfectDetector,
@@ -126,9 +126,10 @@ func remoteMembers(n int) (least, most float64) {
 // round nodes that its failure detector suspects. A leaf has no substitute: the node waits, or takes another
 // path. Votes are lent, inquired about and given back as in Maekawa's algorithm.
 //
-// Any two quorums meet, whatever nodes suspect. Take two quorums below a node. Either both have the node, or
-// one has paths from both children. The other has a path from one of them, and by induction these two meet.
-// Hence mutual exclusion: an arbiter lends its vote to one at a time, and knows after a crash to whom.
+// Any two quorums meet, for any suspicions. Take two quorums below a node. Either both have the node, or one
+// has paths from both children. The other has a path from one of them, and by induction these two meet.
+// Hence mutual exclusion: an arbiter lends its vote to one at a time, and remembers the borrower over a
+// crash.
 //
 // The paper leaves open what becomes of a vote that was lent to a node that crashed. Here the arbiter takes
 // it back when it suspects the node, and takes no request of it until it trusts it again. If nobody noticed
@@ -347,7 +348,7 @@ func pathOf(n int, top, self nodes.ID, down nodes.Set) (path nodes.Set, ok bool)
 	return path, false
 }
 
-// arbiterVote is what an arbiter saves: to whom its vote is lent, how often it has been lent, and the clock
+// arbiterVote is what an arbiter saves: the borrower of its vote, how often it has been lent, and the clock
 // of its own latest request.
 type arbiterVote struct {
 	Lent          stamp

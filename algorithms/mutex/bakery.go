@@ -70,7 +70,7 @@ var bakeryFaults = withoutTimeouts(
 		"beside it, which is outside its model then", "stopped-holder"),
 	under(blocks, "a read that is not answered is not sent again, and every entry needs one of each peer",
 		"lost-reply"),
-	under(recovers, "whatever the rate of a clock, a variable is read again in the end", "skewed-clocks"),
+	under(recovers, "at any clock rate, a variable is read again in the end", "skewed-clocks"),
 	under(blocks, "a node that comes up again is outside, with its hand down and the number 0; but reads "+
 		"of it while it was down are not answered", "each-in-turn", "restarts", "amnesia"),
 	under(recovers|blocks, "as restarts (B), or nothing was read of it while it was down (L)", "empty-restarts"),

@@ -91,7 +91,7 @@ func retryFor(formula string, wait func(c nodes.Config, d nodes.Delays) time.Dur
 
 var (
 	retryOfCensus = retryFor("2T", func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message })
-	// A coordinator says at once who has to wait, and repeats its grant.
+	// A coordinator tells a waiting client so at once, and repeats its grant.
 	retryOfGrant = retryFor("2T+hold",
 		func(_ nodes.Config, d nodes.Delays) time.Duration { return 2*d.Message + d.Hold })
 	// A waiting node is not told so, and all others may come first.
@@ -296,6 +296,6 @@ func epochsOf(one string) row.Epochs {
 func mostSerial(n int) uint64 { return 1<<serialBits(n) - 1 }
 
 func serialBits(n int) int {
-	const epochs = 10 // bits, beside those of the node
+	const epochs = 10 // bits, beside the bits of the node
 	return min(20, bits.Len64(nodes.MostFence)-epochs-bits.Len(uint(n)))
 }

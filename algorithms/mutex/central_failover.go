@@ -70,10 +70,10 @@ var centralFailoverRow = row.Row{
 // epoch is complete, no live client heeds a grant of a lower one (see census). A client that had entered by
 // one was asked and said so, unless it has left or is down. The resource is granted again when it has left
 // or crashed. If the detector is wrong, two may be inside: a client may have been suspected and so not
-// asked, or its grant taken back. A resource that demands fence numbers refuses that client, whatever the
-// detector says: fence numbers rise with epochs, and no epoch is completed twice, so grants are numbered in
-// the order in which they were made. Nothing else is needed: lost, late or doubled messages and clients that
-// restart without memory do no harm.
+// asked, or its grant taken back. A resource that demands fence numbers refuses that client, even if the
+// detector is wrong: fence numbers rise with epochs, and no epoch is completed twice, so grants are numbered
+// in the order in which they were made. Nothing else is needed: lost, late or doubled messages and clients
+// that restart without memory do no harm.
 //
 // Progress: once the detector is right and a majority is up, the lowest live client begins a census unless
 // the coordinator serves, and nobody else does; each message is repeated until it has had its effect. In a

@@ -11,7 +11,7 @@ import (
 // at once, and takes reports as they come. It is known to be broken, and here to show what the census of
 // central-failover is for.
 //
-// It is not safe: the coordinator may crash while a client is inside, of which the next one knows nothing.
+// It is not safe: the coordinator may crash while a client is inside, and the next one does not know it.
 // Nor do clients agree on one coordinator that suspect different nodes.
 var centralFailoverLowestRow = row.Row{
 	Spec: nodes.Spec{

@@ -47,7 +47,7 @@ var centralInsideRow = row.Row{
 		under(starves, "all have left when node 0, the coordinator, forgets, so exclusion holds; all others "+
 			"wait, since it has missed or forgotten their requests",
 			"amnesia"),
-		under(recovers, "the coordinator, node 0, has forgotten who waits; each waiting client is "+
+		under(recovers, "the coordinator, node 0, has forgotten the waiting clients; each client is "+
 			"restarted after it, and asks again", "each-in-turn"),
 		under(starves|blocks, "as amnesia if node 0 is hit; otherwise a grant or a release is lost (B, "+
 			"all)", "restarts"),

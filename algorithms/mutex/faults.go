@@ -96,7 +96,7 @@ func withCensus(own ...[]row.FaultCell) []row.FaultCell {
 			"are not suspected, have answered (majorities: Lamport, The part-time parliament, 1998)",
 			"dead-holder", "dead-waiter", "each-in-turn"),
 		under(recovers, "no node waits for a dead one", "dead-idle"),
-		under(recovers, "what is lost is sent or made again", losses...),
+		under(recovers, "lost messages are sent again, and a lost token is made again", losses...),
 		under(recovers, "a majority goes on in a new epoch, and ignores messages of older ones (Lamport, The "+
 			"part-time parliament, 1998)", cuts...),
 		under(recovers, refused, "stopped-holder", "stopped-idle", "slow-node", "stalled-connection"),
@@ -115,7 +115,7 @@ func suspecting(own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(recovers, "the coordinator takes back the grant of a client that it suspects, and skips its "+
 			"requests", "dead-idle", "dead-waiter", "dead-holder"),
-		under(recovers, "what is lost is sent again", "lost-request", "lost-reply", "lossy-links",
+		under(recovers, "lost messages are sent again", "lost-request", "lost-reply", "lossy-links",
 			"flaky-links", "broker-restart", "split-brokers", "reset-connections"),
 		under(recovers, "a client that was cut off is suspected, and asks again after the heal", cuts...),
 		under(recovers, refused, "stopped-holder", "stopped-idle", "slow-node", "stalled-connection"),

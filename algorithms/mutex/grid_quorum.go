@@ -32,7 +32,7 @@ var gridQuorumRow = row.Row{
 	Aliases: []string{"grid"}, Family: "quorum",
 	Source: "lecture notes that give quorums of a grid, with a queue at each node and nothing against " +
 		"deadlock (after Maekawa, ACM TOCS 3(2), 1985)",
-	Summary: "A node asks its row and its column, itself included, each of which acknowledges one request at " +
+	Summary: "A node asks its row and its column, itself included; each acknowledges one request at " +
 		"a time, in the order of arrival: two that ask at the same time wait for each other.",
 	Mutex: gridExclusion(),
 	Flaw: &row.Flaw{
@@ -75,7 +75,7 @@ var gridSelflessRow = row.Row{
 }
 
 const gridStands = "two clients that ask at the same time each have an acknowledgement that the other " +
-	"waits for, whatever else goes wrong"
+	"waits for, even without the fault"
 
 func gridExclusion() *row.Exclusion {
 	others := func(c nodes.Config) int { return gridSize(c) - 1 }

@@ -78,8 +78,8 @@ func naiveExclusion() *row.Exclusion {
 }
 
 const (
-	naiveBoth    = "two clients that ask at the same time are both let in, whatever else goes wrong"
-	naiveNeither = "two clients that ask at the same time wait for each other, whatever else goes wrong"
+	naiveBoth    = "two clients that ask at the same time are both let in, even without the fault"
+	naiveNeither = "two clients that ask at the same time wait for each other, even without the fault"
 	naiveLate    = " (B); mostly before the fault comes, which then finds no message (-)"
 )
 

@@ -48,7 +48,7 @@ func petersonSpec(name string, client func(nodes.Config) *peterson) nodes.Spec {
 }
 
 // petersonExclusion has the published figures. A client that finds nobody else interested takes three writes
-// and two reads in a match, all of which are answered.
+// and two reads in a match, all answered.
 var petersonExclusion = &row.Exclusion{
 	Cost: func(c nodes.Config) row.Cost {
 		least, most := 10*matches(c, 0), 10*matches(c, nodes.ID(c.N-1))
@@ -85,7 +85,7 @@ var petersonFaults = withoutTimeouts(
 		"each-in-turn", "restarts", "amnesia"),
 	under(recovers|breaks, "as restarts (L), unless a write of its former life comes after a write of another "+
 		"client of its side (X)", "empty-restarts"),
-	under(recovers, "whatever the rate of a clock, a variable is read again in the end", "skewed-clocks"),
+	under(recovers, "at any clock rate, a variable is read again in the end", "skewed-clocks"),
 )
 
 // matches returns how many matches a client has to win.

@@ -13,7 +13,7 @@ type priority uint8
 
 const (
 	byStamp      priority = iota // by logical clocks: a request that is known to another comes before it
-	byID                         // the lowest ID, whatever the number
+	byID                         // the lowest ID, with any number
 	byFewest                     // the node that has entered least often
 	byLongestAgo                 // the node that left longest ago
 )

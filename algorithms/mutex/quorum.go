@@ -18,7 +18,7 @@ import (
 //     i+d = j+e. For any n, about √(1.5n) nodes. It is the default, since it is never larger.
 //   - "plane": the lines of a finite projective plane, in which any two lines meet in exactly one node. They
 //     are the cyclic quorums of K nodes for n = K(K-1)+1, where each number mod n is one difference only (J.
-//     Singer, 1938). No quorums can be smaller. But if the shared node forgets to whom it has lent its vote,
+//     Singer, 1938). No quorums can be smaller. But if the shared node forgets that it has lent its vote,
 //     both get it. Quorums of a grid share two nodes.
 const (
 	gridQuorums   = "grid"
@@ -57,9 +57,9 @@ func noPlane(n int) error {
 	size := (1 + int(math.Sqrt(float64(4*n-3)))) / 2
 	switch {
 	case n == 43 || n == 111:
-		why = fmt.Sprintf("there is none of order %d (G. Tarry, 1901; C. Lam, 1989)", size-1)
+		why = fmt.Sprintf("a plane of order %d does not exist (G. Tarry, 1901; C. Lam, 1989)", size-1)
 	case size*(size-1)+1 == n:
-		why = fmt.Sprintf("none of order %d is known here", size-1)
+		why = fmt.Sprintf("no plane of order %d is known here", size-1)
 	}
 	below, above := min(n, most), n
 	for !isPlane(below) {

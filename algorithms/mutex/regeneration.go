@@ -24,8 +24,8 @@ type regeneratedToken struct{ Epoch, Sent, Grants uint64 } // in its epoch: how 
 //
 // With an imperfect detector, a node that stands still inside may wake up when others have another token:
 // two are inside. Each grant is fenced: epoch, then the number of the grant in it. So the resource refuses
-// writes under the old token as soon as a node has entered by the new one, whatever was suspected. And since
-// a token takes a majority, only one side of a partition gets one.
+// writes under the old token as soon as a node has entered by the new one, even after wrong suspicions. And
+// since a token takes a majority, only one side of a partition gets one.
 type regeneration[Report interface{ last() tokenMark }] struct {
 	census census[Report]
 	token  regeneratedToken // as it was last here

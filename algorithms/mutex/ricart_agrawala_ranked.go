@@ -19,7 +19,7 @@ import (
 //
 // So there is one more rule here, like the rule by which Carvalho and Roucairol (1983) take a permission
 // back. A waiting node that lets a request pass asks its sender again, with the number that it has. Of each
-// peer it counts only the reply to its latest request. Let two nodes be inside, the first of which comes
+// peer it counts only the reply to its latest request. Let two nodes be inside, and let the first come
 // before the second. The second gave its reply before it asked, or it asked again after it. In either case
 // the first had asked when that request came, and has put it off until it leaves. The first of the waiting
 // nodes gets all replies in the end; with IDs, high ones may wait for ever.

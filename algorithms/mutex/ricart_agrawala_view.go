@@ -74,7 +74,7 @@ var ricartViewRow = row.Row{
 //
 // The fence number of an entry is the view and its serial number in the view. Each reply tells the serial of
 // the last entry that its sender knows. A node that entered earlier in the view replies after it has left,
-// so serials rise. A view is completed once, and by only one side of a partition. So whatever detectors say,
+// so serials rise. A view is completed once, and by only one side of a partition. So even if detectors err,
 // no two entries have the same number. The resource refuses a node of a superseded view as soon as one has
 // entered in a later view.
 //

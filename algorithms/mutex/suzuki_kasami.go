@@ -12,7 +12,7 @@ import (
 // always puts low numbers first among the nodes heard of since the last exit.
 var scanOption = nodes.Option{
 	Name:    "scan",
-	Usage:   "in which order a node that leaves queues those that have asked since the last exit",
+	Usage:   "in which order a node that leaves queues the nodes that have asked since the last exit",
 	Values:  []string{scanCyclic, scanFixed, scanArrival},
 	Default: scanCyclic,
 }

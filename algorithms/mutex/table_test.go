@@ -90,9 +90,10 @@ func TestOptionsAreRefused(t *testing.T) {
 	}{
 		{&maekawaRow, 36, "quorums=grid", ""},
 		{&maekawaRow, 32, "quorums=grid", "32 is not one: use 25 or 36, or cyclic"},
-		{&maekawaRow, 43, "quorums=plane", "none of order 6 (G. Tarry, 1901; C. Lam, 1989): use 31 or 57"},
+		{&maekawaRow, 43, "quorums=plane", "a plane of order 6 does not exist (G. Tarry, 1901; C. Lam, 1989): " +
+			"use 31 or 57"},
 		{&maekawaRow, 8, "quorums=plane", "8 is not K(K-1)+1: use 7 or 13, or cyclic"},
-		{&maekawaRow, 183, "quorums=plane", "none of order 13 is known here: use 133, or cyclic"},
+		{&maekawaRow, 183, "quorums=plane", "no plane of order 13 is known here: use 133, or cyclic"},
 		{&maekawaRow, 4, "quorums=gird", "did you mean grid?"},
 		{&tokenRingRow, 3, "order=0,1", "2 of 3 nodes: list each node once"},
 		{&tokenRingRow, 3, "order=0,1,1", "node 1 comes twice"},
