@@ -87,7 +87,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// No machine takes a message that is none of its own.
+// No machine takes a message of another algorithm.
 func TestUnexpectedMessagesPanic(t *testing.T) {
 	type xxAlien struct{}
 	for _, row := range Table {

@@ -143,7 +143,7 @@ func (o *outcome) messages() (all uint64) {
 	return all
 }
 
-// leader returns whom all nodes that are up agreed on at the end; None: they did not agree.
+// leader returns the leader on which all live nodes agreed at the end; None: they did not agree.
 func (o *outcome) leader() nodes.ID {
 	if last := o.AgreedAtEnd(); last != nil {
 		return last.Leader

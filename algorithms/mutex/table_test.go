@@ -43,7 +43,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Whatever stands for a quantity in the formula of a row's cost is N or a symbol of the row.
+// Every quantity in the formula of a row's cost is N or a symbol of the row.
 func TestSymbolsOfFormulas(t *testing.T) {
 	c := nodes.Config{N: 4}
 	symbols := regexp.MustCompile(`\b[0-9]*([A-Z])\b`)
