@@ -56,7 +56,7 @@ func (p *probe) Start(env *nodes.Env) {
 func (p *probe) Timeout(env *nodes.Env, _ nodes.Timer) {
 	env.SetTimer(tick, p.period, p.period)
 	p.round++
-	p.suspect(env, p.round, p.timeout) // as old as the question after the latest one answered
+	p.suspect(env, p.round, p.timeout) // the first unanswered question is that old
 	toAll(env, probePing{env.Incarnation(), p.round})
 }
 

@@ -45,7 +45,7 @@ type (
 		Hops                      uint32 // still to go, this one included
 		Forward                   bool   // it goes in the direction of the ring
 	}
-	// sinclairReply says that they are, on its way back.
+	// sinclairReply says that all are lower, on its way back.
 	sinclairReply struct {
 		Election, Identity, Phase uint32
 		Forward                   bool // the probe went in the direction of the ring

@@ -259,7 +259,7 @@ func (v *invitation) invited(env *nodes.Env, to group) {
 	if v.status != statusNormal || to.Count <= v.group.Count {
 		return
 	}
-	members := v.members.Clone() // of a coordinator
+	members := v.members.Clone() // empty unless this node coordinates
 	v.join(env, to, statusReorganization)
 	v.invite(env, members)
 	env.Send(to.Coordinator, inviteAccept{to})

@@ -32,7 +32,7 @@ type (
 		Term  uint64
 		Round uint32
 	}
-	diskWritten struct { // it was written
+	diskWritten struct { // answers a diskWrite
 		Term  uint64
 		Round uint32
 	}
