@@ -155,7 +155,7 @@ func (b *bully) lead(env *nodes.Env) {
 	toLower(env, bullyCoordinator{})
 }
 
-// follow records the leader; unless that is None, it ends an election.
+// follow records the leader. A known leader ends an election.
 func (b *bully) follow(env *nodes.Env, leader nodes.ID) {
 	env.StopTimer(nodes.Timer{Kind: bullyDoubt})
 	if leader != nodes.None {

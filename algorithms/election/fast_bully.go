@@ -44,7 +44,7 @@ var fastBullyRow = row.Row{
 // itself. Nodes that answer hold no election of their own, unless they hear neither NOMINATION nor
 // COORDINATOR in time.
 //
-// A node that comes up again says so to all (IAMUP), and each answers with its VIEW of which nodes are up.
+// A node that comes up again says so to all (IAMUP), and each answers with its VIEW, the nodes that are up.
 // If no higher node is up, the node announces itself; otherwise it follows the highest, which leads. From a
 // view a node needs only that its sender is up, which the answer itself shows, and the leader; so a view here
 // is the leader of its sender. The leaders of two partitions become one as in the bully algorithm: see
@@ -155,7 +155,7 @@ func (f *fastBully) lead(env *nodes.Env) {
 	toLower(env, fastCoordinator{})
 }
 
-// follow records the leader; unless that is None, it ends an election.
+// follow records the leader. A known leader ends an election.
 func (f *fastBully) follow(env *nodes.Env, leader nodes.ID) {
 	env.StopTimer(fastDoubt)
 	if leader != nodes.None {
