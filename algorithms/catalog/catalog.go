@@ -1,5 +1,5 @@
-// Package catalog has the table of algorithms that a program knows: the rows of this project and, behind
-// them, rows of its own.
+// Package catalog lists the rows of all kinds of algorithms, for code that takes any, and finds what runs
+// beside them.
 package catalog
 
 import (
@@ -109,7 +109,7 @@ func (t Table) FindElector(name string) (*row.Row, error) {
 
 const schemeOfElection = "scheme of election"
 
-// Story returns the story of a row whose path from the root of a clone is given, if there is one.
+// Story returns the story of a row by its path from the root of a clone, if it exists.
 func Story(path string) (story fs.File, found bool) {
 	for folder, files := range map[string]embed.FS{"algorithms/mutex": mutex.Stories,
 		"algorithms/election": election.Stories} {
@@ -130,7 +130,7 @@ func (t Table) Of(name string, c nodes.Config) (*row.Row, error) {
 	return t.Find(name)
 }
 
-// Elector returns the elector that an algorithm of such a configuration follows, for a run of such delays:
+// Elector returns the elector that an algorithm follows in this configuration, for a run with such delays:
 // see row.ParseInstance.
 func (t Table) Elector(c nodes.Config, d nodes.Delays) (row.Instance, error) {
 	in, err := row.ParseInstance(schemeOfElection, t.Electors(), c.Elect, c.N, d)
@@ -140,7 +140,7 @@ func (t Table) Elector(c nodes.Config, d nodes.Delays) (row.Instance, error) {
 	return in, nil
 }
 
-// A Part is an instance of a stack as data, as a node process is told of it.
+// A Part is an instance of a stack as data, as sent to a node process.
 type Part struct {
 	Row    string       `json:"row"` // its name
 	Config nodes.Config `json:"config"`
@@ -165,7 +165,7 @@ func (t Table) Assemble(parts []Part) (*row.Stack, error) {
 		all = append(all, row.Instance{Row: found, Config: p.Config})
 	}
 	if len(all) == 0 {
-		return nil, errors.New("a node without machines: it takes one at least")
+		return nil, errors.New("a node without machines: it needs at least one")
 	}
 	return row.Assemble(all[0], all[1:]...)
 }
