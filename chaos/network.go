@@ -186,12 +186,19 @@ func (r *Regions) Matrix() string {
 
 // between returns the latency of a link, given the region of each node; nil: they take turns.
 func (r *Regions) between(from, to nodes.ID, of []int) chance.Distribution {
-	if of != nil {
-		return r.Latency[of[from]][of[to]]
-	}
-	n := nodes.ID(len(r.Names))
-	return r.Latency[from%n][to%n]
+	return r.Latency[r.region(from, of)][r.region(to, of)]
 }
+
+// region returns the region of a node, given that of each node; nil: they take turns.
+func (r *Regions) region(id nodes.ID, of []int) int {
+	if of != nil {
+		return of[id]
+	}
+	return int(id) % len(r.Names)
+}
+
+// Region returns the region of a node, by its number. There must be regions.
+func (n *Network) Region(id nodes.ID) int { return n.Regions.region(id, n.RegionOf) }
 
 // hosts returns which hosts are in each region, if the regions are hosts; nil: nodes take turns.
 func (r *Regions) hosts() (all []effect.Group, err error) {

@@ -21,6 +21,7 @@ const (
 
 // An app is one call of the program.
 type app struct {
+	program
 	stdout, stderr io.Writer
 	stdin          io.Reader
 	args           []string // of the command

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/algorithms/catalog"
 	"turnstile/bench"
 	"turnstile/bench/option"
 	"turnstile/bench/service"
@@ -56,6 +55,7 @@ const chaosExample = `  orchestrator chaos
 
 // A chaosCall is one call of chaos.
 type chaosCall struct {
+	known known
 	study.Campaign
 	algorithms []string
 	grid       study.Calm // runs without faults
@@ -67,8 +67,9 @@ type chaosCall struct {
 	services   serviceHunt // instead of algorithms
 }
 
-func chaosCommand() Command {
-	c := &chaosCall{}
+func chaosCommand(k known) Command {
+	c := &chaosCall{known: k}
+	c.Known = k.Table
 	c.compared = 3 * study.Comparisons
 	c.Seed, c.Real, c.Setup.Set = 1, 50, "chaos"
 	return Command{
@@ -113,7 +114,7 @@ func (c *chaosCall) addTo(cmd *cobra.Command) {
 	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
 	common(f, "algo", "simulated", "real", "seed", "services", "only", "plans", "limit", "set", "json")
-	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	cmd.RegisterFlagCompletionFunc("algo", c.known.completeAlgorithm)
 }
 
 // check completes the call, and says what is wrong with it, if anything is.
@@ -129,7 +130,7 @@ func (c *chaosCall) check(s settings) (err error) {
 	if err := cmp.Or(study.CheckReceive(c.Receive), checkSet(&c.Setup, nil)); err != nil {
 		return err
 	}
-	c.Rows, err = rowsNamed(c.algorithms, findAlgorithm, catalog.All())
+	c.Rows, err = rowsNamed(c.algorithms, c.known.findAlgorithm, c.known.Table.Rows())
 	if !s.given("simulated") {
 		c.Simulated = study.UsualPlans(len(c.Rows))
 	}
@@ -161,7 +162,7 @@ func (c *chaosCall) run(ctx context.Context, a *app) error {
 	if c.services.asked {
 		return c.hunt(ctx, a)
 	}
-	equip(&c.Setup)
+	a.equip(&c.Setup)
 	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "plan")
 	results, interrupted := c.Run(ctx)
 	bar.clear()
@@ -350,7 +351,7 @@ func tallyEntries(tallies []study.Tally, simulated bool) (all []map[string]any) 
 // printTable prints the tallies of algorithms of one problem.
 func printTable(out io.Writer, tallies []study.Tally, problem *check.Problem) {
 	t := terminal.Table{Head: []string{"", "plans", "inside its model", "outside", problem.Many, "valid",
-		"as its model allows", "inconclusive", "violated inside", "outside", "faults that hit nothing"}}
+		"blocked outside its model", "inconclusive", "violated inside", "outside", "faults that hit nothing"}}
 	for i := range tallies {
 		of := &tallies[i]
 		name := of.Spec.Name
@@ -429,7 +430,7 @@ func subjectNamed(ctx context.Context, name string, words []string, n int) (*stu
 // hunt makes the runs of plans about services, and prints what they show.
 func (c *chaosCall) hunt(ctx context.Context, a *app) error {
 	h := &c.services.Hunt
-	if err := equipFor(&h.Setup, true); err != nil {
+	if err := a.equipFor(&h.Setup, true); err != nil {
 		return err
 	}
 	h.Subject = subjectNamed

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/algorithms/catalog"
 	"turnstile/bench/option"
 	"turnstile/bench/study"
 	"turnstile/chaos"
@@ -64,6 +63,7 @@ const matrixExample = `  orchestrator matrix
 
 // A matrixCall is one call of matrix.
 type matrixCall struct {
+	known known
 	study.Matrix
 	algorithms            []string
 	simulated, noProgress bool
@@ -73,8 +73,9 @@ type matrixCall struct {
 	mixed                 bool // of services and failovers
 }
 
-func matrixCommand() Command {
-	c := &matrixCall{}
+func matrixCommand(k known) Command {
+	c := &matrixCall{known: k}
+	c.Known = k.Table
 	c.Seed, c.Setup.Set = 1, "matrix"
 	c.failover.ttls, c.failover.Parallel = failoverTTLs, failoverParallel
 	return Command{
@@ -120,7 +121,7 @@ func (c *matrixCall) addTo(cmd *cobra.Command) {
 	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
 	common(f, "services", "failover", "only", "algo", "faults", "simulated", "runs", "set", "json")
-	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	cmd.RegisterFlagCompletionFunc("algo", c.known.completeAlgorithm)
 	completeWith(cmd, "faults", planNames())
 }
 
@@ -139,7 +140,7 @@ func (c *matrixCall) check(s settings) (err error) {
 	case len(c.services.only) > 0:
 		return errors.New("--only picks services: add --services or --failover, or leave it out")
 	}
-	c.Rows, err = rowsNamed(c.algorithms, findAlgorithm, catalog.All())
+	c.Rows, err = rowsNamed(c.algorithms, c.known.findAlgorithm, c.known.Table.Rows())
 	if err == nil {
 		err = checkPlans(c.Faults)
 	}
@@ -199,7 +200,7 @@ func (c *matrixCall) run(ctx context.Context, a *app) error {
 	case c.services.asked:
 		return c.matrixOfServices(ctx, a)
 	}
-	if err := equipFor(&c.Setup, c.Real); err != nil {
+	if err := a.equipFor(&c.Setup, c.Real); err != nil {
 		return err
 	}
 	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "run")
@@ -226,19 +227,22 @@ func (c *matrixCall) run(ctx context.Context, a *app) error {
 }
 
 // printDiffering prints which cells are wrong, and how to repeat a run of each. A cell that no fault has hit
-// is counted apart. If no cell was hit, nothing is shown.
+// is counted apart, and so is one of a row that expects nothing. If no cell was hit, nothing is shown.
 func (c *matrixCall) printDiffering(a *app, cells []*study.Cell) {
-	differ, show, missed := 0, 0, 0
+	var t expectations
 	for _, cell := range cells {
 		r := cell.Wrong()
 		switch {
+		case r != nil && cell.Differs():
+			t.differ++
 		case cell.NotHit():
-			missed++
-		case r == nil:
-		case cell.Differs():
-			differ++
+			t.missed++
+		case r != nil:
+			t.unknown++
+		case len(cell.Spec.Faults) == 0:
+			t.free++
 		default:
-			show++
+			t.met++
 		}
 		if r == nil {
 			continue
@@ -250,11 +254,34 @@ func (c *matrixCall) printDiffering(a *app, cells []*study.Cell) {
 		a.printWrong(&c.Experiment, cell.Spec.Name+" under "+cell.Plan.Name,
 			commandOf(cell.Spec, &o, c.Real, o.Plan), r)
 	}
-	if missed == len(cells) {
+	if t.missed == len(cells) {
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 	}
-	fmt.Fprintf(a.stdout, "%s: %d differ from what the rows say, %d show nothing, %d not hit.\n",
-		english.Count(len(cells), "cell", "cells"), differ, show, missed)
+	fmt.Fprintf(a.stdout, "%s: %v.\n", english.Count(len(cells), "cell", "cells"), t)
+}
+
+// expectations counts cases by whether their runs met what is expected of them.
+type expectations struct {
+	met, differ int
+	unknown     int // inconclusive
+	missed      int // no fault hit anything
+	free        int // nothing is expected
+}
+
+// String lists the counts; those of 0 are left out, except how many cases are as expected and how many are
+// not.
+func (t expectations) String() string {
+	text := fmt.Sprintf("%d as expected, %d not", t.met, t.differ)
+	for _, more := range []struct {
+		count int
+		says  string
+	}{{t.unknown, "inconclusive"}, {t.missed, "untested"},
+		{t.free, "not compared, since their rows expect nothing"}} {
+		if more.count > 0 {
+			text += fmt.Sprintf(", %d %s", more.count, more.says)
+		}
+	}
+	return text
 }
 
 // A matrixOfSet is a matrix whose runs are those of a sweep.

@@ -81,7 +81,7 @@ func notForServices(s settings, flag string) error {
 // matrixOfServices makes the runs of all lines, and prints what they show.
 func (c *matrixCall) matrixOfServices(ctx context.Context, a *app) error {
 	m := &c.services.ServiceMatrix
-	if err := equipFor(&m.Setup, true); err != nil {
+	if err := a.equipFor(&m.Setup, true); err != nil {
 		return err
 	}
 	var out []notRun
@@ -272,7 +272,7 @@ func (c *matrixCall) checkFailover(s settings) error {
 // matrixOfFailovers makes the runs of all cases, and prints how long it takes until the next enters or leads.
 func (c *matrixCall) matrixOfFailovers(ctx context.Context, a *app) error {
 	m := &c.failover.Failover
-	if err := equipFor(&m.Setup, true); err != nil {
+	if err := a.equipFor(&m.Setup, true); err != nil {
 		return err
 	}
 	describeFailovers(ctx, m.Cases, serviceProgram)

@@ -27,12 +27,13 @@ Exit status: 0 made, 2 the set cannot be published, 64 bad usage, 74 if it could
 
 // A publishCall is one call of publish.
 type publishCall struct {
+	known
 	root, to  string
 	histories bool
 }
 
-func publishCommand() Command {
-	c := &publishCall{}
+func publishCommand(k known) Command {
+	c := &publishCall{known: k}
 	return Command{
 		Name:     "publish SET",
 		Short:    "Make a folder and an archive of a set, to give it away",
@@ -66,7 +67,7 @@ func (c *publishCall) run(ctx context.Context, a *app, of verifiable) error {
 			return fmt.Errorf("%s is there: remove it, or name another folder with --to", path)
 		}
 	}
-	switch err := publish.Make(ctx, set, to, c.histories); {
+	switch err := publish.Make(ctx, c.Table, set, to, c.histories); {
 	case err != nil && ctx.Err() != nil:
 		return failure{errors.New("interrupted: nothing was published"), check.Inconclusive.ExitCode()}
 	case errors.As(err, new(*fs.PathError)):

@@ -40,10 +40,13 @@ const reportExample = `  orchestrator report lan
   orchestrator report lan --picture throughput-1 --out throughput.svg`
 
 // A reportCall is one call of report.
-type reportCall struct{ root, out, picture string }
+type reportCall struct {
+	known
+	root, out, picture string
+}
 
-func reportCommand() Command {
-	c := &reportCall{}
+func reportCommand(k known) Command {
+	c := &reportCall{known: k}
 	return Command{
 		Name:     "report SET",
 		Short:    "Write a report of a set of runs, as HTML and Markdown",
@@ -73,7 +76,7 @@ func (c *reportCall) run(_ context.Context, a *app) error {
 	}
 	name := filepath.Base(set.Path)
 	program := terminal.Invoked()
-	p, err := setpage.Make(set, name, setpage.Calls{Program: program, Runs: name,
+	p, err := setpage.Make(c.Table, set, name, setpage.Calls{Program: program, Runs: name,
 		Command: program + " report " + terminal.ShellQuoted(args[0])})
 	for _, d := range p.Damaged {
 		fmt.Fprintln(a.stderr, d)

@@ -47,7 +47,7 @@ func (a *app) root() *cobra.Command {
 		"configuration `file` (default turnstile.yaml, if it is there)")
 	oneValueEach(root.PersistentFlags())
 	cobra.EnableCommandSorting = false
-	for _, c := range Commands() {
+	for _, c := range Commands(a.known) {
 		cmd := c.in(a)
 		if cmd.GroupID = c.Group; c.Group != "" && !root.ContainsGroup(c.Group) {
 			root.AddGroup(&cobra.Group{ID: c.Group, Title: c.Group})

@@ -28,7 +28,7 @@ func TestServiceRuns(t *testing.T) {
 	}{
 		{"-n 2 --duration 300ms", 0, "server-version 2"},
 		{"-n 3 --duration 3s --hold 1ms --with ttl=1s --pause holder --at 200ms --for 1700ms", 1,
-			"outside its model: it needs no pause"},
+			"outside its model: the algorithm assumes that no node pauses for long, and one did"},
 		{"-n 2 --duration 2s --kill 'server 0' --at 500ms --for 300ms", 0, "it hit server 0"},
 		{"-n 3 --duration 3s --hold 1ms --with ttl=1s --cut holder/servers --at 200ms --for 2s", 0,
 			"between clients and servers"},
@@ -420,7 +420,7 @@ func TestForeignMessagesAreLost(t *testing.T) {
 	status, says := ranForeign(t, t.TempDir(), "bench", python(t, "../docs/foreign/ra.py"), "-n", "3",
 		"--fault", "loss: 100%, kind: permit, nth: 3, at: 100ms", "--think", "10ms",
 		"--duration", "500ms", "--patience", "300ms")
-	if status != 2 || !strings.Contains(says, "as its model allows: it needs no loss") ||
+	if status != 2 || !strings.Contains(says, "blocked: the algorithm assumes that no message is lost, ") ||
 		!strings.Contains(says, "has not answered request") {
 		t.Errorf("status %d: %s", status, says)
 	}
@@ -476,7 +476,7 @@ func TestLocalLocks(t *testing.T) {
 			says := runLocal(t, x.Name, "-n", "3", "--hold", "5ms", "--kill", "holder", "--at", "200ms",
 				"--duration", "600ms", "--patience", "1s")
 			frees := len(x.Declare(nil).Live) == 0
-			if frees == strings.Contains(says, "blocked, as its model allows") {
+			if frees == strings.Contains(says, "(blocked: the algorithm assumes ") {
 				t.Errorf("the holder is killed, and the lock is to be free: %t:\n%s", frees, says)
 			}
 		})

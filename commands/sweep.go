@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
-	"turnstile/algorithms/catalog"
 	"turnstile/bench"
 	"turnstile/bench/compare"
 	"turnstile/bench/option"
@@ -66,6 +65,7 @@ const sweepExample = `  orchestrator sweep --algo ricart,suzuki,maekawa -n 4,8,1
 
 // A sweepCall is one call of sweep.
 type sweepCall struct {
+	known           known
 	study.RateSweep // its Sweep alone, unless a rate is to be found
 	find            bool
 	lists           map[string]*listFlag
@@ -87,8 +87,9 @@ const mostRuns = 100_000
 // longSweep is what takes so long that a user has to ask for it.
 const longSweep = 24 * time.Hour
 
-func sweepCommand() Command {
-	c := &sweepCall{}
+func sweepCommand(k known) Command {
+	c := &sweepCall{known: k}
+	c.Known = k.Table
 	c.Seed, c.Trials, c.Setup.Set, c.WaitBound = 1, 5, "sweep", time.Second
 	return Command{
 		Name:    "sweep [FILE]",
@@ -121,7 +122,7 @@ func (c *sweepCall) addTo(cmd *cobra.Command) {
 	addNoProgress(f, &c.noProgress)
 	c.addLists(cmd)
 	common(f, "simulated", "trials", "seed", "set", "rate", "json")
-	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	cmd.RegisterFlagCompletionFunc("algo", c.known.completeAlgorithm)
 }
 
 // resolve works out the configurations of a sweep. What is wrong with a value is an error; what one
@@ -212,7 +213,7 @@ func (c *sweepCall) run(ctx context.Context, a *app) error {
 	if err := c.resolve(a.args); err != nil {
 		return err
 	}
-	if err := equipFor(&c.Setup, !c.simulated); err != nil {
+	if err := a.equipFor(&c.Setup, !c.simulated); err != nil {
 		return err
 	}
 	a.onlyRows(c.json)
@@ -370,7 +371,7 @@ var notOfSweeps = []string{"trials", "seed", "set", "results", "json", "no-progr
 func (c *sweepCall) addLists(cmd *cobra.Command) {
 	c.lists = map[string]*listFlag{}
 	of := pflag.NewFlagSet("", pflag.ContinueOnError)
-	(&benchCall{runCommand: anyRuns}).addFlags(of)
+	(&benchCall{runCommand: anyRuns(c.known)}).addFlags(of)
 	of.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden || slices.Contains(notOfSweeps, f.Name) {
 			return
@@ -422,7 +423,7 @@ type valueProblem struct{ error }
 
 // resolveCell returns the job of a configuration, as bench, elect or simulate would run it.
 func resolveCell(cell map[string]string, of *sweepCall) (*bench.Job, error) {
-	c, command, err := callFor(cell["algo"], of.simulated)
+	c, command, err := callFor(of.known, cell["algo"], of.simulated)
 	if err != nil {
 		return nil, err
 	}
@@ -460,18 +461,18 @@ func resolveCell(cell map[string]string, of *sweepCall) (*bench.Job, error) {
 }
 
 // callFor returns a call that runs an algorithm, and the command that it is one of.
-func callFor(algorithm string, simulated bool) (*benchCall, string, error) {
-	row, err := catalog.Find(cmp.Or(algorithm, anyRuns.algorithm))
+func callFor(k known, algorithm string, simulated bool) (*benchCall, string, error) {
+	row, err := k.Find(cmp.Or(algorithm, anyRuns(k).algorithm))
 	if err != nil {
 		return nil, "", valueProblem{fmt.Errorf("--algo: %w", err)}
 	}
 	if simulated {
-		c := &benchCall{runCommand: anyRuns}
+		c := &benchCall{runCommand: anyRuns(k)}
 		c.Simulated, c.Latency = true, simulatedLatency
 		return c, "simulate", nil
 	}
 	command := check.ProblemOf(row).Command
-	return &benchCall{runCommand: realRuns[command]}, command, nil
+	return &benchCall{runCommand: realRuns(k, command)}, command, nil
 }
 
 // jobText tells jobs apart.

@@ -133,6 +133,47 @@ func (n Assumption) String() string {
 	return strings.Join(names, ", ")
 }
 
+// brokenWords say of each assumption, in the order of assumptionNames, what an algorithm assumes that rests
+// on it, what happened where it was broken, and, of messages, what may have happened.
+var brokenWords = [...]struct{ assumed, happened, may string }{
+	{"no message is lost", "one was", "one may have been"},
+	{"no message arrives twice", "one did", "one may have"},
+	{"messages of a link arrive in order", "some did not", "some may not have"},
+	{assumed: "no node crashes", happened: "one did"},
+	{assumed: "a node that restarts remembers what it saved", happened: "one did not"},
+	{assumed: "no node pauses for long", happened: "one did"},
+	{assumed: "only crashed nodes are suspected", happened: "another was"},
+	{assumed: "in the end only crashed nodes are suspected", happened: "another was"},
+	{assumed: "messages and handlers take bounded time", happened: "some took longer"},
+	{assumed: "more than half of the nodes are up", happened: "they were not"},
+	{assumed: "all servers are up", happened: "one was not"},
+	{assumed: "more than half of the servers are up and joined", happened: "they were not"},
+}
+
+// Broken says that a run broke these assumptions of an algorithm, as the reason of a verdict does: "the
+// algorithm assumes that no message is lost, and one was". If it is not known that a fault hit a message, the
+// end is "and one may have been". It panics if there are no assumptions.
+func (n Assumption) Broken(known bool) string {
+	var assumed []string
+	happened := "that did not hold"
+	for i, words := range brokenWords {
+		if n&(1<<i) == 0 {
+			continue
+		}
+		assumed = append(assumed, "that "+words.assumed)
+		if n == 1<<i {
+			happened = words.happened
+			if !known && words.may != "" {
+				happened = words.may
+			}
+		}
+	}
+	if last := len(assumed) - 1; last > 0 {
+		assumed = []string{strings.Join(assumed[:last], ", ") + " and " + assumed[last]}
+	}
+	return "the algorithm assumes " + assumed[0] + ", and " + happened
+}
+
 // Validate returns an error that says what of a configuration the algorithm refuses, and what would be right.
 func (s *Spec) Validate(c Config) error {
 	switch {
@@ -285,6 +326,25 @@ type Config struct {
 	// Elect names the elector beside it, whose leader it follows, as ParseInstance reads it; empty: none.
 	Elect   string            `json:"elect,omitempty" yaml:"elect,omitempty"`
 	Options map[string]string `json:"options,omitempty" yaml:"options,omitempty"` // those given, by name
+
+	// Regions and Hosts are where each node is, servers included, by numbers from 0; nil: all are in one
+	// place. A run derives them from its regions and its hosts. A machine that keeps one keeps a copy.
+	Regions []int `json:"regions,omitempty" yaml:"-"`
+	Hosts   []int `json:"hosts,omitempty" yaml:"-"`
+}
+
+// Region returns the region of a node; 0 if all nodes are in one.
+func (c Config) Region(id ID) int { return at(c.Regions, id) }
+
+// Host returns the host of a node; 0 if all nodes are on one.
+func (c Config) Host(id ID) int { return at(c.Hosts, id) }
+
+// at returns the place of a node; 0 if places are not known.
+func at(places []int, id ID) int {
+	if id < 0 || int(id) >= len(places) {
+		return 0
+	}
+	return places[id]
 }
 
 // Capacity returns how many units the resource has.

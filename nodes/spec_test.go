@@ -54,3 +54,25 @@ func TestConfigsShareNoOptions(t *testing.T) {
 		t.Errorf("%v and %v", a, b)
 	}
 }
+
+func TestBrokenAssumptionsInWords(t *testing.T) {
+	if len(brokenWords) != len(assumptionNames) {
+		t.Fatalf("%d assumptions have words for their breach, and there are %d", len(brokenWords),
+			len(assumptionNames))
+	}
+	for _, test := range []struct {
+		broken Assumption
+		known  bool
+		want   string
+	}{
+		{NoLoss, true, "the algorithm assumes that no message is lost, and one was"},
+		{NoLoss, false, "the algorithm assumes that no message is lost, and one may have been"},
+		{NoCrash, false, "the algorithm assumes that no node crashes, and one did"},
+		{NoLoss | FIFO | Timing, true, "the algorithm assumes that no message is lost, that messages of a link " +
+			"arrive in order and that messages and handlers take bounded time, and that did not hold"},
+	} {
+		if got := test.broken.Broken(test.known); got != test.want {
+			t.Errorf("%d is %q, want %q", test.broken, got, test.want)
+		}
+	}
+}

@@ -90,9 +90,17 @@ type eventOf struct {
 type eventColumn struct {
 	name   string
 	of     []history.Kind // that have it; nil: all
-	number func(e eventOf) int64
+	number *number
 	text   func(e eventOf) string // of letters, digits and underscores, with spaces between words
 	free   bool                   // the text is one of users
+	// parse sets what the text says; nil: reading a history needs no such column.
+	parse func(e *history.Event, kinds []string, text string) error
+}
+
+// A number is a field of an event as a cell has it.
+type number struct {
+	of  func(e eventOf) int64
+	set func(e *history.Event, x int64)
 }
 
 // has reports whether an event has the column.
@@ -130,7 +138,7 @@ func (c *eventColumn) has(e *eventOf) bool {
 func (c *eventColumn) append(b []byte, e eventOf, json bool) []byte {
 	switch {
 	case c.number != nil:
-		return strconv.AppendInt(b, c.number(e), 10)
+		return strconv.AppendInt(b, c.number.of(e), 10)
 	case json && c.free:
 		text, _ := encodingjson.Marshal(c.text(e))
 		return append(b, text...)
@@ -144,11 +152,12 @@ func (c *eventColumn) append(b []byte, e eventOf, json bool) []byte {
 
 // eventColumns are the columns of printed events.
 var eventColumns = []eventColumn{
-	{name: "trial", number: func(e eventOf) int64 { return int64(e.trial) }},
-	{name: "at_ns", number: func(e eventOf) int64 { return e.At }},
-	{name: "node", number: func(e eventOf) int64 { return int64(e.Node) }},
-	{name: "instance", number: func(e eventOf) int64 { return int64(e.Instance) }},
-	{name: "event", text: func(e eventOf) string { return e.Kind.String() }},
+	{name: "trial", number: &number{of: func(e eventOf) int64 { return int64(e.trial) }}},
+	{name: "at_ns", number: at},
+	{name: "node", number: node},
+	{name: "instance", number: instance},
+	{name: "event", text: func(e eventOf) string { return e.Kind.String() },
+		parse: parseKind},
 	{name: "entry", number: entry},
 	{name: "due_ns", of: kinds(history.Requested, history.Unissued), number: value},
 	{name: "units", number: count},
@@ -156,21 +165,21 @@ var eventColumns = []eventColumn{
 	{name: "fence", number: fence},
 	{name: "account", of: kinds(history.Entered, history.Exited, history.Revoked), number: value},
 	{name: "refused", number: count},
-	{name: "kind", of: kinds(history.Sent), text: message},
+	{name: "kind", of: kinds(history.Sent), text: message, parse: parseMessage},
 	{name: "term", of: kinds(history.Elected), number: value},
 	{name: "leader", of: kinds(history.Elected), number: leader},
 	{name: "suspect", of: kinds(history.Suspected, history.Trusted), number: count},
 	{name: "restarts", of: kinds(history.Restarted), number: count},
 	{name: "in_doubt", number: count},
-	{name: "mark", of: kinds(history.Marked), text: countName},
-	{name: "gauge", of: kinds(history.Gauged), text: countName},
+	{name: "mark", of: kinds(history.Marked), text: countName, parse: parseCount},
+	{name: "gauge", of: kinds(history.Gauged), text: countName, parse: parseCount},
 	{name: "value", of: kinds(history.Gauged), number: value},
 	{name: "requester", of: kinds(history.Settled), number: count},
 	{name: "messages", number: value},
 	{name: "dropped", of: kinds(history.Counted), number: fence},
-	{name: "process", of: kinds(history.Paused, history.Resumed), text: process},
+	{name: "process", of: kinds(history.Paused, history.Resumed), text: process, parse: parseProcess},
 	{name: "fault", of: kinds(history.FaultBegan, history.FaultHealed), number: count},
-	{name: "victim", number: func(e eventOf) int64 { return int64(e.Entry) - 1 }},
+	{name: "victim", number: victim},
 	{name: "nodes_hit", of: kinds(history.FaultBegan), number: fence},
 	{name: "messages_hit", of: kinds(history.FaultHealed), number: value},
 	{name: "connection", of: kinds(history.Disconnected, history.Reconnected), number: count},
@@ -178,20 +187,21 @@ var eventColumns = []eventColumn{
 	{name: "incarnation", of: kinds(history.LinkBegan, history.MulticastBegan), number: entry},
 	{name: "first", of: kinds(history.LinkBegan, history.MulticastBegan), number: value},
 	{name: "last_before", of: kinds(history.LinkBegan, history.MulticastBegan), number: fence},
-	{name: "servers_hit", text: serversHit},
+	{name: "servers_hit", text: serversHit, parse: parseServers},
 	{name: "tried_ns", of: kinds(history.TryRefused), number: value},
 	{name: "of_node", of: kinds(history.ClockBound), number: count},
 	{name: "errs_ns", of: kinds(history.ClockBound), number: value},
 	{name: "errs_on_host_ns", of: kinds(history.ClockBound), number: entry},
 	{name: "clock", number: fence},
-	{name: "steps", number: func(e eventOf) int64 { done, _ := e.Worked(); return int64(done) }},
-	{name: "spoilt", number: func(e eventOf) int64 { _, spoilt := e.Worked(); return int64(spoilt) }},
+	{name: "steps", number: steps},
+	{name: "spoilt", number: spoilt},
 	{name: "timers", of: kinds(history.ClockSet), number: count},
 	{name: "timers_set", of: kinds(history.ClockSet), number: value},
-	{name: "breach", of: kinds(history.Breached), text: countName},
+	{name: "breach", of: kinds(history.Breached), text: countName, parse: parseCount},
 	{name: "type", free: true, text: func(e eventOf) string { return e.says.Type }},
 	{name: "says", free: true, text: func(e eventOf) string { return e.says.Body }},
-	{name: "assumptions", of: kinds(history.AssumptionBroken, history.FaultBegan), text: assumptions},
+	{name: "assumptions", of: kinds(history.AssumptionBroken, history.FaultBegan), text: assumptions,
+		parse: parseAssumptions},
 }
 
 // otherEntry are the events whose entry is something else than the number of a request.
@@ -199,15 +209,29 @@ var otherEntry = kinds(history.LinkBegan, history.MulticastBegan, history.FaultB
 
 func kinds(k ...history.Kind) []history.Kind { return k }
 
-func value(e eventOf) int64 { return e.Value }
+// The fields of events that cells have.
+var (
+	at       = &number{func(e eventOf) int64 { return e.At }, func(e *history.Event, x int64) { e.At = x }}
+	node     = &number{func(e eventOf) int64 { return int64(e.Node) }, setNode}
+	instance = &number{func(e eventOf) int64 { return int64(e.Instance) },
+		func(e *history.Event, x int64) { e.Instance = uint16(x) }}
+	value = &number{func(e eventOf) int64 { return e.Value }, func(e *history.Event, x int64) { e.Value = x }}
+	count = &number{func(e eventOf) int64 { return int64(e.Count) }, setCount}
+	entry = &number{func(e eventOf) int64 { return int64(e.Entry) },
+		func(e *history.Event, x int64) { e.Entry = uint32(x) }}
+	fence = &number{func(e eventOf) int64 { return int64(e.Fence) },
+		func(e *history.Event, x int64) { e.Fence = uint64(x) }}
+	leader = &number{func(e eventOf) int64 { return int64(nodes.ID(e.Count)) }, setCount}
+	victim = &number{func(e eventOf) int64 { return int64(e.Entry) - 1 },
+		func(e *history.Event, x int64) { e.Entry = uint32(x + 1) }}
+	steps = &number{func(e eventOf) int64 { done, _ := e.Worked(); return int64(done) },
+		func(e *history.Event, x int64) { e.Fence |= uint64(x) << 32 }}
+	spoilt = &number{func(e eventOf) int64 { _, spoilt := e.Worked(); return int64(spoilt) },
+		func(e *history.Event, x int64) { e.Fence |= uint64(uint32(x)) }}
+)
 
-func count(e eventOf) int64 { return int64(e.Count) }
-
-func entry(e eventOf) int64 { return int64(e.Entry) }
-
-func fence(e eventOf) int64 { return int64(e.Fence) }
-
-func leader(e eventOf) int64 { return int64(nodes.ID(e.Count)) }
+func setNode(e *history.Event, x int64)  { e.Node = nodes.ID(x) }
+func setCount(e *history.Event, x int64) { e.Count = uint32(x) }
 
 func countName(e eventOf) string { return e.CountName() }
 

@@ -80,7 +80,7 @@ func (e *explored) options(t *testing.T) explore.Options {
 	f.DurationVar(&timing.Tick, "tick", timing.Tick, "")
 	f.Func("timing", "", func(value string) error {
 		o.Timing = &timing
-		return timing.Latency.UnmarshalText([]byte(value))
+		return timing.Latency.Set(value)
 	})
 	for _, option := range row.Options {
 		f.Func(option.Name, "", func(value string) error {

@@ -57,7 +57,8 @@ func TestDeadOwnersAreSkipped(t *testing.T) {
 	c := nodes.Config{N: 2}.With("give-up", "1").With("retry", "5ms")
 	deaf := rowtest.Rebuilt(&bakeryRow, func(b bakery) nodes.Machine { return &bakeryDeaf{b} })
 	within := explore.Options{Config: c, Entries: 2, Crashes: 1, Restarts: true,
-		Timing: &replay.Timing{Tick: time.Millisecond, Latency: rowtest.Drawn("uniform:1ms,2ms")}}
+		Timing: &replay.Timing{Tick: time.Millisecond,
+			Latency: replay.Latency{Least: time.Millisecond, Most: 2 * time.Millisecond}}}
 	for _, test := range []struct {
 		row   *row.Row
 		fails string

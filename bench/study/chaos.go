@@ -20,8 +20,8 @@ type Campaign struct {
 // A Class is what became of a run.
 type Class int
 
-// The classes. Expected is what stalled, or passed somebody over, as its model allows; Inconclusive is
-// whatever else is neither valid nor violated, under- and overloaded runs included.
+// The classes. Expected is what stalled, or passed somebody over, outside its model; Inconclusive is
+// all else that is neither valid nor violated, under- and overloaded runs included.
 const (
 	Valid Class = iota
 	Expected

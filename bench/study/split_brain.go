@@ -171,7 +171,7 @@ func (c *SplitBrain) Run(ctx context.Context) ([]*Result, error) {
 func (c *SplitBrain) caseOf(x *partition) *Case {
 	o := c.options(x)
 	x.left = o.Duration - x.begins - x.lasts
-	j, err := bench.Resolve(o, x.spec, !c.Real)
+	j, err := bench.Resolve(c.Known, o, x.spec, !c.Real)
 	return &Case{Job: j, Err: err, Stored: true, Expect: x.expected, Again: func(r *Result) *Case {
 		if c.tooLittle(x, r) {
 			return c.caseOf(x)

@@ -135,7 +135,7 @@ func troubled() []electionRun {
 				allElect(610, 4, 0), says: "no leader that all agreed on from 300ms on for 300ms"},
 		{name: "a message that was lost for good, of which nobody knows when", setting: lostOne,
 			check: "agreement", as: Inconclusive, outside: true,
-			says: "blocked, as its model allows: it needs no loss",
+			says: "blocked: the algorithm assumes that no message is lost, and one was",
 			text: "5 0 campaign\n6 0 elect -1\n7 1 fault 1\n1000 1 heal"},
 	}
 }

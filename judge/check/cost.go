@@ -15,6 +15,9 @@ func cost(e *evidence) Finding {
 	if which := e.unpublished(); which != "" {
 		return notJudged("nothing is published for a run %s", which)
 	}
+	if e.Lacks.Counts {
+		return notJudged("not judged: the history has no counts")
+	}
 	if !e.balanced() {
 		return inconclusive("not judged: the counts disagree")
 	}
@@ -110,6 +113,8 @@ func identities(e *evidence) Finding {
 		return notJudged("no identity of message counts is known")
 	case which != "":
 		return notJudged("no identity is known for a run %s", which)
+	case e.Lacks.Counts:
+		return notJudged("not judged: the history has no counts")
 	case !e.balanced():
 		return inconclusive("not judged: the counts disagree")
 	case !e.rested():

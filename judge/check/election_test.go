@@ -171,7 +171,7 @@ func agreements() []electionRun {
 			setting: func(s *Setting) { s.Live = nodes.ServersUp },
 			text:    allElect(5, 4, 0) + "500 5 crash\n510 0 elect -1\n520 5 restart 1"},
 		{name: "the fault that took it down is named", check: "agreement", as: Inconclusive, outside: true,
-			says: "servers that are up; kill 5)", setting: func(s *Setting) {
+			says: "all servers are up, and one was not; kill 5)", setting: func(s *Setting) {
 				s.Live = nodes.ServersUp
 				s.Faults = []Fault{{Text: "kill 0", ForGood: true}, {Text: "kill 5", ForGood: true},
 					{Text: "kill 1", ForGood: true}}

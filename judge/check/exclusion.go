@@ -25,7 +25,7 @@ func exclusion(e *evidence) Finding {
 			kept = "no capacity was exceeded"
 		}
 		switch {
-		case e.fenced(r) && (r.Violations == 0 || !r.Denies()):
+		case e.fenced(r) && (r.Violations == 0 || !e.denies(r)):
 			f := e.effective(r)
 			if f.Outcome != Valid {
 				return f
@@ -35,7 +35,7 @@ func exclusion(e *evidence) Finding {
 			}
 		case r.Violations == 0:
 			doubtful += r.UncertainOverlaps
-		case r.Denies():
+		case e.denies(r):
 			return inconclusive("by their stamps %s overlapped, by up to %s, but the register never "+
 				"exceeded %d: the harness itself is wrong", english.Count(r.Violations, "entry", "entries"),
 				us(r.Closest), r.Capacity).with(e.story(r.First)...)
@@ -50,7 +50,7 @@ func exclusion(e *evidence) Finding {
 	}
 	if doubtful > 0 {
 		// This witness cannot tell. The register can, since it is exact.
-		if f := register(e); f.Outcome != Valid {
+		if f := register(e); f.Outcome != Valid || f.NotJudged {
 			return inconclusive("%s overlapped others by no more than the stamps may err, %s",
 				english.Count(doubtful, "entry", "entries"), e.err())
 		}
@@ -102,6 +102,9 @@ func beyond(r *section.Resource) string {
 // register: the occupancy register never exceeds the capacity. It is one word that all nodes change
 // atomically, so it is exact.
 func register(e *evidence) Finding {
+	if e.Lacks.Register {
+		return notJudged("not judged: the history has no register")
+	}
 	most, figure := uint32(1), ""
 	for r := range e.resources() {
 		if over := r.Exceeded.Least(e.outside); over != nil && e.fenced(r) {
@@ -136,6 +139,9 @@ func register(e *evidence) Finding {
 // account: every exit adds one to the shared account. If one is missing, two clients used it at the same
 // time.
 func account(e *evidence) Finding {
+	if e.Lacks.Account {
+		return notJudged("not judged: the history has no account")
+	}
 	for r := range e.resources() {
 		if lost := r.Lost(); lost > 0 {
 			f := violated("the account lost %s: it held at most %d, and there were %s",
@@ -144,6 +150,17 @@ func account(e *evidence) Finding {
 		}
 	}
 	return valid("the account lost no update")
+}
+
+// denies reports whether the register shows that the capacity was never exceeded.
+func (e *evidence) denies(r *section.Resource) bool { return !e.Lacks.Register && r.Denies() }
+
+// lost returns how many updates the account lost; 0 if the history has no account.
+func (e *evidence) lost(r *section.Resource) uint64 {
+	if e.Lacks.Account {
+		return 0
+	}
+	return r.Lost()
 }
 
 // sharedAt returns when clients used a resource at the same time, as other witnesses have it: of several such
@@ -163,6 +180,9 @@ func (e *evidence) sharedAt(r *section.Resource) span {
 // not, the harness is wrong, and no witness can be trusted. A process that is asked for the resource decides
 // by itself, and the stamps of two that overlapped there may lie apart by as much as its answers take.
 func witnesses(e *evidence) Finding {
+	if e.Lacks.Register || e.Lacks.Account {
+		return notJudged("not judged: the history does not have all witnesses")
+	}
 	for r := range e.resources() {
 		done, spoilt := r.Worked(e.Work)
 		switch denied := r.Denies(); {

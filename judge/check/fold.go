@@ -41,6 +41,7 @@ type Setting struct {
 	Replayed   bool // a schedule was played
 	Real       bool // processes run it: they wait for processors
 	Asked      bool // they ask a process for the resource
+	Lacks      Lacks
 	Identities []row.Identity
 	Circulates bool
 	Safe, Live nodes.Assumption // what the algorithm's safety rests on, and what its progress, beside that
@@ -206,7 +207,7 @@ func (f *Fold) Verdict() Verdict {
 	for r := range f.resources() {
 		v.Violations += r.Violations
 		v.Overlap += time.Duration(r.Overlap)
-		v.LostUpdates += r.Lost()
+		v.LostUpdates += f.evidence.lost(r)
 	}
 	for i := range f.Problem.checks {
 		if c := &f.Problem.checks[i]; c.of != nil && !c.of(&f.evidence) {
@@ -226,6 +227,13 @@ func (f *Fold) Verdict() Verdict {
 		v.Reason += " (outside its model: its timeouts are too short for the delays of the run)"
 	}
 	return v
+}
+
+// Lacks says what the history of a run does not have, so that it is not judged.
+type Lacks struct {
+	Counts   bool // of messages, which nodes leave beside their events
+	Register bool // how many the register counted at an entry
+	Account  bool // what the shared account held
 }
 
 // Asked implements section.Observer.

@@ -127,12 +127,12 @@ func (m *model) excuse(f Finding, in span, needs nodes.Assumption) Finding {
 
 // expect marks a stall as expected if some of the needs of the algorithm did not hold in a span.
 func (m *model) expect(f Finding, in span, needs nodes.Assumption) Finding {
-	words := "blocked, as its model allows"
+	words := "blocked"
 	switch {
 	case m.Replayed:
 		words = "outside its model"
 	case m.livelocked():
-		words = "a livelock, as its model allows"
+		words = "a livelock"
 	}
 	f = m.outsideModel(f, words, in, needs)
 	f.Expected = f.OutsideModel
@@ -142,10 +142,26 @@ func (m *model) expect(f Finding, in span, needs nodes.Assumption) Finding {
 // outsideModel marks a finding as outside the model, in these words, if some of the needs did not hold.
 func (m *model) outsideModel(f Finding, words string, in span, needs nodes.Assumption) Finding {
 	if broken := m.brokenIn(in, needs); broken != 0 {
-		f.Says += fmt.Sprintf(" (%s: it needs %v%s)", words, broken, m.culprit(in, broken))
+		f.Says += fmt.Sprintf(" (%s: %s%s)", words, broken.Broken(m.known(in, broken)), m.culprit(in, broken))
 		f.OutsideModel, f.Broken = true, broken
 	}
 	return f
+}
+
+// known reports whether a message was hit for certain by what broke some of the needs in a span.
+func (m *model) known(in span, broken nodes.Assumption) bool {
+	for i := range m.sections.Broken {
+		if b := &m.sections.Broken[i]; b.At <= in.to && nodes.Assumption(b.Value)&broken != 0 {
+			return true
+		}
+	}
+	for i := range m.sections.Faults {
+		f := &m.sections.Faults[i]
+		if m.brokenByFault(in, f)&broken != 0 && f.Hits > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // culprit names the first fault that broke some of the needs in a span, and whom it hit; without any, the

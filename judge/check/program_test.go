@@ -42,11 +42,11 @@ func TestProgramsThatBreakTheProtocol(t *testing.T) {
 		{"twice", history.GrantedTwice, 0, "grants", "that was inside: it wrote {x}", Violated, false},
 		{"unasked", history.EnteredUnasked, 0, "grants", "that had not asked: it wrote {x}", Violated, false},
 		{"of another fault", history.EnteredUnasked, nodes.NoLoss, "grants", "had not asked", Violated, false},
-		{"outside its model", history.GrantedTwice, needs, "grants", "(outside its model: it needs", Violated,
+		{"outside its model", history.GrantedTwice, needs, "grants", "(outside its model: the alg", Violated,
 			true},
 		{"ends", history.EndedItself, 0, "exit", "node 1 ended by itself: {x}", Violated, false},
 		{"dies of another fault", history.EndedItself, nodes.NoLoss, "exit", "ended", Violated, false},
-		{"dies outside its model", history.EndedItself, needs, "exit", "it needs", Inconclusive, true},
+		{"dies outside its model", history.EndedItself, needs, "exit", "the algorithm assumes", Inconclusive, true},
 	} {
 		w := breaching(x.how, x.broken)
 		w.Safe, w.Live = needs, needs

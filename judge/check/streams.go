@@ -357,6 +357,8 @@ func (a *audit) text() string {
 // loss: what was sent has arrived, once.
 func loss(e *evidence) Finding {
 	switch {
+	case e.Lacks.Counts:
+		return notJudged("not judged: the history has no counts")
 	case !e.audit.clean():
 		return inconclusive("%s", e.audit.text()).with(fewOf(e.audit.lines, len(e.audit.lines))...)
 	case len(e.disconnected) > 0:

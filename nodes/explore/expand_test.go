@@ -1,14 +1,12 @@
 package explore
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"turnstile/algorithms/mutex"
-	"turnstile/internal/chance"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
 	"turnstile/nodes"
@@ -24,7 +22,7 @@ func fairSpaces(spec *row.Row) (all []Options) {
 		o := Options{Spec: spec, Config: nodes.Config{N: size.nodes}, Entries: size.entries,
 			Checks: []string{replay.CheckFairness}}
 		if _, timed := spec.Machine(o.Config, 0).(nodes.Timed); timed { // or late messages would excuse it
-			o.Timing = &replay.Timing{Latency: chance.Constant(time.Millisecond), Tick: time.Millisecond}
+			o.Timing = timing(ms, ms)
 		}
 		all = append(all, o)
 	}
@@ -66,7 +64,7 @@ func TestWhoIsPassedOverIsSeen(t *testing.T) {
 			o := Options{Spec: fairer, Config: nodes.Config{N: 3}, Entries: 1,
 				Checks: []string{replay.CheckFairness}, States: 100_000}
 			if _, timed := spec.Machine(o.Config, 0).(nodes.Timed); timed { // else it tries again and again
-				o.Timing = &replay.Timing{Latency: chance.Constant(time.Millisecond), Tick: time.Millisecond}
+				o.Timing = timing(ms, ms)
 			}
 			x := explore(t, o)
 			if x.Violation == nil || x.Violation.Check != replay.CheckFairness || len(x.Violation.Story) == 0 {
@@ -360,11 +358,7 @@ const ms = time.Millisecond
 
 // timing is one of messages that take from least to most, in ticks of a millisecond.
 func timing(least, most time.Duration) *replay.Timing {
-	latency, err := chance.ParseDistribution(fmt.Sprintf("uniform:%v,%v", least, most))
-	if err != nil {
-		panic(err)
-	}
-	return &replay.Timing{Tick: ms, Latency: latency}
+	return &replay.Timing{Tick: ms, Latency: replay.Latency{Least: least, Most: most}}
 }
 
 // A fisher takes the lock by Fischer's timed algorithm, with the shared variable at a server. It reads

@@ -219,7 +219,7 @@ func TestFaultsOutsideTheModel(t *testing.T) {
 }
 
 func TestExploreRefuses(t *testing.T) {
-	chang, err := catalog.Find("chang-roberts")
+	chang, err := (catalog.Table{}).Find("chang-roberts")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -274,7 +274,7 @@ func (p *plain) send(s *plainState, from, to nodes.ID, e nodes.Effect) {
 		return
 	}
 	if tick := p.o.Timing; tick != nil {
-		least, most, _ := tick.Latency.Bounds()
+		least, most := tick.Latency.Least, tick.Latency.Most
 		f.earliest, f.limit = s.now+int(least/tick.Tick), s.now+int(most/tick.Tick)
 	}
 	s.flying = append(s.flying, f)

@@ -137,13 +137,16 @@ func FaultEvent(b port.FaultEvent) Event {
 	if b.Healed {
 		return Event{At: b.At, Kind: FaultHealed, Count: uint32(b.Number), Value: int64(b.Hits), Node: nodes.None}
 	}
-	value := int64(b.Breaks)
-	for _, i := range b.Servers {
-		value |= 1 << (firstServer + min(i, MaxServers-1))
-	}
-	return Event{At: b.At, Kind: FaultBegan, Count: uint32(b.Number), Value: value,
+	e := Event{At: b.At, Kind: FaultBegan, Count: uint32(b.Number), Value: int64(b.Breaks),
 		Entry: uint32(b.Victim + 1), Fence: uint64(b.Nodes), Node: nodes.None}
+	for _, i := range b.Servers {
+		e.HitServer(min(i, MaxServers-1))
+	}
+	return e
 }
+
+// HitServer has a fault that began hit a server of a service: see ServersHit.
+func (e *Event) HitServer(i int) { e.Value |= 1 << (firstServer + i) }
 
 // MaxServers is how many servers of a service are told apart in FaultBegan.
 const MaxServers = 32

@@ -232,11 +232,11 @@ func FuzzParseSchedule(f *testing.F) {
 	f.Add("turnstile schedule 1\nalgorithm bully\nn 3\ncampaign 0; leads 0@1 2; believes 1 somebody; leads -")
 	f.Add("turnstile schedule 1\nalgorithm maekawa\nn 1\nreordering\nquorums grid\ndrop 0>1 a")
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := Parse(strings.NewReader(text), catalog.Find)
+		s, err := Parse(strings.NewReader(text), catalog.Table{}.Find)
 		if err != nil {
 			return
 		}
-		again, err := Parse(strings.NewReader(s.String()), catalog.Find)
+		again, err := Parse(strings.NewReader(s.String()), catalog.Table{}.Find)
 		if err != nil {
 			t.Fatalf("%q was written as %q: %v", text, s.String(), err)
 		}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"turnstile/internal/chance"
 	"turnstile/internal/suggest"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -494,11 +493,10 @@ func parseTiming(words []string) (*Timing, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%q is no tick: write a time, such as 1ms", words[0])
 	}
-	latency, err := chance.ParseDistribution(words[1])
-	if err != nil {
+	t := &Timing{Tick: tick}
+	if err := t.Latency.Set(words[1]); err != nil {
 		return nil, err
 	}
-	t := &Timing{Tick: tick, Latency: latency}
 	return t, t.Validate()
 }
 

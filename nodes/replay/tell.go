@@ -210,7 +210,7 @@ func Told(story []string, check string, broken nodes.Assumption) string {
 	if check != "" {
 		end = "broken: " + check
 		if broken != 0 {
-			end += fmt.Sprintf(" (outside its model: it needs %v)", broken)
+			end += fmt.Sprintf(" (outside its model: %s)", broken.Broken(true))
 		}
 	}
 	return strings.Join(append(slices.Clip(story), end), "\n") + "\n"

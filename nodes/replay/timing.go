@@ -15,8 +15,40 @@ import (
 // Handlers take no time. Clients ask and leave when they like.
 type Timing struct {
 	Tick    time.Duration
-	Latency chance.Distribution // of each message: constant or uniform, in whole ticks
+	Latency Latency // of each message, in whole ticks
 }
+
+// A Latency says how long a message takes: from Least to Most, both included.
+type Latency struct{ Least, Most time.Duration }
+
+// Set reads a latency as runs take it: 1ms, or uniform:1ms,2ms.
+func (l *Latency) Set(text string) error {
+	d, err := chance.ParseDistribution(text)
+	if err != nil {
+		return err
+	}
+	least, most, bounded := d.Bounds()
+	if !bounded {
+		return fmt.Errorf("a latency of %v has no bounds: explore with a constant one or one that is uniform, "+
+			"such as uniform:1ms,2ms", d)
+	}
+	l.Least, l.Most = least, most
+	return nil
+}
+
+// String writes a latency as Set reads it.
+func (l *Latency) String() string {
+	if l.Least == l.Most {
+		return l.Least.String()
+	}
+	return fmt.Sprintf("uniform:%v,%v", l.Least, l.Most)
+}
+
+// MarshalText writes a latency as Set reads it.
+func (l *Latency) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// Type names the values of the flag.
+func (*Latency) Type() string { return "latency" }
 
 // Breaks returns what does not hold without a Timing: a message may take any time, and a node may stand still
 // while others do anything.
@@ -32,25 +64,22 @@ const mostTicks = 100
 
 // Validate says what is wrong with the timing, if anything is, and what would be right.
 func (t *Timing) Validate() error {
-	least, most, bounded := t.Latency.Bounds()
+	least, most := t.Latency.Least, t.Latency.Most
 	switch {
 	case t.Tick <= 0:
 		return fmt.Errorf("a tick of %v: time goes on by ticks, such as 1ms", t.Tick)
-	case !bounded:
-		return fmt.Errorf("a latency of %v has no bounds: explore with a constant one or one that is uniform, "+
-			"such as uniform:1ms,2ms", t.Latency)
 	case least%t.Tick != 0 || most%t.Tick != 0:
 		return fmt.Errorf("a latency of %v is no whole number of ticks of %v: take a shorter tick",
-			t.Latency, t.Tick)
+			&t.Latency, t.Tick)
 	case most/t.Tick > mostTicks:
 		return fmt.Errorf("a latency of %v is %d ticks of %v, and can be up to %d: take a longer tick",
-			t.Latency, most/t.Tick, t.Tick, mostTicks)
+			&t.Latency, most/t.Tick, t.Tick, mostTicks)
 	}
 	return nil
 }
 
 // String prints the timing as in a schedule.
-func (t *Timing) String() string { return fmt.Sprint(t.Tick, " ", t.Latency) }
+func (t *Timing) String() string { return fmt.Sprint(t.Tick, " ", &t.Latency) }
 
 // A Window says in how many ticks something can happen, and in how many it must have. Without timing all
 // windows are zero: everything can happen now, and no tick comes.
@@ -78,8 +107,7 @@ func (t *Timing) window(from, to time.Duration) Window {
 func (t *Timing) Flight(from, to nodes.ID, e *nodes.Effect) Flight {
 	f := Flight{From: from, To: to, Instance: e.Instance, Kind: e.Kind, Message: e.Message}
 	if t != nil {
-		least, most, _ := t.Latency.Bounds()
-		f.Window = t.window(least, most)
+		f.Window = t.window(t.Latency.Least, t.Latency.Most)
 	}
 	return f
 }

@@ -130,28 +130,52 @@ func hinted(err error) error {
 	return err
 }
 
-// Check returns an error that names the fields that a row of a table must have and this one lacks.
+// Check returns an error that names the fields that a row of the tables of this project must have and this
+// one lacks.
 func (r *Row) Check() error {
-	var lacks []string
-	kind := r.Kind
-	need := func(field string, lacking bool) {
-		if lacking {
-			lacks = append(lacks, field)
+	exclusion := r.Kind == nodes.MutualExclusion
+	return r.Lacks(append(r.lacks(), named(
+		field{"Aliases", len(r.Aliases) == 0 && exclusion},
+		field{"Family", r.Family == ""},
+		field{"Source", r.Source == ""},
+		field{"Summary", r.Summary == ""},
+		field{"Cost", r.Exclusion().Cost == nil && exclusion},
+		field{"Faults", len(r.Faults) == 0 && r.Kind != nodes.Detection},
+		field{"Flaw.At", r.Flaw != nil && r.Flaw.At.N == 0})...)...)
+}
+
+// CheckOwn returns an error that names the fields without which no run of a row can be made and judged.
+func (r *Row) CheckOwn() error { return r.Lacks(r.lacks()...) }
+
+// A field is the name of a field of a row, and whether the row lacks it.
+type field struct {
+	name    string
+	lacking bool
+}
+
+// named returns the names of the fields that are lacking.
+func named(fields ...field) (names []string) {
+	for _, f := range fields {
+		if f.lacking {
+			names = append(names, f.name)
 		}
 	}
-	need("Name", r.Name == "")
-	need("Kind", (kind == nodes.MutualExclusion) != (r.Mutex != nil) ||
-		(kind == nodes.Election) != (r.Elector != nil) || (kind == nodes.Detection) != (r.Detector != nil))
-	need("Aliases", len(r.Aliases) == 0 && kind == nodes.MutualExclusion)
-	need("Family", r.Family == "")
-	need("Source", r.Source == "")
-	need("Summary", r.Summary == "")
-	need("Live", r.Live == 0 && kind == nodes.MutualExclusion)
-	need("Cost", r.Exclusion().Cost == nil && kind == nodes.MutualExclusion)
-	need("Faults", len(r.Faults) == 0 && kind != nodes.Detection)
-	need("Timers", len(r.Timers) == 0 && r.timed())
-	need("Flaw.At", r.Flaw != nil && r.Flaw.At.N == 0)
-	return r.Lacks(lacks...)
+	return names
+}
+
+// lacks returns the fields that the row lacks, of those that every row needs.
+func (r *Row) lacks() []string {
+	mutex, elector, detector := r.Mutex != nil, r.Elector != nil, r.Detector != nil
+	exclusion, election, detection := r.Kind == nodes.MutualExclusion, r.Kind == nodes.Election,
+		r.Kind == nodes.Detection
+	return named(
+		field{"Name", r.Name == ""},
+		field{"Mutex", exclusion && !mutex},
+		field{"Elector", election && !elector},
+		field{"Detector", detection && !detector},
+		field{"Kind", mutex && !exclusion || elector && !election || detector && !detection},
+		field{"Live", r.Live == 0 && r.Kind == nodes.MutualExclusion},
+		field{"Timers", len(r.Timers) == 0 && r.timed()})
 }
 
 // timed reports whether the machines of the clients set timers.

@@ -54,7 +54,7 @@ func TestRowsLackNothing(t *testing.T) {
 		"Faults":           func(r *Row) { r.Faults = nil },
 		"Timers":           func(r *Row) { r.Timers = nil },
 		"Flaw.At":          func(r *Row) { r.Flaw = &Flaw{Check: "progress"} },
-		"Kind":             func(r *Row) { r.Kind = nodes.Election },
+		"Elector, Kind":    func(r *Row) { r.Kind = nodes.Election },
 	} {
 		r := whole
 		spoil(&r)

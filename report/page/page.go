@@ -82,6 +82,7 @@ var ErrNoTrials = errors.New("no trials can be read")
 // A maker makes the page of a set.
 type maker struct {
 	*Page
+	known    catalog.Table
 	set      *results.Set
 	all      []*experiment // by setting, and then by series and nodes
 	settings []*setting
@@ -91,9 +92,10 @@ type maker struct {
 
 // Make returns the page of a set. The name is what the set is called. What cannot be read is on the page; if
 // there are neither trials nor a fault matrix the error is ErrNoTrials.
-func Make(set *results.Set, name string, calls Calls) (*Page, error) {
-	m := &maker{Page: &Page{Name: name, Calls: calls, most: mostBytes}, set: set, figures: map[string]int{}}
-	trials := runs.StoredTrials(set.Runs, func(folder *results.Folder, err error) {
+func Make(known catalog.Table, set *results.Set, name string, calls Calls) (*Page, error) {
+	m := &maker{known: known, Page: &Page{Name: name, Calls: calls, most: mostBytes}, set: set,
+		figures: map[string]int{}}
+	trials := runs.StoredTrials(known, set.Runs, func(folder *results.Folder, err error) {
 		m.Damaged = append(m.Damaged, folder.Name()+": "+
 			strings.NewReplacer("\n", "; ", set.Path+string(filepath.Separator), "").Replace(err.Error()))
 	})
@@ -367,7 +369,7 @@ func (m *maker) group(trials []compare.Trial) {
 		if s == nil {
 			s = &setting{asked: about, values: values,
 				faulty:  t.Text(option.PlanColumn) != "" || t.Text(option.FaultsColumn) != "",
-				columns: columnsOf(t.Algorithm)}
+				columns: columnsOf(m.known, t.Algorithm)}
 			bySetting[key] = s
 			m.settings = append(m.settings, s)
 		}
@@ -499,8 +501,8 @@ var kinds = map[nodes.Kind]string{nodes.MutualExclusion: entries, nodes.Election
 
 // columnsOf returns the columns of the problem of an algorithm. One that is unknown is taken for one of
 // mutual exclusion.
-func columnsOf(algorithm string) string {
-	row, err := catalog.Find(algorithm)
+func columnsOf(known catalog.Table, algorithm string) string {
+	row, err := known.Find(algorithm)
 	if err != nil {
 		return entries
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/internal/figure"
 	"turnstile/judge/leadership"
 	"turnstile/judge/measure"
@@ -141,7 +142,7 @@ func TestFailovers(t *testing.T) {
 func made(t *testing.T, path string) *Page {
 	t.Helper()
 	name := filepath.Base(path)
-	p, err := Make(results.OpenSet("", path), name,
+	p, err := Make(catalog.Table{}, results.OpenSet("", path), name,
 		Calls{Command: "orchestrator report " + name, Program: "orchestrator", Runs: name})
 	if err != nil {
 		t.Fatal(err)
@@ -304,7 +305,8 @@ func TestNothingValid(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(set, "one", results.RowsFile), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := Make(results.OpenSet("", set), "bad", Calls{}); err != ErrNoTrials || len(p.Damaged) != 1 {
+	p, err := Make(catalog.Table{}, results.OpenSet("", set), "bad", Calls{})
+	if err != ErrNoTrials || len(p.Damaged) != 1 {
 		t.Errorf("%v, %v", err, p.Damaged)
 	}
 }
@@ -335,7 +337,7 @@ func TestServicesWithDifferentOptionsAreDifferentSeries(t *testing.T) {
 		r.ServerBytesPerEntry = n(1234)
 		store(t, set, "m"+members, results.TableOf(results.RowsFile, []results.Row{r}))
 	}
-	s, err := Make(results.OpenSet(filepath.Dir(set), "services"), "services", Calls{})
+	s, err := Make(catalog.Table{}, results.OpenSet(filepath.Dir(set), "services"), "services", Calls{})
 	if err != nil {
 		t.Fatal(err)
 	}
