@@ -118,6 +118,11 @@ services-test: tools ## test services, as far as their servers are installed: ma
 	@$(if $(RERUN),$(flaky) turnstile/services)
 	@$(if $(SHORT),,cd services/lease && go vet ./... && go test -timeout 20m -count=1 ./...)
 
+# Programs of a release are stripped; those of make build keep their symbols, for debuggers and profilers.
+.PHONY: release
+release: ## write dist/: an archive for linux/amd64 and linux/arm64 and SHA256SUMS, and check them
+	@go run ./internal/release -stamp "$(stamp)" -out dist
+
 KILLS = 200
 .PHONY: services-kills
 services-kills: services ## kill KILLS (200) processes of runs about services, and look at what is left of each run
@@ -263,4 +268,4 @@ readme: ## bring the tables of docs that are made from rows up to date
 
 .PHONY: clean
 clean: ## remove what was built, and no results
-	@rm -rf bin
+	@rm -rf bin dist

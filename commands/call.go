@@ -27,6 +27,7 @@ type app struct {
 	args           []string // of the command
 	status         int      // to exit with, if there is no error
 	diskFull       bool     // something could not be stored
+	manual         bool     // commands have their whole help
 
 	document io.Writer // for the rows of a table, if they are asked for as JSON; nil: people read the table
 }

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,6 +63,11 @@ func (a *app) root() *cobra.Command {
 	root.InitDefaultHelpCmd()
 	refuseUnknown(root)
 	return root
+}
+
+// Manual returns the commands with their whole help, for manual pages and completions.
+func Manual() *cobra.Command {
+	return (&app{stdout: io.Discard, stderr: io.Discard, manual: true}).root()
 }
 
 // moved returns what says where a word has gone that was a command.
