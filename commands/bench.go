@@ -167,7 +167,7 @@ func (c *runCommand) mayHave(o *option.Option) bool {
 // resolve works out what the flags imply, and whether they contradict each other. Of two that do, the one of
 // the higher rank counts: the command line overrides the file.
 func (c *benchCall) resolve(s settings) error {
-	if err := cmp.Or(c.required.parse(), checkSet(&c.setup, nil)); err != nil {
+	if err := cmp.Or(c.required.parse(), checkSet(&c.setup)); err != nil {
 		return err
 	}
 	row, err := c.row(s)

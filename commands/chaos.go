@@ -127,7 +127,7 @@ func (c *chaosCall) check(s settings) (err error) {
 			return fmt.Errorf("--%s is for plans about services: add --services, or leave it out", name)
 		}
 	}
-	if err := cmp.Or(study.CheckReceive(c.Receive), checkSet(&c.Setup, nil)); err != nil {
+	if err := cmp.Or(study.CheckReceive(c.Receive), checkSet(&c.Setup)); err != nil {
 		return err
 	}
 	c.Rows, err = rowsNamed(c.algorithms, c.known.findAlgorithm, c.known.Table.Rows())
@@ -412,7 +412,7 @@ func (c *chaosCall) checkServices(s settings) error {
 	if !s.given("set") {
 		x.Setup.Set = huntSet
 	}
-	return checkSet(&x.Setup, nil)
+	return checkSet(&x.Setup)
 }
 
 // subjectNamed asks a service what it promises with some options.

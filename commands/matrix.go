@@ -63,7 +63,8 @@ const matrixExample = `  orchestrator matrix
 
 // A matrixCall is one call of matrix.
 type matrixCall struct {
-	known known
+	known  known
+	dryRun bool
 	study.Matrix
 	algorithms            []string
 	simulated, noProgress bool
@@ -102,8 +103,7 @@ func (c *matrixCall) addTo(cmd *cobra.Command) {
 		"how long services take until the next client enters after a fault, in the set "+failoverSet)
 	f.DurationSliceVar(&c.failover.ttls, "ttl", c.failover.ttls,
 		"with --failover: `times` to live that clients ask for, with commas between")
-	addMixed(f, &c.mixed, ", or with --services or --failover: go on with one that another commit of "+
-		"Turnstile began")
+	addMixed(f, &c.mixed, "with --services or --failover: ")
 	f.IntVar(&c.failover.Parallel, "parallel", c.failover.Parallel,
 		"with --failover: how many runs are made at a time, which mostly sleep")
 	f.StringSliceVar(&c.algorithms, "algo", nil,
@@ -114,6 +114,7 @@ func (c *matrixCall) addTo(cmd *cobra.Command) {
 		"simulated %d, of failovers %d)", runsSimulated, failoverRuns))
 	noZero(f, "runs", "would make no run: write a number from 1, or leave it out")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "of the first run of each cell")
+	addDryRun(f, &c.dryRun)
 	addOption(f, option.Find("hosts"), &c.Hosts)
 	addOption(f, option.Find("place"), &c.Place)
 	addControl(f, &c.Setup.Control, &c.Setup.ControlKey)
@@ -145,7 +146,7 @@ func (c *matrixCall) check(s settings) (err error) {
 		err = checkPlans(c.Faults)
 	}
 	if err == nil {
-		err = checkSet(&c.Setup, &c.mixed)
+		err = checkSet(&c.Setup)
 	}
 	if err == nil {
 		err = c.Check()
@@ -202,6 +203,9 @@ func (c *matrixCall) run(ctx context.Context, a *app) error {
 	}
 	if err := a.equipFor(&c.Setup, c.Real); err != nil {
 		return err
+	}
+	if c.dryRun {
+		return a.tellDryRun(len(c.Cells())*c.Runs, c.Takes())
 	}
 	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "run")
 	cells, interrupted := c.Make(ctx)
@@ -266,6 +270,7 @@ type expectations struct {
 	unknown     int // inconclusive
 	missed      int // no fault hit anything
 	free        int // nothing is expected
+	left        int // cannot be run here
 }
 
 // String lists the counts; those of 0 are left out, except how many cases are as expected and how many are
@@ -276,7 +281,7 @@ func (t expectations) String() string {
 		count int
 		says  string
 	}{{t.unknown, "inconclusive"}, {t.missed, "untested"},
-		{t.free, "not compared, since their rows expect nothing"}} {
+		{t.free, "not compared, since their rows expect nothing"}, {t.left, "not run"}} {
 		if more.count > 0 {
 			text += fmt.Sprintf(", %d %s", more.count, more.says)
 		}
@@ -291,12 +296,19 @@ type matrixOfSet interface {
 	Judge(context.Context) error
 }
 
+// errDryRun ends a command that was only to say what it would do.
+var errDryRun = errors.New("nothing was made")
+
 // makeMatrix makes the runs of a matrix that its set lacks, and judges all. interrupted says that some
-// are left.
+// are left. A dry run says how many there are, and ends with errDryRun.
 func (a *app) makeMatrix(ctx context.Context, m matrixOfSet, s *study.Sweep,
-	noProgress bool) (interrupted, err error) {
+	noProgress, dry bool) (interrupted, err error) {
 	if err := m.Resolve(); err != nil {
 		return nil, err
+	}
+	if dry {
+		_, left, err := s.Prepare()
+		return nil, cmp.Or(err, a.tellDryRun(left, m.Takes(ctx).High), errDryRun)
 	}
 	if len(s.Cells) > 0 {
 		interrupted = a.makeSet(ctx, s, m.Takes, noProgress)

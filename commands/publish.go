@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +46,7 @@ func publishCommand(k known) Command {
 }
 
 func (c *publishCall) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.to, "to", "", "the `folder` to make (default published/SET)")
+	cmd.Flags().StringVar(&c.to, "to", "", "the `folder` to make")
 	cmd.Flags().BoolVar(&c.histories, "histories", false, "the histories come along")
 	cmd.Flags().StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	forOneCall(cmd, "to", "histories")
@@ -61,7 +60,11 @@ func (c *publishCall) run(ctx context.Context, a *app, of verifiable) error {
 	} else if set == nil {
 		set = &results.Set{Path: of.run.Path, Runs: []*results.Folder{of.run}}
 	}
-	to := filepath.Clean(cmp.Or(c.to, filepath.Join("published", filepath.Base(set.Path))))
+	if c.to == "" {
+		return fmt.Errorf("where to is not said: name the folder to make, as in --to ../%s",
+			filepath.Base(set.Path))
+	}
+	to := filepath.Clean(c.to)
 	for _, path := range []string{to, to + results.ArchiveSuffix} {
 		if _, err := os.Lstat(path); err == nil {
 			return fmt.Errorf("%s is there: remove it, or name another folder with --to", path)

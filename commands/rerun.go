@@ -101,7 +101,7 @@ func (c *rerunCall) run(ctx context.Context, a *app, folder *results.Folder) err
 	if c.setup.Set == "" {
 		c.setup.Set = filepath.Base(filepath.Dir(folder.Path))
 	}
-	if err := checkSet(&c.setup, nil); err != nil {
+	if err := checkSet(&c.setup); err != nil {
 		return err
 	}
 	job, err := bench.Resolve(c.Table, c.Options, row, record.Simulated)

@@ -55,12 +55,13 @@ const splitBrainExample = `  orchestrator split-brain
 
 // A splitBrainCall is one call of split-brain.
 type splitBrainCall struct {
-	known known
+	known  known
+	dryRun bool
 	study.SplitBrain
 	schemes, cuts         []string
 	options               nodes.Config // those of schemes
 	simulated, noProgress bool
-	mixed, json           bool
+	json                  bool
 }
 
 func splitBrainCommand(k known) Command {
@@ -95,12 +96,12 @@ func (c *splitBrainCall) addTo(cmd *cobra.Command) {
 	noZero(f, "for", "would be no time at all: leave it out for "+study.Usual.String())
 	noZero(f, "duration", "would be no run at all: leave it out for as long as each scheme needs")
 	f.BoolVar(&c.simulated, "simulated", false, "on virtual time")
+	addDryRun(f, &c.dryRun)
 	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default a fresh one)")
 	addOption(f, option.Find("hosts"), &c.Hosts)
 	addOption(f, option.Find("place"), &c.Place)
 	addControl(f, &c.Setup.Control, &c.Setup.ControlKey)
 	addSetup(f, &c.Setup, "the table and the runs")
-	addMixed(f, &c.mixed, "")
 	addAlgorithmOptions(f, &c.options, c.known.Electors())
 	c.known.completeOptions(cmd)
 	addJSON(f, &c.json)
@@ -133,7 +134,7 @@ func (c *splitBrainCall) check(s settings) (err error) {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	return checkSet(&c.Setup, &c.mixed)
+	return checkSet(&c.Setup)
 }
 
 // show returns the command line that shows a run of the comparison.
@@ -146,6 +147,9 @@ func (c *splitBrainCall) run(ctx context.Context, a *app) error {
 		return err
 	}
 	a.onlyRows(c.json)
+	if c.dryRun {
+		return a.tellDryRun(c.Count(), c.Takes())
+	}
 	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "run")
 	all, interrupted := c.Run(ctx)
 	bar.clear()

@@ -65,6 +65,7 @@ const sweepExample = `  orchestrator sweep --algo ricart,suzuki,maekawa -n 4,8,1
 
 // A sweepCall is one call of sweep.
 type sweepCall struct {
+	dryRun          bool
 	known           known
 	study.RateSweep // its Sweep alone, unless a rate is to be found
 	find            bool
@@ -114,10 +115,12 @@ func (c *sweepCall) addTo(cmd *cobra.Command) {
 	f.DurationVar(&c.WaitBound, "wait-bound", c.WaitBound,
 		"with --rate find: the longest 99th percentile of waits at a rate that is served")
 	noZero(f, "wait-bound", "is shorter than any wait: write a longer time, or leave it out")
-	addMixed(f, &c.Mixed, ", or go on with one that another commit of Turnstile began")
+	addMixed(f, &c.Mixed, "")
+	addDryRun(f, &c.dryRun)
 	f.BoolVar(&c.anyLength, "any-length", false, "start even if it takes more than a day")
-	f.BoolVar(&c.json, "json", false, "with --rate find: print the rates as one JSON document instead")
-	forOneCall(cmd, "json", "simulated", "trials", "seed", "wait-bound", "mixed", "any-length")
+	f.BoolVar(&c.json, "json", false, "with --rate find or --dry-run: print one JSON document instead")
+	forOneCall(cmd, "json", "simulated", "trials", "seed", "wait-bound", "mixed", "any-length",
+		"dry-run")
 	addSetup(f, &c.Setup, "the runs")
 	addNoProgress(f, &c.noProgress)
 	c.addLists(cmd)
@@ -158,7 +161,7 @@ func (c *sweepCall) resolve(args []string) error {
 	}
 	cells, err := g.cells()
 	if err == nil {
-		err = checkSet(&c.Setup, &c.Mixed)
+		err = checkSet(&c.Setup)
 	}
 	if err != nil {
 		return err
@@ -224,6 +227,9 @@ func (c *sweepCall) run(ctx context.Context, a *app) error {
 	}
 	takes := maker.Takes(ctx)
 	c.printPlan(a, before, left, takes)
+	if c.dryRun {
+		return a.tellDryRun(left, takes.High)
+	}
 	a.warnOfNoCommit()
 	if takes.High > longSweep && !c.anyLength {
 		return fmt.Errorf("it takes more than a day: give fewer values or trials, or say --any-length")
@@ -409,7 +415,7 @@ func (c *sweepCall) own(flag string, value *yaml.Node) (is bool, err error) {
 	case flag == "wait-bound" && c.WaitBound <= 0:
 		return true, fmt.Errorf("%s: %v: write a time such as 100ms", where, c.WaitBound)
 	case flag == "set":
-		err = checkSet(&c.Setup, &c.Mixed)
+		err = checkSet(&c.Setup)
 	}
 	c.trialsInFile = c.trialsInFile || flag == "trials"
 	if err == nil && c.settings.given(flag) { // the command line counts
@@ -816,8 +822,9 @@ func (c *sweepCall) resolveOwn(g *grid) error {
 	case !c.find && c.settings.given("wait-bound"):
 		return fmt.Errorf("--wait-bound is about the highest rate that is served: give --rate %s too, or leave it "+
 			"out", findRate)
-	case !c.find && c.json:
-		return fmt.Errorf("--json is for the rates that --rate %s finds: leave it out; runs %s --json prints runs",
+	case !c.find && c.json && !c.dryRun:
+		return fmt.Errorf("--json is for --dry-run, and for the rates that --rate %s finds: leave it out; runs %s "+
+			"--json prints runs",
 			findRate, c.Setup.Set)
 	case c.WaitBound < 0:
 		return fmt.Errorf("--wait-bound: %v: write a time such as 100ms", c.WaitBound)

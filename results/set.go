@@ -262,22 +262,34 @@ func IsPublished(path string) bool {
 		(exists(filepath.Join(path, SumsFile)) || exists(filepath.Join(path, ReadmeFile)))
 }
 
+// PublishedDir is the folder, below that of all sets, that has the published ones.
+const PublishedDir = "published"
+
 // CheckUnpublished returns an error if a set below root was published, so that a new run would change what
 // others refer to: its runs are one level below, or its archive lies beside it, as in a clone, or it has the
 // README.md that publish writes.
 func CheckUnpublished(root, set string) error {
 	path := filepath.Join(root, set)
+	switch full, err := filepath.Abs(root); {
+	case set == PublishedDir:
+		return fmt.Errorf("%s has published sets alone: say --set %s", path, unused(root, set))
+	case err == nil && filepath.Base(full) == PublishedDir && exists(full):
+		return fmt.Errorf("%s has published sets alone: name another folder with --results", root)
+	}
 	readme, _ := os.ReadFile(filepath.Join(path, ReadmeFile))
 	if !IsPublished(path) && !exists(path+ArchiveSuffix) && !strings.Contains(string(readme), ReadmeBegins) {
 		return nil
 	}
-	other := ""
+	return fmt.Errorf("%s was published, and stays as it is: say --set %s", path, unused(root, set))
+}
+
+// unused returns a name like that of a set which no set below root has.
+func unused(root, set string) string {
 	for i := 2; ; i++ {
-		if other = fmt.Sprintf("%s-%d", set, i); !exists(filepath.Join(root, other)) {
-			break
+		if other := fmt.Sprintf("%s-%d", set, i); !exists(filepath.Join(root, other)) {
+			return other
 		}
 	}
-	return fmt.Errorf("%s was published, and stays as it is: say --set %s", path, other)
 }
 
 // Runs returns all runs of all sets below root, the newest first.

@@ -133,7 +133,7 @@ func hinted(err error) error {
 
 // Check returns an error that names the required fields that the row lacks.
 func (r *Row) Check() error {
-	exclusion := r.Kind == nodes.MutualExclusion
+	exclusion := r.excludes()
 	return r.Lacks(append(r.lacks(), named(
 		field{"Aliases", len(r.Aliases) == 0 && exclusion},
 		field{"Family", r.Family == ""},
@@ -165,18 +165,32 @@ func named(fields ...field) (names []string) {
 
 // lacks returns the fields that the row lacks, of those that every row needs.
 func (r *Row) lacks() []string {
-	mutex, elector, detector := r.Mutex != nil, r.Elector != nil, r.Detector != nil
-	exclusion, election, detection := r.Kind == nodes.MutualExclusion, r.Kind == nodes.Election,
-		r.Kind == nodes.Detection
-	return named(
-		field{"Name", r.Name == ""},
-		field{"Mutex", exclusion && !mutex},
-		field{"Elector", election && !elector},
-		field{"Detector", detection && !detector},
-		field{"Kind", mutex && !exclusion || elector && !election || detector && !detection},
-		field{"Live", r.Live == 0 && r.Kind == nodes.MutualExclusion},
-		field{"Timers", len(r.Timers) == 0 && r.timed()})
+	names := named(field{"Name", r.Name == ""})
+	foreign := false
+	for kind, own := range r.ofKinds() {
+		if nodes.Kind(kind) == r.Kind {
+			names = append(names, named(own)...)
+		} else if !own.lacking {
+			foreign = true
+		}
+	}
+	return append(names, named(
+		field{"Kind", foreign},
+		field{"Live", r.Live == 0 && r.excludes()},
+		field{"Timers", len(r.Timers) == 0 && r.timed()})...)
 }
+
+// ofKinds returns the field that each kind of row has, in the order of the kinds.
+func (r *Row) ofKinds() [3]field {
+	return [...]field{
+		{"Mutex", r.Mutex == nil},
+		{"Elector", r.Elector == nil},
+		{"Detector", r.Detector == nil},
+	}
+}
+
+// excludes reports whether the row is one of mutual exclusion.
+func (r *Row) excludes() bool { return r.Kind == nodes.MutualExclusion }
 
 // timed reports whether the machines of the clients set timers.
 func (r *Row) timed() bool {
