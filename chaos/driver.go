@@ -187,7 +187,7 @@ func (d *Driver) arm(f *fault) error {
 		f.shared.claim.Store(uint64(leader) + 1)
 		f.shared.begin(start, d.end(f, start))
 	case d.apart:
-		f.state = planned // the next step looks again who leads
+		f.state = planned // the next step looks again for a leader
 	default:
 		f.shared.armed.Store(max(first, start))
 	}

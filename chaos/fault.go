@@ -15,7 +15,7 @@ import (
 // mapping: see form.
 type Fault struct {
 	Name   string        `yaml:"name"` // for people
-	Effect effect.Effect // one of those that effect.Kinds lists
+	Effect effect.Effect // one of effect.Kinds
 	Filter
 	Schedule
 

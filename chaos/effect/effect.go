@@ -117,7 +117,7 @@ func (k *Key) FlagName() string {
 	return k.Name
 }
 
-// Takes lists the keys that a fault takes beside its own and those of its schedule.
+// Takes lists the keys that a fault takes beside its own and the keys of its schedule.
 func (k *Kind) Takes() []string {
 	var own []string
 	Each(reflect.ValueOf(k.Zero).Elem(), func(key string, _ reflect.Value) {
