@@ -13,22 +13,22 @@ import (
 	"turnstile/nodes/history"
 )
 
-// An EventWriter writes events, a line for each: as CSV below a line of headers, or each as a JSON object.
-// docs/result-files.md explains the columns. Of a column that a kind of event has no use for, CSV has an
-// empty cell, and JSON nothing.
+// An EventWriter writes events, one a line: as CSV below a line of headers, or as JSON objects.
+// docs/result-files.md explains the columns. If an event does not have a column, its cell is empty in CSV,
+// and missing in JSON.
 type EventWriter struct {
 	w     io.Writer
 	json  bool
 	kinds []string // names of messages, by their numbers
-	// Says tells what the message or the program said that an event is about, once for each event, in order;
-	// nil: nothing is known.
+	// Says returns the text of an event's message or program. It is called once for each event, in order; nil:
+	// unknown.
 	Says func(e *history.Event) history.Text
 	line []byte
 	err  error // of writing the headers
 }
 
-// NewEventWriter begins to write events to w, which should be buffered. Messages that kinds does not name go
-// by their numbers.
+// NewEventWriter begins to write events to w, which should be buffered. Kinds of messages without a name in
+// kinds are written as numbers.
 func NewEventWriter(w io.Writer, json bool, kinds []string) *EventWriter {
 	e := &EventWriter{w: w, json: json, kinds: kinds}
 	if !json {
@@ -78,7 +78,7 @@ func (w *EventWriter) Write(trial int, e *history.Event) error {
 	return err
 }
 
-// An eventOf is an event with what its cells depend on.
+// An eventOf is an event with everything that its cells depend on.
 type eventOf struct {
 	trial int
 	*history.Event
@@ -89,10 +89,10 @@ type eventOf struct {
 // An eventColumn is a column of printed events: a number or, if number is nil, a text.
 type eventColumn struct {
 	name   string
-	of     []history.Kind // that have it; nil: all
+	of     []history.Kind // the kinds of events that have it; nil: all
 	number func(e eventOf) int64
-	text   func(e eventOf) string // of letters, digits and underscores, with spaces between words
-	free   bool                   // the text is one of users
+	text   func(e eventOf) string // letters, digits and underscores, with spaces between words
+	free   bool                   // the text comes from users: it must be quoted
 }
 
 // has reports whether an event has the column.
@@ -194,7 +194,7 @@ var eventColumns = []eventColumn{
 	{name: "assumptions", of: kinds(history.AssumptionBroken, history.FaultBegan), text: assumptions},
 }
 
-// otherEntry are the events whose entry is something else than the number of a request.
+// otherEntry are the events whose Entry is not the number of a request.
 var otherEntry = kinds(history.LinkBegan, history.MulticastBegan, history.FaultBegan, history.ClockBound)
 
 func kinds(k ...history.Kind) []history.Kind { return k }
@@ -224,9 +224,9 @@ func message(e eventOf) string {
 	return strconv.Itoa(int(e.Count))
 }
 
-// assumptions lists assumptions: no_loss FIFO_links.
 func serversHit(e eventOf) string { return strings.Trim(fmt.Sprint(e.ServersHit()), "[]") }
 
+// assumptions lists assumptions: no_loss FIFO_links.
 func assumptions(e eventOf) string {
 	return strings.NewReplacer(", ", " ", " ", "_").Replace(nodes.Assumption(e.Value).String())
 }

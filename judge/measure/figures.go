@@ -236,7 +236,7 @@ type OfFault struct {
 	EpochsNew   number `csv:"epochs_new"`   // how many epochs with entries began in between
 	// SilenceS is the longest time without an accepted entry until the next fault began.
 	SilenceS number `csv:"silence_s"`
-	// SilenceTextbookS is the silence after which a textbook takes the token or permission for lost.
+	// SilenceTextbookS is the silence after which a textbook takes the token for lost.
 	SilenceTextbookS number `csv:"silence_textbook_s"`
 
 	// For runs with leaders. Elections leave out rejoins.
