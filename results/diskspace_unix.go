@@ -21,8 +21,7 @@ func FreeBytes(path string) (uint64, bool) {
 // canLock says whether lock detects other processes.
 const canLock = true
 
-// lock locks a file for this process until the process ends. It reports whether another process has locked
-// it.
+// lock locks a file until this process ends. It reports whether another process has locked it.
 func lock(file *os.File) (others bool, err error) {
 	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {

@@ -12,6 +12,5 @@
 // A [Ledger] has the beliefs of nodes about the leader in a trial; an [EventWriter] prints histories.
 //
 // It knows no algorithm: rows have the names of their options, and callers name options whose columns in
-// published sets lack the algorithm. It measures and judges nothing. It knows the format of run.yaml and the
-// version that wrote it, but not its content.
+// published sets lack the algorithm. It judges nothing, and knows only format and version of run.yaml.
 package results

@@ -303,8 +303,7 @@ func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// writtenAt returns when the record of the run was last written. It is written at the beginning and at the
-// end.
+// writtenAt returns when the record of the run was last written: at its beginning, or again at its end.
 func (f *Folder) writtenAt() time.Time {
 	for _, name := range []string{RunFile, RowsFile} {
 		if info, err := os.Stat(f.File(name)); err == nil {
@@ -366,8 +365,7 @@ type grid struct {
 	lines  [][]string
 }
 
-// readGrid reads a table of a run without interpreting its columns. It returns nil if the run has no such
-// table.
+// readGrid reads a table of a run without interpreting its columns; nil: the run has no such table.
 func readGrid(f *Folder, name string) (*grid, error) {
 	text, err := os.ReadFile(f.File(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -389,8 +387,7 @@ func readGrid(f *Folder, name string) (*grid, error) {
 }
 
 // Joined returns a table of several runs as one: their rows in turn, with cells as they are, and the column
-// run with the names of the folders. It has the columns that any of them has. It returns nil if it has no
-// rows.
+// run with the names of the folders. It has the columns that any of them has. Without rows it is nil.
 func Joined(name string, runs []*Folder) ([]byte, error) {
 	var all []*grid
 	var headers []string

@@ -12,8 +12,7 @@ import (
 // A Detection measures how well failure detectors report which nodes are down.
 //
 // The time of detection is from the crash of a node until another node that stayed up suspects it; 0 if it
-// did already. A crash whose node restarts before it is suspected counts neither as detected nor as
-// undetected.
+// did already. If the node restarts before it is suspected, the crash does not count at all.
 type Detection struct {
 	Suspicions uint64 // of all nodes, in the whole run
 	Wrong      uint64 // suspicions of nodes that were up
@@ -93,8 +92,7 @@ func (d *Detection) took(time int64) {
 	d.Most = max(d.Most, time)
 }
 
-// crash takes the crash of a node. It detects nothing more, and nodes that suspect it already have detected
-// it.
+// crash takes the crash of a node. It detects no more, and nodes that suspect it already have detected it.
 func (d *Detection) crash(e *history.Event) {
 	if e.Node < 0 || e.Node >= maxSuspect {
 		return

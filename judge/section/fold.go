@@ -405,8 +405,7 @@ type busy struct {
 	stays []Window // since then, in order
 }
 
-// left takes a section that is over. Sections come in the order of their ends. empty means that no client is
-// inside any more.
+// left takes a section that is over, in the order of their ends. empty: no client is inside any more.
 func (b *busy) left(s *Section, empty bool, w Window) {
 	if !s.Refused {
 		stay, last := Window{s.Entered, s.Ended}, len(b.stays)
@@ -526,8 +525,7 @@ func (f *Fold) hear(e *history.Event, r *Resource, c *Client) {
 	}
 }
 
-// informLost notes that the client of a section was told that it has lost the lock. Only the first time
-// counts.
+// informLost notes that the client of a section was told that it has lost the lock, if for the first time.
 func (s *Section) informLost(at int64) {
 	if !s.Told {
 		s.Told, s.ToldAt = true, at

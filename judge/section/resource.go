@@ -105,8 +105,7 @@ type Client struct {
 	updated  bool     // it wrote the account, and has not asked again since
 }
 
-// An Overlap is a time in which sections held more than the capacity: A, which entered first, B, and perhaps
-// others.
+// An Overlap is a time in which sections held more than the capacity: A, which entered first, B, and others.
 type Overlap struct {
 	A, B     *Section
 	From, To int64
@@ -401,8 +400,7 @@ func (r *Resource) past() {
 // how many later ones have entered. Places are numbered from 1; the place of a section that enters is marked,
 // and a Fenwick tree (P. M. Fenwick, "A new data structure for cumulative frequency tables", Software:
 // Practice and Experience 24(3), 1994) counts the marks up to a place. When most places are empty, the
-// waiting sections are renumbered, so a line takes memory only for waiting sections, even if one waits for
-// long.
+// waiting sections are renumbered, so a line takes memory only for waiting ones, even if one waits for long.
 type line struct {
 	sums    []uint32   // sums[i-1] counts the marks from i-lowest(i)+1 to i
 	waiting []*Section // by place; nil: gone

@@ -71,8 +71,7 @@ type Section struct {
 func (s *Section) Served() bool { return s.State >= inside && s.State <= Unended }
 
 // Contended reports whether units were missing when the section was asked for: fewer were free than it and
-// all waiting requests take together. Units that were given back within the error of the stamps count as
-// free.
+// all waiting requests take. Units that were given back within the error of the stamps count as free.
 func (s *Section) Contended() bool { return s.missing > 0 }
 
 // An Observer receives every change of a section, and then the event that caused it. The memory of a section
