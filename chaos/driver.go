@@ -244,12 +244,12 @@ func (d *Driver) strike(f *fault, b port.FaultEvent, of effect.Group) error {
 	if !struck {
 		d.endAfter(f, b.At)
 	}
-	who, err := d.named(f, of)
+	members, err := d.named(f, of)
 	if err != nil {
 		return err
 	}
 	f.working = true
-	for _, m := range who {
+	for _, m := range members {
 		if !d.mayHit(f, m) {
 			continue
 		}

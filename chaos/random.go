@@ -492,8 +492,8 @@ func (r *drawn) atMoment(f Fault) (all []Fault) {
 	case 2:
 		f.At = 0
 	}
-	who := nodes.ID(r.below(r.s.total()))
-	f.When = When{Who: effect.Group{who}, What: [...]string{"sends", "receives"}[r.below(2)], Kind: r.kind(0),
+	node := nodes.ID(r.below(r.s.total()))
+	f.When = When{Who: effect.Group{node}, What: [...]string{"sends", "receives"}[r.below(2)], Kind: r.kind(0),
 		Nth: 1 + r.below(3)}
 	if r.below(3) == 0 {
 		f.When.Who = effect.Group{nodes.ID(r.below(r.s.total()))}
@@ -504,7 +504,7 @@ func (r *drawn) atMoment(f Fault) (all []Fault) {
 	}
 	switch r.below(4) {
 	case 0, 1:
-		k := effect.Kill{Who: effect.Target{List: effect.Group{who}}, Forget: r.below(4) == 0}
+		k := effect.Kill{Who: effect.Target{List: effect.Group{node}}, Forget: r.below(4) == 0}
 		if f.Effect = &k; !brief {
 			f.For = r.outage()
 		}
@@ -512,9 +512,9 @@ func (r *drawn) atMoment(f Fault) (all []Fault) {
 			f.For, k.Forget = 0, false
 		}
 	case 2:
-		f.Effect = &effect.Pause{Who: effect.Target{List: effect.Group{who}}}
+		f.Effect = &effect.Pause{Who: effect.Target{List: effect.Group{node}}}
 	case 3:
-		f.Effect = &effect.Partition{Cut: r.s.apart(effect.Group{who})}
+		f.Effect = &effect.Partition{Cut: r.s.apart(effect.Group{node})}
 	}
 	return append(all, f)
 }
@@ -669,18 +669,18 @@ func (r *drawn) deaths(f Fault) []Fault {
 	case which < 3:
 		return r.leadersDie(f, forget)
 	}
-	who := r.victim()
-	if who.Word == "random" && r.kills >= r.s.Config.N-1 {
-		who = leader
+	target := r.victim()
+	if target.Word == "random" && r.kills >= r.s.Config.N-1 {
+		target = leader
 	}
-	if who.Word == "leader" || r.below(4) > 0 {
+	if target.Word == "leader" || r.below(4) > 0 {
 		f.For = r.outage()
 	}
 	r.busy = f.At + f.For + r.outage()
 	if r.forGood() {
 		f.For, forget = 0, false
 	}
-	f.Effect = &effect.Kill{Who: who, Forget: forget}
+	f.Effect = &effect.Kill{Who: target, Forget: forget}
 	return []Fault{f}
 }
 

@@ -122,12 +122,12 @@ func (r *serverDraw) length() time.Duration {
 
 // moment draws the moment that a fault waits for, and the time after it.
 func (r *serverDraw) moment() string {
-	who, what := r.pick("any", "any", "0"), r.pick(kindOf(r.s.Spec).moments...)
+	at, what := r.pick("any", "any", "0"), r.pick(kindOf(r.s.Spec).moments...)
 	after := time.Duration(math.Pow(float64(r.lease/time.Millisecond), r.dice.Unit(r.roll()))) * time.Millisecond
 	if r.oneIn(3) {
 		after = 0
 	}
-	return fmt.Sprintf("when: '%s %s #%d', after: %v", who, what, 1+r.below(5), min(after, r.share(0.15, 0.2)))
+	return fmt.Sprintf("when: '%s %s #%d', after: %v", at, what, 1+r.below(5), min(after, r.share(0.15, 0.2)))
 }
 
 // server draws one of the servers.
@@ -139,7 +139,7 @@ func (r *serverDraw) server() string {
 }
 
 // client draws a client: by number, or by a word such as holder, which the run resolves (byRun).
-func (r *serverDraw) client() (who string, byRun bool) {
+func (r *serverDraw) client() (client string, byRun bool) {
 	words := kindOf(r.s.Spec).clients
 	if i := r.below(len(words) + 1); i < len(words) {
 		return words[i], true
@@ -148,11 +148,11 @@ func (r *serverDraw) client() (who string, byRun bool) {
 }
 
 func (r *serverDraw) ofClient() (string, bool, bool) {
-	who, byRun := r.client()
+	client, byRun := r.client()
 	if r.s.Servers.Count == 0 && r.oneIn(2) {
 		return "cut: " + r.pick("random", "majority", "leader"), false, true
 	}
-	return r.pick("pause", "pause", "kill") + ": " + who, byRun, true
+	return r.pick("pause", "pause", "kill") + ": " + client, byRun, true
 }
 
 func (r *serverDraw) ofServer() (string, bool, bool) {
@@ -174,16 +174,16 @@ func (r *serverDraw) ofConnections() (string, bool, bool) {
 	if r.s.Servers.Peers && r.s.Servers.Count > 1 && r.oneIn(2) {
 		return fmt.Sprintf("cut: server %s/servers%s", r.server(), closes), false, true
 	}
-	who, byRun := r.client()
+	client, byRun := r.client()
 	to := "servers"
 	if r.oneIn(3) {
 		to = "server " + r.server()
 	}
-	return fmt.Sprintf("cut: %s/%s%s", who, to, closes), byRun, true
+	return fmt.Sprintf("cut: %s/%s%s", client, to, closes), byRun, true
 }
 
 // ofAnswers draws a lost answer. It closes the connection: else the client would wait for the answer forever.
 func (r *serverDraw) ofAnswers() (string, bool, bool) {
-	who, byRun := r.client()
-	return fmt.Sprintf("drop-answer: %s, nth: %d, close: true", who, 1+r.below(6)), byRun, false
+	client, byRun := r.client()
+	return fmt.Sprintf("drop-answer: %s, nth: %d, close: true", client, 1+r.below(6)), byRun, false
 }

@@ -21,7 +21,7 @@ type Watcher struct {
 type trigger struct {
 	*Fault
 	shared *faultState
-	who    effect.Group // nil: any
+	group  effect.Group // nil: any
 	what   port.HookKind
 	kinds  []bool // of messages
 	nth    uint64
@@ -52,11 +52,11 @@ func (w *Watcher) add(f *Fault, s *faultState, codec *nodes.Codec) (err error) {
 	if f.Timed() {
 		return nil
 	}
-	t := trigger{Fault: f, shared: s, who: f.When.Who, nth: 1}
+	t := trigger{Fault: f, shared: s, group: f.When.Who, nth: 1}
 	kind := f.When.Kind
 	switch {
 	case effect.MidInput(f.Effect) > 0:
-		t.what, t.who, t.done = port.OnMidInput, f.target().List, effect.MidInput(f.Effect)
+		t.what, t.group, t.done = port.OnMidInput, f.target().List, effect.MidInput(f.Effect)
 	case f.When.IsZero():
 		t.what, kind = port.OnEnter, "" // holder and successor
 		if comes, known := victimComes[f.target().Word]; known {
@@ -100,7 +100,7 @@ func (w *Watcher) Watch(m *port.Hook) (action port.Action) {
 }
 
 func (t *trigger) isFor(m *port.Hook) bool {
-	if len(t.who) > 0 && !contains(t.who, m.Node) {
+	if len(t.group) > 0 && !contains(t.group, m.Node) {
 		return false
 	}
 	if m.What == port.OnMidInput {

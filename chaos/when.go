@@ -69,10 +69,10 @@ func ParseWhen(text string) (When, error) {
 	if len(words) < 2 || len(words) > 3 {
 		return fail("")
 	}
-	if who := words[0]; w.Hosts == nil && who != "any" && who != "anyone" {
-		group, err := effect.ParseGroup(who)
+	if at := words[0]; w.Hosts == nil && at != "any" && at != "anyone" {
+		group, err := effect.ParseGroup(at)
 		if err != nil {
-			return fail(fmt.Sprintf(", since %q is neither any nor a list of nodes", who))
+			return fail(fmt.Sprintf(", since %q is neither any nor a list of nodes", at))
 		}
 		w.Who = group
 	}

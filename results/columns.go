@@ -19,7 +19,7 @@ import (
 // A Column names a column of a table of results.
 type Column string
 
-// Columns that code names. Those of options of runs are in package option.
+// Columns that code names. Package option has the columns of options of runs.
 const (
 	WarmupTookS          Column = "warmup_took_s"
 	DurationS            Column = "duration_s"

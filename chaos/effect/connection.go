@@ -20,11 +20,11 @@ func (w *Wires) connections() (all []port.Link) {
 }
 
 // on returns a function that reports whether a fault of connections hits that of a node.
-func (at *Place) on(who *Target) func(nodes.ID) bool {
-	if who.ByRun() {
+func (at *Place) on(target *Target) func(nodes.ID) bool {
+	if target.ByRun() {
 		return func(id nodes.ID) bool { return id == at.Victim() }
 	}
-	return func(id nodes.ID) bool { return slices.Contains(who.List, id) }
+	return func(id nodes.ID) bool { return slices.Contains(target.List, id) }
 }
 
 // brokerOf returns the broker that a node would connect to in a real run.

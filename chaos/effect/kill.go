@@ -70,8 +70,8 @@ func (k *Kill) breaks() nodes.Assumption {
 }
 
 func (k *Kill) Check(lasts time.Duration, waits bool) (string, error) {
-	switch who := &k.Who; {
-	case who.Role == port.Broker && lasts == 0:
+	switch target := &k.Who; {
+	case target.Role == port.Broker && lasts == 0:
 		return "for", errors.New(
 			"no run comes to rest without a broker: say after how long it is restarted, as in for: 500ms")
 	case k.MidInput < 0:
@@ -79,8 +79,8 @@ func (k *Kill) Check(lasts time.Duration, waits bool) (string, error) {
 			"input, from 1, and not %d", k.MidInput)
 	case k.MidInput > 0 && waits:
 		return "when", fmt.Errorf("%s: that is a moment of its own: leave out when, or mid-input", What(k))
-	case k.MidInput > 0 && (len(who.List) > 1 || who.Many > 1 ||
-		who.Word != "" && who.Word != "random" && who.Word != "coordinator"):
+	case k.MidInput > 0 && (len(target.List) > 1 || target.Many > 1 ||
+		target.Word != "" && target.Word != "random" && target.Word != "coordinator"):
 		return "kill", fmt.Errorf("%s: mid-input takes one node that is known before, as in kill: 2, "+
 			"kill: random or kill: coordinator", What(k))
 	case k.Forget && lasts == 0:

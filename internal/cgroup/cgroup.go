@@ -17,7 +17,7 @@ type Limits struct {
 	Threads uint64  // processes and threads
 }
 
-// Read returns the limits of this process, including those of the enclosing groups. root is the root of the
+// Read returns the limits of this process, including the enclosing groups. root is the root of the
 // file system. A file that cannot be read sets no limit.
 func Read(root fs.FS) Limits {
 	member := memberships(read(root, "proc/self/cgroup"))

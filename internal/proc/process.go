@@ -47,10 +47,10 @@ func NewLauncher() *Launcher {
 type Command struct {
 	Name    string   // of the process, for people
 	Program []string // the program and its arguments
-	Env     []string // variables beside those of this process
+	Env     []string // variables beside the environment of this process
 	Input   []byte   // written to its standard input, which stays open
-	// Stdin and Stdout are pipes of the caller, who keeps the other ends; nil: the launcher makes them, and its
-	// output is standard output and error together.
+	// Stdin and Stdout are pipes of the caller, which keeps the other ends; nil: the launcher makes them, and
+	// its output is standard output and error together.
 	Stdin, Stdout *os.File
 	Files         []*os.File // further open files, from descriptor 3 on
 	// Shares means that it is in the process group of this process: signals to the group reach both.
@@ -364,7 +364,7 @@ func cause(how, text string, kills int) string {
 			english.Count(kills, "process", "processes"))
 	case has("failed to create new OS thread", "newosproc"):
 		return "it was given no more threads: raise the limit on this user's processes (ulimit -u), " +
-			"or on those of the container"
+			"or on the container"
 	case has("runtime: out of memory", "cannot allocate memory", "fatal error: out of memory",
 		"failed to reserve page summary memory"):
 		return "it was given no more memory" + spaceLimit()

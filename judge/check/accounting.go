@@ -121,19 +121,19 @@ func (r *records) Missing() (wrong []string) {
 			latest = r.sections.Incarnation(id)
 		}
 		for life := range latest + 1 {
-			who := name(id)
+			label := name(id)
 			if id == nodes.None {
-				who = "the orchestrator"
+				label = "the orchestrator"
 			}
 			if latest > 0 {
-				who += fmt.Sprintf(", up for time %d,", life+1)
+				label += fmt.Sprintf(", up for time %d,", life+1)
 			}
 			switch count := found[process{id, life}]; count {
 			case 0:
-				wrong = append(wrong, who+" left no log")
+				wrong = append(wrong, label+" left no log")
 			case 1:
 			default:
-				wrong = append(wrong, fmt.Sprintf("%s left %d logs", who, count))
+				wrong = append(wrong, fmt.Sprintf("%s left %d logs", label, count))
 			}
 		}
 	}

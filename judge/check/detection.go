@@ -22,7 +22,7 @@ func detection(e *evidence) Finding {
 	judged := 0
 	for i := range e.sections.Crashes {
 		c := &e.sections.Crashes[i]
-		who, took, known := e.slowest(c)
+		last, took, known := e.slowest(c)
 		bound := e.tellsWithin(c)
 		if took <= bound {
 			judged++
@@ -37,7 +37,7 @@ func detection(e *evidence) Finding {
 		if known {
 			says = "%s suspected %s %v after it had crashed; its failure detector should within %v"
 		}
-		f := violated(says, name(who), name(c.Node), took.Round(time.Millisecond), bound)
+		f := violated(says, name(last), name(c.Node), took.Round(time.Millisecond), bound)
 		if f = e.excuse(f, span{c.At, c.At + int64(took), int64(e.Grace)}, e.TellsNeeds); !f.OutsideModel {
 			return f
 		}
@@ -68,16 +68,16 @@ const realDetection = 10
 
 // slowest returns the node that was up all the while and learnt of a crash last or never, after what time,
 // and whether it learnt of it.
-func (e *evidence) slowest(c *section.Known) (who nodes.ID, took time.Duration, known bool) {
+func (e *evidence) slowest(c *section.Known) (last nodes.ID, took time.Duration, known bool) {
 	if c.Last > c.At && e.upFrom(c.Who, c) {
-		who, took, known = c.Who, time.Duration(c.Last-c.At), true
+		last, took, known = c.Who, time.Duration(c.Last-c.At), true
 	}
 	for id := range nodes.ID(e.Config.N + e.Servers) {
 		if !c.By.Has(id) && e.upFrom(id, c) {
 			return id, time.Duration(max(0, e.watched(c)-c.At)), false
 		}
 	}
-	return who, took, known
+	return last, took, known
 }
 
 // watched returns until when detectors should report a crash: they are told to rest once no request is issued

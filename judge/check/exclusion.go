@@ -258,7 +258,7 @@ func capacity(e *evidence) Finding {
 			return notJudged("%s: the load does not demand all of them", says)
 		}
 		return violated("%s in %s, though clients wanted all of them all the time, and kept them for longer than "+
-			"it takes to hand on those that are free", says, english.Count(e.sections.Entries, "entry", "entries"))
+			"it takes to hand on free ones", says, english.Count(e.sections.Entries, "entry", "entries"))
 	}
 	return valid("all units were taken at some time")
 }

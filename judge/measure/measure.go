@@ -70,7 +70,7 @@ func (m *Measures) AddLeaders(f *leadership.Fold, only bool) {
 
 var quantiles = map[string]float64{"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "max": 1}
 
-// Columns returns all figures: those of Figures, and the quantiles of latencies, which take longer to find
+// Columns returns all figures: Figures and the quantiles of latencies, which take longer to find
 // than a short run. The column of a quantile is named by the tag of its latency, _us_ and the quantile.
 func (m *Measures) Columns() Figures {
 	m.UncontendedP50 = m.Uncontended.MicrosAt(0.5)

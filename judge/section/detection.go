@@ -42,15 +42,15 @@ type suspicion struct{ by, of nodes.ID }
 
 // A crash is one that may still be detected.
 type crash struct {
-	at    int64
-	knows nodes.Set // the nodes that have detected it, or were down since
-	last  int64     // when a node detected it last
-	who   nodes.ID
+	at     int64
+	knows  nodes.Set // the nodes that have detected it, or were down since
+	last   int64     // when a node detected it last
+	lastBy nodes.ID
 }
 
 // over adds a crash that can no longer be detected to Crashes.
 func (d *Detection) over(of nodes.ID, c *crash, until int64) {
-	d.Crashes = append(d.Crashes, Known{of, c.at, until, c.knows.Clone(), c.last, c.who})
+	d.Crashes = append(d.Crashes, Known{of, c.at, until, c.knows.Clone(), c.last, c.lastBy})
 }
 
 func newDetection() Detection {
@@ -80,7 +80,7 @@ func (d *Detection) suspect(e *history.Event, down bool) {
 	if c := d.crashes[of]; c != nil && e.Node >= 0 && c.knows.Add(e.Node) {
 		d.Detected++
 		d.took(e.At - c.at)
-		c.last, c.who = e.At, e.Node
+		c.last, c.lastBy = e.At, e.Node
 	}
 }
 

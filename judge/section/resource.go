@@ -55,7 +55,7 @@ type Resource struct {
 	Tries     uint64 // refused tries
 	FreeTries uint64 // refused tries during which no client was inside
 	// Unguarded counts entries in certain overlaps with another of the same fence number, whose write the
-	// resource accepts though it demands numbers. MaybeUnguarded counts entries of which this is uncertain.
+	// resource accepts though it demands numbers. MaybeUnguarded counts entries for which this is uncertain.
 	Unguarded, MaybeUnguarded uint64
 
 	top      *Section   // a copy of the section with the highest fence number, or nil
@@ -473,7 +473,7 @@ func (l *line) moveUp() {
 // before a write has read a lower value than was written. Stamps cannot tell, since a process may stand still
 // between an action and its stamp.
 
-// fence compares the fence number of an entry with those of the others. A number is passed when another
+// fence compares the fence number of an entry with the others. A number is passed when another
 // client enters under the same or a higher one. asked means that a process lets clients in some time before
 // their stamps.
 func (r *Resource) fence(s *Section, stampError int64, asked bool) {
