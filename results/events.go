@@ -13,22 +13,22 @@ import (
 	"turnstile/nodes/history"
 )
 
-// An EventWriter writes events, a line for each: as CSV below a line of headers, or each as a JSON object.
-// docs/result-files.md explains the columns. Of a column that a kind of event has no use for, CSV has an
-// empty cell, and JSON nothing.
+// An EventWriter writes events, one a line: as CSV below a line of headers, or as JSON objects.
+// docs/result-files.md explains the columns. If an event does not have a column, its cell is empty in CSV,
+// and missing in JSON.
 type EventWriter struct {
 	w     io.Writer
 	json  bool
 	kinds []string // names of messages, by their numbers
-	// Says tells what the message or the program said that an event is about, once for each event, in order;
-	// nil: nothing is known.
+	// Says returns the text of an event's message or program. It is called once for each event, in order; nil:
+	// unknown.
 	Says func(e *history.Event) history.Text
 	line []byte
 	err  error // of writing the headers
 }
 
-// NewEventWriter begins to write events to w, which should be buffered. Messages that kinds does not name go
-// by their numbers.
+// NewEventWriter begins to write events to w, which should be buffered. Kinds of messages without a name in
+// kinds are written as numbers.
 func NewEventWriter(w io.Writer, json bool, kinds []string) *EventWriter {
 	e := &EventWriter{w: w, json: json, kinds: kinds}
 	if !json {
@@ -78,7 +78,7 @@ func (w *EventWriter) Write(trial int, e *history.Event) error {
 	return err
 }
 
-// An eventOf is an event with what its cells depend on.
+// An eventOf is an event with everything that its cells depend on.
 type eventOf struct {
 	trial int
 	*history.Event
@@ -204,7 +204,7 @@ var eventColumns = []eventColumn{
 		parse: parseAssumptions},
 }
 
-// otherEntry are the events whose entry is something else than the number of a request.
+// otherEntry are the events whose Entry is not the number of a request.
 var otherEntry = kinds(history.LinkBegan, history.MulticastBegan, history.FaultBegan, history.ClockBound)
 
 func kinds(k ...history.Kind) []history.Kind { return k }
@@ -248,9 +248,9 @@ func message(e eventOf) string {
 	return strconv.Itoa(int(e.Count))
 }
 
-// assumptions lists assumptions: no_loss FIFO_links.
 func serversHit(e eventOf) string { return strings.Trim(fmt.Sprint(e.ServersHit()), "[]") }
 
+// assumptions lists assumptions: no_loss FIFO_links.
 func assumptions(e eventOf) string {
 	return strings.NewReplacer(", ", " ", " ", "_").Replace(nodes.Assumption(e.Value).String())
 }

@@ -1,12 +1,12 @@
-// Times writes measured figures into pages of Markdown. A page says by comments where they stand:
+// Times writes measured figures into pages of Markdown, between comments:
 //
 //	<!-- took: make check -->1 min 25 s<!-- end -->
 //	<!-- output: orchestrator list --json | wc -l -->42<!-- end -->
 //
-// It runs each command once, by sh in this folder with bin/ first in the path, and replaces what stands
-// between the comments by how long the command took, or by what it printed. Output that stands in a block of
-// code stays in one, below the line that begins with $. What stands for a command that fails is left, and the
-// status is 1. With -only TEXT it runs the commands that contain it.
+// It runs each command once, by sh in this folder with bin/ first in the path, and replaces the text between
+// the comments by the time of the command, or by its output. Output in a block of code stays in one, below
+// the line that begins with $. If a command fails, its text stays, and the exit status is 1. With -only TEXT
+// it runs only commands that contain TEXT.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 )
 
 func main() {
-	only := flag.String("only", "", "run the commands that contain this")
+	only := flag.String("only", "", "run only commands that contain this")
 	flag.Parse()
 	made := map[string]measured{}
 	var wrong []error
@@ -41,13 +41,13 @@ func main() {
 	}
 }
 
-// measured is how long a command took, and what it printed.
+// measured has the time and the output of a command.
 type measured struct{ took, output string }
 
 var figure = regexp.MustCompile(`(?s)(<!-- (took|output): ([^\n]*?) -->)(.*?)(<!-- end -->)`)
 
-// update returns a page with its figures measured again, and the errors of commands. made has the commands
-// that were run before.
+// update returns a page with its figures measured again, and the errors of commands. made has the results of
+// commands that were run before.
 func update(text, only string, made map[string]measured) (string, error) {
 	var wrong []error
 	text = figure.ReplaceAllStringFunc(text, func(place string) string {
@@ -94,11 +94,11 @@ func measure(command string) (measured, error) {
 	return got, nil
 }
 
-// block is the beginning of a block of code, with its first line if that is the command as a person types it.
+// block matches the beginning of a block of code, with its first line if that is a command after $.
 var block = regexp.MustCompile("^\n```.*\n(\\$ .*\n)?")
 
-// inPlaceOf returns output in the form of what stands there: a block of code, lines such as those of a table,
-// or words in a line.
+// inPlaceOf returns output in the form of the text that it replaces: a block of code, lines of their own, or
+// words within a line.
 func inPlaceOf(stands, output string) string {
 	if head := block.FindString(stands); head != "" {
 		return head + output + "\n```\n"
@@ -109,7 +109,7 @@ func inPlaceOf(stands, output string) string {
 	return output
 }
 
-// written returns a time as people write it.
+// written writes a time for people.
 func written(d time.Duration) string {
 	switch {
 	case d < time.Second:
