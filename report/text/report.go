@@ -174,7 +174,7 @@ func (p *Report) verdict(s *runs.Summary) {
 }
 
 // passedOver prints which node was passed over most often, if that is more often than first come, first
-// served allows and the algorithm has no promise that the verdict has judged.
+// served allows and the algorithm promises no bound, or none under faults.
 func (p *Report) passedOver(s *runs.Summary) {
 	promise, mutex := "this algorithm promises no bound", s.Spec.Exclusion()
 	bypass, promised := mutex.Promised(s.Record.Options.Config)
