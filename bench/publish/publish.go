@@ -108,7 +108,7 @@ func write(path string, text []byte) error {
 // An Audit lists where a published set was changed, or contradicts itself.
 type Audit struct {
 	Differences []results.Difference `json:"differences"`
-	Lacking     map[string]int       `json:"lacking,omitempty"` // how many this Turnstile cannot judge, by reason
+	Lacking     map[string]int       `json:"lacking,omitempty"` // counts by reason
 	Judgeable   []*results.Folder    `json:"-"`                 // other runs with histories
 	Without     int                  `json:"-"`                 // how many other runs have no histories
 }
