@@ -118,7 +118,7 @@ func TestWrongRuns(t *testing.T) {
 		"it recovers":                  {Result{Shown: row.Recovers}, ""},
 		"it is not hit": {Result{Shown: row.Unhit, Says: "the faults hit nothing"},
 			"not hit: the faults hit nothing, which row"},
-		"it blocks, and is not to": {Result{Shown: row.Blocks, Says: "all wait"}, "B, and not L|X: all wait"},
+		"it blocks, and is not to": {Result{Shown: row.Blocks, Says: "all wait"}, "B, not L|X: all wait"},
 	} {
 		x.r.Job = &bench.Job{Spec: c.Spec}
 		c.expect(&x.r)
