@@ -20,7 +20,7 @@ const (
 	exchangeEvery = time.Second
 	exchangeLimit = 2 * time.Second // a later answer is ignored
 	exchanges     = 8               // in a row, before a run begins
-	mostWrong     = 3               // exchanges in a row with contradictory results, or with a clock that fell back
+	mostWrong     = 3               // exchanges in a row that contradict earlier ones, or show a backward jump
 )
 
 // A hostClock tracks the clock of a host.
