@@ -41,7 +41,7 @@ func (j *Job) Remarks(cores int) (all []string) {
 			remark("%s", tooShort(short))
 		}
 		for _, short := range in.Core().AsksAgain(j.Delays()) {
-			remark("%s of %s is %s, and an answer may take %s: messages will be sent again though none is lost, "+
+			remark("%s of %s is %s, and an answer may take %s: messages will be sent again without a loss, "+
 				"which costs; %s", short.Option.Name, short.Spec.Name, short.Config.Value(*short.Option), short.Covers,
 				instead(short))
 		}

@@ -98,7 +98,7 @@ func TestRemarks(t *testing.T) {
 			want: "longer than 2T, here 20ms"},
 		{algorithm: "central-queued", option: "retry=1s", n: 3, hold: time.Second, latency: ms,
 			want: "retry of central-queued is 1s, and an answer may take 2T+hold, here 1.002s: messages will be " +
-				"sent again though none is lost, which costs; leave it out, or take 1.3s"},
+				"sent again without a loss, which costs; leave it out, or take 1.3s"},
 		{algorithm: follows, n: 2, want: "a majority of 2 is all nodes"},
 		{algorithm: follows, n: 4,
 			want: "a majority of 4 is 3, one more than of 3, and no more crashes are tolerated: 1"},

@@ -323,8 +323,8 @@ type brokerOrder struct {
 // A brokerCount has the routes and subscriptions of a broker.
 type brokerCount struct {
 	Routes int `json:"routes"` // to other brokers
-	// Subscriptions counts those of its own clients, and one for each subject that clients of another broker
-	// subscribe to.
+	// Subscriptions counts its own clients' subscriptions, and one for each subject that clients of another
+	// broker subscribe to.
 	Subscriptions int `json:"subscriptions"`
 }
 

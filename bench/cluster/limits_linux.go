@@ -20,7 +20,7 @@ func userLimit() []limit {
 		used: threadsOf(proc, os.Getuid(), os.Getpid()), raise: "ulimit -u %d"}}
 }
 
-// threadsOf returns how many threads a user has, except those of one process. Proc is /proc.
+// threadsOf returns how many threads a user has, except the threads of one process. Proc is /proc.
 func threadsOf(proc fs.FS, uid, except int) (total int) {
 	processes, _ := fs.Glob(proc, "[0-9]*/status")
 	for _, path := range processes {

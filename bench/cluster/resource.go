@@ -140,7 +140,7 @@ func (s *resourceServer) start(c broker.Config) (url string, err error) {
 	return s.broker.ClientURL(), nil
 }
 
-// keep replaces the books by those of another run.
+// keep starts new books, for another run.
 func (s *resourceServer) keep(of host.Share) (err error) {
 	if s.asked != nil {
 		if err := s.asked.Unsubscribe(); err != nil {

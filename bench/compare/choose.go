@@ -18,8 +18,8 @@ import (
 	"turnstile/results"
 )
 
-// Columns that tell trials apart, besides those of options. No file has a column machine: run.yaml describes
-// it.
+// Columns that tell trials apart, besides columns of options. No file has a column machine: run.yaml
+// describes it.
 const (
 	versionColumn = "version"
 	machineColumn = "machine"

@@ -23,12 +23,12 @@ import (
 type Run struct {
 	Algorithm string       `yaml:"algorithm"`
 	Config    nodes.Config `yaml:"config"`
-	Resources int          `yaml:"resources,omitempty"` // that clients name, each with an instance of the algorithm; 0: one
+	Resources int          `yaml:"resources,omitempty"` // each with an instance of the algorithm; 0: one
 	// ResourceNames are the names of the resources, separated by commas; empty: they are numbered.
 	ResourceNames string `yaml:"resource_names,omitempty"`
 
 	Workload  workload.Workload   `yaml:"workload"`
-	Latency   chance.Distribution `yaml:"latency"`           // injected into every link; messages of a link keep their order
+	Latency   chance.Distribution `yaml:"latency"`           // injected into every link; links stay FIFO
 	Regions   chaos.Regions       `yaml:"regions,omitempty"` // instead of Latency; empty: all links are alike
 	Multicast bool                `yaml:"multicast"`         // a broadcast is one publish
 	// beside the algorithm, as detector.Parse reads it
@@ -48,7 +48,7 @@ type Run struct {
 	Entries     uint64        `yaml:"entries,omitempty"` // in all, warm-up included; 0: for Duration
 	Trials      int           `yaml:"trials"`
 	Seed        uint64        `yaml:"seed"`
-	Patience    time.Duration `yaml:"patience"`       // how long nothing may move while a client waits, before a check for a stall
+	Patience    time.Duration `yaml:"patience"`       // how long nothing may move before a check for a stall
 	NATS        string        `yaml:"nats,omitempty"` // URL of a running server; empty: the run starts its own
 
 	Trace bool `yaml:"trace,omitempty"` // record all messages, not only the latest

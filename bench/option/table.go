@@ -217,8 +217,8 @@ var Table = []*Option{
 			Is: "how applications receive messages, as `--receive` has it", Empty: "by an agent, at once",
 			Cell: func(r *Run, _ bool) any { return given(!r.Workload.Receive.IsZero(), r.Workload.Receive) }}}},
 	{Name: "initiators", Group: System, For: Leaders, Alike: true,
-		Usage: "elections: who campaigns when the run begins: all, none, lowest, highest, random:K or nodes, as " +
-			"in 0,3 (default all)",
+		Usage: "elections: which nodes campaign when the run begins: all, none, lowest, highest, random:K or " +
+			"nodes, as in 0,3 (default all)",
 		Of:   func(r *Run) any { return (*string)(&r.Workload.Initiators) },
 		Says: func(r *Run) string { return "initiators " + initiators(r) },
 		Columns: []Column{{Name: "initiators", Unit: "words",
@@ -346,7 +346,7 @@ var Table = []*Option{
 	{Name: "trials", Group: Running, Common: true,
 		Usage: "how many times to run, each with a seed and nodes of its own",
 		Of:    func(r *Run) any { return &r.Trials }, Words: silent},
-	{Name: "seed", Group: Running, Common: true, Usage: "seed of everything drawn at random (default a fresh one)",
+	{Name: "seed", Group: Running, Common: true, Usage: "seed of all that is random (default a fresh one)",
 		Of: func(r *Run) any { return &r.Seed }, Always: true, Says: silent},
 	{Name: "trace", Group: Running,
 		Usage: "record all messages, not only the latest, for diagram and export (docs/diagrams.md has what it " +

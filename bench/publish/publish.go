@@ -215,7 +215,7 @@ func Unpack(ctx context.Context, archive, to string) error {
 		case h.Typeflag == tar.TypeDir:
 			continue
 		case h.Typeflag != tar.TypeReg || !filepath.IsLocal(h.Name):
-			return fmt.Errorf("%q is not a file inside the archive's folder: the archive is refused", h.Name)
+			return fmt.Errorf("%q is not a file inside the archive: the archive is refused", h.Name)
 		case h.Size > 1<<30 || known && uint64(h.Size) > free:
 			return fmt.Errorf("%q has %d bytes, more than is unpacked here: unpack it by hand", h.Name, h.Size)
 		}

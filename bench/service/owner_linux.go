@@ -19,7 +19,7 @@ const findsOwners = true
 
 // ownerOf returns which of some processes owns the socket that is connected from one address to another on
 // this machine; 0: none of them. It looks with the rights of the user as; nil: this user. The kernel shows
-// the open files of other users' processes only to those who may trace them.
+// the open files of other users' processes only to users with the right to trace them.
 func ownerOf(from, to netip.AddrPort, pids []int, as *owner) (pid int, err error) {
 	inode, err := inodeOf(from, to)
 	if err != nil || inode == "" {

@@ -106,7 +106,7 @@ func (c *hostClock) known() history.Clock {
 	return clock
 }
 
-// readClocks compares the clocks of all hosts with this one. It keeps comparing those that differ.
+// readClocks compares the clocks of all hosts with this one. It keeps comparing the clocks that differ.
 func (f *fleet) readClocks(ctx context.Context) error {
 	f.clocks = make([]*hostClock, len(f.hosts))
 	ctx, f.stopClocks = context.WithCancel(ctx)

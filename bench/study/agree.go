@@ -49,7 +49,7 @@ func (c *Campaign) Comparable() []*row.Row { return byKind(c.Rows)[nodes.MutualE
 // requests one at a time, so that counts do not depend on speed. A comparison is wrong if the verdicts
 // differ. It is also wrong if the numbers of entries or of messages of a kind differ, unless messages
 // circulate or timers send them again. The first Comparisons have different faults. Comparable must return
-// some rows. The results are those of the real runs.
+// some rows. The results are from the real runs.
 func (c *Campaign) Compare(ctx context.Context, count int) []*Result {
 	rows := c.Comparable()
 	return made(c.run(ctx, 1, count, 0, count, func(number int) *Case {

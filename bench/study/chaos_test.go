@@ -412,8 +412,8 @@ func TestShownBy(t *testing.T) {
 		run(escaped, missed)}
 	s := ShownBy(rows, all)
 	const want = "1 of 6 plans valid, 2 stalled or unfair as the model " +
-		"allows, 0 violated outside the model, 1 violated inside; 1 of 2 algorithms known to be broken were caught; " +
-		"2 inconclusive (33.3%); not caught: escaped"
+		"allows, 0 violated outside the model, 1 violated inside; 1 of 2 algorithms known to be broken " +
+		"were caught; 2 inconclusive (33.3%); not caught: escaped"
 	if s.String() != want || s.Nothing() {
 		t.Errorf("%v, nothing: %v", &s, s.Nothing())
 	}

@@ -114,7 +114,7 @@ func (d *drawn) setDuration(o *bench.Options, spec *row.Row, real bool) (*row.St
 	return j.Stack, nil
 }
 
-// elections draws who campaigns in a run about leaders, and sets its duration.
+// elections draws the nodes that campaign in a run about leaders, and sets its duration.
 func (d *drawn) elections(o *bench.Options, spec *row.Row, real bool) (*row.Stack, error) {
 	if spec.Flaw != nil {
 		o.Config.N = spec.Flaw.At.N
@@ -165,7 +165,7 @@ func (d *drawn) distribution(texts ...string) chance.Distribution {
 	return s
 }
 
-// entries draws the load. A load under which only one client requests shows little, so there is none of that.
+// entries draws the load. A load under which only one client requests shows little, so it is never drawn.
 func (d *drawn) entries(o *bench.Options, spec *row.Row, _ bool) (*row.Stack, error) {
 	w := &o.Workload
 	*w = workload.Workload{Load: workload.Saturated, Hold: d.distribution("100us", "500us", "1ms")}

@@ -89,8 +89,8 @@ const (
 
 	failoverWarmup = 100 * time.Millisecond
 	failoverSlack  = 500 * time.Millisecond // for an entry that takes longer than usual, or the end of a fault
-	// The leading server is killed or cut off while a client is inside, who stays inside until then. The other
-	// servers take seconds to elect a leader, whatever the ttl: NATS up to nine.
+	// The leading server is killed or cut off while a client is inside; this client stays inside until then. The
+	// other servers take seconds to elect a leader, under any ttl: NATS up to nine.
 	serverHold  = 200 * time.Millisecond
 	serverAfter = 100 * time.Millisecond
 	serverWait  = 12 * time.Second
@@ -297,7 +297,7 @@ func (r *FailoverRun) read(run *runs.Run, of *kind) {
 	f := &t.Faults[0]
 	r.NextS = untilHealed(r.NextS, f)
 	if !r.NextS.Known() {
-		r.Why = "it is not known who came next"
+		r.Why = "it is unknown which node came next"
 	}
 }
 
@@ -480,7 +480,7 @@ func (l *FailoverLine) TTLs(asked []time.Duration) []time.Duration {
 	return asked
 }
 
-// TableRows returns the rows of failover.csv: those of the cases, and those of earlier cases of the set that
+// TableRows returns the rows of failover.csv: the rows of the cases, and of earlier cases of the set that
 // had runs.
 func (m *Failover) TableRows() ([]results.FailoverRow, error) {
 	set := &results.Set{Path: filepath.Join(m.Setup.Results, m.Setup.Set)}

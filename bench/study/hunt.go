@@ -535,8 +535,8 @@ func worstInside(t *runs.Trial, faults bool) *check.Finding {
 	return nil
 }
 
-// classOfFencesFell classifies a falling fence number, given the assumptions that faults broke and those that
-// the service rests on. A service that lost its data may have lost the number too.
+// classOfFencesFell classifies a falling fence number, given the assumptions that faults broke, and
+// the assumptions of the service. A service that lost its data may have lost the number too.
 func classOfFencesFell(broken, rests nodes.Assumption) HuntClass {
 	if broken&(rests|nodes.NoAmnesia) != 0 {
 		return HuntOutside

@@ -39,7 +39,7 @@ type Reproduced struct {
 // Judged reports whether the figure has a verdict.
 func (r *Reproduced) Judged() bool { return r.Within != row.Beside }
 
-// Reproduce measures the published figures of the rows. It returns those that were measured, and how many
+// Reproduce measures the published figures of the rows. It returns the measured ones, and how many
 // there are in all. If ctx is done, it returns the error of ctx.
 func (e *Experiment) Reproduce(ctx context.Context) (figures []*Reproduced, listed int, err error) {
 	var all []*Reproduced

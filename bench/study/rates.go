@@ -334,7 +334,7 @@ func times(f figure.Figure, by float64) figure.Figure {
 	}
 }
 
-// rateRow combines the finished searches of a configuration, or returns nil if none is finished.
+// rateRow combines the finished searches of a configuration, or returns nil if no search is finished.
 func (s *RateSweep) rateRow(searches []*rateSearch) *results.RateRow {
 	row := &results.RateRow{}
 	var rates []figure.Figure

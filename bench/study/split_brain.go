@@ -227,7 +227,7 @@ type partition struct {
 	at     nodes.ID // place of the leader in the cuts as asked for
 	// leader is expected to lead when the cut begins. It swaps places with at in the cuts.
 	leader nodes.ID
-	starts nodes.ID     // who campaigns, if any node may win
+	starts nodes.ID     // the node that campaigns, if any node may win
 	cuts   []effect.Cut // the cuts of the run
 	begins time.Duration
 	lasts  time.Duration
@@ -313,8 +313,8 @@ func (c *SplitBrain) Links() bool {
 	return len(c.Cuts) > 1 || c.Cuts[0].Sides() == nil || len(c.Cuts[0].Named()) < c.N
 }
 
-// likely returns who will lead when the cut begins. If the scheme may elect any node, it is a node of the
-// place, which campaigns alone.
+// likely returns the node that will lead when the cut begins. If the scheme may elect any node, it is a node
+// of the place, which campaigns alone.
 func (x *partition) likely() nodes.ID {
 	config, leads := x.config, x.spec.Elector
 	if leads.Wins == row.AnyWins {
@@ -382,7 +382,7 @@ func (x *partition) faults() (all []chaos.Fault) {
 	return all
 }
 
-// initiators returns who campaigns when the run begins: all, unless any node may win.
+// initiators returns which nodes campaign when the run begins: all, unless any node may win.
 func (x *partition) initiators() workload.Initiators {
 	if x.spec.Elector.Wins == row.AnyWins {
 		return workload.TheseInitiate(x.starts)
@@ -499,7 +499,7 @@ func (x *partition) reaches(id nodes.ID) (n int) {
 
 func seconds(ns int64) figure.Figure { return figure.Number(float64(ns) / 1e9) }
 
-// newLeaders returns who came to lead during a span.
+// newLeaders returns the nodes that came to lead during a span.
 func newLeaders(l *leadership.Fold, during leadership.Span) (ids effect.Group) {
 	led := map[nodes.ID]bool{}
 	for i := range l.Stretches {

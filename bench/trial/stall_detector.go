@@ -23,7 +23,7 @@ import (
 //   - it livelocks: in two successive periods, nobody entered though a client waited and nobody was inside,
 //     while more messages were handled than any entry takes and every process answered.
 //
-// Whatever the nodes do, it ends the run eventually.
+// It ends the run eventually, even if the nodes misbehave.
 type stallDetector struct {
 	of      evidence
 	limit   time.Duration // the patience

@@ -15,9 +15,9 @@ import (
 )
 
 // Connect connects to the control plane at a URL, or at several separated by commas, with the lab's key file
-// and more options. With a key, it uses TLS whatever the URL says. Without one (keyFile is empty) the URL
-// must have a loopback address, since no server could be authenticated. Errors say what to do, and never
-// contain the secret.
+// and more options. With a key, it uses TLS, even if the URL says otherwise. Without one (keyFile is empty)
+// the URL must have a loopback address, since no server could be authenticated. Errors say what to do, and
+// never contain the secret.
 func Connect(at string, keyFile string, more ...nats.Option) (*nats.Conn, error) {
 	servers, err := parseURLs(at)
 	if err != nil {

@@ -308,8 +308,8 @@ func TestNamesAreCheckedBeforeTheyTouchAPath(t *testing.T) {
 	for _, name := range []string{"", ".", "..", "../x", "a/b", "/etc", "a\x00b", ".hidden", "a b", "é",
 		strings.Repeat("a", 200)} {
 		give("a folder "+name, order{Do: doTrial, File: name}, "is not a name for a folder")
-		give("a log "+name, order{Do: doPiece, File: name + ".log", Length: 10}, "is no log")
-		give("a digest "+name, order{Do: doDigest, File: name}, "is no log")
+		give("a log "+name, order{Do: doPiece, File: name + ".log", Length: 10}, "is not a log")
+		give("a digest "+name, order{Do: doDigest, File: name}, "is not a log")
 		give("another run "+name, order{Do: doSignal, Process: 0, Signal: 15, File: name}, "")
 		e := order{Do: doStart, Process: 7, Start: &command{Program: NodeProgram, LogFile: name + "\n"}}
 		e.Run, e.Boot = p.Name, p.host.Boot

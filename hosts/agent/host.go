@@ -443,7 +443,7 @@ var _ cluster.Host = (*Host)(nil)
 // patience is how long a host may be silent while its files are fetched.
 const patience = 30 * time.Second
 
-// Fetch copies the logs of the run from the host into a folder, except those that are there already. It
+// Fetch copies the logs of the run from the host into a folder, except logs that are there already. It
 // copies them in pieces, one after another, continues where an earlier call has stopped, and checks each
 // file's digest.
 func (h *Host) Fetch(ctx context.Context, folder string) error {

@@ -83,7 +83,7 @@ type command struct {
 type Join struct {
 	Protocol int    `json:"protocol"`
 	Version  string `json:"version"` // of the orchestrator; must equal the agent's
-	User     string `json:"user"`    // who makes the run, for people
+	User     string `json:"user"`    // user that makes the run, for people
 	What     string `json:"what"`    // description of the run, for people
 	Nodes    int    `json:"nodes"`   // number of nodes to start
 	Carriers int    `json:"carriers"`

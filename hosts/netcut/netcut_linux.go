@@ -144,7 +144,7 @@ func (t Table) Heal(id string) error {
 	return t.failed("healing", c.Flush())
 }
 
-// Clear ends all cuts of the table, also those of an earlier process, and deletes the table. It does nothing
+// Clear ends all cuts of the table, also cuts of an earlier process, and deletes the table. It does nothing
 // if that does not exist.
 func (t Table) Clear() error {
 	c, err := nftables.New()

@@ -405,7 +405,7 @@ func (p *Report) pauses(s *runs.Summary, trial int) {
 }
 
 // usedOf prints the CPU time used by the run and by others. Under a quota, the run's shares are of the quota;
-// those of other processes, which it does not bind, are of the machine.
+// shares of other processes, which it does not bind, are of the machine.
 func usedOf(t table, m results.Machine) string {
 	of, total, others := "of the CPU time", t.of(results.CPUBusy), ", others %s"
 	if limited(m) {

@@ -140,7 +140,8 @@ type together struct {
 	Figures   map[string]Object `json:"figures"`   // by column of runs.csv: how the trials differ
 }
 
-// togetherOf returns the figures of all trials of s together. It leaves out those that no trial has measured.
+// togetherOf returns the figures of all trials of s together. It leaves out figures that no trial has
+// measured.
 func togetherOf(s *runs.Summary) together {
 	t := together{Latencies: map[string]Object{}, Figures: map[string]Object{}}
 	for tag := range s.Latencies {

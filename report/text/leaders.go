@@ -84,7 +84,7 @@ func follow(s *runs.Summary) string {
 	return "enough nodes follow the next"
 }
 
-// lasting prints quantiles of latencies, some of which may still be open at the end.
+// lasting prints quantiles of latencies. Some may still be open at the end.
 func (p *Report) lasting(s *runs.Summary, t table, tag string) {
 	p.latency(s, t, tag, middle, high, longest)
 	all := measure.LatencyOf(s.Latencies, tag)

@@ -74,9 +74,9 @@ type candidacy struct {
 	leads    bool
 }
 
-// stand campaigns with a session. A node leads once Campaign has returned without an error, whatever happened
-// to its session. If the node obeys, it stops leading when the session is Done. Otherwise it follows the
-// leader that Observe reports, but not an earlier process of this node.
+// stand campaigns with a session. A node leads once Campaign has returned without an error, even if its
+// session has ended since. If the node obeys, it stops leading when the session is Done. Otherwise it follows
+// the leader that Observe reports, but not an earlier process of this node.
 func (e *elector) stand(ctx context.Context, say func(string, uint64)) error {
 	s, err := e.get()
 	if err != nil {

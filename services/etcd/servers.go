@@ -192,7 +192,7 @@ func leader(ctx context.Context, all []*service.Member) (int, error) {
 		}
 	}
 	if len(wrong) == len(all) {
-		return -1, fmt.Errorf("no server says who leads: %w", errors.Join(wrong...))
+		return -1, fmt.Errorf("no server reports the leader: %w", errors.Join(wrong...))
 	}
 	return best.member, nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // quiet is how long a client must exchange nothing with its servers to count as waiting. Sessions must be
-// longer, so that none is renewed meanwhile.
+// longer, so that no renewal comes meanwhile.
 const quiet = 300 * time.Millisecond
 
 // Woken makes a client hold a lock and n others wait for it, each through its own proxy. It returns how many

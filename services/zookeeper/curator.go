@@ -20,7 +20,7 @@ import (
 // curatorJar is the file whose name has the version.
 const curatorJar = "/usr/share/java/curator-recipes.jar"
 
-// curatorJars are the jars of Curator, in addition to those of ZooKeeper.
+// curatorJars are the jars of Curator, in addition to the jars of ZooKeeper.
 var curatorJars = []string{curatorJar, "/usr/share/java/curator-framework.jar",
 	"/usr/share/java/curator-client.jar", "/usr/share/java/guava.jar"}
 

@@ -37,7 +37,7 @@ var Services = []*service.Service{
 			"descriptors, or when all such file descriptors have been closed.",
 		(*lock).flock, (*lock).unflock),
 	lockService("test-and-set",
-		"a mapped word, tested and set in one instruction; who fails yields and tries again",
+		"a mapped word, tested and set in one instruction; a client that fails yields and tries again",
 		atomics, "The compare-and-swap operation, implemented by the CompareAndSwapT functions, is the atomic "+
 			"equivalent of: if *addr == old { *addr = new; return true }; return false",
 		(*lock).testAndSet, (*lock).clear),
