@@ -325,8 +325,8 @@ func TestArchives(t *testing.T) {
 	}{
 		"above":     {tar.Header{Typeflag: tar.TypeReg, Name: "a/../../b"}, "not a file inside the archive"},
 		"absolute":  {tar.Header{Typeflag: tar.TypeReg, Name: "/tmp/b"}, "not a file inside the archive"},
-		"link":      {tar.Header{Typeflag: tar.TypeSymlink, Name: "a/b", Linkname: "/etc"}, "no file inside"},
-		"hard link": {tar.Header{Typeflag: tar.TypeLink, Name: "a/b", Linkname: "a/c"}, "no file inside"},
+		"link":      {tar.Header{Typeflag: tar.TypeSymlink, Name: "a/b", Linkname: "/etc"}, "not a file inside"},
+		"hard link": {tar.Header{Typeflag: tar.TypeLink, Name: "a/b", Linkname: "a/c"}, "not a file inside"},
 		"device":    {tar.Header{Typeflag: tar.TypeChar, Name: "a/b"}, "not a file inside the archive"},
 		"no folder": {tar.Header{Typeflag: tar.TypeReg, Name: "b"}, "is a directory"},
 		"huge":      {tar.Header{Typeflag: tar.TypeReg, Name: "a/b", Size: 1 << 60}, "unpack it by hand"},

@@ -25,8 +25,8 @@ import (
 
 // namesFault matches a reason that names the assumption, the fault and, of a fault of processes, its victim.
 // That a detector is wrong is no fault, but what may come of one.
-var namesFault = regexp.MustCompile(`\((?:outside its model|blocked|a livelock): the algorithm assumes that ` +
-	`([a-z ,]*only crashed nodes are suspected, and (another was|that did not hold)|` +
+var namesFault = regexp.MustCompile(`\((?:outside its model|blocked|a livelock): the algorithm assumes ` +
+	`that ([a-z ,]*only crashed nodes are suspected, and (another was|that did not hold)|` +
 	`[a-zA-Z ,]+; ` +
 	`((cut|loss|delay|duplicate|reorder|bandwidth) .+|[a-z-]+ (broker )?[0-9].*|.*, which hit node \d+))\)`)
 
