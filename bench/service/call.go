@@ -190,7 +190,7 @@ func describe(s *Service, v Values, program, endpoint string) (*Description, err
 	return d, err
 }
 
-// checkEndpoint returns an error if clients cannot use running servers at the addresses of an endpoint. If
+// checkEndpoint returns an error if clients cannot use external servers at the addresses of an endpoint. If
 // the servers do not talk to each other, their number must match the options.
 func (s *Service) checkEndpoint(endpoint string, v Values) error {
 	switch {

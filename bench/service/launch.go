@@ -50,7 +50,7 @@ type Program struct {
 	Name    string   // of the service
 	Words   []string // the given options
 	Server  string   // path of the server's program; empty: the one in PATH
-	// Endpoint has the addresses of running servers, host:port separated by commas; empty: the run starts
+	// Endpoint has the addresses of external servers, host:port separated by commas; empty: the run starts
 	// servers.
 	Endpoint string
 }

@@ -60,7 +60,7 @@ type Servers struct {
 	// NoClock explains why libfaketime cannot set the clock of a server; empty: it can, since the program asks
 	// libc for the time.
 	NoClock string
-	// OnlyHere explains why clients cannot use running servers; empty: they can.
+	// OnlyHere explains why clients cannot use external servers; empty: they can.
 	OnlyHere string
 	// Stop is the signal that shuts a server down; 0: SIGTERM.
 	Stop syscall.Signal

@@ -68,8 +68,8 @@ func enoughOf(row *row.Row) int {
 	return enough
 }
 
-// Lacks returns what the results of a row fail to show though they must, or "": that a third of the plans
-// stay inside the model; the known flaw; or a conclusive outcome for most plans.
+// Lacks returns an error text if the results of a row show too little, or "": fewer than a third of the plans
+// stayed inside the model, no plan showed a known flaw, or too many plans are inconclusive.
 func (t *Tally) Lacks() string {
 	switch {
 	case t.Plans >= enough && 3*t.Inside < t.Plans:

@@ -42,7 +42,7 @@ const (
 	doHeal   = "heal"   // end such a cut
 	doProbe  = "probe"  // answered by the contents of a file that the orchestrator has written
 	doFiles  = "files"  // answered by the logs of the trial, without digests: []File
-	doDigest = "digest" // answered by one of them, with its digest
+	doDigest = "digest" // answered by the size and digest of a log
 	doPiece  = "piece"  // answered by a piece of a file
 	doClear  = "clear"  // remove the files of the trial
 	doEnd    = "end"    // end the processes of the run, and forget it
@@ -58,9 +58,9 @@ type order struct {
 	Process int      `json:"process,omitempty"` // its number, given by the orchestrator
 	Signal  int      `json:"signal,omitempty"`
 	Text    []byte   `json:"text,omitempty"`    // tell: the text; faults: from chaos.SharedState.Decided
-	Clients int      `json:"clients,omitempty"` // faults
+	Clients int      `json:"clients,omitempty"` // for faults
 	Cut     int      `json:"cut,omitempty"`     // cut, heal: the number of the fault
-	Ports   []uint16 `json:"ports,omitempty"`   // cut
+	Ports   []uint16 `json:"ports,omitempty"`   // for cut
 	Join    *Join    `json:"join,omitempty"`
 	Start   *command `json:"start,omitempty"`
 
