@@ -75,7 +75,7 @@ func TestValidate(t *testing.T) {
 		{"no initiators", func(o *Options) {
 			*o = campaigning(300 * time.Millisecond)
 			o.Workload.Initiators = workload.NoneInitiates
-		}, "take other initiators"},
+		}, "take other --initiators"},
 		{"more hosts than nodes", func(o *Options) { o.Hosts = 9 }, "9 hosts, and the run has 8 nodes"},
 		{"places without hosts", func(o *Options) { o.Place = "blocks" },
 			"says where nodes are, and the run has no "},

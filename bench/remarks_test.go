@@ -30,7 +30,7 @@ func TestRunsAsLongAsAdvisedLeaveTime(t *testing.T) {
 	}
 }
 
-// Of a simulated run the summary says that nodes go in step, if they do.
+// Of a simulated run the summary warns if the nodes move in lockstep.
 func TestNodesThatGoInStep(t *testing.T) {
 	saturated := option.Defaults()
 	saturated.Config.N, saturated.Latency = 9, chance.Constant(time.Millisecond)
@@ -87,7 +87,7 @@ func TestRemarks(t *testing.T) {
 			want: "answer of bully is 20ms, and has to be longer than 2T, here 20ms"},
 		{algorithm: follows, detector: "heartbeat:timeout=400ms", n: 3, latency: 300 * ms,
 			want: "leave it out, or take 500ms; so this run is outside the model of central-failover, which needs " +
-				"bounded delays: what goes wrong is reported, and not held"},
+				"bounded delays: failures are reported, but they do not count"},
 		{algorithm: "suzuki-kasami-ft", detector: "phi:deviation=50ms", n: 3, latency: 300 * ms,
 			want: "longer than T/z, z deviations having the threshold, here 53.4"},
 		{algorithm: "suzuki-kasami-ft", detector: "swim:suspicion=0,period=100ms", n: 3, latency: 49 * ms},
@@ -98,10 +98,10 @@ func TestRemarks(t *testing.T) {
 			want: "longer than 2T, here 20ms"},
 		{algorithm: "central-queued", option: "retry=1s", n: 3, hold: time.Second, latency: ms,
 			want: "retry of central-queued is 1s, and an answer may take 2T+hold, here 1.002s: messages will be " +
-				"sent again though none is lost, which costs; leave it out, or take 1.3s"},
-		{algorithm: follows, n: 2, want: "a majority of 2 is all"},
+				"sent again without a loss, which costs; leave it out, or take 1.3s"},
+		{algorithm: follows, n: 2, want: "a majority of 2 is all nodes"},
 		{algorithm: follows, n: 4,
-			want: "a majority of 4 is 3, one more than of 3, which outlast as many crashes: 1"},
+			want: "a majority of 4 is 3, one more than of 3, and no more crashes are tolerated: 1"},
 		{algorithm: follows, detector: option.NoDetector, n: 3, want: "none runs"},
 		{algorithm: follows, detector: "swim", n: 399},
 		{algorithm: follows, detector: "swim", n: 401,

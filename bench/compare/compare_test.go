@@ -210,7 +210,7 @@ func TestWhatCannotBeGrouped(t *testing.T) {
 			"--where: there is no column \"nods\": did you mean nodes"},
 		{Request{By: "algorithm", Where: []string{"nodes=8"}}, "--where: syntax error: expected key:value"},
 		{Request{By: "algorithm", Where: []string{`latency:"a:1" wait_us_p99:5`}},
-			"wait_us_p99 is not what a run was asked to be"},
+			"wait_us_p99 is a result of a run and not an option"},
 		{Request{By: "replicas"}, "--by: there is no column"},
 		{Request{By: "nodes@size"}, "--by: syntax error: unknown order"},
 	} {
@@ -273,10 +273,11 @@ func TestSides(t *testing.T) {
 		want string
 	}{
 		{lan, sideOf("new", maker{algorithm: "a", wait: 1, change: newer}), Request{},
-			"the two differ in what has to be the same:\n  version: v1 and v2\n  nodes: 8 and 16\n--unlike compares"},
+			"the two sides differ in columns that must be equal:\n" +
+				"  version: v1 and v2\n  nodes: 8 and 16\n--unlike compares"},
 		{lan, sideOf("new", maker{algorithm: "a", wait: 1, change: newer}), Request{Unlike: true}, ""},
 		{lan, sideOf("other", maker{algorithm: "d", wait: 1}), Request{},
-			"no experiment of lan agrees with one of other: the two differ in what has to be the same:\n" +
+			"no experiment of lan agrees with one of other: the two sides differ in columns that must be equal:\n" +
 				"  algorithm: a, b, c and d\nchoose one of each by --where"},
 		{sideOf("one", maker{algorithm: "a", wait: 1}), sideOf("other", maker{algorithm: "d", wait: 1}), Request{},
 			""},

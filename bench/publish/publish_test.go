@@ -206,7 +206,7 @@ func TestNewDigestsHideNoContradiction(t *testing.T) {
 			put(t, replaced(t, read(t, folder, run, results.RunFile), "status: over", "status: running"), folder, run,
 				results.RunFile)
 		},
-		run + "runs.csv, trial 1: wait_us_p99 is 1234.5, and by latency.hlog it is ": func(folder string) {
+		run + "runs.csv, trial 1: wait_us_p99 is 1234.5, but latency.hlog gives ": func(folder string) {
 			of := &results.Folder{Path: filepath.Join(folder, run)}
 			was, _ := of.Digest(results.RowsFile)
 			for _, below := range []string{"", run} {
@@ -234,22 +234,22 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 		was, is      string
 		says         string
 	}{
-		{results.RowsFile, "wait_us_p99", "", "1234.5", "wait_us_p99 is 1234.5, and by latency.hlog it is "},
-		{results.RowsFile, "hold_us_p50", "", "", "hold_us_p50 is empty, and by latency.hlog it is "},
-		{results.RowsFile, "messages", "", "7", "messages is 7, and by messages.csv it is "},
-		{results.RowsFile, "messages_per_entry", "", "7", "messages_per_entry is 7, and by messages.csv it is 3"},
-		{results.RowsFile, "entries", "", "7", "entries is 7, and by verdict.yaml it is "},
-		{results.RowsFile, "entries_in_window", "", "7", "entries_in_window is 7, and by timeline.csv it is from "},
-		{results.RowsFile, "entries_per_s", "", "7", "entries_per_s is 7, and by accepted_in_window and "},
-		{results.RowsFile, "violations", "", "7", "violations is 7, and by verdict.yaml it is 0"},
-		{results.RowsFile, "reason", "", "all is well", `reason is "all is well", and by verdict.yaml it is `},
-		{results.MessagesFile, "sent", "", "7", "and by messages.csv it is "},
-		{results.TimelineFile, "entries", "", "77", "and by timeline.csv it is "},
+		{results.RowsFile, "wait_us_p99", "", "1234.5", "wait_us_p99 is 1234.5, but latency.hlog gives "},
+		{results.RowsFile, "hold_us_p50", "", "", "hold_us_p50 is empty, but latency.hlog gives "},
+		{results.RowsFile, "messages", "", "7", "messages is 7, but messages.csv gives "},
+		{results.RowsFile, "messages_per_entry", "", "7", "messages_per_entry is 7, but messages.csv gives 3"},
+		{results.RowsFile, "entries", "", "7", "entries is 7, but verdict.yaml gives "},
+		{results.RowsFile, "entries_in_window", "", "7", "entries_in_window is 7, but timeline.csv gives "},
+		{results.RowsFile, "entries_per_s", "", "7", "entries_per_s is 7, but accepted_in_window and "},
+		{results.RowsFile, "violations", "", "7", "violations is 7, but verdict.yaml gives 0"},
+		{results.RowsFile, "reason", "", "all is well", `reason is "all is well", but verdict.yaml gives `},
+		{results.MessagesFile, "sent", "", "7", "but messages.csv gives "},
+		{results.TimelineFile, "entries", "", "77", "but timeline.csv gives "},
 		{"verdict.txt", "", "trial 1: valid", "trial 1: violated", "it lacks the line that verdict.yaml gives"},
 		{results.LatencyProfile, "", "#[Mean", "#[mean", "latency.hgrm, line "},
 		{results.VerdictFile, "", "- check: progress\n      outcome: valid",
 			"- check: progress\n      outcome: violated",
-			"the outcome is valid, and that of the check progress is violated"},
+			"the outcome is valid, but the check progress found violated"},
 	} {
 		text := read(t, folder, c.file)
 		if c.column != "" {
@@ -323,11 +323,11 @@ func TestArchives(t *testing.T) {
 		entry tar.Header
 		says  string
 	}{
-		"above":     {tar.Header{Typeflag: tar.TypeReg, Name: "a/../../b"}, "no file inside its folder"},
-		"absolute":  {tar.Header{Typeflag: tar.TypeReg, Name: "/tmp/b"}, "no file inside its folder"},
-		"link":      {tar.Header{Typeflag: tar.TypeSymlink, Name: "a/b", Linkname: "/etc"}, "no file inside"},
-		"hard link": {tar.Header{Typeflag: tar.TypeLink, Name: "a/b", Linkname: "a/c"}, "no file inside"},
-		"device":    {tar.Header{Typeflag: tar.TypeChar, Name: "a/b"}, "no file inside its folder"},
+		"above":     {tar.Header{Typeflag: tar.TypeReg, Name: "a/../../b"}, "not a file inside the archive"},
+		"absolute":  {tar.Header{Typeflag: tar.TypeReg, Name: "/tmp/b"}, "not a file inside the archive"},
+		"link":      {tar.Header{Typeflag: tar.TypeSymlink, Name: "a/b", Linkname: "/etc"}, "not a file inside"},
+		"hard link": {tar.Header{Typeflag: tar.TypeLink, Name: "a/b", Linkname: "a/c"}, "not a file inside"},
+		"device":    {tar.Header{Typeflag: tar.TypeChar, Name: "a/b"}, "not a file inside the archive"},
 		"no folder": {tar.Header{Typeflag: tar.TypeReg, Name: "b"}, "is a directory"},
 		"huge":      {tar.Header{Typeflag: tar.TypeReg, Name: "a/b", Size: 1 << 60}, "unpack it by hand"},
 		"cut off":   {tar.Header{Typeflag: tar.TypeReg, Name: "a/b", Size: 9}, "unexpected EOF"},

@@ -86,7 +86,7 @@ func TestAuditOfOtherVersions(t *testing.T) {
 	rows[0].Entries = figure.Count(7)
 	rewrite(t, r.Folder, rows, &r.Record)
 	if a := audited(t, r.Folder); len(a.Differences) != 1 || a.Differences[0].Column != "entries" ||
-		len(a.Remarks) != 1 || !strings.Contains(a.Remarks[0], "measures otherwise than this version") {
+		len(a.Remarks) != 1 || !strings.Contains(a.Remarks[0], "measures differently from this version") {
 		t.Errorf("figures of another commit: %v", a)
 	}
 }

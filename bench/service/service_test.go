@@ -332,7 +332,7 @@ func TestEndpointsAreTaken(t *testing.T) {
 		"as many":          {of(1, ""), "a:1,b:1,c:1", ""},
 		"one of a cluster": {of(2, ""), "a:1", ""},
 	} {
-		err := x.s.takes(x.endpoint, Values{Members: "3"})
+		err := x.s.checkEndpoint(x.endpoint, Values{Members: "3"})
 		if (err == nil) != (x.says == "") || err != nil && !strings.Contains(err.Error(), x.says) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -118,7 +118,7 @@ func TestHostsAreAskedForTheNodeProgram(t *testing.T) {
 	}
 	s.NodeGiven = true
 	err := r.checkProgram()
-	if err == nil || !strings.Contains(err.Error(), "host b starts node programs of its own version alone") ||
+	if err == nil || !strings.Contains(err.Error(), "host b starts only node programs of its own version") ||
 		!strings.Contains(err.Error(), "--allow-program /opt/mine") {
 		t.Error(err)
 	}

@@ -57,7 +57,7 @@ func TestCalmFindsShortTimeouts(t *testing.T) {
 				t.Fatal(err)
 			}
 			violated = slices.ContainsFunc(results, func(r *Result) bool {
-				return strings.HasPrefix(r.Wrong, "VIOLATED though nothing went wrong")
+				return strings.HasPrefix(r.Wrong, "VIOLATED without faults")
 			})
 		}
 		if !violated {

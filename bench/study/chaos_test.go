@@ -411,9 +411,9 @@ func TestShownBy(t *testing.T) {
 		run(sound, early), run(caught, check.Finding{Check: "exclusion", Outcome: check.Violated}),
 		run(escaped, missed)}
 	s := ShownBy(rows, all)
-	const want = "In 1 of 6 plans all was kept that is promised, 2 stalled or were unfair as the model " +
-		"allows, 0 violated outside the model and 1 inside; 1 of 2 algorithms known to be broken were caught; " +
-		"not shown: what becomes of 2 plans, which are inconclusive (33.3%), and what is wrong with escaped"
+	const want = "1 of 6 plans valid, 2 stalled or unfair as the model " +
+		"allows, 0 violated outside the model, 1 violated inside; 1 of 2 algorithms known to be broken " +
+		"were caught; 2 inconclusive (33.3%); not caught: escaped"
 	if s.String() != want || s.Nothing() {
 		t.Errorf("%v, nothing: %v", &s, s.Nothing())
 	}

@@ -32,7 +32,7 @@ func TestFailoverLines(t *testing.T) {
 		seen[l.Text()] = true
 	}
 	for _, x := range [][3]string{
-		{"      kill-server: ", "      kill-servers: ", "kill-servers is no fault of the table"},
+		{"      kill-server: ", "      kill-servers: ", "kill-servers is not a fault of the table"},
 		{`["px={1}"]`, `["px=1s"]`, "px=1s does not depend on the ttl"},
 		{"  - service: redis\n", "  - servant: redis\n", "servant"},
 		{"no server leads the others", `""`, "say why"},

@@ -185,7 +185,7 @@ func TestFallsOutsideTheModel(t *testing.T) {
 		{nodes.NoPause, nodes.NoPause | nodes.Timing, HuntOutside},
 		{nodes.NoAmnesia, 0, HuntOutside},
 	} {
-		if class := classOfFall(c.broken, c.rests); class != c.want {
+		if class := classOfFencesFell(c.broken, c.rests); class != c.want {
 			t.Errorf("%v broken, on which %v rests: %s, want %s", c.broken, c.rests, class, c.want)
 		}
 	}

@@ -167,12 +167,12 @@ func TestRowsOfRates(t *testing.T) {
 	s := &RateSweep{WaitBound: time.Second}
 	// over returns a search that has found a power, and what its probes say there and at the next.
 	over := func(at int, here, next *rateProbe) *rateSearch {
-		r := &rateSearch{over: true, said: map[int]*rateProbe{}}
+		r := &rateSearch{over: true, probes: map[int]*rateProbe{}}
 		if r.at = at; here != nil {
-			r.said[at] = here
+			r.probes[at] = here
 		}
 		if r.next = passes; next != nil {
-			r.said[at+1], r.next = next, next.answer
+			r.probes[at+1], r.next = next, next.answer
 		}
 		return r
 	}
@@ -212,7 +212,7 @@ func TestRowsOfRates(t *testing.T) {
 // A summary of several trials names the trials that serve the next rate, too.
 func TestTrialsThatServeTheNextRateAreNamed(t *testing.T) {
 	found := func(power int) *rateSearch {
-		r := &rateSearch{over: true, said: map[int]*rateProbe{power: {answer: passes},
+		r := &rateSearch{over: true, probes: map[int]*rateProbe{power: {answer: passes},
 			power + 1: {answer: fails, limit: LimitShare}}}
 		r.at, r.next = power, fails
 		return r

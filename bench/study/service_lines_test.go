@@ -25,8 +25,8 @@ func TestServiceLines(t *testing.T) {
 		seen[text] = true
 	}
 	for _, x := range [][3]string{
-		{"strict: X", "strict: XL", "is no outcome"},
-		{"    link: https://", "    link: http://", "a link to it"},
+		{"strict: X", "strict: XL", "is not an outcome"},
+		{"    link: https://", "    link: http://", "a link to https"},
 		{"    service: etcd\n", "    servant: etcd\n", "servant"},
 		{"      - pause: holder", "      - pose: holder", "pose"},
 		{"    duration: 9s\n", "", "a duration"},

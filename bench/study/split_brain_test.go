@@ -205,10 +205,10 @@ func TestWrongRowsDiffer(t *testing.T) {
 		says   string
 	}{
 		{"bully", row.Blocked, "came to lead while the cut lasted"},
-		{"bully", row.OneLeads, "alone was to lead"},
-		{"bully", row.MajorityLeads, "nobody was to lead there"},
-		{"bully-majority", row.TwoLead, "one node was to lead there"},
-		{"le-lann", row.PerSide, "one node was to lead there"},
+		{"bully", row.OneLeads, " alone"},
+		{"bully", row.MajorityLeads, "expected: nobody"},
+		{"bully-majority", row.TwoLead, "expected: one node"},
+		{"le-lann", row.PerSide, "expected: one node"},
 	} {
 		spec := *scheme(t, test.scheme)
 		leads := *spec.Elector
@@ -380,7 +380,7 @@ func TestALeaderElsewhereIsNoEvidence(t *testing.T) {
 	x.needs, x.left = 0, Usual
 	stays := []believed{{2, 1, 5}}
 	row := x.judged(trial(0, stays, stays, stays, stays, stays))
-	const elsewhere = "node 2 led when the cut began, which is not where it was to be"
+	const elsewhere = "node 2 led when the cut began, not in the leader's place"
 	if row.LeaderIn != inMinority || row.Inconclusive != elsewhere {
 		t.Errorf("leader in the %s: %q", row.LeaderIn, row.Inconclusive)
 	}
@@ -406,7 +406,7 @@ func TestLeadersThatAreToStay(t *testing.T) {
 			follow(believed{0, 1, 1.4}, believed{1, 2, 5}), follow(believed{0, 1, 1.4}, believed{1, 2, 5})), ""},
 		{"another replaces it later", trial(0, follow(believed{0, 1, 2.4}, believed{1, 2, 5}),
 			follow(believed{0, 1, 2.4}, believed{1, 2, 5}), follow(believed{0, 1, 2.4}, believed{1, 2, 5})),
-			"1 node came to lead, later than 1s after the cut began: the leader was to stay"},
+			"1 node came to lead, later than 1s after the cut began; expected: the leader stays"},
 		{"it is the same in another term", trial(0, follow(believed{0, 1, 2.4}, believed{0, 2, 5}),
 			follow(believed{0, 2, 5}), follow(believed{0, 2, 5})), "1 node came to lead"},
 		{"nobody leads", trial(0, follow(believed{0, 1, 1.4}, believed{1, 1, 3.1}, believed{0, 2, 5}),

@@ -905,7 +905,7 @@ func TestNodesCrashWithTheHostThatHasTheResource(t *testing.T) {
 	for _, i := range []int{0, 2} {
 		node(i).end(proc.Fate{Killed: true, Gone: true, Says: why, Heard: time.Now()})
 	}
-	err := tr.nodes.goneWith(hostGoneError{errors.New(why)})
+	err := tr.nodes.markHostsGone(hostGoneError{errors.New(why)})
 	if want := why + ", so its nodes have crashed (0,2)"; err == nil || err.Error() != want {
 		t.Errorf("it says %v, want %s", err, want)
 	}
@@ -913,7 +913,7 @@ func TestNodesCrashWithTheHostThatHasTheResource(t *testing.T) {
 		t.Errorf("up are %v", tr.nodes.up())
 	}
 	tr.nodes.lives[1].node.Signal(syscall.SIGKILL)
-	if err := tr.nodes.crashed(1); err == nil || !strings.Contains(err.Error(), "ended before it answered") {
+	if err := tr.nodes.markCrashed(1); err == nil || !strings.Contains(err.Error(), "ended before it answered") {
 		t.Errorf("a node whose host is there stays in the register: %v", err)
 	}
 }

@@ -113,7 +113,7 @@ func TestStallsAreProved(t *testing.T) {
 			asks: true, err: "messages go on without end"},
 		"counters that are late": {is: waiting, each: func(f *fakeTrial) { f.is.unknown = f.at%1e9 != 1 }},
 		"counters that never come": {is: waiting, each: func(f *fakeTrial) { f.is.unknown = f.at > 1e9 },
-			err: "what nodes count was not known for"},
+			err: "the counters of some nodes were unknown for"},
 	} {
 		f, v := watched(test.is)
 		if test.play != nil {

@@ -229,10 +229,10 @@ func TestServeWithoutKeys(t *testing.T) {
 		":0":                "make keys (`orchestrator hosts keys DIR`)",
 		"10.0.0.5:4222":     "on a loopback address alone",
 		"[::]:0":            "on a loopback address alone",
-		"127.0.0.1":         "is no address with a port",
+		"127.0.0.1":         "is not an address with a port",
 		"127.0.0.1:x":       `there is no port "x"`,
 		"127.0.0.1:9999999": "there is no port",
-		"control:4222":      "is no IP address of this machine",
+		"control:4222":      "is not an IP address of this machine",
 	} {
 		s, err := Serve(ServerConfig{Listen: listen})
 		if err == nil {

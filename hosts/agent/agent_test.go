@@ -113,7 +113,7 @@ func TestHowANodeOnAHostEnds(t *testing.T) {
 	if f := dismissed.ends(); !f.Dismissed {
 		t.Errorf("it ended as %+v", f)
 	}
-	for program, says := range map[string]string{"none": "no such file", "sh": `there is no program "sh"`} {
+	for program, says := range map[string]string{"none": "no such file", "sh": `the program "sh" is unknown`} {
 		q, err := p.host.Start(cluster.Command{Name: "nothing", Program: []string{program}}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -144,7 +144,7 @@ func TestOnlyAllowedProgramsAreStarted(t *testing.T) {
 			t.Errorf("%s ended as %+v", program, q.Fate())
 		}
 	}
-	if !strings.Contains(s.log.String(), "/bin/sh is none") {
+	if !strings.Contains(s.log.String(), "not /bin/sh") {
 		t.Errorf("the agent's log says\n%s", s.log)
 	}
 }
@@ -175,8 +175,8 @@ func TestAHostHasOneAgent(t *testing.T) {
 	url := controlPlane(t)
 	serve(t, url, func(o *Options) { o.Name = "b" })
 	serve(t, url, nil)
-	for name, says := range map[string]string{"a": "there is a host a already", "a.b": "no name of a host",
-		"": "no name of a host", "alive": "cannot be the name of a host", "../x": "no name of a host"} {
+	for name, says := range map[string]string{"a": "there is a host a already", "a.b": "not a name for a host",
+		"": "not a name for a host", "alive": "cannot be the name of a host", "../x": "not a name for a host"} {
 		s := serve(t, url, func(o *Options) { o.Name = name })
 		select {
 		case err := <-s.over:
@@ -257,13 +257,13 @@ func TestOrdersAreNotReplayed(t *testing.T) {
 	o.Boot, o.Run = p.host.Boot, "another"
 	p.refused(s, "of another run", o, "it does not serve the run another")
 	o.Run = "../../etc"
-	p.refused(s, "of no run", o, `"../../etc" is no name of a run`)
+	p.refused(s, "of no run", o, `"../../etc" is not a name for a run`)
 	o.Run, o.Do = p.Name, "format"
 	p.refused(s, "unknown", o, `there is no order "format"`)
 	o.Number, o.Do = 102, doJoin
 	p.refused(s, "joining again", o, `there is no order "join"`)
 	o.Run, o.Number = "fresh", 1
-	p.refused(s, "joining for nothing", o, "it says nothing of the run")
+	p.refused(s, "joining for nothing", o, "it does not describe the run")
 	o.Join = &Join{Protocol: Protocol, Version: "8"}
 	p.refused(s, "another version", o, "it is Turnstile 7 (protocol 1), and the orchestrator is 8 "+
 		"(protocol 1): install the same on both")
@@ -307,16 +307,16 @@ func TestNamesAreCheckedBeforeTheyTouchAPath(t *testing.T) {
 	}
 	for _, name := range []string{"", ".", "..", "../x", "a/b", "/etc", "a\x00b", ".hidden", "a b", "é",
 		strings.Repeat("a", 200)} {
-		give("a folder "+name, order{Do: doTrial, File: name}, "is no name of a folder")
-		give("a log "+name, order{Do: doPiece, File: name + ".log", Length: 10}, "is no log")
-		give("a digest "+name, order{Do: doDigest, File: name}, "is no log")
+		give("a folder "+name, order{Do: doTrial, File: name}, "is not a name for a folder")
+		give("a log "+name, order{Do: doPiece, File: name + ".log", Length: 10}, "is not a log")
+		give("a digest "+name, order{Do: doDigest, File: name}, "is not a log")
 		give("another run "+name, order{Do: doSignal, Process: 0, Signal: 15, File: name}, "")
 		e := order{Do: doStart, Process: 7, Start: &command{Program: NodeProgram, LogFile: name + "\n"}}
 		e.Run, e.Boot = p.Name, p.host.Boot
 		number++
 		e.Number = number
 		before := len(s.log.String())
-		if p.give(e); !strings.Contains(s.log.String()[before:], "is no name of a log") {
+		if p.give(e); !strings.Contains(s.log.String()[before:], "is not a name for a log") {
 			t.Errorf("a node may have a log %q", name)
 		}
 	}
@@ -456,7 +456,7 @@ func TestAnEventThatIsLostLosesTheHost(t *testing.T) {
 		t.Fatal("an event of nobody loses the host")
 	}
 	forge(event{Number: 4, Boot: p.host.Boot})
-	p.gone(n, "what it said was lost (4 after 2)")
+	p.gone(n, "its events were lost (4 after 2)")
 }
 
 // With the connection of the orchestrator to the control plane, all hosts are gone for it.
@@ -607,7 +607,7 @@ func TestFilesThatARunHasLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := h.host.Fetch(t.Context(), to)
-	if err == nil || !strings.Contains(err.Error(), "its digest is another") {
+	if err == nil || !strings.Contains(err.Error(), "its digest differs") {
 		t.Errorf("what was begun is another file: %v", err)
 	}
 	if _, err := os.Stat(begun); err == nil {

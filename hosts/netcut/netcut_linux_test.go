@@ -455,7 +455,7 @@ func TestNamesAreChecked(t *testing.T) {
 			t.Errorf("%q is the id of a cut", name)
 		}
 	}
-	if err := checkCut("a", nil); err == nil || !strings.Contains(err.Error(), "no ports") {
+	if err := checkCut("a", nil); err == nil || !strings.Contains(err.Error(), "without ports") {
 		t.Errorf("a cut of no ports: %v", err)
 	}
 	if x, err := For("Host-1"); err != nil || x.name != "turnstile-Host-1" {

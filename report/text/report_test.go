@@ -128,7 +128,7 @@ var summaries = []struct {
 	{"half used", func(s *runs.Summary) { used(s, 0, 0.5, 0.3, 0.1, 0.1) }, nil, "CPU-bound"},
 	{"entries are alike within each trial", func(s *runs.Summary) {
 		of(s, func(r *results.Row, x float64) { clients(r, x, x) }, 552, 600, 869)
-	}, []string{"entries per node 552 to 869 by trial, of a trial all alike; nobody was overtaken so far " +
+	}, []string{"entries per node 552 to 869 by trial, equal within each trial; nobody was overtaken so far " +
 		"(some requests were not served)"}, ""},
 	{"clients without an entry", func(s *runs.Summary) {
 		of(s, func(r *results.Row, x float64) {
