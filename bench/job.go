@@ -73,7 +73,7 @@ func (j *Job) Under(faults []chaos.Fault) (*Job, error) {
 	return &other, other.check()
 }
 
-// newJob makes a job that is to be checked.
+// newJob makes a job without checking it.
 func newJob(known catalog.Table, o Options, spec *row.Row, simulated bool) (*Job, error) {
 	delays := o.Delays()
 	o.Algorithm, o.Config = spec.Name, spec.Fitted(o.Config, delays)
@@ -94,8 +94,8 @@ func newJob(known catalog.Table, o Options, spec *row.Row, simulated bool) (*Job
 	return j, err
 }
 
-// resolveBeside returns the elector and the failure detector beside an algorithm, and makes their options
-// explicit. The algorithm listens to the detector own, unless another was asked for.
+// resolveBeside returns the elector and the failure detector that run beside an algorithm, and makes their
+// options explicit. The algorithm listens to its default detector own, unless the options name another.
 func resolveBeside(known catalog.Table, o *Options, own string, d nodes.Delays) (all []row.Instance,
 	err error) {
 	asked := o.Detector != ""
@@ -361,7 +361,7 @@ func (j *Job) checkRealDetector() error {
 	return nil
 }
 
-// broadcasters names the algorithms for the same problem that broadcast.
+// broadcasters lists the algorithms that broadcast and solve the same problem.
 func (j *Job) broadcasters() (names []string) {
 	for _, row := range j.known.Rows() {
 		if row.Broadcasts(row.Explicit(nodes.Config{N: 2})) && check.ProblemOf(row) == j.Problem {

@@ -40,8 +40,8 @@ func (t *Trial) Text(column string) string {
 	return t.Machine
 }
 
-// Columns names the columns by which all trials can be grouped and chosen. Trials of services and of foreign
-// programs have more columns, one for each option: see OptionColumns.
+// Columns returns the columns by which all trials can be grouped and chosen. Trials of services and of
+// foreign programs have more, one for each option: see OptionColumns.
 func Columns(known catalog.Table) []string {
 	return append(ColumnsWith(known.OptionNames()), runColumn)
 }
@@ -76,7 +76,7 @@ func ofAlgorithm(column string) bool {
 	return column == "detector" || !slices.Contains(ColumnsWith(nil), column)
 }
 
-// checkColumns returns an error if trials cannot be grouped or chosen by the columns of some names.
+// checkColumns returns an error if trials cannot be grouped or chosen by the named columns.
 func checkColumns(table catalog.Table, names []string, trials []*Trial) error {
 	known := append(Columns(table), OptionColumns(trials)...)
 	for _, name := range names {

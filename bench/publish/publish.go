@@ -38,8 +38,8 @@ License: Apache-2.0, as Turnstile, https://www.apache.org/licenses/LICENSE-2.0
 // private matches a credential in a URL, and a command with a path from the root of a machine.
 var private = regexp.MustCompile(`://[^\s/]*@|\b(command|foreign): (.*[\s"'=])?/`)
 
-// Make publishes a set as the folder to, which must not be there, and as an archive beside it. It is an error
-// if a file is private, or if [Check] finds a difference.
+// Make publishes a set as the folder to, which must not exist, with an archive next to it. It returns an
+// error if a file has private contents, or if [Check] finds a difference.
 func Make(ctx context.Context, known catalog.Table, set *results.Set, to string, histories bool) error {
 	if err := cmp.Or(os.MkdirAll(filepath.Dir(to), 0o755), os.Mkdir(to, 0o755)); err != nil {
 		return err
@@ -119,8 +119,8 @@ func (a *Audit) differ(file, what string) {
 }
 
 // Check compares the files of a published set with their digests. If all agree, it compares the tables of the
-// set with those of its runs, and the files of each run with each other. It judges nothing. An error says
-// that it could not go on.
+// set with the tables of its runs, and the files of each run with each other. It judges no run. It returns an
+// error if it could not go on.
 func Check(ctx context.Context, known catalog.Table, folder string) (*Audit, error) {
 	a := &Audit{Differences: []results.Difference{}, Lacking: map[string]int{}}
 	if err := a.sums(ctx, folder); err != nil || len(a.Differences) > 0 {

@@ -125,7 +125,7 @@ func (r *Run) checkOrigin(number int, h history.Header) error {
 	return nil
 }
 
-// job returns the job of the run that the folder stores, which another Turnstile may have made.
+// job returns the job of the stored run, which another version of Turnstile may have made.
 func (r *Record) job(known catalog.Table, folder *results.Folder) (*bench.Job, error) {
 	spec, err := known.Of(r.Options.Algorithm, r.Options.Config)
 	if err != nil {

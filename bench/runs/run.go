@@ -195,8 +195,8 @@ func (r *Run) finish(ctx context.Context, t *trial.Trial, trouble error) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// Reopen reads a run from its folder, and judges its histories again. It is an error if none of them can be
-// judged; those that cannot are in Unjudged.
+// Reopen reads a run from its folder, and judges its histories again. Trials that cannot be judged are listed
+// in Unjudged. It returns an error if no trial can be judged.
 func Reopen(ctx context.Context, known catalog.Table, folder *results.Folder) (*Run, error) {
 	r := &Run{Folder: folder}
 	if err := folder.ReadYAML(&r.Record); err != nil {
@@ -319,9 +319,9 @@ type Setup struct {
 // Progress describes how far a trial has got.
 type Progress = trial.Progress
 
-// StoredTrials returns the trials of runs that their folders store, in that order, to compare them. Of a run
-// that is damaged, or that was changed after it was written, it returns what can be read, and tells damaged
-// what is wrong.
+// StoredTrials returns the trials stored in the folders of runs, in that order, to compare them. It reports a
+// run that is damaged, or that was changed after it was written, to damaged, and returns what can be read of
+// it.
 func StoredTrials(known catalog.Table, folders []*results.Folder, damaged func(*results.Folder, error)) (
 	all []compare.Trial) {
 	trials, errs := make([][]compare.Trial, len(folders)), make([]error, len(folders))
@@ -347,7 +347,7 @@ func StoredTrials(known catalog.Table, folders []*results.Folder, damaged func(*
 	return all
 }
 
-// trialsOf returns the trials of one run, as far as they can be read, and what is wrong.
+// trialsOf returns the trials of one run that can be read, and what is wrong.
 func trialsOf(known catalog.Table, folder *results.Folder) ([]compare.Trial, error) {
 	var record Record
 	wrong := folder.ReadYAML(&record)
@@ -370,8 +370,8 @@ func trialsOf(known catalog.Table, folder *results.Folder) ([]compare.Trial, err
 	return trials, errors.Join(wrong, err)
 }
 
-// TableTrials returns the trials that the table of a set lists, to compare them, where the folders of its
-// runs are not there. A trial has the machine of the command of its version that made runs of the set.
+// TableTrials returns the trials in the table of a set, to compare them, if the folders of its runs are
+// missing. It takes the machine of a trial from the recorded command of the same version.
 func TableTrials(known catalog.Table, set *results.Folder) ([]compare.Trial, error) {
 	rows, err := set.Rows(known.OptionNames()...)
 	if err != nil {

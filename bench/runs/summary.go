@@ -67,7 +67,7 @@ func ReadRecord(folder *results.Folder) (*Record, error) {
 	return &r, nil
 }
 
-// ReadSummary reads the summary of a stored run. It judges nothing.
+// ReadSummary reads the summary of a stored run. It does not judge it again.
 func ReadSummary(known catalog.Table, folder *results.Folder) (*Summary, error) {
 	s := &Summary{Folder: folder}
 	err := folder.ReadYAML(&s.Record)

@@ -46,7 +46,7 @@ type Setup struct {
 // NodeProgram returns the program of a node, with its arguments.
 func (s *Setup) NodeProgram() []string { return append([]string{s.Node}, s.NodeArgs...) }
 
-// CheckNode says what is wrong with the program of a node, if anything is.
+// CheckNode returns an error if the program of a node is missing or unusable.
 func (s *Setup) CheckNode() error {
 	const rightly = "build it with make build, or say where it is with --node-program"
 	switch info, err := os.Stat(s.Node); {

@@ -171,9 +171,8 @@ func (m *Matrix) confirm(ctx context.Context, cells []*Cell) {
 	}
 }
 
-// expect expects of a run what the row says of the cell. It must show something, and an algorithm that is not
-// known to be broken must not fail inside its model. Of a row that says nothing of any fault the latter alone
-// is expected: there is nothing to compare with.
+// expect expects one of the outcomes in the row. The run must show something, and a sound algorithm must not
+// fail inside its model. If the row states no outcomes, only the latter is expected.
 func (c *Cell) expect(r *Result) {
 	switch inside := r.violatedInside(); {
 	case inside != nil:

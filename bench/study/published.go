@@ -130,7 +130,7 @@ func (r *Reproduced) reproduceEntries(ctx context.Context, seed uint64) error {
 	return nil
 }
 
-// tried makes the simulated run that options describe, which need not be complete for one that is stored.
+// tried simulates a run, whose options need not be complete, since it is not stored.
 func (r *Reproduced) tried(ctx context.Context, o bench.Options, row *row.Row, folds ...history.Fold) (
 	*bench.Tried, error) {
 	d, err := bench.NewDraft(r.known, o, row, true)

@@ -147,7 +147,7 @@ func (c *SplitBrain) options(x *partition) bench.Options {
 // Count returns how many runs Run makes, those that are made again left aside.
 func (c *SplitBrain) Count() int { return len(c.cases()) }
 
-// Takes returns about how long Run takes at least: real runs are made one after the other, and simulated ones
+// Takes returns about how long Run takes at least. Real runs are made one after another, and simulated ones
 // take no time.
 func (c *SplitBrain) Takes() (sum time.Duration) {
 	for _, x := range c.cases() {
