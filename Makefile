@@ -38,7 +38,8 @@ tools:
 	@go build -buildvcs=false -o bin/ ./internal/unit ./internal/flaky gotest.tools/gotestsum
 
 # Packages that start processes, and their subfolders. A loaded machine may fail a test of these.
-PROCESSES = turnstile/commands turnstile/cmd turnstile/bench turnstile/hosts turnstile/nodes/host turnstile/nodes/history
+PROCESSES = turnstile/commands turnstile/cmd turnstile/bench turnstile/hosts turnstile/nodes/host turnstile/nodes/history \
+	turnstile/internal/times
 
 # RERUN=1, as CI has it, runs a failed test once more. It is then told of as FLAKY; of a test of other packages, after a
 # panic, a violation or something left behind, the run stays failed, and so it does if more than three fail.
@@ -201,10 +202,10 @@ cover: ## print which share of each package's statements make test runs, child p
 		-args -test.gocoverdir=$(covered) >bin/cover.log || { grep -v '^ok' bin/cover.log; exit 1; }
 	@go tool covdata percent -i=bin/cover
 
-# ONLY=text measures the commands that contain the text.
+# PAGE=docs/x.md measures one page, and ONLY=text the commands that contain the text. Digests go to docs/outputs.yaml.
 .PHONY: times
-times: build ## measure the durations and the output that README and docs state, and write them there
-	@go run ./internal/times -only '$(ONLY)' README.md docs/*.md
+times: build ## measure the durations and the output that README and docs state, and write them there [PAGE= ONLY=]
+	@go run ./internal/times -only '$(ONLY)' -page '$(PAGE)' README.md docs/*.md
 
 # BASE: a commit. By instructions where perf counts them, else by CPU time.
 .PHONY: bench-self
