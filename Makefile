@@ -260,7 +260,7 @@ fuzz: ## fuzz each target for FUZZTIME (5s)
 
 .PHONY: readme
 readme: ## bring the tables of docs that are made from rows up to date
-	@go test ./commands -run 'TestReadme|TestFaultTable|TestCoverage' -update-readme
+	@go test ./commands -run 'TestReadme|TestCoverage|Test.*Table$$' -update-readme
 
 .PHONY: clean
 clean: ## remove what was built, and no results
