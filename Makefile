@@ -262,6 +262,17 @@ fuzz: ## fuzz each target for FUZZTIME (5s)
 readme: ## bring the tables of docs that are made from rows up to date
 	@go test ./commands -run 'TestReadme|TestCoverage|Test.*Table$$' -update-readme
 
+# Who led while the leader was cut off for a second: the report's picture, under a title that names no run.
+.PHONY: pictures
+pictures: build ## draw docs/pictures, which README shows
+	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; mkdir -p docs/pictures; \
+	for scheme in bully raft-election; do \
+		bin/orchestrator simulate --algo $$scheme -n 5 --cut leader --at 1s --for 1s --seed 1 --no-progress \
+			--results "$$dir" >/dev/null; test $$? -lt 2 || exit 1; \
+		sed "s|Who led: simulate/[0-9a-z-]*|$$scheme: the leader is cut off for a second|g" \
+			"$$dir/latest/ledger.svg" >docs/pictures/$$scheme.svg; \
+	done
+
 .PHONY: clean
 clean: ## remove what was built, and no results
 	@rm -rf bin
