@@ -152,7 +152,8 @@ func measure(command string) (measured, error) {
 	}
 	var errs strings.Builder
 	cmd := exec.Command("sh", "-c", command)
-	cmd.Env = append(os.Environ(), "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"MAKEFLAGS=", "MAKELEVEL=0") // or make would take the variables of make times for its own
 	cmd.Stderr = &errs
 	begin := time.Now()
 	out, err := cmd.Output()
