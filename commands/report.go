@@ -25,7 +25,7 @@ commands, ranks the algorithms, and draws messages, throughput and waits against
 percentiles, fairness, elections, what faults did, the fault matrix and who led, as far as the set has
 runs about that. Each picture is in the folder report beside it, as SVG, with its data as CSV.
 
-Only valid trials are ranked and drawn; the others are counted. docs/reports.md explains all of it.
+Only valid trials are ranked and drawn; the others are counted. docs/sets.md explains all of it.
 
 --picture makes one of them alone, and its data beside it, from what is stored now: --out names the file,
 by default NAME.svg here. Below each picture of a report stands the command that makes it.

@@ -14,7 +14,7 @@ import (
 )
 
 // An EventWriter writes events, a line for each: as CSV below a line of headers, or each as a JSON object.
-// docs/result-files.md explains the columns. Of a column that a kind of event has no use for, CSV has an
+// docs/measures.md explains the columns. Of a column that a kind of event has no use for, CSV has an
 // empty cell, and JSON nothing.
 type EventWriter struct {
 	w     io.Writer

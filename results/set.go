@@ -110,7 +110,7 @@ func Makings(root, set string) ([]Making, error) {
 	return record.Made, nil
 }
 
-// A RateRow is what rates.csv says of a configuration whose highest rate was searched. docs/sweeping.md
+// A RateRow is what rates.csv says of a configuration whose highest rate was searched. docs/sets.md
 // explains each column.
 type RateRow struct {
 	Version string `csv:"version"`

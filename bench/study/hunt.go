@@ -214,7 +214,7 @@ type huntOption struct {
 }
 
 // A huntSubject says how plans about a service are drawn. What fails by design, such as a plain DEL or a
-// session that clients share, is not drawn: docs/service-matrix.md has it.
+// session that clients share, is not drawn: docs/matrices.md has it.
 type huntSubject struct {
 	name    string
 	lease   string // the option that says for how long it grants; empty, or off: see defaultLease

@@ -25,7 +25,7 @@
 //
 // A [Fold] owes that it takes no memory for each event: a history may have any number of them.
 //
-// What each event says is documented at its [Kind]; docs/result-files.md describes the bytes. The package's
+// What each event says is documented at its [Kind]; docs/measures.md describes the bytes. The package's
 // example writes a history, and counts the entries in it.
 package history
 
