@@ -27,7 +27,8 @@ type need struct {
 var (
 	survivals = []need{
 		{"goes on after any client crashes", []string{"dead-idle", "dead-waiter", "dead-holder"}},
-		{"and after its coordinator crashes too", []string{"dead-idle", "dead-waiter", "dead-holder", "dead-coordinator"}},
+		{"and after its coordinator crashes too", []string{"dead-idle", "dead-waiter", "dead-holder",
+			"dead-coordinator"}},
 		{"goes on after messages are lost", []string{"lossy-links", "lost-token", "lost-request", "lost-reply"}},
 		{"goes on after a partition is healed", []string{"split-brain", "half-cut", "holder-in-minority",
 			"holder-in-majority"}},
@@ -130,9 +131,9 @@ func oneLeader(t *testing.T) string {
 	}
 	return sound(election.Table, func(r *row.Row) bool {
 		leads := func(says string) bool { return says == "the majority only" || says == "one leader" }
-		return slices.ContainsFunc(says[r.Name], leads) && !slices.ContainsFunc(says[r.Name], func(says string) bool {
-			return !leads(says) && says != "blocks"
-		})
+		of := says[r.Name]
+		two := func(says string) bool { return !leads(says) && says != "blocks" }
+		return slices.ContainsFunc(of, leads) && !slices.ContainsFunc(of, two)
 	})
 }
 

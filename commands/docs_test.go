@@ -223,7 +223,8 @@ func column(text, heading string) (cells []string) {
 
 // blocks returns the blocks of code of a page in a language.
 func blocks(text, language string) (all []string) {
-	for _, m := range regexp.MustCompile("(?s)```"+language+"(?: [^\n]*)?\n(.*?)```").FindAllStringSubmatch(text, -1) {
+	form := regexp.MustCompile("(?s)```" + language + "(?: [^\n]*)?\n(.*?)```")
+	for _, m := range form.FindAllStringSubmatch(text, -1) {
 		all = append(all, m[1])
 	}
 	return all

@@ -41,7 +41,8 @@ var lockLines = []lockLine{
 	{"`redis`", "redis", "1 redis", "1 redis fence=on", map[string]string{"algorithm": "redis"},
 		"a Redis server; for the fence a script"},
 	{"`redlock`, 3 servers", "redlock", "1 redlock", "",
-		map[string]string{"algorithm": "redlock", "redlock_members": "3"}, "Redis servers that know nothing of each other"},
+		map[string]string{"algorithm": "redlock", "redlock_members": "3"},
+		"Redis servers that know nothing of each other"},
 	{"`nats-kv`, 1 server", "nats-kv members=1", "1 nats-kv", "",
 		map[string]string{"algorithm": "nats-kv", "nats_kv_members": "1"}, "NATS with JetStream"},
 	{"`nats-kv`, 3 servers", "nats-kv members=3", "", "",
@@ -78,8 +79,9 @@ func TestLockTable(t *testing.T) {
 	}
 	runs := records(t, published+"/services/runs.csv")
 	var table strings.Builder
-	table.WriteString("| lock | next entry after the holder died | was cut off | stood still | two inside then | " +
-		"with the fence | next entry after one server was lost | entries/s, 8 clients: no fsync / fsync | takes |\n" +
+	table.WriteString("| lock | next entry after the holder died | was cut off | stood still | " +
+		"two inside then | with the fence | next entry after one server was lost | " +
+		"entries/s, 8 clients: no fsync / fsync | takes |\n" +
 		"|---|---|---|---|---|---|---|---|---|\n")
 	for _, l := range lockLines {
 		cells := []string{l.name}
@@ -93,7 +95,8 @@ func TestLockTable(t *testing.T) {
 	wantTable(t, servicesPage, "which lock", table.String())
 }
 
-// nextAfter returns the median time to the next entry after a fault, with a time to live of 2 s if it has one.
+// nextAfter returns the median time to the next entry after a fault, with a time to live of 2 s if there is
+// one.
 func (l *lockLine) nextAfter(rows []results.FailoverRow, fault string) string {
 	for i := range rows {
 		r := &rows[i]
@@ -239,7 +242,8 @@ func failoverCell(r *results.FailoverRow) string {
 	return cell
 }
 
-// TestServiceTable wants the table of known failures to be that of the published set, with what its lines say.
+// TestServiceTable wants the table of known failures to be that of the published set, with what its lines
+// say.
 func TestServiceTable(t *testing.T) {
 	rows, err := (&results.Set{Path: published + "/service-matrix"}).Matrix()
 	if err != nil {

@@ -9,10 +9,10 @@
 //	<!-- end -->
 //
 // A command is run once, by sh in this folder with bin/ first in the path. A command that begins with a bar
-// filters what the block of commands above it prints; the commands of such a page run one after another, in a
-// copy of a clone. Times replaces the text between the comments. Output that stands in a block of code stays in
-// one, below the line that begins with $. If a command fails, its text stays and the status is 1. With -only TEXT
-// Times runs the commands that contain TEXT, and with -page PATH those of one page.
+// filters what the block of commands above it prints; the commands of such a page run one after another, in
+// a copy of a clone. Times replaces the text between the comments. Output that stands in a block of code
+// stays in one, below the line that begins with $. If a command fails, its text stays and the status is 1.
+// With -only TEXT Times runs the commands that contain TEXT, and with -page PATH those of one page.
 //
 // docs/outputs.yaml has the commit and the digest of each text, and a test compares them: a text that was
 // edited by hand fails it. So Times refuses a tree whose code differs from its commit.
@@ -68,8 +68,8 @@ func measurePages(paths []string, only string) error {
 	return errors.Join(wrong...)
 }
 
-// committed returns the commit of this tree, or an error if its code differs from that. What pages say does not
-// matter, nor do tests.
+// committed returns the commit of this tree, or an error if its code differs from that. What pages say does
+// not matter, nor do tests.
 func committed() (string, error) {
 	status, err := exec.Command("git", "status", "--porcelain", "--untracked-files=no", "--", ".",
 		":!*.md", ":!docs", ":!*_test.go").Output()
@@ -91,8 +91,8 @@ type meter struct {
 
 var place = regexp.MustCompile(`(?s)(<!-- (took|output): ([^\n]*?) -->)(.*?)(<!-- end -->)`)
 
-// update returns a page with its figures measured again, the notes of them, and the errors of commands. old has
-// the notes of what stands on the page.
+// update returns a page with its figures measured again, the notes of them, and the errors of commands. old
+// has the notes of what stands on the page.
 func (m *meter) update(text string, old []note) (string, []note, error) {
 	var wrong []error
 	var filtered map[nthText]*string
@@ -168,8 +168,8 @@ func measure(command string) (measured, error) {
 // block is the beginning of a block of code, with its first line if that is the command as a person types it.
 var block = regexp.MustCompile("^\n```.*\n(\\$ .*\n)?")
 
-// inPlaceOf returns output in the form of the text that stands there: a block of code, lines such as those of a
-// table, or words in a line.
+// inPlaceOf returns output in the form of the text that stands there: a block of code, lines such as those of
+// a table, or words in a line.
 func inPlaceOf(stands, output string) string {
 	if head := block.FindString(stands); head != "" {
 		return head + output + "\n```\n"

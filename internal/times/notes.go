@@ -12,8 +12,8 @@ import (
 
 const notesFile = "docs/outputs.yaml"
 
-const notesHead = "# The texts on pages that make times has made, in the order of each page: the command, the commit whose\n" +
-	"# programs it called, and the digest of the text. Written by make times alone.\n"
+const notesHead = "# The texts on pages that make times has made, in the order of each page: the command, the commit " +
+	"whose\n# programs it called, and the digest of the text. Written by make times alone.\n"
 
 // A note says what a text on a page was made by.
 type note struct {
@@ -52,8 +52,8 @@ type nthText struct {
 	nth     int
 }
 
-// noteOf returns the note of the next text that is made by a command, and how many texts before it are. done has
-// the notes of the texts before it.
+// noteOf returns the note of the next text that is made by a command, and how many texts before it are. done
+// has the notes of the texts before it.
 func noteOf(all, done []note, command string) (note, int) {
 	nth := 0
 	for _, n := range done {

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// A step of a page is a block of commands, or a text that shows what the block above it prints. Behind the word
-// sh a block may say:
+// A step of a page is a block of commands, or a text that shows what the block above it prints. Behind the
+// word sh a block may say:
 //
 //	slow           it takes more than ten seconds
 //	needs=a,b      it calls these programs, and is skipped if one is missing
@@ -79,8 +79,8 @@ func (s *step) skipped(find func(program string) error) string {
 	return ""
 }
 
-// A clone is a folder in which commands run as in the root of a clone that was built: with a Makefile, programs,
-// documents and published sets, and with results of its own.
+// A clone is a folder in which commands run as in the root of a clone that was built: with a Makefile,
+// programs, documents and published sets, and with results of its own.
 type clone string
 
 // newClone makes a clone of the tree in root, with the programs of a folder.
