@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -185,7 +186,35 @@ func TestCommandsOfPages(t *testing.T) {
 				t.Fatal(err)
 			}
 			runPage(t, c, text)
+			entries, err := os.ReadDir(string(c))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range entries {
+				if !slices.Contains([]string{"Makefile", "bin", "docs", "path", "results"}, e.Name()) {
+					t.Errorf("commands of %s leave %s beside results", path, e.Name())
+				}
+			}
 		})
+	}
+}
+
+// Each page has names of its own for the sets that it makes: commands of one page change no set of another.
+func TestSetsOfPages(t *testing.T) {
+	named := regexp.MustCompile(`(?:--set |\bSET=)([a-z-]+)`)
+	of := map[string]string{} // the page of a set
+	for path, text := range pages(t) {
+		for _, s := range steps(text) {
+			for _, m := range named.FindAllStringSubmatch(strings.Join(s.commands, "\n"), -1) {
+				if other := cmp.Or(of[m[1]], path); other != path {
+					t.Errorf("%s and %s both make the set %s", path, other, m[1])
+				}
+				of[m[1]] = path
+			}
+		}
+	}
+	if len(of) < 5 {
+		t.Errorf("pages make the sets %v alone", of)
 	}
 }
 

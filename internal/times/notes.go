@@ -12,8 +12,8 @@ import (
 
 const notesFile = "docs/outputs.yaml"
 
-const notesHead = "# The texts on pages that make times has made, in the order of each page: the command, the commit " +
-	"whose\n# programs it called, and the digest of the text. Written by make times alone.\n"
+const notesHead = "# The texts on pages that make times has made, in the order of each page: the command, " +
+	"the commit whose\n# programs it called, and the digest of the text. Written by make times alone.\n"
 
 // A note says what a text on a page was made by.
 type note struct {
