@@ -119,6 +119,17 @@ services-test: tools ## test services, as far as their servers are installed: ma
 	@$(if $(RERUN),$(flaky) turnstile/services)
 	@$(if $(SHORT),,cd services/lease && go vet ./... && go test -timeout 20m -count=1 ./...)
 
+# Programs of a release are stripped; those of make build keep their symbols, for debuggers and profilers.
+.PHONY: release
+release: ## write dist/: an archive for linux/amd64 and linux/arm64 and SHA256SUMS, and check them
+	@go run ./internal/release -stamp "$(stamp)" -out dist
+
+# The sets of results/published/, all by the commit of the tree, which has to be clean. Their runs are below
+# dist/published/, with archives for a release. The same call goes on after an interruption. DRY=1 makes none.
+.PHONY: published
+published: services ## make the sets of results/published/ again: make published [DRY=1]
+	@go run ./internal/published $(if $(DRY),-dry)
+
 KILLS = 200
 .PHONY: services-kills
 services-kills: services ## kill KILLS (200) processes of runs about services, and look at what is left of each run
@@ -275,4 +286,4 @@ pictures: build ## draw docs/pictures, which README shows
 
 .PHONY: clean
 clean: ## remove what was built, and no results
-	@rm -rf bin
+	@rm -rf bin dist

@@ -88,7 +88,7 @@ func (campaigns) tooLong(j *Job) (takes, longer time.Duration) {
 	case takes == 0:
 		takes = laps * time.Duration(j.Config.N) * j.Delays().Message
 	case takes > j.Duration:
-		plain, err := newJob(Options{Config: nodes.Config{N: j.Config.N}}, j.Spec, true)
+		plain, err := newJob(j.known, Options{Config: nodes.Config{N: j.Config.N}}, j.Spec, true)
 		if err == nil && takes <= plain.Stack.Grace() {
 			return 0, 0
 		}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"turnstile/algorithms/catalog"
-	"turnstile/algorithms/detector"
 	"turnstile/bench/option"
 	"turnstile/chaos"
 	"turnstile/chaos/place"
@@ -29,6 +28,7 @@ type Job struct {
 	Stack     *row.Stack     // of every node; nil: the options describe none
 	Simulated bool           // otherwise the run is made by real processes
 
+	known  catalog.Table    // of the rows that its texts name
 	wrong  error            // why there is no stack
 	placed *place.Placement // on hosts whose names are known; nil: they are not
 }
@@ -38,8 +38,8 @@ type Options = option.Run
 
 // Resolve checks the options and returns the job of a run of the algorithm spec. If an option is wrong, the
 // error says what would be right.
-func Resolve(o Options, spec *row.Row, simulated bool) (*Job, error) {
-	d, _ := NewDraft(o, spec, simulated) // Resolve returns the error
+func Resolve(known catalog.Table, o Options, spec *row.Row, simulated bool) (*Job, error) {
+	d, _ := NewDraft(known, o, spec, simulated) // Resolve returns the error
 	return d.Resolve()
 }
 
@@ -50,9 +50,10 @@ type Draft struct {
 	of       *Job
 }
 
-// NewDraft returns the draft of a run. The error says why the run has no stack.
-func NewDraft(o Options, spec *row.Row, simulated bool) (*Draft, error) {
-	j, err := newJob(o, spec, simulated)
+// NewDraft returns the draft of a run of the algorithm spec, beside which detectors and schemes of election
+// may run that a table knows. The error says why the run has no stack.
+func NewDraft(known catalog.Table, o Options, spec *row.Row, simulated bool) (*Draft, error) {
+	j, err := newJob(known, o, spec, simulated)
 	return &Draft{&j.Options, j}, err
 }
 
@@ -73,19 +74,21 @@ func (j *Job) Under(faults []chaos.Fault) (*Job, error) {
 }
 
 // newJob makes a job that is to be checked.
-func newJob(o Options, spec *row.Row, simulated bool) (*Job, error) {
+func newJob(known catalog.Table, o Options, spec *row.Row, simulated bool) (*Job, error) {
 	delays := o.Delays()
 	o.Algorithm, o.Config = spec.Name, spec.Fitted(o.Config, delays)
 	if o.Resources == 1 {
 		o.Resources, o.ResourceNames = 0, "" // as if it were left out
 	}
-	beside, err := resolveBeside(&o, spec.Detects, delays)
-	j := &Job{Options: o, Spec: spec, Problem: check.ProblemOf(spec), Simulated: simulated}
+	beside, err := resolveBeside(known, &o, spec.Detects, delays)
+	j := &Job{Options: o, Spec: spec, Problem: check.ProblemOf(spec), Simulated: simulated,
+		known: known}
 	if err == nil {
 		first := row.Instance{Row: spec, Config: o.Config}
 		more := slices.Repeat([]row.Instance{first}, min(o.ResourceCount(), option.MostResources)-1)
 		j.Stack, err = row.Assemble(first, append(more, beside...)...)
 	}
+	j.locate()
 	j.wrong = err
 	kindOf(j.Problem.Kind).demand.tidy(&j.Options)
 	return j, err
@@ -93,7 +96,8 @@ func newJob(o Options, spec *row.Row, simulated bool) (*Job, error) {
 
 // resolveBeside returns the elector and the failure detector beside an algorithm, and makes their options
 // explicit. The algorithm listens to the detector own, unless another was asked for.
-func resolveBeside(o *Options, own string, d nodes.Delays) (all []row.Instance, err error) {
+func resolveBeside(known catalog.Table, o *Options, own string, d nodes.Delays) (all []row.Instance,
+	err error) {
 	asked := o.Detector != ""
 	if !asked {
 		o.Detector = own
@@ -102,9 +106,9 @@ func resolveBeside(o *Options, own string, d nodes.Delays) (all []row.Instance, 
 		o.Detector = ""
 	}
 	if o.Detects() {
-		in, err := detector.Parse(o.Detector, o.Config.N, d)
+		in, err := known.ParseDetector(o.Detector, o.Config.N, d)
 		if err != nil {
-			return nil, fmt.Errorf("detector: %w", err)
+			return nil, err
 		}
 		if !asked {
 			in = in.Lengthened(d)
@@ -112,7 +116,7 @@ func resolveBeside(o *Options, own string, d nodes.Delays) (all []row.Instance, 
 		o.Detector, all = in.String(), []row.Instance{in}
 	}
 	if o.Config.Elect != "" {
-		in, err := catalog.Elector(o.Config, d)
+		in, err := known.Elector(o.Config, d)
 		if err != nil {
 			return nil, err
 		}
@@ -160,7 +164,32 @@ func (j *Job) PlaceOn(available []string) error {
 		return err
 	}
 	j.placed = &p
+	j.locate()
 	return nil
+}
+
+// locate tells the machines of the stack in which region and on which host each node is.
+func (j *Job) locate() {
+	if j.Stack == nil || j.Regions.None() && j.Hosts == 0 || j.checkPlaces() != nil {
+		return
+	}
+	network, total := j.Network(), j.Total()
+	var regions, hosts []int
+	for id := range nodes.ID(total) {
+		if !j.Regions.None() {
+			regions = append(regions, network.Region(id))
+		}
+		if j.Hosts > 0 {
+			hosts = append(hosts, j.HostOf(id))
+		}
+	}
+	all := slices.Clone(j.Stack.Instances())
+	for i := range all {
+		all[i].Config.Regions, all[i].Config.Hosts = regions, hosts
+	}
+	if s, err := row.Assemble(all[0], all[1:]...); err == nil {
+		j.Stack = s
+	}
 }
 
 // place reads the placement. A job without a stack has none.
@@ -247,7 +276,7 @@ func (j *Job) check() error {
 	}
 	if o.Multicast && !spec.Broadcasts(o.Config) {
 		return fmt.Errorf("%s broadcasts nothing, so a multicast would change nothing: leave out "+
-			"--multicast, or take one that broadcasts (%s)", spec.Name, strings.Join(broadcasters(spec), ", "))
+			"--multicast, or take one that broadcasts (%s)", spec.Name, strings.Join(j.broadcasters(), ", "))
 	}
 	if err := j.checkForeign(); err != nil {
 		return err
@@ -332,10 +361,10 @@ func (j *Job) checkRealDetector() error {
 	return nil
 }
 
-// broadcasters names the algorithms of the kind of another that broadcast.
-func broadcasters(kind *row.Row) (names []string) {
-	for _, row := range catalog.All() {
-		if row.Broadcasts(row.Explicit(nodes.Config{N: 2})) && check.ProblemOf(row) == check.ProblemOf(kind) {
+// broadcasters names the algorithms for the same problem that broadcast.
+func (j *Job) broadcasters() (names []string) {
+	for _, row := range j.known.Rows() {
+		if row.Broadcasts(row.Explicit(nodes.Config{N: 2})) && check.ProblemOf(row) == j.Problem {
 			names = append(names, row.Name)
 		}
 	}

@@ -23,7 +23,7 @@ import (
 // drafted returns the job of options that need not be complete.
 func drafted(t testing.TB, spec *row.Row, o Options, simulated bool) *Job {
 	t.Helper()
-	d, err := NewDraft(o, spec, simulated)
+	d, err := NewDraft(catalog.Table{}, o, spec, simulated)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func drafted(t testing.TB, spec *row.Row, o Options, simulated bool) *Job {
 // tryRun makes a simulated run of which nothing is stored.
 func tryRun(t testing.TB, spec *row.Row, o Options) (*Tried, error) {
 	t.Helper()
-	j, err := Resolve(o, spec, true)
+	j, err := Resolve(catalog.Table{}, o, spec, true)
 	if err != nil {
 		return nil, err
 	}
@@ -86,11 +86,11 @@ func TestValidate(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			o := option.Defaults()
 			test.change(&o)
-			spec, err := catalog.Find(o.Algorithm)
+			spec, err := (catalog.Table{}).Find(o.Algorithm)
 			if err == nil {
 				before := o
 				var j *Job
-				if j, err = Resolve(o, spec, false); !reflect.DeepEqual(o, before) {
+				if j, err = Resolve(catalog.Table{}, o, spec, false); !reflect.DeepEqual(o, before) {
 					t.Errorf("it changes %+v to %+v", before, o)
 				}
 				o = j.Options
@@ -129,7 +129,7 @@ func TestCampaignsAgainAndAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Faults = []chaos.Fault{f}
-	j, err := Resolve(o, spec, true)
+	j, err := Resolve(catalog.Table{}, o, spec, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -182,7 +182,7 @@ func TestLoadsThatDemandAllUnits(t *testing.T) {
 		"one unit is left":  {func(o *Options) { o.Workload.Take = workload.Take{Least: 2, Most: 2} }, false},
 		"several resources": {func(o *Options) { o.Resources = 4 }, false},
 	} {
-		spec, err := catalog.Find("multi-copy")
+		spec, err := (catalog.Table{}).Find("multi-copy")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +190,7 @@ func TestLoadsThatDemandAllUnits(t *testing.T) {
 		o.Algorithm, o.Config, o.Latency = spec.Name, nodes.Config{N: 5, Units: 3}, ms
 		o.Workload.Hold = chance.Constant(100 * time.Millisecond)
 		test.change(&o)
-		j, err := Resolve(o, spec, true)
+		j, err := Resolve(catalog.Table{}, o, spec, true)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

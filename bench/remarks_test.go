@@ -51,7 +51,7 @@ func TestNodesThatGoInStep(t *testing.T) {
 		"holds by chance":     {with(func(o *Options) { o.Workload.Hold = exponential(t, "1ms") }), true, false},
 		"thinking":            {with(func(o *Options) { o.Workload.Load = workload.Closed }), true, false},
 	} {
-		row, err := catalog.Find("maekawa")
+		row, err := (catalog.Table{}).Find("maekawa")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func TestRemarks(t *testing.T) {
 
 func (r *remarkable) job(t *testing.T) *Job {
 	t.Helper()
-	row, err := catalog.Find(r.algorithm)
+	row, err := (catalog.Table{}).Find(r.algorithm)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func (r calmRun) try(t *testing.T, row *row.Row) (*Job, *Tried) {
 			o.Config = o.Config.With(name, value)
 		}
 	}
-	j, err := Resolve(o, row, true)
+	j, err := Resolve(catalog.Table{}, o, row, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func (r calmRun) try(t *testing.T, row *row.Row) (*Job, *Tried) {
 
 func (r calmRun) row(t *testing.T) *row.Row {
 	t.Helper()
-	row, err := catalog.Find(r.algorithm)
+	row, err := (catalog.Table{}).Find(r.algorithm)
 	if err != nil {
 		t.Fatal(err)
 	}

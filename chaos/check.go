@@ -16,18 +16,18 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A Scene is the run that faults are for.
+// A Scene describes the run that faults are for.
 type Scene struct {
 	Spec      *row.Row
 	Config    nodes.Config
-	Stack     *row.Stack    // what all nodes are made of; nil: of Spec alone
-	Measured  time.Duration // how long it is measured; 0: entries end it, and times count from its beginning
+	Stack     *row.Stack    // the instances at each node; nil: that of Spec alone
+	Measured  time.Duration // how long the run is measured; 0: entries end it
 	Simulated bool
-	Brokers   int             // of the run's own, nodes spread over them in turn; 0: one
-	Foreign   bool            // the broker is not one of the run's own
-	Servers   Servers         // of the service that it is about
+	Brokers   int             // that the run starts, with the nodes spread over them in turn; 0: one
+	Foreign   bool            // the run uses a broker that ran already
+	Servers   Servers         // of the service under test
 	Placement place.Placement // of nodes on hosts
-	// Campaigns is how long after each campaign the initiators campaign again; 0: they do so once.
+	// Campaigns is the time between the campaigns of an initiator; 0: each campaigns once.
 	Campaigns time.Duration
 }
 
@@ -39,7 +39,7 @@ func (s *Scene) total() int {
 	return s.Config.N + s.Spec.ServerCount(s.Config)
 }
 
-// end returns when the run ends, in the time of faults, at the latest.
+// end returns the latest end of the run, from the beginning of what is measured.
 func (s *Scene) end() time.Duration {
 	if s.Measured == 0 {
 		return chance.Longest
@@ -47,7 +47,7 @@ func (s *Scene) end() time.Duration {
 	return s.Measured
 }
 
-// brokers returns how many brokers the first network of a run has. A second one has one.
+// brokers returns how many brokers the first network of the run has. A second network has one.
 func (s *Scene) brokers() int { return max(1, s.Brokers) }
 
 // codec returns the codec of all messages.
@@ -58,10 +58,10 @@ func (s *Scene) codec() *nodes.Codec {
 	return s.Spec.CodecIn(s.Config)
 }
 
-// A Mistake is what is wrong with a fault.
+// A Mistake is an error in a fault of a plan.
 type Mistake struct {
-	Key  string // of the plan that is wrong; empty: the fault as a whole
-	Line int    // in the file of the plan; 0: there is none
+	Key  string // the wrong key of the plan; empty: the fault as a whole
+	Line int    // in the file of the plan; 0: unknown
 	Err  error
 }
 
@@ -74,7 +74,7 @@ func (m *Mistake) Error() string {
 
 func (m *Mistake) Unwrap() error { return m.Err }
 
-// mistake says what is wrong with a key of the fault.
+// mistake returns a Mistake about a key of the fault.
 func (f *Fault) mistake(key, format string, args ...any) error {
 	m := &Mistake{Key: key, Line: f.lines[key], Err: fmt.Errorf(format, args...)}
 	if m.Line == 0 {
@@ -83,7 +83,7 @@ func (f *Fault) mistake(key, format string, args ...any) error {
 	return m
 }
 
-// Check says what is wrong with the fault in a run, if anything is.
+// Check returns what is wrong with the fault in a run, a Mistake, or nil.
 func (f *Fault) Check(s *Scene) error {
 	if err := f.checkKind(); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (f *Fault) Check(s *Scene) error {
 	return nil
 }
 
-// checkKind checks whether it is one fault, with keys that suit it.
+// checkKind checks that the fault has one effect, and only keys that the effect takes.
 func (f *Fault) checkKind() error {
 	switch {
 	case f.keys != nil:
@@ -109,11 +109,11 @@ func (f *Fault) checkKind() error {
 	case f.Effect == nil:
 		var all []string
 		for _, k := range effect.Kinds {
-			if k.Flag != "" { // and no other of its key
+			if k.Flag != "" { // else another kind with the same key has it
 				all = append(all, k.Key)
 			}
 		}
-		return f.mistake("", "this says nothing that goes wrong: add one of %s", strings.Join(all, ", "))
+		return f.mistake("", "this does not say what goes wrong: add one of %s", strings.Join(all, ", "))
 	}
 	takes := f.kind().Takes()
 	for _, key := range slices.Concat(f.Filter.keys(), effect.Given(f.Effect), f.extra) {
@@ -130,7 +130,7 @@ func (f *Fault) checkKind() error {
 	return nil
 }
 
-// keys returns the keys that are given.
+// keys returns the keys that have a value.
 func (f *Filter) keys() (keys []string) {
 	effect.Each(reflect.ValueOf(f).Elem(), func(key string, field reflect.Value) {
 		if !field.IsZero() {
@@ -147,7 +147,7 @@ func beside(takes []string) string {
 	return ": beside the times it takes " + strings.Join(takes, ", ")
 }
 
-// checkTimes checks whether the fault takes place while the run is measured.
+// checkTimes checks that the fault takes place while the run is measured.
 func (f *Fault) checkTimes(s *Scene) error {
 	if longest := max(f.At, f.For, f.After, f.Every, f.Jitter); longest > chance.Longest {
 		return f.mistake("at", "%s: no time of a fault is longer than 100 years, and %v is", f.What(),
@@ -198,14 +198,14 @@ func (f *Fault) checkTimes(s *Scene) error {
 	return nil
 }
 
-// fits reports whether a fault that is planned for some time begins before the run ends, however late chance
-// lets it begin, and is over by then.
+// fits reports whether a fault that is planned for a time begins before the run ends, and is over by then
+// even with the longest jitter.
 func (f *Fault) fits(at float64, s *Scene) bool {
 	latest := at + float64(f.After) + float64(f.Jitter)
 	return latest+float64(f.For) <= float64(s.end()) && at < float64(s.end())
 }
 
-// checkTarget checks whether there are such nodes.
+// checkTarget checks that the run has the nodes, leaders or tokens that the fault names.
 func (f *Fault) checkTarget(s *Scene) error {
 	k, cut, t := f.kind(), f.cut(), f.target()
 	for _, g := range []struct {
@@ -222,7 +222,7 @@ func (f *Fault) checkTarget(s *Scene) error {
 		return f.mistake(k.Key, "%s: %s takes %s: kill, pause and cut take brokers and servers", f.What(), k.Key,
 			effect.Takers(k.Key))
 	case cut.Word != "" && (s.total() < 2 || t.Word == "all" || t.Word == "random" && t.Many >= s.total()):
-		return f.mistake(k.Key, "%s: that leaves nobody to be cut off from", f.What())
+		return f.mistake(k.Key, "%s: that leaves no node to be cut off from", f.What())
 	case t.Word == "minority" && n < 3, cut.Word == "majority" && n < 3:
 		return f.mistake(k.Key, "%s: %d clients have no minority: take 3 or more", f.What(), n)
 	case t.Word == "half" && s.total() < 2:
@@ -239,8 +239,8 @@ func (f *Fault) checkTarget(s *Scene) error {
 	case t.Word == "token" && !carriesToken(s.Spec):
 		return f.mistake(k.Key, "%s: %s has no token: take holder", f.What(), s.Spec.Name)
 	case t.ByRun() && !f.When.IsZero():
-		return f.mistake("when", "%s when %v: who that is comes out at one moment, and this names another: "+
-			"name the node, or leave out when", f.What(), f.When)
+		return f.mistake("when", "%s when %v: this names two moments, since the target is chosen at a moment of "+
+			"its own: name the node, or leave out when", f.What(), f.When)
 	case cut.Word == effect.BridgeCut && n < 3, cut.Word == effect.RingCut && n < 4:
 		return f.mistake(k.Key, "%s: a bridge takes 3 clients or more, and a ring 4", f.What())
 	}
@@ -253,13 +253,13 @@ func (f *Fault) checkTarget(s *Scene) error {
 	return nil
 }
 
-// checkTransport checks whether there is the network that the fault names, and whether what carries the
-// messages can suffer the fault.
+// checkTransport checks that the run has the network, brokers or hosts that the fault names, and that they
+// can suffer the fault.
 func (f *Fault) checkTransport(s *Scene) error {
 	k := f.kind()
 	switch {
 	case int(f.net()) >= s.codec().Networks():
-		return f.mistake("network", "%s: %s has one network alone: leave out network, or take an algorithm that "+
+		return f.mistake("network", "%s: %s has one network only: leave out network, or take an algorithm that "+
 			"has two (bully-second-network)", f.What(), s.Spec.Name)
 	case f.ofServers():
 		return f.checkServers(s)
@@ -294,7 +294,7 @@ func (f *Fault) checkTransport(s *Scene) error {
 	return nil
 }
 
-// carriesToken reports whether some message of an algorithm carries the privilege.
+// carriesToken reports whether an algorithm has a message that carries the token.
 func carriesToken(s *row.Row) bool {
 	return slices.ContainsFunc(s.Messages, func(k nodes.MessageKind) bool { return k.Token })
 }
@@ -311,7 +311,7 @@ func (s *Scene) elects() bool {
 	return is || s.Config.Elect != ""
 }
 
-// checkMessages checks whether the algorithm sends such messages.
+// checkMessages checks that the algorithm has the kinds of messages that the fault names.
 func (f *Fault) checkMessages(s *Scene) error {
 	if _, err := kindsOf(f.Kind, s.codec()); err != nil {
 		return f.mistake("kind", "%s: %w", f.What(), err)
@@ -322,8 +322,8 @@ func (f *Fault) checkMessages(s *Scene) error {
 	return nil
 }
 
-// kindsOf returns which kinds of messages go by a name: one, those that carry a token, those that permit or,
-// by none, all.
+// kindsOf returns, for each kind of message, whether a name means it: the name of one kind; token, for all
+// that carry one; permit, for all that permit to enter; or "", for all.
 func kindsOf(name string, codec *nodes.Codec) (is []bool, err error) {
 	is = make([]bool, codec.Kinds())
 	found := false
@@ -345,30 +345,30 @@ func kindsOf(name string, codec *nodes.Codec) (is []bool, err error) {
 	return nil, fmt.Errorf("%s: there are %s", lacks, strings.Join(codec.Names(), ", "))
 }
 
-// Fenced reports whether the resource of a run with such faults is to demand fence numbers, where nobody says
-// so: if the algorithm hands them out, and some fault may break what it takes that no two are inside. Without
-// such a fault the run is to show just that: a resource that refuses what comes late would hide it.
+// Fenced reports whether the resource demands fence numbers by default: if the algorithm hands them out and a
+// fault may break an assumption of its safety. Otherwise the run must show strict exclusion, and a resource
+// that refuses late writes would hide a violation.
 func Fenced(spec *row.Row, faults []Fault) bool {
 	return spec.Fenced && slices.ContainsFunc(faults, func(f Fault) bool {
 		return mayBreak(&f, spec)&spec.Safe != 0
 	})
 }
 
-// mayBreak returns what the fault may break in a run of an algorithm: beside what it breaks itself, that who
-// comes up again remembers, and that a failure detector suspects only who has crashed.
+// mayBreak returns the assumptions that the fault may break in a run of an algorithm: its own and, if it
+// causes them, that a restarted node remembers, and that a detector suspects only crashed nodes.
 func mayBreak(f *Fault, spec *row.Row) nodes.Assumption {
 	broken := f.Breaks()
 	if f.downs() && !f.ForGood() && (effect.Forgets(f.Effect) || !recovers(spec)) {
 		broken |= nodes.NoAmnesia
 	}
-	ofOne := f.Kind != "" || f.Nth > 0 || f.Instance != nil && *f.Instance == 0 // not of all heartbeats
+	ofOne := f.Kind != "" || f.Nth > 0 || f.Instance != nil && *f.Instance == 0 // it does not hit all heartbeats
 	if broken&(nodes.NoLoss|nodes.NoPause|nodes.Timing) != 0 && !ofOne {
 		broken |= nodes.PerfectDetector | nodes.EventualDetector
 	}
 	return broken
 }
 
-// recovers reports whether all nodes of an algorithm go on after a crash with what they have saved.
+// recovers reports whether all nodes of an algorithm save state, and recover it after a crash.
 func recovers(spec *row.Row) bool {
 	c := spec.Explicit(nodes.Config{N: 2})
 	for id := range nodes.ID(c.N + spec.ServerCount(c)) {

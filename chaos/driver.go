@@ -19,41 +19,41 @@ type Driver struct {
 	state    *SharedState
 	faults   []*fault
 	measured int64
-	stops    map[port.Member]map[int]bool // by which faults members stand still
+	stops    map[port.Member]map[int]bool // the numbers of the faults that stop each member
 	stepping bool
 	codec    *nodes.Codec
 	over     bool
 	apart    bool // see Apart
 }
 
-// A fault is one that the driver carries out.
+// A fault is a Fault with its progress in this run.
 type fault struct {
 	*Fault
 	number  int // from 1
 	shared  *faultState
 	state   state
-	began   int64         // when that was recorded; 0: it was not
-	ended   int64         // the same of its heal
-	victims []port.Member // that it has struck
-	working bool          // it has struck members or put a strain on connections, which is not undone yet
-	hit     []int         // servers that it has hit, or others were cut off from
+	began   int64         // when its beginning was recorded; 0: not yet
+	ended   int64         // when its heal was recorded; 0: not yet
+	victims []port.Member // the members that it has struck
+	working bool          // it has struck members or strained connections, and this is not undone yet
+	hit     []int         // servers that it has hit or cut off
 	parted  [][2]int      // pairs of servers that it keeps apart
-	turn    int64         // slow: when they stop or go on next
-	stands  bool          // slow: they stand still
+	turn    int64         // slow: when its victims stop or go on next
+	stands  bool          // slow: its victims are stopped
 }
 
-// state is how far a fault has come.
+// state is the progress of a fault.
 type state uint8
 
 const (
 	planned   state = iota
-	announced       // it was added, and not all nodes know it yet
-	armed           // it waits for its moment
+	announced       // added while the run goes on; not all nodes know it yet
+	armed           // waits for its moment
 	inForce
-	healed // or it never will begin
+	healed // or will never begin
 )
 
-// NewDriver returns the driver of the faults of a run, which Resolve has returned, of so many clients.
+// NewDriver returns the driver of resolved faults in a run of so many clients.
 func NewDriver(faults []Fault, b *SharedState, clients int, codec *nodes.Codec) (*Driver, error) {
 	w, err := newWatcher(faults, b, clients, codec)
 	if err != nil {
@@ -68,10 +68,10 @@ func NewDriver(faults []Fault, b *SharedState, clients int, codec *nodes.Codec) 
 
 var _ port.FaultDriver = (*Driver)(nil)
 
-// Begin implements port.FaultDriver. What the time alone begins is in force at its time by itself, if it is a
-// fault of links.
+// Begin implements port.FaultDriver. It puts timed faults of links in the shared state at once: the nodes
+// bring them into force without the driver.
 func (d *Driver) Begin(c port.Cluster, measured int64) error {
-	if d.cluster != nil { // of a run before; in this one a node may lead already
+	if d.cluster != nil { // left from an earlier run; in a first run a node may lead already
 		d.state.clear()
 	}
 	d.cluster, d.measured, d.over = c, measured, false
@@ -89,7 +89,7 @@ func (d *Driver) Begin(c port.Cluster, measured int64) error {
 // start returns when a fault begins, or begins to wait.
 func (d *Driver) start(f *fault) int64 { return d.measured + int64(f.At) }
 
-// end returns when a fault is healed that begins at a time.
+// end returns when a fault that begins at from is healed.
 func (d *Driver) end(f *fault, from int64) int64 {
 	if f.For == 0 {
 		return never
@@ -118,7 +118,7 @@ func (d *Driver) Next() int64 {
 	return next
 }
 
-// NextBeginning returns when the next fault begins whose time is known; math.MaxInt64: none does.
+// NextBeginning returns when the next timed fault begins, or math.MaxInt64.
 func (d *Driver) NextBeginning() int64 {
 	next := int64(math.MaxInt64)
 	for _, f := range d.faults {
@@ -129,14 +129,14 @@ func (d *Driver) NextBeginning() int64 {
 	return next
 }
 
-// Waits reports whether a fault waits for something to happen at a node, or for all nodes to know it.
+// Waits reports whether a fault waits for its moment, or until all nodes know it.
 func (d *Driver) Waits() bool {
 	return slices.ContainsFunc(d.faults, func(f *fault) bool { return f.state == armed || f.state == announced })
 }
 
 // Step implements port.FaultDriver.
 func (d *Driver) Step() error {
-	if d.stepping { // a death was noticed in the course of a step
+	if d.stepping { // a step notices that a node has died, and calls Step again
 		return nil
 	}
 	d.stepping = true
@@ -149,7 +149,7 @@ func (d *Driver) Step() error {
 	return nil
 }
 
-// step does what is due of one fault.
+// step arms, begins, turns or heals a fault if that is due.
 func (d *Driver) step(f *fault, now int64) error {
 	if f.state == planned && now >= d.start(f) {
 		if err := d.arm(f); err != nil {
@@ -171,7 +171,7 @@ func (d *Driver) step(f *fault, now int64) error {
 	return nil
 }
 
-// arm has a fault begin now, or wait for its moment.
+// arm begins a fault, or lets it wait for its moment.
 func (d *Driver) arm(f *fault) error {
 	f.state = armed
 	start := d.start(f)
@@ -180,14 +180,14 @@ func (d *Driver) arm(f *fault) error {
 		leader = d.state.leads(d.up)
 	}
 	switch {
-	case f.Timed() && f.OfLinks(): // see Begin
+	case f.Timed() && f.OfLinks(): // Begin has done it
 	case f.Timed():
 		f.shared.begin(start, d.end(f, start))
 	case leader != nodes.None:
 		f.shared.claim.Store(uint64(leader) + 1)
 		f.shared.begin(start, d.end(f, start))
 	case d.apart:
-		f.state = planned // and is looked at again
+		f.state = planned // the next step looks again for a leader
 	default:
 		f.shared.armed.Store(max(first, start))
 	}
@@ -230,8 +230,8 @@ func (d *Driver) begin(f *fault, from int64) error {
 	return nil
 }
 
-// strike begins a fault of members. A node that has killed itself is on record as the victim before it is on
-// record as down.
+// strike begins a fault of members. If the watcher of a node has killed that node already, strike records
+// the fault before anybody records that the node is down.
 func (d *Driver) strike(f *fault, b port.FaultEvent, of effect.Group) error {
 	struck := len(of) == 1 && f.struck(of[0]) && (f.downs() || d.up(of[0]))
 	if struck {
@@ -244,12 +244,12 @@ func (d *Driver) strike(f *fault, b port.FaultEvent, of effect.Group) error {
 	if !struck {
 		d.endAfter(f, b.At)
 	}
-	who, err := d.named(f, of)
+	members, err := d.named(f, of)
 	if err != nil {
 		return err
 	}
 	f.working = true
-	for _, m := range who {
+	for _, m := range members {
 		if !d.mayHit(f, m) {
 			continue
 		}
@@ -258,7 +258,7 @@ func (d *Driver) strike(f *fault, b port.FaultEvent, of effect.Group) error {
 		if m.Role == port.Server {
 			f.hit = append(f.hit, m.I)
 		}
-		if d.cluster.Up(m) { // or it has killed itself
+		if d.cluster.Up(m) { // it may have killed itself
 			if err := f.onMembers().Strike(d.struckBy(f), m); err != nil {
 				return err
 			}
@@ -276,8 +276,8 @@ func (d *Driver) strike(f *fault, b port.FaultEvent, of effect.Group) error {
 	return d.record(f, d.ofServers(f, b))
 }
 
-// named returns the members that a fault is to hit. The nodes are its victims, or the holder whose server
-// it hits.
+// named returns the members that a fault is to hit. of has the nodes that it names, or the holder whose
+// server it hits.
 func (d *Driver) named(f *fault, of effect.Group) (all []port.Member, err error) {
 	named := effect.MembersIn(f.Effect)
 	for i := range named {
@@ -295,8 +295,8 @@ func (d *Driver) named(f *fault, of effect.Group) (all []port.Member, err error)
 	return all, nil
 }
 
-// members returns the brokers or servers that a target names at this moment. The server of the holder is
-// that of the first of some nodes.
+// members returns the brokers or servers that a target names at this moment. The holder, whose server may be
+// asked for, is of[0].
 func (d *Driver) members(f *fault, t *effect.Target, of effect.Group) (all []port.Member, err error) {
 	switch t.Word {
 	case effect.ServerOfHolder:
@@ -322,8 +322,8 @@ func (d *Driver) members(f *fault, t *effect.Target, of effect.Group) (all []por
 	return all, nil
 }
 
-// mayHit reports whether a fault of members can hit one: a node that is up, or has killed itself because of
-// it; a broker or server that is up and does not stand still because of another.
+// mayHit reports whether a fault can hit a member: a node that is up, or has killed itself for this fault; a
+// broker or server that is up and that no other fault has stopped.
 func (d *Driver) mayHit(f *fault, m port.Member) bool {
 	if m.Role == port.Node {
 		return d.cluster.Up(m) || f.downs() && f.struck(m.ID())
@@ -331,7 +331,7 @@ func (d *Driver) mayHit(f *fault, m port.Member) bool {
 	return d.cluster.Up(m) && len(d.stops[m]) == 0
 }
 
-// nodesOf returns how many nodes a fault of a member hits.
+// nodesOf returns how many nodes a fault of a member hits: all that are connected, if it is a broker.
 func (d *Driver) nodesOf(m port.Member) int {
 	switch m.Role {
 	case port.Node:
@@ -372,9 +372,9 @@ func (d *Driver) strain(f *fault, b port.FaultEvent, of effect.Group) error {
 	return d.record(f, b)
 }
 
-// touch notes the servers that a strain hits, and counts the nodes that it hits and that are up. A strain
-// on connections of nodes hits these nodes; one between brokers hits the nodes connected there; one
-// between hosts hits the nodes on the hosts that are cut off.
+// touch notes the servers that a strain hits, and returns how many nodes that are up it hits: the nodes whose
+// connections it strains; between brokers, the nodes connected there; between hosts, the nodes on the hosts
+// that are cut off.
 func (d *Driver) touch(f *fault, s *port.Strain) (count int) {
 	seen := map[port.Member]bool{}
 	for _, l := range s.Links {
@@ -404,8 +404,8 @@ func (d *Driver) touch(f *fault, s *port.Strain) (count int) {
 	return count
 }
 
-// ofServers adds the servers that a fault hits to the event of its beginning. If a majority of the servers
-// stays joined, the fault does not break that assumption.
+// ofServers adds the servers that a fault hits to the event of its beginning. While a majority of the servers
+// stays joined, the fault does not break the assumption of a majority.
 func (d *Driver) ofServers(f *fault, b port.FaultEvent) port.FaultEvent {
 	b.Servers = f.hit
 	if f.ofServers() && d.majorityJoined(f.servers, b.At) {
@@ -414,7 +414,7 @@ func (d *Driver) ofServers(f *fault, b port.FaultEvent) port.FaultEvent {
 	return b
 }
 
-// endAfter sets the end of a fault by the time at which it has begun. A fault may begin later than planned.
+// endAfter sets the end of a fault that begins, perhaps later than planned.
 func (d *Driver) endAfter(f *fault, begun int64) {
 	if f.For > 0 && f.shared.to.Load() != 0 {
 		f.shared.to.Store(d.end(f, begun))
@@ -427,13 +427,13 @@ func (d *Driver) record(f *fault, b port.FaultEvent) error {
 	return d.cluster.Record(b)
 }
 
-// struckBy returns the cluster as a fault strikes it.
+// struckBy returns the cluster to carry out a fault on.
 func (d *Driver) struckBy(f *fault) struckCluster { return struckCluster{d.cluster, d, f} }
 
-// struck reports whether a node has killed or stopped itself, where the moment of the fault came.
+// struck reports whether the watcher of a node killed or stopped that node for this fault.
 func (f *fault) struck(id nodes.ID) bool { return f.shared.victim() == id && f.strikes(id) }
 
-// rateOf returns the rate at which the faults in force have the clock of a member run.
+// rateOf returns the rate of a member's clock under the faults in force.
 func (d *Driver) rateOf(m port.Member) float64 {
 	rate := 1.0
 	for _, f := range d.faults {
@@ -444,8 +444,8 @@ func (d *Driver) rateOf(m port.Member) float64 {
 	return rate
 }
 
-// heal ends a fault, and records it. It reports false if that has to wait, since who was killed could not
-// connect now: a step to come does it.
+// heal ends a fault, and records that. It reports false if a killed member could not connect if restarted
+// now: then a later step heals it.
 func (d *Driver) heal(f *fault, at int64) (bool, error) {
 	was := f.state
 	f.state = healed
@@ -463,7 +463,7 @@ func (d *Driver) heal(f *fault, at int64) (bool, error) {
 		Hits: f.shared.hits.Load()})
 }
 
-// undo takes back what a fault has done to members, or to connections.
+// undo reverts what a fault has done to members, or to connections.
 func (d *Driver) undo(f *fault) error {
 	for _, m := range f.victims {
 		if err := f.onMembers().Undo(d.struckBy(f), m); err != nil {
@@ -482,7 +482,7 @@ func (d *Driver) End() error {
 	for _, f := range d.faults {
 		f.shared.disarm()
 	}
-	if err := d.Step(); err != nil { // what was fired until then has begun
+	if err := d.Step(); err != nil { // begins what nodes have fired
 		return err
 	}
 	now := d.cluster.Now()
@@ -499,8 +499,8 @@ func (d *Driver) End() error {
 	return nil
 }
 
-// Pending reports whether a fault is in force or may still begin. If issuing goes on until enough has
-// happened, only those count that time alone will begin or heal: others may last for ever.
+// Pending reports whether a fault is in force or may still begin. Without untimed, only the faults count that
+// time alone begins or heals: others may last forever, and a run that ends by entries would not end.
 func (d *Driver) Pending(untimed bool) bool {
 	return slices.ContainsFunc(d.faults, func(f *fault) bool {
 		switch f.state {
@@ -513,7 +513,7 @@ func (d *Driver) Pending(untimed bool) bool {
 	})
 }
 
-// Lingers reports whether timers that a clock has set back may not have run out yet.
+// Lingers reports whether a clock was set back so recently that old timers may still run.
 func (d *Driver) Lingers(now int64) bool {
 	return slices.ContainsFunc(d.faults, func(f *fault) bool {
 		from := f.shared.from.Load()
@@ -521,7 +521,7 @@ func (d *Driver) Lingers(now int64) bool {
 	})
 }
 
-// Struck reports whether a node was to kill itself, because a fault had it do so that is not on record yet.
+// Struck reports whether a node may have killed itself for a fault that is not recorded yet.
 func (d *Driver) Struck(id nodes.ID) bool {
 	for _, f := range d.faults {
 		if f.state == armed && f.shared.from.Load() != 0 && f.shared.victim() == id &&
@@ -532,7 +532,7 @@ func (d *Driver) Struck(id nodes.ID) bool {
 	return false
 }
 
-// CameTo returns the faults, with those whom they hit where that has come out in the run.
+// CameTo returns the faults, with the victims that the run determined.
 func (d *Driver) CameTo() (all []Fault) {
 	for _, f := range d.faults {
 		one := *f.Fault
@@ -563,8 +563,8 @@ func (f *fault) mend(c port.Cluster) error {
 	return err
 }
 
-// Mend heals what is in force of faults of connections, brokers and servers, off the record. These outlive
-// the nodes of a run that ended early. Servers that were killed for good stay down.
+// Mend undoes the faults of connections, brokers and servers that are in force, without recording it: if a
+// run ends early, these outlive its nodes. Servers that were killed for good stay down.
 func (d *Driver) Mend() (err error) {
 	for _, f := range d.faults {
 		if f.state != healed && f.carried() && f.working {
@@ -574,26 +574,27 @@ func (d *Driver) Mend() (err error) {
 	return err
 }
 
-// Unhealed reports whether a fault is in force. After End, that is one whose heal waits for something.
+// Unhealed reports whether a fault is in force. After End, its heal waits until a member can connect.
 func (d *Driver) Unhealed() bool {
 	return slices.ContainsFunc(d.faults, func(f *fault) bool { return f.state == inForce })
 }
 
-// NeedsProxies reports whether connections must run through proxies for some of the faults.
+// NeedsProxies reports whether some of the faults take connections that run through proxies.
 func NeedsProxies(faults []Fault) bool {
 	return slices.ContainsFunc(faults, func(f Fault) bool {
 		return f.kind().Proxies || f.names(effect.ServerOfHolder)
 	})
 }
 
-// Disconnects reports whether some of the faults may take a connection, a broker or a route away.
+// Disconnects reports whether some of the faults may break a connection to a broker, or a route.
 func Disconnects(faults []Fault) bool {
 	return slices.ContainsFunc(faults, func(f Fault) bool {
 		return f.kind().Carried() && !f.ofServers() && f.Breaks()&nodes.NoLoss != 0
 	})
 }
 
-// struckCluster is what one fault strikes.
+// A struckCluster is the cluster as one fault sees it. If two faults stop a member, it goes on when both are
+// healed.
 type struckCluster struct {
 	port.Cluster
 	d *Driver
@@ -632,7 +633,7 @@ func (c struckCluster) Rate(m port.Member) float64 { return c.d.rateOf(m) }
 
 // Start implements port.Cluster.
 func (c struckCluster) Start(m port.Member, forget bool) error {
-	delete(c.d.stops, m) // the process that stood still is gone
+	delete(c.d.stops, m) // the stopped process is gone
 	if m.Role == port.Node {
 		c.d.state.follow(m.ID()) // the new one has not declared itself leader
 	}
@@ -643,7 +644,7 @@ func (c struckCluster) Start(m port.Member, forget bool) error {
 	return err
 }
 
-// turn has the victims of a fault that slows them down stop, or go on.
+// turn stops the victims of a slow fault, or lets them go on.
 func (d *Driver) turn(f *fault, now int64) error {
 	f.stands = !f.stands
 	lasts, err := f.kind().Turns(f.Effect, d.struckBy(f), f.victims, f.stands)
@@ -651,13 +652,13 @@ func (d *Driver) turn(f *fault, now int64) error {
 	return err
 }
 
-// While a run is on, its driver takes more faults, and heals some before their time.
+// The rest of this file adds faults while a run goes on, and heals faults early.
 
-// ahead is how long before a rule of links begins or ends the shared state says so: all nodes see it by then.
+// ahead is how long before a fault of links begins or ends it is in the shared state, so all nodes see it.
 const ahead = time.Millisecond
 
-// Add adds a fault that ResolveMore has returned, and returns its number. It does not begin before Known says
-// that all nodes know it.
+// Add adds a fault that ResolveMore has returned, and returns its number. The fault does not begin before
+// Known is called.
 func (d *Driver) Add(one Fault) (number int, err error) {
 	number = len(d.faults) + 1
 	if number > mostShared {
@@ -672,13 +673,13 @@ func (d *Driver) Add(one Fault) (number int, err error) {
 	return number, nil
 }
 
-// Announced reports whether there are faults that were added, and that are not said to be known yet.
+// Announced reports whether faults were added since Known was called.
 func (d *Driver) Announced() bool {
 	return slices.ContainsFunc(d.faults, func(f *fault) bool { return f.state == announced })
 }
 
-// Known says that all nodes know the faults that were added. What was to begin before begins now. The run is
-// measured for so long; 0: until enough has happened.
+// Known tells the driver that all nodes know the added faults. Faults that are due begin now. The run is
+// measured for so long; 0: entries end it.
 func (d *Driver) Known(measured time.Duration) {
 	now := time.Duration(d.cluster.Now() - d.measured)
 	for _, f := range d.faults {
@@ -697,20 +698,20 @@ func (d *Driver) Known(measured time.Duration) {
 	}
 }
 
-// Whole rounds a time up to milliseconds, as people write it.
+// Whole rounds a time up to whole milliseconds, so a plan with it is easy to read.
 func Whole(d time.Duration) time.Duration {
 	return (d + time.Millisecond - 1).Truncate(time.Millisecond)
 }
 
-// An Unhealable is an error of Heal that says why nothing was done.
+// An Unhealable is an error of Heal: why the fault cannot be healed.
 type Unhealable struct{ why string }
 
 func (u *Unhealable) Error() string { return u.why }
 
 func unhealable(format string, args ...any) error { return &Unhealable{fmt.Sprintf(format, args...)} }
 
-// Heal ends a fault before its time. One that has not begun never will. One that stays for good is undone if
-// it can be: who was killed is restarted. The error is an Unhealable if nothing was done.
+// Heal ends a fault early. If it has not begun, it never will. A fault for good is undone if possible: a
+// killed node is restarted. The error is an Unhealable if nothing was done.
 func (d *Driver) Heal(number int) error {
 	if number < 1 || number > len(d.faults) {
 		return unhealable("there is no fault %d: they count from 1 to %d", number, len(d.faults))
@@ -719,7 +720,7 @@ func (d *Driver) Heal(number int) error {
 	if f.began == 0 {
 		f.shared.disarm()
 	}
-	if err := d.Step(); err != nil { // what was fired until then has begun
+	if err := d.Step(); err != nil { // begins what nodes have fired
 		return err
 	}
 	now := d.cluster.Now()
@@ -736,7 +737,7 @@ func (d *Driver) Heal(number int) error {
 		f.shared.heal(now)
 		f.state = healed
 		return nil
-	case f.OfLinks(): // Step heals it then
+	case f.OfLinks(): // a later Step heals it
 		f.shared.heal(now + int64(ahead))
 		f.For = Whole(time.Duration(f.shared.to.Load() - f.began))
 		return nil
@@ -745,7 +746,7 @@ func (d *Driver) Heal(number int) error {
 	switch done, err := d.heal(f, now); {
 	case err != nil:
 		return err
-	case !done: // Step heals it once it can be
+	case !done: // a later Step heals it
 		f.state, f.For = inForce, max(time.Millisecond, Whole(time.Duration(now-f.began)))
 		return nil
 	}
@@ -753,8 +754,8 @@ func (d *Driver) Heal(number int) error {
 	return nil
 }
 
-// Faults returns the faults as they are to be repeated: when they began if they were added, and how long they
-// lasted if they were healed before their time.
+// Faults returns the faults for a run that repeats this one: added faults with the time they began, and
+// faults that were healed early with the time they lasted.
 func (d *Driver) Faults() (all []Fault) {
 	for _, f := range d.faults {
 		all = append(all, *f.Fault)
@@ -762,20 +763,19 @@ func (d *Driver) Faults() (all []Fault) {
 	return all
 }
 
-// A Progress is how far a fault has come.
+// A Progress says whether a fault has begun and ended, and what it has hit.
 type Progress struct {
 	Number int    `json:"number"`
 	Fault  string `json:"fault"`
 	State  string `json:"state"` // one of the constants
-	// Began and Ended are when it began and when it was healed, from the beginning of what is measured; nil:
-	// it has not been.
+	// Began and Ended are when it began and was healed, since measuring began; nil: not yet.
 	Began *time.Duration `json:"began,omitempty"`
 	Ended *time.Duration `json:"ended,omitempty"`
-	Nodes []nodes.ID     `json:"nodes,omitempty"` // those whom it hits, as far as is known
+	Nodes []nodes.ID     `json:"nodes,omitempty"` // the nodes that it hits, as far as known
 	Hits  uint64         `json:"hits,omitempty"`  // messages that it has hit
-	// Brokers are those that it hits.
+	// Brokers are the brokers that it hits.
 	Brokers []nodes.ID `json:"brokers,omitempty"`
-	Servers []int      `json:"servers,omitempty"` // of a service, those that it has hit
+	Servers []int      `json:"servers,omitempty"` // servers of the service that it has hit
 }
 
 // The states of a fault.
@@ -788,7 +788,7 @@ const (
 	NeverBegan       = "never began"
 )
 
-// Progress returns how far each fault has come.
+// Progress returns the progress of each fault, in the order of their numbers.
 func (d *Driver) Progress() (all []Progress) {
 	since := func(at int64) *time.Duration {
 		if at == 0 {
@@ -797,7 +797,7 @@ func (d *Driver) Progress() (all []Progress) {
 		return new(time.Duration(at - d.measured))
 	}
 	for _, f := range d.faults {
-		p := Progress{Number: f.number, Fault: f.String(), State: f.says(), Began: since(f.began),
+		p := Progress{Number: f.number, Fault: f.String(), State: f.progress(), Began: since(f.began),
 			Ended: since(f.ended), Hits: f.shared.hits.Load(), Brokers: f.brokers(f.among),
 			Servers: slices.Clone(f.hit)}
 		p.Nodes = slices.Clone(f.target().List)
@@ -809,8 +809,8 @@ func (d *Driver) Progress() (all []Progress) {
 	return all
 }
 
-// says says how far a fault has come.
-func (f *fault) says() string {
+// progress returns one of the constants: waiting, in force, healed and so on.
+func (f *fault) progress() string {
 	switch {
 	case f.ended != 0:
 		return Healed
@@ -826,7 +826,7 @@ func (f *fault) says() string {
 	return ToCome
 }
 
-// InForce says which faults are in force.
+// InForce describes the faults in force, and the nodes that are stopped.
 func (d *Driver) InForce() (texts []string) {
 	if d.cluster == nil {
 		return nil

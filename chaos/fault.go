@@ -11,78 +11,79 @@ import (
 	"turnstile/nodes/port"
 )
 
-// A Fault is what goes wrong, when, and for how long. A plan has the keys of all its parts in one list: see
-// form.
+// A Fault is what goes wrong, when, and for how long. In a plan, the keys of all its parts are in one
+// mapping: see form.
 type Fault struct {
 	Name   string        `yaml:"name"` // for people
-	Effect effect.Effect // one of those that effect.Kinds lists
+	Effect effect.Effect // one of effect.Kinds
 	Filter
 	Schedule
 
-	// Hit is whom it hit, once that has come out in the run.
+	// Hit is the node that it hit, if the run determined it.
 	Hit *nodes.ID `yaml:"hit"`
-	// HitServers are the servers of a service that it hit, once that has come out in the run.
+	// HitServers are the servers of the service that it hit, if the run determined them.
 	HitServers effect.Group `yaml:"hit-servers"`
-	// Seed is that of what the fault draws by chance. A plan that is carried out has one for each.
+	// Seed is the seed of its random draws. Resolve gives every fault one.
 	Seed uint64 `yaml:"seed"`
-	// StandIn says which fault of links stands in for it in a simulation, which has neither connections nor
-	// brokers. Resolve sets it.
+	// StandIn describes the fault of links that stands in for it in a simulation, which has neither
+	// connections nor brokers. Resolve sets it.
 	StandIn string `yaml:"stand-in"`
 
-	among   int // how many brokers the first network has, or would have. Resolve sets it
-	servers int // how many the service has. Resolve sets it
-	// of nodes on hosts. Resolve sets it
+	// Resolve sets these.
+	among     int // how many brokers the first network has, or would have
+	servers   int // how many servers the service has
 	placement *place.Placement
-	lines     map[string]int // of the keys in the file of the plan
-	keys      []string       // that say what goes wrong, if that is none or several
-	extra     []string       // keys that its effect does not take
+
+	lines map[string]int // of the keys in the file of the plan
+	keys  []string       // the keys of its effects, if there are several
+	extra []string       // keys that its effect does not take
 }
 
-// A Filter says which messages a fault of links is for.
+// A Filter says which messages a fault of links hits.
 type Filter struct {
-	Between effect.Cut `yaml:"between"` // on these links; none: on all
-	// of one kind, or token or permit; empty: all
+	Between effect.Cut `yaml:"between"` // on these links; zero: on all
+	// Kind is the name of a kind of message, token or permit; empty: all kinds.
 	Kind string `yaml:"kind"`
-	Nth  uint64 `yaml:"nth"` // the nth of these alone; 0: all
-	// Those of one instance of the nodes, such as 1 for the detector beside an algorithm; nil: all.
+	Nth  uint64 `yaml:"nth"` // only the nth of these messages; 0: all
+	// Instance is one instance of the nodes, such as 1 for the detector beside an algorithm; nil: all.
 	Instance *int32 `yaml:"instance"`
-	// Those on one network; nil: on all. Of connections and brokers: that one; nil: the first.
+	// Network is one network; nil: all. A fault of connections or brokers is on one: nil is the first.
 	Network *effect.Net `yaml:"network"`
 }
 
 // A Schedule says when a fault begins, and how long it lasts.
 type Schedule struct {
-	At     time.Duration `yaml:"at"`     // from the beginning of what is measured
-	When   When          `yaml:"when"`   // and then not before this happens
-	After  time.Duration `yaml:"after"`  // and so long after that
+	At     time.Duration `yaml:"at"`     // since measuring began
+	When   When          `yaml:"when"`   // at the first such moment from At on; zero: at At
+	After  time.Duration `yaml:"after"`  // how long after the moment
 	For    time.Duration `yaml:"for"`    // how long; 0: to the end
-	Every  time.Duration `yaml:"every"`  // again, so long after it began
+	Every  time.Duration `yaml:"every"`  // time between its beginnings; 0: once
 	Repeat int           `yaml:"repeat"` // how often in all; 0: as often as fits
 	Jitter time.Duration `yaml:"jitter"` // up to so much later each time
 }
 
-// is reports whether the effect of a fault is of a type.
-func is[E effect.Effect](f *Fault) bool {
-	_, is := f.Effect.(E)
-	return is
+// hasEffect reports whether the effect of a fault is of type E.
+func hasEffect[E effect.Effect](f *Fault) bool {
+	_, has := f.Effect.(E)
+	return has
 }
 
-// onMembers returns the effect of a fault that strikes members of the cluster; nil: it is another.
+// onMembers returns the effect if it strikes members of the cluster, or nil.
 func (f *Fault) onMembers() effect.OnMembers {
 	e, _ := f.Effect.(effect.OnMembers)
 	return e
 }
 
-// kind returns what kind of fault it is.
+// kind returns the kind of the fault.
 func (f *Fault) kind() *effect.Kind { return effect.KindOf(f.Effect) }
 
 // carried reports whether a real run carries it out on connections, brokers, hosts or servers.
 func (f *Fault) carried() bool { return f.kind().Carried() && f.StandIn == "" }
 
-// downs reports whether it has nodes down while it is in force.
+// downs reports whether nodes are down while the fault is in force.
 func (f *Fault) downs() bool { return f.kind().Downs && f.kind().Role == port.Node }
 
-// cut returns the cut of a fault of links; one that cuts nothing of another.
+// cut returns the cut of the fault, or an empty cut.
 func (f *Fault) cut() *effect.Cut {
 	if c := effect.CutOf(f.Effect); c != nil {
 		return c
@@ -90,7 +91,7 @@ func (f *Fault) cut() *effect.Cut {
 	return &effect.Cut{}
 }
 
-// target returns which nodes it hits; one that is nobody, if it hits links or brokers.
+// target returns the nodes that the fault hits; empty if it hits links or brokers.
 func (f *Fault) target() *effect.Target {
 	if t := effect.TargetOf(f.Effect); t != nil {
 		return t
@@ -103,40 +104,38 @@ func (f *Fault) Breaks() nodes.Assumption {
 	return effect.BreaksOf(f.Effect)
 }
 
-// Leaves returns for how long what the fault has done may last once it is over: messages that it has delayed
-// come, timers run out that it has set back, and nodes connect again. What waits for bandwidth may wait for
-// any time.
+// Leaves returns how long the fault may still have consequences after its heal: delayed messages arrive,
+// timers that were set back expire, nodes reconnect. Messages that wait for bandwidth have no bound.
 func (f *Fault) Leaves() time.Duration {
-	if f.StandIn != "" && f.Breaks()&nodes.NoLoss != 0 { // nobody has to connect again
+	if f.StandIn != "" && f.Breaks()&nodes.NoLoss != 0 { // in a simulation no node reconnects
 		return 0
 	}
 	return f.Effect.Leaves(f.For)
 }
 
-// OfLinks reports whether the fault is one of links, or one of links stands in for it.
+// OfLinks reports whether the fault is carried out on links, by itself or by its stand-in.
 func (f *Fault) OfLinks() bool {
 	return f.kind().Layer == effect.OfLinks || f.StandIn != ""
 }
 
-// OfMessages reports whether the fault hits messages, those of links or answers of servers, and says how many
-// once it is healed.
+// OfMessages reports whether the fault hits messages or answers of servers, and counts them.
 func (f *Fault) OfMessages() bool { return f.OfLinks() || slices.Contains(f.kind().Filters, "nth") }
 
 // ByChance is effect.ByChance.
 func (f *Fault) ByChance() bool { return effect.ByChance(f.Effect) }
 
-// ForGood reports whether the fault is not healed: it leaves nodes down, sets a clock, closes connections
+// ForGood reports whether the fault is never healed: it leaves nodes down, sets a clock, closes connections
 // once, or hits one message.
 func (f *Fault) ForGood() bool { return f.For == 0 && f.Effect.ForGood() || f.Nth > 0 }
 
-// ByRun reports whether it comes out in the run what the fault hits.
+// ByRun reports whether the run determines what the fault hits, as for kill: holder.
 func (f *Fault) ByRun() bool { return f.target().ByRun() }
 
-// Timed reports whether the time alone says when it begins.
+// Timed reports whether time alone determines when the fault begins.
 func (f *Fault) Timed() bool { return f.When.IsZero() && !f.ByRun() && effect.MidInput(f.Effect) == 0 }
 
-// Parts returns the cut, if the fault is one of all messages, whatever their kind and on every network, or
-// nil. Of a fault of hosts it must be known where nodes are: see OnHosts.
+// Parts returns the cut if the fault drops all messages across it, of every kind and on every network, or
+// nil. For a fault of hosts the placement must be known: see OnHosts.
 func (f *Fault) Parts() *effect.Cut {
 	switch c := effect.CutOf(f.Effect); {
 	case c != nil && f.Kind == "" && f.Nth == 0 && f.Instance == nil && f.Network == nil:
@@ -147,9 +146,8 @@ func (f *Fault) Parts() *effect.Cut {
 	return nil
 }
 
-// HitsNode returns what reports whether a fault that cuts nodes off, or of processes, hits one of the nodes,
-// if it hit a victim that came out in the run, or None. Whom a broker serves is not looked at: a fault of
-// brokers hits all.
+// HitsNode returns a function that reports whether the fault hits a node, given the victim that the run
+// determined, or None. A fault of brokers counts as hitting all nodes.
 func (f *Fault) HitsNode() func(id, victim nodes.ID) bool {
 	switch t := effect.TargetOf(f.Effect); {
 	case f.hitsVictim():
@@ -167,7 +165,7 @@ func (f *Fault) HitsNode() func(id, victim nodes.ID) bool {
 	return func(_, _ nodes.ID) bool { return true }
 }
 
-// net returns which network the fault is of, if it is one of connections or brokers.
+// net returns the network of a fault of connections or brokers.
 func (f *Filter) net() effect.Net {
 	if f.Network == nil {
 		return 0
@@ -175,8 +173,8 @@ func (f *Filter) net() effect.Net {
 	return *f.Network
 }
 
-// brokers returns the brokers that the fault names, by their numbers among all of a run whose first network
-// has so many: that of a second network comes after those of the first.
+// brokers returns the brokers that the fault names, numbered over both networks: the broker of the second
+// network comes after the first brokers of the first.
 func (f *Fault) brokers(first int) (all effect.Group) {
 	if f.kind().Role != port.Broker {
 		return nil
@@ -192,7 +190,7 @@ func (f *Fault) brokers(first int) (all effect.Group) {
 	return all
 }
 
-// What says what goes wrong.
+// What describes the effect.
 func (f *Fault) What() string {
 	text := effect.What(f.Effect, f.Filter.words()...)
 	if f.StandIn != "" {
@@ -201,7 +199,7 @@ func (f *Fault) What() string {
 	return text
 }
 
-// words says which messages it is for.
+// words describes the messages that it is for.
 func (f *Filter) words() (words []string) {
 	if !f.Between.IsZero() {
 		words = append(words, "between "+f.Between.String())
@@ -221,7 +219,7 @@ func (f *Filter) words() (words []string) {
 	return words
 }
 
-// String says what goes wrong, and when.
+// String describes the fault: its name, effect and schedule.
 func (f *Fault) String() string {
 	text := f.What()
 	if f.Name != "" {
@@ -230,7 +228,7 @@ func (f *Fault) String() string {
 	return text + f.Schedule.String()
 }
 
-// String says when.
+// String describes the schedule, with a leading space.
 func (s *Schedule) String() (text string) {
 	if !s.When.IsZero() {
 		text += " when " + s.When.String()
@@ -240,7 +238,7 @@ func (s *Schedule) String() (text string) {
 		text += fmt.Sprintf(", from %v on", s.At)
 	} else {
 		text += fmt.Sprintf(" at %v", s.At)
-		if s.After > 0 { // the moment is that of the target
+		if s.After > 0 { // after the moment of the target
 			text += fmt.Sprintf(" and %v later", s.After)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"turnstile/nodes/port"
 )
 
-// forms returns the struct that plans and orders to nodes have in place of a Fault: all keys of all effects
-// beside those that say when, in one list; and where each key is in it.
+// forms returns the type of struct that a Fault is encoded as in YAML and JSON, with all keys of all effects
+// in one list, and the index of each key in it.
 var forms = sync.OnceValues(makeForm)
 
 func makeForm() (reflect.Type, map[string]int) {
@@ -22,10 +22,10 @@ func makeForm() (reflect.Type, map[string]int) {
 	index := map[string]int{}
 	add := func(key string, field reflect.Value) {
 		if _, has := index[key]; has {
-			return // by is a key of several effects
+			return // several effects have it, such as by
 		}
 		of, omit := field.Type(), "omitzero"
-		if effect.Find(key) != nil { // a zero is a fault, too
+		if effect.Find(key) != nil { // kill: 0 is a fault, so the zero must differ from no key
 			of = reflect.PointerTo(of)
 		}
 		if of.Kind() == reflect.Pointer {
@@ -51,29 +51,28 @@ func makeForm() (reflect.Type, map[string]int) {
 	return reflect.StructOf(fields), index
 }
 
-// form returns the struct.
+// form returns the type of struct.
 func form() reflect.Type {
 	form, _ := forms()
 	return form
 }
 
-// places returns where each key is in it.
+// places returns the index of each key in the form.
 func places() map[string]int {
 	_, index := forms()
 	return index
 }
 
-// index returns where a key is in a form.
+// index returns the index of a key in the form.
 func index(key string) int { return places()[key] }
 
-// Form returns an empty value of what a fault is read from and written as, a pointer to a struct, and puts
-// what is written into the words of today.
+// Form returns a pointer to an empty form, to decode n into. It replaces keys of earlier versions in n.
 func (*Fault) Form(n *yaml.Node) any {
-	today(n)
+	upgrade(n)
 	return reflect.New(form()).Interface()
 }
 
-// toForm returns what the fault is written as, a struct.
+// toForm returns the form of the fault.
 func (f *Fault) toForm() reflect.Value {
 	x := reflect.New(form()).Elem()
 	set := func(key string, field reflect.Value) {
@@ -91,7 +90,7 @@ func (f *Fault) toForm() reflect.Value {
 	return x
 }
 
-// fromForm makes it the fault that is written in a form.
+// fromForm sets f to the fault in a form.
 func (f *Fault) fromForm(x reflect.Value) {
 	*f = Fault{}
 	taken := map[string]bool{}
@@ -105,7 +104,7 @@ func (f *Fault) fromForm(x reflect.Value) {
 	}
 	effect.Each(reflect.ValueOf(f).Elem(), get)
 	for _, k := range effect.Kinds {
-		if k.Flag == "" || x.Field(index(k.Key)).IsNil() { // another kind has its key
+		if k.Flag == "" || x.Field(index(k.Key)).IsNil() { // without a flag: another kind has the same key
 			continue
 		}
 		if f.keys = append(f.keys, k.Key); len(f.keys) == 1 {
@@ -126,7 +125,7 @@ func (f *Fault) fromForm(x reflect.Value) {
 	}
 }
 
-// earlier are the keys that plans had for faults of one role, with the keys of today and the role.
+// earlier maps keys of earlier versions to the key and the role that replace them.
 var earlier = map[string]struct {
 	key  string
 	role port.Role
@@ -135,9 +134,9 @@ var earlier = map[string]struct {
 	"clock-server": {"clock", port.Server}, "cut-server": {"cut", port.Server},
 	"cut-routes": {"cut", port.Broker}, "cut-network": {"cut", port.Host}}
 
-// today puts the keys of today in place of earlier ones in a fault of a plan. What is no fault of the earlier
-// key stays as it is, and is refused as a key that there is not.
-func today(n *yaml.Node) {
+// upgrade replaces keys of earlier versions in the YAML of a fault. A value that the earlier key did not take
+// stays as it is, and is refused as an unknown key.
+func upgrade(n *yaml.Node) {
 	has := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		has[n.Content[i].Value] = true
@@ -151,7 +150,7 @@ func today(n *yaml.Node) {
 		if !is || has[was.key] || value.Kind != yaml.ScalarNode {
 			continue
 		}
-		of := *value // another fault may have the value by an alias
+		of := *value // a copy, since another fault may alias the value
 		of.Anchor, of.Tag = "", "!!str"
 		role := was.role.String() + " "
 		switch {
@@ -184,7 +183,7 @@ func (f Fault) MarshalJSON() ([]byte, error) { return json.Marshal(f.toForm().In
 // UnmarshalYAML implements yaml.Unmarshaler.
 func (f *Fault) UnmarshalYAML(n *yaml.Node) error {
 	x := reflect.New(form())
-	today(n)
+	upgrade(n)
 	if err := n.Decode(x.Interface()); err != nil {
 		return err
 	}
@@ -208,7 +207,7 @@ func (f *Fault) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Keys has a value of each key of a fault, of all kinds, for flags to set.
+// Keys has a value for each key of every kind of fault, for flags to set.
 type Keys struct{ form reflect.Value }
 
 // NewKeys returns keys without values.
@@ -230,7 +229,7 @@ func (k Keys) Value(key string) any {
 	return field.Addr().Interface()
 }
 
-// Fault returns the fault of a key that the keys make, with those which it takes, given whom it is for.
+// Fault returns the fault of the kind with a key, with the values of all keys that this kind takes.
 func (k Keys) Fault(key string) (f Fault) {
 	x := reflect.New(form()).Elem()
 	take := func(key string, _ reflect.Value) { x.Field(index(key)).Set(k.form.Field(index(key))) }

@@ -9,10 +9,9 @@ import (
 	"turnstile/nodes/port"
 )
 
-// placed returns the fault with the nodes in place of the hosts that it names, in a run. The fault itself
-// stays as it is.
+// placed returns a copy of the fault that names nodes instead of hosts.
 func (f *Fault) placed(s *Scene) (*Fault, error) {
-	if f.Effect == nil { // it is refused later
+	if f.Effect == nil { // checkKind refuses it
 		return f, nil
 	}
 	k, p := f.kind(), &s.Placement
@@ -32,7 +31,7 @@ func (f *Fault) placed(s *Scene) (*Fault, error) {
 		return f, nil
 	}
 	if cut := f.cut(); len(cut.Of.Hosts) == p.Hosts() {
-		return nil, f.mistake(k.Key, "%s: that leaves nobody to be cut off from", f.What())
+		return nil, f.mistake(k.Key, "%s: that leaves no node to be cut off from", f.What())
 	}
 	on := *f
 	on.Effect = effect.Clone(f.Effect)
@@ -50,8 +49,7 @@ func (f *Fault) placed(s *Scene) (*Fault, error) {
 	return &on, nil
 }
 
-// OnHosts returns faults that were stored, with the placement of the run that they are of. Those that Resolve
-// returns have it.
+// OnHosts returns stored faults with the placement of their run. Faults from Resolve have it already.
 func OnHosts(stored []Fault, p *place.Placement) []Fault {
 	if p.None() {
 		return stored
@@ -69,8 +67,8 @@ func (f *Fault) hostOf(id nodes.ID) int { return f.placement.HostOf(id) }
 // nodesOn returns the nodes on a host.
 func (f *Fault) nodesOn(host int) effect.Group { return f.placement.Nodes(host) }
 
-// CutsNetworks reports whether some of the faults are carried out by the kernels of hosts, which takes hosts
-// with networks of their own, and NET_ADMIN.
+// CutsNetworks reports whether the kernels of hosts carry out some of the faults. They need networks of their
+// own, and NET_ADMIN.
 func CutsNetworks(faults []Fault) bool {
 	return slices.ContainsFunc(faults, func(f Fault) bool { return f.kind().Role == port.Host })
 }

@@ -55,7 +55,7 @@ func TestHostsAreTheNodesThere(t *testing.T) {
 			if plan[0].For == 0 {
 				plan[0].For = 500 * time.Millisecond
 			}
-			if is[*effect.Clock](&plan[0]) {
+			if hasEffect[*effect.Clock](&plan[0]) {
 				plan[0].For = 0
 			}
 			asked := plan[0].String()

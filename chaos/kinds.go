@@ -8,47 +8,47 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A kind is what plans, random ones too, have of their own in runs of a kind of rows.
+// A kind is what plans need to know about a kind of rows: mutual exclusion or election.
 type kind struct {
 	problem
 	draws
 	around
 }
 
-// A problem is what plans have to do with the kind of a run.
+// A problem says which plans and targets suit a kind of run.
 type problem struct {
-	plans []string // of ours, in the order of the fault matrix
+	plans []string // built-in, in the order of the fault matrix
 	lacks []string // targets and moments that its runs do not have
-	// What to tell of an algorithm for such a target and such a moment.
+	// What an error says about an algorithm, after its name, for such a target or moment.
 	noTarget, noMoment string
 }
 
-// A draws is what random plans draw for a kind of run.
+// A draws says how random plans are drawn for a kind of run.
 type draws struct {
-	heals  nodes.Assumption // what a plan inside the model may break, since it holds again once faults are over
+	heals  nodes.Assumption // what an InsidePlan may break, since it holds again after the faults
 	faults func(*drawn) []Fault
 	target effect.Target // of some faults of connections
-	// Of an algorithm that is known to be broken by some faults, plans have those alone.
+	// If an algorithm has a known flaw, plans have only faults that show it.
 	aimed bool
-	// A fault of a clock, a connection or a broker is drawn in one of so many plans inside the model, and
-	// a throttle in one of so many where it might be.
+	// An InsidePlan has a fault of a clock, a connection or a broker with probability 1/carried, and one that
+	// is possible may be a throttle with probability 1/throttles.
 	carried, throttles int
-	// when draws anew when such a fault begins, and how long it lasts; nil: it does not.
+	// when draws again when such a fault begins and how long it lasts; nil: keep both.
 	when func(r *drawn, at, lasts *time.Duration)
-	// interrupts returns how many kills come in the middle of an input, and whether those who are killed stay
-	// down until another leader can have been elected. It may draw anew when they begin.
+	// interrupts returns how many kills may come in the middle of an input, and whether killed nodes stay down
+	// until another leader can have been elected. It may draw again when the kills begin.
 	interrupts func(r *drawn, f *Fault) (most int, long bool)
-	reorders   func(r *drawn, f *Fault) // draws anew how late messages come meanwhile; nil: it does not
+	reorders   func(r *drawn, f *Fault) // draws again how late messages are meanwhile; nil: keep it
 }
 
-// An around is what is drawn of faults around the servers of a service: words for its clients and for
-// moments, as often as they are drawn.
+// An around has the words that a ServerPlan draws for clients and moments. A word that is listed twice is
+// twice as likely.
 type around struct {
 	clients, moments []string
-	served           bool // clients are served, again and again
+	served           bool // the service serves clients repeatedly
 }
 
-// kinds has them by the kind of the rows. A kind that is not listed has those of mutual exclusion.
+// kinds has the kinds of rows. A kind that is not listed is drawn like mutual exclusion.
 var kinds = map[nodes.Kind]kind{
 	nodes.MutualExclusion: {
 		problem{plans: scenarios, lacks: ofLeaders, noTarget: "elects no leader: take holder",
@@ -69,20 +69,19 @@ var kinds = map[nodes.Kind]kind{
 	},
 }
 
-// kindOf returns what the runs of a row have of their own.
+// kindOf returns the kind of a row.
 func kindOf(spec *row.Row) *kind {
 	of := nodes.OfKind(kinds, spec.Kind)
 	return &of
 }
 
-// Targets and moments that only some runs have: those in which clients enter critical sections, and those in
-// which leaders are elected.
+// Targets and moments that only runs with critical sections have, and that only runs with leaders have.
 var (
 	ofClients = []string{"holder", "waiter", "successor", "token", "requests", "enters", "exits"}
 	ofLeaders = []string{"leader", "leads"}
 )
 
-// scenarios are the plans of ours for algorithms of mutual exclusion, in the order of the fault matrix.
+// scenarios are the built-in plans for mutual exclusion, in the order of the fault matrix.
 var scenarios = []string{
 	"dead-idle", "dead-waiter", "dead-holder", "dead-coordinator", "each-in-turn",
 	"lost-token", "lost-request", "lost-reply", "lossy-links", "flaky-links",
@@ -92,7 +91,7 @@ var scenarios = []string{
 	"broker-restart", "split-brokers", "stalled-connection", "reset-connections", "skewed-clocks",
 }
 
-// elections are those for electors, in the order of their fault matrix.
+// elections are the built-in plans for electors, in the order of their fault matrix.
 var elections = []string{
 	"dead-leader", "dead-successor", "dead-winner", "dead-highest", "dead-coordinator", "leader-crashes",
 	"each-in-turn",

@@ -64,7 +64,7 @@ func TestFaultsNameNetworks(t *testing.T) {
 func TestNetworksAreChecked(t *testing.T) {
 	for text, says := range map[string]string{
 		"cut: 0/1, network: second":                         "",
-		"cut: 0/1, network: third":                          `"third" is no network: write first or second`,
+		"cut: 0/1, network: third":                          `"third" is not a network: write first or second`,
 		"kill: broker 1, for: 1s, network: second":          "the second network has one broker, and it is 0",
 		"cut: broker 0/broker 1, network: second":           "cut of brokers takes no network",
 		"pause: broker 0, network: second, for: 1s, at: 1s": "",
@@ -79,7 +79,7 @@ func TestNetworksAreChecked(t *testing.T) {
 	}
 	f, _ := ParseFault("cut: 0/1, network: second")
 	if _, err := Resolve([]Fault{f}, scene(t, "central"), 1); err == nil ||
-		!strings.Contains(err.Error(), "central has one network alone") {
+		!strings.Contains(err.Error(), "central has one network only") {
 		t.Errorf("a second network of an algorithm that has one: %v", err)
 	}
 	both := read(t, "kill: broker 0, for: 1s, at: 1s", "kill: broker 0, network: second, for: 1s, at: 1s")

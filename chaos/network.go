@@ -15,16 +15,15 @@ import (
 	"turnstile/nodes/port"
 )
 
-// A Network is what the links do to messages, the same during the whole run. Its zero value delivers each at
-// once.
+// A Network is the latency of the links during the whole run. Its zero value delivers messages at once.
 type Network struct {
 	Latency chance.Distribution `json:"latency"`
-	Regions Regions             `json:"regions"` // instead of Latency, if there are any
-	// RegionOf is the region of each node; nil: they take turns. See Regions.Of.
+	Regions Regions             `json:"regions"` // replaces Latency unless empty
+	// RegionOf is the region of each node; nil: node i is in region i mod their number. See Regions.Of.
 	RegionOf []int `json:"region_of,omitempty"`
 }
 
-// latencies returns those of all links: one of all, or one for each pair of regions.
+// latencies returns the latencies of all links: one in all, or one for each pair of regions.
 func (n *Network) latencies() []chance.Distribution {
 	if n.Regions.None() {
 		return []chance.Distribution{n.Latency}
@@ -40,7 +39,7 @@ func (n *Network) Longest() (longest time.Duration) {
 	return longest
 }
 
-// Bound returns a latency that no message exceeds, if there is one.
+// Bound returns the upper bound of the latency, if it has one.
 func (n *Network) Bound() (most time.Duration, bounded bool) {
 	for _, l := range n.latencies() {
 		_, longest, has := l.Bounds()
@@ -55,8 +54,8 @@ func (n *Network) Bound() (most time.Duration, bounded bool) {
 // Constant reports whether all messages take the same time.
 func (n *Network) Constant() bool { return n.Regions.None() && n.Latency.IsConstant() }
 
-// Shaper returns the shaper of the network under the seed of dice with the faults of a run, or nil if each
-// message is delivered at once.
+// Shaper returns the shaper of the network with the faults of a run, or nil if each message is delivered at
+// once. It decides by dice.
 func (n *Network) Shaper(dice chance.Dice, faults []Fault, b *SharedState, codec *nodes.Codec) (nodes.Shaper,
 	error) {
 	s := undisturbed{n, dice}
@@ -69,7 +68,7 @@ func (n *Network) Shaper(dice chance.Dice, faults []Fault, b *SharedState, codec
 	return s, nil
 }
 
-// undisturbed delays every message by the latency of its link. Hosts keep the order of a link under it.
+// undisturbed delays every message by the latency of its link. Hosts keep the order of each link.
 type undisturbed struct {
 	*Network
 	dice chance.Dice
@@ -84,15 +83,14 @@ func (u undisturbed) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
 	return append(fate, l.Draw(u.dice, chance.OnLink(chance.ForDelay, p.From, p.To, p.Kind, p.Number)))
 }
 
-// A simulation is what the simulator takes of a network and of faults.
+// A simulation holds the arguments of the simulator for a network and faults.
 type simulation struct {
-	FaultDriver port.FaultDriver // nil: there are no faults
-	Latency     time.Duration    // of every message, if there is no Shaper
+	FaultDriver port.FaultDriver // nil: no faults
+	Latency     time.Duration    // of every message, if Shaper is nil
 	Shaper      nodes.Shaper
 }
 
-// Simulated returns what the simulator takes of the network, with faults that Resolve has returned, under a
-// seed.
+// Simulated returns the arguments of the simulator for the network and resolved faults, under a seed.
 func (n *Network) Simulated(faults []Fault, s *Scene, seed uint64) (simulation, error) {
 	if len(faults) == 0 && n.Constant() {
 		return simulation{Latency: n.Latency.Mean()}, nil
@@ -109,9 +107,9 @@ func (n *Network) Simulated(faults []Fault, s *Scene, seed uint64) (simulation, 
 	return simulation{driver, 0, shaper}, err
 }
 
-// Regions is a latency for every pair of regions. Nodes are dealt out to the regions in turn: of three
-// regions, nodes 0, 3 and 6 are in the first. Where the regions are hosts, as in host 0 and host 1-3, each
-// has the nodes there. Its zero value has no regions.
+// Regions is a latency for every pair of regions. Node i is in region i mod their number: with three regions,
+// nodes 0, 3 and 6 are in the first. If the names of the regions are hosts, as in host 0 and host 1-3, each
+// has the nodes on these. The zero value has no regions.
 type Regions struct {
 	Names []string `yaml:"regions" json:"regions"`
 	// Latency is one way, from the region of the row to that of the column.
@@ -132,7 +130,7 @@ func ReadRegions(r io.Reader) (Regions, error) {
 	}
 	var regions Regions
 	if err := yamlfile.Decode(b, &regions); err != nil && err != io.EOF {
-		return Regions{}, fmt.Errorf("these are no regions: %w; write regions: [eu, us], "+
+		return Regions{}, fmt.Errorf("reading the regions: %w; write regions: [eu, us], "+
 			"and below it latency:, with a list of latencies for each region, as in docs/running.md", err)
 	}
 	return regions, regions.check()
@@ -148,7 +146,7 @@ func (r *Regions) check() error {
 		case strings.TrimSpace(name) == "":
 			return fmt.Errorf("region %d has no name: name it, as in regions: [eu, us]", i+1)
 		case slices.Contains(r.Names[:i], name):
-			return fmt.Errorf("two regions are called %s: name one of them otherwise", name)
+			return fmt.Errorf("two regions are called %s: rename one of them", name)
 		}
 	}
 	if _, err := r.hosts(); err != nil {
@@ -184,14 +182,21 @@ func (r *Regions) Matrix() string {
 	return text
 }
 
-// between returns the latency of a link, given the region of each node; nil: they take turns.
+// between returns the latency of a link, given the region of each node; nil: node i is in i mod their number.
 func (r *Regions) between(from, to nodes.ID, of []int) chance.Distribution {
-	if of != nil {
-		return r.Latency[of[from]][of[to]]
-	}
-	n := nodes.ID(len(r.Names))
-	return r.Latency[from%n][to%n]
+	return r.Latency[r.region(from, of)][r.region(to, of)]
 }
+
+// region returns the region of a node, given that of each node; nil: they take turns.
+func (r *Regions) region(id nodes.ID, of []int) int {
+	if of != nil {
+		return of[id]
+	}
+	return int(id) % len(r.Names)
+}
+
+// Region returns the region of a node, by its number. There must be regions.
+func (n *Network) Region(id nodes.ID) int { return n.Regions.region(id, n.RegionOf) }
 
 // hosts returns which hosts are in each region, if the regions are hosts; nil: nodes take turns.
 func (r *Regions) hosts() (all []effect.Group, err error) {
@@ -200,8 +205,8 @@ func (r *Regions) hosts() (all []effect.Group, err error) {
 		hosts, are, err := effect.ParseHosts(name)
 		switch {
 		case are != (all != nil) && i > 0:
-			return nil, fmt.Errorf("region %s: either all regions are hosts, as in regions: [host 0, host 1-3], or "+
-				"none is", name)
+			return nil, fmt.Errorf("region %s: name hosts in all regions, as in regions: [host 0, host 1-3], or in "+
+				"no region", name)
 		case !are:
 			continue
 		case err != nil:
@@ -217,8 +222,8 @@ func (r *Regions) hosts() (all []effect.Group, err error) {
 	return all, nil
 }
 
-// Of returns the region of each node, by its number, if the regions are hosts; nil: nodes take turns. The
-// error says which host of the placement is in no region, or which is none.
+// Of returns the region of each node if the regions are hosts, else nil. It is an error if a host of the
+// placement is in no region, or a region names an unknown host.
 func (r *Regions) Of(p *place.Placement) (regions []int, err error) {
 	hosts, err := r.hosts()
 	if err != nil || hosts == nil {

@@ -121,7 +121,7 @@ func TestReadRegionsSaysWhatIsWrong(t *testing.T) {
 		"regions: [a, ' ']":                             "region 2 has no name",
 		"regions: [a, a]":                               "two regions are called a",
 		"regions: eu":                                   `line 1: regions: "eu" is not a list`,
-		"regions: [host 0, us]":                         "region us: either all regions are hosts",
+		"regions: [host 0, us]":                         "region us: name hosts in all regions",
 		"regions: [host 0, host 0-1]":                   "host 0 is in two regions",
 		"regions: [host x]":                             "names no hosts",
 	} {

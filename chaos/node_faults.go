@@ -10,33 +10,33 @@ import (
 	"turnstile/nodes/row"
 )
 
-// NodeFaults are what a node process is told of its links and of faults.
+// NodeFaults tells a node process about its links and the faults.
 type NodeFaults struct {
 	Network     Network `json:"network"`
 	Faults      []Fault `json:"faults,omitempty"`
 	SharedState string  `json:"board,omitempty"` // the file of their state
 }
 
-// openFaults are what a node process makes of its NodeFaults. It takes the faults that are added to the
-// run later. As long as there are none, it costs nothing, but where leaders are elected it keeps who
-// leads: a fault of the leader that is added later hits who leads already.
+// openFaults carries out the NodeFaults of a node process, and takes faults that are added later. Without
+// faults it costs nothing, except that it notes which node leads in a run about leaders: a fault of the
+// leader that is added later hits the node that leads already.
 type openFaults struct {
-	Shaper  nodes.Shaper // of what the node receives; nil: each message is delivered at once
-	Watcher port.Watcher // is told what happens at the node; nil: nothing waits for that
+	Shaper  nodes.Shaper // of messages to the node; nil: each message is delivered at once
+	Watcher port.Watcher // of events at the node; nil: no fault waits for any
 
-	told    *NodeFaults
+	given   *NodeFaults
 	stack   *row.Stack
 	dice    chance.Dice
-	state   *SharedState // nil: it was not needed yet
+	state   *SharedState // nil: not needed yet
 	rules   *Rules
 	watcher *Watcher
 }
 
 var _ port.FaultTaker = (*openFaults)(nil)
 
-// Open opens the faults of a node that is made of stack, in a run under a seed.
+// Open opens the faults of a node with the instances of stack, in a run with a seed.
 func (s *NodeFaults) Open(stack *row.Stack, seed uint64) (*openFaults, error) {
-	x := &openFaults{told: s, stack: stack, dice: chance.Dice(seed)}
+	x := &openFaults{given: s, stack: stack, dice: chance.Dice(seed)}
 	var err error
 	if x.Shaper, err = s.Network.Shaper(x.dice, nil, nil, stack.Codec()); err != nil {
 		return nil, err
@@ -67,11 +67,11 @@ func (x *openFaults) TakeFault(number int, text []byte) (nodes.Shaper, port.Watc
 	return x.Shaper, x.Watcher, nil
 }
 
-// add adds the fault with a number, if nodes have anything to do with it.
+// add adds the fault with a number, if nodes carry out part of it.
 func (x *openFaults) add(number int, f *Fault) error {
 	switch {
 	case f.Effect == nil:
-		return fmt.Errorf("it is none")
+		return fmt.Errorf("it has no effect")
 	case number < 1 || number > mostShared:
 		return fmt.Errorf("there is no fault %d: they count from 1 to %d", number, mostShared)
 	case !f.OfNodes():
@@ -83,7 +83,7 @@ func (x *openFaults) add(number int, f *Fault) error {
 	s := &x.state.faults[number-1]
 	if f.OfLinks() {
 		if x.rules == nil {
-			x.rules = &Rules{of: undisturbed{&x.told.Network, x.dice}}
+			x.rules = &Rules{base: undisturbed{&x.given.Network, x.dice}}
 			x.Shaper = x.rules
 		}
 		if err := x.rules.add(f, s, x.stack.Codec()); err != nil {
@@ -102,12 +102,12 @@ func (x *openFaults) add(number int, f *Fault) error {
 // open opens the shared state, unless it is open.
 func (x *openFaults) open() (err error) {
 	if x.state == nil {
-		x.state, err = openSharedState(x.told.SharedState)
+		x.state, err = openSharedState(x.given.SharedState)
 	}
 	return err
 }
 
-// watch has what happens at the node watched, if it is not.
+// watch makes the watcher, unless there is one.
 func (x *openFaults) watch() error {
 	if err := x.open(); err != nil || x.watcher != nil {
 		return err

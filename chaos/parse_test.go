@@ -42,10 +42,11 @@ func TestParseTarget(t *testing.T) {
 	}
 	written(t, effect.ParseTarget, words...)
 	refused(t, effect.ParseTarget, map[string]string{
-		"": "is no target: write 3, 0-2", "hodler": "did you mean holder?", "host": "write host 1",
-		"random:0": "how many", "random:x": "how many", "holder:2": "is no target", "3-1": "is no target",
-		"1,1": "named twice", "0-2,1": "named twice", "-1": "is no target", "1.5": "is no target",
-		"99999999999": "is no target", "host:1": "write host 1", "host 1,1": "each once", "host1": "write host 1",
+		"": "is not a target: write 3, 0-2", "hodler": "did you mean holder?", "host": "write host 1",
+		"random:0": "how many", "random:x": "how many", "holder:2": "is not a target", "3-1": "is not a target",
+		"1,1": "named twice", "0-2,1": "named twice", "-1": "is not a target", "1.5": "is not a target",
+		"99999999999": "is not a target",
+		"host:1":      "write host 1", "host 1,1": "each once", "host1": "write host 1",
 		"host a": "names no hosts", "hosts 1": "names no hosts",
 	})
 }
@@ -54,10 +55,10 @@ func TestParseWhen(t *testing.T) {
 	written(t, ParseWhen, "any enters", "3 enters", "0-2 requests", "any receives token", "any enters #5",
 		"0-2,4 sends reply #7", "any leads", "3 exits", "host 1 enters", "host 0-2 sends reply #7")
 	refused(t, ParseWhen, map[string]string{
-		"": "says no moment", "enters": "says no moment", "any": "says no moment",
+		"": "is not a moment", "enters": "is not a moment", "any": "is not a moment",
 		"any entres": "did you mean enters",
 		"x enters":   "neither any nor", "any enters #0": "number from 1", "any enters #x": "number from 1",
-		"any enters token": "only who sends or receives", "any sends a b": "says no moment",
+		"any enters token": "only sends and receives", "any sends a b": "is not a moment",
 		"1,1 enters": "neither any nor", "host enters": "neither any nor", "host x enters": "names no hosts",
 		"any enters #99999999999": "number from 1",
 	})
@@ -96,15 +97,18 @@ func TestParseAmounts(t *testing.T) {
 			t.Errorf("%d is written %v and read as %d (%v)", int64(b), b, int64(again), err)
 		}
 	}
-	refused(t, unmarshal[effect.Share], map[string]string{"": "no share", "nan": "no share", "NaN%": "no share",
-		"101%": "no share",
-		"-1%":  "no share", "inf": "no share", "x": "no share", "1e400%": "no share", "1e%": "no share"})
-	refused(t, unmarshal[effect.Losses], map[string]string{"": "no losses", "burst:1%": "no losses",
+	refused(t, unmarshal[effect.Share], map[string]string{"": "not a share", "nan": "not a share",
+		"NaN%": "not a share",
+		"101%": "not a share",
+		"-1%":  "not a share", "inf": "not a share", "x": "not a share",
+		"1e400%": "not a share", "1e%": "not a share"})
+	refused(t, unmarshal[effect.Losses], map[string]string{"": "not losses", "burst:1%": "not losses",
 		"burst:0%,1%":   "at least",
-		"burst:60%,60%": "100% at most", "burst:nan,1%": "no losses", "200%": "no losses"})
-	refused(t, unmarshal[effect.Bytes], map[string]string{"": "no bandwidth", "10": "no bandwidth",
-		"0B":    "no bandwidth",
-		"nanKB": "no bandwidth", "infKB": "no bandwidth", "-1KB": "no bandwidth", "2000GB": "no bandwidth"})
+		"burst:60%,60%": "100% at most", "burst:nan,1%": "not losses", "200%": "not losses"})
+	refused(t, unmarshal[effect.Bytes], map[string]string{"": "not a bandwidth", "10": "not a bandwidth",
+		"0B":    "not a bandwidth",
+		"nanKB": "not a bandwidth", "infKB": "not a bandwidth", "-1KB": "not a bandwidth",
+		"2000GB": "not a bandwidth"})
 }
 
 // Every fault says what it breaks; one whose rate is zero breaks nothing.

@@ -26,11 +26,11 @@ import (
 
 // A Plan is what goes wrong in a run. docs/plans.md explains one line by line.
 type Plan struct {
-	Name  string `yaml:"-"` // of one of ours, or the file
+	Name  string `yaml:"-"` // of a built-in plan, or the file
 	About string `yaml:"about"`
-	// Brokers is how many brokers it takes, unless the run is told otherwise; 0: any number.
+	// Brokers is how many brokers the run has if it has no --brokers; 0: any number.
 	Brokers int `yaml:"brokers,omitempty"`
-	// Duration is how long the run is measured, unless it is told otherwise; 0: as long as others.
+	// Duration is how long the run is measured if it has no --duration; 0: the default.
 	Duration time.Duration `yaml:"duration,omitempty"`
 	Faults   []Fault       `yaml:"faults"`
 	Text     string        `yaml:"-"` // of the file
@@ -39,7 +39,7 @@ type Plan struct {
 //go:embed plans/*.yaml
 var ours embed.FS
 
-// Plans returns the plans that come with the program, by their names.
+// Plans returns the built-in plans, sorted by name.
 func Plans() (all []*Plan) {
 	files, err := fs.Glob(ours, "plans/*.yaml")
 	for _, file := range files {
@@ -57,14 +57,13 @@ func Plans() (all []*Plan) {
 	return all
 }
 
-// These begin the name of a plan that is drawn by a seed.
+// Prefixes of the names of plans that are drawn by a seed.
 const (
 	randomPlan = "random:"
 	insidePlan = "inside:"
 )
 
-// drawnPlan returns the plan for a run whose seed is in its name, as in random:7 or inside:7. It reports
-// whether the name is one of these.
+// drawnPlan draws the plan of a name such as random:7 or inside:7 for a run. drawn is false for other names.
 func drawnPlan(name string, s *Scene) (p *Plan, drawn bool, err error) {
 	word, seed, _ := strings.Cut(name, ":")
 	draw := map[string]func(*Scene, uint64) *Plan{randomPlan: RandomPlan, insidePlan: InsidePlan}[word+":"]
@@ -85,8 +84,8 @@ func drawnPlan(name string, s *Scene) (p *Plan, drawn bool, err error) {
 	return draw(s, n), true, nil
 }
 
-// FindPlan returns the plan of ours that goes by a name, or the one that is drawn by a seed for a run, as for
-// random:7. It reports whether the name is one of these, and not that of a file.
+// FindPlan returns the built-in plan of a name, or draws one for a run if the name is like random:7. ours is
+// false if the name is neither: it may be a file.
 func FindPlan(name string, s *Scene) (p *Plan, ours bool, err error) {
 	if p, drawn, err := drawnPlan(name, s); drawn {
 		return p, true, err
@@ -99,7 +98,7 @@ func FindPlan(name string, s *Scene) (p *Plan, ours bool, err error) {
 	return nil, false, nil
 }
 
-// HintAtPlan is the end of an error about a name that is none of the plans of ours.
+// HintAtPlan returns the end of an error about an unknown plan: the nearest name, or all names.
 func HintAtPlan(name string) string {
 	known := suggest.List{By: "plans"}
 	for _, p := range Plans() {
@@ -129,7 +128,7 @@ func ReadPlan(name string, text []byte) (*Plan, error) {
 	return p, nil
 }
 
-// noteLines notes in which lines the keys of the faults are, and says what is wrong in lines beside them.
+// noteLines notes the lines of the keys of the faults, and checks the values of the other keys.
 func (p *Plan) noteLines() error {
 	var document yaml.Node
 	if err := yaml.Unmarshal([]byte(p.Text), &document); err != nil {
@@ -149,7 +148,7 @@ func (p *Plan) noteLines() error {
 			continue
 		}
 		for j, item := range root.Content[i+1].Content {
-			if item.Kind == yaml.ScalarNode { // null, which is no fault in the list
+			if item.Kind == yaml.ScalarNode { // null, for which Decode adds no fault
 				var nothing Fault
 				nothing.noteLines(item)
 				return nothing.checkKind()
@@ -163,10 +162,10 @@ func (p *Plan) noteLines() error {
 	return nil
 }
 
-// newKey is where another key of a fault begins, in one line.
+// newKey matches where the next key of a fault begins, in one line.
 var newKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`,\s*([a-z-]+:(\s|$))`) })
 
-// ParseFault reads a fault as a plan has it, in one line: kill: 2, at: 1s.
+// ParseFault reads a fault in one line, with the keys that plans have: kill: 2, at: 1s.
 func ParseFault(text string) (f Fault, err error) {
 	lines := []byte(newKey().ReplaceAllString(text, "\n$1"))
 	err = yamlfile.Decode(lines, &f)
@@ -178,16 +177,16 @@ func ParseFault(text string) (f Fault, err error) {
 		err = checkValues(document.Content[0])
 	}
 	if err != nil {
-		return f, fmt.Errorf("%q is no fault: %s; write it as in 'kill: 2, at: 1s, for: 10ms'", text,
+		return f, fmt.Errorf("%q is not a fault: %s; write it as in 'kill: 2, at: 1s, for: 10ms'", text,
 			ofLine().ReplaceAllString(err.Error(), ""))
 	}
 	return f, f.checkKind()
 }
 
-// ofLine is what an error begins with that is about a line.
+// ofLine matches the line number that an error of YAML begins with.
 var ofLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(yaml: )?line \d+: `) })
 
-// noteLines notes in which lines the keys of the fault are.
+// noteLines notes the lines of the keys of the fault.
 func (f *Fault) noteLines(item *yaml.Node) {
 	f.lines = map[string]int{"": item.Line}
 	for i := 0; i+1 < len(item.Content); i += 2 {
@@ -195,8 +194,8 @@ func (f *Fault) noteLines(item *yaml.Node) {
 	}
 }
 
-// checkValues finds, in the YAML of a fault, a # that was to be part of a moment, and is the beginning of a
-// comment to YAML, and a zero where only a key that is left out says what was meant.
+// checkValues refuses two slips in the YAML of a fault: a # that belongs to a moment but begins a comment, as
+// in when: any enters #5, and a zero that would mean the same as leaving the key out.
 func checkValues(item *yaml.Node) error {
 	for i := 0; i+1 < len(item.Content); i += 2 {
 		key, value := item.Content[i], item.Content[i+1]
@@ -212,8 +211,7 @@ func checkValues(item *yaml.Node) error {
 	return nil
 }
 
-// zeros are the keys of plans, beside those of effects, of which zero would mean what leaving them out means,
-// with what is right.
+// zeros has, for the keys common to all effects, the error of a zero that would mean the same as no key.
 var zeros = map[string]string{
 	"for":    "would be no time at all: leave `for` out for a fault that lasts to the end",
 	"every":  "would be no time at all: leave `every` out for a fault that takes place once",
@@ -245,27 +243,26 @@ func checkZero(key, value *yaml.Node) error {
 	return nil
 }
 
-// Scenarios returns the plans that come with the program under which the fault matrix runs algorithms of
-// mutual exclusion, in its order: whoever dies, what is lost, who is cut off, what is slow, who forgets, and
-// what carries the messages. They are for five clients and four seconds.
+// Scenarios returns the built-in plans of the fault matrix for mutual exclusion, in its order: crashes, lost
+// messages, cuts, slowness, amnesia and faults of brokers. They are for five clients and four seconds.
 func Scenarios() []*Plan { return plansNamed(scenarios) }
 
-// Elections returns those under which it runs electors: whoever dies, who is cut off, who stands still, what
-// is late or lost, who forgets. They are for five nodes, which all campaign when the run begins.
+// Elections returns the built-in plans of the fault matrix for electors: crashes, cuts, pauses, late and lost
+// messages, amnesia. They are for five nodes, which all campaign when the run begins.
 func Elections() []*Plan { return plansNamed(elections) }
 
-// ScenariosOf returns those under which it runs an algorithm: of its kind, those that suit it.
+// ScenariosOf returns the plans of the fault matrix that suit an algorithm.
 func ScenariosOf(spec *row.Row) []*Plan {
 	plans := plansNamed(kindOf(spec).plans)
 	return slices.DeleteFunc(plans, func(p *Plan) bool { return !p.Suits(spec) })
 }
 
-// Kinds reports whether the plan, one of ours, is for algorithms of mutual exclusion, and for electors.
+// Kinds reports whether a built-in plan is for algorithms of mutual exclusion, and whether for electors.
 func (p *Plan) Kinds() (excludes, elects bool) {
 	return slices.Contains(scenarios, p.Name), slices.Contains(elections, p.Name)
 }
 
-// plansNamed returns plans that come with the program by their names.
+// plansNamed returns built-in plans by their names.
 func plansNamed(names []string) (all []*Plan) {
 	plans := Plans()
 	for _, name := range names {
@@ -274,8 +271,8 @@ func plansNamed(names []string) (all []*Plan) {
 	return all
 }
 
-// Suits reports whether an algorithm has what the faults of the plan are for: a coordinator, messages of
-// those kinds, a token, leaders, a second network, or a critical section.
+// Suits reports whether an algorithm has everything that the faults of the plan name: a coordinator, kinds of
+// messages, a token, leaders, a second network, or a critical section.
 func (p *Plan) Suits(spec *row.Row) bool {
 	lacks := kindOf(spec).lacks
 	return !slices.ContainsFunc(p.Faults, func(f Fault) bool {

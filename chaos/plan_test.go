@@ -26,20 +26,20 @@ func TestMistakesInPlans(t *testing.T) {
 		"about: x\n":        "it has no faults",
 		"- kill: 2\n":       "line 1: a list",
 		head + "- kil: 2\n": "line 3: there is no key faults[0].kil: did you mean kill?",
-		head + "- kill: hodler\n": "line 3: faults[0].kill: \"hodler\" is no target: " +
+		head + "- kill: hodler\n": "line 3: faults[0].kill: \"hodler\" is not a target: " +
 			"did you mean holder?",
 		head + "- kill: 2\n  at: soon\n":   "line 4: faults[0].at",
-		head + "- kill: 2\n  when: noon\n": "line 4: faults[0].when: \"noon\" says no moment",
-		head + "- at: 1s\n":                "line 3: this says nothing that goes wrong: add one of cut",
+		head + "- kill: 2\n  when: noon\n": "line 4: faults[0].when: \"noon\" is not a moment",
+		head + "- at: 1s\n":                "line 3: this does not say what goes wrong: add one of cut",
 		head + "- kill: 2\n  pause: 2\n":   "this is kill and pause: write them as two faults",
 		head + "- kill: 2\n  share: 50%\n": "line 4: kill takes no share: beside the times it " +
 			"takes forget, mid-input",
 		head + "- slow: 2\n":                     "slow takes the share",
-		head + "- slow: 2\n  share: nan\n":       "line 4: faults[0].share: \"nan\" is no share",
+		head + "- slow: 2\n  share: nan\n":       "line 4: faults[0].share: \"nan\" is not a share",
 		head + "- clock: 2\n":                    "line 3: clock takes how far it jumps",
 		head + "- clock: 2\n  rate: .nan\n":      "line 4: a rate of NaN",
 		head + "- clock: 2\n  by: 1000h\n":       "line 4: a jump of 1000h",
-		head + "- kill: 2\n  forget: true\n":     "line 4: who forgets comes up again",
+		head + "- kill: 2\n  forget: true\n":     "line 4: forget takes a restart",
 		head + "- loss: 1%\n  between: holder\n": "line 4: between takes groups of nodes",
 		head + "- kill: 2\n  when: any enters #5\n": "line 4: to YAML, #5 is a comment: " +
 			"write when: 'any enters #5'",
@@ -47,7 +47,7 @@ func TestMistakesInPlans(t *testing.T) {
 		head + "- cut: 0/1\n  for: 0s\n": "line 4: for: 0s would be no time at all: leave `for` out for a fault " +
 			"that lasts to the end",
 		"duration: 0s\n" + head + "- kill: 2\n": "line 1: a duration of 0s: write for how long",
-		head + "- kill: 2\n- ~\n":               "line 4: this says nothing that goes wrong",
+		head + "- kill: 2\n- ~\n":               "line 4: this does not say what goes wrong",
 	} {
 		p, err := ReadPlan("mine.yaml", []byte(text))
 		if err == nil || !strings.HasPrefix(err.Error(), "mine.yaml: ") || !strings.Contains(err.Error(),
@@ -100,12 +100,12 @@ func TestMistakesOfFaults(t *testing.T) {
 		"clock: 2, by: 1s, for: 1s":                         "a jump takes no time",
 		"pause: 5":                                          "there is no node 5: they are 0 to 4",
 		"pause: random:6":                                   "there are 5 clients",
-		"cut: random:5":                                     "nobody to be cut off from",
+		"cut: random:5":                                     "no node to be cut off from",
 		"pause: coordinator":                                "has no coordinator",
 		"pause: token":                                      "has no token: take holder",
 		"pause: leader":                                     "elects no leader",
 		"pause: 2, when: any leads":                         "elects no leader",
-		"pause: holder, when: 2 enters":                     "and this names another",
+		"pause: holder, when: 2 enters":                     "this names two moments",
 		"loss: 1%, kind: repyl":                             "there is no message repyl",
 		"kill: 2, mid-input: 1, when: 2 enters":             "leave out when, or mid-input",
 		"kill: holder, mid-input: 1":                        "one node that is known before",

@@ -16,34 +16,34 @@ import (
 // mostRandom is how many faults a random plan has at most.
 const mostRandom = 5
 
-// RandomPlan draws a plan for a run by a seed: one to five faults of links and processes, and as often as not
-// one of a clock, a connection or a broker, as far as the run can carry it out. None lasts longer than a
-// fifth of the run, in its first two thirds, so that it can be seen what the algorithm does after them. At
-// most a minority of the clients is ever killed. Where there are several hosts, cuts often cut one off from
-// the others; no kernel is asked to, so that the plan is for all hosts. In a run about leaders there is more:
-// see anyElectionFaults.
+// RandomPlan draws a plan for a run by a seed: one to five faults of links and processes and, in half of the
+// plans, one of a clock, a connection or a broker if the run can carry it out. A fault lasts at most a fifth
+// of the run, and begins in its first 60 %, so the end of the run shows what the algorithm does after it. At
+// most a minority of the clients is killed. With several hosts, half of the cuts separate one host from the
+// others, on links and not in its kernel, so the plan suits all hosts. For runs about leaders see
+// drawElectionFaults.
 func RandomPlan(s *Scene, seed uint64) *Plan {
 	return drawPlan(fmt.Sprintf("%s%d", randomPlan, seed), s, seed, 0)
 }
 
-// InsidePlan is RandomPlan without faults that may break what the algorithm of the run rests on. So whatever
-// goes wrong, the algorithm has to keep its promises. In a run about leaders, faults may break for a time
-// what holds again when they are over: all have to agree in the end.
+// InsidePlan is RandomPlan without faults that may break an assumption of the algorithm, so the algorithm
+// must be safe and live. In a run about leaders, faults may break assumptions that hold again after them:
+// then all nodes must agree in the end.
 func InsidePlan(s *Scene, seed uint64) *Plan {
 	return drawPlan(fmt.Sprintf("%s%d", insidePlan, seed), s, seed, s.spared())
 }
 
-// spared returns the assumptions that a plan leaves alone which leaves the algorithm inside its model.
+// spared returns the assumptions that no fault of an InsidePlan may break.
 func (s *Scene) spared() nodes.Assumption {
 	return (s.Spec.SafeIn(s.Config) | s.Spec.LiveIn(s.Config)) &^ kindOf(s.Spec).heals
 }
 
-// drawPlan draws a plan of faults that may break none of some assumptions.
+// drawPlan draws a plan of faults that break none of the assumptions in keeps.
 func drawPlan(name string, s *Scene, seed uint64, keeps nodes.Assumption) *Plan {
 	r := &drawn{draws: kindOf(s.Spec).draws, rolls: rolls{dice: chance.Dice(seed)}, s: s,
 		inside: keeps != 0 && s.Campaigns > 0}
 	p := &Plan{Name: name, About: "Drawn by a seed."}
-	// A scheme with timeouts sends without campaigns too, so that other faults than the first hit something.
+	// A scheme with timeouts also sends without campaigns: there a fault hits messages whenever it begins.
 	elects := s.Campaigns > 0 || s.Spec.Grace == nil
 	for number := range 1 + r.below(mostRandom) {
 		r.first = number == 0 && elects
@@ -54,27 +54,27 @@ func drawPlan(name string, s *Scene, seed uint64, keeps nodes.Assumption) *Plan 
 	return p
 }
 
-// rolls are decisions of chance, one after another.
+// rolls is a sequence of random decisions.
 type rolls struct {
 	dice  chance.Dice
 	count uint64
 }
 
-// drawn draws one thing after another.
+// drawn draws the faults of one plan.
 type drawn struct {
 	draws
 	rolls
 	s      *Scene
-	inside bool // the plan is to leave the model of an elector whole whose nodes campaign again and again
+	inside bool // an InsidePlan of an elector whose nodes campaign repeatedly
 	kept
 }
 
-// kept is what has been drawn that later faults must leave room for.
+// kept is what the faults drawn so far leave for later ones. It is restored when a draw is rejected.
 type kept struct {
 	kills           int
-	servers, clocks bool
-	first           bool          // no fault has been drawn before, and it has to hit something
-	busy            time.Duration // until then a leader that has died may be down, or another is elected
+	servers, clocks bool          // a fault hits the coordinator, or a clock
+	first           bool          // the next fault is the first of the plan, and must hit something
+	busy            time.Duration // until then a killed leader may be down, or its successor not elected yet
 }
 
 func (r *rolls) roll() chance.Roll {
@@ -84,10 +84,10 @@ func (r *rolls) roll() chance.Roll {
 
 func (r *rolls) below(n int) int { return r.dice.Below(r.roll(), n) }
 
-// oneIn draws whether something is so in one of n cases.
+// oneIn draws true with probability 1/n.
 func (r *rolls) oneIn(n int) bool { return n == 1 || r.below(n) == 0 }
 
-// between draws a share of the run, in whole milliseconds.
+// between draws a time from a low to a high share of the run, in whole milliseconds.
 func (r *drawn) between(low, high float64) time.Duration {
 	share := low + r.dice.Unit(r.roll())*(high-low)
 	return max(time.Millisecond, time.Duration(share*float64(r.s.Measured)).Truncate(time.Millisecond))
@@ -98,20 +98,20 @@ func (r *drawn) latency() chance.Distribution {
 	return must(chance.ParseDistribution("exponential:" + r.between(0.001, 0.01).String()))
 }
 
-// must returns what was read from a text of the program's own.
+// must returns x, parsed from a text that the program wrote.
 func must[T any](x T, err error) T {
 	if err != nil {
-		panic(err) // a slip of the pen
+		panic(err) // a bug
 	}
 	return x
 }
 
-// breaking returns a function that reports whether a fault may break some of these assumptions.
+// breaking returns a function that reports whether a fault may break one of these assumptions.
 func (r *drawn) breaking(those nodes.Assumption) func(Fault) bool {
 	return func(f Fault) bool { return those != 0 && mayBreak(&f, r.s.Spec)&those != 0 }
 }
 
-// keeping draws faults until they may break none of some assumptions.
+// keeping draws faults until they break none of these assumptions.
 func (r *drawn) keeping(those nodes.Assumption, draw func() []Fault) []Fault {
 	before := r.kept
 	for range 1000 {
@@ -121,7 +121,7 @@ func (r *drawn) keeping(those nodes.Assumption, draw func() []Fault) []Fault {
 		}
 		r.kept = before
 	}
-	// The algorithm rests on everything, and this changes nothing.
+	// The algorithm assumes everything, so draw a fault that changes nothing.
 	return []Fault{{Effect: new(effect.Duplicate)}}
 }
 
@@ -133,7 +133,7 @@ func (r *drawn) fault() (f Fault) {
 	}
 	switch r.below(10) {
 	case 0, 1:
-		if r.s.total() == 1 { // there is nobody to be cut off from
+		if r.s.total() == 1 { // no other node to cut it off from
 			f.Effect = &effect.Delay{Later: r.latency()}
 			return f
 		}
@@ -167,7 +167,7 @@ func (r *drawn) fault() (f Fault) {
 	return f
 }
 
-// host draws one host of several, as a target, in half of the cases; else it is empty.
+// host draws one of several hosts as a target, in half of the cases; else it returns "".
 func (r *drawn) host() string {
 	if hosts := r.s.Placement.Hosts(); hosts > 1 && r.below(2) == 0 {
 		return fmt.Sprintf("host %d", r.below(hosts))
@@ -175,7 +175,7 @@ func (r *drawn) host() string {
 	return ""
 }
 
-// losses draws losses, each by chance, of up to so many percent, or in bursts.
+// losses draws independent losses of up to so many percent, or losses in bursts.
 func (r *drawn) losses(most int) *effect.Loss {
 	of := effect.Losses{Rate: effect.Share(1+r.below(most)) / 100}
 	if r.below(2) == 0 {
@@ -184,7 +184,7 @@ func (r *drawn) losses(most int) *effect.Loss {
 	return &effect.Loss{Of: of}
 }
 
-// kill draws who is killed, if some may be, and whether it comes up again.
+// kill draws which node is killed, and whether it restarts. If too many are killed already, it draws a pause.
 func (r *drawn) kill(f Fault, word func(...string) effect.Target) Fault {
 	if r.kills >= (r.s.Config.N-1)/2 {
 		f.Effect = &effect.Pause{Who: word("random")}
@@ -199,9 +199,9 @@ func (r *drawn) kill(f Fault, word func(...string) effect.Target) Fault {
 	return f
 }
 
-// another draws a fault of a clock, of a connection or of a broker, as often as not, that the run can carry
-// out and that may break none of some assumptions: beside what is drawn already, so that this is the same as
-// it would be without. None is drawn where a fault is to break what shows that the algorithm is broken.
+// another draws, in half of the plans, a fault of a clock, a connection or a broker that the run can carry
+// out and that breaks none of the assumptions in keeps. It draws after all others, which are the same without
+// it. A plan that aims at the known flaw of an algorithm gets none.
 func (r *drawn) another(keeps nodes.Assumption) []Fault {
 	if r.below(2) == 0 || keeps != 0 && !r.oneIn(r.carried) || r.aimed && r.s.Spec.Broken().By != 0 {
 		return nil
@@ -209,7 +209,7 @@ func (r *drawn) another(keeps nodes.Assumption) []Fault {
 	breaks := r.breaking(keeps)
 	suits := func(f Fault) bool {
 		return !breaks(f) && f.Check(r.s) == nil && (!f.kind().Sets || !r.clocks) &&
-			// of what waits for bandwidth nobody knows when it comes, so nothing would be said of what comes after
+			// messages that wait for bandwidth may come at any time, so no check could judge what happens after
 			(!f.kind().Weighs || r.oneIn(r.throttles))
 	}
 	var all []Fault
@@ -224,8 +224,8 @@ func (r *drawn) another(keeps nodes.Assumption) []Fault {
 	return []Fault{all[r.below(len(all))]}
 }
 
-// drawnBy draws a fault whose effect something draws. It has an end, without which a simulation cannot carry
-// it out.
+// drawnBy draws a fault with the effect that draw returns. It always ends: a simulation cannot carry out
+// these faults otherwise.
 func (r *drawn) drawnBy(draw func(*effect.Draw) effect.Effect) (f Fault) {
 	at, d := r.between(0, 0.6), effect.Draw{For: r.between(0.02, 0.1), Who: someone, Below: r.below}
 	if r.when != nil {
@@ -240,14 +240,14 @@ func (r *drawn) drawnBy(draw func(*effect.Draw) effect.Effect) (f Fault) {
 	return f
 }
 
-// longer has a fault begin with a campaign, mostly, and last for long enough to hit one.
+// longer draws a fault that mostly begins with a campaign, and lasts long enough to hit its messages.
 func (r *drawn) longer(at, lasts *time.Duration) {
 	*at, *lasts = r.start(), max(r.length(), min(2*workload.CampaignAfter, r.longEnough()))
 }
 
-// interruptions draws, for some plans, kills that come in the middle of an input, or right after a message
-// was sent, and are over in about as long as messages take: they show what a node has not saved before it
-// sent. The dice are their own, so that a seed draws all else as it would without them.
+// interruptions draws, for some plans, kills in the middle of an input or right after a send, with a restart
+// about one message delay later: they show what a node has not saved before it sent. They have dice of their
+// own, so the other faults of a seed are the same without them.
 func (r *drawn) interruptions(seed uint64, keeps nodes.Assumption) []Fault {
 	own := &drawn{draws: r.draws, s: r.s, kept: r.kept,
 		rolls: rolls{dice: chance.Dice(seed).Of(chance.ForPlan, 1)}}
@@ -269,9 +269,9 @@ func (r *drawn) interruptions(seed uint64, keeps nodes.Assumption) []Fault {
 	return all
 }
 
-// interrupt draws such kills of fewer than half of the clients, or of three where nodes elect: each after the
-// first or second of what it saves and sends, or of its messages of one kind. Where nodes elect and what they
-// save does not matter, it is one, which stays down until another can have been elected.
+// interrupt draws such kills: of fewer than half of the clients, or of at most three electors. Each comes
+// after the node's first or second save or send, or its first to second message of one kind. If electors need
+// not save anything, it kills one, which stays down until another can have been elected.
 func (r *drawn) interrupt() (all []Fault) {
 	f := Fault{Schedule: Schedule{At: r.between(0, 0.6)}}
 	most, long := r.interrupts(r, &f)
@@ -282,7 +282,7 @@ func (r *drawn) interrupt() (all []Fault) {
 		most = 1
 	}
 	order := shuffled(chance.Dice(r.dice.Bits(r.roll())), r.s.Config.N)
-	kind, inside := r.told(), r.below(2) == 0
+	kind, inside := r.proper(), r.below(2) == 0
 	for _, id := range order[:1+r.below(most)] {
 		k := effect.Kill{Who: effect.Target{List: effect.Group{id}}}
 		f.Effect, f.When = &k, When{}
@@ -301,8 +301,8 @@ func (r *drawn) interrupt() (all []Fault) {
 	return all
 }
 
-// told draws a kind of message that is no heartbeat; empty, for all kinds: there is none.
-func (r *drawn) told() string {
+// proper draws a kind of message other than heartbeats; "" (all kinds) if the algorithm has no other.
+func (r *drawn) proper() string {
 	var of []int
 	for own, i := r.s.Spec.CodecIn(r.s.Config), 0; i < own.Kinds(); i++ {
 		if !own.Kind(i).Heartbeat {
@@ -315,8 +315,8 @@ func (r *drawn) told() string {
 	return r.s.codec().Name(of[r.below(len(of))])
 }
 
-// reordered draws messages that overtake each other while such kills come. Where nodes elect, they are late
-// by up to a part of the grace, so that those of one election meet those of the next.
+// reordered draws messages that overtake each other during such kills. For electors they are late by up to a
+// part of the grace, so messages of one election arrive in the next.
 func (r *drawn) reordered(f Fault) Fault {
 	late := Fault{Schedule: Schedule{At: f.At, For: r.between(0.02, 0.1)}}
 	late.Effect = &effect.Reorder{Later: r.latency()}
@@ -332,7 +332,8 @@ func (r *drawn) interruptsElections(f *Fault) (most int, long bool) {
 	return min(3, r.s.Config.N), r.s.Spec.Safe&nodes.NoAmnesia == 0
 }
 
-// acrossElections has messages come late by up to a part of the grace, if that is long.
+// acrossElections implements draws.reorders for runs about leaders: messages are late by up to a part of the
+// grace, if that is long.
 func (r *drawn) acrossElections(f *Fault) {
 	grace := min(r.s.Spec.GraceOf(r.s.Spec.Explicit(r.s.Config)), r.s.Measured/10)
 	if grace < 100*time.Millisecond {
@@ -344,31 +345,31 @@ func (r *drawn) acrossElections(f *Fault) {
 	f.For = (grace / time.Duration(1+r.below(4))).Truncate(time.Millisecond)
 }
 
-// electionFaults is anyElectionFaults. Of an algorithm that is known to be broken by some faults it draws
-// those alone.
+// electionFaults draws faults of a run about leaders. If an algorithm has a known flaw, the last of them is
+// of the kind that shows it.
 func (r *drawn) electionFaults() []Fault {
 	by, before := r.s.Spec.Broken().By, r.kept
 	for range 1000 {
-		all := r.anyElectionFaults()
+		all := r.drawElectionFaults()
 		if len(all) > 0 && (by == 0 || all[len(all)-1].Breaks()&by != 0) {
 			return all
 		}
 		r.kept = before
 	}
-	return nil // the run has no time for more
+	return nil // the run is too short for more
 }
 
-// anyElectionFaults draws what goes wrong in a run about leaders: one fault, or several that belong together.
+// drawElectionFaults draws one fault of a run about leaders, or several that belong together.
 //
-// How long a fault lasts is drawn over all orders of magnitude, from a millisecond up to a tenth of the run,
-// so that some last for about as long as each timeout of the algorithm; but who is killed mostly stays down
-// for as long as it takes to elect another. Some begin with the run, in its first election, some with another
-// campaign, and some at a moment of an election. The first of a plan is one that hits whatever is sent, or a
-// node, so that few plans hit nothing.
-func (r *drawn) anyElectionFaults() []Fault {
+// Lengths are drawn over all orders of magnitude, from a millisecond up to a tenth of the run, so some are
+// about as long as each timeout of the algorithm. A killed node mostly stays down until another can have been
+// elected. Some faults begin with the run, in its first election, some with a later campaign, and some at a
+// moment of an election. The first fault of a plan hits a node or all kinds of messages, so few plans hit
+// nothing.
+func (r *drawn) drawElectionFaults() []Fault {
 	f := Fault{Schedule: Schedule{At: r.start(), For: r.length()}}
 	which := r.below(13)
-	if r.s.total() == 1 && (which < 3 || which == 10) { // there is nobody to be cut off from
+	if r.s.total() == 1 && (which < 3 || which == 10) { // no other node to cut it off from
 		which = 5
 	}
 	switch which {
@@ -406,12 +407,12 @@ func (r *drawn) anyElectionFaults() []Fault {
 	return []Fault{r.surely(f)}
 }
 
-// late draws delays of up to such a time.
+// late draws a uniform delay from 0 to a length.
 func (r *drawn) late() chance.Distribution {
 	return must(chance.ParseDistribution("uniform:0s," + r.length().String()))
 }
 
-// kind draws a kind of message of the algorithm; so many times as often as one of them, none.
+// kind draws a kind of message of the algorithm with probability 1/(none+1), and "" (all kinds) otherwise.
 func (r *drawn) kind(none int) string {
 	if none > 0 && r.below(none+1) > 0 {
 		return ""
@@ -419,25 +420,25 @@ func (r *drawn) kind(none int) string {
 	return r.s.codec().Name(r.below(r.s.Spec.CodecIn(r.s.Config).Kinds()))
 }
 
-// victim draws whom a fault of processes hits.
+// victim draws the target of a fault of processes: the leader, the coordinator or a random client.
 func (r *drawn) victim() effect.Target {
 	switch which := r.below(5); {
 	case which < 2:
 		return leader
 	case which == 2 && r.s.Spec.Coordinator != nil && !r.servers:
-		r.servers = true // one fault hits those, so that no two cannot hold together
+		r.servers = true // once only: two faults of the coordinator may exclude each other
 		return effect.Target{Word: "coordinator"}
 	}
 	return someone
 }
 
-// leader is whom a fault hits that hits who leads then.
+// leader is the node that leads when the fault begins.
 var leader = effect.Target{Word: "leader"}
 
-// someone is a client that is drawn later.
+// someone is a client that Resolve draws.
 var someone = effect.Target{Word: "random", Many: 1}
 
-// cut draws who is cut off from whom.
+// cut draws a cut.
 func (r *drawn) cut() effect.Cut {
 	if host := r.host(); host != "" {
 		return must(effect.ParseCut(host))
@@ -456,7 +457,7 @@ func (r *drawn) cut() effect.Cut {
 	return must(effect.ParseCut(words[word]))
 }
 
-// parts draws a cut into two groups, one way or both ways. The servers are in one of these, or reach all.
+// parts draws a cut into two groups, one way or both ways. Servers are in a group, or in neither.
 func (r *drawn) parts() effect.Cut {
 	total := r.s.Config.N
 	if total == 1 || r.below(2) == 0 {
@@ -467,10 +468,10 @@ func (r *drawn) parts() effect.Cut {
 	return effect.CutInto(r.below(3) == 0 && !r.first, sorted(order[:at]), sorted(order[at:]))
 }
 
-// flaps draws links that are cut and come back, again and again.
+// flaps draws a cut that comes and goes repeatedly.
 func (r *drawn) flaps(f Fault) []Fault {
 	f.Repeat = 2 + r.below(5)
-	if r.first { // so that each lasts for longer than a message takes
+	if r.first { // each cut must outlast a message delay
 		f.For = max(f.For, 2*r.longEnough(), time.Duration(f.Repeat)*5*time.Millisecond)
 	}
 	f.For = max(time.Millisecond, f.For/time.Duration(f.Repeat)).Truncate(time.Millisecond)
@@ -482,8 +483,8 @@ func (r *drawn) flaps(f Fault) []Fault {
 	return []Fault{f}
 }
 
-// atMoment has a fault kill or stop a node, or cut it off, when some node has sent or received a message, as
-// a rule itself. As often as not, somebody is killed before, so that an election takes place.
+// atMoment draws a kill, a pause or a cut of a node when it has sent or received a message, or when another
+// node has. In half of the cases it kills a node before, to cause an election.
 func (r *drawn) atMoment(f Fault) (all []Fault) {
 	switch r.below(4) {
 	case 0, 1:
@@ -491,19 +492,19 @@ func (r *drawn) atMoment(f Fault) (all []Fault) {
 	case 2:
 		f.At = 0
 	}
-	who := nodes.ID(r.below(r.s.total()))
-	f.When = When{Who: effect.Group{who}, What: [...]string{"sends", "receives"}[r.below(2)], Kind: r.kind(0),
+	node := nodes.ID(r.below(r.s.total()))
+	f.When = When{Who: effect.Group{node}, What: [...]string{"sends", "receives"}[r.below(2)], Kind: r.kind(0),
 		Nth: 1 + r.below(3)}
 	if r.below(3) == 0 {
 		f.When.Who = effect.Group{nodes.ID(r.below(r.s.total()))}
 	}
 	brief := r.below(2) == 0
-	if brief { // for about as long as messages take
+	if brief { // about one message delay
 		f.For = time.Duration(1+r.below(3)) * time.Millisecond
 	}
 	switch r.below(4) {
 	case 0, 1:
-		k := effect.Kill{Who: effect.Target{List: effect.Group{who}}, Forget: r.below(4) == 0}
+		k := effect.Kill{Who: effect.Target{List: effect.Group{node}}, Forget: r.below(4) == 0}
 		if f.Effect = &k; !brief {
 			f.For = r.outage()
 		}
@@ -511,15 +512,15 @@ func (r *drawn) atMoment(f Fault) (all []Fault) {
 			f.For, k.Forget = 0, false
 		}
 	case 2:
-		f.Effect = &effect.Pause{Who: effect.Target{List: effect.Group{who}}}
+		f.Effect = &effect.Pause{Who: effect.Target{List: effect.Group{node}}}
 	case 3:
-		f.Effect = &effect.Partition{Cut: r.s.apart(effect.Group{who})}
+		f.Effect = &effect.Partition{Cut: r.s.apart(effect.Group{node})}
 	}
 	return append(all, f)
 }
 
-// forGood draws whether who is killed stays down: not all may. Crashes that break an algorithm are often
-// such.
+// forGood draws whether a killed node stays down. At least one client restarts. It is likelier for algorithms
+// with a known flaw, which such crashes often show.
 func (r *drawn) forGood() bool {
 	r.kills++
 	one := 4
@@ -529,7 +530,7 @@ func (r *drawn) forGood() bool {
 	return r.below(one) == 0 && r.kills < r.s.Config.N
 }
 
-// strain draws a node that is slow, or whose clock is wrong.
+// strain draws a slow node, or one with a wrong clock.
 func (r *drawn) strain(f Fault) Fault {
 	if r.clocks || r.below(2) == 0 {
 		f.Effect = &effect.Slow{Who: someone, Share: effect.Share(20+r.below(60)) / 100}
@@ -548,7 +549,7 @@ func (r *drawn) strain(f Fault) Fault {
 	return f
 }
 
-// start draws when a fault begins: mostly about when somebody campaigns, if that is again and again.
+// start draws when a fault begins: mostly about the time of a campaign, if nodes campaign repeatedly.
 func (r *drawn) start() time.Duration {
 	if r.s.Campaigns > 0 && (r.first || r.below(4) > 0) {
 		return r.campaign(0.6)
@@ -562,8 +563,8 @@ func (r *drawn) start() time.Duration {
 	return r.between(0, 0.6)
 }
 
-// campaign draws a time at which messages of an election are on their way, in the first share of the run:
-// from just before a campaign to a few times what a message takes after it.
+// campaign draws a time in the first share of the run at which messages of an election are on their way: from
+// 1 ms before a campaign to 2 ms after it.
 func (r *drawn) campaign(share float64) time.Duration {
 	last := int(share * float64(r.s.Measured) / float64(r.s.Campaigns))
 	at := workload.CampaignAfter - time.Millisecond + time.Duration(r.below(last+1))*r.s.Campaigns
@@ -573,8 +574,8 @@ func (r *drawn) campaign(share float64) time.Duration {
 	return min(at, r.s.Measured*9/10)
 }
 
-// length draws a time of up to a tenth of the run: each half as long as another is as likely. In plans that
-// leave the model whole it is the shorter one of two: what lasts for long has nodes that are up seem dead.
+// length draws a time of up to a tenth of the run, with equal probability for each power of two. In an
+// InsidePlan it takes the shorter of two draws: during a long fault, live nodes seem dead.
 func (r *drawn) length() time.Duration {
 	longest := max(time.Millisecond, r.s.Measured/10)
 	orders := bits.Len64(uint64(longest / time.Millisecond))
@@ -587,8 +588,8 @@ func (r *drawn) length() time.Duration {
 	return max(time.Millisecond, time.Duration(part).Truncate(time.Millisecond))
 }
 
-// surely has the first fault of links of a plan hit what is sent in an election, whatever its kind. Where
-// chance says which messages it hits, it lasts for two.
+// surely makes the first fault of a plan, if it is one of links, hit messages of an election, of every kind.
+// If it hits messages by chance, it lasts for two elections.
 func (r *drawn) surely(f Fault) Fault {
 	if !r.first || f.kind().Layer != effect.OfLinks {
 		return f
@@ -599,7 +600,7 @@ func (r *drawn) surely(f Fault) Fault {
 	f.Kind = ""
 	switch {
 	case f.Nth > 0:
-	case f.Breaks()&nodes.Timing != 0: // for longer, nodes that are up would mostly seem dead
+	case f.Breaks()&nodes.Timing != 0: // not longer: live nodes would seem dead
 		f.For = max(f.For, min(2*workload.CampaignAfter, r.longEnough()))
 	default:
 		f.For = max(f.For, r.longEnough())
@@ -611,16 +612,15 @@ func (r *drawn) surely(f Fault) Fault {
 	return f
 }
 
-// longEnough is how long a fault lasts that begins with a campaign and is to hit some message of it, or a
+// longEnough returns how long a fault that begins with a campaign must last to hit one of its messages, or a
 // heartbeat.
 func (r *drawn) longEnough() time.Duration {
 	long := max(2*workload.CampaignAfter, r.s.Campaigns/8)
 	return min(long, max(time.Millisecond, r.s.Measured/10)).Truncate(time.Millisecond)
 }
 
-// grace returns within what time the scheme has elected a leader if nothing goes wrong any more; of one
-// without timeouts, which elects when somebody campaigns, within what time somebody does. 0: it is not known,
-// or too long for this run.
+// grace returns within what time the scheme elects a leader after the last fault. A scheme without timeouts
+// elects when a node campaigns, so it is the time between campaigns. 0: unknown, or too long for this run.
 func (r *drawn) grace() time.Duration {
 	grace := r.s.Campaigns
 	if r.s.Stack != nil && r.s.Stack.Grace() > 0 {
@@ -632,7 +632,7 @@ func (r *drawn) grace() time.Duration {
 	return grace
 }
 
-// outage draws for how long a node stays down, so that another can be elected.
+// outage draws how long a node stays down: long enough to elect another.
 func (r *drawn) outage() time.Duration {
 	grace := r.grace()
 	if grace == 0 {
@@ -641,8 +641,8 @@ func (r *drawn) outage() time.Duration {
 	return time.Duration((1 + r.dice.Unit(r.roll())/2) * float64(grace)).Truncate(time.Millisecond)
 }
 
-// room has a fault by which a leader may die begin when those before are over, and reports whether the run
-// has time for that: who dies before another is elected leaves nothing to see.
+// room delays a fault that may kill a leader until earlier such faults are over, and reports whether the run
+// is long enough. A node that dies before another is elected would show nothing.
 func (r *drawn) room(f *Fault) bool {
 	if r.grace() == 0 {
 		return true
@@ -653,8 +653,8 @@ func (r *drawn) room(f *Fault) bool {
 	return f.At <= r.s.Measured*65/100
 }
 
-// deaths draws who is killed, and for how long: one node, one leader after the other, or a leader and, before
-// another is elected, a second node. One client at least comes up again. Nil: the run has no time for that.
+// deaths draws kills: of one node, of one leader after the other, or of a leader and a second node before
+// another is elected. At least one client restarts. It returns nil if the run is too short.
 func (r *drawn) deaths(f Fault) []Fault {
 	forget := r.below(4) == 0
 	which := r.below(8)
@@ -669,24 +669,24 @@ func (r *drawn) deaths(f Fault) []Fault {
 	case which < 3:
 		return r.leadersDie(f, forget)
 	}
-	who := r.victim()
-	if who.Word == "random" && r.kills >= r.s.Config.N-1 {
-		who = leader
+	target := r.victim()
+	if target.Word == "random" && r.kills >= r.s.Config.N-1 {
+		target = leader
 	}
-	if who.Word == "leader" || r.below(4) > 0 {
+	if target.Word == "leader" || r.below(4) > 0 {
 		f.For = r.outage()
 	}
 	r.busy = f.At + f.For + r.outage()
 	if r.forGood() {
 		f.For, forget = 0, false
 	}
-	f.Effect = &effect.Kill{Who: who, Forget: forget}
+	f.Effect = &effect.Kill{Who: target, Forget: forget}
 	return []Fault{f}
 }
 
-// votersDie has two nodes die in each of a few elections that somebody begins by a campaign, one when it
-// begins and one as soon as it may have voted; they are back before it is over. It may be the same one.
-// Nobody else is killed then.
+// votersDie draws two kills in each of a few elections that a campaign begins: of one node when it begins,
+// and of one (perhaps the same) when it may have voted. They restart before the election is over. No other
+// node is killed in the run.
 func (r *drawn) votersDie(f Fault) []Fault {
 	r.kills, r.busy = r.s.Config.N, r.s.Measured
 	f.Effect, f.For = &effect.Kill{Who: someone}, time.Millisecond
@@ -700,7 +700,7 @@ func (r *drawn) votersDie(f Fault) []Fault {
 	return []Fault{f, again}
 }
 
-// leadersDie has one leader after the other die, as far as the run has time for elections.
+// leadersDie draws kills of up to three leaders in turn, if the run is long enough to elect them.
 func (r *drawn) leadersDie(f Fault, forget bool) (all []Fault) {
 	f.Effect = &effect.Kill{Who: leader, Forget: forget}
 	for count := 1 + r.below(3); len(all) == 0 || len(all) < count && f.At < r.s.Measured*6/10; {
@@ -712,8 +712,8 @@ func (r *drawn) leadersDie(f Fault, forget bool) (all []Fault) {
 	return all
 }
 
-// successorDies has a leader die and, while it is down, a second node, soon after somebody has campaigned:
-// the next leader, maybe, before it is known to be.
+// successorDies draws the kill of a leader and, while it is down, of a second node soon after a campaign:
+// perhaps the next leader, before all nodes know it.
 func (r *drawn) successorDies(f Fault, forget bool) []Fault {
 	long := r.s.Measured / 5
 	first, second := f, f

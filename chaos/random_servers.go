@@ -10,18 +10,18 @@ import (
 	"turnstile/internal/chance"
 )
 
-// mostOfServers is how many faults a plan of servers has at most. A promotion comes with a kill.
+// mostOfServers is how many faults a ServerPlan has at most, but for the kill that comes with a promotion.
 const mostOfServers = 3
 
-// ServerPlan draws by a seed what goes wrong in a run about a service: one to three faults of its servers, of
-// connections between these and clients, and of clients. lease is for how long the service grants the lock or
-// the lead: faults last for a little less and a little more than that. All begin in the first half of the
-// run, at a time, or a little after a client has requested, entered or left, and all end before its last
-// fifth, but for a promotion and the kill that comes before it. Draws with the same seed are equal.
+// ServerPlan draws a plan for a run about a service by a seed: one to three faults of its servers, of
+// connections between servers and clients, and of clients. lease is how long the service grants the lock or
+// the lead; faults last a little less or a little more. All begin in the first half of the run, at a time or
+// shortly after a client has requested, entered or left. All end before the last fifth of the run, but for a
+// promotion and the kill before it. Equal seeds draw equal plans.
 func ServerPlan(s *Scene, lease time.Duration, seed uint64) *Plan {
 	r := &serverDraw{rolls: rolls{dice: chance.Dice(seed)}, s: s, lease: lease}
 	p := &Plan{About: "Drawn by a seed."}
-	const tries = 200 // of which few draw what the run cannot carry out
+	const tries = 200 // most draw something that the run can carry out
 	for most, n := 1+r.below(mostOfServers), 0; len(p.Faults) < most && n < tries; n++ {
 		var more []Fault
 		for _, text := range r.texts() {
@@ -39,21 +39,22 @@ func ServerPlan(s *Scene, lease time.Duration, seed uint64) *Plan {
 	return p
 }
 
-// A plan of a minority begins at minorityAt, and lasts for so long after the servers have to serve again.
+// The fault of a MinorityPlan begins at minorityAt, and lasts minorityBeyond longer than Servers.Recovers.
 const minorityAt, minorityBeyond = time.Second, 3 * time.Second
 
-// HasMinority reports whether a run may show what clients get while a minority of its servers does nothing.
+// HasMinority reports whether the run can measure how clients are served while a minority of the servers is
+// stopped.
 func (s *Scene) HasMinority() bool {
 	return s.Servers.Count >= 3 && s.Servers.Recovers > 0 && kindOf(s.Spec).served
 }
 
-// MinorityRun is how long a run is measured that takes a plan of MinorityPlan: its last fifth is calm.
+// MinorityRun returns how long a run with a MinorityPlan is measured. Its last fifth has no fault.
 func MinorityRun(of Servers) time.Duration {
 	return (minorityAt + of.Recovers + minorityBeyond) * 5 / 4
 }
 
-// MinorityPlan draws by a seed a fault of one server, for longer than the others, which are a majority, take
-// until they serve again.
+// MinorityPlan draws a fault of one server by a seed. It lasts longer than the others, a majority, may take
+// to serve again.
 func MinorityPlan(s *Scene, seed uint64) *Plan {
 	r := &serverDraw{rolls: rolls{dice: chance.Dice(seed)}, s: s}
 	which := r.server()
@@ -69,7 +70,7 @@ func MinorityPlan(s *Scene, seed uint64) *Plan {
 	return p
 }
 
-// resolves reports whether faults can hold together.
+// resolves reports whether Resolve accepts the faults.
 func resolves(all []Fault, s *Scene, seed uint64) bool {
 	_, err := Resolve(all, s, seed)
 	return err == nil
@@ -103,7 +104,7 @@ func (r *serverDraw) texts() []string {
 	}
 	what, byRun, lasts := kinds[r.below(len(kinds))]()
 	parts := []string{what, fmt.Sprintf("at: %v", r.share(0.05, 0.5))}
-	if !byRun && r.oneIn(2) { // one that comes out in the run waits for its victim
+	if !byRun && r.oneIn(2) { // else the fault waits for its victim already
 		parts = append(parts, r.moment())
 	}
 	if lasts {
@@ -112,21 +113,21 @@ func (r *serverDraw) texts() []string {
 	return []string{strings.Join(parts, ", ")}
 }
 
-// length draws how long a fault lasts: near the lease, or short.
+// length draws how long a fault lasts: near the lease, or much shorter.
 func (r *serverDraw) length() time.Duration {
 	shares := []float64{0.01, 0.1, 0.5, 0.9, 0.99, 1.05, 1.5, 2}
 	d := time.Duration(shares[r.below(len(shares))] * float64(r.lease)).Truncate(time.Millisecond)
 	return min(max(d, 5*time.Millisecond), r.share(0.28, 0.3))
 }
 
-// moment draws what a fault waits for.
+// moment draws the moment that a fault waits for, and the time after it.
 func (r *serverDraw) moment() string {
-	who, what := r.pick("any", "any", "0"), r.pick(kindOf(r.s.Spec).moments...)
+	at, what := r.pick("any", "any", "0"), r.pick(kindOf(r.s.Spec).moments...)
 	after := time.Duration(math.Pow(float64(r.lease/time.Millisecond), r.dice.Unit(r.roll()))) * time.Millisecond
 	if r.oneIn(3) {
 		after = 0
 	}
-	return fmt.Sprintf("when: '%s %s #%d', after: %v", who, what, 1+r.below(5), min(after, r.share(0.15, 0.2)))
+	return fmt.Sprintf("when: '%s %s #%d', after: %v", at, what, 1+r.below(5), min(after, r.share(0.15, 0.2)))
 }
 
 // server draws one of the servers.
@@ -137,8 +138,8 @@ func (r *serverDraw) server() string {
 	return fmt.Sprint(r.below(r.s.Servers.Count))
 }
 
-// client draws one of the clients, and says whether it comes out in the run which that is.
-func (r *serverDraw) client() (who string, byRun bool) {
+// client draws a client: by number, or by a word such as holder, which the run resolves (byRun).
+func (r *serverDraw) client() (client string, byRun bool) {
 	words := kindOf(r.s.Spec).clients
 	if i := r.below(len(words) + 1); i < len(words) {
 		return words[i], true
@@ -147,11 +148,11 @@ func (r *serverDraw) client() (who string, byRun bool) {
 }
 
 func (r *serverDraw) ofClient() (string, bool, bool) {
-	who, byRun := r.client()
+	client, byRun := r.client()
 	if r.s.Servers.Count == 0 && r.oneIn(2) {
 		return "cut: " + r.pick("random", "majority", "leader"), false, true
 	}
-	return r.pick("pause", "pause", "kill") + ": " + who, byRun, true
+	return r.pick("pause", "pause", "kill") + ": " + client, byRun, true
 }
 
 func (r *serverDraw) ofServer() (string, bool, bool) {
@@ -173,16 +174,16 @@ func (r *serverDraw) ofConnections() (string, bool, bool) {
 	if r.s.Servers.Peers && r.s.Servers.Count > 1 && r.oneIn(2) {
 		return fmt.Sprintf("cut: server %s/servers%s", r.server(), closes), false, true
 	}
-	who, byRun := r.client()
+	client, byRun := r.client()
 	to := "servers"
 	if r.oneIn(3) {
 		to = "server " + r.server()
 	}
-	return fmt.Sprintf("cut: %s/%s%s", who, to, closes), byRun, true
+	return fmt.Sprintf("cut: %s/%s%s", client, to, closes), byRun, true
 }
 
-// ofAnswers draws a lost answer. The connection is closed: one that brings nothing more never ends.
+// ofAnswers draws a lost answer. It closes the connection: else the client would wait for the answer forever.
 func (r *serverDraw) ofAnswers() (string, bool, bool) {
-	who, byRun := r.client()
-	return fmt.Sprintf("drop-answer: %s, nth: %d, close: true", who, 1+r.below(6)), byRun, false
+	client, byRun := r.client()
+	return fmt.Sprintf("drop-answer: %s, nth: %d, close: true", client, 1+r.below(6)), byRun, false
 }

@@ -15,20 +15,19 @@ import (
 // mostFaults is how many faults a run may have.
 const mostFaults = 400
 
-// Resolve returns the faults that come of a plan in a run with a seed, in the order of the plan: each takes
-// place once, has a seed, and names its victims unless they come out in the run. It says what is wrong with
-// the plan, if anything is.
+// Resolve returns the faults of a plan in a run with a seed, in the order of the plan: each takes place once,
+// has a seed, and names its victims unless the run determines them. The error says what is wrong with the
+// plan.
 func Resolve(plan []Fault, s *Scene, seed uint64) (all []Fault, err error) {
 	return resolveBeside(nil, plan, s, seed, mostFaults)
 }
 
-// ResolveMore returns the faults that come of more faults in a run that has some already, which one of these
-// functions has returned.
+// ResolveMore resolves more faults in a run that has some already, resolved by Resolve or ResolveMore.
 func ResolveMore(before, more []Fault, s *Scene, seed uint64) ([]Fault, error) {
 	return resolveBeside(before, more, s, seed, mostShared)
 }
 
-// resolveBeside returns the faults that come of a plan beside others. There may be so many in all.
+// resolveBeside resolves a plan beside the resolved faults before; with these it may make most faults.
 func resolveBeside(before, plan []Fault, s *Scene, seed uint64, most int) ([]Fault, error) {
 	r := resolver{s: s, down: map[nodes.ID][]span{}, hit: map[nodes.ID][]span{}}
 	for i := range before {
@@ -69,8 +68,8 @@ func resolveBeside(before, plan []Fault, s *Scene, seed uint64, most int) ([]Fau
 			}
 		}
 	}
-	// Chance chooses among those whom nothing else takes down.
-	for turn := range 3 { // those who are named, kills, and others
+	// Random victims are drawn last, among the nodes that no other fault has down.
+	for turn := range 3 { // faults with named victims, then random kills, then other random faults
 		for i := len(before); i < len(all); i++ {
 			if f := &all[i]; turnOf(f) == turn {
 				if err := r.name(f); err != nil {
@@ -82,7 +81,7 @@ func resolveBeside(before, plan []Fault, s *Scene, seed uint64, most int) ([]Fau
 	return all[len(before):], checkTogether(all, s)
 }
 
-// turnOf returns in which turn it is said whom a fault hits.
+// turnOf returns in which turn Resolve names the victims of a fault.
 func turnOf(f *Fault) int {
 	switch {
 	case f.target().Word != "random":
@@ -93,12 +92,12 @@ func turnOf(f *Fault) int {
 	return 2
 }
 
-// A span is a time, both ends included.
+// A span is an interval of time, both ends included.
 type span struct{ from, to time.Duration }
 
 func (a span) touches(b span) bool { return a.from <= b.to && b.from <= a.to }
 
-// span returns when a resolved fault lasts, as far as the plan says.
+// span returns when a resolved fault is in force by the plan.
 func (f *Fault) span(s *Scene) span {
 	if f.For == 0 {
 		return span{f.At, s.end()}
@@ -128,7 +127,7 @@ func (r *resolver) name(f *Fault) error {
 	return nil
 }
 
-// nameCut names who is cut off from whom.
+// nameCut replaces the word of a cut by groups of nodes.
 func (r *resolver) nameCut(f *Fault, dice chance.Dice) error {
 	cut := f.cut()
 	if cut.Word == "" || cut.Of.ByRun() {
@@ -139,7 +138,7 @@ func (r *resolver) nameCut(f *Fault, dice chance.Dice) error {
 	case effect.RingCut:
 		*cut = effect.RingOf(order)
 	case effect.GridCut:
-		*cut, _ = effect.GridOf(len(order)) // it was checked that they form one
+		*cut, _ = effect.GridOf(len(order)) // Check has made sure that they form one
 	case effect.BridgeCut:
 		*cut = effect.CutInto(false, sorted(order[:(len(order)-1)/2]), sorted(order[(len(order)-1)/2+1:]))
 	case "majority": // with the servers
@@ -154,7 +153,7 @@ func (r *resolver) nameCut(f *Fault, dice chance.Dice) error {
 	return nil
 }
 
-// takeNote takes note of the nodes that a fault has down, or hits.
+// takeNote notes when a timed fault has nodes down, or hits them.
 func (r *resolver) takeNote(f *Fault) {
 	if !f.Timed() {
 		return
@@ -168,7 +167,7 @@ func (r *resolver) takeNote(f *Fault) {
 	}
 }
 
-// nameTarget makes a target a list.
+// nameTarget replaces the word of a target by a list of nodes.
 func (r *resolver) nameTarget(f *Fault, t *effect.Target, dice chance.Dice) error {
 	n := r.s.Config.N
 	var list effect.Group
@@ -188,7 +187,7 @@ func (r *resolver) nameTarget(f *Fault, t *effect.Target, dice chance.Dice) erro
 	case "random":
 		up := slices.DeleteFunc(r.shuffled(dice), func(id nodes.ID) bool { return r.meets(f, r.down[id]) })
 		free := slices.DeleteFunc(slices.Clone(up), func(id nodes.ID) bool { return r.meets(f, r.hit[id]) })
-		if f.downs() && len(free) >= t.Many { // the others would miss whom they are for
+		if f.downs() && len(free) >= t.Many { // else another fault would hit a node that is down
 			up = free
 		}
 		if len(up) < t.Many {
@@ -202,7 +201,7 @@ func (r *resolver) nameTarget(f *Fault, t *effect.Target, dice chance.Dice) erro
 	return nil
 }
 
-// meets reports whether a fault lasts during one of some spans.
+// meets reports whether a fault is in force during one of some spans.
 func (r *resolver) meets(f *Fault, spans []span) bool {
 	return slices.ContainsFunc(spans, func(x span) bool { return x.touches(f.span(r.s)) })
 }
@@ -236,7 +235,7 @@ func (s *Scene) apart(some effect.Group) effect.Cut {
 	return effect.CutInto(false, sorted(some), others)
 }
 
-// checkTogether says which two faults cannot hold together, if any cannot.
+// checkTogether returns an error about two faults that cannot hold together, or nil.
 func checkTogether(all []Fault, s *Scene) error {
 	for i := range all {
 		b := &all[i]
@@ -244,7 +243,8 @@ func checkTogether(all []Fault, s *Scene) error {
 			continue
 		}
 		if other := comesTooLate(b, all, s); other != nil {
-			return b.mistake("at", "%v cannot hold together with %v: who is down then feels nothing", b, other)
+			return b.mistake("at", "%v cannot hold together with %v: it has no effect on a node that is down", b,
+				other)
 		}
 		for j := range all[:i] {
 			a := &all[j]
@@ -259,9 +259,9 @@ func checkTogether(all []Fault, s *Scene) error {
 	return nil
 }
 
-// excludes says why two faults cannot hold together; empty: they can. A node that is down is not killed, and
-// a clock has one rate at a time. A broker or server that is down or stands still suffers nothing else, but
-// for what is done to the connections of servers.
+// excludes returns why two faults cannot hold together, or "". A node that is down cannot be killed, and a
+// clock has one rate at a time. A fault cannot hit a broker or server that is down or stands still, except
+// that connections of servers can always be cut.
 func (f *Fault) excludes(other *Fault, s *Scene) string {
 	role := f.kind().Role
 	if !f.Timed() || role != other.kind().Role || !f.lasts(s).touches(other.lasts(s)) {
@@ -290,7 +290,7 @@ func (f *Fault) excludes(other *Fault, s *Scene) string {
 	return ""
 }
 
-// lasts returns when a resolved fault does something: that which is done once and for good, at its beginning.
+// lasts returns when a resolved fault acts: only at its beginning, if it acts once and for good.
 func (f *Fault) lasts(s *Scene) span {
 	if f.kind().Did != "" && f.ForGood() {
 		return span{f.At, f.At}
@@ -316,7 +316,7 @@ func (f *Fault) members() (all []port.Member) {
 	return all
 }
 
-// comesTooLate returns a fault that has all those down whom another is to hit that is no kill, or nil.
+// comesTooLate returns a kill if kills have all victims of f down when it begins, or nil. f is no kill.
 func comesTooLate(f *Fault, all []Fault, s *Scene) *Fault {
 	if f.downs() {
 		return nil

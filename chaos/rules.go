@@ -9,10 +9,10 @@ import (
 	"turnstile/nodes/port"
 )
 
-// Rules are the faults of links: they change what another shaper makes of messages, while they are in force.
-// A rule acts on what a link takes in in that time, whenever it was sent.
+// Rules are the faults of links. While a rule is in force, it changes the fates that another shaper decides.
+// It acts on messages that enter a link in that time, whenever they were sent.
 type Rules struct {
-	of    nodes.Shaper
+	base  nodes.Shaper
 	rules []rule
 }
 
@@ -20,13 +20,13 @@ type Rules struct {
 type rule struct {
 	*Fault
 	shared *faultState
-	kinds  []bool // of messages that it is for
+	kinds  []bool // the kinds of messages that it is for
 	shape  effect.Link
 }
 
-// newRules returns the rules that the faults of a run make, on top of a shaper, for messages of a codec.
-func newRules(faults []Fault, b *SharedState, of nodes.Shaper, codec *nodes.Codec) (*Rules, error) {
-	r := &Rules{of: of}
+// newRules returns the rules of the faults of a run on top of a base shaper, for messages of a codec.
+func newRules(faults []Fault, b *SharedState, base nodes.Shaper, codec *nodes.Codec) (*Rules, error) {
+	r := &Rules{base: base}
 	for i := range faults {
 		if err := r.add(&faults[i], &b.faults[i], codec); err != nil {
 			return nil, err
@@ -35,7 +35,7 @@ func newRules(faults []Fault, b *SharedState, of nodes.Shaper, codec *nodes.Code
 	return r, nil
 }
 
-// add adds the rule of a fault, if it is one of links.
+// add adds the rule of a fault, if it is carried out on links.
 func (r *Rules) add(f *Fault, s *faultState, codec *nodes.Codec) error {
 	if !f.OfLinks() {
 		return nil
@@ -44,7 +44,7 @@ func (r *Rules) add(f *Fault, s *faultState, codec *nodes.Codec) error {
 	if err != nil {
 		return err
 	}
-	at := effect.Place{Dice: chance.Dice(f.Seed), Beneath: r.of, Victim: s.victim, Until: s.to.Load,
+	at := effect.Place{Dice: chance.Dice(f.Seed), Beneath: r.base, Victim: s.victim, Until: s.to.Load,
 		Second: f.net() > 0, Brokers: f.among, HostOf: f.hostOf}
 	r.rules = append(r.rules, rule{f, s, kinds, f.Effect.(effect.OnLinks).Start(&at)})
 	return nil
@@ -53,7 +53,7 @@ func (r *Rules) add(f *Fault, s *faultState, codec *nodes.Codec) error {
 // Shape implements nodes.Shaper.
 func (r *Rules) Shape(p *nodes.Packet, fate nodes.Fate) nodes.Fate {
 	begun := len(fate)
-	fate = r.of.Shape(p, fate)
+	fate = r.base.Shape(p, fate)
 	for i := range r.rules {
 		x := &r.rules[i]
 		if !x.shared.inForce(p.At) || !x.isFor(p) {
@@ -72,13 +72,13 @@ func (r *Rules) NeedsBytes() bool {
 	return slices.ContainsFunc(r.rules, func(x rule) bool { return x.kind().Weighs })
 }
 
-// ofOneNetwork reports whether the fault is for messages of one network alone. The kernel of a host drops
-// those of both.
+// ofOneNetwork reports whether the fault hits messages of one network only. The kernel of a host drops
+// messages of both.
 func (f *Fault) ofOneNetwork() bool {
 	return f.Network != nil || f.kind().Carried() && f.kind().Role != port.Host
 }
 
-// isFor reports whether the rule is for a packet, and counts it if it is for the nth of these.
+// isFor reports whether the rule is for a packet. A rule for the nth message counts it.
 func (x *rule) isFor(p *nodes.Packet) bool {
 	switch {
 	case !x.kinds[p.Kind], x.Instance != nil && *x.Instance != p.Instance,

@@ -8,32 +8,31 @@ import (
 	"turnstile/chaos/effect"
 )
 
-// Servers are those of the service that a run is about, as far as faults must know them. The zero value is a
-// run without a service.
+// Servers describes the servers of the service under test, for faults. The zero value is a run without a
+// service.
 type Servers struct {
 	Service  string `yaml:"service"`            // its name
-	Count    int    `yaml:"count"`              // 0: none is the run's own
-	Leads    bool   `yaml:"leads,omitempty"`    // one of them leads, or is the primary, and says so
+	Count    int    `yaml:"count"`              // that the run starts; 0: they ran already
+	Leads    bool   `yaml:"leads,omitempty"`    // one leads, or is the primary, and can be found
 	Promotes bool   `yaml:"promotes,omitempty"` // a replica or standby can be made the primary
-	Peers    bool   `yaml:"peers,omitempty"`    // they talk to each other, and can be kept from it
-	// Recovers is within what time they serve while more than half are up and joined; 0: it is not known.
+	Peers    bool   `yaml:"peers,omitempty"`    // they talk to each other over links that can be cut
+	// Recovers is within what time they serve again while more than half are up and joined; 0: unknown.
 	Recovers time.Duration `yaml:"recovers,omitempty"`
 	NoClock  string        `yaml:"no-clock,omitempty"` // why their clocks cannot be set; empty: they can
 }
 
-// ofServers reports whether the fault is one of servers of a service.
+// ofServers reports whether the fault hits servers of a service.
 func (f *Fault) ofServers() bool { return f.kind().Layer == effect.OfServers }
 
-// OfServers reports whether some of the faults are of servers of a service.
+// OfServers reports whether some of the faults hit servers of a service.
 func OfServers(faults []Fault) bool {
 	return slices.ContainsFunc(faults, func(f Fault) bool { return f.ofServers() })
 }
 
-// checkServers checks whether the run has the servers that a fault of servers names, and whether these can
-// suffer it.
+// checkServers checks that the run has the servers that the fault names, and that they can suffer it.
 func (f *Fault) checkServers(s *Scene) error {
 	k, of, sides := f.kind(), &s.Servers, effect.MembersIn(f.Effect)
-	between := len(sides) > 1 // servers, and not these and clients
+	between := len(sides) > 1 // servers and servers, not servers and clients
 	no := func(key, format string, args ...any) error {
 		return f.mistake(key, "%s: "+format, append([]any{f.What()}, args...)...)
 	}
@@ -42,21 +41,20 @@ func (f *Fault) checkServers(s *Scene) error {
 		return no(k.Key, "a simulation has no servers of a service, and nothing stands in for them: make a real "+
 			"run, as in bench --service etcd")
 	case of.Count == 0 && of.Service != "":
-		return no(k.Key, "servers that ran already are not the run's own, and nothing is done to them: leave out "+
-			"--endpoint")
+		return no(k.Key, "the run did not start these servers, and does nothing to them: leave out --endpoint")
 	case of.Count == 0:
 		return no(k.Key, "this run has no servers: choose a service with --service")
 	case slices.Contains(k.Filters, "nth") && f.Nth == 0:
-		return no("nth", "say which answer is lost, from when the fault begins, as in nth: 1")
-	case is[*effect.Promote](f) && !of.Promotes:
+		return no("nth", "say which answer is lost, counted from the beginning of the fault, as in nth: 1")
+	case hasEffect[*effect.Promote](f) && !of.Promotes:
 		return no(k.Key, "no server of %s can be promoted: take a service with a replica or a standby", of.Service)
 	case k.Sets && of.NoClock != "":
 		return no(k.Key, "the clocks of the servers of %s cannot be set: %s", of.Service, of.NoClock)
 	case between && of.Count == 1:
 		return no(k.Key, "there is one server, and no other to be cut off from: take --with members=3")
 	case between && !of.Peers:
-		return no(k.Key, "the servers of %s do not talk to each other, or do it where only Linux says who "+
-			"connects: cut clients off from them, as in cut: holder/server 0", of.Service)
+		return no(k.Key, "the servers of %s do not talk to each other, or only Linux can tell their connections "+
+			"apart: cut clients off from them, as in cut: holder/server 0", of.Service)
 	case between && slices.ContainsFunc(sides, func(x effect.Target) bool { return len(x.List) == of.Count }):
 		return no(k.Key, "that leaves no server to be cut off from")
 	case s.Measured == 0 && f.For == 0 && !f.ForGood():
@@ -80,18 +78,18 @@ func (f *Fault) checkServers(s *Scene) error {
 	return nil
 }
 
-// hitsVictim reports whether the node by which it comes out in the run what the fault hits is hit itself. A
-// fault of the server of the holder hits that server.
+// hitsVictim reports whether the fault hits the node that resolves its target. A fault of the holder's server
+// hits the server, not the holder.
 func (f *Fault) hitsVictim() bool {
 	return f.ByRun() && (!f.names(effect.ServerOfHolder) || effect.OfClients(f.Effect))
 }
 
-// namesServersByRun reports whether it comes out in the run which server the fault is for.
+// namesServersByRun reports whether the run determines which server the fault hits.
 func (f *Fault) namesServersByRun() bool {
 	return f.names(effect.LeadingServer) || f.names(effect.ServerOfHolder)
 }
 
-// names reports whether the fault is for the servers of a word.
+// names reports whether the fault names servers by a word.
 func (f *Fault) names(word string) bool {
 	return slices.ContainsFunc(effect.MembersIn(f.Effect), func(t effect.Target) bool { return t.Word == word })
 }
@@ -101,14 +99,13 @@ func SkewsServers(faults []Fault) bool {
 	return slices.ContainsFunc(faults, func(f Fault) bool { return f.ofServers() && f.kind().Sets })
 }
 
-// stopsServers reports whether servers do nothing while the fault is in force.
+// stopsServers reports whether the fault stops or kills servers while it is in force.
 func (f *Fault) stopsServers() bool { return f.ofServers() && (f.kind().Downs || f.kind().Stops) }
 
-// lookAgain is how long after it was found that no server leads that is asked again, in nanoseconds.
+// lookAgain is the time between two searches for the leading server, in nanoseconds.
 const lookAgain = int64(20e6)
 
-// triedLater has a fault that is for the server that leads begin later, if err says that none does now, and
-// reports whether it does.
+// triedLater puts off a fault if err says that no server leads now, and reports whether it did.
 func (d *Driver) triedLater(f *fault, err error) bool {
 	if !errors.Is(err, effect.ErrNobodyLeads) {
 		return false
@@ -118,8 +115,8 @@ func (d *Driver) triedLater(f *fault, err error) bool {
 	return true
 }
 
-// majorityJoined reports whether more than half of so many servers are up at a time, and all of these reach
-// each other. What a fault has hit that is over counts as not joined as long as that may take.
+// majorityJoined reports whether more than half of the servers are up and reach each other. Servers that a
+// fault has hit count as not joined until its consequences are over (Leaves).
 func (d *Driver) majorityJoined(count int, now int64) bool {
 	down, apart := map[int]bool{}, map[[2]int]bool{}
 	for _, f := range d.faults {
@@ -144,7 +141,7 @@ func (d *Driver) majorityJoined(count int, now int64) bool {
 	return 2*mostJoined(up, apart) > count
 }
 
-// mostJoined returns how many of some servers at most reach each other.
+// mostJoined returns the size of the largest set of servers that all reach each other.
 func mostJoined(up []int, apart map[[2]int]bool) int {
 	if len(up) == 0 {
 		return 0

@@ -112,7 +112,7 @@ func TestTheServerOfTheHolderSuffersIt(t *testing.T) {
 		}
 	}
 	if _, err := ParseFault("cut: 0/server of holder, for: 1s"); err == nil ||
-		!strings.Contains(err.Error(), "name it by its number") {
+		!strings.Contains(err.Error(), "name the server by its number") {
 		t.Errorf("clients that are not the holder are cut off from its server: %v", err)
 	}
 }

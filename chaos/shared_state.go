@@ -16,53 +16,51 @@ import (
 )
 
 // A SharedState is the state of the faults of a run, in memory that all its processes share. So a fault takes
-// effect at one moment everywhere, and of several nodes that see the moment that a fault waits for, one fires
-// it.
+// effect everywhere at once, and if several nodes see the moment that it waits for, exactly one fires it.
 type SharedState struct {
 	declared *atomic.Uint64 // the latest turn of a leader
 	faults   []faultState   // by the number of the fault, less one
 	leaders  []leaderState  // by client
-	// unled is how often each client was taken not to lead any more by this process (see Follow).
+	// unled counts how often this process has noted that a client does not lead any more (see Follow).
 	unled []uint64
 }
 
 // A leaderState says whether a client leads.
 type leaderState struct {
-	// Its place among all that have declared themselves leader: later ones have higher numbers, which are
-	// times if they are declared at different ones, so that those of several hosts can be compared. 0: it
-	// does not lead.
+	// turn orders the declarations of leaders: a later one has a higher turn. It is the time of the
+	// declaration, so turns of several hosts compare, unless another came at that time. 0: it does not lead.
 	turn atomic.Uint64
 	term atomic.Uint64 // in which it leads
 }
 
-// A faultState is the state of one fault. Times are in the run's nanoseconds, and zero is none.
+// A faultState is the state of one fault. Times are in nanoseconds of the run; 0: not yet.
 type faultState struct {
 	armed atomic.Int64  // from when on it waits for its moment
-	seen  atomic.Uint64 // how many such moments there have been, or messages that it may hit
-	claim atomic.Uint64 // the node at which it was fired, plus one
+	seen  atomic.Uint64 // how many such moments have come, or messages that it may hit
+	claim atomic.Uint64 // the node that fired it, plus one
 	from  atomic.Int64  // in force from
 	to    atomic.Int64  // until, exclusive
 	hits  atomic.Uint64 // messages that it has hit
-	_     [2]uint64     // a cache line for each
+	_     [2]uint64     // pads it to a cache line
 }
 
-// first is the beginning of what is in force from the beginning of the run, time 0 included.
+// first stands for time 0, the beginning of the run, since 0 means not yet.
 const first = 1
 
-// since reports whether something that is so from one time on is so at another; from 0: it never is.
+// since reports whether something that holds from one time on holds at another; from 0: not yet.
 func since(from, at int64) bool { return from == first || from != 0 && at >= from }
 
-// never is the end of a fault that is not healed yet.
+// never is the end of a fault without a planned end.
 const never = math.MaxInt64
 
 const headLen = int(unsafe.Sizeof(faultState{}))
 
 const leaderLen = int(unsafe.Sizeof(leaderState{}))
 
-// leadersAt is where the states of leaders begin in the file.
+// leadersAt is the offset of the states of leaders in the file.
 const leadersAt = headLen + mostShared*int(unsafe.Sizeof(faultState{}))
 
-// mostShared is how many faults it has room for, those that are injected while the run goes on included.
+// mostShared is how many faults the state has room for, injected ones included.
 const mostShared = 2 * mostFaults
 
 // NewSharedState returns the state of the faults of a run of so many clients, in memory of this process.
@@ -71,7 +69,7 @@ func NewSharedState(clients int) *SharedState {
 		make([]uint64, clients)}
 }
 
-// CreateSharedState makes the file of that state for a run of so many clients at path, and maps it.
+// CreateSharedState creates the file of the state for a run of so many clients at path, and maps it.
 func CreateSharedState(path string, clients int) (*SharedState, error) {
 	if err := os.WriteFile(path, make([]byte, StateSize(clients)), 0o644); err != nil {
 		return nil, fmt.Errorf("creating the state of faults: %w", err)
@@ -79,7 +77,7 @@ func CreateSharedState(path string, clients int) (*SharedState, error) {
 	return openSharedState(path)
 }
 
-// openSharedState maps that file until the process ends.
+// openSharedState maps the file of the state until the process ends.
 func openSharedState(path string) (*SharedState, error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -92,7 +90,7 @@ func openSharedState(path string) (*SharedState, error) {
 	}
 	length := int(info.Size())
 	if length < leadersAt+leaderLen {
-		return nil, fmt.Errorf("%s is no state of faults: it has %d bytes", path, length)
+		return nil, fmt.Errorf("%s is not a state of faults: it has %d bytes", path, length)
 	}
 	b, err := mapped.ReadWrite(file, 0, length)
 	if err != nil {
@@ -104,7 +102,7 @@ func openSharedState(path string) (*SharedState, error) {
 	return &SharedState{declared, faults, leaders, make([]uint64, len(leaders))}, nil
 }
 
-// reset makes it the state of a fault that has not begun.
+// reset marks the fault as not begun.
 func (s *faultState) reset() {
 	s.armed.Store(0)
 	s.seen.Store(0)
@@ -114,23 +112,23 @@ func (s *faultState) reset() {
 	s.hits.Store(0)
 }
 
-// begin puts a fault in force from one time until another.
+// begin puts the fault in force from one time until another.
 func (s *faultState) begin(from, to int64) {
 	s.to.Store(to)
 	s.from.Store(max(first, from))
 }
 
-// heal ends it at a time, unless it has ended.
+// heal ends the fault at a time, unless it ends earlier.
 func (s *faultState) heal(at int64) { s.to.Store(min(s.to.Load(), max(1, at))) }
 
-// inForce reports whether it is in force at a time.
+// inForce reports whether the fault is in force at a time.
 func (s *faultState) inForce(at int64) bool {
 	from := s.from.Load()
 	return since(from, at) && at < s.to.Load()
 }
 
-// disarm makes sure that no node fires it any more. A node that is about to fire it needs no time for that,
-// unless it has been stopped or killed in the middle: disarm waits for it, but not for long.
+// disarm makes sure that no node fires the fault any more. If a node has claimed it but not put it in force,
+// disarm waits up to 10 ms: the node may have been stopped or killed in between.
 func (s *faultState) disarm() {
 	if s.claim.CompareAndSwap(0, math.MaxUint32) || s.armed.Load() == 0 {
 		return
@@ -143,12 +141,12 @@ func (s *faultState) disarm() {
 	}
 }
 
-// victim returns at which node it was fired, or None.
+// victim returns the node that fired the fault, or None.
 func (s *faultState) victim() nodes.ID { return nodes.ID(s.claim.Load()) - 1 }
 
 // lead notes that a client has declared itself leader in a term, at a time.
 func (b *SharedState) lead(id nodes.ID, term uint64, at int64) {
-	b.leaders[id].turn.Store(0) // nobody sees the new term with the old turn
+	b.leaders[id].turn.Store(0) // so no reader sees the new term with the old turn
 	b.leaders[id].term.Store(term)
 	for {
 		before := b.declared.Load()
@@ -160,7 +158,7 @@ func (b *SharedState) lead(id nodes.ID, term uint64, at int64) {
 	}
 }
 
-// follow notes that a node does not lead, or not any more. Servers never do, and have no state.
+// follow notes that a node does not lead. Servers never do, and have no state.
 func (b *SharedState) follow(id nodes.ID) {
 	if int(id) < len(b.leaders) {
 		b.unled[id]++
@@ -168,8 +166,7 @@ func (b *SharedState) follow(id nodes.ID) {
 	}
 }
 
-// leads returns who leads, of those that are up, one that stands still included: see leading.Foremost. None:
-// nobody does.
+// leads returns the node that leads, which is up but may stand still, or None: see leading.Foremost.
 func (b *SharedState) leads(up func(nodes.ID) bool) nodes.ID {
 	e, turns := make(leading.Electorate, len(b.leaders)), make([]uint64, len(b.leaders))
 	for i := range b.leaders {
@@ -181,36 +178,36 @@ func (b *SharedState) leads(up func(nodes.ID) bool) nodes.ID {
 	return e.Foremost(func(id nodes.ID) uint64 { return turns[id] })
 }
 
-// clear has nobody lead.
+// clear notes that no node leads.
 func (b *SharedState) clear() {
 	for id := range b.leaders {
 		b.follow(nodes.ID(id))
 	}
 }
 
-// CheckApart says why nodes on hosts that share no memory cannot suffer some faults, if they cannot. There,
-// each host has a SharedState of its own, which follows that of the orchestrator some milliseconds later.
-// So a fault whose moment comes at a node would hit one on each host.
+// CheckApart returns an error if hosts without shared memory cannot carry out one of the faults. There, each
+// host has a SharedState of its own, which follows that of the orchestrator some milliseconds later. So a
+// fault that waits for a moment at a node would be fired once on each host.
 func CheckApart(faults []Fault) error {
 	for i := range faults {
 		f := &faults[i]
 		if f.Timed() || f.target().Word == "leader" && f.When.IsZero() {
 			continue
 		}
-		return errors.New(f.String() + ": it waits for a moment at some node, and these hosts share no memory by " +
-			"which they would know that it has come at another: give it a time (at), or name the nodes that it hits")
+		return errors.New(f.String() + ": it waits for a moment at some node, and these hosts share no memory to " +
+			"tell each other that it has come: give it a time (at), or name the nodes that it hits")
 	}
 	return nil
 }
 
-// Apart says that the nodes are on hosts that share no memory (see CheckApart): a fault of the leader waits
-// here until it is known who leads.
+// Apart tells the driver that the hosts share no memory (see CheckApart). Then a fault of the leader waits in
+// the driver until a leader is known.
 func (d *Driver) Apart() { d.apart = true }
 
-// StateSize returns how many bytes the file of the state of faults of so many clients has.
+// StateSize returns the size in bytes of the file of a state for so many clients.
 func StateSize(clients int) int { return leadersAt + clients*leaderLen }
 
-// OpenMirror maps the state of faults of a host that follows that of another machine.
+// OpenMirror creates and maps the state of a host that follows the state of the orchestrator's machine.
 func OpenMirror(path string, clients int) (*SharedState, error) {
 	if err := os.WriteFile(path, make([]byte, StateSize(clients)), 0o644); err != nil {
 		return nil, err
@@ -218,9 +215,8 @@ func OpenMirror(path string, clients int) (*SharedState, error) {
 	return openSharedState(path)
 }
 
-// Decided returns what the driver of the run has decided, for Follow: of each fault whom it hits, if that
-// came out in the run, and from when to when it is in force; and how often each client was taken not to
-// lead any more.
+// Decided encodes the decisions of the driver, for Follow: the victim and the beginning and end of each
+// fault, and how often each client was noted not to lead.
 func (b *SharedState) Decided() (text []byte) {
 	add := func(x int64) { text = binary.AppendVarint(text, x) }
 	for i := range b.faults {
@@ -242,9 +238,9 @@ func (b *SharedState) Decided() (text []byte) {
 	return text
 }
 
-var errMirror = errors.New("this is no state of faults")
+var errMirror = errors.New("this is not a state of faults")
 
-// Follow has a mirror follow what was Decided. After an error it is a mixture of old and new.
+// Follow updates a mirror from the text of Decided. After an error it is a mixture of old and new.
 func (b *SharedState) Follow(text []byte) error {
 	r := varints{text: text}
 	for i := r.next(); i != 0; i = r.next() {
@@ -275,8 +271,8 @@ func (b *SharedState) Follow(text []byte) error {
 	return nil
 }
 
-// Seen returns what nodes have left in a mirror, for Gather: how many messages faults have hit, and who
-// leads.
+// Seen encodes what the nodes wrote to a mirror, for Gather: how many messages each fault has hit, and which
+// nodes lead.
 func (b *SharedState) Seen() (text []byte) {
 	add := func(x uint64) { text = binary.AppendVarint(text, int64(x)) }
 	for i := range b.faults {
@@ -297,7 +293,7 @@ func (b *SharedState) Seen() (text []byte) {
 	return text
 }
 
-// Gather takes over what nodes have left in all mirrors.
+// Gather updates the state from the texts of Seen of all mirrors.
 func (b *SharedState) Gather(seen [][]byte) error {
 	hits, leaders := make([]uint64, len(b.faults)), make([][2]uint64, len(b.leaders))
 	for _, text := range seen {
@@ -333,10 +329,10 @@ func (b *SharedState) Gather(seen [][]byte) error {
 // varints reads numbers.
 type varints struct {
 	text  []byte
-	wrong bool // there were no more
+	wrong bool // the text ended early
 }
 
-// next returns the next number; 0: there is none.
+// next returns the next number, or 0 and sets wrong if the text has ended.
 func (r *varints) next() int64 {
 	x, n := binary.Varint(r.text)
 	if n <= 0 {

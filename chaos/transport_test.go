@@ -99,7 +99,7 @@ func TestFaultsOfTransportAreChecked(t *testing.T) {
 			`"broker some" names no brokers: write broker 0, broker 0-1 or broker 0,2`},
 		"cut: broker 0/broker 1-2": {nil, "there is one broker, and so no route: take --brokers 3"},
 		"cut: broker 0>1":          {nil, "since connections are cut both ways"},
-		"cut-routes: bridge":       {nil, `"broker bridge" is no cut of servers or brokers`},
+		"cut-routes: bridge":       {nil, `"broker bridge" is not a cut of servers or brokers`},
 		"lag: 1":                   {nil, "lag takes how much later everything comes, as in by: 50ms"},
 		"lag: 1\nby: -1ms":         {nil, "line 4: lag takes how much later"},
 		"throttle: 1":              {nil, "throttle takes how many bytes pass in a second, as in to: 100KB"},

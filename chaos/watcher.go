@@ -8,24 +8,24 @@ import (
 	"turnstile/nodes/port"
 )
 
-// A Watcher fires the faults of a run that wait for something to happen at a node, where it happens. Each
-// node of a real run has one, and they share the state.
+// A Watcher fires the faults that wait for something to happen at a node, at that node. Each node of a real
+// run has one, and they share the state.
 type Watcher struct {
 	state    *SharedState
 	triggers []trigger
-	total    nodes.ID      // clients
-	stops    []*faultState // of faults that have had the node of this watcher stand still
+	total    nodes.ID      // the number of clients
+	stops    []*faultState // of the faults that have stopped the node of this watcher
 }
 
 // A trigger is what one fault waits for.
 type trigger struct {
 	*Fault
 	shared *faultState
-	who    effect.Group // nil: any
+	group  effect.Group // nil: any
 	what   port.HookKind
 	kinds  []bool // of messages
 	nth    uint64
-	done   int // in the middle of an input: how often it has saved or sent
+	done   int // in the middle of an input: after so many saves and sends
 }
 
 // newWatcher returns the watcher of the faults of a run of so many clients.
@@ -44,19 +44,19 @@ func (w *Watcher) MidInput() bool {
 	return slices.ContainsFunc(w.triggers, func(t trigger) bool { return t.what == port.OnMidInput })
 }
 
-// Idle reports whether it waits for nothing.
+// Idle reports whether no fault waits.
 func (w *Watcher) Idle() bool { return len(w.triggers) == 0 }
 
-// add adds what a fault waits for, if it waits for something.
+// add adds the trigger of a fault, unless it is timed.
 func (w *Watcher) add(f *Fault, s *faultState, codec *nodes.Codec) (err error) {
 	if f.Timed() {
 		return nil
 	}
-	t := trigger{Fault: f, shared: s, who: f.When.Who, nth: 1}
+	t := trigger{Fault: f, shared: s, group: f.When.Who, nth: 1}
 	kind := f.When.Kind
 	switch {
 	case effect.MidInput(f.Effect) > 0:
-		t.what, t.who, t.done = port.OnMidInput, f.target().List, effect.MidInput(f.Effect)
+		t.what, t.group, t.done = port.OnMidInput, f.target().List, effect.MidInput(f.Effect)
 	case f.When.IsZero():
 		t.what, kind = port.OnEnter, "" // holder and successor
 		if comes, known := victimComes[f.target().Word]; known {
@@ -72,7 +72,7 @@ func (w *Watcher) add(f *Fault, s *faultState, codec *nodes.Codec) (err error) {
 	return nil
 }
 
-// victimComes says at what it comes out whom a fault of a target hits, and with which messages.
+// victimComes says, for targets other than holder and successor, which event determines the victim.
 var victimComes = map[string]struct {
 	what port.HookKind
 	kind string
@@ -100,7 +100,7 @@ func (w *Watcher) Watch(m *port.Hook) (action port.Action) {
 }
 
 func (t *trigger) isFor(m *port.Hook) bool {
-	if len(t.who) > 0 && !contains(t.who, m.Node) {
+	if len(t.group) > 0 && !contains(t.group, m.Node) {
 		return false
 	}
 	if m.What == port.OnMidInput {
@@ -118,7 +118,7 @@ func contains(g effect.Group, id nodes.ID) bool {
 	return false
 }
 
-// fire claims a fault for the node at which its moment has come, and puts it in force.
+// fire claims a fault for the node of its moment, and puts it in force.
 func (w *Watcher) fire(t *trigger, m *port.Hook) port.Action {
 	victim := m.Node
 	if t.target().Word == "successor" {
@@ -148,7 +148,7 @@ func (w *Watcher) Stands(at int64) bool {
 	return len(w.stops) > 0
 }
 
-// strikes reports whether the fault has the node at which its moment comes kill or stop itself then.
+// strikes reports whether the watcher of the node at which the moment comes kills or stops that node itself.
 func (f *Fault) strikes(id nodes.ID) bool {
 	t, k := f.target(), f.kind()
 	switch {

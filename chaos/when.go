@@ -11,16 +11,16 @@ import (
 	"turnstile/nodes/port"
 )
 
-// A When is what a fault waits for: that something happens at a node, for the nth time.
+// A When is the moment that a fault waits for: something happens at a node for the nth time.
 type When struct {
 	Who   effect.Group // at one of these; nil: at any
-	Hosts effect.Group // at a node on one of these, if there are any
+	Hosts effect.Group // at a node on one of these, if not nil
 	What  string       // requests, enters, exits, sends, receives or leads; empty: it waits for nothing
-	Kind  string       // of message that is sent or received: a name, token or permit; empty: any
+	Kind  string       // of the message sent or received: a name, token or permit; empty: any
 	Nth   int          // 1: the first time
 }
 
-// An occasion is a word for what happens at a node.
+// An occasion is an event at a node with the word for it.
 type occasion struct {
 	Example string
 	Says    string
@@ -29,7 +29,7 @@ type occasion struct {
 	what port.HookKind
 }
 
-// Occasions lists what a fault may wait for.
+// Occasions lists the events that a fault may wait for.
 var Occasions = []occasion{
 	{"when: 0-2 requests", "node 0, 1 or 2 has requested its critical section, and waits", "requests",
 		port.OnRequest},
@@ -45,11 +45,10 @@ var Occasions = []occasion{
 const whenForms = "any enters, 3 enters, 0-2 requests, any receives token, " +
 	"or any enters #5 for the fifth time"
 
-// ParseWhen reads what a fault waits for: who does what, perhaps with which kind of message, and perhaps for
-// which time.
+// ParseWhen reads a moment: a node, an event, and optionally a kind of message and the number of the time.
 func ParseWhen(text string) (When, error) {
 	fail := func(why string) (When, error) {
-		return When{}, fmt.Errorf("%q says no moment%s: write %s", text, why, whenForms)
+		return When{}, fmt.Errorf("%q is not a moment%s: write %s", text, why, whenForms)
 	}
 	w := When{Nth: 1}
 	words := strings.Fields(text)
@@ -70,10 +69,10 @@ func ParseWhen(text string) (When, error) {
 	if len(words) < 2 || len(words) > 3 {
 		return fail("")
 	}
-	if who := words[0]; w.Hosts == nil && who != "any" && who != "anyone" {
-		group, err := effect.ParseGroup(who)
+	if at := words[0]; w.Hosts == nil && at != "any" && at != "anyone" {
+		group, err := effect.ParseGroup(at)
 		if err != nil {
-			return fail(fmt.Sprintf(", since %q is neither any nor a list of nodes", who))
+			return fail(fmt.Sprintf(", since %q is neither any nor a list of nodes", at))
 		}
 		w.Who = group
 	}
@@ -84,14 +83,14 @@ func ParseWhen(text string) (When, error) {
 			known = append(known, o.word)
 		}
 		if near := suggest.Nearest(words[1], known); near != "" {
-			return When{}, fmt.Errorf("%q says no moment: did you mean %s?", text, near)
+			return When{}, fmt.Errorf("%q is not a moment: did you mean %s?", text, near)
 		}
 		return fail(fmt.Sprintf(", since what happens is %s", strings.Join(known, ", ")))
 	}
 	w.What = words[1]
 	if len(words) == 3 {
 		if what := Occasions[i].what; what != port.OnSend && what != port.OnReceive {
-			return fail(fmt.Sprintf(", since only who sends or receives does so with a %s", words[2]))
+			return fail(fmt.Sprintf(", since only sends and receives take a kind of message such as %s", words[2]))
 		}
 		w.Kind = words[2]
 	}
@@ -101,7 +100,7 @@ func ParseWhen(text string) (When, error) {
 // IsZero reports whether it waits for nothing.
 func (w When) IsZero() bool { return w.What == "" }
 
-// occasion returns what happens then.
+// occasion returns the event that it waits for.
 func (w *When) occasion() port.HookKind {
 	i := slices.IndexFunc(Occasions, func(o occasion) bool { return o.word == w.What })
 	return Occasions[i].what
@@ -131,7 +130,7 @@ func (w When) String() string {
 // MarshalText writes it as ParseWhen reads it.
 func (w When) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
-// UnmarshalText is ParseWhen in place. Nothing waits for nothing.
+// UnmarshalText is ParseWhen in place. Empty text is the zero When.
 func (w *When) UnmarshalText(text []byte) (err error) {
 	if len(text) == 0 {
 		*w = When{}

@@ -14,8 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"turnstile/algorithms/catalog"
-	"turnstile/algorithms/election"
 	"turnstile/bench"
 	"turnstile/bench/compare"
 	"turnstile/bench/option"
@@ -80,8 +78,8 @@ type benchCall struct {
 	noProgress    bool
 }
 
-func benchCommand() Command {
-	c := &benchCall{runCommand: anyRuns}
+func benchCommand(k known) Command {
+	c := &benchCall{runCommand: anyRuns(k)}
 	return Command{
 		Name:    "bench",
 		Short:   "Run an algorithm under a load, measure it and judge it",
@@ -102,7 +100,7 @@ func (c *benchCall) addTo(cmd *cobra.Command) {
 		"start nothing, and tell one election message by message, and another after a crash of the leader")
 	group(f, option.Running)
 	forOneCall(cmd, "explain", "require")
-	completeFlags(cmd, c.table())
+	c.completeFlags(cmd, c.table())
 }
 
 // addFlags adds the flags of real runs.
@@ -126,7 +124,8 @@ func (c *benchCall) addFlags(f *pflag.FlagSet) {
 func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
 	c.Patience, c.Config.N, c.Resources, c.Brokers, c.Trials = 3*time.Second, c.nodes, 1, 1, 1
 	c.Duration, c.Workload.Hold = 3*time.Second, chance.Constant(100*time.Microsecond)
-	f.StringVar(&c.Algorithm, "algo", c.algorithm,
+	c.Algorithm = c.algorithm
+	f.Var(&rowFlag{&c.Algorithm, c.known}, "algo",
 		"algorithm or scheme of election, by `name` or alias (see list)")
 	common(f, "algo")
 	group(f, option.System)
@@ -168,7 +167,7 @@ func (c *runCommand) mayHave(o *option.Option) bool {
 // resolve works out what the flags imply, and whether they contradict each other. Of two that do, the one of
 // the higher rank counts: the command line overrides the file.
 func (c *benchCall) resolve(s settings) error {
-	if err := cmp.Or(c.required.parse(), checkSet(&c.setup, nil)); err != nil {
+	if err := cmp.Or(c.required.parse(), checkSet(&c.setup)); err != nil {
 		return err
 	}
 	row, err := c.row(s)
@@ -192,13 +191,13 @@ func (c *benchCall) resolve(s settings) error {
 	if !s.given("seed") {
 		c.Seed = uint64(rand.Uint32()) // short enough to read out
 	}
-	if c.Config, err = s.checkOptions(c.Spec, c.Config, s.rank("algo")); err != nil {
+	if c.Config, err = s.checkOptions(c.known, c.Spec, c.Config, s.rank("algo")); err != nil {
 		return err
 	}
 	if c.Hosts > 0 && c.NATS == "" && !s.given("brokers") {
 		c.Brokers = c.Hosts // one on each
 	}
-	draft, _ := bench.NewDraft(c.Options, c.Spec, c.Simulated) // Resolve returns the error
+	draft, _ := bench.NewDraft(c.Table, c.Options, c.Spec, c.Simulated) // Resolve returns the error
 	c.Options = *draft.Options
 	scene := draft.Scene()
 	if c.Plan, c.Faults, err = c.faults.resolve(s, scene); err != nil {
@@ -216,7 +215,7 @@ func (c *benchCall) resolve(s settings) error {
 	if c.job, err = draft.Resolve(); err == nil {
 		c.Options = c.job.Options
 	}
-	return s.blame(hinted(err))
+	return s.blame(c.hinted(err))
 }
 
 // checkControl says what is missing beside the flags of the control plane of a command line, which would do
@@ -235,7 +234,7 @@ func (c *benchCall) checkControl(s settings) error {
 
 // row returns the row of what the run is about.
 func (c *benchCall) row(s settings) (*spec, error) {
-	row, err := catalog.Find(c.Algorithm)
+	row, err := c.Find(c.Algorithm)
 	if err == nil && !slices.Contains(c.problems, check.ProblemOf(row)) && s.rank("algo") < byFlag {
 		delete(s, "algo") // what is set elsewhere is for other runs
 		c.Algorithm = c.algorithm
@@ -246,8 +245,8 @@ func (c *benchCall) row(s settings) (*spec, error) {
 	if used, err := c.useForeign(s); used || err != nil {
 		return c.Spec, s.blame(err, foreignNames...)
 	}
-	if row, err = catalog.Find(c.Algorithm); err != nil {
-		_, err = c.find(c.Algorithm)
+	if row, err = c.Find(c.Algorithm); err != nil {
+		_, err = c.find(c.known, c.Algorithm)
 	}
 	return row, s.blame(err, "algo")
 }
@@ -297,24 +296,37 @@ func exitStatus(r *runs.Run, err error) int {
 
 // A runCommand is what one of the commands that make runs has of its own.
 type runCommand struct {
+	known
 	algorithm string // unless another is named
 	nodes     int    // unless told otherwise
-	find      func(name string) (*spec, error)
+	find      func(k known, name string) (*spec, error)
 	problems  []*check.Problem // that its runs may be about
 }
 
-// The commands that make runs.
-var (
-	anyRuns   = runCommand{"ricart-agrawala", 8, findAlgorithm, check.Problems}
-	electRuns = runCommand{"bully", 5, election.Find, []*check.Problem{check.Election}}
-)
+// electable are the problems that runs of elect may be about.
+var electable = []*check.Problem{check.Election}
 
-// realRuns are those of the commands that make real runs.
-var realRuns = map[string]runCommand{"bench": anyRuns, "elect": electRuns}
+// anyRuns returns what bench and simulate have of their own.
+func anyRuns(k known) runCommand {
+	return runCommand{k, "ricart-agrawala", 8, known.findAlgorithm, check.Problems}
+}
+
+// electRuns returns what elect has of its own.
+func electRuns(k known) runCommand {
+	return runCommand{k, "bully", 5, known.findElector, electable}
+}
+
+// realRuns returns what a command of that name that makes real runs has of its own.
+func realRuns(k known, command string) runCommand {
+	if command == "elect" {
+		return electRuns(k)
+	}
+	return anyRuns(k)
+}
 
 // table returns the algorithms that the command takes.
 func (c *runCommand) table() []*spec {
-	return rowsWith(func(row *spec) bool { return slices.Contains(c.problems, check.ProblemOf(row)) })
+	return c.with(func(row *spec) bool { return slices.Contains(c.problems, check.ProblemOf(row)) })
 }
 
 // resolveDemand works out what the flags ask of nodes. Options of the other problem are refused on the
@@ -399,7 +411,7 @@ func (c *benchCall) make(ctx context.Context, a *app) (*runs.Run, error) {
 
 // begin makes the run that c asks for, and shows its progress.
 func (c *benchCall) begin(ctx context.Context, a *app) (*runs.Run, error) {
-	equip(&c.setup)
+	a.equip(&c.setup)
 	c.setup.Control, c.setup.ControlKey = c.control.url, c.control.key
 	out := text.New(a.stdout)
 	bar := a.newBar(c.noProgress, c.takes())

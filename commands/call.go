@@ -3,9 +3,12 @@ package commands
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/pflag"
 
+	"turnstile/internal/english"
+	"turnstile/internal/format"
 	"turnstile/internal/terminal"
 	"turnstile/report/text"
 	"turnstile/results"
@@ -21,11 +24,13 @@ const (
 
 // An app is one call of the program.
 type app struct {
+	program
 	stdout, stderr io.Writer
 	stdin          io.Reader
 	args           []string // of the command
 	status         int      // to exit with, if there is no error
 	diskFull       bool     // something could not be stored
+	manual         bool     // commands have their whole help
 
 	document io.Writer // for the rows of a table, if they are asked for as JSON; nil: people read the table
 }
@@ -64,6 +69,28 @@ func objectsOf[R any](rows []R) []text.Object {
 // addJSON adds the flag of a command that prints a table.
 func addJSON(f *pflag.FlagSet, asked *bool) {
 	f.BoolVar(asked, "json", false, "print one JSON document instead")
+}
+
+// addDryRun adds the flag that has a command only say how many runs it would make.
+func addDryRun(f *pflag.FlagSet, asked *bool) {
+	f.BoolVar(asked, "dry-run", false,
+		"print how many runs are to be made and about how long they take, and make none")
+}
+
+// A dryRun is what a command would do.
+type dryRun struct {
+	Runs    int     `json:"runs"`    // that are to be made
+	Seconds float64 `json:"seconds"` // about how long that takes on a machine with nothing else to do
+}
+
+// tellDryRun prints how many runs a command would make, for people or as JSON.
+func (a *app) tellDryRun(runs int, takes time.Duration) error {
+	if a.document != nil {
+		return terminal.PrintJSON(a.document, dryRun{runs, takes.Seconds()})
+	}
+	fmt.Fprintf(a.stdout, "%s to make, about %s; --dry-run makes none\n", english.Count(runs, "run", "runs"),
+		format.Duration(takes.Round(time.Second)))
+	return nil
 }
 
 // checkDisk notes whether an error that the command may go on after is that of a full disk, which decides its

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/algorithms/catalog"
 	"turnstile/bench"
 	"turnstile/bench/option"
 	"turnstile/bench/service"
@@ -56,6 +55,7 @@ const chaosExample = `  orchestrator chaos
 
 // A chaosCall is one call of chaos.
 type chaosCall struct {
+	known known
 	study.Campaign
 	algorithms []string
 	grid       study.Calm // runs without faults
@@ -67,8 +67,9 @@ type chaosCall struct {
 	services   serviceHunt // instead of algorithms
 }
 
-func chaosCommand() Command {
-	c := &chaosCall{}
+func chaosCommand(k known) Command {
+	c := &chaosCall{known: k}
+	c.Known = k.Table
 	c.compared = 3 * study.Comparisons
 	c.Seed, c.Real, c.Setup.Set = 1, 50, "chaos"
 	return Command{
@@ -113,7 +114,7 @@ func (c *chaosCall) addTo(cmd *cobra.Command) {
 	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
 	common(f, "algo", "simulated", "real", "seed", "services", "only", "plans", "limit", "set", "json")
-	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	cmd.RegisterFlagCompletionFunc("algo", c.known.completeAlgorithm)
 }
 
 // check completes the call, and says what is wrong with it, if anything is.
@@ -126,10 +127,10 @@ func (c *chaosCall) check(s settings) (err error) {
 			return fmt.Errorf("--%s is for plans about services: add --services, or leave it out", name)
 		}
 	}
-	if err := cmp.Or(study.CheckReceive(c.Receive), checkSet(&c.Setup, nil)); err != nil {
+	if err := cmp.Or(study.CheckReceive(c.Receive), checkSet(&c.Setup)); err != nil {
 		return err
 	}
-	c.Rows, err = rowsNamed(c.algorithms, findAlgorithm, catalog.All())
+	c.Rows, err = rowsNamed(c.algorithms, c.known.findAlgorithm, c.known.Table.Rows())
 	if !s.given("simulated") {
 		c.Simulated = study.UsualPlans(len(c.Rows))
 	}
@@ -161,7 +162,7 @@ func (c *chaosCall) run(ctx context.Context, a *app) error {
 	if c.services.asked {
 		return c.hunt(ctx, a)
 	}
-	equip(&c.Setup)
+	a.equip(&c.Setup)
 	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "plan")
 	results, interrupted := c.Run(ctx)
 	bar.clear()
@@ -411,7 +412,7 @@ func (c *chaosCall) checkServices(s settings) error {
 	if !s.given("set") {
 		x.Setup.Set = huntSet
 	}
-	return checkSet(&x.Setup, nil)
+	return checkSet(&x.Setup)
 }
 
 // subjectNamed asks a service what it promises with some options.
@@ -429,7 +430,7 @@ func subjectNamed(ctx context.Context, name string, words []string, n int) (*stu
 // hunt makes the runs of plans about services, and prints what they show.
 func (c *chaosCall) hunt(ctx context.Context, a *app) error {
 	h := &c.services.Hunt
-	if err := equipFor(&h.Setup, true); err != nil {
+	if err := a.equipFor(&h.Setup, true); err != nil {
 		return err
 	}
 	h.Subject = subjectNamed

@@ -12,7 +12,7 @@ func called(t *testing.T, args ...string) (status int, says string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	var out bytes.Buffer
-	status = run(t.Context(), args, &out, &out)
+	status = run(t.Context(), program{}, args, &out, &out)
 	return status, out.String()
 }
 

@@ -41,7 +41,10 @@ var (
 
 // TestChoiceTable wants the tables "which do I take?" to say what rows and published sets say.
 func TestChoiceTable(t *testing.T) {
-	runs := append(records(t, published+"/simulated/runs.csv"), records(t, published+"/catalogue/runs.csv")...)
+	runs := records(t, published+"/simulated/runs.csv")
+	if more := published + "/catalogue/runs.csv"; exists(more) { // the algorithms that the other set lacks
+		runs = append(runs, records(t, more)...)
+	}
 	var table strings.Builder
 	table.WriteString("| you need | take | by |\n|---|---|---|\n")
 	line := func(need, take, by string) { fmt.Fprintf(&table, "| %s | %s | %s |\n", need, take, by) }
@@ -66,7 +69,7 @@ func TestChoiceTable(t *testing.T) {
 
 	table.Reset()
 	table.WriteString("| you need of a leader | take | by |\n|---|---|---|\n")
-	line("one leader in a partition", oneLeader(t), "the set [split-brain](../results/split-brain/README.md)")
+	line("one leader in a partition", oneLeader(t), "the set [split-brain](../results/published/split-brain/README.md)")
 	for _, n := range elections {
 		line(n.says, survivors(election.Table, n.plans), "plans "+inCode(n.plans))
 	}

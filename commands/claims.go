@@ -192,7 +192,7 @@ func runClaims(ctx context.Context, a *app, chosen []*claim) error {
 		made[i] = make(chan func(), 1)
 		go func() {
 			free <- true
-			outcome, text := c.run(ctx, folder)
+			outcome, text := c.run(ctx, a.program, folder)
 			made[i] <- func() {
 				fmt.Fprintln(a.stdout, text)
 				count[outcome]++
@@ -223,11 +223,11 @@ func runClaims(ctx context.Context, a *app, chosen []*claim) error {
 
 // run makes the runs of a claim, and returns what became of it, and a text about that. It is Valid if its
 // runs show what they have to show, Violated if one does not, and Inconclusive if none could be made.
-func (c *claim) run(ctx context.Context, folder string) (outcome check.Outcome, text string) {
+func (c *claim) run(ctx context.Context, p program, folder string) (outcome check.Outcome, text string) {
 	calls, verdict, seen := "", c.Verdict, c.Seen
 	outcome = check.Inconclusive
 	for i := 0; i < len(c.Runs) && ctx.Err() == nil; i++ {
-		of, lines := c.Runs[i].run(ctx, folder)
+		of, lines := c.Runs[i].run(ctx, p, folder)
 		if outcome != check.Violated && of != check.Inconclusive {
 			outcome = of
 		}
@@ -277,14 +277,15 @@ func shellWords(command string) (words []string) {
 
 // run makes a run within this process, and returns the printed lines that r has, or what is wrong. The
 // command line alone sets its flags. Its results go to the folder.
-func (r *claimRun) run(ctx context.Context, folder string) (outcome check.Outcome, lines []string) {
+func (r *claimRun) run(ctx context.Context, p program, folder string) (outcome check.Outcome,
+	lines []string) {
 	args := shellWords(r.Command)[1:]
 	processes := args[0] == "bench" || args[0] == "elect"
 	if (processes || args[0] == "simulate") && !slices.Contains(args, "--replay") {
 		args = append(args, "--results", folder)
 	}
 	var out bytes.Buffer
-	status := run(context.WithValue(ctx, alone{}, true), args, &out, &out)
+	status := run(context.WithValue(ctx, alone{}, true), p, args, &out, &out)
 	printed := strings.Split(strings.TrimSpace(out.String()), "\n")
 	undecided := status == check.Inconclusive.ExitCode() || status == check.Overloaded.ExitCode()
 	switch {

@@ -47,6 +47,9 @@ func (c *Command) in(a *app) *cobra.Command {
 	if args := cmd.Args; args != nil && c.Below != nil {
 		cmd.Args = func(cmd *cobra.Command, of []string) error { return c.meant(args(cmd, of), of) }
 	}
+	if a.manual {
+		cmd.Long = c.wholeHelp()
+	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().SetNormalizeFunc(oneFlag)
 	if c.Options != nil {
@@ -60,10 +63,13 @@ func (c *Command) in(a *app) *cobra.Command {
 	return cmd
 }
 
+// wholeHelp returns what --help-all says above the flags.
+func (c *Command) wholeHelp() string { return strings.TrimSpace(c.Help + "\n\n" + c.More) }
+
 // run sets the flags that the command line did not set, and does what the command is for.
 func (c *Command) run(cmd *cobra.Command, a *app) error {
 	if all, _ := cmd.Flags().GetBool(helpAll); all {
-		cmd.Long = strings.TrimSpace(c.Help + "\n\n" + c.More)
+		cmd.Long = c.wholeHelp()
 		return cmd.Help()
 	}
 	if c.Raw || c.Piped != nil && *c.Piped {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/option"
@@ -45,7 +46,7 @@ func TestCommandOfRun(t *testing.T) {
 			o.Config = o.Config.With(row.Options[0].Name, row.Options[0].Values[1])
 		}
 		o.Plan, o.Detector, o.Hosts, o.Place = "random:77", "heartbeat", 2, "blocks"
-		j, err := bench.Resolve(o, row, false)
+		j, err := bench.Resolve(catalog.Table{}, o, row, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +59,7 @@ func TestCommandOfRun(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := benchCall{runCommand: anyRuns}
+		c := benchCall{runCommand: anyRuns(known{})}
 		own := &cobra.Command{Use: sub.Name(), RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := settingsOf(cmd)
 			if err == nil {

@@ -1,5 +1,7 @@
 package commands
 
+import "turnstile/algorithms/catalog"
+
 // The groups in which the help of the program lists commands.
 const (
 	makesRun     = "A run:"
@@ -11,24 +13,25 @@ const (
 
 // Commands returns all commands, in the order in which help lists them. What is about stored runs is below
 // runs; what many people need of it stands beside it as well.
-func Commands() []Command {
-	show, verify, rerun := showCommand(), verifyCommand(), rerunCommand()
-	report, diagram, compare := reportCommand(), diagramCommand(), compareCommand()
-	runs, hosts := runsCommand(), hostsCommand()
+func Commands(table catalog.Table) []Command {
+	k := known{table}
+	show, verify, rerun := showCommand(k), verifyCommand(k), rerunCommand(k)
+	report, diagram, compare := reportCommand(k), diagramCommand(k), compareCommand(k)
+	runs, hosts := runsCommand(k), hostsCommand()
 	runs.Below = []Command{listOf(runs, "list [SET]"), show, verify, rerun, report, diagram, compare,
-		historyCommand(), exportCommand(), publishCommand(), cleanCommand()}
+		historyCommand(), exportCommand(k), publishCommand(k), cleanCommand()}
 	hosts.Below = []Command{listOf(hosts, "list"), joinCommand(), controlCommand(), keysCommand()}
 	var all []Command
 	for _, group := range []struct {
 		name string
 		of   []Command
 	}{
-		{makesRun, []Command{benchCommand(), electCommand(), simulateCommand(), exploreCommand(),
+		{makesRun, []Command{benchCommand(k), electCommand(k), simulateCommand(k), exploreCommand(k),
 			injectCommand()}},
-		{makesMany, []Command{sweepCommand(), matrixCommand(), chaosCommand(), splitBrainCommand(),
-			validateCommand(), overheadCommand(), claimsCommand()}},
+		{makesMany, []Command{sweepCommand(k), matrixCommand(k), chaosCommand(k), splitBrainCommand(k),
+			validateCommand(k), overheadCommand(), claimsCommand()}},
 		{readsStored, []Command{runs, show, verify, rerun, report, diagram, compare}},
-		{saysWhatIs, []Command{listCommand(), plansCommand(), hosts}},
+		{saysWhatIs, []Command{listCommand(k), plansCommand(k), hosts}},
 		{hiddenInHelp, []Command{brokerCommand(), proxyCommand(), resourceCommand(), serviceCommand()}},
 	} {
 		for _, c := range group.of {

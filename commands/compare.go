@@ -52,6 +52,7 @@ const compareExample = `  orchestrator compare lan --by algorithm --against rica
 
 // A compareCall is one call of compare.
 type compareCall struct {
+	known
 	compare.Request
 	root      string
 	metrics   []string
@@ -60,8 +61,8 @@ type compareCall struct {
 	json, csv bool
 }
 
-func compareCommand() Command {
-	c := &compareCall{}
+func compareCommand(k known) Command {
+	c := &compareCall{known: k}
 	return Command{
 		Name:     "compare A [B]",
 		Short:    "Compare the trials of runs or sets by their figures",
@@ -91,7 +92,7 @@ func (c *compareCall) addTo(cmd *cobra.Command) {
 	addJSON(f, &c.json)
 	f.BoolVar(&c.csv, "csv", false, "print CSV instead, a line per figure and pair of groups")
 	forOneCall(cmd, "by", "against", "where", "metric", "unlike", "fail-above", "csv")
-	completeWith(cmd, "by", compare.Columns())
+	completeWith(cmd, "by", compare.Columns(c.Table))
 	completeWith(cmd, "metric", results.FigureColumns())
 }
 
@@ -171,7 +172,7 @@ func (c *compareCall) side(a *app, ref string) (side compare.Side, path string, 
 	side.Name = ref
 	v, err := openRunOrSet(c.root, ref)
 	if table := results.OpenTable(c.root, ref); err != nil && table != nil {
-		side.Trials, err = runs.TableTrials(table)
+		side.Trials, err = runs.TableTrials(c.Table, table)
 		return side, table.Path, err
 	}
 	if err != nil {
@@ -183,7 +184,7 @@ func (c *compareCall) side(a *app, ref string) (side compare.Side, path string, 
 	} else {
 		path = v.run.Path
 	}
-	side.Trials = runs.StoredTrials(folders, func(folder *results.Folder, err error) {
+	side.Trials = runs.StoredTrials(c.Table, folders, func(folder *results.Folder, err error) {
 		fmt.Fprintf(a.stderr, "%s: %s\n", folder.Ref(), strings.ReplaceAll(err.Error(), "\n", "; "))
 	})
 	if len(side.Trials) == 0 {

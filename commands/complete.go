@@ -7,9 +7,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"turnstile/algorithms/catalog"
-	"turnstile/algorithms/detector"
-	"turnstile/algorithms/election"
 	"turnstile/chaos"
 	"turnstile/chaos/effect"
 	"turnstile/nodes/workload"
@@ -32,7 +29,7 @@ func plainUsages(cmd *cobra.Command) {
 }
 
 // completeFlags makes shells complete the values of the flags of runs of the rows of a table.
-func completeFlags(cmd *cobra.Command, table []*spec) {
+func (k known) completeFlags(cmd *cobra.Command, table []*spec) {
 	for flag, values := range map[string][]string{
 		"load":       {"saturated", "closed", "open", "one", "sequential"},
 		"arrivals":   {"poisson", "even"},
@@ -50,10 +47,10 @@ func completeFlags(cmd *cobra.Command, table []*spec) {
 		func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return completeRows(table, args)
 		})
-	cmd.RegisterFlagCompletionFunc("detector", completeDetector)
-	cmd.RegisterFlagCompletionFunc("elect", completeScheme)
+	cmd.RegisterFlagCompletionFunc("detector", k.completeDetector)
+	cmd.RegisterFlagCompletionFunc("elect", k.completeScheme)
 	completeWith(cmd, "require", results.FigureColumns())
-	completeOptions(cmd)
+	k.completeOptions(cmd)
 	completeFaults(cmd)
 }
 
@@ -79,40 +76,43 @@ func completeWith(cmd *cobra.Command, flag string, values []string) {
 }
 
 // completeOptions makes shells complete the options of algorithms.
-func completeOptions(cmd *cobra.Command) {
+func (k known) completeOptions(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if isOption(f) {
-			cmd.RegisterFlagCompletionFunc(f.Name, completeOption(f.Name))
+			cmd.RegisterFlagCompletionFunc(f.Name, k.completeOption(f.Name))
 		}
 	})
 }
 
 // completeOption completes the value of an option of the algorithm that the command line names.
-func completeOption(option string) cobra.CompletionFunc {
+func (k known) completeOption(option string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		name, err := cmd.Flags().GetString("algo")
 		if err != nil && len(args) > 0 { // of list
 			name = args[0]
 		}
 		var values []string
-		if row, err := catalog.Find(name); err == nil && row.Option(option) != nil {
+		if row, err := k.Find(name); err == nil && row.Option(option) != nil {
 			values = row.Option(option).Values
 		}
 		return values, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-func completeAlgorithm(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return completeRows(catalog.All(), args)
+func (k known) completeAlgorithm(_ *cobra.Command, args []string, _ string) ([]string,
+	cobra.ShellCompDirective) {
+	return completeRows(k.Rows(), args)
 }
 
-func completeScheme(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return completeRows(election.Table, args)
+func (k known) completeScheme(_ *cobra.Command, args []string, _ string) ([]string,
+	cobra.ShellCompDirective) {
+	return completeRows(k.Electors(), args)
 }
 
 // completeDescribed completes what list describes: an algorithm, a failure detector or a service.
-func completeDescribed(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	names, how := completeRows(slices.Concat(catalog.All(), detector.Table), args)
+func (k known) completeDescribed(_ *cobra.Command, args []string, _ string) ([]string,
+	cobra.ShellCompDirective) {
+	names, how := completeRows(slices.Concat(k.Rows(), k.Detectors()), args)
 	for _, s := range ownServices {
 		if len(args) == 0 {
 			names = append(names, cobra.CompletionWithDesc(s.Name, s.Summary))

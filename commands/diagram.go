@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/algorithms/catalog"
 	"turnstile/bench/runs"
 	"turnstile/chaos/effect"
 	"turnstile/internal/input"
@@ -46,6 +45,7 @@ const diagramExample = `  orchestrator diagram --out run.svg
 
 // A diagramCall is one call of diagram.
 type diagramCall struct {
+	known
 	root     string
 	trial    int
 	from, to time.Duration
@@ -64,9 +64,9 @@ type subject struct {
 }
 
 // openSubject finds what a reference means.
-func openSubject(root, ref string) (*subject, error) {
+func (k known) openSubject(root, ref string) (*subject, error) {
 	if is, err := isSchedule(ref); err == nil && is {
-		schedule, err := readSchedule(ref)
+		schedule, err := k.readSchedule(ref)
 		return &subject{path: ref, schedule: schedule}, err
 	}
 	folder, err := results.Open(root, ref)
@@ -74,20 +74,20 @@ func openSubject(root, ref string) (*subject, error) {
 }
 
 // readSchedule reads the schedule in a file.
-func readSchedule(path string) (*replay.Schedule, error) {
+func (k known) readSchedule(path string) (*replay.Schedule, error) {
 	text, err := input.Read(path)
 	if err != nil {
 		return nil, err
 	}
-	schedule, err := replay.Parse(bytes.NewReader(text), catalog.Find)
+	schedule, err := replay.Parse(bytes.NewReader(text), k.Find)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return schedule, nil
 }
 
-func diagramCommand() Command {
-	c := &diagramCall{}
+func diagramCommand(k known) Command {
+	c := &diagramCall{known: k}
 	return Command{
 		Name:     "diagram [RUN | SCHEDULE]",
 		Short:    "Draw what happened in a run or a schedule",
@@ -97,7 +97,7 @@ func diagramCommand() Command {
 		Args:     atMostOne,
 		Complete: completeRun,
 		Check:    c.check,
-		Run:      onStored(&c.root, openSubject, c.run),
+		Run:      onStored(&c.root, c.openSubject, c.run),
 	}
 }
 
@@ -221,8 +221,8 @@ func (c *diagramCall) drawSchedule(path string, schedule *replay.Schedule) (stri
 }
 
 // openPast opens a trial of a stored run. The error says what is wrong with the run, or with --trial.
-func openPast(folder *results.Folder, trial int) (*runs.Past, error) {
-	past, err := runs.OpenPast(folder, trial)
+func (k known) openPast(folder *results.Folder, trial int) (*runs.Past, error) {
+	past, err := runs.OpenPast(k.Table, folder, trial)
 	switch {
 	case errors.As(err, new(runs.NoTrial)):
 		return nil, fmt.Errorf("--trial: %w", err)
@@ -237,7 +237,7 @@ func openPast(folder *results.Folder, trial int) (*runs.Past, error) {
 
 // drawRun draws a trial of a stored run.
 func (c *diagramCall) drawRun(ctx context.Context, folder *results.Folder) (string, error) {
-	past, err := openPast(folder, c.trial)
+	past, err := c.openPast(folder, c.trial)
 	if err != nil {
 		return "", err
 	}

@@ -34,7 +34,7 @@ var updateReadme = flag.Bool("update-readme", false, "bring the tables of algori
 // TestReadme wants the tables of algorithms to be what list --markdown prints.
 func TestReadme(t *testing.T) {
 	var table bytes.Buffer
-	if status := run(t.Context(), []string{"list", "--markdown"}, &table, os.Stderr); status != 0 {
+	if status := run(t.Context(), program{}, []string{"list", "--markdown"}, &table, os.Stderr); status != 0 {
 		t.Fatalf("list --markdown: exit status %d", status)
 	}
 	wantTable(t, "../docs/algorithms.md", "algorithms", table.String())
@@ -46,7 +46,7 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range append(pages, "../README.md") {
+	for _, path := range append(pages, "../README.md", "../CHANGELOG.md") {
 		text := codeForm.ReplaceAllString(page(t, path), "")
 		for _, found := range linkForm.FindAllStringSubmatch(text, -1) {
 			to, heading := filepath.Join(filepath.Dir(path), found[1]), found[2]
@@ -280,7 +280,7 @@ func runFault(t *testing.T, text string) {
 	}
 	switch {
 	case f.Network != nil: // no algorithm of mutual exclusion has two
-		row, _ := catalog.Find("bully-second-network")
+		row, _ := (catalog.Table{}).Find("bully-second-network")
 		scene := &chaos.Scene{Spec: row, Config: row.Explicit(nodes.Config{N: 5}), Measured: 3 * time.Second}
 		if err := f.Check(scene); err != nil {
 			t.Error(err)
@@ -295,7 +295,7 @@ func simulated(t *testing.T, args ...string) (status int, says string) {
 	t.Helper()
 	var out, errors bytes.Buffer
 	args = append([]string{"simulate", "-n", "5", "--think", "100ms", "--results", t.TempDir()}, args...)
-	status = run(t.Context(), args, &out, &errors)
+	status = run(t.Context(), program{}, args, &out, &errors)
 	return status, out.String() + errors.String()
 }
 
@@ -621,7 +621,7 @@ func TestOutcomesOfClaims(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := claim{ID: "J1", Verdict: "holds", Seen: "it was so", Runs: []claimRun{test.run}}
-			outcome, text := c.run(t.Context(), t.TempDir())
+			outcome, text := c.run(t.Context(), program{}, t.TempDir())
 			if outcome != test.outcome || !strings.Contains(text, test.prints) ||
 				strings.Contains(text, "it was so") != (outcome == check.Valid) {
 				t.Errorf("%v, want %v and %q:\n%s", outcome, test.outcome, test.prints, text)

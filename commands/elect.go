@@ -37,8 +37,8 @@ const electExample = `  orchestrator elect --algo bully -n 9
   orchestrator elect --algo bully -n 4 --initiators lowest --explain
   orchestrator elect --algo chang-roberts -n 32 --ids random:7 --initiators random:3`
 
-func electCommand() Command {
-	c := &benchCall{runCommand: electRuns}
+func electCommand(k known) Command {
+	c := &benchCall{runCommand: electRuns(k)}
 	c.setup.Set = "elect"
 	return Command{
 		Name:    "elect",
@@ -60,7 +60,7 @@ func electCommand() Command {
 // timers run out when nothing else is left.
 func (c *benchCall) tellElections(w io.Writer) error {
 	switch {
-	case !slices.Contains(electRuns.problems, c.Problem):
+	case !slices.Contains(electable, c.Problem):
 		return fmt.Errorf("--explain tells elections, and %s %s", c.Spec.Name, c.Problem.Misplaced)
 	case len(c.required.all) > 0:
 		return errors.New("--explain starts no run of which anything could be required: leave out --require")

@@ -32,21 +32,17 @@ func addSetup(f *pflag.FlagSet, s *runs.Setup, holds string) {
 }
 
 // checkSet returns an error unless runs may be stored in the set of a setup: it has a good name, and was not
-// published, unless --mixed is given. mixed is nil for a command that does not have that flag.
-func checkSet(s *runs.Setup, mixed *bool) error {
-	err := results.CheckNames(s.Results, s.Set)
-	if err != nil || mixed != nil && *mixed {
+// published.
+func checkSet(s *runs.Setup) error {
+	if err := results.CheckNames(s.Results, s.Set); err != nil {
 		return err
 	}
-	if err = results.CheckUnpublished(s.Results, s.Set); err != nil && mixed != nil {
-		err = fmt.Errorf("%w, or --mixed to change it", err)
-	}
-	return err
+	return results.CheckUnpublished(s.Results, s.Set)
 }
 
-// addMixed adds the flag that lets a command change a set that others refer to.
-func addMixed(f *pflag.FlagSet, mixed *bool, more string) {
-	f.BoolVar(mixed, "mixed", false, "change a set that was published"+more)
+// addMixed adds the flag that lets a command go on with the set of another version. when says with what.
+func addMixed(f *pflag.FlagSet, mixed *bool, when string) {
+	f.BoolVar(mixed, "mixed", false, when+"go on with a set that another commit of Turnstile began")
 }
 
 // rowsNamed returns the rows that find has by names; all without any.

@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"turnstile/algorithms/catalog"
 	"turnstile/bench/option"
 	"turnstile/internal/english"
 	"turnstile/internal/input"
@@ -83,6 +82,7 @@ const exploreExample = `  orchestrator explore --algo naive-broadcast -n 2
 
 // An exploreCall is one call of explore.
 type exploreCall struct {
+	known
 	explore.Options
 	algorithm string
 	checks    checkNames
@@ -96,8 +96,8 @@ type exploreCall struct {
 	removed    bool // a schedule that was saved earlier
 }
 
-func exploreCommand() Command {
-	c := &exploreCall{memory: defaultMemory(results.ThisMachine()),
+func exploreCommand(k known) Command {
+	c := &exploreCall{known: k, memory: defaultMemory(results.ThisMachine()),
 		timing: replay.Timing{Tick: time.Millisecond}}
 	return Command{
 		Name:    "explore",
@@ -114,7 +114,8 @@ func exploreCommand() Command {
 
 func (c *exploreCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&c.algorithm, "algo", "ricart-agrawala", "the algorithm, by `name` or alias (see list)")
+	c.algorithm = "ricart-agrawala"
+	f.Var(&rowFlag{&c.algorithm, c.known}, "algo", "the algorithm, by `name` or alias (see list)")
 	f.IntVarP(&c.Config.N, "nodes", "n", 2, "how many nodes ask for the critical section, or elect")
 	f.IntVar(&c.Entries, "entries", 1, "how often each of them asks, or may be told to campaign")
 	f.IntVar(&c.Campaigns, "campaigns", 0,
@@ -144,8 +145,8 @@ func (c *exploreCall) addTo(cmd *cobra.Command) {
 	f.Lookup("take").DefValue = "" // otherwise the help would say 1 of electors
 	f.BoolVar(&c.Config.Fenced, "fenced", false,
 		"have the resource demand fence numbers, and refuse what is written under a lower one than the highest")
-	addAlgorithmOptions(f, &c.Config, catalog.All())
-	completeOptions(cmd)
+	addAlgorithmOptions(f, &c.Config, c.Rows())
+	c.completeOptions(cmd)
 	f.IntVar(&c.Depth, "depth", 0, "how many steps to go (default to the end)")
 	f.Uint64Var(&c.States, "states", 0, "how many states to see (default all)")
 	f.Var(&c.memory, "memory", "how much memory to take")
@@ -161,16 +162,16 @@ func (c *exploreCall) addTo(cmd *cobra.Command) {
 	noZero(f, "states", "would be no state at all: leave it out for all")
 	common(f, "algo", "nodes", "entries", "check", "losses", "duplicates", "crashes", "restarts", "timing",
 		"depth", "memory", "save", "diagram", "json")
-	completeFlags(cmd, catalog.All())
+	c.completeFlags(cmd, c.Rows())
 	completeWith(cmd, "check", c.checks.known())
 }
 
 // resolve finds the algorithm, and checks the flags.
 func (c *exploreCall) resolve(s settings) (err error) {
-	if c.Spec, err = findAlgorithm(c.algorithm); err != nil {
+	if c.Spec, err = c.findAlgorithm(c.algorithm); err != nil {
 		return s.blame(err, "algo")
 	}
-	if c.Config, err = s.checkOptions(c.Spec, c.Config, s.rank("algo")); err != nil {
+	if c.Config, err = s.checkOptions(c.known, c.Spec, c.Config, s.rank("algo")); err != nil {
 		return err
 	}
 	c.Memory, c.Checks = uint64(c.memory), c.checks
@@ -194,10 +195,10 @@ func (c *exploreCall) resolve(s settings) (err error) {
 	}
 	if slices.Contains(c.Checks, replay.CheckMinority) && c.Spec.Exclusion().Minority == nil {
 		return fmt.Errorf("--check: %s promises nothing of a minority; these do: %s", c.Spec.Name,
-			strings.Join(namesOf(rowsWith(func(one *spec) bool { return one.Exclusion().Minority != nil })), ", "))
+			strings.Join(namesOf(c.with(func(one *spec) bool { return one.Exclusion().Minority != nil })), ", "))
 	}
 	c.Config = c.Spec.Explicit(c.Config)
-	return hinted(c.Validate())
+	return c.hinted(c.Validate())
 }
 
 // restsOnFIFO reports whether what is looked for rests on links that keep the order of their messages.
@@ -553,7 +554,7 @@ func (c *exploreCall) space() []string {
 	}
 	words = append(words, order)
 	if c.Timing != nil {
-		words = append(words, fmt.Sprintf("a latency of %v in ticks of %v", c.Timing.Latency, c.Timing.Tick))
+		words = append(words, fmt.Sprintf("a latency of %v in ticks of %v", &c.Timing.Latency, c.Timing.Tick))
 	}
 	return words
 }
@@ -580,7 +581,7 @@ func (c *exploreCall) document(x *explore.Result, elapsed time.Duration) map[str
 		d["contended"] = c.contended()
 	}
 	if c.Timing != nil {
-		d["latency"], d["tick_s"] = c.Timing.Latency, c.Timing.Tick.Seconds()
+		d["latency"], d["tick_s"] = &c.Timing.Latency, c.Timing.Tick.Seconds()
 	}
 	return d
 }

@@ -38,14 +38,15 @@ const exportExample = `  orchestrator runs export --to entries >entries.csv
 
 // An exportCall is one call of export.
 type exportCall struct {
+	known
 	root        string
 	to          string
 	trial       int // 0: all, or the first
 	from, until time.Duration
 }
 
-func exportCommand() Command {
-	c := &exportCall{}
+func exportCommand(k known) Command {
+	c := &exportCall{known: k}
 	return Command{
 		Name:     "export [RUN | SCHEDULE]",
 		Short:    "Write what happened in a run for other programs",
@@ -55,7 +56,7 @@ func exportCommand() Command {
 		Args:     atMostOne,
 		Complete: completeRun,
 		Check:    c.check,
-		Run:      onStored(&c.root, openSubject, c.run),
+		Run:      onStored(&c.root, c.openSubject, c.run),
 	}
 }
 
@@ -130,7 +131,7 @@ func (c *exportCall) extract(ctx context.Context, of *subject, trial int) (x *sp
 		played.History.Run(fold)
 		x, fault = &fold.Extract, func(uint32) string { return "" }
 	} else {
-		past, err := openPast(of.folder, trial)
+		past, err := c.openPast(of.folder, trial)
 		if err != nil {
 			return nil, nil, err
 		}

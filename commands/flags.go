@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"turnstile/algorithms/catalog"
 	"turnstile/internal/suggest"
 )
 
@@ -27,7 +26,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		hint := fmt.Sprintf("; see %s --help", cmd.CommandPath())
 		if takers := commandsWith(cmd.Root(), name); len(takers) > 0 {
-			hint = fmt.Sprintf(": %s does not take it%s; these do: %s", cmd.Name(), sinceOf(cmd.Name(), name),
+			hint = fmt.Sprintf(": %s does not take it%s; these do: %s", cmd.Name(), sinceOf(cmd, name),
 				strings.Join(takers, ", "))
 		} else if near := suggest.Nearest(name, flagNames(cmd.Flags())); near != "" {
 			hint = fmt.Sprintf(": did you mean --%s?", near)
@@ -46,22 +45,33 @@ func flagError(cmd *cobra.Command, err error) error {
 }
 
 // sinceOf says why a command does not take a flag, where somebody may expect that it does.
-func sinceOf(command, flag string) string {
+func sinceOf(cmd *cobra.Command, flag string) string {
+	command := cmd.Name()
 	since := map[string]string{
 		"explore resources": "it explores one resource, and several are instances that share no state",
 		"explore zipf":      "it explores one resource",
 		"explore work":      "it looks whether two are inside, and holds take no time there",
 		"explore receive":   "it tries every delay of every message",
 		"matrix n":          "its plans are about five nodes",
-		"matrix units":      "what rows say of plans is of the usual number",
+		"matrix units":      "its expectations hold for the default number of units",
 	}[command+" "+flag]
-	if command == "matrix" && slices.Contains(catalog.OptionNames(), flag) {
-		since = "what rows say of plans is of the defaults of their options"
+	if command == "matrix" && since == "" && runsTake(cmd.Root(), flag) {
+		since = "its expectations hold for the defaults of the options"
 	}
 	if since == "" {
 		return ""
 	}
 	return ", since " + since
+}
+
+// runsTake reports whether a flag is an option of an algorithm, as bench takes it.
+func runsTake(root *cobra.Command, flag string) bool {
+	bench, _, err := root.Find([]string{"bench"})
+	if err != nil {
+		return false
+	}
+	f := bench.Flags().Lookup(flag)
+	return f != nil && isOption(f)
 }
 
 // commandsWith names the commands that have a flag of that name, or of that letter. One that stands below

@@ -99,7 +99,7 @@ func calledIn(t *testing.T, dir string, args ...string) judgement {
 			r.json, r.error = out.String(), errs.String()
 			done <- r
 		}()
-		r.status = run(t.Context(), append(args, "--results", filepath.Dir(dir), dir), &out, &errs)
+		r.status = run(t.Context(), program{}, append(args, "--results", filepath.Dir(dir), dir), &out, &errs)
 	}()
 	select {
 	case r := <-done:
@@ -226,7 +226,7 @@ func simulatedRun(t testing.TB, args ...string) string {
 	}
 	args = append([]string{"simulate", "--results", dir}, strings.Fields(strings.Join(args, " "))...)
 	var errs bytes.Buffer
-	if status := run(t.Context(), args, io.Discard, &errs); status > 3 {
+	if status := run(t.Context(), program{}, args, io.Discard, &errs); status > 3 {
 		t.Fatalf("%v: %s", args, &errs)
 	}
 	return latestIn(t, dir)

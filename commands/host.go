@@ -107,10 +107,11 @@ func (c *hostCall) run(ctx context.Context, a *app) error {
 	if err := c.identify(); err != nil {
 		return err
 	}
-	c.node = cmp.Or(c.node, ownSibling("node"))
 	c.Folder = cmp.Or(c.Folder, filepath.Join(os.TempDir(), fmt.Sprintf("turnstile-%d-%s", os.Getuid(), c.Name)))
 	c.Version, c.Log, c.Programs = versions()["turnstile"], a.stderr, hostPrograms()
-	c.Programs[agent.NodeProgram] = []string{c.node}
+	if c.Programs[agent.NodeProgram] = a.nodeProgram(); c.node != "" {
+		c.Programs[agent.NodeProgram] = []string{c.node}
+	}
 	var conn *nats.Conn
 	err := c.RunAs.Files(func() (err error) {
 		conn, err = access.Connect(a.args[0], c.key, nats.Name("host "+c.Name), nats.Timeout(5*time.Second),

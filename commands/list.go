@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,8 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/algorithms/catalog"
-	"turnstile/algorithms/detector"
 	"turnstile/bench/option"
 	"turnstile/bench/service"
 	"turnstile/internal/english"
@@ -33,20 +32,21 @@ const listExample = `  orchestrator list
 
 // A listCall is one call of list.
 type listCall struct {
+	known
 	nodes.Config
 	json, markdown, columns bool
 	settings                settings
 }
 
-func listCommand() Command {
-	c := &listCall{}
+func listCommand(k known) Command {
+	c := &listCall{known: k}
 	return Command{
 		Name:     "list [NAME]",
 		Short:    "List the algorithms, failure detectors and services, or describe one",
 		Example:  listExample,
 		Options:  c.addTo,
 		Args:     atMostOne,
-		Complete: completeDescribed,
+		Complete: k.completeDescribed,
 		Instead:  "markdown",
 		Check:    c.settings.keep,
 		Run:      c.run,
@@ -57,8 +57,8 @@ func (c *listCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVarP(&c.N, "nodes", "n", 8, "for how many nodes to print the cost")
 	addOption(f, option.Find("units"), &c.Units)
-	addAlgorithmOptions(f, &c.Config, catalog.All())
-	completeOptions(cmd)
+	addAlgorithmOptions(f, &c.Config, c.Rows())
+	c.completeOptions(cmd)
 	f.BoolVar(&c.columns, "columns", false, "list the columns of result files, or those of a name")
 	f.BoolVar(&c.json, "json", false, "print JSON instead")
 	f.BoolVar(&c.markdown, "markdown", false, "print a table for a Markdown document instead")
@@ -71,25 +71,25 @@ func (c *listCall) run(_ context.Context, a *app) error {
 	if c.columns {
 		return c.listColumns(w, names)
 	}
-	rows, named := catalog.All(), byFlag+1
+	rows, named := c.Rows(), byFlag+1
 	if len(names) > 0 {
-		if row := detectorNamed(names[0]); row != nil {
+		if row := c.detectorNamed(names[0]); row != nil {
 			return listDetector(w, row, c.json)
 		}
 		if s := ownService(names[0]); s != nil {
 			return listService(w, s, c.json)
 		}
-		row, err := findAlgorithm(names[0])
+		row, err := c.findAlgorithm(names[0])
 		if err != nil {
 			return err
 		}
 		rows, named = []*spec{row}, byFlag
 	}
 	for _, row := range rows {
-		if err := row.Check(); err != nil {
+		if err := c.Check(row); err != nil {
 			return err
 		}
-		if _, err := c.settings.checkOptions(row, c.Config, named); err != nil {
+		if _, err := c.settings.checkOptions(c.known, row, c.Config, named); err != nil {
 			return err
 		}
 	}
@@ -105,22 +105,22 @@ func (c *listCall) run(_ context.Context, a *app) error {
 		return terminal.PrintJSON(w, list)
 	case c.markdown:
 		writeMarkdown(w, "| `--algo` | aliases | family | messages per entry | safety rests on | source |",
-			rowsOf(false), func(row *spec) []any { return []any{row.CostOf(c.Config).Formula} })
+			c.rowsOf(false), func(row *spec) []any { return []any{row.CostOf(c.Config).Formula} })
 		writeMarkdown(w, "\n| `--scheme` | aliases | family | elects | one leader rests on | source |",
-			rowsOf(true), electsWhom)
+			c.rowsOf(true), electsWhom)
 	case len(names) > 0:
 		kindOf(rows[0]).describe(w, rows[0], c.Config)
 		writeStory(w, rows[0], c.Config)
 	default:
 		costs := func(row *spec) []any {
 			cost := row.CostOf(row.Explicit(c.Config))
-			return []any{cost.Formula, cost.Any}
+			return []any{cmp.Or(cost.Formula, "not published"), cost.Any}
 		}
 		err := errors.Join(
-			writeList(w, rowsOf(false), costs, "NAME", "FAMILY", "MESSAGES PER ENTRY",
+			writeList(w, c.rowsOf(false), costs, "NAME", "FAMILY", "MESSAGES PER ENTRY",
 				fmt.Sprintf("N=%d", c.N)),
-			writeList(w, rowsOf(true), electsWhom, "SCHEME", "FAMILY", "ELECTS"),
-			writeDetectors(w),
+			writeList(w, c.rowsOf(true), electsWhom, "SCHEME", "FAMILY", "ELECTS"),
+			c.writeDetectors(w),
 			writeOwnServices(w))
 		fmt.Fprintln(w, "list NAME has the aliases, options, costs, model and source of one.")
 		return err
@@ -129,8 +129,8 @@ func (c *listCall) run(_ context.Context, a *app) error {
 }
 
 // rowsOf returns the algorithms whose runs are about who leads, or all others.
-func rowsOf(leads bool) []*spec {
-	return rowsWith(func(row *spec) bool { return check.ProblemOf(row).Leads == leads })
+func (k known) rowsOf(leads bool) []*spec {
+	return k.with(func(row *spec) bool { return check.ProblemOf(row).Leads == leads })
 }
 
 // writeList prints a line per algorithm, with what is said of it.
@@ -184,7 +184,7 @@ func writeInfo(w io.Writer, row *spec) (line func(name, text string)) {
 // writeSpec describes one algorithm.
 func writeSpec(w io.Writer, one *spec, c nodes.Config) {
 	c = one.Explicit(c)
-	line, cost := writeInfo(w, one), one.CostOf(c)
+	line := writeInfo(w, one)
 	line("safety", "rests on "+one.SafeIn(c).String())
 	if one.Fenced {
 		line("with --fenced", "safety rests on "+one.Effective.String())
@@ -214,6 +214,23 @@ func writeSpec(w io.Writer, one *spec, c nodes.Config) {
 	if one.Broadcasts(c) {
 		line("broadcasts", strings.Join(broadcasts(one, c), ", ")+": with --multicast one publish each")
 	}
+	writeCost(w, one, c)
+	identities := one.Exclusion().IdentitiesIn(c)
+	if len(identities) > 0 {
+		fmt.Fprintln(w, "\nheld to, after a run without faults:")
+	}
+	for _, i := range identities {
+		fmt.Fprintf(w, "  %s\n", i.Says)
+	}
+}
+
+// writeCost writes what an algorithm was published to cost.
+func writeCost(w io.Writer, one *spec, c nodes.Config) {
+	cost := one.CostOf(c)
+	if one.Exclusion().Cost == nil {
+		fmt.Fprintf(w, "\nno cost is published\n")
+		return
+	}
 	fmt.Fprintf(w, "\npublished messages per entry: %s\n", cost.Formula)
 	with := []string{english.Count(c.N, "node", "nodes")}
 	for _, o := range one.Options {
@@ -238,13 +255,6 @@ func writeSpec(w io.Writer, one *spec, c nodes.Config) {
 		hops = "hop"
 	}
 	fmt.Fprintf(w, "published synchronization delay: %s %s\n", cost.Delay, hops)
-	identities := one.Exclusion().IdentitiesIn(c)
-	if len(identities) > 0 {
-		fmt.Fprintln(w, "\nheld to, after a run without faults:")
-	}
-	for _, i := range identities {
-		fmt.Fprintf(w, "  %s\n", i.Says)
-	}
 }
 
 // writeParts writes what an algorithm is made of.
@@ -416,7 +426,7 @@ type columnEntry struct {
 }
 
 // columnEntries returns the columns of all tables, or those of a name, which may be that of a table.
-func columnEntries(name string) (all []columnEntry, err error) {
+func (k known) columnEntries(name string) (all []columnEntry, err error) {
 	var known []string
 	for _, file := range results.Tables() {
 		known = append(known, file)
@@ -426,7 +436,7 @@ func columnEntries(name string) (all []columnEntry, err error) {
 			}
 		}
 	}
-	for _, row := range catalog.All() {
+	for _, row := range k.Rows() {
 		for _, o := range row.Options {
 			column := results.OptionColumnOf(row.Name, o.Name)
 			if known = append(known, column); name == column {
@@ -448,7 +458,7 @@ func (c *listCall) listColumns(w io.Writer, names []string) error {
 		return errors.New("--columns and --markdown ask for different outputs: leave out one of the two; " +
 			"docs/columns.md has the columns as tables")
 	}
-	all, err := columnEntries(strings.Join(names, ""))
+	all, err := c.columnEntries(strings.Join(names, ""))
 	switch {
 	case err != nil:
 		return err
@@ -689,17 +699,17 @@ func writePitfalls(of *spec, line func(name, text string)) {
 }
 
 // writeDetectors prints a line per failure detector.
-func writeDetectors(w io.Writer) error {
+func (k known) writeDetectors(w io.Writer) error {
 	t := terminal.Table{Head: []string{"DETECTOR", "SUSPECTS"}}
-	for _, row := range detector.Table {
+	for _, row := range k.Detectors() {
 		t.Add(row.Name, row.Summary)
 	}
 	return errors.Join(t.Print(w), blankLine(w))
 }
 
 // detectorNamed returns the failure detector of that name; nil if there is none.
-func detectorNamed(name string) *spec {
-	row, err := row.Find("detector", detector.Table, name)
+func (k known) detectorNamed(name string) *spec {
+	row, err := row.Find("detector", k.Detectors(), name)
 	if err != nil {
 		return nil
 	}
@@ -759,8 +769,8 @@ func listDetector(w io.Writer, row *spec, asJSON bool) error {
 }
 
 // completeDetector completes the name of a failure detector.
-func completeDetector(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	names, how := completeRows(detector.Table, nil)
+func (k known) completeDetector(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	names, how := completeRows(k.Detectors(), nil)
 	return append(names, cobra.CompletionWithDesc(option.NoDetector, "none, even if the algorithm listens")), how
 }
 

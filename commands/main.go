@@ -15,19 +15,28 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/bench/cluster"
 	"turnstile/internal/input"
 	"turnstile/internal/unavailable"
 	"turnstile/judge/check"
 )
 
-// Main runs the command that the arguments of the program name, and returns its exit status.
-func Main() int {
+// A program is what this program is: the algorithms that it knows, and how it starts a node.
+type program struct {
+	known catalog.Table
+	node  []string // the program of a node, with its arguments; nil: the one beside this
+}
+
+// Main runs the command that the arguments of the program name, and returns its exit status. The program
+// knows the algorithms of a table, and starts nodes by a program of such arguments; nil: by the program node
+// beside it.
+func Main(table catalog.Table, node []string) int {
 	if err := cluster.CheckStart(); err != nil {
 		fmt.Fprintf(os.Stderr, "orchestrator: %v\n", err)
 		return usage
 	}
-	return run(interruptible(), os.Args[1:], os.Stdout, os.Stderr)
+	return run(interruptible(), program{table, node}, os.Args[1:], os.Stdout, os.Stderr)
 }
 
 // sameRequest is within how long signals are one request to end: timeout(1) sends its signal to the program
@@ -61,9 +70,9 @@ func interruptible() context.Context {
 }
 
 // run runs the command that args name, and returns its exit status.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+func run(ctx context.Context, p program, args []string, stdout, stderr io.Writer) int {
 	out := &output{Writer: stdout}
-	status := runTo(ctx, args, out, stderr)
+	status := runTo(ctx, p, args, out, stderr)
 	if out.err == nil || errors.Is(out.err, syscall.EPIPE) { // who closes a pipe has seen enough
 		return status
 	}
@@ -86,8 +95,8 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func runTo(ctx context.Context, args []string, stdout *output, stderr io.Writer) int {
-	a := &app{stdout: stdout, stderr: stderr}
+func runTo(ctx context.Context, p program, args []string, stdout *output, stderr io.Writer) int {
+	a := &app{program: p, stdout: stdout, stderr: stderr}
 	root := a.root()
 	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		plainUsages(root)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/algorithms/catalog"
 	"turnstile/bench/option"
 	"turnstile/bench/study"
 	"turnstile/chaos"
@@ -64,6 +63,8 @@ const matrixExample = `  orchestrator matrix
 
 // A matrixCall is one call of matrix.
 type matrixCall struct {
+	known  known
+	dryRun bool
 	study.Matrix
 	algorithms            []string
 	simulated, noProgress bool
@@ -73,8 +74,9 @@ type matrixCall struct {
 	mixed                 bool // of services and failovers
 }
 
-func matrixCommand() Command {
-	c := &matrixCall{}
+func matrixCommand(k known) Command {
+	c := &matrixCall{known: k}
+	c.Known = k.Table
 	c.Seed, c.Setup.Set = 1, "matrix"
 	c.failover.ttls, c.failover.Parallel = failoverTTLs, failoverParallel
 	return Command{
@@ -101,8 +103,7 @@ func (c *matrixCall) addTo(cmd *cobra.Command) {
 		"how long services take until the next client enters after a fault, in the set "+failoverSet)
 	f.DurationSliceVar(&c.failover.ttls, "ttl", c.failover.ttls,
 		"with --failover: `times` to live that clients ask for, with commas between")
-	addMixed(f, &c.mixed, ", or with --services or --failover: go on with one that another commit of "+
-		"Turnstile began")
+	addMixed(f, &c.mixed, "with --services or --failover: ")
 	f.IntVar(&c.failover.Parallel, "parallel", c.failover.Parallel,
 		"with --failover: how many runs are made at a time, which mostly sleep")
 	f.StringSliceVar(&c.algorithms, "algo", nil,
@@ -113,6 +114,7 @@ func (c *matrixCall) addTo(cmd *cobra.Command) {
 		"simulated %d, of failovers %d)", runsSimulated, failoverRuns))
 	noZero(f, "runs", "would make no run: write a number from 1, or leave it out")
 	f.Uint64Var(&c.Seed, "seed", c.Seed, "of the first run of each cell")
+	addDryRun(f, &c.dryRun)
 	addOption(f, option.Find("hosts"), &c.Hosts)
 	addOption(f, option.Find("place"), &c.Place)
 	addControl(f, &c.Setup.Control, &c.Setup.ControlKey)
@@ -120,7 +122,7 @@ func (c *matrixCall) addTo(cmd *cobra.Command) {
 	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
 	common(f, "services", "failover", "only", "algo", "faults", "simulated", "runs", "set", "json")
-	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	cmd.RegisterFlagCompletionFunc("algo", c.known.completeAlgorithm)
 	completeWith(cmd, "faults", planNames())
 }
 
@@ -139,12 +141,12 @@ func (c *matrixCall) check(s settings) (err error) {
 	case len(c.services.only) > 0:
 		return errors.New("--only picks services: add --services or --failover, or leave it out")
 	}
-	c.Rows, err = rowsNamed(c.algorithms, findAlgorithm, catalog.All())
+	c.Rows, err = rowsNamed(c.algorithms, c.known.findAlgorithm, c.known.Table.Rows())
 	if err == nil {
 		err = checkPlans(c.Faults)
 	}
 	if err == nil {
-		err = checkSet(&c.Setup, &c.mixed)
+		err = checkSet(&c.Setup)
 	}
 	if err == nil {
 		err = c.Check()
@@ -199,8 +201,11 @@ func (c *matrixCall) run(ctx context.Context, a *app) error {
 	case c.services.asked:
 		return c.matrixOfServices(ctx, a)
 	}
-	if err := equipFor(&c.Setup, c.Real); err != nil {
+	if err := a.equipFor(&c.Setup, c.Real); err != nil {
 		return err
+	}
+	if c.dryRun {
+		return a.tellDryRun(len(c.Cells())*c.Runs, c.Takes())
 	}
 	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "run")
 	cells, interrupted := c.Make(ctx)
@@ -226,19 +231,22 @@ func (c *matrixCall) run(ctx context.Context, a *app) error {
 }
 
 // printDiffering prints which cells are wrong, and how to repeat a run of each. A cell that no fault has hit
-// is counted apart. If no cell was hit, nothing is shown.
+// is counted apart, and so is one of a row that expects nothing. If no cell was hit, nothing is shown.
 func (c *matrixCall) printDiffering(a *app, cells []*study.Cell) {
-	differ, show, missed := 0, 0, 0
+	var t expectations
 	for _, cell := range cells {
 		r := cell.Wrong()
 		switch {
+		case r != nil && cell.Differs():
+			t.differ++
 		case cell.NotHit():
-			missed++
-		case r == nil:
-		case cell.Differs():
-			differ++
+			t.missed++
+		case r != nil:
+			t.unknown++
+		case len(cell.Spec.Faults) == 0:
+			t.free++
 		default:
-			show++
+			t.met++
 		}
 		if r == nil {
 			continue
@@ -250,11 +258,35 @@ func (c *matrixCall) printDiffering(a *app, cells []*study.Cell) {
 		a.printWrong(&c.Experiment, cell.Spec.Name+" under "+cell.Plan.Name,
 			commandOf(cell.Spec, &o, c.Real, o.Plan), r)
 	}
-	if missed == len(cells) {
+	if t.missed == len(cells) {
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 	}
-	fmt.Fprintf(a.stdout, "%s: %d differ from what the rows say, %d show nothing, %d not hit.\n",
-		english.Count(len(cells), "cell", "cells"), differ, show, missed)
+	fmt.Fprintf(a.stdout, "%s: %v.\n", english.Count(len(cells), "cell", "cells"), t)
+}
+
+// expectations counts cases by whether their runs met what is expected of them.
+type expectations struct {
+	met, differ int
+	unknown     int // inconclusive
+	missed      int // no fault hit anything
+	free        int // nothing is expected
+	left        int // cannot be run here
+}
+
+// String lists the counts; those of 0 are left out, except how many cases are as expected and how many are
+// not.
+func (t expectations) String() string {
+	text := fmt.Sprintf("%d as expected, %d not", t.met, t.differ)
+	for _, more := range []struct {
+		count int
+		says  string
+	}{{t.unknown, "inconclusive"}, {t.missed, "untested"},
+		{t.free, "not compared, since their rows expect nothing"}, {t.left, "not run"}} {
+		if more.count > 0 {
+			text += fmt.Sprintf(", %d %s", more.count, more.says)
+		}
+	}
+	return text
 }
 
 // A matrixOfSet is a matrix whose runs are those of a sweep.
@@ -264,12 +296,19 @@ type matrixOfSet interface {
 	Judge(context.Context) error
 }
 
+// errDryRun ends a command that was only to say what it would do.
+var errDryRun = errors.New("nothing was made")
+
 // makeMatrix makes the runs of a matrix that its set lacks, and judges all. interrupted says that some
-// are left.
+// are left. A dry run says how many there are, and ends with errDryRun.
 func (a *app) makeMatrix(ctx context.Context, m matrixOfSet, s *study.Sweep,
-	noProgress bool) (interrupted, err error) {
+	noProgress, dry bool) (interrupted, err error) {
 	if err := m.Resolve(); err != nil {
 		return nil, err
+	}
+	if dry {
+		_, left, err := s.Prepare()
+		return nil, cmp.Or(err, a.tellDryRun(left, m.Takes(ctx).High), errDryRun)
 	}
 	if len(s.Cells) > 0 {
 		interrupted = a.makeSet(ctx, s, m.Takes, noProgress)

@@ -46,7 +46,7 @@ func (c *matrixCall) checkServices(s settings) error {
 	if !s.given("set") {
 		x.Setup.Set = servicesSet
 	}
-	if err := checkSet(&x.Setup, &c.mixed); err != nil {
+	if err := checkSet(&x.Setup); err != nil {
 		return err
 	}
 	var known []string
@@ -81,7 +81,7 @@ func notForServices(s settings, flag string) error {
 // matrixOfServices makes the runs of all lines, and prints what they show.
 func (c *matrixCall) matrixOfServices(ctx context.Context, a *app) error {
 	m := &c.services.ServiceMatrix
-	if err := equipFor(&m.Setup, true); err != nil {
+	if err := a.equipFor(&m.Setup, true); err != nil {
 		return err
 	}
 	var out []notRun
@@ -100,7 +100,10 @@ func (c *matrixCall) matrixOfServices(ctx context.Context, a *app) error {
 		return err
 	}
 	m.Command = "orchestrator matrix --services"
-	interrupted, err := a.makeMatrix(ctx, m, &m.Sweep, c.noProgress)
+	interrupted, err := a.makeMatrix(ctx, m, &m.Sweep, c.noProgress, c.dryRun)
+	if errors.Is(err, errDryRun) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -179,29 +182,30 @@ func caseCells(c *study.ServiceCase) []any {
 
 // tell says which cases are not as expected, and sets the exit status.
 func (m *serviceMatrix) tell(a *app) {
-	differ, nothing, missed, left := 0, 0, 0, 0
+	var t expectations
 	for _, c := range m.Cases {
 		switch {
 		case c.Err != nil:
-			left++
+			t.left++
 			a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 		case c.Differs():
-			differ++
+			t.differ++
 			a.status = check.Violated.ExitCode()
 			fmt.Fprintf(a.trouble(), "DIFFERS  %d %s: %s (%s)\n", c.Line.Number, c.Line.Text(), c.Tells().Says,
 				c.Tells().Folder)
 		case c.ShowsNothing():
-			says := "shows nothing"
-			if nothing++; c.NotHit() {
-				nothing, missed, says = nothing-1, missed+1, "not hit"
+			says := "inconclusive"
+			if t.unknown++; c.NotHit() {
+				t.unknown, t.missed, says = t.unknown-1, t.missed+1, "untested"
 			}
 			a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 			fmt.Fprintf(a.stdout, "%s  %d %s: %s (%s)\n", says, c.Line.Number, c.Line.Text(), c.Tells().Says,
 				c.Tells().Folder)
+		default:
+			t.met++
 		}
 	}
-	fmt.Fprintf(a.stdout, "%s: %d differ from what is expected, %d show nothing, %d not hit, %d not run.\n",
-		english.Count(len(m.Cases), "line", "lines"), differ, nothing, missed, left)
+	fmt.Fprintf(a.stdout, "%s: %v.\n", english.Count(len(m.Cases), "line", "lines"), t)
 }
 
 // A failoverMatrix is what a call of matrix with --failover makes.
@@ -247,7 +251,7 @@ func (c *matrixCall) checkFailover(s settings) error {
 	if !s.given("set") {
 		x.Setup.Set = failoverSet
 	}
-	if err := checkSet(&x.Setup, &c.mixed); err != nil {
+	if err := checkSet(&x.Setup); err != nil {
 		return err
 	}
 	lines := study.FailoverLines()
@@ -272,7 +276,7 @@ func (c *matrixCall) checkFailover(s settings) error {
 // matrixOfFailovers makes the runs of all cases, and prints how long it takes until the next enters or leads.
 func (c *matrixCall) matrixOfFailovers(ctx context.Context, a *app) error {
 	m := &c.failover.Failover
-	if err := equipFor(&m.Setup, true); err != nil {
+	if err := a.equipFor(&m.Setup, true); err != nil {
 		return err
 	}
 	describeFailovers(ctx, m.Cases, serviceProgram)
@@ -290,7 +294,10 @@ func (c *matrixCall) matrixOfFailovers(ctx context.Context, a *app) error {
 		return err
 	}
 	m.Command = "orchestrator matrix --failover"
-	interrupted, err := a.makeMatrix(ctx, m, &m.Sweep, c.noProgress)
+	interrupted, err := a.makeMatrix(ctx, m, &m.Sweep, c.noProgress, c.dryRun)
+	if errors.Is(err, errDryRun) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -115,7 +115,7 @@ func TestServiceMatrix(t *testing.T) {
 			!strings.HasPrefix(says, "not run postgres: the program services, which has postgres,") ||
 			!strings.Contains(says, "18 nats-kv members=3 none L L L L") ||
 			!strings.Contains(says,
-				"4 lines: 0 differ from what is expected, 0 show nothing, 0 not hit, 2 not run.") {
+				"4 lines: 2 as expected, 0 not, 2 not run.") {
 			t.Errorf("call %d: status %d\n%s", i+1, status, says)
 		}
 	}

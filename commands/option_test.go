@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/option"
@@ -34,13 +35,13 @@ func beOrchestratorWithSpare() {
 	option.Table = append(option.Table, spare)
 	defer os.Exit(0)
 	if os.Args[1] != "command" {
-		os.Exit(Main())
+		os.Exit(Main(catalog.Table{}, nil))
 		return
 	}
 	row := mutex.Table[0]
 	o := option.Defaults()
 	o.Workload.Campaigns = 7
-	j, err := bench.Resolve(o, row, true)
+	j, err := bench.Resolve(catalog.Table{}, o, row, true)
 	if err != nil {
 		panic(err)
 	}
@@ -141,7 +142,7 @@ func TestFlagsRefuseZeros(t *testing.T) {
 // refusedByCommand reports whether the whole command refuses a flag, and names it.
 func refusedByCommand(cmd, arg, name string) bool {
 	var stderr bytes.Buffer
-	status := run(context.Background(), []string{cmd, arg}, io.Discard, &stderr)
+	status := run(context.Background(), program{}, []string{cmd, arg}, io.Discard, &stderr)
 	return status == usage && strings.Contains(stderr.String(), strings.TrimSuffix(name, "s"))
 }
 
@@ -158,7 +159,7 @@ func TestHelpIsOneScreen(t *testing.T) {
 		}
 		var help bytes.Buffer
 		words := append(strings.Fields(cmd.CommandPath())[1:], "--help")
-		run(context.Background(), words, &help, io.Discard)
+		run(context.Background(), program{}, words, &help, io.Discard)
 		if lines := strings.Count(help.String(), "\n"); lines > most {
 			t.Errorf("%q prints %d lines, more than %d", words, lines, most)
 		}

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"turnstile/algorithms/catalog"
 	"turnstile/bench/option"
 	"turnstile/nodes"
 	"turnstile/nodes/foreign"
@@ -80,7 +79,7 @@ func addAlgorithmOptions(f *pflag.FlagSet, c *nodes.Config, table []*spec) {
 
 // checkOptions validates the configuration c of an algorithm that was named at a level. Options that it does
 // not have are dropped if they were given at a lower one, such as in a file for many runs.
-func (s settings) checkOptions(row *spec, c nodes.Config, named rank) (nodes.Config, error) {
+func (s settings) checkOptions(k known, row *spec, c nodes.Config, named rank) (nodes.Config, error) {
 	c.Options = maps.Clone(c.Options)
 	maps.DeleteFunc(c.Options, func(name, _ string) bool {
 		return row.Option(name) == nil && s.rank(name) < named
@@ -88,7 +87,7 @@ func (s settings) checkOptions(row *spec, c nodes.Config, named rank) (nodes.Con
 	if row.Units.Most <= 1 && s.rank("units") < named { // it is for other algorithms
 		c.Units = 0
 	}
-	err := hinted(row.Validate(c))
+	err := k.hinted(row.Validate(c))
 	var fence *nodes.FenceError
 	if errors.As(err, &fence) && row.Family == foreign.ServiceOption && row.Option("fence") != nil {
 		fence.Option = "--with fence=on"
@@ -98,17 +97,17 @@ func (s settings) checkOptions(row *spec, c nodes.Config, named rank) (nodes.Con
 
 // hinted adds to an error about units which algorithms serve so many, or give one request so many, and to one
 // about fence numbers which hand them out.
-func hinted(err error) error {
+func (k known) hinted(err error) error {
 	var units *nodes.UnitsError
 	if errors.As(err, &units) {
-		units.Others = namesOf(rowsWith(func(one *spec) bool {
+		units.Others = namesOf(k.with(func(one *spec) bool {
 			most, take := max(1, one.Units.Most), max(1, one.Units.Take)
 			return take >= units.Take && most >= max(2, units.Units)
 		}))
 	}
 	var fence *nodes.FenceError
 	if errors.As(err, &fence) {
-		fence.Others = namesOf(rowsWith(func(one *spec) bool { return one.Fenced }))
+		fence.Others = namesOf(k.with(func(one *spec) bool { return one.Fenced }))
 	}
 	return err
 }
@@ -243,8 +242,14 @@ func groupedFlags(cmd *cobra.Command) string {
 // rowNamed returns the row that the command line names, or nil.
 func rowNamed(cmd *cobra.Command) *row.Row {
 	if f := cmd.Flags().Lookup("algo"); f != nil && f.Changed {
-		if row, err := catalog.Find(f.Value.String()); err == nil {
-			return row
+		value := f.Value
+		if o, is := value.(*once); is {
+			value = o.Value
+		}
+		if algo, is := value.(*rowFlag); is {
+			if row, err := algo.Find(algo.String()); err == nil {
+				return row
+			}
 		}
 	}
 	return nil

@@ -85,11 +85,14 @@ func (c *overheadCall) check(s settings) error {
 	case c.Warmup < 0:
 		return fmt.Errorf("--warmup %v: time does not run backwards", c.Warmup)
 	}
-	equip(&c.setup)
-	return c.Validate(c.setup)
+	return nil
 }
 
 func (c *overheadCall) run(ctx context.Context, a *app) error {
+	a.equip(&c.setup)
+	if err := c.Validate(c.setup); err != nil {
+		return err
+	}
 	c.setup.Set = "overhead"
 	var all []*runs.OverheadResult
 	algorithms := []string{bare.Ring, bare.Ricart}

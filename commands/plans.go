@@ -32,12 +32,13 @@ const plansExample = `  orchestrator plans
 
 // A plansCall is one call of plans.
 type plansCall struct {
+	known
 	algorithm string
 	json      bool
 }
 
-func plansCommand() Command {
-	c := &plansCall{}
+func plansCommand(k known) Command {
+	c := &plansCall{known: k}
 	return Command{
 		Name:     "plans [NAME]",
 		Short:    "List the plans of what goes wrong, or explain one",
@@ -53,7 +54,7 @@ func plansCommand() Command {
 func (c *plansCall) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.algorithm, "algo", "", "list the plans that fit this algorithm, by `name` or alias")
 	addJSON(cmd.Flags(), &c.json)
-	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	cmd.RegisterFlagCompletionFunc("algo", c.completeAlgorithm)
 	forOneCall(cmd, "algo")
 }
 
@@ -88,7 +89,7 @@ func (c *plansCall) run(_ context.Context, a *app) error {
 		}
 		plans, says = []*chaos.Plan{p}, func() { explainPlan(a.stdout, p) }
 	case c.algorithm != "":
-		row, err := findAlgorithm(c.algorithm)
+		row, err := c.findAlgorithm(c.algorithm)
 		if err != nil {
 			return err
 		}

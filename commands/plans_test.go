@@ -36,13 +36,13 @@ func TestDurationOfPlan(t *testing.T) {
 		{"--algo ricart --plan flapping-links --entries 100", 0, 0},
 		{"--algo ricart --plan one-way", 3 * time.Second, 300 * time.Millisecond},
 	} {
-		c := &benchCall{runCommand: anyRuns, Simulated: true}
+		c := &benchCall{runCommand: anyRuns(known{}), Simulated: true}
 		_, err := resolved(t, c, strings.Fields(test.args)...)
 		if err != nil || c.Duration != test.duration || c.Warmup != test.warmup {
 			t.Errorf("%s: %v after %v, %v", test.args, c.Duration, c.Warmup, err)
 		}
 	}
-	simulated := benchCall{runCommand: anyRuns, Simulated: true}
+	simulated := benchCall{runCommand: anyRuns(known{}), Simulated: true}
 	_, err := resolved(t, &simulated, "--algo", "bully", "--plan", "parted", "--duration", "3s")
 	if err == nil || !strings.Contains(err.Error(), "or measure for longer, with --duration 4s") {
 		t.Error(err)

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"os/exec"
 	"path/filepath"
 
@@ -21,6 +20,14 @@ var (
 
 // ownSibling returns the path of a program in the folder of this one.
 func ownSibling(name string) string { return filepath.Join(filepath.Dir(terminal.OwnPath()), name) }
+
+// nodeProgram returns the program of a node, with its arguments.
+func (p *program) nodeProgram() []string {
+	if p.node != nil {
+		return p.node
+	}
+	return []string{ownSibling("node")}
+}
 
 // serviceProgram returns the program that has a service, with its arguments. That of services-NAME has one
 // whose library takes too long to build.
@@ -43,7 +50,7 @@ func serviceProgram(name string) ([]string, error) {
 }
 
 // equip completes a setup by the programs that serve runs of processes.
-func equip(s *runs.Setup) {
+func (p *program) equip(s *runs.Setup) {
 	s.Versions = versions()
 	s.Broker = append([]string{terminal.OwnPath()}, brokerArgs...)
 	s.Proxy = append([]string{terminal.OwnPath()}, proxyArgs...)
@@ -51,12 +58,15 @@ func equip(s *runs.Setup) {
 	s.Services = serviceProgram
 	s.NodeGiven = s.Node != ""
 	s.Resource = append([]string{terminal.OwnPath()}, resourceArgs...)
-	s.Node = cmp.Or(s.Node, ownSibling("node"))
+	if !s.NodeGiven {
+		node := p.nodeProgram()
+		s.Node, s.NodeArgs = node[0], node[1:]
+	}
 }
 
 // equipFor is equip, and says what is wrong with the program of a node, if the runs are of processes.
-func equipFor(s *runs.Setup, real bool) error {
-	if equip(s); real {
+func (p *program) equipFor(s *runs.Setup, real bool) error {
+	if p.equip(s); real {
 		return s.CheckNode()
 	}
 	return nil

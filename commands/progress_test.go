@@ -41,7 +41,7 @@ func onTerminal(t *testing.T, args ...string) string {
 		shown <- string(text)
 	}()
 	var out bytes.Buffer
-	run(t.Context(), args, &out, terminal)
+	run(t.Context(), program{}, args, &out, terminal)
 	terminal.Close()
 	return <-shown
 }
@@ -76,7 +76,7 @@ func TestInterruptedCommands(t *testing.T) {
 		"explore -n 4":    "BOUNDED  nothing is wrong so far; ended by an interrupt",
 	} {
 		var out, errors bytes.Buffer
-		if status := run(ctx, strings.Fields(line), &out, &errors); status != 2 ||
+		if status := run(ctx, program{}, strings.Fields(line), &out, &errors); status != 2 ||
 			!strings.Contains(out.String(), says) || errors.Len() > 0 {
 			t.Errorf("%s, interrupted: exit status %d and\n%s%s", line, status, &out, &errors)
 		}

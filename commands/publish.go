@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,12 +26,13 @@ Exit status: 0 made, 2 the set cannot be published, 64 bad usage, 74 if it could
 
 // A publishCall is one call of publish.
 type publishCall struct {
+	known
 	root, to  string
 	histories bool
 }
 
-func publishCommand() Command {
-	c := &publishCall{}
+func publishCommand(k known) Command {
+	c := &publishCall{known: k}
 	return Command{
 		Name:     "publish SET",
 		Short:    "Make a folder and an archive of a set, to give it away",
@@ -46,7 +46,7 @@ func publishCommand() Command {
 }
 
 func (c *publishCall) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.to, "to", "", "the `folder` to make (default published/SET)")
+	cmd.Flags().StringVar(&c.to, "to", "", "the `folder` to make")
 	cmd.Flags().BoolVar(&c.histories, "histories", false, "the histories come along")
 	cmd.Flags().StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	forOneCall(cmd, "to", "histories")
@@ -60,13 +60,17 @@ func (c *publishCall) run(ctx context.Context, a *app, of verifiable) error {
 	} else if set == nil {
 		set = &results.Set{Path: of.run.Path, Runs: []*results.Folder{of.run}}
 	}
-	to := filepath.Clean(cmp.Or(c.to, filepath.Join("published", filepath.Base(set.Path))))
+	if c.to == "" {
+		return fmt.Errorf("where to is not said: name the folder to make, as in --to ../%s",
+			filepath.Base(set.Path))
+	}
+	to := filepath.Clean(c.to)
 	for _, path := range []string{to, to + results.ArchiveSuffix} {
 		if _, err := os.Lstat(path); err == nil {
 			return fmt.Errorf("%s is there: remove it, or name another folder with --to", path)
 		}
 	}
-	switch err := publish.Make(ctx, set, to, c.histories); {
+	switch err := publish.Make(ctx, c.Table, set, to, c.histories); {
 	case err != nil && ctx.Err() != nil:
 		return failure{errors.New("interrupted: nothing was published"), check.Inconclusive.ExitCode()}
 	case errors.As(err, new(*fs.PathError)):

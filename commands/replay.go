@@ -24,12 +24,12 @@ func (c *simulateCall) replay(a *app) error {
 		return fmt.Errorf("--replay: %w", err)
 	}
 	path := input.Name(c.schedule)
-	schedule, err := replay.Parse(bytes.NewReader(text), catalog.Find)
+	schedule, err := replay.Parse(bytes.NewReader(text), c.Find)
 	if err != nil {
 		return fmt.Errorf("--replay: %s: %w", path, err)
 	}
 	if c.asked != "" {
-		asked, err := catalog.Find(c.asked)
+		asked, err := c.Find(c.asked)
 		if err != nil {
 			return err
 		}

@@ -27,7 +27,7 @@ func TestSchedulesOfTheAlgorithmsAreReplayed(t *testing.T) {
 		story, end := told[:last+1], told[last+1:]
 
 		var out, errs bytes.Buffer
-		status := run(t.Context(), []string{"simulate", "--replay", path}, &out, &errs)
+		status := run(t.Context(), program{}, []string{"simulate", "--replay", path}, &out, &errs)
 		story = strings.TrimSuffix("  "+strings.ReplaceAll(story, "\n", "\n  "), "  ")
 		if story == "" || !strings.Contains(out.String(), "\n\n"+story+"\n") {
 			t.Errorf("%s: it tells\n%s%s\nand not\n%s", path, &out, &errs, story)
@@ -49,7 +49,8 @@ func TestSchedulesThatEndEarlyBreakNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out, errs bytes.Buffer
-		if status := run(t.Context(), []string{"simulate", "--replay", path}, &out, &errs); status != 2 ||
+		status := run(t.Context(), program{}, []string{"simulate", "--replay", path}, &out, &errs)
+		if status != 2 ||
 			!strings.Contains(out.String(), "the schedule ends, and no promise was broken by then") {
 			t.Errorf("%.40q: the exit status is %d\n%s%s", text, status, &out, &errs)
 		}

@@ -20,10 +20,11 @@ import (
 )
 
 const reportHelp = `Write a report of a set: report.html, one file that needs no network and no script, and
-the same as report.md, into the folder of the set or --out. It says what was run, on what and by which
-commands, ranks the algorithms, and draws messages, throughput and waits against the number of nodes,
-percentiles, fairness, elections, what faults did, the fault matrix and who led, as far as the set has
-runs about that. Each picture is in the folder report beside it, as SVG, with its data as CSV.
+the same as report.md, into the folder of the set or --out. It draws messages per entry against the
+synchronization delay, messages, throughput and waits against the number of nodes, percentiles,
+fairness, the fault matrix, who led, elections and what faults did, as far as the set has runs about
+that. Behind the pictures it ranks the algorithms, and says what was run, on what and by which
+commands. Each picture is in the folder report beside it, as SVG, with its data as CSV.
 
 Only valid trials are ranked and drawn; the others are counted. docs/sets.md explains all of it.
 
@@ -40,10 +41,13 @@ const reportExample = `  orchestrator report lan
   orchestrator report lan --picture throughput-1 --out throughput.svg`
 
 // A reportCall is one call of report.
-type reportCall struct{ root, out, picture string }
+type reportCall struct {
+	known
+	root, out, picture string
+}
 
-func reportCommand() Command {
-	c := &reportCall{}
+func reportCommand(k known) Command {
+	c := &reportCall{known: k}
 	return Command{
 		Name:     "report SET",
 		Short:    "Write a report of a set of runs, as HTML and Markdown",
@@ -73,7 +77,7 @@ func (c *reportCall) run(_ context.Context, a *app) error {
 	}
 	name := filepath.Base(set.Path)
 	program := terminal.Invoked()
-	p, err := setpage.Make(set, name, setpage.Calls{Program: program, Runs: name,
+	p, err := setpage.Make(c.Table, set, name, setpage.Calls{Program: program, Runs: name,
 		Command: program + " report " + terminal.ShellQuoted(args[0])})
 	for _, d := range p.Damaged {
 		fmt.Fprintln(a.stderr, d)

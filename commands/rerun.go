@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/algorithms/catalog"
 	"turnstile/bench"
 	"turnstile/bench/runs"
 	"turnstile/internal/english"
@@ -40,12 +39,13 @@ const rerunExample = `  orchestrator rerun
 
 // A rerunCall is one call of rerun.
 type rerunCall struct {
+	known
 	benchCall
 	nats rank // where the server was named
 }
 
-func rerunCommand() Command {
-	c := &rerunCall{}
+func rerunCommand(k known) Command {
+	c := &rerunCall{known: k}
 	return Command{
 		Name:     "rerun [RUN]",
 		Short:    "Make a stored run again, and compare the outcome",
@@ -84,11 +84,11 @@ func (c *rerunCall) run(ctx context.Context, a *app, folder *results.Folder) err
 	if err != nil {
 		return failure{err, check.Inconclusive.ExitCode()}
 	}
-	row, err := catalog.Of(record.Options.Algorithm, record.Options.Config)
+	row, err := c.Of(record.Options.Algorithm, record.Options.Config)
 	if err != nil {
 		return failure{err, check.Inconclusive.ExitCode()}
 	}
-	if why := incomparable(folder); why != "" {
+	if why := c.incomparable(folder); why != "" {
 		fmt.Fprintf(a.stderr, "orchestrator: there is nothing to compare the new run with: %s\n", why)
 	}
 	server := c.NATS
@@ -101,10 +101,10 @@ func (c *rerunCall) run(ctx context.Context, a *app, folder *results.Folder) err
 	if c.setup.Set == "" {
 		c.setup.Set = filepath.Base(filepath.Dir(folder.Path))
 	}
-	if err := checkSet(&c.setup, nil); err != nil {
+	if err := checkSet(&c.setup); err != nil {
 		return err
 	}
-	job, err := bench.Resolve(c.Options, row, record.Simulated)
+	job, err := bench.Resolve(c.Table, c.Options, row, record.Simulated)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (c *rerunCall) run(ctx context.Context, a *app, folder *results.Folder) err
 	if r == nil {
 		return made
 	}
-	compared := compareWith(folder, r)
+	compared := c.compareWith(folder, r)
 	if c.json {
 		err = printRerun(a.stdout, folder, r, compared)
 		if made != nil && !told(r, made) {
@@ -129,8 +129,8 @@ func (c *rerunCall) run(ctx context.Context, a *app, folder *results.Folder) err
 }
 
 // incomparable says why nothing can be compared with the run in a folder; nothing if something can be.
-func incomparable(folder *results.Folder) string {
-	switch s, err := runs.ReadSummary(folder); {
+func (k known) incomparable(folder *results.Folder) string {
+	switch s, err := runs.ReadSummary(k.Table, folder); {
 	case err != nil:
 		return err.Error()
 	case len(s.Rows) == 0 && s.Record.Unfinished():
@@ -142,8 +142,8 @@ func incomparable(folder *results.Folder) string {
 }
 
 // compareWith compares a run with that in a folder, which it was made after.
-func compareWith(first *results.Folder, again *runs.Run) *runs.Comparison {
-	was, err := runs.ReadSummary(first)
+func (k known) compareWith(first *results.Folder, again *runs.Run) *runs.Comparison {
+	was, err := runs.ReadSummary(k.Table, first)
 	if err != nil {
 		return &runs.Comparison{Unknown: []string{err.Error()}}
 	}

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,7 +47,7 @@ func (a *app) root() *cobra.Command {
 		"configuration `file` (default turnstile.yaml, if it is there)")
 	oneValueEach(root.PersistentFlags())
 	cobra.EnableCommandSorting = false
-	for _, c := range Commands() {
+	for _, c := range Commands(a.known) {
 		cmd := c.in(a)
 		if cmd.GroupID = c.Group; c.Group != "" && !root.ContainsGroup(c.Group) {
 			root.AddGroup(&cobra.Group{ID: c.Group, Title: c.Group})
@@ -62,6 +63,11 @@ func (a *app) root() *cobra.Command {
 	root.InitDefaultHelpCmd()
 	refuseUnknown(root)
 	return root
+}
+
+// Manual returns the commands with their whole help, for manual pages and completions.
+func Manual() *cobra.Command {
+	return (&app{stdout: io.Discard, stderr: io.Discard, manual: true}).root()
 }
 
 // moved returns what says where a word has gone that was a command.

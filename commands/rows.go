@@ -16,6 +16,9 @@ import (
 
 type spec = row.Row
 
+// known is the table of algorithms that the program knows, as commands look them up.
+type known struct{ catalog.Table }
+
 // namesOf returns the names of the rows of a table.
 func namesOf(table []*spec) (names []string) {
 	for _, row := range table {
@@ -56,9 +59,9 @@ func noService(name string) error {
 		"with make services", name)
 }
 
-// findAlgorithm is catalog.Find, and says of the name of a service what runs that.
-func findAlgorithm(name string) (*spec, error) {
-	row, err := catalog.Find(name)
+// findAlgorithm is Find, and says of the name of a service what runs that.
+func (k known) findAlgorithm(name string) (*spec, error) {
+	row, err := k.Find(name)
 	if err == nil {
 		return row, nil
 	}
@@ -80,9 +83,27 @@ func findAlgorithm(name string) (*spec, error) {
 	return nil, err
 }
 
-// rowsWith returns the algorithms that something holds of.
-func rowsWith(holds func(*spec) bool) (rows []*spec) {
-	for _, row := range catalog.All() {
+// findElector is FindElector, as runCommand has it.
+func (k known) findElector(name string) (*spec, error) { return k.FindElector(name) }
+
+// A rowFlag is a flag that names an algorithm.
+type rowFlag struct {
+	name *string
+	known
+}
+
+// Set implements pflag.Value.
+func (f *rowFlag) Set(text string) error { *f.name = text; return nil }
+
+// String implements pflag.Value.
+func (f *rowFlag) String() string { return *f.name }
+
+// Type implements pflag.Value.
+func (*rowFlag) Type() string { return "string" }
+
+// with returns the algorithms that something holds of.
+func (k known) with(holds func(*spec) bool) (rows []*spec) {
+	for _, row := range k.Rows() {
 		if holds(row) {
 			rows = append(rows, row)
 		}

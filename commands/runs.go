@@ -16,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/algorithms/catalog"
 	"turnstile/bench/option"
 	"turnstile/bench/runs"
 	"turnstile/internal/format"
@@ -41,6 +40,7 @@ const runsExample = `  orchestrator runs
 
 // A runsCall is one call of runs.
 type runsCall struct {
+	known
 	root                          string
 	algorithm, verdict, kind, set string // only those; empty: all
 	nodes, newest                 int    // 0: all
@@ -56,8 +56,8 @@ var (
 const runHelp = `RUN is the path of a run's folder, set/run, the name of the run alone, or latest (the
 default).`
 
-func runsCommand() Command {
-	c := &runsCall{}
+func runsCommand(k known) Command {
+	c := &runsCall{known: k}
 	return Command{
 		Name:    "runs [SET]",
 		Short:   "List the stored runs",
@@ -86,7 +86,7 @@ func (c *runsCall) addTo(cmd *cobra.Command) {
 	forOneCall(cmd, "algo", "verdict", "kind", "set", "nodes", "newest", "csv")
 	completeWith(cmd, "verdict", runVerdicts)
 	completeWith(cmd, "kind", runKinds)
-	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	cmd.RegisterFlagCompletionFunc("algo", c.completeAlgorithm)
 }
 
 // takeSet takes the set that is named without --set.
@@ -134,7 +134,7 @@ func (c *runsCall) run(_ context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.algorithm, err = knownAlgorithm(c.algorithm, all); err != nil {
+	if c.algorithm, err = c.knownAlgorithm(c.algorithm, all); err != nil {
 		return err
 	}
 	if err := c.checkSet(all); err != nil {
@@ -203,8 +203,8 @@ func isReport(path string) bool {
 
 // knownAlgorithm returns the name of the algorithm that goes by a name, which may be one of a run that this
 // program has no row for.
-func knownAlgorithm(name string, all []*runs.Overview) (string, error) {
-	row, err := catalog.Find(name)
+func (k known) knownAlgorithm(name string, all []*runs.Overview) (string, error) {
+	row, err := k.Find(name)
 	switch {
 	case name == "" || slices.ContainsFunc(all, func(o *runs.Overview) bool { return o.Algorithm == name }):
 		return name, nil

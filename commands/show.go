@@ -29,12 +29,13 @@ const showExample = `  orchestrator show
 
 // A showCall is one call of show.
 type showCall struct {
+	known
 	root string
 	json bool
 }
 
-func showCommand() Command {
-	c := &showCall{}
+func showCommand(k known) Command {
+	c := &showCall{known: k}
 	return Command{
 		Name:    "show [RUN]",
 		Short:   "Print the summary of a stored run again",
@@ -51,7 +52,7 @@ func showCommand() Command {
 }
 
 func (c *showCall) run(_ context.Context, a *app, folder *results.Folder) error {
-	s, err := runs.ReadSummary(folder)
+	s, err := runs.ReadSummary(c.Table, folder)
 	switch tables := (runs.TablesError{}); {
 	case errors.As(err, &tables):
 		err = fmt.Errorf("%w; %s", err, recorded(folder))

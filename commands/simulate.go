@@ -41,8 +41,8 @@ type simulateCall struct {
 	shrink   bool
 }
 
-func simulateCommand() Command {
-	c := &simulateCall{benchCall: benchCall{runCommand: anyRuns}}
+func simulateCommand(k known) Command {
+	c := &simulateCall{benchCall: benchCall{runCommand: anyRuns(k)}}
 	c.Latency = simulatedLatency
 	c.setup.Set = "simulate"
 	c.Simulated = true
@@ -68,7 +68,7 @@ func (c *simulateCall) addTo(cmd *cobra.Command) {
 	group(f, option.Running)
 	common(f, "replay", "shrink")
 	forOneCall(cmd, "shrink", "require")
-	completeFlags(cmd, c.table())
+	c.completeFlags(cmd, c.table())
 }
 
 // check completes the call, and says what is wrong with it, if anything is.

@@ -12,8 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/algorithms/catalog"
-	"turnstile/algorithms/election"
 	"turnstile/bench/option"
 	"turnstile/bench/study"
 	"turnstile/chaos/effect"
@@ -57,15 +55,18 @@ const splitBrainExample = `  orchestrator split-brain
 
 // A splitBrainCall is one call of split-brain.
 type splitBrainCall struct {
+	known  known
+	dryRun bool
 	study.SplitBrain
 	schemes, cuts         []string
 	options               nodes.Config // those of schemes
 	simulated, noProgress bool
-	mixed, json           bool
+	json                  bool
 }
 
-func splitBrainCommand() Command {
-	c := &splitBrainCall{}
+func splitBrainCommand(k known) Command {
+	c := &splitBrainCall{known: k}
+	c.Known = k.Table
 	c.Setup.Set = "split-brain"
 	return Command{
 		Name:    "split-brain",
@@ -95,29 +96,29 @@ func (c *splitBrainCall) addTo(cmd *cobra.Command) {
 	noZero(f, "for", "would be no time at all: leave it out for "+study.Usual.String())
 	noZero(f, "duration", "would be no run at all: leave it out for as long as each scheme needs")
 	f.BoolVar(&c.simulated, "simulated", false, "on virtual time")
+	addDryRun(f, &c.dryRun)
 	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default a fresh one)")
 	addOption(f, option.Find("hosts"), &c.Hosts)
 	addOption(f, option.Find("place"), &c.Place)
 	addControl(f, &c.Setup.Control, &c.Setup.ControlKey)
 	addSetup(f, &c.Setup, "the table and the runs")
-	addMixed(f, &c.mixed, "")
-	addAlgorithmOptions(f, &c.options, election.Table)
-	completeOptions(cmd)
+	addAlgorithmOptions(f, &c.options, c.known.Electors())
+	c.known.completeOptions(cmd)
 	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
 	common(f, "algo", "nodes", "cut", "for", "simulated", "set", "json")
-	completeWith(cmd, "algo", namesOf(election.Table))
+	completeWith(cmd, "algo", namesOf(c.known.Electors()))
 }
 
 // check completes the call, and says what is wrong with it, if anything is.
 func (c *splitBrainCall) check(s settings) (err error) {
 	if s.rank("algo") < byFlag { // algorithms that are set elsewhere are for other runs
 		c.schemes = slices.DeleteFunc(c.schemes, func(name string) bool {
-			row, err := catalog.Find(strings.TrimSpace(name))
+			row, err := c.known.Find(strings.TrimSpace(name))
 			return err == nil && !check.ProblemOf(row).Leads
 		})
 	}
-	if c.Rows, err = rowsNamed(c.schemes, election.Find, election.Table); err != nil {
+	if c.Rows, err = rowsNamed(c.schemes, c.known.FindElector, c.known.Electors()); err != nil {
 		return fmt.Errorf("--algo: %w", err)
 	}
 	for _, text := range c.cuts {
@@ -133,7 +134,7 @@ func (c *splitBrainCall) check(s settings) (err error) {
 	if err := c.Check(); err != nil {
 		return err
 	}
-	return checkSet(&c.Setup, &c.mixed)
+	return checkSet(&c.Setup)
 }
 
 // show returns the command line that shows a run of the comparison.
@@ -142,10 +143,13 @@ func (c *splitBrainCall) show(run string) string {
 }
 
 func (c *splitBrainCall) run(ctx context.Context, a *app) error {
-	if err := equipFor(&c.Setup, c.Real); err != nil {
+	if err := a.equipFor(&c.Setup, c.Real); err != nil {
 		return err
 	}
 	a.onlyRows(c.json)
+	if c.dryRun {
+		return a.tellDryRun(c.Count(), c.Takes())
+	}
 	bar := a.follow(&c.Experiment, c.noProgress, c.Takes(), "run")
 	all, interrupted := c.Run(ctx)
 	bar.clear()
@@ -184,7 +188,7 @@ func (c *splitBrainCall) printSplitBrain(a *app, rows []results.SplitBrainRow, f
 	}
 	fmt.Fprintf(a.stdout, "%s, cut %s at 1s for %s; seed %d\n\n", english.Count(c.N, "node", "nodes"),
 		strings.Join(cuts, " and "), lasts, c.Seed)
-	writeSplitBrain(a.stdout, rows)
+	c.known.writeSplitBrain(a.stdout, rows)
 	differ := c.list(a.stdout, "DIFFERS", rows, func(r *results.SplitBrainRow) string { return r.Differs })
 	unknown := c.list(a.stdout, "INCONCLUSIVE", rows, func(r *results.SplitBrainRow) string {
 		if r.Differs != "" {
@@ -200,15 +204,9 @@ func (c *splitBrainCall) printSplitBrain(a *app, rows []results.SplitBrainRow, f
 	case failed != "" || unknown > 0 || nothing == len(rows):
 		a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 	}
-	says := ""
-	if nothing > 0 {
-		says = fmt.Sprintf(", and %d of them show nothing", nothing)
-	}
-	if unknown > 0 {
-		says += fmt.Sprintf(", and of %d it cannot be said", unknown)
-	}
-	fmt.Fprintf(a.stdout, "%s: %d differ from what the rows say%s.\n",
-		english.Count(len(rows), "partition", "partitions"), differ, says)
+	fmt.Fprintf(a.stdout, "%s: %v.\n", english.Count(len(rows), "partition", "partitions"),
+		expectations{met: len(rows) - differ - unknown - nothing, differ: differ, unknown: unknown,
+			missed: nothing})
 }
 
 // list lists the rows of which there is something to say, and returns how many there are.
@@ -259,15 +257,15 @@ func showsNothing(out io.Writer, rows []results.SplitBrainRow) (count int) {
 		}
 	}
 	for _, why := range reasons {
-		fmt.Fprintf(out, "SHOWS NOTHING  %s: %s\n", english.List(schemes[why]), why)
+		fmt.Fprintf(out, "UNTESTED  %s: %s\n", english.List(schemes[why]), why)
 	}
 	return count
 }
 
 // writeSplitBrain prints a line for each scheme and partition, then what the words mean, and why.
-func writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
+func (k known) writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
 	t := terminal.Table{
-		Head: []string{"SCHEME", "CUT", "LEADER IN", "ITS ROW SAYS", "SIDES", "LED, BY SIDE", "TWO LED",
+		Head: []string{"SCHEME", "CUT", "LEADER IN", "EXPECTED", "SIDES", "LED, BY SIDE", "TWO LED",
 			"IN ONE TERM", "CHANGES", "MINORITY LED", "ALL AGREED", "MESSAGES", "RUN"},
 		Drops: []string{"RUN", "MESSAGES", "CHANGES", "IN ONE TERM", "ALL AGREED", "SIDES", "MINORITY LED"}}
 	longer := false
@@ -279,11 +277,11 @@ func writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
 		}
 		says := cmp.Or(r.Says, "nothing")
 		if r.ShowsNothing != "" {
-			says += " (not shown)"
+			says += " (untested)"
 		}
 		t.Add(r.Algorithm, cuts, r.LeaderIn, says, r.Cut, cmp.Or(r.Leaders, "no cut"),
 			format.Seconds(r.TwoLeadersS), format.Seconds(r.TwoLeadersInTermS), format.Whole(r.Changes),
-			minorityLed(r), agreedAfter(r), messagesOf(r), r.Run)
+			minorityLed(r), agreedAfter(r), k.messagesOf(r), r.Run)
 	}
 	t.Print(out)
 	fmt.Fprintln(out)
@@ -335,8 +333,8 @@ func agreedAfter(r *results.SplitBrainRow) string {
 }
 
 // messagesOf says how many messages there were beside heartbeats.
-func messagesOf(r *results.SplitBrainRow) string {
-	row, err := election.Find(r.Algorithm)
+func (k known) messagesOf(r *results.SplitBrainRow) string {
+	row, err := k.FindElector(r.Algorithm)
 	if err == nil && !slices.ContainsFunc(row.Messages, func(k nodes.MessageKind) bool { return !k.Heartbeat }) {
 		return "heartbeats alone"
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/election"
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
@@ -23,7 +24,7 @@ import (
 func said(t *testing.T, wantStatus int, args ...string) string {
 	t.Helper()
 	var out, errors bytes.Buffer
-	if got := run(t.Context(), args, &out, &errors); got != wantStatus {
+	if got := run(t.Context(), program{}, args, &out, &errors); got != wantStatus {
 		t.Fatalf("%v: exit status %d, want %d\n%s%s", args, got, wantStatus, &out, &errors)
 	}
 	return out.String()
@@ -47,7 +48,7 @@ func TestSummaryIsTheSameWhereverItComesFrom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := runs.ReadSummary(folder)
+		s, err := runs.ReadSummary(catalog.Table{}, folder)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +73,7 @@ func TestJudgingIsInterrupted(t *testing.T) {
 	}
 	o := option.Defaults()
 	o.Config.N, o.Entries, o.Duration, o.Warmup = 2, 60, 0, 0
-	job, err := bench.Resolve(o, spec, false)
+	job, err := bench.Resolve(catalog.Table{}, o, spec, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,7 @@ func TestJudgingIsInterrupted(t *testing.T) {
 		r.Folder.Path) + "\n"; !strings.Contains(summary.String(), "INCONCLUSIVE  nothing was judged\n"+want) {
 		t.Errorf("%q is not in\n%s", want, &summary)
 	}
-	if _, err := runs.Reopen(ctx, r.Folder); !errors.Is(err, runs.ErrNotJudged) {
+	if _, err := runs.Reopen(ctx, catalog.Table{}, r.Folder); !errors.Is(err, runs.ErrNotJudged) {
 		t.Errorf("judged again and interrupted, it ends with %v", err)
 	}
 	if again := said(t, 0, "verify"); !strings.Contains(again, "nobody had judged the trial to its end") {
@@ -109,7 +110,7 @@ func TestInterruptedBetweenTrials(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	var out, errors bytes.Buffer
 	args := strings.Fields("simulate --algo ring -n 2 --entries 50 --trials 3")
-	status := run(ctx, args, writeFunc(func(b []byte) (int, error) {
+	status := run(ctx, program{}, args, writeFunc(func(b []byte) (int, error) {
 		if bytes.HasPrefix(b, []byte("    1  valid")) {
 			interrupt()
 		}

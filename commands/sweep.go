@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
-	"turnstile/algorithms/catalog"
 	"turnstile/bench"
 	"turnstile/bench/compare"
 	"turnstile/bench/option"
@@ -66,6 +65,8 @@ const sweepExample = `  orchestrator sweep --algo ricart,suzuki,maekawa -n 4,8,1
 
 // A sweepCall is one call of sweep.
 type sweepCall struct {
+	dryRun          bool
+	known           known
 	study.RateSweep // its Sweep alone, unless a rate is to be found
 	find            bool
 	lists           map[string]*listFlag
@@ -87,8 +88,9 @@ const mostRuns = 100_000
 // longSweep is what takes so long that a user has to ask for it.
 const longSweep = 24 * time.Hour
 
-func sweepCommand() Command {
-	c := &sweepCall{}
+func sweepCommand(k known) Command {
+	c := &sweepCall{known: k}
+	c.Known = k.Table
 	c.Seed, c.Trials, c.Setup.Set, c.WaitBound = 1, 5, "sweep", time.Second
 	return Command{
 		Name:    "sweep [FILE]",
@@ -113,15 +115,17 @@ func (c *sweepCall) addTo(cmd *cobra.Command) {
 	f.DurationVar(&c.WaitBound, "wait-bound", c.WaitBound,
 		"with --rate find: the longest 99th percentile of waits at a rate that is served")
 	noZero(f, "wait-bound", "is shorter than any wait: write a longer time, or leave it out")
-	addMixed(f, &c.Mixed, ", or go on with one that another commit of Turnstile began")
+	addMixed(f, &c.Mixed, "")
+	addDryRun(f, &c.dryRun)
 	f.BoolVar(&c.anyLength, "any-length", false, "start even if it takes more than a day")
-	f.BoolVar(&c.json, "json", false, "with --rate find: print the rates as one JSON document instead")
-	forOneCall(cmd, "json", "simulated", "trials", "seed", "wait-bound", "mixed", "any-length")
+	f.BoolVar(&c.json, "json", false, "with --rate find or --dry-run: print one JSON document instead")
+	forOneCall(cmd, "json", "simulated", "trials", "seed", "wait-bound", "mixed", "any-length",
+		"dry-run")
 	addSetup(f, &c.Setup, "the runs")
 	addNoProgress(f, &c.noProgress)
 	c.addLists(cmd)
 	common(f, "simulated", "trials", "seed", "set", "rate", "json")
-	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	cmd.RegisterFlagCompletionFunc("algo", c.known.completeAlgorithm)
 }
 
 // resolve works out the configurations of a sweep. What is wrong with a value is an error; what one
@@ -157,7 +161,7 @@ func (c *sweepCall) resolve(args []string) error {
 	}
 	cells, err := g.cells()
 	if err == nil {
-		err = checkSet(&c.Setup, &c.Mixed)
+		err = checkSet(&c.Setup)
 	}
 	if err != nil {
 		return err
@@ -212,7 +216,7 @@ func (c *sweepCall) run(ctx context.Context, a *app) error {
 	if err := c.resolve(a.args); err != nil {
 		return err
 	}
-	if err := equipFor(&c.Setup, !c.simulated); err != nil {
+	if err := a.equipFor(&c.Setup, !c.simulated); err != nil {
 		return err
 	}
 	a.onlyRows(c.json)
@@ -223,6 +227,9 @@ func (c *sweepCall) run(ctx context.Context, a *app) error {
 	}
 	takes := maker.Takes(ctx)
 	c.printPlan(a, before, left, takes)
+	if c.dryRun {
+		return a.tellDryRun(left, takes.High)
+	}
 	a.warnOfNoCommit()
 	if takes.High > longSweep && !c.anyLength {
 		return fmt.Errorf("it takes more than a day: give fewer values or trials, or say --any-length")
@@ -370,7 +377,7 @@ var notOfSweeps = []string{"trials", "seed", "set", "results", "json", "no-progr
 func (c *sweepCall) addLists(cmd *cobra.Command) {
 	c.lists = map[string]*listFlag{}
 	of := pflag.NewFlagSet("", pflag.ContinueOnError)
-	(&benchCall{runCommand: anyRuns}).addFlags(of)
+	(&benchCall{runCommand: anyRuns(c.known)}).addFlags(of)
 	of.VisitAll(func(f *pflag.Flag) {
 		if f.Hidden || slices.Contains(notOfSweeps, f.Name) {
 			return
@@ -408,7 +415,7 @@ func (c *sweepCall) own(flag string, value *yaml.Node) (is bool, err error) {
 	case flag == "wait-bound" && c.WaitBound <= 0:
 		return true, fmt.Errorf("%s: %v: write a time such as 100ms", where, c.WaitBound)
 	case flag == "set":
-		err = checkSet(&c.Setup, &c.Mixed)
+		err = checkSet(&c.Setup)
 	}
 	c.trialsInFile = c.trialsInFile || flag == "trials"
 	if err == nil && c.settings.given(flag) { // the command line counts
@@ -422,7 +429,7 @@ type valueProblem struct{ error }
 
 // resolveCell returns the job of a configuration, as bench, elect or simulate would run it.
 func resolveCell(cell map[string]string, of *sweepCall) (*bench.Job, error) {
-	c, command, err := callFor(cell["algo"], of.simulated)
+	c, command, err := callFor(of.known, cell["algo"], of.simulated)
 	if err != nil {
 		return nil, err
 	}
@@ -460,18 +467,18 @@ func resolveCell(cell map[string]string, of *sweepCall) (*bench.Job, error) {
 }
 
 // callFor returns a call that runs an algorithm, and the command that it is one of.
-func callFor(algorithm string, simulated bool) (*benchCall, string, error) {
-	row, err := catalog.Find(cmp.Or(algorithm, anyRuns.algorithm))
+func callFor(k known, algorithm string, simulated bool) (*benchCall, string, error) {
+	row, err := k.Find(cmp.Or(algorithm, anyRuns(k).algorithm))
 	if err != nil {
 		return nil, "", valueProblem{fmt.Errorf("--algo: %w", err)}
 	}
 	if simulated {
-		c := &benchCall{runCommand: anyRuns}
+		c := &benchCall{runCommand: anyRuns(k)}
 		c.Simulated, c.Latency = true, simulatedLatency
 		return c, "simulate", nil
 	}
 	command := check.ProblemOf(row).Command
-	return &benchCall{runCommand: realRuns[command]}, command, nil
+	return &benchCall{runCommand: realRuns(k, command)}, command, nil
 }
 
 // jobText tells jobs apart.
@@ -815,8 +822,9 @@ func (c *sweepCall) resolveOwn(g *grid) error {
 	case !c.find && c.settings.given("wait-bound"):
 		return fmt.Errorf("--wait-bound is about the highest rate that is served: give --rate %s too, or leave it "+
 			"out", findRate)
-	case !c.find && c.json:
-		return fmt.Errorf("--json is for the rates that --rate %s finds: leave it out; runs %s --json prints runs",
+	case !c.find && c.json && !c.dryRun:
+		return fmt.Errorf("--json is for --dry-run, and for the rates that --rate %s finds: leave it out; runs %s "+
+			"--json prints runs",
 			findRate, c.Setup.Set)
 	case c.WaitBound < 0:
 		return fmt.Errorf("--wait-bound: %v: write a time such as 100ms", c.WaitBound)

@@ -14,8 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"turnstile/algorithms/catalog"
-	"turnstile/algorithms/detector"
 	"turnstile/bench/study"
 	"turnstile/internal/english"
 	"turnstile/internal/terminal"
@@ -46,14 +44,16 @@ const validateExample = `  orchestrator validate
 
 // A validateCall is one call of validate.
 type validateCall struct {
+	known known
 	study.Experiment
 	algorithms       []string
 	csv              string // the file for the figures; -: standard output; empty: none
 	json, noProgress bool
 }
 
-func validateCommand() Command {
-	c := &validateCall{}
+func validateCommand(k known) Command {
+	c := &validateCall{known: k}
+	c.Known = k.Table
 	c.Seed = 1
 	return Command{
 		Name:    "validate",
@@ -75,18 +75,18 @@ func (c *validateCall) addTo(cmd *cobra.Command) {
 	f.StringVar(&c.csv, "csv", "", "write the figures to a `file` as well; - writes them here instead")
 	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
-	cmd.RegisterFlagCompletionFunc("algo", completeAlgorithm)
+	cmd.RegisterFlagCompletionFunc("algo", c.known.completeAlgorithm)
 }
 
 // check completes the call, and says what is wrong with it, if anything is.
 func (c *validateCall) check(settings) (err error) {
 	find := func(name string) (*spec, error) {
-		if row := detectorNamed(name); row != nil {
+		if row := c.known.detectorNamed(name); row != nil {
 			return row, nil
 		}
-		return findAlgorithm(name)
+		return c.known.findAlgorithm(name)
 	}
-	c.Rows, err = rowsNamed(c.algorithms, find, slices.Concat(catalog.All(), detector.Table))
+	c.Rows, err = rowsNamed(c.algorithms, find, slices.Concat(c.known.Table.Rows(), c.known.Detectors()))
 	if err != nil {
 		return err
 	}

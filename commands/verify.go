@@ -58,6 +58,7 @@ const verifyExample = `  orchestrator verify
 
 // A verifyCall is one call of verify.
 type verifyCall struct {
+	known
 	root            string
 	json, benchmark bool
 }
@@ -90,8 +91,8 @@ func openRunOrSet(root, ref string) (v verifiable, err error) {
 	return v, err
 }
 
-func verifyCommand() Command {
-	c := &verifyCall{}
+func verifyCommand(k known) Command {
+	c := &verifyCall{known: k}
 	return Command{
 		Name:     "verify [RUN|SET|PUBLISHED]",
 		Short:    "Judge a stored run again, and compare its tables",
@@ -130,14 +131,14 @@ type verified struct {
 }
 
 // judgeAgain judges a run again. An error has the exit status.
-func judgeAgain(ctx context.Context, folder *results.Folder) (*verified, error) {
+func (k known) judgeAgain(ctx context.Context, folder *results.Folder) (*verified, error) {
 	var v verified
 	err := folder.ReadYAML(&v.stored)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = withoutRecord(folder, err)
 	}
 	if err == nil {
-		v.run, err = runs.Reopen(ctx, folder)
+		v.run, err = runs.Reopen(ctx, k.Table, folder)
 	}
 	if errors.Is(err, runs.ErrNotJudged) {
 		err = fmt.Errorf("%w; what is stored has not changed", err)
@@ -167,7 +168,7 @@ func (v *verified) document() (*text.Document, error) {
 }
 
 func (c *verifyCall) verify(ctx context.Context, a *app, folder *results.Folder) error {
-	v, err := judgeAgain(ctx, folder)
+	v, err := c.judgeAgain(ctx, folder)
 	if err != nil {
 		return err
 	}
@@ -282,7 +283,7 @@ func (c *verifyCall) verifyPublished(ctx context.Context, a *app, path string) e
 		}
 		folder = dir
 	}
-	audit, err := publish.Check(ctx, folder)
+	audit, err := publish.Check(ctx, c.Table, folder)
 	if err != nil {
 		return failure{fmt.Errorf("%s cannot be checked: %w", path, err), check.Inconclusive.ExitCode()}
 	}
@@ -332,7 +333,7 @@ func (c *verifyCall) judgeSet(ctx context.Context, a *app, folders []*results.Fo
 	v := &setVerdict{documents: []any{}, outcomes: map[check.Outcome]int{},
 		remarks: map[string]int{}}
 	for _, folder := range folders {
-		one, err := judgeAgain(ctx, folder)
+		one, err := c.judgeAgain(ctx, folder)
 		switch {
 		case errors.Is(err, runs.ErrNotJudged):
 			return nil, err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
-	"strings"
 
 	"github.com/nats-io/nats.go"
 
@@ -27,6 +26,9 @@ func versionText() (text string) {
 // sets them, as the stamp of Go lacks in work trees of git, and makes the build fail in a tree of
 // another user.
 var commit, changed string
+
+// The version of a release. `make release` sets it, and no other build does.
+var release string
 
 // versions returns what the program is made of, as run.yaml stores it.
 func versions() map[string]string {
@@ -50,20 +52,33 @@ func versions() map[string]string {
 			modified = s.Value
 		}
 	}
-	if revision == "" {
-		return v
+	if v["turnstile"] == "(devel)" {
+		v["turnstile"] = cmp.Or(versionOf(revision, modified == "true"), v["turnstile"])
 	}
-	v["revision"] = revision
-	if v["turnstile"] == "(devel)" { // runs of several commits differ in the column version
-		v["turnstile"] = "devel-" + revision[:min(shortRevision, len(revision))]
-	}
-	if modified == "true" {
-		v["revision"] += ", modified"
-		if strings.HasPrefix(v["turnstile"], "devel-") {
-			v["turnstile"] += "+dirty" // as versions that Go has stamped
+	if revision != "" {
+		v["revision"] = revision
+		if modified == "true" {
+			v["revision"] += ", modified"
 		}
 	}
 	return v
+}
+
+// versionOf returns the version of a program that Go has stamped with none: 0.1.0+4001b7e8ae30 of a release
+// and devel-4001b7e8ae30 of any other build, so that runs of several commits differ in the column version.
+func versionOf(revision string, modified bool) string {
+	short := revision[:min(shortRevision, len(revision))]
+	switch {
+	case revision == "":
+		return release
+	case release != "" && modified:
+		return release + "+" + short + ".dirty" // as semantic versions write it
+	case release != "":
+		return release + "+" + short
+	case modified:
+		return "devel-" + short + "+dirty" // as versions that Go has stamped
+	}
+	return "devel-" + short
 }
 
 // shortRevision is how many digits of a commit are in a version.

@@ -30,7 +30,7 @@ func typeWord(m Message) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Point
 // MaxKinds is how many kinds of messages a stack may have.
 const MaxKinds = 64
 
-// NewCodec returns the codec of kinds. It panics if one is no struct of exported plain values.
+// NewCodec returns the codec of kinds. It panics if a kind is not a struct of exported plain values.
 func NewCodec(kinds []MessageKind) *Codec {
 	c := &Codec{}
 	for _, k := range kinds {
@@ -46,9 +46,9 @@ func (c *Codec) add(k MessageKind, name string) {
 }
 
 // stackCodec returns the codec of all instances. Instances of one row share numbers. If several rows have a
-// kind of the same name, the names begin with those of the rows, as in raymond.request.
+// kind of the same name, the name of the row comes first, as in raymond.request.
 func stackCodec(instances []Instance) (*Codec, error) {
-	rows := map[string]*Spec{} // which row has a name first
+	rows := map[string]*Spec{} // the row that used a name last
 	shared := map[string]bool{}
 	for _, in := range instances {
 		for _, k := range in.Spec.messages(in.Config) {
@@ -78,7 +78,7 @@ func stackCodec(instances []Instance) (*Codec, error) {
 	return c, nil
 }
 
-// name returns the name of the kind: KindName of its type, unless it has one of its own.
+// name returns the name of the kind: Name or, if that is empty, KindName.
 func (k *MessageKind) name() string {
 	if k.Name != "" {
 		return k.Name
@@ -86,8 +86,8 @@ func (k *MessageKind) name() string {
 	return KindName(k.Zero)
 }
 
-// KindName returns the name of a message's kind after its type: without the prefix in lower case and
-// without type arguments, in lower case, so that ricartRequest is a "request".
+// KindName returns the name of a message's kind: its type in lower case, without the lower-case prefix and
+// type arguments, so ricartRequest is a "request".
 func KindName(m Message) string {
 	name, _, _ := strings.Cut(reflect.TypeOf(m).Name(), "[")
 	if at := strings.IndexFunc(name, unicode.IsUpper); at > 0 {
@@ -140,10 +140,10 @@ func (c *Codec) Names() []string {
 	return names
 }
 
-// Kind returns what the row says of a kind.
+// Kind returns the MessageKind of a kind.
 func (c *Codec) Kind(kind int) MessageKind { return c.kinds[kind].MessageKind }
 
-// KindOf returns the number of m's kind, or -1 if it is none of these.
+// KindOf returns the number of m's kind, or -1 if the codec has no such kind.
 func (c *Codec) KindOf(m Message) int {
 	word := typeWord(m)
 	for i := range c.kinds {
@@ -206,10 +206,10 @@ func appendValue(dst []byte, v reflect.Value) []byte {
 // Decoder returns a decoder of the codec's messages, for one goroutine.
 func (c *Codec) Decoder() *Decoder { return &Decoder{c, make([]reflect.Value, len(c.kinds))} }
 
-// A Decoder decodes the messages of a codec, in the same piece of memory for all of one kind.
+// A Decoder decodes the messages of a codec. It reuses memory for messages of one kind.
 type Decoder struct {
 	codec   *Codec
-	scratch []reflect.Value // by kind, once there was one
+	scratch []reflect.Value // by kind; allocated when the first message of the kind comes
 }
 
 // Decode reads a message of kind from all of b. Bytes that do not encode one give an error.
@@ -286,9 +286,9 @@ func decodeValue(v reflect.Value, b []byte) ([]byte, bool) {
 	}
 }
 
-// decodeLength reads how many elements follow. Each takes a byte or more, so a length that the rest
-// of b cannot hold is refused before anything is allocated for it. (An element that is an empty
-// struct takes none; there is no use for such a message.)
+// decodeLength reads how many elements follow. Each takes a byte or more, so it refuses a length that the
+// rest of b cannot hold before memory is allocated. (Empty structs take no bytes, but no message has a slice
+// of them.)
 func decodeLength(b []byte) (int, []byte, bool) {
 	x, size := binary.Uvarint(b)
 	if size <= 0 || x > uint64(len(b)-size) {

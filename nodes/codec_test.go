@@ -25,7 +25,7 @@ type tyPart struct {
 	Sub  []uint32
 }
 
-// codecs returns those of all rows, and one that has seen every type.
+// codecs returns the codecs of all rows, and one with every type.
 func codecs() map[string]*nodes.Codec {
 	all := map[string]*nodes.Codec{"all types": nodes.NewCodec([]nodes.MessageKind{{Zero: tyAll{}}})}
 	for _, row := range mutex.Table {
@@ -164,8 +164,7 @@ func TestCodecRefuses(t *testing.T) {
 	}
 }
 
-// Whatever the bytes, Decode does not panic; and what it makes of them has bytes of its own that mean
-// the same.
+// Decode does not panic for any bytes, and encoding its message and decoding again gives the same message.
 func FuzzDecode(f *testing.F) {
 	all := codecs()
 	names := []string{"all types"}

@@ -4,32 +4,32 @@
 //
 // # Machines
 //
-// An algorithm is a [Machine]: a struct that is handed one event at a time and answers by asking its [Env]
-// for effects, such as a message to send, a timer to set, or the grant that lets the local client in. A
-// [Mutex] also hears of the requests and releases of a client, an [Elector] of campaigns. Machines that
-// start, keep timers, recover, or hear of suspicions and leaders have one more method for each: [Starter],
-// [Timed], [Recoverer], [Suspecter], [Truster], [Led].
+// An algorithm is a [Machine]: a struct that handles one event at a time and asks its [Env] for effects, such
+// as a message to send, a timer to set, or the grant that lets the local client in. A [Mutex] also handles
+// the requests and releases of a client, an [Elector] campaigns. Machines that start, keep timers, recover,
+// or follow suspicions and leaders have one more method for each: [Starter], [Timed], [Recoverer],
+// [Suspecter], [Truster], [Led].
 //
 // A machine may rely on this:
 //
-//   - Its handlers run one at a time, to completion. What they ask for is done afterwards, in the order in
-//     which they asked, so no handler is called while another runs.
+//   - Its handlers run one at a time, to completion. Effects are carried out after the handler returns, in
+//     the order in which it asked for them.
 //   - Start, or Recover after a crash, comes before any other event.
-//   - Send, Broadcast and Save copy the message: changes that the machine makes later do not reach it.
-//   - A message to itself is handled before any other event. It is counted nowhere, and no fault hits it.
+//   - Send, Broadcast and Save copy the message: later changes by the machine do not affect it.
+//   - A message to itself is handled before any other event. It is not counted, and no fault hits it.
 //   - A timer that was stopped, or set again, does not run out.
 //   - The client requests only while it is idle, and releases only while it is inside.
 //
-// Whether messages are lost, duplicated or reordered, and whether nodes crash, depends on the run. The row of
-// the algorithm says under which [Assumption] it is safe, and under which it makes progress.
+// The run decides whether messages are lost, duplicated or reordered, and whether nodes crash. The row of the
+// algorithm says under which [Assumption] it is safe, and under which it makes progress.
 //
-// A machine owes this:
+// A machine must keep to this:
 //
-//   - Its handlers depend on their receiver, their arguments and what Choose answers, on nothing else.
+//   - Its handlers depend only on their receiver, their arguments and the results of Choose.
 //   - Its state is plain: numbers, booleans, strings, arrays, slices, structs and [Set]. It holds no map,
-//     pointer, function, channel or interface, and shares no memory with another machine or with a message: a
-//     slice of a message that it keeps, it clones. [Node.Clone] and [Node.AppendState] can then copy and
-//     write out any machine by its type alone, which is what the explorer needs.
+//     pointer, function, channel or interface. It shares no memory with another machine or with a message: it
+//     clones a slice that it keeps. [Node.Clone] and [Node.AppendState] can then copy and encode any machine
+//     by its type alone, as the explorer needs.
 //   - Its messages are structs of exported plain fields, each kind listed in its row.
 //   - It grants once for each request, while the client waits.
 //
@@ -43,23 +43,23 @@
 // effect to a [Host], which may run one process over a network (package host), many on virtual time (package
 // sim), or all orders of events (package explore).
 //
-// A host owes this:
+// A host must keep to this:
 //
 //   - It calls Boot before any other input, Restart after a crash, and never two inputs at a time.
-//   - It hands the message of a Send to the process e.To as a Receive input of the instance e.Instance, as
-//     often and as late as its network delivers it.
-//   - It hands in a Timeout input with the timer and the generation of a SetTimer once the time is over, even
-//     if the timer was stopped meanwhile: the node ignores that.
-//   - It makes what is saved durable before it sends anything that was asked for later.
+//   - It hands the message of a Send to the process e.To as a Receive input of the instance e.Instance,
+//     whenever its network delivers it, and as often.
+//   - It hands in a Timeout input with the timer and the generation of a SetTimer once the time is over. The
+//     node ignores it if the timer was stopped meanwhile.
+//   - It makes a saved message durable before it carries out any later Send.
 //   - After Enter it lets the client in and later hands in a Release input, unless Revoke comes first.
 //
-// A contract that either side breaks is a panic, which names the node and the machine.
+// If either side breaks the contract, the node panics and names itself and the machine.
 //
 // # Rows
 //
-// A [Spec] is what makes the machines of an algorithm: their kinds of messages, options and assumptions. Its
-// row in a table (package row) adds what is published of it. All programs and tests work from rows alone.
-// Package mutex has a file for each algorithm, its row on top.
+// A [Spec] makes the machines of an algorithm, and lists their kinds of messages, options and assumptions.
+// Its row in a table (package row) adds the published figures. All programs and tests work from rows alone.
+// Package mutex has a file for each algorithm, with its row on top.
 //
 // The package's example is a whole algorithm, its row, and two nodes that are handed inputs; the example of
 // [Runtime] is a whole host.

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Env is what a machine may ask for while it handles an event. What it asks for is recorded as effects, which
-// the host does afterwards, in order. So no handler is called while another runs.
+// Env is how a machine asks for effects while it handles an event. They are recorded, and the host carries
+// them out after the handler, in order. So no handler is called while another runs.
 type Env struct {
 	node     *Node
 	instance *instance
@@ -43,8 +43,8 @@ func (e *Env) Peers() Set {
 // Incarnation returns how often this node has restarted: 0 at first.
 func (e *Env) Incarnation() uint32 { return e.node.incarnation }
 
-// Send sends m to the node to. The message is copied at the call: later changes of its slices do not reach
-// it. A message to the node itself is handled as soon as this handler returns, and counted nowhere.
+// Send sends m to the node to. The message is copied at the call: later changes of its slices do not affect
+// it. A message to the node itself is handled as soon as this handler returns, and is not counted.
 func (e *Env) Send(to ID, m Message) { e.send(to, m, false) }
 
 // Resend is Send for a retry of a message, which is counted apart.
@@ -114,15 +114,15 @@ func (e *Env) SetTimer(t Timer, min, max time.Duration) {
 // StopTimer stops t: it does not run out.
 func (e *Env) StopTimer(t Timer) { e.instance.disarm(t) }
 
-// Save makes m the message that Recover is given after a crash. It is durable before any later Send.
+// Save makes m the message that Recover gets after a crash. It is durable before any later Send.
 func (e *Env) Save(m Message) {
 	kind, m := e.freeze(m)
 	e.node.effects = append(e.node.effects,
 		Effect{Op: OpSave, Kind: kind, Instance: e.index, Message: m})
 }
 
-// Units returns how many units of the resource the latest request of the client wants: of M units a reader
-// wants 1, and a writer M.
+// Units returns how many units of the resource the latest request of the client wants. Among readers and
+// writers of M units, a reader wants 1 and a writer M.
 func (e *Env) Units() int { return int(e.instance.units) }
 
 // Grant lets the waiting client into its critical section.
@@ -137,36 +137,35 @@ func (e *Env) GrantFenced(fence uint64) {
 	if fence > MostFence {
 		panic(fmt.Sprintf("it grants under the fence number %d; the highest is %d", fence, uint64(MostFence)))
 	}
-	e.instance.turn("grants", Waiting, Inside)
+	e.instance.setClient("grants", Waiting, Inside)
 	e.node.effects = append(e.node.effects, Effect{Op: OpGrant, Instance: e.index, Number: fence})
 }
 
 // Revoke makes the client leave its critical section at once, since its lease or epoch is lost. No Release
 // follows.
 func (e *Env) Revoke() {
-	e.instance.turn("revokes", Inside, Idle)
+	e.instance.setClient("revokes", Inside, Idle)
 	e.node.effects = append(e.node.effects, Effect{Op: OpRevoke, Instance: e.index})
 }
 
-// TellLost says that the client has been told that it has lost what it holds, though it goes on inside until
-// its Release.
+// TellLost records that the client has been told that it lost the lock. It stays inside until its Release.
 func (e *Env) TellLost() { e.inform(OpTellLost, "says that the lock is lost", Inside) }
 
-// Refuse says that the lock has refused the request of the waiting client for now: one try of several. The
-// first is made with the request.
+// Refuse records that the lock has refused one try of the waiting client. Request is the first try.
 func (e *Env) Refuse() { e.inform(OpRefuse, "refuses", Waiting) }
 
-// Retry says that the request is made again, after Refuse.
+// Retry records the next try of a request, after Refuse.
 func (e *Env) Retry() { e.inform(OpRetry, "tries again", Waiting) }
 
-// inform has the host note what a client in a state hears of the lock.
+// inform has the host record what the client hears of the lock. The client must be in the state in; does
+// names the event in the panic.
 func (e *Env) inform(op Op, does string, in ClientState) {
-	e.instance.turn(does, in, in)
+	e.instance.setClient(does, in, in)
 	e.node.effects = append(e.node.effects, Effect{Op: op, Instance: e.index})
 }
 
-// Elect says that this node has chosen leader (or None) as the leader of term. The machines of this node that
-// are Led hear of it.
+// Elect records that this node has chosen leader (or None) for term, and tells the machines of this node that
+// are Led.
 func (e *Env) Elect(leader ID, term uint64) {
 	e.tell(OpElect, leader, term)
 }
@@ -176,27 +175,26 @@ func (e *Env) Campaign() {
 	e.node.pending = append(e.node.pending, pending{instance: e.index})
 }
 
-// Suspect says that this machine, a failure detector, suspects a peer. Every other machine of the node hears
-// of it if it is a Suspecter.
+// Suspect records that this machine, a failure detector, suspects a peer, and tells all other Suspecters of
+// the node.
 func (e *Env) Suspect(peer ID) { e.tell(OpSuspect, peer, 0) }
 
-// Trust takes a suspicion back. Every other machine of the node hears of it if it is a Truster.
+// Trust takes a suspicion back, and tells all other Trusters of the node.
 func (e *Env) Trust(peer ID) { e.tell(OpTrust, peer, 0) }
 
-// tell tells the host and the machines of this node.
+// tell notifies the host and the machines of this node.
 func (e *Env) tell(op Op, id ID, term uint64) {
 	e.node.effects = append(e.node.effects, Effect{Op: op, Instance: e.index, To: id, Number: term})
 	e.node.pending = append(e.node.pending, pending{op: op, instance: e.index, id: id, term: term})
 }
 
-// Somebody is who leads for a machine of an anonymous network, if it is not this node: such a machine cannot
-// name the leader. See Env.ElectSomebody.
+// Somebody stands for a leader other than this node in an anonymous network, where machines cannot name it.
+// See Env.ElectSomebody.
 const Somebody ID = -2
 
-// Lead says that this node has chosen itself as the leader of term. It is Elect for machines of anonymous
-// networks, which do not know who they are.
+// Lead records that this node leads term. It is Elect for machines of anonymous networks, which do not know
+// their own ID.
 func (e *Env) Lead(term uint64) { e.tell(OpElect, e.node.id, term) }
 
-// ElectSomebody is Elect for machines of anonymous networks that have learned of a leader other than
-// themselves.
+// ElectSomebody is Elect for machines of anonymous networks that follow another node.
 func (e *Env) ElectSomebody(term uint64) { e.tell(OpElect, Somebody, term) }

@@ -7,7 +7,7 @@ import (
 )
 
 // A pair is a mutex for two nodes, which hand one token to each other on demand. It is safe because there is
-// one token; it makes progress because whoever leaves hands it over if the other has asked.
+// one token; it makes progress because a node that leaves hands it over if the other has asked.
 type pair struct {
 	has   bool // the token is here
 	wants bool // our client waits or is inside

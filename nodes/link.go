@@ -9,22 +9,22 @@ type Packet struct {
 	Kind     uint8
 	Net      uint8  // the network that carries messages of its kind
 	Number   uint64 // of the packet on its link, from 1 (see Links.Restart)
-	Bytes    int    // of the encoded message; zero in a simulation, unless the shaper is a Weigher that needs it
+	Bytes    int    // of the encoded message; 0 in a simulation, unless the shaper is a Weigher that needs it
 	At       int64  // when the link takes it, in the run's nanoseconds
 
 	// Loose is set by a shaper if the packet may overtake others of its link, and be overtaken.
 	Loose bool
 }
 
-// A Fate is when the copies of one packet arrive, each that much later than it would have: empty, the packet
-// is lost; {0}, untouched; {0, d}, duplicated; {d}, late.
+// A Fate has one extra delay for each copy of a packet that arrives: empty, the packet is lost; {0},
+// untouched; {0, d}, duplicated; {d}, late.
 type Fate []time.Duration
 
-// A Shaper decides the fates of packets. It is asked once for each: in the receiving host, after the broker
-// and before the inbox, so that a message in flight outlives the crash of its sender and dies with its
-// receiver, as on a real network; and in the simulator when the message is sent.
+// A Shaper decides the fate of each packet, once: in the simulator when the message is sent; in a real run in
+// the receiving host, between broker and inbox. So a message in flight survives the crash of its sender and
+// is lost with its receiver, as on a real network.
 type Shaper interface {
-	// Shape appends the fate of p, which it does not keep, to fate.
+	// Shape appends the fate of p to fate. It does not keep p.
 	Shape(p *Packet, fate Fate) Fate
 }
 
@@ -47,15 +47,15 @@ type Links struct {
 // A link is the state of one link.
 type link struct {
 	count  uint64 // of packets
-	last   int64  // when the latest arrives that keeps the order
-	latest int64  // when the latest of all arrives
+	last   int64  // latest arrival among packets that keep the order
+	latest int64  // latest arrival of all
 }
 
-// mostDense is up to how many links an array is used for them.
+// mostDense is the highest number of links that are kept in an array.
 const mostDense = 1 << 19
 
-// NewLinks returns the links of so many nodes, clients and servers. Only with reorder may the packets of a
-// link arrive in another order than sent.
+// NewLinks returns the links between total nodes, clients and servers. With reorder, the packets of a link
+// may arrive in another order than sent.
 func NewLinks(total int, shaper Shaper, reorder bool) *Links {
 	l := &Links{shaper: shaper, reorder: reorder, nodes: uint64(total)}
 	if links := l.nodes * l.nodes; links <= mostDense {
@@ -66,11 +66,11 @@ func NewLinks(total int, shaper Shaper, reorder bool) *Links {
 	return l
 }
 
-// Reshape has another shaper decide from now on. Numbers and the order of links go on.
+// Reshape replaces the shaper. Packet numbers and the order of links continue.
 func (l *Links) Reshape(shaper Shaper) { l.shaper = shaper }
 
-// Restart forgets what was on its way to a node, since its process of that incarnation, from 1, has heard
-// nothing of it. Packets to it are numbered from that many times 2^32 on, so that chance decides anew.
+// Restart forgets the packets on their way to a node that restarts in an incarnation, from 1. Packets to it
+// are numbered from incarnation * 2^32 on: with the old numbers a shaper would draw the old fates again.
 func (l *Links) Restart(to ID, incarnation uint32) {
 	if l.lives == nil {
 		l.lives = map[ID]uint32{}
@@ -85,9 +85,9 @@ func (l *Links) Restart(to ID, incarnation uint32) {
 	}
 }
 
-// Take numbers a packet, and returns when its copies arrive, in the run's nanoseconds: p.At at the earliest.
-// It reports whether one arrives before a packet that was taken earlier. The times are valid until the next
-// call.
+// Take numbers a packet and returns the arrival times of its copies, in the run's nanoseconds, none before
+// p.At. It reports whether a copy arrives before a packet that was taken earlier. The times are valid until
+// the next call.
 func (l *Links) Take(p *Packet) (arrivals []int64, reordered bool) {
 	at := uint64(p.From)*l.nodes + uint64(p.To)
 	var k link

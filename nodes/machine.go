@@ -8,12 +8,11 @@ import (
 // ID names a node. Clients are 0 to n-1, servers n and up.
 type ID int32
 
-// None is no node at all.
+// None stands for no node.
 const None ID = -1
 
-// A Message is a struct of exported plain values (numbers, booleans, strings, and slices and
-// structs of these), told apart by a type switch. All receivers of a broadcast, or of a copy, may be
-// handed the same one: a machine that keeps a slice of a message clones it.
+// A Message is a struct of exported plain values: numbers, booleans, strings, and slices and structs of
+// these. Several receivers may share one message, so a machine that keeps a slice of a message clones it.
 type Message any
 
 // A Timer is one of a machine's own timers. A machine may run one timer per kind and peer.
@@ -25,14 +24,14 @@ type Timer struct {
 // TimerKind tells a machine's timers apart; its values are the machine's own constants.
 type TimerKind uint8
 
-// A Machine is what every algorithm has in common: it hears from its peers.
-// Handlers run one at a time, to completion, and touch only their receiver and env.
+// A Machine is an algorithm at one node. Handlers run one at a time, to completion, and touch only their
+// receiver and env.
 type Machine interface {
 	Receive(env *Env, from ID, m Message)
 }
 
-// A Mutex shares one resource. Request is called when the local client wants it and Release when
-// the client is done; in between the machine calls env.Grant, once, when the resource is ours.
+// A Mutex shares one resource. Request is called when the local client wants it and Release when the client
+// is done; in between the machine calls env.Grant, once, when the client may enter.
 type Mutex interface {
 	Machine
 	Request(env *Env)
@@ -46,7 +45,7 @@ type Elector interface {
 	Campaign(env *Env)
 }
 
-// Machines that need more have one more method for each.
+// Optional interfaces of machines.
 type (
 	// Starter acts before any other event.
 	Starter interface{ Start(env *Env) }
@@ -66,10 +65,10 @@ type (
 	TokenHolder interface{ HasToken() bool }
 	// Waiter says which nodes its open request still waits for, for the wait-for graph of a stall.
 	Waiter interface{ WaitsFor() Set }
-	// Standing says in words what the machine knows of how its open request stands, for people: that it is
-	// queued, and where. Empty: no more than that it waits. An elector says how it stands with its leader.
+	// Standing describes for people what the machine knows of its open request, such as its place in a queue;
+	// empty: only that it waits. An elector describes its relation to its leader.
 	Standing interface{ Standing() string }
-	// Lender says whose request has the permission that this node gives, or None. A node that waits for a
+	// Lender returns the node whose request has the permission of this one, or None. A node that waits for a
 	// Lender in fact waits for that borrower.
 	Lender interface{ LentTo() ID }
 )
@@ -139,6 +138,6 @@ type Input struct {
 	Timer    Timer
 }
 
-// Saved is what the instances of a node have saved last, by their number: nil for one that has saved nothing,
-// and nil as a whole if none has.
+// Saved holds the message that each instance of a node saved last, by number. The entry of an instance that
+// saved nothing is nil; if none did, Saved is nil.
 type Saved []Message

@@ -30,7 +30,7 @@ type Node struct {
 	effects     []Effect   // of the current input
 	first       instance   // instance 0, often the only one: inline, so that a node is one piece of memory
 	rest        []instance // 1 and up
-	pending     []pending  // what the machines have to tell each other
+	pending     []pending  // notices between the machines, not delivered yet
 	choose      Choose
 }
 
@@ -39,10 +39,10 @@ type instance struct {
 	machine Machine
 	env     Env
 	client  ClientState
-	units   int32   // that the latest request of the client wants
+	units   int32   // wanted by the latest request of the client
 	gen     uint32  // of the timer that was set last
-	ports   []ID    // in an anonymous network: where its ports lead
-	timers  []armed // by kind and peer: the order in which they were set is no part of the state
+	ports   []ID    // in an anonymous network: the node at each port
+	timers  []armed // sorted by kind and peer, so the order in which they were set does not matter
 }
 
 type armed struct {
@@ -50,17 +50,17 @@ type armed struct {
 	gen   uint32
 }
 
-// pending is something that one machine of a node tells others of the same node: a message to itself
-// (OpSend), a leader, a suspicion, or (zero) a call for an election.
+// pending is a notice from one machine of a node to others of the same node: a message to itself (OpSend), a
+// leader, a suspicion, or (op 0) a call for an election.
 type pending struct {
 	op       Op
-	instance int32 // whose machine says it
+	instance int32 // of the machine that sent it
 	id       ID
 	message  Message
 	term     uint64
 }
 
-// NewNode returns the node id in its life numbered incarnation, from 0. choose answers Env.Choose.
+// NewNode returns the node id in an incarnation, from 0. choose answers Env.Choose.
 func NewNode(stack *Stack, id ID, incarnation uint32, choose Choose) *Node {
 	n := &Node{}
 	n.init(stack, id, incarnation, choose)
@@ -82,10 +82,10 @@ func (n *Node) init(stack *Stack, id ID, incarnation uint32, choose Choose) {
 	}
 }
 
-// ID returns which node it is.
+// ID returns the number of the node.
 func (n *Node) ID() ID { return n.id }
 
-// Incarnation returns how often it has restarted.
+// Incarnation returns how often the node has restarted.
 func (n *Node) Incarnation() uint32 { return n.incarnation }
 
 // count returns how many instances there are.
@@ -112,7 +112,7 @@ func (n *Node) Clone() *Node {
 	return fresh
 }
 
-// cloneInto makes fresh such a copy.
+// cloneInto makes fresh a copy of n, as Clone does.
 func (n *Node) cloneInto(fresh *Node) {
 	*fresh = *n
 	fresh.effects, fresh.pending = nil, nil // empty between inputs
@@ -127,8 +127,8 @@ func (n *Node) cloneInto(fresh *Node) {
 	}
 }
 
-// AppendState appends the state of the node: of its machines and their clients, and which of their timers
-// run. Equal states give equal bytes. The generations of timers are left out.
+// AppendState appends the state of the node: its machines, their clients and their running timers, without
+// generations. Equal states give equal bytes.
 func (n *Node) AppendState(b []byte) []byte {
 	for i := range n.count() {
 		inst := n.at(i)
@@ -174,26 +174,25 @@ func (n *Node) Units(instance int32) int { return int(n.at(instance).units) }
 // Machine returns the machine of an instance. The caller must not change it.
 func (n *Node) Machine(instance int32) Machine { return n.at(instance).machine }
 
-// Handle has the machine that in is for handle it, and the others hear of what it did, and returns what they
-// asked for. The effects are valid until the next call. It panics when the host or
-// a machine breaks its contract; the text names the node, the machine and the event.
+// Handle hands in to its machine, delivers the notices between the machines of the node, and returns all
+// effects. They are valid until the next call. It panics when the host or a machine breaks its contract; the
+// text names the node, the machine and the event.
 func (n *Node) Handle(in Input) []Effect {
 	clear(n.effects) // so that they keep no message in memory
 	n.effects = n.HandleInto(n.effects[:0], &in)
 	return n.effects
 }
 
-// HandleInto is Handle with the effects appended to a slice of the caller's, of which the node keeps
-// nothing.
+// HandleInto is Handle, but appends the effects to a slice of the caller.
 func (n *Node) HandleInto(effects []Effect, in *Input) []Effect {
 	n.effects = effects
 	switch in.Kind {
 	case Start, Recover, Suspect, Trust:
 		for i := range n.count() {
-			n.at(i).all(in)
+			n.at(i).handleShared(in)
 		}
 	default:
-		n.at(in.Instance).one(in)
+		n.at(in.Instance).handleOwn(in)
 	}
 	if len(n.pending) > 0 {
 		n.deliverPending()
@@ -202,8 +201,8 @@ func (n *Node) HandleInto(effects []Effect, in *Input) []Effect {
 	return effects
 }
 
-// deliverPending delivers what the machines of this node tell each other, before any other input: messages to
-// themselves first, then the rest in the order in which it was told.
+// deliverPending delivers the notices between the machines of this node, before any other input: messages of
+// machines to themselves first, then the rest in order.
 func (n *Node) deliverPending() {
 	for len(n.pending) > 0 {
 		at := max(0, slices.IndexFunc(n.pending, func(p pending) bool { return p.op == OpSend }))
@@ -220,7 +219,7 @@ func (n *Node) deliverPending() {
 	}
 }
 
-// hear tells the machine what one of its node has said. A failure detector is not told of its own suspicions.
+// hear delivers a notice to the machine. A failure detector does not hear of its own suspicions.
 func (i *instance) hear(p *pending, own bool) {
 	switch p.op {
 	case OpElect:
@@ -242,8 +241,8 @@ func (i *instance) hear(p *pending, own bool) {
 	}
 }
 
-// all handles an input that is for every instance.
-func (i *instance) all(in *Input) {
+// handleShared handles an input that is for every instance.
+func (i *instance) handleShared(in *Input) {
 	switch in.Kind {
 	case Start:
 		if m, ok := i.machine.(Starter); ok {
@@ -251,8 +250,8 @@ func (i *instance) all(in *Input) {
 		}
 	case Recover:
 		var saved Message
-		if all, _ := in.Message.(Saved); all != nil {
-			saved = all[i.env.index]
+		if s, _ := in.Message.(Saved); s != nil {
+			saved = s[i.env.index]
 		}
 		if m, ok := i.machine.(Recoverer); ok {
 			m.Recover(&i.env, saved)
@@ -266,17 +265,17 @@ func (i *instance) all(in *Input) {
 	}
 }
 
-// one handles an input that is for this instance alone.
-func (i *instance) one(in *Input) {
+// handleOwn handles an input that is for this instance alone.
+func (i *instance) handleOwn(in *Input) {
 	switch in.Kind {
 	case Receive:
 		i.receive(in.From, in.Message)
 	case Request:
-		i.turn("is asked by a client", Idle, Waiting)
+		i.setClient("is asked by a client", Idle, Waiting)
 		i.units = max(1, in.Units)
 		i.machine.(Mutex).Request(&i.env)
 	case Release:
-		i.turn("is left by a client", Inside, Idle)
+		i.setClient("is left by a client", Inside, Idle)
 		i.machine.(Mutex).Release(&i.env)
 	case Timeout:
 		if i.expire(in.Timer, in.Gen) {
@@ -289,8 +288,8 @@ func (i *instance) one(in *Input) {
 	}
 }
 
-// receive hands the machine a message. In an anonymous network it hears of the port by which it came, the
-// first that leads to the sender.
+// receive hands the machine a message. In an anonymous network, from is the first port that leads to the
+// sender.
 func (i *instance) receive(from ID, m Message) {
 	if i.ports != nil {
 		from = ID(slices.Index(i.ports, from))
@@ -298,15 +297,15 @@ func (i *instance) receive(from ID, m Message) {
 	i.machine.Receive(&i.env, from, m)
 }
 
-// turn changes the state of the client, which must be from.
-func (i *instance) turn(does string, from, to ClientState) {
+// setClient changes the state of the client, which must be from; does names the event in the panic.
+func (i *instance) setClient(does string, from, to ClientState) {
 	if i.client != from {
 		panic(fmt.Sprintf("node %d: %T %s while the client is %v", i.env.node.id, i.machine, does, i.client))
 	}
 	i.client = to
 }
 
-// arm starts t and returns its generation: only that may run out.
+// arm starts t and returns its generation. A timeout of an earlier generation is ignored.
 func (i *instance) arm(t Timer) uint32 {
 	i.disarm(t)
 	i.gen++
@@ -342,10 +341,10 @@ func (i *instance) expire(t Timer, gen uint32) bool {
 type NodeStatus struct {
 	Client  string `json:"client" yaml:"client"` // idle, waiting or inside
 	Machine string `json:"machine" yaml:"machine"`
-	// Standing is that of its request, or with its leader, as it knows.
+	// Standing is the answer of the machine, if it is a Standing.
 	Standing string `json:"standing,omitempty" yaml:"standing,omitempty"`
 	WaitsFor []ID   `json:"waits_for,omitempty" yaml:"waits_for,omitempty,flow"`
-	// LentTo is whose request its permission is lent to.
+	// LentTo is the node that has the permission of this one; nil: none has.
 	LentTo *ID  `json:"lent_to,omitempty" yaml:"lent_to,omitempty"`
 	Token  bool `json:"token,omitempty" yaml:"token,omitempty"` // the token is here
 }
@@ -378,9 +377,8 @@ func (n *Node) Status(instance int32) *NodeStatus {
 	return s
 }
 
-// stateOf prints the state of a machine for people, its fields in order, by their names, as in
-// clock=3 voter{locked: 1 queue: [{clock: 2 id: 0}]}. It reads any plain value by reflection, so that no
-// algorithm holds code for it.
+// stateOf prints the fields of a machine for people, as in
+// clock=3 voter{locked: 1 queue: [{clock: 2 id: 0}]}. It reads any plain value by reflection.
 func stateOf(machine any) string {
 	var b strings.Builder
 	v := reflect.ValueOf(machine)
@@ -395,7 +393,7 @@ func stateOf(machine any) string {
 	return b.String()
 }
 
-// describeFields prints the fields of a struct, with is between the name and the value of one that is none.
+// describeFields prints the fields of a struct, with is between name and value unless the value is a struct.
 func describeFields(b *strings.Builder, v reflect.Value, is string) {
 	for i := range v.NumField() {
 		if i > 0 {

@@ -248,8 +248,8 @@ func TestBrokenContractsPanic(t *testing.T) {
 	}
 }
 
-// Start, Recover, Suspect and Trust are for every machine that cares; elections for those that are
-// Led, and a call for one for the electors.
+// Start, Recover, Suspect and Trust reach every machine with a method for them, elections every Led machine,
+// and a call for an election every elector.
 func TestDispatch(t *testing.T) {
 	plain, all := &diarist{}, &gossip{}
 	plain.do = func(env *Env, event string) {

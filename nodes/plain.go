@@ -8,20 +8,19 @@ import (
 	"unsafe"
 )
 
-// This file copies and writes out the state of any machine and any message by their types alone, so that no
-// algorithm has code for it, and none can get it wrong. It requires that they are plain: without maps,
-// pointers, functions, channels and interfaces, and without memory that two of them share.
+// This file copies and encodes the state of any machine and any message by their types alone, so algorithms
+// need no code for it. Values must be plain: without maps, pointers, functions, channels and interfaces, and
+// without memory that two of them share.
 
-// A shape knows how to copy and to write out values of one plain type. It is safe for use by several
-// goroutines.
+// A shape knows how to copy and to encode values of one plain type. It is safe for use by several goroutines.
 type shape struct {
 	typ    reflect.Type
 	fields []field
 	flat   bool // it is one run of memory without gaps
-	shares bool // a copy of its memory alone would share more memory with the original
+	shares bool // a shallow copy would share memory with the original
 }
 
-// A field of a shape is a run of memory, or a slice, a string or a set, which refer to more.
+// A field of a shape is a run of memory, or a slice, a string or a set, which refer to other memory.
 type field struct {
 	what   fieldKind
 	offset uintptr
@@ -90,13 +89,13 @@ func (s *shape) add(t reflect.Type, offset uintptr) {
 	}
 }
 
-// sliceHeader is what a slice is in memory.
+// sliceHeader is the memory layout of a slice.
 type sliceHeader struct {
 	data     unsafe.Pointer
 	len, cap int
 }
 
-// fix replaces what the fresh copy at p shares with its original.
+// fix makes the shallow copy at p a deep one.
 func (s *shape) fix(p unsafe.Pointer) {
 	for i := range s.fields {
 		field := &s.fields[i]
@@ -124,7 +123,7 @@ func (s *shape) fix(p unsafe.Pointer) {
 	}
 }
 
-// append writes out the value at p.
+// append appends the encoded value at p.
 func (s *shape) append(b []byte, p unsafe.Pointer) []byte {
 	for i := range s.fields {
 		field := &s.fields[i]
@@ -152,7 +151,7 @@ func (s *shape) append(b []byte, p unsafe.Pointer) []byte {
 	return b
 }
 
-// appendState appends the members of the set. The capacity of its memory makes no difference.
+// appendState appends the members of the set. Trailing zero words make no difference.
 func (s *Set) appendState(b []byte) []byte {
 	words := s.words
 	for len(words) > 0 && words[len(words)-1] == 0 {
@@ -177,8 +176,8 @@ func cloneMachine(m Machine) Machine {
 	return fresh.Interface().(Machine)
 }
 
-// appendMachine writes out the state of m, a pointer to a plain struct. Equal states give equal bytes,
-// and different states of one type different ones.
+// appendMachine appends the state of m, a pointer to a plain struct. Two states of one type give equal bytes
+// only if they are equal.
 func appendMachine(b []byte, m Machine) []byte {
 	v := reflect.ValueOf(m)
 	return shapeOf(v.Type().Elem()).append(b, v.UnsafePointer())

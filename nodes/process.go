@@ -7,15 +7,14 @@ import (
 	"slices"
 )
 
-// A Host does what the machines of its processes ask for, in the order in which they asked. The effect is
-// valid during the call.
+// A Host carries out the effects of its processes, in order. An effect is valid only during the call.
 type Host interface {
 	// Send sends e.Message to e.To, a node other than p.
 	Send(p *Process, e *Effect)
 	// Broadcast sends e.Message to every client but p: see Process.Hearers.
 	Broadcast(p *Process, e *Effect)
-	// SetTimer makes e.Timer run out once, as generation e.Gen, between e.Min and e.Max from now. The process
-	// ignores a timer that was stopped or set again since.
+	// SetTimer makes e.Timer run out once, as generation e.Gen, after e.Min to e.Max. The process ignores a
+	// timer that was stopped or set again since.
 	SetTimer(p *Process, e *Effect)
 	// Save makes e.Message durable before any later Send. Process keeps it for Restart as well.
 	Save(p *Process, e *Effect)
@@ -23,37 +22,37 @@ type Host interface {
 	Enter(p *Process, e *Effect)
 	// Revoke makes the client leave its critical section without a Release.
 	Revoke(p *Process, e *Effect)
-	// Inform notes what the client hears of the lock, and changes nothing: e.Op is OpTellLost, OpRefuse or
-	// OpRetry.
+	// Inform records that the client hears about the lock: e.Op is OpTellLost, OpRefuse or OpRetry. The state
+	// of the client does not change.
 	Inform(p *Process, e *Effect)
-	// Elect notes that the machine has chosen the leader e.To in the term e.Number.
+	// Elect records that the machine has chosen the leader e.To in the term e.Number.
 	Elect(p *Process, e *Effect)
-	// Suspect notes that the failure detector of p suspects e.To or, if suspects is false, trusts it again.
+	// Suspect records that the failure detector of p suspects e.To or, if suspects is false, trusts it again.
 	Suspect(p *Process, e *Effect, suspects bool)
 }
 
-// A Runtime is what the processes of one host share.
+// A Runtime is shared by the processes of one host.
 type Runtime struct {
 	stack   *Stack
 	host    Host
 	choose  Choose
 	effects []Effect // of the current input: shared, so that nodes stay small
 	between func(p *Process, done int)
-	aside   []bool // instances that are failure detectors; nil: none is
+	detects []bool // by instance: it is a failure detector; nil: the stack has none
 }
 
 // Choose answers Env.Choose of an instance on a node with a number from 0 to n-1.
 type Choose func(id ID, instance int32, n int) int
 
-// NewRuntime returns the runtime of processes that are made of stack; host does what they ask for, and choose
-// answers their choices.
+// NewRuntime returns the runtime of the processes of stack. host carries out their effects, and choose
+// answers Env.Choose.
 func NewRuntime(stack *Stack, host Host, choose Choose) *Runtime {
-	return &Runtime{stack: stack, host: host, choose: choose, aside: stack.Detectors()}
+	return &Runtime{stack: stack, host: host, choose: choose, detects: stack.Detectors()}
 }
 
-// TellBetween has f called from now on when a process has saved or sent something because of an input and
-// is to save or send more, with how many times it has. It may take the process down: then the rest is not
-// done. What failure detectors do does not count. Nil, as at first: nothing is called.
+// TellBetween has f called between two saves or sends of one input; done is how many came before. If f takes
+// the process down, the remaining effects are dropped. Effects of failure detectors do not count. Nil turns
+// the calls off.
 func (rt *Runtime) TellBetween(f func(p *Process, done int)) { rt.between = f }
 
 // A Process is a Node through its lives: it boots, crashes, and comes up again with what it saved.
@@ -64,19 +63,19 @@ type Process struct {
 	saved Saved
 }
 
-// Process makes p the process id, which is up but has not booted.
+// Process initialises p as the process id, up but not booted.
 func (rt *Runtime) Process(p *Process, id ID) {
 	*p = Process{Node: Node{id: id}, rt: rt}
 	p.begin(0)
 }
 
-// Runtime returns what the process shares with others.
+// Runtime returns the runtime that the process shares with others.
 func (p *Process) Runtime() *Runtime { return p.rt }
 
-// Stack returns what the process is made of.
+// Stack returns the stack of the process.
 func (p *Process) Stack() *Stack { return p.rt.stack }
 
-// Boot has the process start or, in a later incarnation than the first, recover what was saved.
+// Boot starts the machines or, after a restart, has them recover from what they saved.
 func (p *Process) Boot() {
 	if p.incarnation == 0 {
 		p.Handle(&Input{Kind: Start})
@@ -94,14 +93,14 @@ func (p *Process) begin(incarnation uint32) {
 // Up reports whether the process is up.
 func (p *Process) Up() bool { return p.up }
 
-// Crash takes the process down, with all that it has not saved. The host has to end the open requests of its
-// clients, whose states it reads before.
+// Crash takes the process down; all that it has not saved is lost. The host reads the states of its clients
+// before the call, and ends their open requests.
 func (p *Process) Crash() { p.up = false }
 
 // Forgets reports whether a restart loses state that peers may rely on: see Stack.Forgets.
 func (p *Process) Forgets(forget bool) bool { return p.rt.stack.Forgets(p.id, forget) }
 
-// Listens reports whether a machine of the process hears of whom its failure detector suspects.
+// Listens reports whether a machine of the process hears of suspicions.
 func (p *Process) Listens() bool {
 	for i := range p.rt.stack.Instances() {
 		if _, is := p.Machine(int32(i)).(Suspecter); is {
@@ -121,9 +120,8 @@ func (p *Process) Restart(forget bool) {
 	p.Boot()
 }
 
-// Resume makes p the process in the given incarnation, which is up but has not booted. Its instances have
-// saved this in earlier ones; nil: nothing. What a machine has saved that does not recover is dropped, since
-// nobody reads it. The process keeps and changes saved.
+// Resume brings p up in an incarnation, not booted, with what its instances saved earlier; nil: nothing. It
+// drops what was saved by machines without Recover, which nothing reads. The process keeps and changes saved.
 func (p *Process) Resume(incarnation uint32, saved Saved) {
 	p.begin(incarnation)
 	for i := range saved {
@@ -145,8 +143,8 @@ func (p *Process) Saved(instance int32) Message {
 	return p.saved[instance]
 }
 
-// Handle hands the process an input, and has the host do what its machines ask for. It panics when the host
-// or a machine breaks its contract; the text names the node, the machine and the event.
+// Handle hands the process an input, and the effects to the host. It panics when the host or a machine breaks
+// its contract; the text names the node, the machine and the event.
 func (p *Process) Handle(in *Input) {
 	rt := p.rt
 	rt.effects = p.HandleInto(rt.effects[:0], in)
@@ -161,7 +159,7 @@ func (p *Process) Handle(in *Input) {
 	p.doAndTell()
 }
 
-// doAndTell has the host do the current effects, and tells of the places between them: see TellBetween.
+// doAndTell hands the current effects to the host, and calls rt.between in the middle: see TellBetween.
 func (p *Process) doAndTell() {
 	left, done := 0, 0
 	for i := range p.rt.effects {
@@ -185,10 +183,11 @@ func (p *Process) doAndTell() {
 	}
 }
 
-// outlives reports whether an effect outlives a crash of the process right after it: a save, and a message.
+// outlives reports whether an effect survives a crash right after it: a save or a message, but not of a
+// failure detector.
 func (rt *Runtime) outlives(e *Effect) bool {
 	kept := e.Op == OpSave || e.Op == OpSend || e.Op == OpBroadcast
-	return kept && (rt.aside == nil || !rt.aside[e.Instance])
+	return kept && (rt.detects == nil || !rt.detects[e.Instance])
 }
 
 func (p *Process) do(e *Effect) {
@@ -217,11 +216,11 @@ func (p *Process) do(e *Effect) {
 	case OpSuspect, OpTrust:
 		h.Suspect(p, e, e.Op == OpSuspect)
 	default:
-		panic(fmt.Sprintf("node %d: nobody knows how to do operation %d", p.id, e.Op))
+		panic(fmt.Sprintf("node %d: unknown operation %d", p.id, e.Op))
 	}
 }
 
-// Hearers yields those who hear a broadcast of the process: every client but itself.
+// Hearers yields the receivers of a broadcast of the process: every client but itself.
 func (p *Process) Hearers() iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for id := range ID(p.rt.stack.N()) {
@@ -232,7 +231,7 @@ func (p *Process) Hearers() iter.Seq[ID] {
 	}
 }
 
-// HearerCount returns how many they are.
+// HearerCount returns how many nodes Hearers yields.
 func (p *Process) HearerCount() int {
 	if n := p.rt.stack.N(); int(p.id) >= n {
 		return n

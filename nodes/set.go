@@ -40,7 +40,7 @@ func (s Set) Has(id ID) bool {
 	return id >= 0 && w < len(s.words) && s.words[w]&(1<<(id%64)) != 0
 }
 
-// Add puts id in and reports whether it was not there before.
+// Add puts id in and reports whether it is new.
 func (s *Set) Add(id ID) bool {
 	w := int(id) / 64
 	for w >= len(s.words) {

@@ -78,7 +78,7 @@ func TestSetCloneIsApart(t *testing.T) {
 func TestSetHasNotNone(t *testing.T) {
 	s := Everyone(70)
 	if s.Has(None) || s.Remove(None) || s.Has(1000) {
-		t.Error("it has who is not there")
+		t.Error("it has a node that is not there")
 	}
 	for id := range s.All() {
 		if id == 3 {

@@ -9,63 +9,63 @@ import (
 	"time"
 )
 
-// A Spec is what machines are made from: all that the core, hosts, codec and faults need to know of an
-// algorithm. What is published of it is in its row (package row).
+// A Spec makes the machines of an algorithm. It holds all that the core, hosts, codec and faults need to
+// know; its row (package row) adds the published figures.
 type Spec struct {
 	Name      string // as in --algo
 	Kind      Kind
 	New       func(c Config) Machine
 	Servers   func(c Config) int            // how many nodes have no client; nil: none
 	NewServer func(c Config, id ID) Machine // the machine of the server id, n and up
-	// Coordinator returns the node that all others ask; nil: there is none.
+	// Coordinator returns the node that all others ask; nil: the algorithm has no coordinator.
 	Coordinator func(c Config) ID
-	// Ports makes the network anonymous: nodes send by ports, hear from ports, and have no Self.
-	Ports    func(c Config, id ID) []ID // where those of node id lead; nil: nodes know IDs
-	Messages []MessageKind              // every message that its machines send or save
-	Timers   []TimerName                // every kind of timer that its machines set
-	Options  []Option                   // its settings beside the number of nodes
-	Safe     Assumption                 // what its safety rests on
-	// Besides is what safety, and what progress, rests on beside Safe and Live in a configuration, since its
-	// options say so; nil: nothing.
+	// Ports makes the network anonymous: machines send to ports, receive from ports, and have no Self. It
+	// returns the node at each port of node id; nil: machines know IDs.
+	Ports    func(c Config, id ID) []ID
+	Messages []MessageKind // every message that its machines send or save
+	Timers   []TimerName   // every kind of timer that its machines set
+	Options  []Option      // its settings beside the number of nodes
+	Safe     Assumption    // needed for safety
+	// Besides returns what else safety and progress need with the options of a configuration; nil: nothing.
 	Besides func(c Config) (safe, live Assumption)
-	// Effective is what its safety rests on, instead of Safe, where the resource demands fence numbers: it
-	// promises that nothing stale is accepted then, rather than that no two are inside.
+	// Effective replaces Safe where the resource demands fence numbers: then it promises that no stale write
+	// is accepted, rather than that no two are inside.
 	Effective  Assumption
-	Live       Assumption                   // what its progress rests on, beside Safe
+	Live       Assumption                   // needed for progress, beside Safe
 	Grace      func(c Config) time.Duration // see GraceOf; nil: 0
 	Circulates bool                         // sends even if nobody requests (a circulating token)
-	// Fenced says that it grants by GrantFenced, so that a resource that demands numbers (Config.Fenced) can
-	// refuse what is written under a lower one than the highest that has entered.
+	// Fenced says that it grants by GrantFenced. A resource that demands numbers (Config.Fenced) can then
+	// refuse a write under a lower number than the highest that has entered.
 	Fenced bool
-	// Informs says that its machines say what clients hear of the lock: Env.TellLost, Env.Revoke and Env.Refuse.
-	// Otherwise nothing is known of that.
+	// Informs says that its machines report what clients hear of the lock: Env.TellLost, Env.Revoke and
+	// Env.Refuse. Otherwise that is unknown.
 	Informs bool
 	// Units says how many units of the resource it serves, and how many of them one request may take.
 	Units Units
-	// Follows says that it may have an elector beside it (Config.Elect), whose leader it follows.
+	// Follows says that it may follow the leader of an elector beside it (Config.Elect).
 	Follows bool
-	// Detects names the failure detector that runs beside it unless another is named, as detector.Parse reads
-	// it; empty: it listens to none.
+	// Detects names the failure detector that runs beside it by default, as detector.Parse reads it; empty:
+	// it listens to no detector.
 	Detects string
-	// Told is of a detector that finds out nothing itself: how long after a crash, and after a restart, the
-	// simulator tells it. Nil: it finds out by messages.
+	// Told is for a detector that sends no messages: how long after a crash or a restart the simulator tells
+	// it. Nil: it finds out by messages.
 	Told func(c Config) time.Duration
 }
 
-// A Kind is what the machines of a Spec do.
+// A Kind is the problem that the machines of a Spec solve.
 type Kind uint8
 
 // The kinds.
 const (
 	MutualExclusion Kind = iota // they are Mutexes
 	Election                    // they are Electors
-	// Detection: they suspect peers. What they send and their timers are no progress of any algorithm, and they
-	// run on servers too, by New.
+	// Detection: they suspect peers. Their messages and timers do not count as progress. They run on servers
+	// too, made by New.
 	Detection
 )
 
-// OfKind returns what a table has for a kind. For a kind that is not in it, that is what it has for mutual
-// exclusion: so a new kind needs entries only where it differs.
+// OfKind returns the entry of a table for a kind; without one, the entry for mutual exclusion. So a new kind
+// needs entries only where it differs.
 func OfKind[T any](table map[Kind]T, kind Kind) T {
 	if of, has := table[kind]; has {
 		return of
@@ -75,7 +75,7 @@ func OfKind[T any](table map[Kind]T, kind Kind) T {
 
 // A MessageKind is one kind of message.
 type MessageKind struct {
-	Name      string  // empty: after its type, see KindName
+	Name      string  // empty: taken from its type, see KindName
 	Zero      Message // a zero value of its type
 	Token     bool    // carries the privilege itself
 	Permit    bool    // permits its receiver to enter, alone or together with others of its kind
@@ -83,8 +83,8 @@ type MessageKind struct {
 	Broadcast bool    // goes to all peers at once
 	Net       uint8   // the network that carries it: 0, or a second one
 
-	// Only reports whether it is sent in a configuration; nil: in all. In others it has no number, and is in
-	// no table of kinds.
+	// Only reports whether a configuration sends it; nil: all do. In others it has no number, and is missing
+	// from tables of kinds.
 	Only func(Config) bool
 }
 
@@ -107,11 +107,10 @@ const (
 	ServerMajority                          // more than half of the servers of a service are up and joined
 )
 
-// Transient are the assumptions that hold again some time after what broke them is over. All others are
-// broken for good: no algorithm gets back a message that was lost, or forgets one that came twice or too
-// early, unless it does not rest on that. A crash is one of these though the node comes up again: what was
-// sent to it meanwhile is lost, and so is a token that it held. A row that recovers from that does not rest
-// on NoCrash.
+// Transient are the assumptions that hold again some time after the fault is over. All others are broken for
+// good: an algorithm that needs them cannot get back a lost message, or undo one that came twice or too
+// early. NoCrash is broken for good even if the node restarts: messages sent to it meanwhile are lost, and so
+// is a token that it held. A row that recovers from that does not list NoCrash.
 const Transient = NoPause | PerfectDetector | EventualDetector | Timing | Majority | ServersUp |
 	ServerMajority
 
@@ -133,8 +132,8 @@ func (n Assumption) String() string {
 	return strings.Join(names, ", ")
 }
 
-// brokenWords say of each assumption, in the order of assumptionNames, what an algorithm assumes that rests on
-// it, what happened where it was broken, and, of messages, what may have happened.
+// brokenWords has, in the order of assumptionNames, what is assumed, what happened when it was broken, and,
+// for messages, what may have happened.
 var brokenWords = [...]struct{ assumed, happened, may string }{
 	{"no message is lost", "one was", "one may have been"},
 	{"no message arrives twice", "one did", "one may have"},
@@ -150,9 +149,9 @@ var brokenWords = [...]struct{ assumed, happened, may string }{
 	{assumed: "more than half of the servers are up and joined", happened: "they were not"},
 }
 
-// Broken says that a run broke these assumptions of an algorithm, as the reason of a verdict does: "the
-// algorithm assumes that no message is lost, and one was". If it is not known that a fault hit a message, the
-// end is "and one may have been". It panics if there are no assumptions.
+// Broken writes that a run broke these assumptions, as the reason of a verdict: "the algorithm assumes that
+// no message is lost, and one was". Unless known, that is, if perhaps no message was hit, it ends "and one
+// may have been". It panics if n is empty.
 func (n Assumption) Broken(known bool) string {
 	var assumed []string
 	happened := "that did not hold"
@@ -174,7 +173,8 @@ func (n Assumption) Broken(known bool) string {
 	return "the algorithm assumes " + assumed[0] + ", and " + happened
 }
 
-// Validate returns an error that says what of a configuration the algorithm refuses, and what would be right.
+// Validate returns an error if the algorithm refuses a configuration. The error says why, and what would be
+// right.
 func (s *Spec) Validate(c Config) error {
 	switch {
 	case c.N < 1:
@@ -209,8 +209,8 @@ func (s *Spec) unknownOption(name string) error {
 	return e
 }
 
-// Lacks returns an error that names the fields that a row lacks: those without which it makes no machines,
-// and others that its caller has found.
+// Lacks returns an error that names the missing fields of a row: fields without which it makes no machines,
+// and others that the caller found missing.
 func (s *Spec) Lacks(others ...string) error {
 	var fields []string
 	if s.New == nil {
@@ -231,13 +231,12 @@ func (s *Spec) Lacks(others ...string) error {
 		strings.Join(fields, ", "))
 }
 
-// Broadcasts reports whether the algorithm sends any messages to all peers at once, in a configuration.
+// Broadcasts reports whether a configuration has messages that go to all peers at once.
 func (s *Spec) Broadcasts(c Config) bool {
 	return slices.ContainsFunc(s.messages(c), func(k MessageKind) bool { return k.Broadcast })
 }
 
-// Explicit returns the configuration with a value given for each option of the algorithm that has a default,
-// and with the usual number of units of an algorithm that serves several.
+// Explicit fills in defaults: the value of each option that has one, and the usual number of units.
 func (s *Spec) Explicit(c Config) Config {
 	c.Units = s.Units.explicit(c)
 	for _, o := range s.Options {
@@ -263,7 +262,7 @@ func (s *Spec) ServerCount(c Config) int {
 	return s.Servers(c)
 }
 
-// SafeIn returns what safety rests on in a configuration.
+// SafeIn returns the assumptions that safety needs in a configuration.
 func (s *Spec) SafeIn(c Config) Assumption {
 	safe, _ := s.besides(c)
 	if c.Fenced {
@@ -272,7 +271,7 @@ func (s *Spec) SafeIn(c Config) Assumption {
 	return s.Safe | safe
 }
 
-// LiveIn returns what progress rests on in a configuration, beside SafeIn.
+// LiveIn returns the assumptions that progress needs in a configuration, beside SafeIn.
 func (s *Spec) LiveIn(c Config) Assumption {
 	_, live := s.besides(c)
 	return s.Live | live
@@ -285,9 +284,9 @@ func (s *Spec) besides(c Config) (safe, live Assumption) {
 	return s.Besides(c)
 }
 
-// GraceOf returns within what time the algorithm recovers, a formula of its timeouts: once pauses, delays and
-// wrong suspicions are over, every client that waits and stays up enters within it. Until then they excuse a
-// failure, and no longer.
+// GraceOf returns how long the algorithm takes to recover, a formula of its timeouts: once pauses, delays and
+// wrong suspicions are over, every client that waits and stays up enters within it. A failure until then is
+// outside its model.
 func (s *Spec) GraceOf(c Config) time.Duration {
 	if s.Grace == nil {
 		return 0
@@ -295,14 +294,14 @@ func (s *Spec) GraceOf(c Config) time.Duration {
 	return s.Grace(c)
 }
 
-// messages returns the kinds that are sent in a configuration.
+// messages returns the message kinds of a configuration.
 func (s *Spec) messages(c Config) []MessageKind {
 	return slices.DeleteFunc(slices.Clone(s.Messages), func(k MessageKind) bool {
 		return k.Only != nil && !k.Only(c)
 	})
 }
 
-// Codec returns the codec of the algorithm's messages, as it is without options.
+// Codec returns the codec of the algorithm's messages without options.
 func (s *Spec) Codec() *Codec { return s.CodecIn(Config{}) }
 
 // CodecIn returns the codec of the messages of a configuration.
@@ -316,16 +315,36 @@ func (s *Spec) Machine(c Config, id ID) Machine {
 	return s.NewServer(c, id)
 }
 
-// A Config is what the machines of an algorithm are made from. It is the same at every node. A machine copies
-// what it needs from it.
+// A Config has the settings of the machines of an algorithm. It is the same at every node. A machine copies
+// what it needs.
 type Config struct {
 	N     int `json:"n" yaml:"n"`                             // clients
 	Units int `json:"units,omitempty" yaml:"units,omitempty"` // of the resource; 0: one
 	// Fenced says that the resource demands fence numbers: see Spec.Fenced.
 	Fenced bool `json:"fenced,omitempty" yaml:"fenced,omitempty"`
-	// Elect names the elector beside it, whose leader it follows, as ParseInstance reads it; empty: none.
+	// Elect names the elector whose leader the algorithm follows, as ParseInstance reads it; empty: no
+	// elector.
 	Elect   string            `json:"elect,omitempty" yaml:"elect,omitempty"`
-	Options map[string]string `json:"options,omitempty" yaml:"options,omitempty"` // those given, by name
+	Options map[string]string `json:"options,omitempty" yaml:"options,omitempty"` // given values, by name
+
+	// Regions and Hosts are where each node is, servers included, by numbers from 0; nil: all are in one
+	// place. A run derives them from its regions and its hosts. A machine that keeps one keeps a copy.
+	Regions []int `json:"regions,omitempty" yaml:"-"`
+	Hosts   []int `json:"hosts,omitempty" yaml:"-"`
+}
+
+// Region returns the region of a node; 0 if all nodes are in one.
+func (c Config) Region(id ID) int { return at(c.Regions, id) }
+
+// Host returns the host of a node; 0 if all nodes are on one.
+func (c Config) Host(id ID) int { return at(c.Hosts, id) }
+
+// at returns the place of a node; 0 if places are not known.
+func at(places []int, id ID) int {
+	if id < 0 || int(id) >= len(places) {
+		return 0
+	}
+	return places[id]
 }
 
 // Capacity returns how many units the resource has.
@@ -334,13 +353,13 @@ func (c Config) Capacity() int { return max(1, c.Units) }
 // Value returns the value of an option, given or by default.
 func (c Config) Value(o Option) string { return cmp.Or(c.Options[o.Name], o.Default) }
 
-// Duration returns the value of an option that is a length of time; 0 if it is none.
+// Duration returns the value of an option as a length of time; 0 if it does not parse.
 func (c Config) Duration(o Option) time.Duration {
 	d, _ := time.ParseDuration(c.Value(o)) // the options are valid
 	return d
 }
 
-// With returns the configuration with a value given for the option of that name; empty: with none given.
+// With returns a copy of the configuration with a value for an option; an empty value removes it.
 func (c Config) With(name, value string) Config {
 	c.Options = maps.Clone(c.Options)
 	switch {
@@ -354,7 +373,7 @@ func (c Config) With(name, value string) Config {
 	return c
 }
 
-// Given lists the options that were given, as a name and a value each.
+// Given lists the given options, each as "name value".
 func (c Config) Given() []string {
 	var all []string
 	for name, value := range c.Options {
@@ -370,10 +389,10 @@ type Option struct {
 	Name    string        // of the flag, in lower case, with dashes between words
 	Usage   string        // what it sets, in a few words
 	Values  []string      // that it accepts; nil: any that Check accepts
-	Default string        // its value if none is given; empty: it has none
-	Bound   *TimeoutBound // as a timeout; nil: it is none, or may be of any length
+	Default string        // empty: no default
+	Bound   *TimeoutBound // of a timeout; nil: no timeout, or any length will do
 
-	// Check says what else is wrong with a value; nil: nothing is.
+	// Check returns what else is wrong with a value; nil: any value will do.
 	Check func(c Config, value string) error
 }
 
@@ -400,7 +419,7 @@ func (o *Option) Form() string {
 	return fmt.Sprintf("%s (%s)", o.Name, strings.Join(o.Values, ", "))
 }
 
-// validate says what is wrong with the value that c has for the option, and what would be right.
+// validate returns what is wrong with the value of the option in c, and what would be right.
 func (o *Option) validate(c Config) error {
 	value := c.Value(*o)
 	if o.Values != nil && !slices.Contains(o.Values, value) {
@@ -419,15 +438,15 @@ func (o *Option) validate(c Config) error {
 type OptionError struct {
 	Word  string
 	Known []string // what it could be
-	Near  string   // which of these may have been meant, if somebody found out
+	Near  string   // the known word most like it; empty: not looked up, or no such word
 
-	row    *Spec  // the word is no option of this one
-	option string // the word is no value of this one
+	row    *Spec  // without this option; nil: the error is about a value
+	option string // whose value it would be
 }
 
 func (e *OptionError) Error() string {
 	if e.row == nil {
-		text := fmt.Sprintf("%s: %q is none of %s", e.option, e.Word, strings.Join(e.Known, ", "))
+		text := fmt.Sprintf("%s: %q is not one of %s", e.option, e.Word, strings.Join(e.Known, ", "))
 		if e.Near != "" {
 			text += fmt.Sprintf(": did you mean %s?", e.Near)
 		}
@@ -444,15 +463,15 @@ func (e *OptionError) Error() string {
 	return fmt.Sprintf("%s has no option %s: it has %s", e.row.Name, e.Word, has)
 }
 
-// A TimerName is what a kind of timer is called, in schedules and for people.
+// A TimerName names a kind of timer, in schedules and for people.
 type TimerName struct {
 	Kind    TimerKind
 	Name    string // in a word, such as retry
 	PerPeer bool   // it is kept per peer
-	Server  bool   // it is one of the machines of servers; otherwise of all that have no other of its kind
+	Server  bool   // for servers only; a name without it is for clients, and for servers without their own
 }
 
-// TimerName returns what a kind of timer of the machine of node id is called; nil if the row does not say.
+// TimerName returns the name of a kind of timer of the machine of node id; nil if the row has none.
 func (s *Spec) TimerName(c Config, id ID, kind TimerKind) (name *TimerName) {
 	for i := range s.Timers {
 		t := &s.Timers[i]
@@ -463,8 +482,8 @@ func (s *Spec) TimerName(c Config, id ID, kind TimerKind) (name *TimerName) {
 	return name
 }
 
-// SayTimer returns in words which timer of the machine of node id t is: retry, or silence for 2 if it is kept
-// per peer; its numbers if the row gives it no name.
+// SayTimer names the timer t of the machine of node id: "retry", or "silence for 2" if it is kept per peer;
+// its kind and peer as numbers if the row gives it no name.
 func (s *Spec) SayTimer(c Config, id ID, t Timer) string {
 	name := s.TimerName(c, id, t.Kind)
 	switch {

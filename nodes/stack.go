@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// An Instance says what one machine of every node is: its row, and the configuration that it is made from.
+// An Instance is one machine at every node: its row and its configuration.
 type Instance struct {
 	Spec   *Spec
 	Config Config
@@ -26,9 +26,9 @@ func (in Instance) String() string {
 	return in.Spec.Name + ":" + strings.Join(options, ",")
 }
 
-// A Stack is what all nodes of a cluster are made of: instances of rows, numbered from 0. A named resource is
-// an instance of its own; so are an elector and a failure detector beside a mutex. One codec numbers the
-// kinds of message of all instances.
+// A Stack is the instances that every node of a cluster runs, numbered from 0. Each resource has an instance;
+// an elector and a failure detector beside a mutex are instances too. One codec numbers the kinds of message
+// of all instances.
 type Stack struct {
 	instances []Instance
 	codec     *Codec
@@ -36,8 +36,8 @@ type Stack struct {
 	mutexes   []int32
 }
 
-// Assemble returns the stack of an algorithm and what runs beside it. The error says which instances cannot
-// be combined, or which configuration an algorithm refuses.
+// Assemble returns the stack of an algorithm and the instances beside it. The error says which instances
+// cannot be combined, or which configuration an algorithm refuses.
 func Assemble(first Instance, beside ...Instance) (*Stack, error) {
 	instances := append([]Instance{first}, beside...)
 	s, n := &Stack{instances: instances}, first.Config.N
@@ -68,15 +68,15 @@ func (s *Stack) Total() int { return s.total }
 // Codec returns the codec of the messages of all instances.
 func (s *Stack) Codec() *Codec { return s.codec }
 
-// Fenced reports whether the resource of an instance refuses what is written under lower fence numbers: if
-// it demands numbers, and one client at a time is to be inside.
+// Fenced reports whether the resource of an instance refuses writes under lower fence numbers: it has one
+// unit and demands numbers.
 func (s *Stack) Fenced(instance int32) bool {
 	in := s.instances[instance]
 	return in.Config.Fenced && in.Config.Capacity() == 1
 }
 
-// Grace returns within what time the first instance recovers, together with the failure detectors that it
-// listens to and the elector that it follows: see Spec.GraceOf.
+// Grace returns how long the first instance takes to recover, with the failure detectors and the elector that
+// it depends on: see Spec.GraceOf.
 func (s *Stack) Grace() (grace time.Duration) {
 	for _, in := range s.withTimeouts() {
 		grace += in.Spec.GraceOf(in.Config)
@@ -84,7 +84,7 @@ func (s *Stack) Grace() (grace time.Duration) {
 	return grace
 }
 
-// Short returns the timeouts of these instances that do not cover the delays of a run.
+// Short returns the timeouts that do not cover the delays of a run, of the same instances as Grace.
 func (s *Stack) Short(d Delays) (all []ShortTimeout) {
 	for _, in := range s.withTimeouts() {
 		all = append(all, in.Short(d)...)
@@ -93,7 +93,7 @@ func (s *Stack) Short(d Delays) (all []ShortTimeout) {
 }
 
 // withTimeouts returns the first instance, the failure detectors that it listens to and the elector that it
-// follows. Those of other resources have the timeouts of the first, and recover while it does.
+// follows. The instances of other resources have the same timeouts, and recover at the same time.
 func (s *Stack) withTimeouts() (all []Instance) {
 	first := s.instances[0]
 	for i, in := range s.instances {
@@ -116,7 +116,7 @@ func (s *Stack) Elects() bool { return s.instances[0].Spec.Kind == Election }
 // Mutexes returns the numbers of the instances that have clients.
 func (s *Stack) Mutexes() []int32 { return s.mutexes }
 
-// Safe returns all that the safety of the instances rests on.
+// Safe returns all assumptions that the safety of the instances needs.
 func (s *Stack) Safe() (all Assumption) {
 	for _, in := range s.instances {
 		all |= in.Spec.SafeIn(in.Config)
@@ -124,7 +124,7 @@ func (s *Stack) Safe() (all Assumption) {
 	return all
 }
 
-// Live returns all that the progress of the instances rests on, beside Safe.
+// Live returns all assumptions that the progress of the instances needs, beside Safe.
 func (s *Stack) Live() (all Assumption) {
 	for _, in := range s.instances {
 		all |= in.Spec.LiveIn(in.Config)
@@ -142,7 +142,7 @@ func (s *Stack) Circulates() bool {
 	return false
 }
 
-// Detectors reports of each instance, by its number, whether it is a failure detector; nil if none is.
+// Detectors reports by instance whether it is a failure detector; nil: no instance is.
 func (s *Stack) Detectors() (all []bool) {
 	for i, in := range s.instances {
 		if in.Spec.Kind == Detection {
@@ -155,8 +155,8 @@ func (s *Stack) Detectors() (all []bool) {
 	return all
 }
 
-// Forgets reports whether a restart of node id loses state that its peers may rely on: because of forget, or
-// because the machine of some instance does not recover.
+// Forgets reports whether a restart of node id loses state that its peers may rely on: forget is set, or the
+// machine of some instance does not recover.
 func (s *Stack) Forgets(id ID, forget bool) bool {
 	for i := range s.instances {
 		forget = forget || s.startsAfresh(int32(i), id)
@@ -164,11 +164,11 @@ func (s *Stack) Forgets(id ID, forget bool) bool {
 	return forget
 }
 
-// startsAfresh reports whether the machine of an instance on node id starts afresh after a crash, whatever it
-// saved. On clients only mutexes and electors count: nothing depends on the memory of other machines.
+// startsAfresh reports whether the machine of an instance on node id loses its state in a crash, even if it
+// saved. On clients only mutexes and electors count: no peer relies on the state of other machines.
 func (s *Stack) startsAfresh(instance int32, id ID) bool {
 	if s.instances[instance].Spec.Kind == Detection {
-		return false // it finds out again
+		return false // it learns again who is up
 	}
 	switch s.machine(instance, id).(type) {
 	case Recoverer, *bystander:

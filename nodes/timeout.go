@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Delays are what takes time in a run though nothing goes wrong. Timeouts have to cover them.
+// Delays are the longest delays of a run without faults. Timeouts have to cover them.
 type Delays struct {
 	Message time.Duration // the longest that a message takes
-	Waits   time.Duration // how much of that it may wait for the application of its node
+	Waits   time.Duration // the part of Message that is waiting for the receiver's application
 	Hold    time.Duration // the longest that a client is inside
 	Alone   bool          // requests are made one at a time
 }
 
-// Round returns how long a privilege takes at most to come round n nodes: a message to each, and as many
-// clients inside as may ask in that time.
+// Round returns how long a privilege takes at most to visit n nodes: a message to each, and the holds of the
+// clients, only one if requests are made one at a time.
 func (d Delays) Round(n int) time.Duration {
 	if d.Alone {
 		return time.Duration(n)*d.Message + d.Hold
@@ -23,28 +23,31 @@ func (d Delays) Round(n int) time.Duration {
 	return time.Duration(n) * (d.Message + d.Hold)
 }
 
-// of returns the delays that a row sees: what failure detectors send waits for no application.
-func (d Delays) of(s *Spec) Delays {
+// seenBy returns the delays for the machines of a row. The messages of a failure detector do not wait for an
+// application.
+func (d Delays) seenBy(s *Spec) Delays {
 	if s.Kind == Detection {
 		d.Message, d.Waits = d.Message-d.Waits, 0
 	}
 	return d
 }
 
-// A TimeoutBound says which delays a timeout has to cover, which is an option: a time after which a node acts
-// on silence.
+// A TimeoutBound says which delays an option has to cover that is a timeout: a time of silence after which a
+// node acts.
 type TimeoutBound struct {
-	Formula string // of Covers; T is what a message takes at most, and hold what a client does
-	// Covers is what it has to be longer than. With a shorter one, what is slow is taken for lost, or who is up
-	// for dead. Nil: nothing fails if it is shorter.
+	Formula string // of Covers; T is the longest message delay, and hold the longest hold
+	// Covers returns the time that the timeout must exceed. With a shorter one, a node takes a slow message
+	// for lost, or a peer that is up for dead. Nil: a short timeout does no harm.
 	Covers func(c Config, d Delays) time.Duration
-	// Suits is how long it is at least where no value is given; nil: 5/4 of what it covers.
+	// Suits returns the least default; nil: 5/4 of the longer of Covers and Answers.
 	Suits func(c Config, d Delays) time.Duration
-	// Of is how much a value covers, and For the value that covers so much, if that is not its length.
+	// Of converts a value of the option to the time that it covers, and For does the reverse; nil: the value
+	// is that time.
 	Of  func(value string) time.Duration
 	For func(covers time.Duration) string
-	// Answers is how long what a node waits for may take though nothing goes wrong, which Answer says. With a
-	// shorter time it asks again for nothing, which costs messages and breaks nothing. Nil: it does not ask.
+	// Answers returns how long an answer may take without faults; Answer is its formula. A node with a
+	// shorter timeout asks again in vain, which costs messages but breaks nothing. Nil: it does not ask
+	// again.
 	Answers func(c Config, d Delays) time.Duration
 	Answer  string
 }
@@ -53,11 +56,11 @@ type TimeoutBound struct {
 type ShortTimeout struct {
 	Instance
 	Option *Option
-	Covers string // what it has to be longer than, in words
-	Enough string // a value that covers that; empty: none that goes with the other options does
+	Covers string // the time that it must exceed, in words
+	Enough string // a value that suffices; empty: the other options rule it out
 }
 
-// covers returns what a timeout has to be longer than; 0: nothing.
+// covers returns the time that a timeout must exceed; 0: any will do.
 func (b *TimeoutBound) covers(c Config, d Delays) time.Duration {
 	if b == nil || b.Covers == nil {
 		return 0
@@ -65,7 +68,7 @@ func (b *TimeoutBound) covers(c Config, d Delays) time.Duration {
 	return b.Covers(c, d)
 }
 
-// answers returns after how long a node that waits may be answered; 0: it does not ask again.
+// answers returns how long an answer may take; 0: the node does not ask again.
 func (b *TimeoutBound) answers(c Config, d Delays) time.Duration {
 	if b == nil || b.Answers == nil {
 		return 0
@@ -73,7 +76,7 @@ func (b *TimeoutBound) answers(c Config, d Delays) time.Duration {
 	return b.Answers(c, d)
 }
 
-// suits returns a value that suits the delays of a run, and how much it covers.
+// suits returns a value that suits the delays of a run, and the time that it covers.
 func (b *TimeoutBound) suits(c Config, d Delays) (value string, covers time.Duration) {
 	covers = max(b.covers(c, d), b.answers(c, d)) / 4 * 5
 	if b.Suits != nil {
@@ -86,8 +89,8 @@ func (b *TimeoutBound) suits(c Config, d Delays) (value string, covers time.Dura
 	return covers.String(), covers
 }
 
-// of returns how much a value covers.
-func (b *TimeoutBound) of(value string) time.Duration {
+// coveredBy returns the time that a value covers.
+func (b *TimeoutBound) coveredBy(value string) time.Duration {
 	if b.Of != nil {
 		return b.Of(value)
 	}
@@ -104,9 +107,8 @@ func twoDigits(d time.Duration) time.Duration {
 	return (d + unit - 1) / unit * unit
 }
 
-// Fitted returns the configuration with a value given for each option that has a default: of a timeout that
-// none was given for, one that suits the delays of a run if the default is too short, and if the algorithm
-// takes that beside the values that were given.
+// Fitted fills in defaults. If the default of a timeout is too short for the delays of a run, it fills in a
+// longer one that suits them, unless the algorithm refuses that together with the given values.
 func (s *Spec) Fitted(c Config, d Delays) Config {
 	var own []string
 	for i := range s.Options {
@@ -117,8 +119,8 @@ func (s *Spec) Fitted(c Config, d Delays) Config {
 	return s.lengthened(s.Explicit(c), d, own)
 }
 
-// Lengthened returns the instance with all timeouts made longer that do not suit the delays of a run, those
-// that were given too.
+// Lengthened returns the instance with every timeout lengthened that does not suit the delays of a run, also
+// if its value was given.
 func (in Instance) Lengthened(d Delays) Instance {
 	var all []string
 	for i := range in.Spec.Options {
@@ -127,18 +129,18 @@ func (in Instance) Lengthened(d Delays) Instance {
 	return Instance{in.Spec, in.Spec.lengthened(in.Config, d, all)}
 }
 
-// lengthened makes those of some timeouts longer that do not suit the delays of a run.
+// lengthened lengthens the timeouts named in some that do not suit the delays of a run.
 func (s *Spec) lengthened(c Config, d Delays, some []string) Config {
 	if !s.takes(c) {
 		return c
 	}
-	longer, d := c, d.of(s)
+	longer, d := c, d.seenBy(s)
 	for i := range s.Options {
 		o := &s.Options[i]
 		if o.Bound == nil || !slices.Contains(some, o.Name) {
 			continue
 		}
-		if value, covers := o.Bound.suits(longer, d); covers > o.Bound.of(longer.Value(*o)) {
+		if value, covers := o.Bound.suits(longer, d); covers > o.Bound.coveredBy(longer.Value(*o)) {
 			longer = longer.With(o.Name, value)
 		}
 	}
@@ -148,17 +150,17 @@ func (s *Spec) lengthened(c Config, d Delays, some []string) Config {
 	return longer
 }
 
-// takes reports whether all options have values that the algorithm takes.
+// takes reports whether the algorithm accepts the values of all options.
 func (s *Spec) takes(c Config) bool {
 	return !slices.ContainsFunc(s.Options, func(o Option) bool { return o.validate(c) != nil })
 }
 
 // Short returns the timeouts of an instance that do not cover the delays of a run.
 func (in Instance) Short(d Delays) (all []ShortTimeout) {
-	d = d.of(in.Spec)
+	d = d.seenBy(in.Spec)
 	for i := range in.Spec.Options {
 		o := &in.Spec.Options[i]
-		if covers := o.Bound.covers(in.Config, d); covers > 0 && o.Bound.of(in.Config.Value(*o)) <= covers {
+		if covers := o.Bound.covers(in.Config, d); covers > 0 && o.Bound.coveredBy(in.Config.Value(*o)) <= covers {
 			says := o.Bound.Formula
 			if o.Bound.Of == nil {
 				says += fmt.Sprintf(", here %v", covers)
@@ -169,15 +171,15 @@ func (in Instance) Short(d Delays) (all []ShortTimeout) {
 	return all
 }
 
-// AsksAgain returns the timeouts of an instance after which a node asks again though its answer may be on its
-// way: that costs messages. Those that are Short are left out.
+// AsksAgain returns the timeouts of an instance after which a node asks again while its answer may be on its
+// way, which costs messages. It leaves out timeouts that are Short.
 func (in Instance) AsksAgain(d Delays) (all []ShortTimeout) {
-	d = d.of(in.Spec)
+	d = d.seenBy(in.Spec)
 	for i := range in.Spec.Options {
 		o := &in.Spec.Options[i]
 		answers, is := o.Bound.answers(in.Config, d), time.Duration(0)
 		if answers > 0 {
-			is = o.Bound.of(in.Config.Value(*o))
+			is = o.Bound.coveredBy(in.Config.Value(*o))
 		}
 		if is < answers && is > o.Bound.covers(in.Config, d) {
 			all = append(all, in.short(o, fmt.Sprintf("%s, here %v", o.Bound.Answer, answers), d))
@@ -186,7 +188,7 @@ func (in Instance) AsksAgain(d Delays) (all []ShortTimeout) {
 	return all
 }
 
-// short returns a timeout with a value that suits the delays of a run.
+// short returns a ShortTimeout with a value that suits the delays of a run.
 func (in Instance) short(o *Option, covers string, d Delays) ShortTimeout {
 	enough, _ := o.Bound.suits(in.Config, d)
 	if !in.Spec.takes(in.Config.With(o.Name, enough)) {

@@ -68,7 +68,7 @@ func TestTimeoutsFollowDelays(t *testing.T) {
 	}
 }
 
-// A timeout covers how long messages wait for applications. Those of failure detectors do not wait.
+// A timeout covers how long messages wait for applications. Messages of failure detectors do not wait.
 func TestTimeoutsCoverWhatWaits(t *testing.T) {
 	row, d := slowRow(), Delays{Message: 2 * time.Second, Waits: 2*time.Second - time.Millisecond}
 	for kind, want := range map[Kind]string{MutualExclusion: "5s", Detection: "100ms"} {

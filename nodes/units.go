@@ -10,9 +10,9 @@ import (
 
 // Units says how many units of a resource an algorithm serves. Its zero value is one unit.
 type Units struct {
-	Most  int // units that there may be; 0: one
-	Take  int // that one request may take; 0: one
-	Usual int // that there are if a configuration does not say, and clients enough; 0: one
+	Most  int // the most units of a resource; 0: one
+	Take  int // the most units of one request; 0: one
+	Usual int // units if a configuration does not say, and has more clients than that; 0: one
 }
 
 // AnyUnits is the Most or the Take of an algorithm that serves any number: more than any run has.
@@ -21,11 +21,11 @@ const AnyUnits = 1 << 20
 // Serves reports whether the algorithm serves a resource of so many units.
 func (u Units) Serves(units int) bool { return units >= 0 && units <= max(1, u.Most) }
 
-// Takes returns how many units one request takes at most, of so many that there are.
+// Takes returns the most units that one request may take from a resource of so many units.
 func (u Units) Takes(units int) int { return min(units, max(1, u.Take)) }
 
-// explicit returns how many units there are if a configuration does not say: one fewer than its clients at
-// most, since nobody waits for another where there is a unit for each.
+// explicit returns the number of units of a configuration or, if it does not say, the usual number, but fewer
+// than there are clients: with a unit for each, nobody would ever wait.
 func (u Units) explicit(c Config) int {
 	if c.Units > 0 || u.Usual <= 1 {
 		return c.Units
@@ -33,7 +33,7 @@ func (u Units) explicit(c Config) int {
 	return min(u.Usual, max(1, c.N-1))
 }
 
-// checkUnits says what is wrong with the units of a configuration, if anything is.
+// checkUnits returns an error if the units of a configuration are wrong.
 func (s *Spec) checkUnits(c Config) error {
 	switch {
 	case c.Units < 0:
@@ -44,13 +44,13 @@ func (s *Spec) checkUnits(c Config) error {
 	return nil
 }
 
-// CheckTake says what is wrong with a request for so many units in a configuration, if anything is.
+// CheckTake returns an error if a request may not take so many units in a configuration.
 func (s *Spec) CheckTake(c Config, take int) error {
 	switch capacity := c.Capacity(); {
 	case take > max(1, s.Units.Take):
 		return &UnitsError{Take: take, row: s}
 	case take > capacity:
-		return fmt.Errorf("take %d: the resource has %s: take fewer, or have it be of %d", take,
+		return fmt.Errorf("take %d: the resource has %s: take fewer, or give it %d", take,
 			english.Count(capacity, "unit", "units"), take)
 	}
 	return nil
@@ -58,9 +58,9 @@ func (s *Spec) CheckTake(c Config, take int) error {
 
 // A UnitsError says that a row does not serve so many units, or so many to one request.
 type UnitsError struct {
-	Units  int      // that the resource was to have
-	Take   int      // that a request was to take; 0: it is about Units
-	Others []string // the rows that do, if somebody found out
+	Units  int      // asked of the resource
+	Take   int      // asked for one request; 0: the error is about Units
+	Others []string // rows that do serve it; nil: not looked up
 
 	row *Spec
 }
@@ -82,11 +82,11 @@ func (e *UnitsError) Error() string {
 		cmp.Or(strings.Join(e.Others, ", "), "see list"))
 }
 
-// A FenceError says that a row hands out no fence numbers, which the resource was to demand.
+// A FenceError says that the resource demands fence numbers, and a row hands out none.
 type FenceError struct {
 	Row    string
-	Others []string // the rows that do, if somebody found out
-	Option string   // that has the row hand them out; empty: there is none
+	Others []string // rows that hand them out; nil: not looked up
+	Option string   // that makes the row hand them out; empty: no option does
 }
 
 func (e *FenceError) Error() string {

@@ -19,7 +19,7 @@ import (
 // A Column names a column of a table of results.
 type Column string
 
-// Columns that code names. Those of options of runs are in package option.
+// Columns that code names. Package option has the columns of options of runs.
 const (
 	WarmupTookS          Column = "warmup_took_s"
 	DurationS            Column = "duration_s"
@@ -120,7 +120,7 @@ const (
 	ElectionsDuring      Column = "elections_during"
 )
 
-// rowColumns has the columns of a Row by their headers, options left aside.
+// rowColumns has the columns of a Row by their headers, except options.
 var rowColumns = sync.OnceValue(func() map[string]*column {
 	byHeader := map[string]*column{}
 	for _, c := range columnsOf(reflect.TypeFor[Row]()) {
@@ -131,13 +131,13 @@ var rowColumns = sync.OnceValue(func() map[string]*column {
 	return byHeader
 })
 
-// AskedColumns names the columns of runs.csv that say what a run was asked to be, some options among them.
+// AskedColumns names the columns of runs.csv with the parameters of a run, including some options.
 func AskedColumns(options ...string) []string { return headersOf(reflect.TypeFor[Asked](), options) }
 
-// FigureColumns names the columns of runs.csv that say what a trial has measured.
+// FigureColumns names the columns of runs.csv with the figures of a trial.
 func FigureColumns() []string { return headersOf(reflect.TypeFor[measure.Figures](), nil) }
 
-// IsColumn reports whether runs.csv has a column of that name, options left aside.
+// IsColumn reports whether runs.csv has a column of that name, except options.
 func IsColumn(name string) bool { return rowColumns()[name] != nil }
 
 func headersOf(t reflect.Type, options []string) (headers []string) {
@@ -153,8 +153,8 @@ func headersOf(t reflect.Type, options []string) (headers []string) {
 	return headers
 }
 
-// Text returns the cell of a column, as runs.csv has it; nothing if there is no such column, or it does not
-// concern the row. The column of an option is named with its algorithm or without.
+// Text returns the cell of a column, as in runs.csv; "" if the column is unknown or does not concern the row.
+// An option may be named with its algorithm or without.
 func (r *Row) Text(column string) string {
 	c := rowColumns()[column]
 	switch {
@@ -169,7 +169,7 @@ func (r *Row) Text(column string) string {
 	return cell(c.of(reflect.ValueOf(r).Elem()))
 }
 
-// Figure returns the figure of a column; none if it has no figures, or does not concern the row.
+// Figure returns the figure of a column; unknown if it has no figures, or does not concern the row.
 func (r *Row) Figure(column Column) figure.Figure {
 	c := rowColumns()[string(column)]
 	if c == nil || !c.figures || c.audience != "" && !r.concerns(c.audience) {
@@ -178,7 +178,7 @@ func (r *Row) Figure(column Column) figure.Figure {
 	return c.of(reflect.ValueOf(r).Elem()).(figure.Figure)
 }
 
-// TimeUnit returns the unit of the times that a column of runs.csv has; 0: it has none.
+// TimeUnit returns the unit of a column of runs.csv with times; 0: it has no times.
 func TimeUnit(column Column) time.Duration { return timesOf()[column] }
 
 // timesOf has the units of the columns of runs.csv that have times.
@@ -191,11 +191,11 @@ var timesOf = sync.OnceValue(func() map[Column]time.Duration {
 	return of
 })
 
-// CPUBoundAbove is the share of the CPU time that a run could use above which it is bound by that: its times
-// rank what algorithms cost the processors.
+// CPUBoundAbove is the share of the available CPU time above which a run is CPU bound: its times compare the
+// CPU cost of algorithms.
 const CPUBoundAbove = 0.9
 
-// CPUBound reports whether the trial was bound by the CPU time that it could use.
+// CPUBound reports whether the trial was CPU bound.
 func (r *Row) CPUBound() bool {
 	busy, _ := r.CPUBusy.Value()
 	return busy > CPUBoundAbove
@@ -204,21 +204,21 @@ func (r *Row) CPUBound() bool {
 // OthersAbove is the share of the machine that other processes may take before a trial counts as disturbed.
 const OthersAbove = 0.05
 
-// Disturbed reports whether others took more of the machine than that while the trial went on.
+// Disturbed reports whether other processes took more than OthersAbove of the machine during the trial.
 func (r *Row) Disturbed() bool {
 	others, _ := r.OthersCPU.Value()
 	return others > OthersAbove
 }
 
-// A Description is what there is to know of a column.
+// A Description describes a column.
 type Description struct {
 	Name  string
 	Unit  string // such as us, share or name
 	Is    string
-	Empty string // what an empty cell says; empty: no cell is
+	Empty string // the meaning of an empty cell; empty: no cell is empty
 }
 
-// notMeasured is what an empty cell says unless its column says more.
+// notMeasured is the meaning of an empty cell by default.
 const notMeasured = "not measured: the run ended before, or nothing of the kind happened"
 
 //go:embed columns.yaml
@@ -257,8 +257,8 @@ var described = sync.OnceValue(func() map[string][]Description {
 	return all
 })
 
-// withAsked returns descriptions with those of the options of runs behind that of nodes. One that is there
-// already is the right one.
+// withAsked returns descriptions with the options of runs inserted after nodes. A description that is there
+// already is kept.
 func withAsked(all []Description) []Description {
 	at := 1 + slices.IndexFunc(all, func(d Description) bool { return d.Name == "nodes" })
 	for _, c := range option.Columns() {
@@ -278,14 +278,14 @@ func Tables() []string {
 	return slices.Concat(SetTables, StudyTables)
 }
 
-// Descriptions returns what there is to know of the columns of a table, given the name of its file.
+// Descriptions returns the descriptions of the columns of a table, given the name of its file.
 func Descriptions(file string) []Description { return slices.Clone(described()[file]) }
 
-// The audience of a column is the kinds of runs that it concerns, by the tag of of its field. A table has the
+// audiences are the kinds of runs that columns concern, by the tag of of their fields. A table has the
 // columns that concern any of its rows.
 var audiences = []string{measure.OfExclusion, measure.OfLeaders}
 
-// demands has the audience of runs by what they demand of nodes.
+// demands has the audience of runs by their load.
 var demands = sync.OnceValue(func() map[string]string {
 	all := map[string]string{string(workload.Campaign): measure.OfLeaders}
 	for _, load := range workload.Loads() {
@@ -294,12 +294,12 @@ var demands = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-// A concerned row says to which audiences it belongs. Any other row belongs to those of whose columns it has
-// a figure.
+// A concerned row knows to which audiences it belongs. Any other row belongs to an audience if it has a
+// figure in one of its columns.
 type concerned interface{ concerns(audience string) bool }
 
-// concerns reports whether a row belongs to an audience: to that of its demand, and of clients that follow a
-// leader to that of leaders too. A run of a demand that this version does not know belongs to all.
+// concerns reports whether a row belongs to an audience: the audience of its load and, if clients follow a
+// leader, OfLeaders too. With a load that this version does not know, it belongs to all.
 func (r *Row) concerns(audience string) bool {
 	of, known := demands()[r.Asked.Cell(option.LoadColumn)]
 	return !known || of == audience || audience == measure.OfLeaders && r.Elections.Known()
@@ -325,8 +325,7 @@ func foreignTo(row reflect.Value, columns []column) (others []string) {
 	return others
 }
 
-// columnsFor returns the columns of a table of rows: those that concern any of them; all, if no row says whom
-// it concerns.
+// columnsFor returns the columns that concern any row; all columns if the rows belong to no audience.
 func columnsFor[T any](rows []T) []column {
 	all := withOptionsOf(rows)
 	others := slices.Clone(audiences)
@@ -340,15 +339,15 @@ func columnsFor[T any](rows []T) []column {
 	return withBounds(all)
 }
 
-// OptionColumn names an option in conditions and groups, where trials of several algorithms may have it.
-// Older files have columns of these names.
+// OptionColumn returns the name of an option in conditions and groups, for all algorithms that have it. Older
+// files have columns of these names.
 func OptionColumn(option string) string { return strings.ReplaceAll(option, "-", "_") }
 
-// OptionColumnOf names the column that an option of an algorithm has in files.
+// OptionColumnOf returns the column of an option of an algorithm in files.
 func OptionColumnOf(algorithm, option string) string { return OptionColumn(algorithm + "_" + option) }
 
-// optionIn returns which option of an algorithm a column has: the column of files or, if plain names it, that
-// of the option alone. Nothing: none.
+// optionIn returns the option of an algorithm in a column, or "". The header is OptionColumnOf or, for
+// options in plain, OptionColumn.
 func optionIn(header, algorithm string, plain []string) string {
 	if name, is := strings.CutPrefix(header, OptionColumn(algorithm)+"_"); is && name != "" && algorithm != "" {
 		return oneLine.Replace(strings.ReplaceAll(name, "_", "-"))
@@ -366,13 +365,13 @@ func (c column) named(header string) *column {
 	return &c
 }
 
-// option returns which option of a row the column has; nothing: none. plain are those that the column may
-// name without their algorithm.
+// option returns the option of a row in the column, or "". The header may name options in plain without their
+// algorithm.
 func (c *column) option(row reflect.Value, plain []string) string {
 	return optionIn(c.header, row.FieldByIndex(c.owner).String(), plain)
 }
 
-// setOption gives a row its cell, if the column has an option of its algorithm.
+// setOption sets the cell of a row, if the column has an option of its algorithm.
 func (c *column) setOption(row reflect.Value, text string, plain []string) {
 	name := c.option(row, plain)
 	if text == "" || name == "" {
@@ -385,7 +384,7 @@ func (c *column) setOption(row reflect.Value, text string, plain []string) {
 	v.SetMapIndex(reflect.ValueOf(name), reflect.ValueOf(oneLine.Replace(text)))
 }
 
-// withOptions puts the columns of the options that some rows have in the place of the column of options.
+// withOptions replaces the column of options by a column for each option that some row has.
 func withOptions(columns []column, rows ...reflect.Value) []column {
 	at := slices.IndexFunc(columns, func(c column) bool { return c.options })
 	if at < 0 {
@@ -406,7 +405,7 @@ func withOptions(columns []column, rows ...reflect.Value) []column {
 	return slices.Replace(columns, at, at+1, all...)
 }
 
-// withOptionsOf returns the columns of rows, with those of the options that they have.
+// withOptionsOf returns the columns of rows, including a column for each option that they have.
 func withOptionsOf[T any](rows []T) []column {
 	values := make([]reflect.Value, len(rows))
 	for i := range rows {

@@ -13,18 +13,18 @@ import (
 	"turnstile/internal/figure"
 )
 
-// A Difference is a place where a stored file differs from the file that the histories give.
+// A Difference is a place where a stored file differs from the file made from the histories.
 type Difference struct {
 	File   string `json:"file"`
 	Line   int    `json:"line,omitempty"`   // from 1; 0: the whole file
-	Trial  int    `json:"trial,omitempty"`  // that the line is about, if it is about one
+	Trial  int    `json:"trial,omitempty"`  // of the line; 0: not of one trial
 	Column string `json:"column,omitempty"` // empty: the whole line
 	Stored string `json:"stored"`
 	Made   string `json:"history"`        // the value that the histories give
-	What   string `json:"what,omitempty"` // the mistake, if there are no two values to compare
+	What   string `json:"what,omitempty"` // describes it, if there are no two values to compare
 }
 
-// String says it in one line.
+// String describes the difference in one line.
 func (d Difference) String() string {
 	text := d.File
 	if d.Line > 0 {
@@ -52,7 +52,7 @@ func shortened(text string) string {
 	return cmp.Or(text, "nothing")
 }
 
-// differing collects the differences of a file. It keeps the first of them, and counts the others.
+// differing collects the differences of a file. It keeps the first mostDifferences, and counts the others.
 type differing struct {
 	file string
 	all  []Difference
@@ -79,16 +79,16 @@ func (d *differing) list() []Difference {
 	return d.all
 }
 
-// A stored is a table as its file has it: the cells below the headers, and the rows that they say.
+// A stored is a table in a file: its cells as text, and the rows read from them.
 type stored[T any] struct {
-	columns []*column // by header; nil: of none that there is
+	columns []*column // by header; nil: unknown
 	headers []string
 	cells   [][]string
-	lines   []int // where they are in the file, from 1
+	lines   []int // the line numbers of the rows, from 1
 	rows    []T
 }
 
-// readStored reads a stored table. Trials that could not be judged are left out.
+// readStored reads a stored table, without the unjudged trials.
 func readStored[T any](file string, text []byte, unjudged []int) (*stored[T], error) {
 	rows, err := readTable[T](file, bytes.NewReader(text))
 	if err != nil {
@@ -112,7 +112,7 @@ func readStored[T any](file string, text []byte, unjudged []int) (*stored[T], er
 
 func trialOf(row reflect.Value) int { return int(row.FieldByName("Trial").Int()) }
 
-// cell returns a cell as the file has it; nothing if it lacks the column.
+// cell returns the text of a cell; "" if the file lacks the column.
 func (s *stored[T]) cell(row int, header string) string {
 	if at := slices.Index(s.headers, header); at >= 0 {
 		return s.cells[row][at]
@@ -120,9 +120,9 @@ func (s *stored[T]) cell(row int, header string) string {
 	return ""
 }
 
-// compareRows compares a stored table with the rows that the histories give, cell by cell. Unless the file
-// was changed after it was written, it leaves out columns that the file lacks or has beside those of this
-// program, since another commit wrote it, and columns that come from outside the histories.
+// compareRows compares a stored table with the rows made from the histories, cell by cell. Unless the file
+// was changed after it was written, it ignores columns that only one of the two has, since another commit may
+// have written it, and columns that do not come from histories.
 func compareRows[T any](file string, text []byte, rows []T, how comparison) []Difference {
 	d := &differing{file: file}
 	was, err := readStored[T](file, text, how.unjudged)
@@ -158,17 +158,17 @@ func (s *stored[T]) missing(d *differing, columns []column) {
 	}
 }
 
-// foreign adds the columns that no table has, if they have a cell that is filled, and lower bounds of columns
-// that the file lacks.
+// foreign adds columns with values that this Turnstile does not write, and lower bounds of columns that the
+// file lacks.
 func (s *stored[T]) foreign(d *differing) {
 	for at, header := range s.headers {
-		made := func(i int) bool { // or it is of no row's algorithm
+		made := func(i int) bool { // whether this Turnstile would write the cell in row i
 			c := s.columns[at]
 			return c != nil && (!c.options || c.option(reflect.ValueOf(&s.rows[i]).Elem(), nil) != "")
 		}
 		for i, cells := range s.cells {
 			if cells[at] != "" && !made(i) {
-				d.add(Difference{Line: 1, What: "the column " + header + " is none that this Turnstile writes"})
+				d.add(Difference{Line: 1, What: "this Turnstile does not write the column " + header})
 				break
 			}
 		}
@@ -176,13 +176,13 @@ func (s *stored[T]) foreign(d *differing) {
 	for i := range s.cells {
 		for _, name := range strings.Fields(s.cell(i, BoundsColumn)) {
 			if !slices.Contains(s.headers, name) {
-				d.add(Difference{Line: s.lines[i], What: BoundsColumn + " names " + name + ", which is no column"})
+				d.add(Difference{Line: s.lines[i], What: BoundsColumn + " names the unknown column " + name})
 			}
 		}
 	}
 }
 
-// compareRow compares a row in some of its columns, and last in those that it says are lower bounds.
+// compareRow compares a row in some of its columns, and then its lower bounds.
 func (s *stored[T]) compareRow(d *differing, i int, has reflect.Value, columns []*column) {
 	had := reflect.ValueOf(&s.rows[i]).Elem()
 	one := Difference{Line: s.lines[i], Trial: trialOf(has)}
@@ -216,11 +216,11 @@ func headerOf(stored []byte) []string {
 	return header
 }
 
-// A lineComparison says where two lines differ, and whether they do.
+// A lineComparison reports whether two lines differ, and where.
 type lineComparison func(stored, made string) (Difference, bool)
 
-// compareLines compares a stored text with the text that the histories give, line by line. line compares two
-// lines that are not equal, and reports whether they differ; nil: they do.
+// compareLines compares a stored text with the text made from the histories, line by line. line decides
+// whether two unequal lines differ; nil: they do.
 func compareLines(file string, stored, made []byte, line lineComparison) []Difference {
 	d := &differing{file: file}
 	was, is := strings.Split(string(stored), "\n"), strings.Split(string(made), "\n")

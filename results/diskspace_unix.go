@@ -18,10 +18,10 @@ func FreeBytes(path string) (uint64, bool) {
 	return s.Bavail * uint64(s.Bsize), true
 }
 
-// canLock says whether lock knows of other processes.
+// canLock says whether lock detects other processes.
 const canLock = true
 
-// lock has this process alone hold a file until it ends. It reports whether another does.
+// lock locks a file until this process ends. It reports whether another process has locked it.
 func lock(file *os.File) (others bool, err error) {
 	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {

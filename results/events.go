@@ -13,22 +13,22 @@ import (
 	"turnstile/nodes/history"
 )
 
-// An EventWriter writes events, a line for each: as CSV below a line of headers, or each as a JSON object.
-// docs/measures.md explains the columns. Of a column that a kind of event has no use for, CSV has an
-// empty cell, and JSON nothing.
+// An EventWriter writes events, one a line: as CSV below a line of headers, or as JSON objects.
+// docs/measures.md explains the columns. If an event does not have a column, its cell is empty in CSV,
+// and missing in JSON.
 type EventWriter struct {
 	w     io.Writer
 	json  bool
 	kinds []string // names of messages, by their numbers
-	// Says tells what the message or the program said that an event is about, once for each event, in order;
-	// nil: nothing is known.
+	// Says returns the text of an event's message or program. It is called once for each event, in order; nil:
+	// unknown.
 	Says func(e *history.Event) history.Text
 	line []byte
 	err  error // of writing the headers
 }
 
-// NewEventWriter begins to write events to w, which should be buffered. Messages that kinds does not name go
-// by their numbers.
+// NewEventWriter begins to write events to w, which should be buffered. Kinds of messages without a name in
+// kinds are written as numbers.
 func NewEventWriter(w io.Writer, json bool, kinds []string) *EventWriter {
 	e := &EventWriter{w: w, json: json, kinds: kinds}
 	if !json {
@@ -78,7 +78,7 @@ func (w *EventWriter) Write(trial int, e *history.Event) error {
 	return err
 }
 
-// An eventOf is an event with what its cells depend on.
+// An eventOf is an event with everything that its cells depend on.
 type eventOf struct {
 	trial int
 	*history.Event
@@ -90,9 +90,17 @@ type eventOf struct {
 type eventColumn struct {
 	name   string
 	of     []history.Kind // that have it; nil: all
-	number func(e eventOf) int64
+	number *number
 	text   func(e eventOf) string // of letters, digits and underscores, with spaces between words
 	free   bool                   // the text is one of users
+	// parse sets what the text says; nil: reading a history needs no such column.
+	parse func(e *history.Event, kinds []string, text string) error
+}
+
+// A number is a field of an event as a cell has it.
+type number struct {
+	of  func(e eventOf) int64
+	set func(e *history.Event, x int64)
 }
 
 // has reports whether an event has the column.
@@ -130,7 +138,7 @@ func (c *eventColumn) has(e *eventOf) bool {
 func (c *eventColumn) append(b []byte, e eventOf, json bool) []byte {
 	switch {
 	case c.number != nil:
-		return strconv.AppendInt(b, c.number(e), 10)
+		return strconv.AppendInt(b, c.number.of(e), 10)
 	case json && c.free:
 		text, _ := encodingjson.Marshal(c.text(e))
 		return append(b, text...)
@@ -144,11 +152,12 @@ func (c *eventColumn) append(b []byte, e eventOf, json bool) []byte {
 
 // eventColumns are the columns of printed events.
 var eventColumns = []eventColumn{
-	{name: "trial", number: func(e eventOf) int64 { return int64(e.trial) }},
-	{name: "at_ns", number: func(e eventOf) int64 { return e.At }},
-	{name: "node", number: func(e eventOf) int64 { return int64(e.Node) }},
-	{name: "instance", number: func(e eventOf) int64 { return int64(e.Instance) }},
-	{name: "event", text: func(e eventOf) string { return e.Kind.String() }},
+	{name: "trial", number: &number{of: func(e eventOf) int64 { return int64(e.trial) }}},
+	{name: "at_ns", number: at},
+	{name: "node", number: node},
+	{name: "instance", number: instance},
+	{name: "event", text: func(e eventOf) string { return e.Kind.String() },
+		parse: parseKind},
 	{name: "entry", number: entry},
 	{name: "due_ns", of: kinds(history.Requested, history.Unissued), number: value},
 	{name: "units", number: count},
@@ -156,21 +165,21 @@ var eventColumns = []eventColumn{
 	{name: "fence", number: fence},
 	{name: "account", of: kinds(history.Entered, history.Exited, history.Revoked), number: value},
 	{name: "refused", number: count},
-	{name: "kind", of: kinds(history.Sent), text: message},
+	{name: "kind", of: kinds(history.Sent), text: message, parse: parseMessage},
 	{name: "term", of: kinds(history.Elected), number: value},
 	{name: "leader", of: kinds(history.Elected), number: leader},
 	{name: "suspect", of: kinds(history.Suspected, history.Trusted), number: count},
 	{name: "restarts", of: kinds(history.Restarted), number: count},
 	{name: "in_doubt", number: count},
-	{name: "mark", of: kinds(history.Marked), text: countName},
-	{name: "gauge", of: kinds(history.Gauged), text: countName},
+	{name: "mark", of: kinds(history.Marked), text: countName, parse: parseCount},
+	{name: "gauge", of: kinds(history.Gauged), text: countName, parse: parseCount},
 	{name: "value", of: kinds(history.Gauged), number: value},
 	{name: "requester", of: kinds(history.Settled), number: count},
 	{name: "messages", number: value},
 	{name: "dropped", of: kinds(history.Counted), number: fence},
-	{name: "process", of: kinds(history.Paused, history.Resumed), text: process},
+	{name: "process", of: kinds(history.Paused, history.Resumed), text: process, parse: parseProcess},
 	{name: "fault", of: kinds(history.FaultBegan, history.FaultHealed), number: count},
-	{name: "victim", number: func(e eventOf) int64 { return int64(e.Entry) - 1 }},
+	{name: "victim", number: victim},
 	{name: "nodes_hit", of: kinds(history.FaultBegan), number: fence},
 	{name: "messages_hit", of: kinds(history.FaultHealed), number: value},
 	{name: "connection", of: kinds(history.Disconnected, history.Reconnected), number: count},
@@ -178,36 +187,51 @@ var eventColumns = []eventColumn{
 	{name: "incarnation", of: kinds(history.LinkBegan, history.MulticastBegan), number: entry},
 	{name: "first", of: kinds(history.LinkBegan, history.MulticastBegan), number: value},
 	{name: "last_before", of: kinds(history.LinkBegan, history.MulticastBegan), number: fence},
-	{name: "servers_hit", text: serversHit},
+	{name: "servers_hit", text: serversHit, parse: parseServers},
 	{name: "tried_ns", of: kinds(history.TryRefused), number: value},
 	{name: "of_node", of: kinds(history.ClockBound), number: count},
 	{name: "errs_ns", of: kinds(history.ClockBound), number: value},
 	{name: "errs_on_host_ns", of: kinds(history.ClockBound), number: entry},
 	{name: "clock", number: fence},
-	{name: "steps", number: func(e eventOf) int64 { done, _ := e.Worked(); return int64(done) }},
-	{name: "spoilt", number: func(e eventOf) int64 { _, spoilt := e.Worked(); return int64(spoilt) }},
+	{name: "steps", number: steps},
+	{name: "spoilt", number: spoilt},
 	{name: "timers", of: kinds(history.ClockSet), number: count},
 	{name: "timers_set", of: kinds(history.ClockSet), number: value},
-	{name: "breach", of: kinds(history.Breached), text: countName},
+	{name: "breach", of: kinds(history.Breached), text: countName, parse: parseCount},
 	{name: "type", free: true, text: func(e eventOf) string { return e.says.Type }},
 	{name: "says", free: true, text: func(e eventOf) string { return e.says.Body }},
-	{name: "assumptions", of: kinds(history.AssumptionBroken, history.FaultBegan), text: assumptions},
+	{name: "assumptions", of: kinds(history.AssumptionBroken, history.FaultBegan), text: assumptions,
+		parse: parseAssumptions},
 }
 
-// otherEntry are the events whose entry is something else than the number of a request.
+// otherEntry are the events whose Entry is not the number of a request.
 var otherEntry = kinds(history.LinkBegan, history.MulticastBegan, history.FaultBegan, history.ClockBound)
 
 func kinds(k ...history.Kind) []history.Kind { return k }
 
-func value(e eventOf) int64 { return e.Value }
+// The fields of events that cells have.
+var (
+	at       = &number{func(e eventOf) int64 { return e.At }, func(e *history.Event, x int64) { e.At = x }}
+	node     = &number{func(e eventOf) int64 { return int64(e.Node) }, setNode}
+	instance = &number{func(e eventOf) int64 { return int64(e.Instance) },
+		func(e *history.Event, x int64) { e.Instance = uint16(x) }}
+	value = &number{func(e eventOf) int64 { return e.Value }, func(e *history.Event, x int64) { e.Value = x }}
+	count = &number{func(e eventOf) int64 { return int64(e.Count) }, setCount}
+	entry = &number{func(e eventOf) int64 { return int64(e.Entry) },
+		func(e *history.Event, x int64) { e.Entry = uint32(x) }}
+	fence = &number{func(e eventOf) int64 { return int64(e.Fence) },
+		func(e *history.Event, x int64) { e.Fence = uint64(x) }}
+	leader = &number{func(e eventOf) int64 { return int64(nodes.ID(e.Count)) }, setCount}
+	victim = &number{func(e eventOf) int64 { return int64(e.Entry) - 1 },
+		func(e *history.Event, x int64) { e.Entry = uint32(x + 1) }}
+	steps = &number{func(e eventOf) int64 { done, _ := e.Worked(); return int64(done) },
+		func(e *history.Event, x int64) { e.Fence |= uint64(x) << 32 }}
+	spoilt = &number{func(e eventOf) int64 { _, spoilt := e.Worked(); return int64(spoilt) },
+		func(e *history.Event, x int64) { e.Fence |= uint64(uint32(x)) }}
+)
 
-func count(e eventOf) int64 { return int64(e.Count) }
-
-func entry(e eventOf) int64 { return int64(e.Entry) }
-
-func fence(e eventOf) int64 { return int64(e.Fence) }
-
-func leader(e eventOf) int64 { return int64(nodes.ID(e.Count)) }
+func setNode(e *history.Event, x int64)  { e.Node = nodes.ID(x) }
+func setCount(e *history.Event, x int64) { e.Count = uint32(x) }
 
 func countName(e eventOf) string { return e.CountName() }
 
@@ -224,9 +248,9 @@ func message(e eventOf) string {
 	return strconv.Itoa(int(e.Count))
 }
 
-// assumptions lists assumptions: no_loss FIFO_links.
 func serversHit(e eventOf) string { return strings.Trim(fmt.Sprint(e.ServersHit()), "[]") }
 
+// assumptions lists assumptions: no_loss FIFO_links.
 func assumptions(e eventOf) string {
 	return strings.NewReplacer(", ", " ", " ", "_").Replace(nodes.Assumption(e.Value).String())
 }

@@ -22,27 +22,27 @@ import (
 
 // The files in the folder of a run.
 const (
-	RunFile        = "run.yaml"        // all that is needed to make the run again
+	RunFile        = "run.yaml"        // everything needed to make the run again
 	RowsFile       = "runs.csv"        // a Row per trial
 	MessagesFile   = "messages.csv"    // a MessageRow per trial, phase and kind
 	SizesFile      = "sizes.csv"       // a SizeRow per trial and number of units, if a resource has several
 	ResourcesFile  = "resources.csv"   // a ResourceRow per trial and resource, if there are several
-	FaultsFile     = "faults.csv"      // a PhaseRow per trial, fault and phase, if there are any
-	TimelineFile   = "timeline.csv"    // an IntervalRow per trial and interval, if there are faults
-	BeliefsFile    = "beliefs.csv"     // a BeliefRow per trial, node and stretch, of a run about leaders
-	LedgerFile     = "ledger.svg"      // its picture
+	FaultsFile     = "faults.csv"      // a PhaseRow per trial, fault and phase, if the run has faults
+	TimelineFile   = "timeline.csv"    // an IntervalRow per trial and interval, if the run has faults
+	BeliefsFile    = "beliefs.csv"     // a BeliefRow per trial, node and stretch, for runs about leaders
+	LedgerFile     = "ledger.svg"      // the picture of beliefs.csv
 	LatencyLog     = "latency.hlog"    // every latency histogram of every trial
 	LatencyProfile = "latency.hgrm"    // the percentiles of the waits of all trials together
-	VerdictFile    = "verdict.yaml"    // the verdict of every trial, with what each check found
-	MatrixFile     = "matrix.csv"      // of a set: a MatrixRow per algorithm and fault
-	SplitBrainFile = "split-brain.csv" // of a set: a SplitBrainRow per scheme and partition
-	RatesFile      = "rates.csv"       // of a set: a RateRow per configuration
-	FailoverFile   = "failover.csv"    // of a set: a FailoverRow per service, ttl and fault
-	SumsFile       = "SHA256SUMS"      // of a published set: the digest of every other file
-	PublishedRuns  = "runs"            // of a published set: the folder of its runs
-	ReadmeFile     = "README.md"       // of a published set
+	VerdictFile    = "verdict.yaml"    // the verdict of every trial, with all findings
+	MatrixFile     = "matrix.csv"      // in a set: a MatrixRow per algorithm and fault
+	SplitBrainFile = "split-brain.csv" // in a set: a SplitBrainRow per scheme and partition
+	RatesFile      = "rates.csv"       // in a set: a RateRow per configuration
+	FailoverFile   = "failover.csv"    // in a set: a FailoverRow per service, ttl and fault
+	SumsFile       = "SHA256SUMS"      // in a published set: the digest of every other file
+	PublishedRuns  = "runs"            // in a published set: the folder of its runs
+	ReadmeFile     = "README.md"       // in a published set
 	ReadmeBegins   = "\nRuns of Turnstile, "
-	ArchiveSuffix  = ".tar.gz" // behind the name of a published set
+	ArchiveSuffix  = ".tar.gz" // after the name of a published set
 	LatestLink     = "latest"  // in the folder of all sets: the newest run
 )
 
@@ -52,7 +52,7 @@ type Folder struct{ Path string }
 // DiskSpace is how much disk space a run takes.
 type DiskSpace struct {
 	Bytes uint64
-	For   string // the flags that it follows from
+	For   string // the flags that determine it
 }
 
 // Create makes a new folder for a run, in the set named set below root. If name is taken, because
@@ -89,8 +89,8 @@ func Create(root, set, name string, need DiskSpace) (*Folder, error) {
 	return f, nil
 }
 
-// CheckNames says what is wrong with the folder of all result sets or the name of a set or a run in it, if
-// anything is.
+// CheckNames returns an error if root cannot be the folder of all result sets, or name cannot name a set or a
+// run.
 func CheckNames(root, name string) error {
 	switch {
 	case root == "":
@@ -103,7 +103,7 @@ func CheckNames(root, name string) error {
 	return nil
 }
 
-// probe makes sure that files can be written here, before a run spends its time.
+// probe makes sure, before a run begins, that its files can be written.
 func (f *Folder) probe(need DiskSpace) error {
 	if err := Probe(f.Path); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (f *Folder) probe(need DiskSpace) error {
 	return nil
 }
 
-// Hide renames the folder of a run that is made again, so that it is kept and counts for nothing.
+// Hide renames the folder of a run that is made again: it is kept, but no longer counts.
 func (f *Folder) Hide() error {
 	for i := 1; ; i++ {
 		path := filepath.Join(filepath.Dir(f.Path), fmt.Sprintf(".%s-%d", f.Name(), i))
@@ -125,17 +125,17 @@ func (f *Folder) Hide() error {
 	}
 }
 
-// Hold says that this process makes the run in the folder, until release is called or the process ends.
+// Hold locks the folder for this process, which makes its run, until release is called or the process ends.
 func (f *Folder) Hold() (release func() error, err error) {
 	dir, err := os.Open(f.Path)
 	if err != nil {
 		return nil, fmt.Errorf("reading results: %w", err)
 	}
-	lock(dir) // where folders cannot be locked, Held does not know whether a run goes on
+	lock(dir) // if folders cannot be locked, Held returns an error
 	return dir.Close, nil
 }
 
-// Held reports whether a process holds the folder. If that cannot be known, it is an error.
+// Held reports whether a process holds the folder. It is an error if the system cannot tell.
 func (f *Folder) Held() (bool, error) {
 	dir, err := os.Open(f.Path)
 	if err != nil {
@@ -160,13 +160,13 @@ func (f *Folder) File(name string) string { return filepath.Join(f.Path, name) }
 // HistoryFile returns the path of the history of a trial, as history.Store writes it.
 func (f *Folder) HistoryFile(trial int) string { return f.File(fmt.Sprintf("history-%d.zst", trial)) }
 
-// LogFolder returns the path of the logs of a trial, as its nodes write them. The logs are there while
-// the trial runs, and afterwards only if the orchestrator was killed before it had stored them.
+// LogFolder returns the path of the logs of a trial, as its nodes write them. It exists while the trial runs,
+// and afterwards only if the orchestrator was killed before it had stored them.
 func (f *Folder) LogFolder(trial int) string { return f.File(fmt.Sprintf("trial-%d", trial)) }
 
-// Histories returns the paths of the histories of all trials, the first first, ending at the first trial
-// that has none. Either a stored history or a folder of logs will do for history.Open; of both, the
-// stored one counts, since it was whole when it got its name.
+// Histories returns the paths of the histories of all trials in order, up to the first trial without one.
+// Each is a stored history or a folder of logs, for history.Open. If a trial has both, it is the stored one,
+// which was whole when it got its name.
 func (f *Folder) Histories() []string {
 	var paths []string
 	for trial := 1; ; trial++ {
@@ -203,8 +203,8 @@ func (f *Folder) WriteText(name, text string) error {
 	})
 }
 
-// Rows reads runs.csv. The options are those that published sets may have in columns without the name of
-// their algorithm.
+// Rows reads runs.csv. Published sets may have the given options in columns without the name of their
+// algorithm.
 func (f *Folder) Rows(options ...string) ([]Row, error) {
 	return readRows[Row](f.File(RowsFile), options...)
 }
@@ -221,7 +221,7 @@ func (f *Folder) Header(name string) ([]string, error) {
 // Messages reads messages.csv.
 func (f *Folder) Messages() ([]MessageRow, error) { return readRows[MessageRow](f.File(MessagesFile)) }
 
-// Sizes reads sizes.csv. It is empty if the run has none.
+// Sizes reads sizes.csv. It returns nil if the run has no such file.
 func (f *Folder) Sizes() ([]SizeRow, error) {
 	if !exists(f.File(SizesFile)) {
 		return nil, nil
@@ -229,7 +229,7 @@ func (f *Folder) Sizes() ([]SizeRow, error) {
 	return readRows[SizeRow](f.File(SizesFile))
 }
 
-// Resources reads resources.csv. It is empty if the run has none.
+// Resources reads resources.csv. It returns nil if the run has no such file.
 func (f *Folder) Resources() ([]ResourceRow, error) {
 	if !exists(f.File(ResourcesFile)) {
 		return nil, nil
@@ -237,7 +237,7 @@ func (f *Folder) Resources() ([]ResourceRow, error) {
 	return readRows[ResourceRow](f.File(ResourcesFile))
 }
 
-// Faults reads faults.csv and timeline.csv. Both are empty if the run has neither.
+// Faults reads faults.csv and timeline.csv. It returns nil for both if the run has neither.
 func (f *Folder) Faults() (faults []FaultRow, timeline []IntervalRow, err error) {
 	if !exists(f.File(FaultsFile)) && !exists(f.File(TimelineFile)) {
 		return nil, nil, nil
@@ -250,7 +250,7 @@ func (f *Folder) Faults() (faults []FaultRow, timeline []IntervalRow, err error)
 	return faultRows(phases), timeline, err
 }
 
-// Beliefs reads beliefs.csv. It is empty if the run has none.
+// Beliefs reads beliefs.csv. It returns nil if the run has no such file.
 func (f *Folder) Beliefs() ([]BeliefRow, error) {
 	if !exists(f.File(BeliefsFile)) {
 		return nil, nil
@@ -267,8 +267,8 @@ func readRows[T any](path string, options ...string) ([]T, error) {
 	return readTable[T](path, file, options...)
 }
 
-// WriteYAML writes run.yaml: what the run was asked to be, and what came of it. Its last line is a checksum
-// of the others.
+// WriteYAML writes run.yaml: the parameters and results of the run. Its last line is a checksum of the
+// others.
 func (f *Folder) WriteYAML(v any) error {
 	return writeFile(f.File(RunFile), func(w io.Writer) error { return writeSealed(w, v) })
 }
@@ -284,11 +284,11 @@ func writeSealed(w io.Writer, v any) error {
 	return err
 }
 
-// ReadYAML reads run.yaml into v. A checksum that does not fit is an error: the run would be judged by what
-// it was not asked to be. So is a key that v does not know: without it, the run could not be made again.
+// ReadYAML reads run.yaml into v. A wrong checksum is an error: the run would be judged by other parameters.
+// So is a key that v does not have: the run could not be made again without it.
 func (f *Folder) ReadYAML(v any) error { return f.readYAML(RunFile, v) }
 
-// ReadVerdicts reads verdict.yaml into v, which points to a slice, as strictly.
+// ReadVerdicts reads verdict.yaml into v, a pointer to a slice, as strictly as ReadYAML.
 func (f *Folder) ReadVerdicts(v any) error { return f.readYAML(VerdictFile, v) }
 
 func (f *Folder) readYAML(name string, v any) error {
@@ -314,7 +314,7 @@ func (f *Folder) readYAML(name string, v any) error {
 	return nil
 }
 
-// writeFile makes the file at path from what write writes. It appears whole or not at all, even if the
+// writeFile creates the file at path with the output of write. It appears whole or not at all, even if the
 // process dies, and is on the disk when writeFile returns.
 func writeFile(path string, write func(w io.Writer) error) (err error) {
 	defer func() {
@@ -342,8 +342,8 @@ func writeFile(path string, write func(w io.Writer) error) (err error) {
 	return syncDir(dir)
 }
 
-// WriteFile makes the file at path from what write writes, whole or not at all, as the files of a run. What
-// is there and is no regular file, such as a device, is written to as it is.
+// WriteFile creates the file at path with the output of write, whole or not at all. If path exists and is no
+// regular file, such as a device, it writes to that.
 func WriteFile(path string, write func(w io.Writer) error) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		file, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -388,7 +388,7 @@ func unwritable(dir string, err error) error {
 	return fmt.Errorf("results cannot be written to %s: %s: %w", dir, hint, err)
 }
 
-// IsFull reports whether an error says that a disk, or what a user may have of it, is full.
+// IsFull reports whether an error means that a disk or a user's quota is full.
 func IsFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
@@ -398,7 +398,7 @@ type tooSmall struct{ error }
 
 func (tooSmall) Is(target error) bool { return target == syscall.ENOSPC }
 
-// syncDir puts the names in a folder on the disk.
+// syncDir makes the names in a folder durable.
 func syncDir(path string) error {
 	dir, err := os.Open(path)
 	if err != nil {
@@ -410,11 +410,11 @@ func syncDir(path string) error {
 // RunFormat is the format of run.yaml and of the files beside it.
 const RunFormat = 6
 
-// checkFormat returns an error if the text of a run.yaml or set.yaml is of another format. The error says
-// what reads it: the commit that wrote it.
+// checkFormat returns an error if the text of a run.yaml or set.yaml has another format. The error names the
+// commit that wrote it, and so can read it.
 func checkFormat(text []byte, format int) error {
 	if bytes.HasPrefix(text, fmt.Appendf(nil, "format: %d\n", format)) {
-		return nil // without a look at the rest, since a set may have thousands of runs
+		return nil // fast, since a set may have thousands of runs
 	}
 	type making struct {
 		Format   int               `yaml:"format"`
@@ -425,7 +425,7 @@ func checkFormat(text []byte, format int) error {
 		Made   []making `yaml:"made"`
 	}
 	if yaml.Unmarshal(text, &file) != nil || file.Format == 0 || file.Format == format {
-		return nil // whoever reads it finds what else is wrong
+		return nil // the caller finds what else is wrong
 	}
 	for _, m := range file.Made {
 		file.Versions = m.Versions
@@ -434,15 +434,15 @@ func checkFormat(text []byte, format int) error {
 		file.Format, format, Maker(file.Versions))}
 }
 
-// A LackError is the error of a run that this Turnstile cannot read or judge, since it lacks its format, its
-// algorithm, what runs beside that, or an option. The run is not wrong for that. The error names what has it.
+// A LackError is the error of a run that this Turnstile cannot read or judge, since it lacks the format, an
+// algorithm or an option of the run. The run itself may be right. The error names the version that has it.
 type LackError struct{ Err error }
 
 func (e LackError) Error() string { return e.Err.Error() }
 
 func (e LackError) Unwrap() error { return e.Err }
 
-// Maker names the program that made something, given the versions on record: its commit, if that is known.
+// Maker names the program that wrote a record, by the versions in it: its commit if known.
 func Maker(versions map[string]string) string {
 	if commit, _, _ := strings.Cut(versions["revision"], ","); commit != "" {
 		return "commit " + commit
@@ -465,30 +465,30 @@ func unsealed(b []byte) ([]byte, error) {
 	at := bytes.LastIndex(b, []byte("\n"+sealKey)) + 1
 	switch text := b[:at]; {
 	case len(b) == 0:
-		return b, nil // that it is empty says more
+		return b, nil // the caller reports an empty file
 	case at == 0:
 		return nil, errors.New("it does not end with its checksum: it was cut off")
 	case !bytes.Equal(b, Sealed(text)):
-		return nil, errors.New("its checksum is another: it was changed after it was written")
+		return nil, errors.New("its checksum is wrong: it was changed after it was written")
 	default:
 		return text, nil
 	}
 }
 
-// The words for a run, or a trial, that did not come to its end. Whoever tells of one uses these.
+// The words for a run or a trial that did not come to its end, in all outputs.
 const (
-	// Unfinished is a run whose end is not on record.
+	// Unfinished is a run without a recorded end.
 	Unfinished = "unfinished"
-	// OrchestratorGone is why.
+	// OrchestratorGone is the reason of Unfinished.
 	OrchestratorGone = "the orchestrator ended before the run did, or is still running"
 	// Interrupted is the reason of the verdict of a trial that the user ended.
 	Interrupted = "interrupted"
 )
 
-// UnfinishedSays is what is said of a run that is unfinished.
+// UnfinishedSays describes an unfinished run.
 const UnfinishedSays = Unfinished + ": " + OrchestratorGone
 
-// VerdictText returns the verdict of a trial, with a word if the user has ended it.
+// VerdictText returns the verdict of a trial, marked if the user has ended it.
 func (r *Row) VerdictText() string {
 	if r.Reason == Interrupted {
 		return r.Verdict + " (" + Interrupted + ")"

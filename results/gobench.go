@@ -13,9 +13,9 @@ import (
 )
 
 // GoBench prints rows as the results of Go benchmarks, a line per trial, for benchstat to compare. One
-// operation is one entry. Algorithm, options, load and nodes are in the name; all else that was asked for
-// is in configuration lines above, so that benchstat merges repetitions of one experiment and nothing
-// else. What was not measured, or is known as a bound only, is left out.
+// operation is one entry. Algorithm, options, load and nodes are in the name, and all other parameters in
+// configuration lines above, so benchstat merges exactly the repetitions of one experiment. It leaves out
+// figures that are unknown or only lower bounds.
 func GoBench(w io.Writer, rows []Row) error {
 	var b strings.Builder
 	b.WriteString("Unit entries/s better=higher\nUnit msgs/entry better=lower\nUnit B/entry better=lower\n")
@@ -43,8 +43,8 @@ func GoBench(w io.Writer, rows []Row) error {
 	return err
 }
 
-// goName names what was run. It ends with the number of nodes, since a word that ends with a
-// dash and a number would be taken for one with a number of processors.
+// goName returns the name of a benchmark. It ends with the number of nodes, since a dash and a number at the
+// end would be read as the number of processors.
 func goName(r *Row) string {
 	name := "BenchmarkMutex/algorithm=" + r.Algorithm
 	for _, option := range slices.Sorted(maps.Keys(r.Options)) {

@@ -14,17 +14,17 @@ import (
 	"turnstile/judge/measure"
 )
 
-// An Interval is the latencies of one trial, each histogram in nanoseconds, under its tag.
+// An Interval has the latencies of one trial: histograms in nanoseconds, by their tags.
 type Interval struct {
 	Trial     int
-	Start     time.Time // of what was measured
+	Start     time.Time // of measuring
 	Length    time.Duration
 	Latencies []measure.Tagged
 }
 
-// LatencyTables are latency.hlog, a line per trial and tag, and latency.hgrm, in microseconds, of the waits
-// of all trials. Histograms are merged and never their percentiles averaged: the mean of several 99th
-// percentiles is no percentile of anything.
+// LatencyTables returns latency.hlog, a line per trial and tag, and latency.hgrm, the waits of all trials in
+// microseconds. It merges histograms, and never averages percentiles: the mean of several 99th percentiles is
+// no percentile of anything.
 func LatencyTables(intervals []Interval) []Table {
 	waits := Pool(intervals)[measure.WaitTag]
 	log := func(w io.Writer) error { return writeLog(w, intervals) }
@@ -38,7 +38,7 @@ func LatencyTables(intervals []Interval) []Table {
 	}
 }
 
-// profileOf is the table of the percentiles of waits.
+// profileOf returns the table of the percentiles of waits.
 func profileOf(waits *hdrhistogram.Histogram) Table {
 	profile := func(w io.Writer) error {
 		const ticksPerHalfDistance, nsPerUS = 5, 1000
@@ -159,7 +159,7 @@ func (f *Folder) ReadTrialLatencies() (map[int]map[string]*hdrhistogram.Histogra
 	return all, nil
 }
 
-// CompareProfile compares latency.hgrm with the waits of all trials; nil: there are none.
+// CompareProfile compares latency.hgrm with the waits of all trials; nil: the run has no waits.
 func (f *Folder) CompareProfile(waits *hdrhistogram.Histogram) []Difference {
 	t := profileOf(waits)
 	differences, _ := f.Compare(t, "", nil)

@@ -8,38 +8,39 @@ import (
 	"turnstile/judge/leadership"
 )
 
-// A Ledger is who believed what in one trial: its rows of beliefs.csv and of faults.csv.
+// A Ledger has the beliefs of all nodes in one trial: its rows of beliefs.csv and of faults.csv.
 type Ledger struct {
 	Trial  int
 	Lanes  [][]BeliefRow // by node, each in the order of time
 	Faults []FaultRow
 	End    float64 // in seconds from the beginning of the window
-	// Leaders are the nodes that led at any time, in the order in which they first did.
+	// Leaders are the nodes that led at any time, in the order in which they first led.
 	Leaders []int
 	Terms   bool // leaders have terms
-	// TwoLead are the stretches with two nodes that lead or more, in order.
+	// TwoLead are the stretches with two or more leaders, in order.
 	TwoLead []Together
 }
 
-// Together is a stretch in which two nodes lead or more.
+// Together is a stretch with two or more leaders.
 type Together struct {
 	Span
-	// Apart says that each leads in a term of its own, so that a resource which checks the term refuses all but
-	// the one of the highest. Where leaders have no terms, nothing tells them apart.
+	// Apart means that they lead in different terms: a resource that checks terms obeys only the highest.
+	// Leaders without terms cannot be told apart.
 	Apart bool
 }
 
 // A Span is a stretch of time, in seconds from the beginning of the window.
 type Span struct{ From, To float64 }
 
-// Span returns the stretch that a row is about.
+// Span returns the stretch of a row.
 func (b *BeliefRow) Span() Span {
 	from, _ := b.FromS.Value()
 	to, _ := b.ToS.Value()
 	return Span{from, to}
 }
 
-// LedgerOf returns the ledger of a trial, given the rows of all. It has no lanes if the trial has no rows.
+// LedgerOf returns the ledger of a trial, given the rows of all trials. It has no lanes if the trial has no
+// rows.
 func LedgerOf(beliefs []BeliefRow, faults []FaultRow, trial int) *Ledger {
 	l := &Ledger{Trial: trial}
 	var led []BeliefRow
@@ -71,8 +72,7 @@ func LedgerOf(beliefs []BeliefRow, faults []FaultRow, trial int) *Ledger {
 	return l
 }
 
-// overlaps returns when two or more of some stretches go on, which are in the order of their beginnings, and
-// whether their terms tell them apart.
+// overlaps returns the times in which two or more of some stretches, sorted by beginning, go on.
 func overlaps(led []BeliefRow) (all []Together) {
 	var times []float64
 	for i := range led {
@@ -104,8 +104,8 @@ func overlaps(led []BeliefRow) (all []Together) {
 	return all
 }
 
-// Shown returns the numbers of at most so many nodes: all or, if there are more, those that led first, and
-// then those of the lowest numbers.
+// Shown returns the numbers of at most so many nodes: first the leaders, in their order, then the lowest
+// numbers.
 func (l *Ledger) Shown(most int) (ids []int) {
 	ids = slices.Clone(l.Leaders)
 	for id := range l.Lanes {
@@ -118,8 +118,8 @@ func (l *Ledger) Shown(most int) (ids []int) {
 	return ids
 }
 
-// Unled returns which nodes ran and followed nobody for longer than so many seconds while another led, and
-// the longest such stretch of any, in seconds.
+// Unled returns the nodes that ran and knew of no leader for longer than so many seconds while another led,
+// and the longest such time of any, in seconds.
 func (l *Ledger) Unled(longer float64) (ids []int, longest float64) {
 	led := spansOf(leadership.Leads, l.Lanes...)
 	for id, lane := range l.Lanes {
@@ -136,7 +136,7 @@ func (l *Ledger) Unled(longer float64) (ids []int, longest float64) {
 	return ids, longest
 }
 
-// spansOf returns when one of some nodes or more were in a state, in order.
+// spansOf returns the times in which at least one of some nodes was in a state, in order.
 func spansOf(state leadership.State, lanes ...[]BeliefRow) (all []Span) {
 	rows := slices.Concat(lanes...)
 	slices.SortFunc(rows, func(a, b BeliefRow) int { return cmp.Compare(a.Span().From, b.Span().From) })

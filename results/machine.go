@@ -11,18 +11,18 @@ import (
 	"turnstile/internal/cgroup"
 )
 
-// A Machine describes the machine of a run, as far as its figures depend on it. It has no host name.
+// A Machine describes the machine of a run, as far as figures depend on it. It has no host name.
 type Machine struct {
 	OS       string  `yaml:"os"`
 	Arch     string  `yaml:"arch"`
 	Kernel   string  `yaml:"kernel,omitempty"`
 	CPU      string  `yaml:"cpu,omitempty"`
 	Cores    int     `yaml:"cores"`               // that a process may use
-	CPUQuota float64 `yaml:"cpu_quota,omitempty"` // cores' worth of time that control groups allow it; 0: all
-	MemoryMB int     `yaml:"memory_mb,omitempty"` // that it has, or control groups allow
+	CPUQuota float64 `yaml:"cpu_quota,omitempty"` // the limit of control groups, in cores; 0: no limit
+	MemoryMB int     `yaml:"memory_mb,omitempty"` // of the machine, or the limit of control groups
 }
 
-// ThisMachine describes this machine. What its system does not say is left empty.
+// ThisMachine describes this machine. Unknown values are empty.
 func ThisMachine() Machine { return machineOf(os.DirFS("/"), runtime.NumCPU()) }
 
 // machineOf describes the machine whose file system is root, with so many cores.
@@ -48,7 +48,7 @@ func machineOf(root fs.FS, cores int) Machine {
 	return m
 }
 
-// A Load is how busy a machine was. What its system does not say is nil.
+// A Load is how busy a machine was. Unknown values are nil.
 type Load struct {
 	// Average is how many processes ran or wanted to, over the last minute.
 	Average *float64 `yaml:"load,omitempty"`
@@ -56,10 +56,10 @@ type Load struct {
 	Pressure *float64 `yaml:"cpu_pressure,omitempty"`
 }
 
-// LoadNow returns how busy this machine is. It takes no time to speak of: Linux has measured it.
+// LoadNow returns how busy this machine is. It is fast: it reads what Linux has measured.
 func LoadNow() *Load { return loadOf(os.DirFS("/")) }
 
-// loadOf returns how busy the machine is whose file system is root; nil if it does not say.
+// loadOf returns how busy the machine with the file system root is; nil: unknown.
 func loadOf(root fs.FS) *Load {
 	var l Load
 	number := func(text string, by float64) *float64 {
@@ -82,7 +82,7 @@ func loadOf(root fs.FS) *Load {
 	return &l
 }
 
-// procField returns what the first line "name : value" of a file says.
+// procField returns the value of the first line "name : value" of a file.
 func procField(root fs.FS, path, name string) string {
 	b, _ := fs.ReadFile(root, path)
 	for line := range strings.Lines(string(b)) {

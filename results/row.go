@@ -11,9 +11,9 @@ import (
 	"turnstile/judge/measure"
 )
 
-// A Row is what runs.csv says of one trial: what was asked for and what came of it. docs/columns.md explains
-// each column. Columns are in the order of the fields; a new one may go anywhere, since files are read by
-// their header.
+// A Row is the row of one trial in runs.csv: its parameters and its results. docs/columns.md explains each
+// column. Columns are in the order of the fields; a new one may go anywhere, since files are read by their
+// header.
 type Row struct {
 	Run     string `csv:"run,outside"`
 	Trial   int    `csv:"trial"` // from 1
@@ -21,7 +21,7 @@ type Row struct {
 	Seed    uint64 `csv:"seed"`
 	Asked
 
-	HoldUS    figure.Figure `csv:"hold_us" of:"exclusion"` // the means of what was asked for
+	HoldUS    figure.Figure `csv:"hold_us" of:"exclusion"` // the means of the distributions that were asked for
 	ThinkUS   figure.Figure `csv:"think_us" of:"exclusion"`
 	LatencyUS figure.Figure `csv:"latency_injected_us"`
 
@@ -31,7 +31,7 @@ type Row struct {
 	Reason  string `csv:"reason,outside"`
 }
 
-// Asked is what a run was asked to be. Trials that agree in it, and in the version, are repetitions of one
+// Asked has the parameters of a run. Trials with equal parameters and version are repetitions of one
 // experiment.
 type Asked struct {
 	Kind      string            `csv:"kind"` // bench or simulate
@@ -49,13 +49,13 @@ func (a *Asked) Cell(column string) string {
 	return ""
 }
 
-// Number returns the figure in the cell of a column of option.Table; none if it has none.
+// Number returns the figure in the cell of a column of option.Table; unknown if it has no figure.
 func (a *Asked) Number(column string) figure.Figure {
 	f, _ := a.Cells[column].(figure.Figure)
 	return f
 }
 
-// With returns what was asked with another cell in a column of option.Table.
+// With returns the parameters with another cell in a column of option.Table.
 func (a Asked) With(column string, cell any) Asked {
 	cells := map[string]any{column: cell}
 	for of, was := range a.Cells {
@@ -67,8 +67,8 @@ func (a Asked) With(column string, cell any) Asked {
 	return a
 }
 
-// Medians returns a row of the medians of the rows' figures: of each among the rows that measured it. Its
-// other cells are empty.
+// Medians returns a row with the median of each figure over the rows that measured it. Its other cells are
+// empty.
 func Medians(rows []Row) (medians Row) {
 	for _, c := range columnsOf(reflect.TypeFor[Row]()) {
 		if !c.figures {
@@ -88,36 +88,36 @@ func Medians(rows []Row) (medians Row) {
 	return medians
 }
 
-// A MessageRow is what messages.csv says of one kind of message in one phase of a trial.
+// A MessageRow is the row of one kind of message in one phase of a trial in messages.csv.
 type MessageRow struct {
 	Run   string `csv:"run,outside"`
 	Trial int    `csv:"trial"`
 	measure.OfMessages
 }
 
-// An IntervalRow is what timeline.csv says of one of the equal intervals of a trial with faults.
+// An IntervalRow is the row of one of the equal intervals of a trial with faults in timeline.csv.
 type IntervalRow struct {
 	Run   string `csv:"run,outside"`
 	Trial int    `csv:"trial"`
 	measure.OfInterval
 }
 
-// A SizeRow is what sizes.csv says of the requests for one number of units in a trial.
+// A SizeRow is the row of the requests for one number of units in a trial in sizes.csv.
 type SizeRow struct {
 	Run   string `csv:"run,outside"`
 	Trial int    `csv:"trial"`
 	measure.OfSize
 }
 
-// A ResourceRow is what resources.csv says of the requests for one of several resources in a trial.
+// A ResourceRow is the row of the requests for one of several resources in a trial in resources.csv.
 type ResourceRow struct {
 	Run   string `csv:"run,outside"`
 	Trial int    `csv:"trial"`
 	measure.OfResource
 }
 
-// A BeliefRow is what beliefs.csv says of one node in one stretch of a run about leaders, in which neither
-// what it believed nor the faults in force changed. docs/columns.md explains each column.
+// A BeliefRow is the row of one node in one stretch of a run about leaders in beliefs.csv. In a stretch
+// neither its belief nor the faults in force changed. docs/columns.md explains each column.
 type BeliefRow struct {
 	Run    string           `csv:"run,outside"`
 	Trial  int              `csv:"trial"`
@@ -127,18 +127,18 @@ type BeliefRow struct {
 	Term   figure.Figure    `csv:"term"`
 	FromS  figure.Figure    `csv:"from_s"` // from the beginning of the window
 	ToS    figure.Figure    `csv:"to_s"`
-	TwoS   figure.Figure    `csv:"two_leaders_s"` // of this stretch, with two nodes that lead
+	TwoS   figure.Figure    `csv:"two_leaders_s"` // time of this stretch with two leaders
 	Side   string           `csv:"side"`          // nodes that it could exchange messages with; empty: all
-	Faults string           `csv:"faults"`        // numbers of those in force, with spaces between
+	Faults string           `csv:"faults"`        // numbers of the faults in force, with spaces between
 }
 
-// A MatrixRow is what matrix.csv says of one algorithm under one fault. docs/columns.md explains each
+// A MatrixRow is the row of one algorithm under one fault in matrix.csv. docs/columns.md explains each
 // column.
 type MatrixRow struct {
 	Algorithm    string `csv:"algorithm"`
-	Fault        string `csv:"fault"` // name of the plan; of a line: its faults in words
+	Fault        string `csv:"fault"` // name of the plan; for a line: its faults in words
 	Kind         string `csv:"kind"`  // as in runs.csv
-	May          string `csv:"may"`   // outcomes, by their letters
+	May          string `csv:"may"`   // expected outcomes, by their letters
 	Shown        string `csv:"shown"`
 	Differs      bool   `csv:"differs"`
 	Runs         int    `csv:"runs"`
@@ -159,12 +159,12 @@ type MatrixRow struct {
 	RefusedDuring  figure.Figure `csv:"refused_during"`
 	OverlapUS      figure.Figure `csv:"overlap_us"` // the longest of all runs
 
-	AgreedS      figure.Figure `csv:"agreed_s"`       // of electors: the median of the runs that recovered
-	LeaderlessUS figure.Figure `csv:"leaderless_us"`  // the same
+	AgreedS      figure.Figure `csv:"agreed_s"`       // for electors: the median of the runs that recovered
+	LeaderlessUS figure.Figure `csv:"leaderless_us"`  // likewise
 	TwoLeadersUS figure.Figure `csv:"two_leaders_us"` // the longest of all runs
 
-	// Of a line about a service, whose name is the algorithm: its number, what entries show that a resource
-	// accepts which demands fence numbers, and the least and the most of all runs.
+	// For a line about a service, which is in Algorithm: its number, the outcome at a resource that demands
+	// fence numbers, and the least and the most of all runs.
 	Line             string        `csv:"line"`
 	MayFenced        string        `csv:"may_fenced"`
 	Fenced           string        `csv:"fenced"`
@@ -173,14 +173,14 @@ type MatrixRow struct {
 	SilenceMinS      figure.Figure `csv:"silence_min_s"`
 	SilenceMaxS      figure.Figure `csv:"silence_max_s"`
 
-	Seed    uint64 `csv:"seed"`    // of the first run that differs or, if none does, of the first
+	Seed    uint64 `csv:"seed"`    // of the first run that differs from the row, else of the first
 	Run     string `csv:"run"`     // its folder, if it was stored
 	Waiting string `csv:"waiting"` // at its end: clients, or nodes without a leader, with spaces between
-	Reason  string `csv:"reason"`  // what its verdict says
-	Why     string `csv:"why"`     // the row says that it may
+	Reason  string `csv:"reason"`  // of its verdict
+	Why     string `csv:"why"`     // the row expects the outcome
 }
 
-// A SplitBrainRow is what split-brain.csv says of one scheme in one partition. docs/columns.md explains each
+// A SplitBrainRow is the row of one scheme in one partition in split-brain.csv. docs/columns.md explains each
 // column.
 type SplitBrainRow struct {
 	Algorithm string `csv:"algorithm"`
@@ -192,17 +192,17 @@ type SplitBrainRow struct {
 	Differs   string `csv:"differs"`
 
 	Inconclusive string `csv:"inconclusive"`
-	ShowsNothing string `csv:"shows_nothing"` // why; empty: it shows what the other columns say
+	ShowsNothing string `csv:"shows_nothing"` // why it is untested; empty: it is not
 
 	LeaderIn string `csv:"leader_in"` // where the leader was when the cut began: minority, majority or a node
-	Led      string `csv:"led"`       // who led then
+	Led      string `csv:"led"`       // the leader then
 
 	CutAtS figure.Figure `csv:"cut_at_s"`
 	CutS   figure.Figure `csv:"cut_s"`
 
 	Lengthened bool `csv:"lengthened"`
 
-	Leaders string        `csv:"leaders"`        // when the cut was healed, side by side
+	Leaders string        `csv:"leaders"`        // when the cut was healed, on each side
 	Changes figure.Figure `csv:"leader_changes"` // how often a node came to lead while the cut lasted
 
 	TwoLeadersS       figure.Figure `csv:"two_leaders_s"`
@@ -217,9 +217,9 @@ type SplitBrainRow struct {
 	Why     string `csv:"why"`
 }
 
-// A FailoverRow is what failover.csv says of a service with one ttl under one fault: the time from the
-// beginning of the fault to the next entry or, of electors, to the next leader. docs/columns.md explains each
-// column.
+// A FailoverRow is the row of a service with one ttl under one fault in failover.csv: the time from the
+// beginning of the fault to the next entry or, for electors, to the next leader. docs/columns.md explains
+// each column.
 type FailoverRow struct {
 	Service  string        `csv:"service"`
 	Line     string        `csv:"line"`    // with the options that do not depend on the ttl
@@ -237,27 +237,27 @@ type FailoverRow struct {
 	MedianS  figure.Figure `csv:"next_s"`
 	LowS     figure.Figure `csv:"next_low_s"`
 	HighS    figure.Figure `csv:"next_high_s"`
-	Interval string        `csv:"interval"` // what low and high are
+	Interval string        `csv:"interval"` // the kind of interval from low to high
 	LeastS   figure.Figure `csv:"next_min_s"`
 	MostS    figure.Figure `csv:"next_max_s"`
 	Run      string        `csv:"run"`    // the folder of the longest
-	Reason   string        `csv:"reason"` // why there is no figure, or why runs do not count
+	Reason   string        `csv:"reason"` // why it has no figure, or why runs do not count
 }
 
-// Failover reads failover.csv of the set. The error is fs.ErrNotExist if it has none.
+// Failover reads failover.csv of the set. The error is fs.ErrNotExist if the set has no such file.
 func (s *Set) Failover() ([]FailoverRow, error) {
 	return readRows[FailoverRow](filepath.Join(s.Path, FailoverFile))
 }
 
-// A FaultRow is one fault in one trial: what happened before it began, while it lasted and after it was
-// healed. Its tags name its figures in reports; faults.csv has a PhaseRow for each phase.
+// A FaultRow has the figures of one fault in one trial, before, during and after it. Its tags name its
+// figures in reports; faults.csv has a PhaseRow for each phase.
 type FaultRow struct {
 	Run   string `csv:"run,outside"`
 	Trial int    `csv:"trial"`
 	measure.OfFault
 }
 
-// A PhaseRow is what faults.csv says of one phase of one fault in one trial. docs/columns.md explains each
+// A PhaseRow is the row of one phase of one fault in one trial in faults.csv. docs/columns.md explains each
 // column.
 type PhaseRow struct {
 	Run   string `csv:"run,outside"`
@@ -275,7 +275,7 @@ func PhaseRows(faults []FaultRow) (rows []PhaseRow) {
 	return rows
 }
 
-// faultRows returns the faults that rows of faults.csv are about.
+// faultRows returns the faults in the rows of faults.csv. It is the inverse of PhaseRows.
 func faultRows(rows []PhaseRow) (faults []FaultRow) {
 	for len(rows) > 0 {
 		first, end := &rows[0], 1
@@ -294,13 +294,13 @@ func faultRows(rows []PhaseRow) (faults []FaultRow) {
 	return faults
 }
 
-// FaultsAsStored returns faults as they are read back when they have been written.
+// FaultsAsStored returns faults as they are read back after writing.
 func FaultsAsStored(faults []FaultRow) []FaultRow { return faultRows(AsStored(PhaseRows(faults))) }
 
 // FaultsTable is faults.csv.
 func FaultsTable(faults []FaultRow) Table { return TableOf(FaultsFile, PhaseRows(faults)) }
 
-// Matrix reads matrix.csv of the set. The error is fs.ErrNotExist if it has none.
+// Matrix reads matrix.csv of the set. The error is fs.ErrNotExist if the set has no such file.
 func (s *Set) Matrix() ([]MatrixRow, error) {
 	return readRows[MatrixRow](filepath.Join(s.Path, MatrixFile))
 }

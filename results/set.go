@@ -19,7 +19,7 @@ import (
 	"turnstile/internal/yamlfile"
 )
 
-// SetFile says, in the folder of a set that a sweep makes, by which commands its runs were made.
+// SetFile is the record, in the folder of a set, of the commands that made its runs.
 const SetFile = "set.yaml"
 
 // A Making is one command that made runs of a set.
@@ -34,8 +34,8 @@ type Making struct {
 	Machine  Machine           `yaml:"machine"`
 }
 
-// LockSet has this process alone make the runs of a set, until unlock is called or the process ends. It is an
-// error if another does.
+// LockSet locks a set, until unlock is called or the process ends, so no other sweep makes runs of it. It is
+// an error if another process has locked it.
 func LockSet(root, set string) (unlock func() error, err error) {
 	path := filepath.Join(root, set, ".lock")
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -55,7 +55,7 @@ func LockSet(root, set string) (unlock func() error, err error) {
 	return file.Close, nil
 }
 
-// A setRecord is what set.yaml holds.
+// A setRecord is the content of set.yaml.
 type setRecord struct {
 	Format int      `yaml:"format"`
 	Made   []Making `yaml:"made"` // the first first
@@ -64,8 +64,8 @@ type setRecord struct {
 // setFormat is the format of set.yaml.
 const setFormat = 1
 
-// AddMaking puts on record that a command makes runs of a set. A command that goes on with what the last one
-// began is no other.
+// AddMaking records a command that makes runs of a set, unless it is the same as the last one: then it
+// continues that.
 func AddMaking(root, set string, m Making) error {
 	made, err := Makings(root, set)
 	if err != nil {
@@ -87,7 +87,7 @@ func AddMaking(root, set string, m Making) error {
 	})
 }
 
-// Makings returns by which commands the runs of a set were made; none if that is not on record.
+// Makings returns the commands that made the runs of a set; nil if there is no record.
 func Makings(root, set string) ([]Making, error) {
 	path := filepath.Join(root, set, SetFile)
 	b, err := os.ReadFile(path)
@@ -105,16 +105,16 @@ func Makings(root, set string) ([]Making, error) {
 		err = yamlfile.Decode(b, &record)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w; restore it, or remove it to have a new one begun", path, err)
+		return nil, fmt.Errorf("reading %s: %w; restore it, or remove it to begin a new one", path, err)
 	}
 	return record.Made, nil
 }
 
-// A RateRow is what rates.csv says of a configuration whose highest rate was searched. docs/sets.md
+// A RateRow is the row of a configuration whose highest rate was searched in rates.csv. docs/sets.md
 // explains each column.
 type RateRow struct {
 	Version string `csv:"version"`
-	Asked          // with the median of the rates that the trials have found as its RatePerS
+	Asked          // with the median of the found rates as its RatePerS
 
 	LowPerS  figure.Figure `csv:"rate_low_per_s"`
 	HighPerS figure.Figure `csv:"rate_high_per_s"`
@@ -123,10 +123,10 @@ type RateRow struct {
 	TotalLowPerS  figure.Figure `csv:"total_low_per_s"`
 	TotalHighPerS figure.Figure `csv:"total_high_per_s"`
 
-	Interval   string        `csv:"interval"` // what low and high are
+	Interval   string        `csv:"interval"` // the kind of interval from low to high
 	LimitedBy  string        `csv:"limited_by"`
-	Trials     int           `csv:"trials"`      // that have found something
-	ServedNext string        `csv:"served_next"` // which of them serve the next rate too, with spaces between
+	Trials     int           `csv:"trials"`      // that have found a rate
+	ServedNext string        `csv:"served_next"` // trials that serve the next rate too, with spaces between
 	Probes     int           `csv:"probes"`
 	WaitBoundS figure.Figure `csv:"wait_bound_s"`
 	Reason     string        `csv:"reason"` // of the verdict at the next rate
@@ -151,8 +151,8 @@ func SetLatest(root string, f *Folder) error {
 	return nil
 }
 
-// Open finds the run that ref names: as set/run or latest below root, by its path if that is more
-// than one name, or by the name of the run alone if only one set has it.
+// Open finds the run that ref names: as set/run or latest below root, by its path if that has more than one
+// component, or by the name of the run if only one set has it.
 func Open(root, ref string) (*Folder, error) {
 	for _, path := range pathsOf(root, ref) {
 		if isRun(path) {
@@ -179,7 +179,7 @@ func Open(root, ref string) (*Folder, error) {
 	return nil, fmt.Errorf("several sets have a run %q: say which of %s", ref, refs(named))
 }
 
-// pathsOf returns where what ref names may be.
+// pathsOf returns the paths that ref may stand for.
 func pathsOf(root, ref string) []string {
 	paths := []string{filepath.Join(root, ref)}
 	// A bare name is no path: "latest" in the working directory would be another.
@@ -195,8 +195,8 @@ type Set struct {
 	Runs []*Folder // the oldest first
 }
 
-// OpenSet finds the set that ref names below root, or by its path if that is more than one name. It returns
-// nil if there is no folder with runs.
+// OpenSet finds the set that ref names below root, or by its path if that has more than one component. It
+// returns nil if no such folder has runs.
 func OpenSet(root, ref string) *Set {
 	for _, path := range pathsOf(root, ref) {
 		s, below := &Set{Path: path}, path
@@ -216,8 +216,8 @@ func OpenSet(root, ref string) *Set {
 	return nil
 }
 
-// Made returns the folders in a set that say how a run was made, by name: those of its runs, and those that
-// were set aside. A link is none of them, nor is what lies behind one.
+// Made returns the folders in a set with a run.yaml, by name: of its runs, and of runs that were set aside.
+// It follows no links.
 func Made(root, set string) (all []*Folder) {
 	if info, err := os.Lstat(filepath.Join(root, set)); err != nil || !info.IsDir() {
 		return nil
@@ -234,7 +234,7 @@ func Made(root, set string) (all []*Folder) {
 // SetAside reports whether the run was set aside by Hide.
 func (f *Folder) SetAside() bool { return hidden(f.Path) }
 
-// folderAt resolves links, so that a run that was opened as latest is called by its name.
+// folderAt resolves links, so a run that was opened as latest has its own name.
 func folderAt(path string) (*Folder, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err == nil {
@@ -246,7 +246,7 @@ func folderAt(path string) (*Folder, error) {
 	return &Folder{real}, nil
 }
 
-// hidden reports whether the name of a folder begins with a dot, as those of runs that were made again do.
+// hidden reports whether the name of a folder begins with a dot, as Hide makes it.
 func hidden(path string) bool { return strings.HasPrefix(filepath.Base(path), ".") }
 
 // isRun reports whether path is the folder of a run: it was described, or it has results.
@@ -262,22 +262,34 @@ func IsPublished(path string) bool {
 		(exists(filepath.Join(path, SumsFile)) || exists(filepath.Join(path, ReadmeFile)))
 }
 
+// PublishedDir is the folder, below that of all sets, that has the published ones.
+const PublishedDir = "published"
+
 // CheckUnpublished returns an error if a set below root was published, so that a new run would change what
 // others refer to: its runs are one level below, or its archive lies beside it, as in a clone, or it has the
 // README.md that publish writes.
 func CheckUnpublished(root, set string) error {
 	path := filepath.Join(root, set)
+	switch full, err := filepath.Abs(root); {
+	case set == PublishedDir:
+		return fmt.Errorf("%s has published sets alone: say --set %s", path, unused(root, set))
+	case err == nil && filepath.Base(full) == PublishedDir && exists(full):
+		return fmt.Errorf("%s has published sets alone: name another folder with --results", root)
+	}
 	readme, _ := os.ReadFile(filepath.Join(path, ReadmeFile))
 	if !IsPublished(path) && !exists(path+ArchiveSuffix) && !strings.Contains(string(readme), ReadmeBegins) {
 		return nil
 	}
-	other := ""
+	return fmt.Errorf("%s was published, and stays as it is: say --set %s", path, unused(root, set))
+}
+
+// unused returns a name like that of a set which no set below root has.
+func unused(root, set string) string {
 	for i := 2; ; i++ {
-		if other = fmt.Sprintf("%s-%d", set, i); !exists(filepath.Join(root, other)) {
-			break
+		if other := fmt.Sprintf("%s-%d", set, i); !exists(filepath.Join(root, other)) {
+			return other
 		}
 	}
-	return fmt.Errorf("%s was published, and stays as it is: say --set %s", path, other)
 }
 
 // Runs returns all runs of all sets below root, the newest first.
@@ -298,12 +310,12 @@ func Runs(root string) []*Folder {
 	return runs
 }
 
-// escapeGlob makes a pattern that matches path alone.
+// escapeGlob returns a pattern that matches only path.
 func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// writtenAt returns when the record of the run was written last: at its beginning, and again at its end.
+// writtenAt returns when the record of the run was last written: at its beginning, or again at its end.
 func (f *Folder) writtenAt() time.Time {
 	for _, name := range []string{RunFile, RowsFile} {
 		if info, err := os.Stat(f.File(name)); err == nil {
@@ -313,7 +325,7 @@ func (f *Folder) writtenAt() time.Time {
 	return time.Time{}
 }
 
-// noRun says that there is no run ref, and which runs there are.
+// noRun returns the error about an unknown run, which names similar or recent runs.
 func noRun(root, ref string, runs []*Folder) error {
 	if len(runs) == 0 {
 		return fmt.Errorf("there is no run %q: there are no runs below %s yet", ref, root)
@@ -341,8 +353,8 @@ func refs(runs []*Folder) string {
 	return strings.Join(names, ", ")
 }
 
-// OpenTable finds the folder of a set that has its table alone, without the folders of its runs, as those
-// that are kept in a repository. ref names it as it does for OpenSet. It returns nil if there is none.
+// OpenTable finds the folder of a set that has its table but no folders of runs, such as a set in a
+// repository. ref is as for OpenSet. It returns nil if there is no such folder.
 func OpenTable(root, ref string) *Folder {
 	for _, path := range pathsOf(root, ref) {
 		if exists(filepath.Join(path, RowsFile)) && exists(filepath.Join(path, SetFile)) {
@@ -356,7 +368,7 @@ func OpenTable(root, ref string) *Folder {
 var SetTables = []string{RowsFile, MessagesFile, SizesFile, ResourcesFile, FaultsFile, TimelineFile,
 	BeliefsFile}
 
-// StudyTables are the tables of a set that studies write: of none of its runs.
+// StudyTables are the tables that studies write for a set. Single runs do not have them.
 var StudyTables = []string{MatrixFile, SplitBrainFile, RatesFile, FailoverFile}
 
 // A grid is a table as its file has it: a line of headers, and lines of as many cells.
@@ -365,7 +377,7 @@ type grid struct {
 	lines  [][]string
 }
 
-// readGrid reads a table of a run, whatever its columns mean. It is nil if the run has none.
+// readGrid reads a table of a run without interpreting its columns; nil: the run has no such table.
 func readGrid(f *Folder, name string) (*grid, error) {
 	text, err := os.ReadFile(f.File(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -381,13 +393,13 @@ func readGrid(f *Folder, name string) (*grid, error) {
 	case len(lines) == 0:
 		return nil, &cellError{File: name, Line: 1, What: "the file is empty: it lacks even its headers"}
 	case !slices.Contains(lines[0], "run"):
-		return nil, &cellError{File: name, Line: 1, What: "no column says of which run it is"}
+		return nil, &cellError{File: name, Line: 1, What: "the column run is missing"}
 	}
 	return &grid{f, lines}, nil
 }
 
-// Joined returns a table of several runs as one: their rows one after the other, cells as they are, and the
-// column run by the names of the folders. Its columns are those that any of them has. Without rows it is nil.
+// Joined returns a table of several runs as one: their rows in turn, with cells as they are, and the column
+// run with the names of the folders. It has the columns that any of them has. Without rows it is nil.
 func Joined(name string, runs []*Folder) ([]byte, error) {
 	var all []*grid
 	var headers []string
@@ -426,7 +438,7 @@ func Joined(name string, runs []*Folder) ([]byte, error) {
 	return b.Bytes(), out.Error()
 }
 
-// united adds headers to others, each behind the one that it follows.
+// united adds headers to others, each after the one that it follows.
 func united(headers, more []string) []string {
 	at := 0
 	for _, h := range more {
@@ -440,7 +452,7 @@ func united(headers, more []string) []string {
 	return headers
 }
 
-// CompareJoined says where a stored table of a set differs from the table that its runs give.
+// CompareJoined returns where a stored table of a set differs from the table made from its runs.
 func CompareJoined(name string, stored, made []byte) []Difference {
 	d := &differing{file: name}
 	header := headerOf(made)
@@ -468,7 +480,7 @@ func CompareJoined(name string, stored, made []byte) []Difference {
 	return d.list()
 }
 
-// cellsOf returns the cells of a line of a table; none if it is no such line.
+// cellsOf returns the cells of a line of a table; nil if it is garbled.
 func cellsOf(line string) []string {
 	cells, err := csv.NewReader(strings.NewReader(line)).Read()
 	if err != nil && err != io.EOF {

@@ -14,7 +14,7 @@ type Table struct {
 	Name string
 	None bool // the run has no such file
 
-	byTrial bool // each row is about one trial
+	byTrial bool // each row belongs to one trial
 	write   func(w io.Writer) error
 	compare func(stored []byte, how comparison) []Difference
 }
@@ -22,10 +22,10 @@ type Table struct {
 // A comparison says how a stored file is compared.
 type comparison struct {
 	changed  bool  // the file is not as the run wrote it
-	unjudged []int // trials that the table lacks, since they could not be judged
+	unjudged []int // trials that could not be judged: the table lacks them
 }
 
-// TableOf is a table with a row for each of something in a trial, such as [RowsFile].
+// TableOf returns a table of rows that each belong to one trial, such as [RowsFile].
 func TableOf[T any](name string, rows []T) Table {
 	return Table{Name: name, byTrial: true,
 		write: func(w io.Writer) error { return WriteTable(w, rows) },
@@ -34,8 +34,8 @@ func TableOf[T any](name string, rows []T) Table {
 		}}
 }
 
-// TextTable is a text for people, or a picture. Another commit may word or draw it otherwise, so it differs
-// only if it was changed after it was written.
+// TextTable returns a text for people, or a picture. Another commit may word or draw it differently, so it is
+// compared only if it was changed after it was written.
 func TextTable(name, text string) Table {
 	return Table{Name: name,
 		write: func(w io.Writer) error { _, err := io.WriteString(w, text); return err },
@@ -47,22 +47,22 @@ func TextTable(name, text string) Table {
 		}}
 }
 
-// VerdictsTable is verdict.yaml, a list with an element for each trial, which ends with a checksum as
-// run.yaml does. It is compared like a text.
+// VerdictsTable returns verdict.yaml: a list with an element for each trial, and a checksum at its end like
+// run.yaml. It is compared like a text.
 func VerdictsTable(v any) Table {
 	return TextTable(VerdictFile, string(made(func(w io.Writer) error { return writeSealed(w, v) })))
 }
 
-// made returns what write writes.
+// made returns the output of write.
 func made(write func(w io.Writer) error) []byte {
 	var b bytes.Buffer
 	if err := write(&b); err != nil {
-		panic(err) // memory takes all, and it was written before
+		panic(err) // writing to memory does not fail
 	}
 	return b.Bytes()
 }
 
-// Write replaces the file of a table, and returns its digest. It does nothing if there is none.
+// Write replaces the file of a table, and returns its digest. It does nothing if the run has no such file.
 func (f *Folder) Write(t Table) (digest string, err error) {
 	if t.None {
 		return "", nil
@@ -77,7 +77,7 @@ func (f *Folder) Write(t Table) (digest string, err error) {
 // digestOf returns the digest of a file, as run.yaml has it: its CRC-32C.
 func digestOf(b []byte) string { return fmt.Sprintf("%08x", checksum(b)) }
 
-// Digest returns the digest of a file in the folder; nothing if it is missing.
+// Digest returns the digest of a file in the folder; "" if it is missing.
 func (f *Folder) Digest(name string) (string, error) {
 	b, err := os.ReadFile(f.File(name))
 	switch {
@@ -89,9 +89,9 @@ func (f *Folder) Digest(name string) (string, error) {
 	return digestOf(b), nil
 }
 
-// Compare compares the stored file of a table with the table. digest is that of the file when it was written.
-// unjudged are trials that the table lacks, since they could not be judged. The remark, if there is one, says
-// that the file was changed and has the same content, or that it is not compared.
+// Compare compares the stored file of a table with the table. digest is the digest of the file when it was
+// written. unjudged are trials that could not be judged: the table lacks them. A remark, if not empty, says
+// that the file was changed but has the same content, or that it is not compared.
 func (f *Folder) Compare(t Table, digest string, unjudged []int) (differences []Difference, remark string) {
 	whole := func(what string) []Difference { return []Difference{{File: t.Name, What: what}} }
 	stored, err := os.ReadFile(f.File(t.Name))

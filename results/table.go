@@ -18,10 +18,10 @@ import (
 	"turnstile/judge/measure"
 )
 
-// A cellError says where in a table there is something that cannot be read.
+// A cellError is an error at a place in a table.
 type cellError struct {
 	File         string
-	Line, Column int    // from 1; Column counts bytes, and zero is the whole line
+	Line, Column int    // from 1; Column counts bytes; 0: the whole line
 	Header       string // of the cell, if it is about one
 	What         string
 }
@@ -38,26 +38,26 @@ func (e *cellError) Error() string {
 	return b.String() + " " + e.What
 }
 
-// A column is a field of a row, or an option in the field that holds them by their names. The column of
-// bounds has neither.
+// A column is a field of a row, or an option in the field with the options. The column of bounds has no
+// field.
 type column struct {
 	header   string
 	field    []int
-	inner    []int  // in that, its phase, and which figure of the phase
+	inner    []int  // index in a ByPhase field: the phase, and the figure in it
 	figures  bool   // it holds figures
-	options  bool   // the field holds options
-	key      string // of the cell in a field that holds those of option.Table; empty: it holds none
-	zero     any    // an empty cell of these
-	owner    []int  // of options: the field with the name of the algorithm that they belong to
+	options  bool   // the field is the map of options
+	key      string // the key in the map of cells of option.Table; empty: another field
+	zero     any    // an empty cell of key
+	owner    []int  // for options: the field with the name of their algorithm
 	audience string
-	outside  bool // no history holds it: a name, or words that another commit may choose otherwise
+	outside  bool // not from a history: a name, or words that another commit may choose differently
 }
 
-// BoundsColumn ends every table that has figures: it names the columns of the row whose figure is a lower
-// bound only, with spaces between. So each cell of a figure is a number, or empty.
+// BoundsColumn ends every table with figures: it names the columns of the row whose figure is only a lower
+// bound, with spaces between. So each cell of a figure is a number, or empty.
 const BoundsColumn = "at_least"
 
-// withBounds returns columns with that of bounds behind them, if any has figures.
+// withBounds appends the column of bounds, if any column has figures.
 func withBounds(columns []column) []column {
 	if slices.ContainsFunc(columns, func(c column) bool { return c.figures }) {
 		return append(columns, column{header: BoundsColumn})
@@ -65,11 +65,10 @@ func withBounds(columns []column) []column {
 	return columns
 }
 
-// columnsOf returns the columns of rows of type t, structs whose fields have their header as a csv tag, with
-// ",outside" behind it if they come from outside the histories, and the audience in a tag of, if they have
-// one; a field without the tag is no column. One with the tag * holds options of algorithms: its column has
-// no header yet. One with the tag ** holds the cells of option.Table.
-// A measure.ByPhase becomes a column for each figure of each phase.
+// columnsOf returns the columns of rows of type t, a struct. A field with a csv tag is a column with that
+// header; ",outside" after it means that it does not come from histories, and the tag of names its audience.
+// The tag * marks the map of options: its column has no header yet. The tag ** marks the cells of
+// option.Table. A measure.ByPhase becomes a column for each figure of each phase.
 func columnsOf(t reflect.Type) []column {
 	var all []column
 	for _, f := range reflect.VisibleFields(t) {
@@ -99,7 +98,7 @@ func columnsOf(t reflect.Type) []column {
 	return all
 }
 
-// byPhase returns the columns of a measure.ByPhase, given what they have in common.
+// byPhase returns the columns of a measure.ByPhase, which are like c but for their header.
 func byPhase(f reflect.StructField, c column) (all []column) {
 	c.figures = true
 	for i, phase := range measure.Phases {
@@ -121,7 +120,7 @@ func byPhase(f reflect.StructField, c column) (all []column) {
 	return all
 }
 
-// in returns where a row has the column. What is changed there has to be put back, if it has a key.
+// in returns the value of a row in the column, to read or set. After setting, call put.
 func (c *column) in(row reflect.Value) reflect.Value {
 	v := row.FieldByIndex(c.field)
 	if c.key != "" {
@@ -140,7 +139,7 @@ func (c *column) in(row reflect.Value) reflect.Value {
 	return v
 }
 
-// put puts what was changed at v back into a row.
+// put stores a value from in, if it is in a map.
 func (c *column) put(row, v reflect.Value) {
 	if c.key == "" || v.IsZero() {
 		return
@@ -152,7 +151,7 @@ func (c *column) put(row, v reflect.Value) {
 	cells.SetMapIndex(reflect.ValueOf(c.key), v)
 }
 
-// of returns what a row has in the column.
+// of returns the value of a row in the column.
 func (c *column) of(row reflect.Value) any {
 	v := c.in(row).Interface()
 	if c.options {
@@ -161,8 +160,8 @@ func (c *column) of(row reflect.Value) any {
 	return v
 }
 
-// Cells iterates over the columns of a row by header, the options that it has among them. What does not
-// concern the row has no value.
+// Cells iterates over the columns of a row by header, including its options. A cell that does not concern the
+// row is the zero value.
 func Cells(row any) iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		at := reflect.New(reflect.TypeOf(row)).Elem()
@@ -181,14 +180,14 @@ func Cells(row any) iter.Seq2[string, any] {
 	}
 }
 
-// WriteTable writes rows below a line of headers: the columns that concern any of the rows. What does not
-// concern a row is an empty cell.
+// WriteTable writes rows below a line of headers: the columns that concern any row. A cell that does not
+// concern its row is empty.
 func WriteTable[T any](w io.Writer, rows []T) error {
 	columns := columnsFor(rows)
 	return writeRows(w, rows, columns, func(row reflect.Value) []string { return foreignTo(row, columns) })
 }
 
-// writeRows writes the cells of rows in columns, but those of audiences to which a row does not belong.
+// writeRows writes the cells of rows. A cell of an audience that is foreign to its row is empty.
 func writeRows[T any](w io.Writer, rows []T, columns []column,
 	foreign func(row reflect.Value) []string) error {
 	out := csv.NewWriter(w)
@@ -233,9 +232,9 @@ func cell(v any) string {
 	return oneLine.Replace(fmt.Sprint(v))
 }
 
-// readTable reads what WriteTable wrote: cells are found by their header, columns that neither T nor the
-// options know are ignored, and those that are missing are left empty. The options are as of Folder.Rows.
-// name is what errors call the file.
+// readTable reads the output of WriteTable. It finds cells by their header, ignores columns that neither T
+// nor the options know, and leaves missing ones empty. The options are as in Folder.Rows. Errors call the
+// file name.
 func readTable[T any](name string, r io.Reader, options ...string) ([]T, error) {
 	in := csv.NewReader(r)
 	header, err := in.Read()
@@ -245,7 +244,7 @@ func readTable[T any](name string, r io.Reader, options ...string) ([]T, error) 
 	if err != nil {
 		return nil, tableError(name, err)
 	}
-	header[0] = strings.TrimPrefix(header[0], "\ufeff") // which spreadsheets write first
+	header[0] = strings.TrimPrefix(header[0], "\ufeff") // spreadsheets begin files with it
 	columns, err := match(name, header, columnsOf(reflect.TypeFor[T]()))
 	if err != nil {
 		return nil, err
@@ -268,8 +267,8 @@ func readTable[T any](name string, r io.Reader, options ...string) ([]T, error) 
 	}
 }
 
-// readRow gives a row its cells. The columns are those of the record; nil: it is unknown. An error is that of
-// cell i.
+// readRow sets the cells of a row from a record. columns[i] is the column of cell i; nil: unknown. An error
+// is about cell i.
 func readRow(row reflect.Value, columns []*column, record, options []string) (i int, err error) {
 	bounds := -1
 	for i, c := range columns {
@@ -283,7 +282,7 @@ func readRow(row reflect.Value, columns []*column, record, options []string) (i 
 			}
 		}
 	}
-	for i, c := range columns { // whose they are is known now
+	for i, c := range columns { // after the others, since they need the algorithm
 		if c != nil && c.options {
 			c.setOption(row, record[i], options)
 		}
@@ -294,7 +293,7 @@ func readRow(row reflect.Value, columns []*column, record, options []string) (i 
 	for _, name := range strings.Fields(record[bounds]) {
 		i := slices.IndexFunc(columns, func(c *column) bool { return c != nil && !c.options && c.header == name })
 		if i < 0 {
-			continue // as of any column that is unknown
+			continue // ignore unknown columns
 		}
 		f, is := columns[i].of(row).(figure.Figure)
 		x, known := f.Value()
@@ -308,23 +307,23 @@ func readRow(row reflect.Value, columns []*column, record, options []string) (i 
 	return 0, nil
 }
 
-// AsStored returns rows as they are read back when they have been written with all their columns, figures
-// rounded as in cells.
+// AsStored returns rows as they are read back after writing all their columns, with figures rounded as in
+// cells.
 func AsStored[T any](rows []T) []T {
 	var b bytes.Buffer
 	err := writeRows(&b, rows, withBounds(withOptionsOf(rows)), func(reflect.Value) []string { return nil })
 	if err != nil {
-		panic(err) // memory takes all
+		panic(err) // writing to memory does not fail
 	}
 	stored, err := readTable[T]("", &b)
 	if err != nil {
-		panic(err) // what was written can be read: a test holds every column to it
+		panic(err) // a test makes sure that every column can be read back
 	}
 	return stored
 }
 
-// match returns, for each header, the column that it names, or nil. Any header that names none may be that of
-// an option, if rows have options.
+// match returns, for each header, its column, or nil. If rows have options, any other header may be an
+// option.
 func match(name string, header []string, columns []column) ([]*column, error) {
 	options := slices.IndexFunc(columns, func(c column) bool { return c.options })
 	columns = withBounds(columns)
@@ -351,7 +350,7 @@ func match(name string, header []string, columns []column) ([]*column, error) {
 	return matched, nil
 }
 
-// set gives a row its cell in the column.
+// set sets the cell of a row in the column.
 func (c *column) set(row reflect.Value, text string) error {
 	v := c.in(row)
 	defer c.put(row, v)

@@ -157,14 +157,14 @@ func withAllOptions(columns []column) []column {
 		return columns
 	}
 	var all []column
-	for _, row := range catalog.All() {
+	for _, row := range (catalog.Table{}).Rows() {
 		for _, o := range row.Options {
 			c := columns[at].named(OptionColumnOf(row.Name, o.Name))
 			all = append(all, *c)
 			if got := optionIn(c.header, row.Name, nil); got != o.Name {
 				panic(c.header + " names " + got)
 			}
-			if got := optionIn(OptionColumn(o.Name), row.Name, catalog.OptionNames()); got != o.Name {
+			if got := optionIn(OptionColumn(o.Name), row.Name, catalog.Table{}.OptionNames()); got != o.Name {
 				panic(o.Name + " names " + got)
 			}
 		}

@@ -19,21 +19,22 @@ var heartbeatRow = row.Row{
 	Source: "Aguilera, Chen and Toueg, Heartbeat: a timeout-free failure detector for quiescent reliable " +
 		"communication, WDAG 1997; Chandra and Toueg, Unreliable failure detectors for reliable distributed " +
 		"systems, JACM 43(2), 1996",
-	Summary:  "Every node sends all others a heartbeat each period, and suspects who was silent too long.",
+	Summary: "Every node sends all others a heartbeat each period, and suspects nodes that were silent too " +
+		"long.",
 	Detector: &row.Detection{Tells: tells},
 }
 
 // heartbeat is the algorithm of figure 10 of T. D. Chandra and S. Toueg, "Unreliable failure detectors for
-// reliable distributed systems", JACM 43(2), 1996, with the word of M. K. Aguilera, W. Chen and S. Toueg for
-// its messages.
+// reliable distributed systems", JACM 43(2), 1996. M. K. Aguilera, W. Chen and S. Toueg gave its messages
+// their name.
 //
-// Each period a node sends a heartbeat to every other node. It suspects a node of which it has heard nothing
-// for the timeout, and trusts it again when it hears of it. If adapt is not zero, the timeout of a node that
-// was suspected wrongly grows each time, so that from some time on no live node is suspected, however long
-// messages take: the detector is eventually perfect.
+// Each period a node sends a heartbeat to every other node. It suspects a node that was silent for the
+// timeout, and trusts it again at its next heartbeat. If adapt is not zero, each wrong suspicion of a node
+// adds to its timeout. From some time on no live node is then suspected, however long messages take: the
+// detector is eventually perfect.
 //
-// A crashed node is suspected by all within the timeout, a period and the latency of a message. No live node
-// is suspected while messages take less than the timeout, and each as long as the others.
+// All suspect a crashed node within the timeout, a period and the latency of a message. Nobody suspects a
+// live node while all messages take the same time, less than the timeout.
 type heartbeat struct {
 	pace
 	now uint32 // how many periods have begun
@@ -43,11 +44,11 @@ type heartbeat struct {
 // heartbeatBeat says that its sender is up in the incarnation Life.
 type heartbeatBeat struct{ Life uint32 }
 
-// tick is the timer of a detector, once a period.
+// tick is the periodic timer of every detector.
 var tick = nodes.Timer{}
 
-// Start sends the first heartbeat at once, since all peers have the timeout from now on. The periods of
-// different nodes begin at different times, so that not all heartbeats come together.
+// Start sends the first heartbeat at once, since peers count the silence of this node from their own start.
+// The periods of different nodes begin at random times, so that heartbeats do not come all together.
 func (h *heartbeat) Start(env *nodes.Env) {
 	h.all = make([]peer, env.Total())
 	h.beat(env)
@@ -58,7 +59,7 @@ func (h *heartbeat) Timeout(env *nodes.Env, _ nodes.Timer) {
 	h.beat(env)
 	env.SetTimer(tick, h.period, h.period)
 	h.now++
-	h.suspect(env, h.now, h.timeout) // one period more than the timeout may have just begun when it was heard
+	h.suspect(env, h.now, h.timeout) // not >=: the peer may have been heard at the end of its latest period
 }
 
 func (h *heartbeat) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
@@ -73,7 +74,7 @@ func (h *heartbeat) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 // beat sends a heartbeat to all other nodes.
 func (h *heartbeat) beat(env *nodes.Env) { toAll(env, heartbeatBeat{env.Incarnation()}) }
 
-// toAll sends m to all other nodes: a broadcast reaches the clients alone.
+// toAll sends m to all other nodes, servers included: a broadcast reaches only clients.
 func toAll(env *nodes.Env, m nodes.Message) {
 	env.Broadcast(m)
 	for id := nodes.ID(env.N()); int(id) < env.Total(); id++ {

@@ -158,7 +158,7 @@ func TestProbe(t *testing.T) {
 	)
 }
 
-// A server sends to all clients, and is one of those that are watched.
+// A server sends to all clients, and is watched as well.
 func TestServersTakePart(t *testing.T) {
 	s := sceneOf(t, "heartbeat:period=1s,timeout=2s", 3, 0)
 	expect(t, s.start(), "all<beat{0} 0s-1s")

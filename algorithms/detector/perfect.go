@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// delayOption is how long it takes until all are told.
+// delayOption is the time from a crash or restart until all others are told.
 var delayOption = nodes.Option{Name: "delay", Default: "10ms",
 	Usage: "how long after a crash or a restart all others are told",
 	Check: func(_ nodes.Config, value string) error { return row.CheckTime(value, 0, time.Hour, "10ms") }}
@@ -25,13 +25,13 @@ var perfectRow = row.Row{
 		"43(2), 1996: class P",
 	Summary: "The simulator tells every node of each crash and restart, and of nothing else.",
 	Detector: &row.Detection{Tells: func(c nodes.Config, _ time.Duration, _ int) time.Duration {
-		return c.Duration(delayOption) + time.Nanosecond // by when the simulator has told of it
+		return c.Duration(delayOption) + time.Nanosecond // 1 ns later the simulator has told all
 	}},
 }
 
 // perfect is the detector of class P: every crashed node is suspected by all, and no other is. No machine
-// can find that out in a system without bounds on time, so it does nothing, and the simulator, which knows,
-// speaks in its place.
+// can find that out in an asynchronous system, so this one does nothing. The simulator, which knows, tells
+// the nodes in its place.
 type perfect struct{}
 
 func (p *perfect) Receive(_ *nodes.Env, _ nodes.ID, m nodes.Message) { nodes.Unexpected(p, m) }

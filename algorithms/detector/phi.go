@@ -21,7 +21,7 @@ var phiRow = row.Row{
 	Aliases: []string{"phi-accrual", "accrual"}, Family: "push",
 	Source:  "Hayashibara, Defago, Yared and Katayama, The phi accrual failure detector, SRDS 2004",
 	Summary: "Every node sends all others heartbeats, and suspects by the distribution of their intervals.",
-	// Intervals differ by as much as a message may take, and their deviation is no more.
+	// Two intervals differ by at most the latency of a message, and so does their deviation.
 	Detector: &row.Detection{Tells: func(c nodes.Config, message time.Duration, _ int) time.Duration {
 		return phiOf(c).patience() + c.Duration(periodOption) +
 			time.Duration((3+deviations(phiBound(c)))*float64(message))
@@ -31,35 +31,35 @@ var phiRow = row.Row{
 // phi is the detector of N. Hayashibara, X. Defago, R. Yared and T. Katayama, "The phi accrual failure
 // detector", SRDS 2004.
 //
-// Each period a node sends a heartbeat to every other node. Of each node it keeps the intervals between its
-// latest heartbeats, a window of them, and takes them for normally distributed. Where nothing was heard for
-// a time t, phi is -log₁₀ of the probability that a heartbeat comes later than t after the one before. The
-// node is suspected when phi reaches the threshold: if the intervals are what they were, one heartbeat in
-// 10^threshold comes later than that. It is trusted again when it is heard of.
+// Each period a node sends a heartbeat to every other node. For each node it keeps a window of the latest
+// intervals between its heartbeats, and takes them for normally distributed. After a silence of t, phi is
+// -log₁₀ of the probability that a heartbeat comes later than t after the one before. The node is suspected
+// when phi reaches the threshold: if the distribution holds, one heartbeat in 10^threshold is that late. The
+// next heartbeat makes it trusted again.
 //
-// A machine has no clock, so time is counted in ticks, phiTicks in a period: an interval is known to within
-// one tick. A node that stood still has not counted that time, and so suspects nobody because of it. The
-// deviation is taken to be no less than an option, and than a tick: intervals that are all alike would have
-// a node suspected for the first late one.
+// A machine has no clock, so time is counted in ticks, phiTicks a period: an interval is known to within one
+// tick. A node that stood still has not counted the pause, so the pause makes it suspect nobody. The
+// deviation is at least the option's value, and at least a tick: with equal intervals, the first late
+// heartbeat would cause a suspicion.
 //
-// The window begins with one interval of a period. What a heartbeat that was lost makes of an interval counts
-// like any other, as in the paper; the window begins anew with a node that has restarted.
+// The window begins with one interval of a period, and begins anew when the node restarts. The longer
+// interval after a lost heartbeat counts like any other, as in the paper.
 type phi struct {
 	period time.Duration
 	bound  uint64 // on (t-mean)²/variance, in hundredths: see phiBounds
-	window int    // intervals that are kept of a node
-	least  uint64 // of the deviation, in ticks
+	window int    // how many intervals are kept per peer
+	least  uint64 // the lower bound of the deviation, in ticks
 
 	now       uint32 // ticks
-	beats     uint32 // heartbeats that were sent
+	beats     uint32 // heartbeats sent
 	all       []phiPeer
 	suspected nodes.Set
 }
 
 // A phiPeer is what a node knows of another one. Intervals are in ticks.
 type phiPeer struct {
-	life, beat   uint32 // its latest incarnation, and heartbeat, that were heard of
-	heard        uint32 // when
+	life, beat   uint32 // its latest known incarnation, and the latest heartbeat in it
+	heard        uint32 // when that heartbeat came
 	intervals    []uint16
 	oldest       int    // the interval that is replaced next, once the window is full
 	sum, squares uint64 // of the intervals
@@ -68,19 +68,19 @@ type phiPeer struct {
 // phiBeat is the Beat-th heartbeat of its sender in the incarnation Life.
 type phiBeat struct{ Life, Beat uint32 }
 
-// phiTicks is how many ticks a period has.
+// phiTicks is the number of ticks in a period.
 const phiTicks = 10
 
-// phiLongest is the longest interval in ticks that is told apart from longer ones.
+// phiLongest caps intervals, in ticks.
 const phiLongest = mostPeriods * phiTicks
 
-// phiBounds has for each threshold Φ, from 1, z² in hundredths, where a normal variate lies more than z
-// deviations above its mean with probability 10^-Φ.
+// phiBounds[Φ-1] is z² in hundredths for the threshold Φ: a normal variate lies more than z deviations above
+// its mean with probability 10^-Φ.
 var phiBounds = [...]uint64{164, 541, 955, 1383, 1819, 2260, 2703, 3149, 3597, 4047, 4497, 4948, 5400, 5853,
 	6307, 6760}
 
-// Start sends the first heartbeat at once, since all peers are waited for from now on. The periods of
-// different nodes begin at different times, so that not all heartbeats come together.
+// Start sends the first heartbeat at once, since peers count the silence of this node from their own start.
+// The periods of different nodes begin at random times, so that heartbeats do not come all together.
 func (p *phi) Start(env *nodes.Env) {
 	p.all = make([]phiPeer, env.Total())
 	for id := range p.all {
@@ -128,7 +128,7 @@ func (p *phi) hear(env *nodes.Env, from nodes.ID, m phiBeat) {
 	case m.Life > peer.life:
 		*peer = phiPeer{life: m.Life}
 		peer.add(phiTicks, p.window)
-	case peer.beat > 1: // the second heartbeat comes within a period of the first
+	case peer.beat > 1: // the second heartbeat comes less than a period after the first
 		peer.add(uint64(p.now-peer.heard), p.window)
 	}
 	peer.beat, peer.heard = m.Beat, p.now
@@ -137,7 +137,7 @@ func (p *phi) hear(env *nodes.Env, from nodes.ID, m phiBeat) {
 	}
 }
 
-// add puts an interval into the window, in the place of the oldest one if that is full.
+// add puts an interval into the window. In a full window it replaces the oldest one.
 func (p *phiPeer) add(interval uint64, window int) {
 	interval = min(interval, phiLongest)
 	if len(p.intervals) < window {
@@ -152,7 +152,7 @@ func (p *phiPeer) add(interval uint64, window int) {
 }
 
 // late reports whether phi has reached the threshold for a peer: whether (t-mean)² is at least z² times the
-// variance. In whole numbers, with n intervals, both sides are taken n² times.
+// variance. To stay with whole numbers, both sides are multiplied by n², for n intervals.
 func (p *phi) late(peer *phiPeer) bool {
 	n := uint64(len(peer.intervals))
 	t := n * uint64(min(p.now-peer.heard, phiLongest))
@@ -160,7 +160,7 @@ func (p *phi) late(peer *phiPeer) bool {
 	case t <= peer.sum:
 		return false
 	case t == n*phiLongest:
-		return true // whatever the intervals were
+		return true // silent for phiLongest: late for any intervals
 	}
 	variance := max(n*peer.squares-peer.sum*peer.sum, n*n*p.least*p.least)
 	return 100*(t-peer.sum)*(t-peer.sum) >= p.bound*variance
@@ -192,16 +192,16 @@ func phiOf(c nodes.Config) *phi {
 	return p
 }
 
-// deviations returns by how many deviations an interval is longer than their mean when phi reaches the
-// threshold. As long as no other interval is known, a message may take no more than that: the first heartbeat
-// comes as late as it is slow, and the second a period later, or that much more.
+// deviations returns z: an interval is z deviations longer than the mean when phi reaches the threshold.
+// While the window holds only its initial interval, a message may take at most z deviations: the first
+// heartbeat is as late as its message is slow, and the second comes up to that much after its period.
 func deviations(bound uint64) float64 { return math.Sqrt(float64(bound) / 100) }
 
 // phiBound returns the bound of phiBounds for the threshold.
 func phiBound(c nodes.Config) uint64 { return phiBounds[count(c, phiThresholdOption)-1] }
 
-// patience returns after how much silence a node is suspected whose heartbeats came once a period, with no
-// more than the least deviation.
+// patience returns the silence after which a node is suspected if its heartbeats came once a period, with at
+// most the least deviation.
 func (p *phi) patience() time.Duration {
 	ticks := phiTicks + deviations(p.bound)*float64(p.least)
 	return time.Duration(math.Ceil(ticks)) * p.period / phiTicks

@@ -21,32 +21,33 @@ var probeRow = row.Row{
 	Aliases: []string{"pull", "ping"}, Family: "pull",
 	Source: "folklore; as in Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), " +
 		"1982, and Chandra and Toueg, JACM 43(2), 1996",
-	Summary:  "Every node asks all others each period, and suspects who has not answered in time.",
+	Summary:  "Every node asks all others each period, and suspects nodes that do not answer in time.",
 	Detector: &row.Detection{Tells: tells},
 }
 
-// probe asks instead of waiting to be told, as the nodes of H. Garcia-Molina, "Elections in a distributed
-// computing system", IEEE TC C-31(1), 1982, ask their coordinator.
+// probe asks for signs of life, as the nodes of H. Garcia-Molina, "Elections in a distributed computing
+// system", IEEE TC C-31(1), 1982, ask their coordinator.
 //
-// Each period a node asks every other one. It suspects a node when the earliest question that this has left
-// open is as old as the timeout, and trusts it again when it answers. Adapt is as for heartbeat.
+// Each period a node asks every other node. It suspects a node when the first question after the latest one
+// that was answered is as old as the timeout. It trusts the node again when it answers. Adapt is as for
+// heartbeat.
 //
-// A crashed node is suspected by all within the timeout and a period. No live node is suspected while a
-// question and its answer together take less than the timeout, and each as long as the others.
+// All suspect a crashed node within the timeout and a period. Nobody suspects a live node while all messages
+// take the same time, less than half the timeout.
 type probe struct {
 	pace
 	round uint32 // how often it has asked
-	peers        // heard counts rounds: the latest whose question was answered
+	peers        // heard is the latest round that was answered
 }
 
 type (
-	// probePing asks for the Round-th time since its sender came up in the incarnation Life.
+	// probePing is question number Round of its sender in the incarnation Life.
 	probePing struct{ Life, Round uint32 }
-	// probePong answers it, from a sender in the incarnation From.
+	// probePong answers it. From is the incarnation of the node that answers.
 	probePong struct{ Life, Round, From uint32 }
 )
 
-// Start begins to ask within a period, at a time of its own: otherwise all questions would come together.
+// Start asks first at a random moment of the first period: otherwise all questions would come together.
 func (p *probe) Start(env *nodes.Env) {
 	p.all = make([]peer, env.Total())
 	env.SetTimer(tick, 0, p.period)
@@ -55,7 +56,7 @@ func (p *probe) Start(env *nodes.Env) {
 func (p *probe) Timeout(env *nodes.Env, _ nodes.Timer) {
 	env.SetTimer(tick, p.period, p.period)
 	p.round++
-	p.suspect(env, p.round, p.timeout) // the question after the latest that was answered is that old
+	p.suspect(env, p.round, p.timeout) // the first unanswered question is that old
 	toAll(env, probePing{env.Incarnation(), p.round})
 }
 
@@ -64,8 +65,7 @@ func (p *probe) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	case probePing:
 		env.Send(from, probePong{m.Life, m.Round, env.Incarnation()})
 	case probePong:
-		// An answer to what this node asked before it crashed has a round of that time. An older one than was
-		// answered is a copy, or was overtaken.
+		// Ignored: an answer to a question from before this node crashed, a copy, and an overtaken answer.
 		if m.Life == env.Incarnation() && m.Round > p.all[from].heard {
 			p.hear(env, from, m.From, m.Round, p.adapt)
 		}

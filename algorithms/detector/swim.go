@@ -33,8 +33,9 @@ var swimRow = row.Row{
 	Source: "Das, Gupta and Motivala, SWIM: scalable weakly-consistent infection-style process group " +
 		"membership protocol, DSN 2002; local health: Dadgar, Phillips and Currey, Lifeguard: local " +
 		"health awareness for more accurate failure detection, DSN-W 2018",
-	Summary: "Every node pings one other each period, has k others ping who does not answer, and gossips.",
-	// Of several that are down, those that are asked for help may be, and then periods become longer.
+	Summary: "Every node pings one other each period, asks k others to ping it too if it is silent, and " +
+		"gossips.",
+	// If several members are down, helpers may be down as well. Health scores then rise, and periods grow.
 	Detector: &row.Detection{Tells: func(c nodes.Config, message time.Duration, down int) time.Duration {
 		if down > 1 {
 			return time.Duration(1+count(c, swimHealthOption)) * swimDetects(c)
@@ -54,18 +55,18 @@ var swimRow = row.Row{
 // the member; if the suspicion is not refuted within some periods, it declares the member faulty. So a
 // member sends a ping and about one ack per period, however many members there are.
 //
-// Suspicions, refutations and declarations travel on pings and acks, at most swimMost on each. Whoever hears
-// that it is suspected in its current incarnation begins the next one and gossips that it is alive. Of two
-// updates about a member that of the higher incarnation holds, and of two of one incarnation the graver one.
+// Suspicions, refutations and declarations travel on pings and acks, at most swimMost on each. A member that
+// hears of its own suspicion, in its current incarnation, begins the next one and gossips that it is alive.
+// If two updates about a member conflict, the higher incarnation wins, and within an incarnation the graver
+// state.
 //
-// A suspicion of the protocol is no suspicion for the algorithm beside it: that hears of a member when it is
+// A suspicion of the protocol does not reach the algorithm beside it. That hears of a member when it is
 // declared faulty, and again when it is known to be alive.
 //
-// What differs from the paper: members neither join nor leave, so a member that was declared faulty stays
-// one. It is pinged like the others, but nobody else is asked to ping it, and an alive of a higher
-// incarnation holds against the declaration. The incarnations of a node that restarts are higher than all
-// before the crash. A message to a member that is suspected or faulty says so first, which Lifeguard calls
-// the buddy system.
+// Differences from the paper: members neither join nor leave, so a faulty member stays a member. It is
+// pinged like the others, but nobody else is asked to ping it, and an alive update of a higher incarnation
+// revokes the declaration. A restarted node has a higher incarnation than before the crash. A message to a
+// suspected or faulty member says so first, which Lifeguard calls the buddy system.
 type swim struct {
 	period, timeout time.Duration
 	k, worst        int    // members asked for an indirect ping; the highest health score
@@ -73,31 +74,31 @@ type swim struct {
 	random, inStep  bool
 
 	now         uint32 // how many periods have begun
-	incarnation uint64 // its own: that of its process, and how many suspicions it has refuted, in 32 bits each
-	health      int    // Lifeguard's score: 0 is well, and its periods and timeouts are 1+health times as long
+	incarnation uint64 // its own: its process's incarnation and the suspicions it refuted, 32 bits each
+	health      int    // Lifeguard's score: 0 is well; periods and timeouts are 1+health times as long
 	members     []swimMember
-	suspects    nodes.Set  // the members that are suspected, and not declared faulty
+	suspects    nodes.Set  // members suspected and not declared faulty
 	order       []nodes.ID // all other members, in the order in which they are pinged
-	at          int        // the place in it of the next one
-	news        []nodes.ID // members about which there is something to gossip
+	at          int        // index in order of the next one
+	news        []nodes.ID // members to gossip about
 
 	probe   uint64    // the number of the current probe
-	target  nodes.ID  // whom it pings; None: there is no probe
+	target  nodes.ID  // the pinged member; None: no probe
 	acked   bool      // the target has answered
 	asked   bool      // others were asked to ping the target
-	helpers nodes.Set // those of them of which nothing has come yet
+	helpers nodes.Set // members asked in this probe that have sent no nack
 }
 
 // A swimMember is what a member knows of another one.
 type swimMember struct {
 	state       uint8
 	incarnation uint64
-	since       uint32 // the period in which it came to be suspected
-	left        uint8  // how often the state is still to be gossiped
-	helps       uint64 // the probe for which it has asked this node to ping
+	since       uint32 // the period in which the state changed
+	left        uint8  // how many more times the state is to be gossiped
+	helps       uint64 // the probe for which it last asked this node to ping
 }
 
-// The states of a member, the gravest last.
+// The states of a member. Within an incarnation the higher one wins.
 const (
 	swimAlive uint8 = iota
 	swimSuspect
@@ -110,7 +111,7 @@ const (
 )
 
 type (
-	// swimPing asks for an ack, for the probe Probe of the member For.
+	// swimPing asks for an ack. For is the probing member, Probe the number of its probe.
 	swimPing struct {
 		For    nodes.ID
 		Probe  uint64
@@ -122,7 +123,7 @@ type (
 		Probe  uint64
 		Gossip swimGossip
 	}
-	// swimPingAck answers a ping. It goes back the way that the ping came.
+	// swimPingAck answers a ping. It takes the way of the ping back.
 	swimPingAck struct {
 		For    nodes.ID
 		Probe  uint64
@@ -146,16 +147,16 @@ type (
 	}
 )
 
-// The timers beside tick.
+// The timers beside tick:
 const (
 	swimNoAck  nodes.TimerKind = iota + 1 // the target has not answered in time
-	swimNoHelp                            // it has not answered the ping for another member
+	swimNoHelp                            // nor answered a ping for another member
 )
 
-// Start begins to probe within a period, at a time of its own, unless all are to be in step.
+// Start probes first at a random moment of the first period, with in-step at its end.
 func (s *swim) Start(env *nodes.Env) {
 	s.incarnation = uint64(env.Incarnation()) << 32
-	s.probe = s.incarnation // no ack to an earlier life of this node counts
+	s.probe = s.incarnation // acks to an earlier life of this node do not match
 	s.members, s.target = make([]swimMember, env.Total()), nodes.None
 	for id := range nodes.ID(env.Total()) {
 		if id != env.Self() {
@@ -184,7 +185,7 @@ func (s *swim) Timeout(env *nodes.Env, t nodes.Timer) {
 	}
 }
 
-// unwell returns how long d is for a member of this health.
+// unwell returns d, scaled by the health score.
 func (s *swim) unwell(d time.Duration) time.Duration { return time.Duration(1+s.health) * d }
 
 // conclude ends the probe of the period that is over.
@@ -195,7 +196,7 @@ func (s *swim) conclude(env *nodes.Env) {
 	switch target := &s.members[s.target]; {
 	case s.acked:
 		s.feel(-1)
-	case target.state == swimFaulty: // as is known
+	case target.state == swimFaulty: // known already
 	default:
 		state := swimSuspect
 		if s.suspicion == 0 {
@@ -203,17 +204,17 @@ func (s *swim) conclude(env *nodes.Env) {
 		}
 		s.learn(env, swimUpdate{s.target, state, target.incarnation})
 		if s.asked {
-			s.feel(s.helpers.Len()) // had this member heard all, each helper would have sent an ack or a nack
+			s.feel(s.helpers.Len()) // a missing nack suggests that this member hears too little
 		} else {
 			s.feel(1)
 		}
 	}
 }
 
-// feel changes the health score.
+// feel adds to the health score, within its bounds.
 func (s *swim) feel(worse int) { s.health = min(max(0, s.health+worse), s.worst) }
 
-// declare declares those faulty that have not refuted a suspicion in time.
+// declare declares the members faulty that have not refuted a suspicion in time.
 func (s *swim) declare(env *nodes.Env) {
 	for id := range s.suspects.All() {
 		if m := &s.members[id]; s.now-m.since >= s.suspicion*logOf(env.Total()) {
@@ -234,8 +235,8 @@ func (s *swim) ping(env *nodes.Env) {
 	env.SetTimer(nodes.Timer{Kind: swimNoAck}, s.unwell(s.timeout), s.unwell(s.timeout))
 }
 
-// next returns whom to ping: a random member, or the next one of an order that is shuffled for each round, so
-// that each member is pinged within two rounds.
+// next returns the member to ping: a random one, or the next one of an order that is shuffled for each
+// round. In that order each member is pinged within two rounds.
 func (s *swim) next(env *nodes.Env) nodes.ID {
 	if s.random {
 		return s.order[env.Choose(len(s.order))]
@@ -247,7 +248,7 @@ func (s *swim) next(env *nodes.Env) nodes.ID {
 	return s.order[at]
 }
 
-// askOthers asks k random members to ping the target, unless it is faulty anyway.
+// askOthers asks k random members to ping the target, unless that is known to be faulty.
 func (s *swim) askOthers(env *nodes.Env) {
 	if s.members[s.target].state == swimFaulty {
 		return
@@ -290,7 +291,7 @@ func (s *swim) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// ack takes an ack to a ping of this member, or passes it on to whom it helps.
+// ack takes an ack for this member's probe, or passes it on to the probing member.
 func (s *swim) ack(env *nodes.Env, m swimPingAck) {
 	switch {
 	case m.For != env.Self():
@@ -304,7 +305,7 @@ func (s *swim) ack(env *nodes.Env, m swimPingAck) {
 	}
 }
 
-// hear takes what a message carries beside its own purpose. That it has come says that its sender is alive.
+// hear takes the gossip of a message. The message itself shows that its sender is alive.
 func (s *swim) hear(env *nodes.Env, from nodes.ID, g swimGossip) {
 	s.learn(env, swimUpdate{from, swimAlive, g.Incarnation})
 	for _, u := range g.Updates {
@@ -312,8 +313,8 @@ func (s *swim) hear(env *nodes.Env, from nodes.ID, g swimGossip) {
 	}
 }
 
-// learn takes an update, and gossips it if it is news. One that says of this member that it is not alive is
-// refuted by its next incarnation.
+// learn applies an update and gossips it if it is news. If it says that this member is not alive, the member
+// refutes it with its next incarnation.
 func (s *swim) learn(env *nodes.Env, u swimUpdate) {
 	m := &s.members[u.Member]
 	switch {
@@ -334,7 +335,7 @@ func (s *swim) learn(env *nodes.Env, u swimUpdate) {
 		s.suspects.Add(u.Member)
 	}
 	if m.left == 0 {
-		s.news = slices.Insert(s.news, 0, u.Member) // before those that were gossiped more often
+		s.news = slices.Insert(s.news, 0, u.Member) // before news gossiped more often
 	}
 	m.left = uint8(swimSpread * logOf(env.Total()))
 	switch {
@@ -345,8 +346,8 @@ func (s *swim) learn(env *nodes.Env, u swimUpdate) {
 	}
 }
 
-// gossip returns what a message to a member carries: first what that one has to refute, and then the news, in
-// turn.
+// gossip returns the gossip of a message to a member: first a state for the receiver to refute, then the
+// news, in turn.
 func (s *swim) gossip(to nodes.ID) swimGossip {
 	g := swimGossip{Incarnation: s.incarnation}
 	if s.members[to].state != swimAlive {
@@ -373,9 +374,8 @@ func (s *swim) update(id nodes.ID) swimUpdate {
 // logOf returns ⌈log₂ n⌉, and at least 1.
 func logOf(n int) uint32 { return uint32(max(1, bits.Len(uint(n-1)))) }
 
-// The options of swim, beside the period.
-// An ack is to come within a third of a period, so that there is time for the ping of others as well: the
-// paper has the period be three times as long as a message and its answer take, at least.
+// The options of swim, beside the period. An ack has a third of a period, which leaves time for the pings of
+// others: in the paper a period is at least three round trips.
 var (
 	swimPeriodOption = nodes.Option{Name: periodOption.Name, Default: periodOption.Default,
 		Usage: periodOption.Usage, Check: periodOption.Check, Bound: &nodes.TimeoutBound{Formula: "2T",
@@ -388,7 +388,7 @@ var (
 	swimKOption = nodes.Option{Name: "k", Default: "3", Check: checkCount(0, 100),
 		Usage: "how many others are asked to ping a member that does not answer"}
 	swimSuspicionOption = nodes.Option{Name: "suspicion", Default: "2", Check: checkCount(0, 100),
-		Usage: "periods, times ⌈log₂ N⌉, to refute a suspicion; 0: who is suspected is declared faulty at once"}
+		Usage: "periods, times ⌈log₂ N⌉, to refute a suspicion; 0: a suspected member is faulty at once"}
 	swimHealthOption = nodes.Option{Name: "health", Default: "8", Check: checkCount(0, 100),
 		Usage: "by how many periods, at most, a member that hears too little makes its own period longer"}
 	swimOrderOption = nodes.Option{Name: "order", Default: "round-robin", Usage: "which member is pinged next",
@@ -397,8 +397,7 @@ var (
 		Usage: "whether the periods of all members begin at the same time"}
 )
 
-// checkSwimTimeout says what is wrong with a timeout. In a period there must be time for a ping, for a ping
-// by others, and for what they answer.
+// checkSwimTimeout returns an error unless a period has time for a ping, the pings of others, and the acks.
 func checkSwimTimeout(c nodes.Config, value string) error {
 	if err := row.CheckTime(value, time.Nanosecond, time.Hour, "30ms"); err != nil {
 		return err
@@ -416,7 +415,7 @@ func checkCount(least, most int) func(nodes.Config, string) error {
 	return func(_ nodes.Config, value string) error {
 		switch n, err := strconv.Atoi(value); {
 		case err != nil:
-			return fmt.Errorf("%q is no number, such as %d", value, least+1)
+			return fmt.Errorf("%q is not a number, such as %d", value, least+1)
 		case n < least || n > most:
 			return fmt.Errorf("%d is not from %d to %d", n, least, most)
 		}
@@ -437,11 +436,11 @@ func swimOf(c nodes.Config) *swim {
 		random:    c.Value(swimOrderOption) == "random", inStep: c.Value(swimInStepOption) == "yes"}
 }
 
-// swimDetects returns after what time all members know of a crash, or have taken a wrong suspicion
-// back, where messages take no time beside a period. In round-robin order each member pings each within two
-// rounds; in random order that is likely within four times as many, and then gossip has told long before. A
-// probe of somebody who was well takes a period, a suspicion its limit, and a member that feels unwell to
-// the highest score takes so many periods of extra length until it is well.
+// swimDetects returns how long it takes until all members know of a crash, or have taken back a wrong
+// suspicion, if messages take much less than a period. In round-robin order each member pings each other one
+// within two rounds. In random order it likely does within eight, and hears of it by gossip long before. A
+// probe takes a period and a suspicion its limit. A member at the worst health score takes
+// health·(health+1)/2 extra periods to recover.
 func swimDetects(c nodes.Config) time.Duration {
 	rounds := 2 * c.N
 	if c.Value(swimOrderOption) == "random" {
@@ -452,15 +451,15 @@ func swimDetects(c nodes.Config) time.Duration {
 	return time.Duration(periods) * c.Duration(periodOption)
 }
 
-// swimLimit returns how many periods a suspected member has to refute it.
+// swimLimit returns how many periods a suspected member has to refute the suspicion.
 func swimLimit(c nodes.Config) int { return count(c, swimSuspicionOption) * int(logOf(c.N)) }
 
-// swimClaims are what the paper has of SWIM's load, and of how soon a crashed member is pinged: in section
-// 3.1 each of n members pings a random one per period, so that a given member is pinged by somebody with
-// probability 1-(1-1/(n-1))^(n-1), if all periods begin together. Where they do not, about one ping in a
-// period comes to each member, at any time.
+// swimClaims are the paper's figures for SWIM's load, and for how soon a crashed member is pinged. In
+// section 3.1 each of n members pings a random one per period. If all periods begin together, somebody pings
+// a given member with probability 1-(1-1/(n-1))^(n-1). Otherwise about one ping a period comes to each
+// member, at any time.
 var swimClaims = []row.Claim{
-	{Figure: row.MessagesPerMember, Source: "a ping and an ack, whatever N is", Sizes: []int{8, 32, 128},
+	{Figure: row.MessagesPerMember, Source: "a ping and an ack, for any N", Sizes: []int{8, 32, 128},
 		Options: map[string]string{"in-step": "yes"},
 		Value:   func(nodes.Config) row.Range { return row.Exactly(2) }},
 	{Figure: row.PeriodsToProbe, Source: "1/(1-(1-1/(N-1))^(N-1)), in step", Within: row.Mean,

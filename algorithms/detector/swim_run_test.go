@@ -178,7 +178,7 @@ func (s *swimMutant) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	s.swim.Receive(env, from, m)
 }
 
-// gossiping returns a message with those of its updates that stay.
+// gossiping returns a message with only the updates for which stay is true.
 func gossiping(m nodes.Message, stay func(swimUpdate) bool) nodes.Message {
 	of := func(g swimGossip) swimGossip {
 		updates := slices.Clone(g.Updates)

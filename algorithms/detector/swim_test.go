@@ -49,7 +49,7 @@ func TestSwimProbes(t *testing.T) {
 	)
 }
 
-// A member that helps another one passes the ack on, and says that there is none if none comes in time.
+// A member that helps another one passes the ack on, and sends a nack if no ack comes in time.
 func TestSwimHelps(t *testing.T) {
 	s := swimScene(t, "k=2")
 	const none = "{0 []}"
@@ -68,9 +68,9 @@ func TestSwimHelps(t *testing.T) {
 	}
 }
 
-// SWIM 4.2: who hears that it is suspected begins its next incarnation, and only a suspicion of the current
-// one is refuted. Lifeguard: that it was suspected tells a member that it may be unwell, so its period is
-// longer until a probe succeeds; so does a helper of which nothing comes.
+// SWIM 4.2: a member that hears of its suspicion begins its next incarnation, and refutes only a suspicion
+// of the current one. Lifeguard: a suspicion tells a member that it may be unwell, so its period is longer
+// until a probe succeeds; so does a helper that sends nothing.
 func TestSwimRefutes(t *testing.T) {
 	s := swimScene(t, "k=2")
 	suspicion := func(state uint8, incarnation uint64) swimGossip {

@@ -76,7 +76,7 @@ func TestParse(t *testing.T) {
 		"heartbeat:timeout=100ms":         "timeout: 100ms is not longer than the period of 100ms",
 		"heartbeat:period=1ms,timeout=2s": "timeout: 2s is more than 1000 periods of 1ms: take a longer period",
 		"phi:threshold=17":                "threshold: 17 is not from 1 to 16",
-		"phi:window=some":                 `window: "some" is no number, such as 2`,
+		"phi:window=some":                 `window: "some" is not a number, such as 2`,
 		"phi:deviation=11s":               "deviation: 11s is not from 0s to 10s",
 		"swim:timeout=40ms": "timeout: 40ms is more than a third of the period of 100ms, so that others would " +
 			"ask too late: take 33.333333ms at most, or a longer period",
@@ -87,7 +87,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// No machine takes a message that is none of its own.
+// No machine takes a message of another algorithm.
 func TestUnexpectedMessagesPanic(t *testing.T) {
 	type xxAlien struct{}
 	for _, row := range Table {

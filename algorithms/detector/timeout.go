@@ -8,15 +8,14 @@ import (
 	"turnstile/nodes/row"
 )
 
-// Parse reads which detector runs beside an algorithm on n clients, with its options: heartbeat, or
-// probe:period=50ms,timeout=200ms. The instance has a value for each option, and its String is such a text;
-// timeouts that the text gives no value for suit the delays of the run. An error says what is wrong and what
-// would be right.
+// Parse reads a detector with its options, to run beside an algorithm on n clients: heartbeat, or
+// probe:period=50ms,timeout=200ms. The instance has a value for each option, and its String is such a text.
+// Timeouts missing from the text suit the delays d. An error says what is wrong and what would be right.
 func Parse(text string, n int, d nodes.Delays) (row.Instance, error) {
 	return row.ParseInstance("failure detector", Table, text, n, d)
 }
 
-// Rate returns how many messages a second the instances of all nodes send each other, all of them being up.
+// Rate returns how many messages a second all nodes send together while all are up.
 func Rate(in row.Instance) float64 {
 	if Period(in) == 0 {
 		return 0
@@ -24,18 +23,18 @@ func Rate(in row.Instance) float64 {
 	return float64(in.Config.N) * load(in.Row, in.Config.N) / Period(in).Seconds()
 }
 
-// load returns how many messages a node sends in a period, on average, all of n nodes being up.
+// load returns how many messages a node sends per period on average while all n nodes are up.
 func load(row *row.Row, n int) float64 {
 	switch row {
-	case &probeRow: // each question is answered
+	case &probeRow: // each question has an answer
 		return 2 * float64(n-1)
-	case &swimRow: // a ping, and an ack to the one that comes
+	case &swimRow: // a ping, and an ack to the ping that it receives
 		return 2 * float64(min(1, n-1))
 	}
 	return float64(n - 1)
 }
 
-// Period returns how often an instance sends a message to a peer; 0 if it sends none.
+// Period returns the time between two messages to a peer; 0: the detector sends no messages.
 func Period(in row.Instance) time.Duration {
 	if in.Option(periodOption.Name) == nil {
 		return 0
@@ -43,8 +42,8 @@ func Period(in row.Instance) time.Duration {
 	return in.Config.Duration(periodOption)
 }
 
-// Slower names what costs less than an instance, for which there are too many messages: the detector whose
-// load per node does not grow with their number, and the same one with a longer period.
+// Slower names what sends fewer messages than an instance: swim, whose load per node does not grow with N,
+// or the same detector with a longer period.
 func Slower(in row.Instance, period time.Duration) string {
 	text := fmt.Sprintf("%s:period=%v", in.Name, period)
 	switch in.Row {
@@ -56,9 +55,8 @@ func Slower(in row.Instance, period time.Duration) string {
 	return fmt.Sprintf("swim or %s,timeout=%v", text, 5*period)
 }
 
-// Within returns how long it takes an instance to suspect a crashed node, beside the latency of messages, as
-// long as it has extended no timeout.
-// It is zero for what is no failure detector.
+// Within returns how long an instance takes to suspect a crashed node, without the latency of messages and
+// before it has extended any timeout. It is 0 if the instance is not a failure detector.
 func Within(in row.Instance) time.Duration {
 	if in.Detector == nil {
 		return 0
@@ -66,7 +64,7 @@ func Within(in row.Instance) time.Duration {
 	return in.Detector.Tells(in.Config, 0, 1)
 }
 
-// The options of detectors that find out by messages.
+// The options of detectors that send messages.
 var (
 	periodOption = nodes.Option{Name: "period", Usage: "time between two messages to a peer", Default: "100ms",
 		Check: func(_ nodes.Config, value string) error {
@@ -82,15 +80,15 @@ var (
 		Usage: timeoutOption.Usage, Bound: &nodes.TimeoutBound{Formula: "2T",
 			Covers: func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message }}}
 	adaptOption = nodes.Option{Name: "adapt", Default: "0s",
-		Usage: "what is added to the timeout of a peer each time that it was suspected wrongly, in whole periods",
+		Usage: "what each wrong suspicion of a peer adds to its timeout, in whole periods",
 		Check: func(_ nodes.Config, value string) error { return row.CheckTime(value, 0, time.Hour, "100ms") }}
 )
 
-// mostPeriods bounds a timeout, so that a simulation comes to its end.
+// mostPeriods bounds a timeout, so that a simulation ends.
 const mostPeriods = 1000
 
-// checkTimeout says what is wrong with a timeout. One that is not longer than the period would have every
-// peer suspected again and again.
+// checkTimeout returns an error unless the timeout is longer than a period, and bounded. A shorter one would
+// have every peer suspected again and again.
 func checkTimeout(c nodes.Config, value string) error {
 	if err := row.CheckTime(value, 0, 1000*time.Hour, "500ms"); err != nil {
 		return err
@@ -107,20 +105,20 @@ func checkTimeout(c nodes.Config, value string) error {
 	return nil
 }
 
-// detects returns how long it takes until a crash is known, and until a wrong suspicion is taken back, where
-// messages take no time beside a period.
+// detects returns how long it takes to learn of a crash, or to take back a wrong suspicion, if messages take
+// much less than a period.
 func detects(c nodes.Config) time.Duration {
 	return c.Duration(timeoutOption) + 2*c.Duration(periodOption)
 }
 
-// tells is the Tells of a detector by timeouts.
+// tells is the Tells of heartbeat and probe.
 func tells(c nodes.Config, message time.Duration, _ int) time.Duration {
 	p := paceOf(c)
 	return time.Duration(p.timeout+1)*p.period + message
 }
 
 // A pace says how often a detector acts, and how long it waits. It counts time in its own periods: a node
-// that stood still for some time has not counted that, and so suspects nobody because of it.
+// that stood still has not counted the pause, so the pause makes it suspect nobody.
 type pace struct {
 	period  time.Duration
 	timeout uint32 // in periods
@@ -136,9 +134,9 @@ func paceOf(c nodes.Config) pace {
 
 // A peer is what a detector knows of another node.
 type peer struct {
-	heard uint32 // when it last gave a sign of life: the number of that period
+	heard uint32 // the period of its latest sign of life
 	extra uint32 // what has been added to its timeout, in periods
-	life  uint32 // its latest incarnation that was heard of
+	life  uint32 // its latest known incarnation
 }
 
 // peers are the other nodes, and which of them are suspected.
@@ -147,7 +145,7 @@ type peers struct {
 	suspected nodes.Set
 }
 
-// suspect suspects those peers of which nothing was heard for more than so many periods.
+// suspect suspects the peers whose silence exceeds timeout, in periods, and what was added to it.
 func (ps *peers) suspect(env *nodes.Env, now, timeout uint32) {
 	for id := range ps.all {
 		p := &ps.all[id]
@@ -157,8 +155,8 @@ func (ps *peers) suspect(env *nodes.Env, now, timeout uint32) {
 	}
 }
 
-// hear takes a sign of life of a peer in an incarnation, and trusts the peer again if it is suspected. One
-// that was up all the time was suspected wrongly.
+// hear takes a sign of life of a peer, and trusts the peer again if it is suspected. If the incarnation is
+// unchanged, the suspicion was wrong, and adapt is added to the timeout.
 func (ps *peers) hear(env *nodes.Env, from nodes.ID, life, now, adapt uint32) {
 	p := &ps.all[from]
 	if life < p.life {

@@ -8,10 +8,10 @@ import (
 	"turnstile/nodes"
 )
 
-// nextOnly are the ports of an anonymous ring: the only one leads to the next node.
+// nextOnly returns the one port of a node of an anonymous ring: to the next node.
 func nextOnly(c nodes.Config, id nodes.ID) []nodes.ID { return []nodes.ID{(id + 1) % nodes.ID(c.N)} }
 
-// drawsOption says from how many identities nodes draw.
+// drawsOption is the number of identities that nodes draw from.
 var drawsOption = nodes.Option{Name: "draws", Default: "n",
 	Usage: "how many identities nodes of an anonymous ring draw from: a whole number, or n, for as many as " +
 		"nodes",
@@ -25,7 +25,7 @@ func mostIdentities(c nodes.Config) int {
 	return max(2, c.N)
 }
 
-// checkDraws says what is wrong with a number of identities.
+// checkDraws returns an error if rounds would hardly ever end with this number of identities.
 func checkDraws(c nodes.Config, value string) error {
 	if value == "n" {
 		return nil
@@ -39,29 +39,31 @@ func checkDraws(c nodes.Config, value string) error {
 	case k < 1:
 		return fmt.Errorf("no identities to draw from: it takes 1 at least")
 	}
-	// The probability that a round ends with a leader is at most the mean number of identities drawn once.
+	// The mean number of identities drawn once bounds the probability that a round ends with a leader.
 	if once := float64(c.N) * math.Pow(1-1/float64(k), float64(c.N-1)); once < 0.001 {
-		return fmt.Errorf("%d identities for %d nodes: of a thousand rounds not one would end with an identity "+
+		return fmt.Errorf("%d identities for %d nodes: not one round in a thousand would end with an identity "+
 			"that only one node has drawn; take more, or n", k, c.N)
 	}
 	return nil
 }
 
-// itself is how a node of an anonymous ring notes that it leads.
+// itself stands for this node, as the leader of an anonymous ring.
 const itself nodes.ID = 0
 
-// A stranger is what the nodes of an anonymous ring have in common.
-type stranger struct {
+// An anonymousNode is the common part of the nodes of anonymous rings.
+type anonymousNode struct {
 	most   int      // identities to draw from
 	leader nodes.ID // itself, nodes.Somebody or nodes.None
 }
 
-func newStranger(c nodes.Config) stranger { return stranger{mostIdentities(c), nodes.None} }
+func newAnonymousNode(c nodes.Config) anonymousNode {
+	return anonymousNode{mostIdentities(c), nodes.None}
+}
 
 // chooseIdentity draws an identity, from 1.
-func (s *stranger) chooseIdentity(env *nodes.Env) uint32 { return uint32(env.Choose(s.most)) + 1 }
+func (s *anonymousNode) chooseIdentity(env *nodes.Env) uint32 { return uint32(env.Choose(s.most)) + 1 }
 
-// somebodyUnless is the leader of a node, which may be itself.
+// somebodyUnless returns the leader of a node: itself if that is me, and otherwise somebody.
 func somebodyUnless(me bool) nodes.ID {
 	if me {
 		return itself
@@ -69,8 +71,8 @@ func somebodyUnless(me bool) nodes.ID {
 	return nodes.Somebody
 }
 
-// follow takes note of who leads.
-func (s *stranger) follow(env *nodes.Env, leader nodes.ID) {
+// follow records the leader and reports a change.
+func (s *anonymousNode) follow(env *nodes.Env, leader nodes.ID) {
 	if leader == s.leader {
 		return
 	}

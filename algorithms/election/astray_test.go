@@ -12,7 +12,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// In the end all agree, on each of some seeds, whatever went wrong while they elected.
+// In the end all agree, on each of some seeds, though messages or nodes failed while they elected.
 func agreeAfter(t *testing.T, s scenario, seeds uint64) {
 	t.Helper()
 	s.config, s.initiators, s.duration = nodes.Config{N: 5}, workload.AllInitiate, 6*time.Second

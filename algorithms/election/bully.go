@@ -16,17 +16,17 @@ var bullyRow = row.Row{
 			{Zero: bullyNotice{}}, {Zero: bullyRejoin{}}},
 		Options: []nodes.Option{answerOption, noticeOption},
 		Detects: "heartbeat:period=50ms,timeout=250ms",
-		// Two lead at once if a node that is up seems dead, or if an answer comes too late.
+		// Two lead at once if a live node seems dead, or if an answer comes too late.
 		Safe: nodes.Timing | nodes.NoPause | nodes.NoLoss | nodes.PerfectDetector,
 		Live: nodes.Timing | nodes.NoPause | nodes.NoLoss | nodes.EventualDetector,
-		// A wait for answers, one for the announcement that does not come, and the same once more.
+		// Two elections, each with a wait for answers and one for an announcement that does not come.
 		Grace: func(c nodes.Config) time.Duration { return 8 * c.Duration(answerOption) },
 	},
 	Family: "complete network",
 	Source: "H. Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), 1982, in the " +
 		"form of its textbooks",
-	Summary: "Whoever finds the leader dead asks all higher nodes; if none answers in time, it leads and " +
-		"says so to all lower ones, and otherwise the highest that answers does.",
+	Summary: "A node that finds the leader dead asks all higher nodes; if none answers in time, it leads and " +
+		"tells all lower ones; otherwise the highest that answers leads.",
 	Elector: &row.Leadership{Wins: row.HighestWins,
 		// A node that comes up again takes over while its announcement travels.
 		Overlap: func(c nodes.Config) time.Duration { return c.Duration(answerOption) / 2 },
@@ -41,11 +41,12 @@ var bullyRow = row.Row{
 	},
 	Faults: splitting("two leaders: each side takes the other for dead (Garcia-Molina 1982 assumes a "+
 		"network that does not fail)",
-		under(recovers|starves|breaks, "a node that waits in vain asks again (L); but nobody is sure that "+
-			"COORDINATOR came, so two may lead (X), or one node may know of no leader (P)", "lossy-election")),
+		under(recovers|starves|breaks, "a node that waits in vain asks again (L); but COORDINATOR is not "+
+			"acknowledged, so two may lead (X), or one node may know of no leader (P)", "lossy-election")),
 }
 
-// bullyClaim is how many messages an election takes after the highest has died, those to it included.
+// bullyClaim returns a claim on the messages of an election after the highest node has died, with messages
+// to it.
 func bullyClaim(says, initiators string, returns bool, cost func(n float64) float64) row.Claim {
 	t := row.Trial{Initiators: initiators,
 		Down: func(c nodes.Config) []nodes.ID { return []nodes.ID{nodes.ID(c.N - 1)} }}
@@ -56,7 +57,7 @@ func bullyClaim(says, initiators string, returns bool, cost func(n float64) floa
 		Value: func(c nodes.Config) row.Range { return row.Exactly(cost(float64(c.N))) }}
 }
 
-// answerOption is how long to wait for an answer, which is twice the delay of a message at least.
+// answerOption is how long to wait for an answer: at least twice the longest delay of a message.
 var answerOption = nodes.Option{Name: "answer", Default: "100ms",
 	Usage: "how long a node waits for answers: twice the longest delay of a message at least",
 	Check: func(_ nodes.Config, value string) error {
@@ -65,19 +66,19 @@ var answerOption = nodes.Option{Name: "answer", Default: "100ms",
 		Covers: func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message }}}
 
 var noticeOption = nodes.Option{Name: "notice", Values: []string{"none", "lower"}, Default: "none",
-	Usage: "who is told that an election takes place, beside those that are asked"}
+	Usage: "which nodes are told of an election, beside the higher ones"}
 
-// bully is the algorithm that textbooks give as Garcia-Molina's.
+// bully is the algorithm that textbooks ascribe to Garcia-Molina.
 //
-// A node that finds the leader dead sends ELECTION to all nodes that are higher. Each that is up answers OK
-// and holds an election of its own. A node that gets no OK in time is the highest that is up: it sends
-// COORDINATOR to all lower nodes. One that gets an OK waits for that, and begins again if it does not come.
-// A node that comes up again holds an election, and so takes over if it is the highest.
+// A node that finds the leader dead sends ELECTION to all higher nodes. Each that is up answers OK and holds
+// an election of its own. A node that gets no OK in time is the highest that is up: it sends COORDINATOR to
+// all lower nodes. A node that gets an OK waits for COORDINATOR, and begins again if it does not come. A
+// node that comes up again holds an election, and so takes over if it is the highest.
 //
-// It is right only if delays are bounded: whoever is silent for as long as answerOption says must be down.
-// Else two lead (a partition, a pause).
+// It is correct only if delays are bounded: a node that is silent for answerOption must be down. Otherwise
+// two may lead, as after a partition or a pause.
 //
-// Textbooks say nothing of announcements that cross, nor of partitions that are joined: see bullyRejoin.
+// Textbooks leave open what happens when announcements cross or partitions heal: see bullyRejoin.
 type bully struct {
 	wait      time.Duration
 	notice    bool
@@ -99,9 +100,9 @@ func newBully(c nodes.Config) *bully {
 
 // The timers of a bully.
 const (
-	bullyAnswer   nodes.TimerKind = iota // an OK is to come by then
-	bullyAnnounce                        // a COORDINATOR is
-	bullyDoubt                           // the detector is to trust the leader by then
+	bullyAnswer   nodes.TimerKind = iota // no OK came in time
+	bullyAnnounce                        // no COORDINATOR came in time
+	bullyDoubt                           // is the leader still suspected?
 )
 
 var bullyTimers = []nodes.TimerName{{Kind: bullyAnswer, Name: "answer"},
@@ -148,13 +149,13 @@ func (b *bully) elect(env *nodes.Env) {
 	env.SetTimer(nodes.Timer{Kind: bullyAnswer}, b.wait, b.wait)
 }
 
-// lead takes over.
+// lead makes this node the leader.
 func (b *bully) lead(env *nodes.Env) {
 	b.follow(env, env.Self())
 	toLower(env, bullyCoordinator{})
 }
 
-// follow takes note of who leads. That ends an election.
+// follow records the leader. A known leader ends an election.
 func (b *bully) follow(env *nodes.Env, leader nodes.ID) {
 	env.StopTimer(nodes.Timer{Kind: bullyDoubt})
 	if leader != nodes.None {
@@ -163,8 +164,8 @@ func (b *bully) follow(env *nodes.Env, leader nodes.ID) {
 		env.StopTimer(nodes.Timer{Kind: bullyAnnounce})
 	}
 	if b.suspected.Has(leader) {
-		// It was down, and its heartbeat is to follow. If it is down again before that, nobody will suspect it
-		// anew.
+		// The leader was down, and its heartbeat is to follow. If it dies before that, the detector does not
+		// report it again.
 		env.SetTimer(nodes.Timer{Kind: bullyDoubt}, 4*b.wait, 4*b.wait)
 	}
 	if leader != b.leader {
@@ -184,7 +185,7 @@ func (b *bully) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 			if b.patient {
 				return
 			}
-			// The highest waits for as long as this node did, and then its announcement travels.
+			// The highest node waits as long as this one did, and then its announcement travels.
 			env.SetTimer(nodes.Timer{Kind: bullyAnnounce}, 2*b.wait, 2*b.wait)
 		}
 	case bullyCoordinator:

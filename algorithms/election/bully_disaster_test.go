@@ -12,9 +12,9 @@ import (
 	"turnstile/nodes/row"
 )
 
-// Whatever has happened, all agree on the right leader when it is over, within the grace of the row, and no
-// term had two leaders: under crashes, pauses and cuts for those that have terms or a majority; under crashes
-// for the others, where an announcement that comes late, as after a pause, is believed for ever.
+// After any disaster all agree on the right leader, within the grace of the row, and no term had two
+// leaders. Rows with terms or a majority have crashes, pauses and cuts; the others only crashes, since they
+// believe a late announcement, as after a pause, for ever.
 func TestBulliesAfterDisasters(t *testing.T) {
 	const calm = 6500 * time.Millisecond
 	for _, b := range bullies {
@@ -44,8 +44,8 @@ func TestBulliesAfterDisasters(t *testing.T) {
 	}
 }
 
-// The announcement of a leader overtakes that of the lower one that led meanwhile: who heard the lower one
-// last asks the higher one, and follows it again.
+// The announcement of a leader overtakes the announcement of the lower one that led meanwhile: a node that
+// heard the lower one last asks the higher one, and follows it again.
 func TestAnnouncementsCross(t *testing.T) {
 	for _, row := range []*row.Row{&bullyRow, &fastBullyRow, &bullySecondNetworkRow} {
 		s := scenario{row: row, config: nodes.Config{N: 3}, duration: 4 * time.Second,

@@ -15,17 +15,17 @@ var bullyFourPhaseRow = row.Row{
 		Messages: fourPhaseMessages,
 		Timers:   fourPhaseTimers,
 		Options:  []nodes.Option{answerOption, pollOption, phasesOption},
-		// A node that is up and seems down takes no part in the election of another.
+		// A live node that seems down is left out of an election.
 		Safe:       nodes.Timing | nodes.NoPause | nodes.NoLoss,
 		Circulates: true, // the coordinator polls
-		// The highest notices, and elects twice if others elected meanwhile.
+		// The highest node notices, and elects twice if others elected meanwhile.
 		Grace: func(c nodes.Config) time.Duration { return 2*fourPatience(c) + 8*fourPhaseTime(c) },
 	},
 	Aliases: []string{"four-phase"}, Family: "complete network",
 	Source: "H. Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), 1982, as Temple " +
 		"University, CIS 307, Mutual Exclusion and Elections in Distributed Systems (lecture notes) gives it",
-	Summary: "A node that no higher one answers stops all lower ones, tells those that answered that it " +
-		"coordinates, and has them go on; it begins again if they change meanwhile, and later polls them.",
+	Summary: "A node that no higher one answers stops all lower ones, tells the ones that answered that it " +
+		"coordinates, and lets them go on; it begins again if they change, and later polls all.",
 	// Each coordinator gives way before the next one leads, so leaders do not overlap.
 	Elector:   &row.Leadership{Wins: row.HighestWins, Partitions: fourPhasePartitions},
 	Published: fourPhaseClaims,
@@ -36,7 +36,7 @@ var phasesOption = nodes.Option{Name: "phases", Default: "sequential",
 	Usage:  "whether a node asks the others one after the other, or all at once",
 	Values: []string{"sequential", "parallel"}}
 
-// fourPhaseTime returns how long a phase takes at most: in sequence, each that is down takes a wait.
+// fourPhaseTime bounds a phase: in sequence, each dead node takes a wait.
 func fourPhaseTime(c nodes.Config) time.Duration {
 	if c.Value(phasesOption) == "parallel" {
 		return c.Duration(answerOption)
@@ -45,30 +45,30 @@ func fourPhaseTime(c nodes.Config) time.Duration {
 }
 
 // fourPhase is Garcia-Molina's bully algorithm as the lecture notes of Temple University give it, with their
-// names, and mended.
+// names, and corrected.
 //
 // Phase 1: a node sends STATUS_POLL to the higher nodes, and gives up if one answers. Phase 2: it sends
-// ELECTION to the lower nodes, which stop what they do; ACTIVE is who answers. Phase 3: it sends COORDINATOR
-// to the lower nodes. Phase 4: it sends NEW_STATE to those in ACTIVE, which go on. If in phase 3 or 4 others
-// answer than those in ACTIVE, it begins again. The coordinator polls all nodes, and elects if anything has
-// changed; so a node that comes up again, DOWN, is taken in.
+// ELECTION to the lower nodes, which stop what they do; ACTIVE is the set of nodes that answer. Phase 3: it
+// sends COORDINATOR to the lower nodes. Phase 4: it sends NEW_STATE to the nodes in ACTIVE, which go on. If
+// the nodes that answer in phase 3 or 4 are not exactly ACTIVE, it begins again. The coordinator polls all
+// nodes, and elects if anything has changed; so a node that comes up again, DOWN, is taken in.
 //
-// Two never lead at once, if whoever is up answers in time. A node that leads has asked all higher ones, and
-// none was up. One that has come up since stops it in its phase 2, and waits for its answer, before it leads
-// itself. From then on each election of the lower node ends in phase 1.
+// Two never lead at once if every live node answers in time. A leader has asked all higher nodes, and none
+// was up. A higher node that comes up later stops the leader in phase 2, and waits for its answer, before it
+// leads itself. From then on each election of the lower node ends in phase 1.
 //
-// What is mended, and needed:
-//   - A higher node that answers in phase 1 need not know that the coordinator is down. So each node notices
-//     by itself: it elects if it hears nothing of the coordinator for the time of fourPatience. So do those
-//     that wait for the next phase of an election that has ended with its elector. (Garcia-Molina: Timeout.)
+// The corrections, all needed:
+//   - A higher node that answers in phase 1 may not know that the coordinator is down. So each node notices
+//     by itself: it elects if it hears nothing of the coordinator for fourPatience. So does a node that
+//     waits for the next phase of an election whose elector has died. (Garcia-Molina: Timeout.)
 //   - NEW_STATE is answered, or phase 4 would never be complete.
 //   - The elector sets its own STATUS and COORDINATOR, or it would never poll.
-//   - The poll finds a change if others answer than those in ACTIVE. As printed, it would elect at each poll
-//     while any node is down, and overlook that one in ACTIVE answers no more.
-//   - Its answers tell whom the sender follows. Otherwise, after a cut that is too short for the higher
-//     coordinator to notice, it finds all in ACTIVE and NORMAL, though some follow another, for ever.
-//   - Answers name the election, or the poll, and the phase that they are for, and COORDINATOR and NEW_STATE
-//     the election: what comes late counts for nothing.
+//   - The poll finds a change if the nodes that answer are not exactly ACTIVE. As printed, it would elect at
+//     each poll while any node is down, and overlook a node in ACTIVE that no longer answers.
+//   - Poll answers name the coordinator that the sender follows. Otherwise, after a cut too short for the
+//     higher coordinator to notice, it finds all in ACTIVE and NORMAL for ever, though some follow another.
+//   - Answers name the phase and the election or poll, and COORDINATOR and NEW_STATE name the election: late
+//     messages are ignored.
 type fourPhase struct {
 	wait, period, patience time.Duration
 	parallel               bool
@@ -76,14 +76,14 @@ type fourPhase struct {
 	printed                bool // likewise
 
 	status      status
-	coordinator nodes.ID // while it is in ELECTION: the candidate
-	epoch       uint64   // the election of that
+	coordinator nodes.ID // in ELECTION: the candidate
+	epoch       uint64   // the election of coordinator
 	doing       fourStep
-	count       uint64 // of its elections and polls, in all its lives
+	count       uint64 // the number of its latest election or poll, over all its lives
 	todo        nodes.Set
-	asked       nodes.Set // those whose answer is to come
-	answers     nodes.Set // who has answered in this phase
-	active      nodes.Set // who has answered in phase 2
+	asked       nodes.Set // nodes whose answer is missing
+	answers     nodes.Set // nodes that have answered in this phase
+	active      nodes.Set // nodes that have answered in phase 2
 }
 
 func newFourPhase(c nodes.Config) *fourPhase {
@@ -91,7 +91,7 @@ func newFourPhase(c nodes.Config) *fourPhase {
 		parallel: c.Value(phasesOption) == "parallel", coordinator: nodes.None}
 }
 
-// A fourStep is what a node does of its own accord: a phase of an election, the poll, or nothing.
+// A fourStep is what a node does on its own: a phase of an election, the poll, or nothing.
 type fourStep uint8
 
 const (
@@ -128,21 +128,21 @@ var fourPhaseMessages = []nodes.MessageKind{{Zero: fourStatusPoll{}}, {Zero: fou
 
 // The timers.
 var (
-	fourDeadline = nodes.Timer{Kind: 0} // the answer of those asked is to come by then
-	fourNext     = nodes.Timer{Kind: 1} // the coordinator polls then, and any other elects
+	fourDeadline = nodes.Timer{Kind: 0} // answers are due by then
+	fourNext     = nodes.Timer{Kind: 1} // the coordinator polls, any other node elects
 )
 
 // Start implements nodes.Starter.
 func (f *fourPhase) Start(env *nodes.Env) { f.rest(env) }
 
-// Recover implements nodes.Recoverer: the node is DOWN, and calls the election procedure. It needs nothing of
-// what it knew, but its elections have higher numbers than those of its earlier lives.
+// Recover implements nodes.Recoverer: the node is DOWN, and elects. It needs no saved state: its elections
+// have higher numbers than in its earlier lives.
 func (f *fourPhase) Recover(env *nodes.Env, _ nodes.Message) {
 	f.count = uint64(env.Incarnation()) << 32
 	f.elect(env)
 }
 
-// Campaign calls the election procedure, such as when a request to the coordinator has timed out.
+// Campaign elects, such as when a request to the coordinator has timed out.
 func (f *fourPhase) Campaign(env *nodes.Env) {
 	if f.doing == fourIdle || f.doing == fourPolls {
 		f.elect(env)
@@ -162,7 +162,7 @@ func (f *fourPhase) elect(env *nodes.Env) {
 	f.begin(env, fourPhase1, between(env.Self()+1, nodes.ID(env.N())))
 }
 
-// between returns the nodes from one to another, that not included.
+// between returns the nodes from from up to but not including to.
 func between(from, to nodes.ID) (s nodes.Set) {
 	for id := from; id < to; id++ {
 		s.Add(id)
@@ -170,16 +170,16 @@ func between(from, to nodes.ID) (s nodes.Set) {
 	return s
 }
 
-// begin has a step begin, in which some nodes are asked.
-func (f *fourPhase) begin(env *nodes.Env, step fourStep, whom nodes.Set) {
-	f.doing, f.todo = step, whom
+// begin begins a step, which asks others.
+func (f *fourPhase) begin(env *nodes.Env, step fourStep, others nodes.Set) {
+	f.doing, f.todo = step, others
 	f.asked.Clear()
 	f.answers.Clear()
 	env.StopTimer(fourNext)
 	f.ask(env)
 }
 
-// ask asks who is next, or all. If nobody is left, the step is over.
+// ask asks the next node, or in parallel all. If no node is left, the step is over.
 func (f *fourPhase) ask(env *nodes.Env) {
 	if f.todo.Empty() {
 		env.StopTimer(fourDeadline)
@@ -194,7 +194,7 @@ func (f *fourPhase) ask(env *nodes.Env) {
 			break
 		}
 	}
-	if f.printed && f.doing == fourPhase4 { // which waits for no answer
+	if f.printed && f.doing == fourPhase4 { // as printed, phase 4 waits for no answer
 		f.asked.Clear()
 		f.ask(env)
 		return
@@ -202,7 +202,7 @@ func (f *fourPhase) ask(env *nodes.Env) {
 	env.SetTimer(fourDeadline, f.wait, f.wait)
 }
 
-// question is what the nodes are asked in this step.
+// question returns the message of this step.
 func (f *fourPhase) question() nodes.Message {
 	switch f.doing {
 	case fourPhase1:
@@ -217,7 +217,7 @@ func (f *fourPhase) question() nodes.Message {
 	return fourPoll{f.count}
 }
 
-// finish follows a step in which all have answered or let the time pass.
+// finish ends a step in which all nodes have answered or let the time pass.
 func (f *fourPhase) finish(env *nodes.Env) {
 	lower := func() nodes.Set { return between(0, env.Self()) }
 	switch step := f.doing; {
@@ -250,7 +250,7 @@ func equal(a, b nodes.Set) bool {
 	return a.Len() == b.Len()
 }
 
-// become sets the status of an elector, as its own coordinator.
+// become sets the status of an elector, which is its own coordinator.
 func (f *fourPhase) become(env *nodes.Env, to status) {
 	if f.printed {
 		return
@@ -259,7 +259,7 @@ func (f *fourPhase) become(env *nodes.Env, to status) {
 	f.turn(env, to)
 }
 
-// turn sets the status, and tells of the leader if that changes.
+// turn sets the status. It reports the leader on entering NORMAL, and no leader on leaving it.
 func (f *fourPhase) turn(env *nodes.Env, to status) {
 	was := f.status
 	f.status = to
@@ -272,7 +272,7 @@ func (f *fourPhase) turn(env *nodes.Env, to status) {
 	}
 }
 
-// rest ends what the node does of its own accord, for some time.
+// rest ends the current step, and sets the timer of the next poll or election.
 func (f *fourPhase) rest(env *nodes.Env) {
 	f.doing = fourIdle
 	env.StopTimer(fourDeadline)
@@ -325,12 +325,12 @@ func (f *fourPhase) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// follows reports whether the node takes part in an election.
+// follows reports whether the node takes part in this election.
 func (f *fourPhase) follows(elector nodes.ID, epoch uint64) bool {
 	return f.coordinator == elector && f.epoch == epoch
 }
 
-// heed takes a phase of the election of another, which ends one of its own, and answers it.
+// heed takes part in a phase of another node's election, which ends its own, and answers.
 func (f *fourPhase) heed(env *nodes.Env, elector nodes.ID, to status, phase fourStep) {
 	f.turn(env, to)
 	f.rest(env)
@@ -343,7 +343,7 @@ func (f *fourPhase) answer(env *nodes.Env, to nodes.ID, epoch uint64, phase four
 	env.Send(to, fourAnswer{epoch, uint8(phase), uint8(f.status)})
 }
 
-// hear takes an answer that is waited for.
+// hear takes an answer that was missing.
 func (f *fourPhase) hear(env *nodes.Env, from nodes.ID) {
 	if f.doing == fourPhase1 {
 		f.rest(env) // this node cannot be the coordinator

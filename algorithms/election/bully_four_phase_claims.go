@@ -7,9 +7,9 @@ import (
 	"turnstile/nodes/row"
 )
 
-// fourPhaseClaims are of elections after the highest has died: the next in rank asks it in vain, and each of
-// three phases takes a question to each lower node and its answer. Each lower node that notices as well asks
-// one above it, which answers.
+// fourPhaseClaims are of elections after the highest node has died. The next in rank asks it in vain, and
+// each of three phases takes a question to each lower node and an answer. Each lower node that notices too
+// asks one node above it, which answers.
 var fourPhaseClaims = []row.Claim{
 	fourPhaseClaim("6(N-2)+1, only the next in rank finds the leader dead", "", nextInRank,
 		func(n float64) float64 { return 6*(n-2) + 1 }),
@@ -31,22 +31,22 @@ func fourPhaseClaim(says, initiators string, campaigns func(nodes.Config) []node
 var fourPhaseTimers = []nodes.TimerName{{Kind: fourDeadline.Kind, Name: "deadline"},
 	{Kind: fourNext.Kind, Name: "next"}}
 
-// fourPhaseFaults say what becomes of bully-four-phase under faults.
+// fourPhaseFaults are the outcomes of bully-four-phase under faults.
 var fourPhaseFaults = splitting("two groups by design, until the coordinator's poll finds the other, and "+
 	"groups have no numbers",
 	under(recovers|breaks|unhit, "two groups by design (X), unless the coordinator is the bridge and "+
-		"finds all as they were (L), or nothing is sent across (-)", "parted-bridge"),
+		"finds no change (L), or nothing is sent across (-)", "parted-bridge"),
 	under(recovers|breaks, "it is replaced, and leads beside its successor when it goes on, which the row "+
 		"never allows (X), but in real runs for a second (L)", "stopped-leader"),
 	under(unhit, "node 0 sends nothing to nodes 1 and 2, since it does not coordinate", "unheard-node",
 		"one-link"),
-	under(recovers|breaks, "cuts of 300 ms are over before the coordinator is missed (L); but if it is "+
-		"asked for in one, and does not answer, another leads beside it for a moment (X)",
+	under(recovers|breaks, "cuts of 300 ms end before the coordinator is missed (L); but if an election "+
+		"asks it in vain during one, another leads beside it for a moment (X)",
 		"flapping-links"),
 	under(recovers, "the broker is back before the coordinator is missed", "broker-restart"))
 
-// fourPatience returns for how long a node hears nothing of a coordinator that is up, at most: from one poll,
-// or one phase of an election, to the next.
+// fourPatience bounds the silence of a live coordinator: from one poll, or one phase of an election, to the
+// next.
 func fourPatience(c nodes.Config) time.Duration {
 	return c.Duration(pollOption) + fourPhaseTime(c) + c.Duration(answerOption)
 }

@@ -25,14 +25,14 @@ var bullyFourPhasePrintedRow = row.Row{
 	Family: "complete network",
 	Source: bullyFourPhaseRow.Source,
 	Summary: "bully-four-phase as the notes print it: NEW_STATE is not answered, so elections never end, and " +
-		"nobody but who is told that the coordinator is down acts on it.",
+		"only a node that is told that the coordinator is down acts on it.",
 	Elector: bullyFourPhaseRow.Elector,
 	Flaw: &row.Flaw{
 		Check: "agreement",
 		At:    nodes.Config{N: 3},
 	},
 	Faults: beside(slices.Concat(
-		under(unhit, "known to be broken: nobody ever leads whom the fault is for", "dead-leader",
+		under(unhit, "known to be broken: the fault is for a leader, and nobody ever leads", "dead-leader",
 			"dead-successor", "dead-winner", "leader-crashes", "leader-cut-off", "stopped-leader"),
 		under(unhit, "node 0 sends nothing to nodes 1 and 2, since it does not coordinate", "unheard-node",
 			"one-link"),
@@ -42,9 +42,9 @@ var bullyFourPhasePrintedRow = row.Row{
 			slices.Concat(deaths, cuts, comebacks, others, []string{"chain"})...)),
 }
 
-// mendedOption says what of the printed algorithm is mended. As printed, an elector goes back to phase 1
-// after phase 4 whenever a lower node is up, and never knows that it coordinates. With that mended there are
-// leaders. But if one dies, and of those who notice none is the next in rank, a higher node answers their
-// STATUS_POLL, they give up, and there is no leader for ever.
+// mendedOption says what of the printed algorithm is corrected. As printed, an elector goes back to phase 1
+// after phase 4 whenever a lower node is up, and never knows that it coordinates. With that corrected there
+// are leaders. But suppose that one dies and the next in rank does not notice. The nodes that do send
+// STATUS_POLL, a higher node answers, they give up, and nobody ever leads.
 var mendedOption = nodes.Option{Name: "mended", Values: []string{"nothing", "phase-4"}, Default: "nothing",
-	Usage: "what is mended: nothing, or that NEW_STATE is answered and the elector takes its own status"}
+	Usage: "what to correct: nothing, or that NEW_STATE is answered and the elector sets its own status"}

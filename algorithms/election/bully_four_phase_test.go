@@ -38,8 +38,8 @@ func TestFourPhasesCostWhatIsPublished(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong: what fourWatch looks at is right, and when all that is healed has been healed for some
-// time, all follow the highest that is up.
+// Under any faults: the properties of fourWatch hold, and some time after all has healed all follow the
+// highest node that is up.
 func TestFourPhaseSurvivesFaults(t *testing.T) {
 	w := newFourWatch()
 	two := 0
@@ -103,8 +103,8 @@ func TestFourPhaseTakesInWhoComesUpAgain(t *testing.T) {
 				}
 			}
 		}
-		// The poll may have asked it just before it came up, and waited for its answer. The highest asks nobody
-		// who is down.
+		// The poll may have asked it just before it came up, and waited for its answer. The highest asks no
+		// dead node.
 		bound := int64(period + wait + election)
 		if victim == n-1 {
 			bound = int64(election)
@@ -116,8 +116,8 @@ func TestFourPhaseTakesInWhoComesUpAgain(t *testing.T) {
 	}
 }
 
-// T18: whoever dies between two phases of the election of node 3, which begins again if one dies that is in
-// ACTIVE.
+// T18: any node dies between two phases of the election of node 3, which begins again if a node in ACTIVE
+// dies.
 func TestFourPhaseElectsThoughNodesDieBetweenPhases(t *testing.T) {
 	for _, test := range []struct {
 		victim   nodes.ID

@@ -19,13 +19,13 @@ var fourMoves = map[[2]status]bool{
 	{statusNormal, statusElection}:         true,
 }
 
-// A fourWatch looks at the machines of a run, whatever goes wrong in it: each change of STATUS is legal,
-// whoever leads was accepted in phase 4 by all in ACTIVE, nobody goes on that was not told to, nobody has an
-// election of its own while it takes part in another, and nobody goes back to an earlier one.
+// A fourWatch checks the machines of a run under any faults. Each change of STATUS is legal. A leader was
+// accepted in phase 4 by all in ACTIVE. No node goes on that was not told to. No node has an election of its
+// own while it takes part in another, and none goes back to an earlier one.
 type fourWatch struct {
 	moves    map[[2]status]int
-	told     map[fourVote]bool // who was sent NEW_STATE
-	accepted map[fourVote]bool // who went on
+	told     map[fourVote]bool // sent NEW_STATE
+	accepted map[fourVote]bool // gone on
 	restarts int               // elections that began again in phase 3 or 4
 	wrong    string            // the first that is
 }

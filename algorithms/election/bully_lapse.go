@@ -10,9 +10,9 @@ import (
 
 // The heartbeats of a leader that needs a majority: see bullyMajority.
 
-// lapseOption is for how long a leader that hears of no majority goes on.
+// lapseOption is how long a leader that hears of no majority goes on.
 var lapseOption = nodes.Option{Name: "lapse", Default: "250ms",
-	Usage: "after how long a leader gives way that no majority answers",
+	Usage: "how long a leader goes on without answers of a majority",
 	Check: func(c nodes.Config, value string) error {
 		if err := row.CheckTime(value, time.Millisecond, time.Minute, "250ms"); err != nil {
 			return err
@@ -30,7 +30,7 @@ var lapseOption = nodes.Option{Name: "lapse", Default: "250ms",
 // lapseBeats is how many heartbeats a leader sends within lapseOption.
 const lapseBeats = 5
 
-// tick sends the heartbeat of a leader, or has it give way if it has not been heard by a majority.
+// tick sends the heartbeat of a leader, or makes it give way if no majority answers.
 func (b *bullyMajority) tick(env *nodes.Env) {
 	b.round++
 	heard := 1
@@ -52,8 +52,8 @@ func (b *bullyMajority) tick(env *nodes.Env) {
 	env.SetTimer(nodes.Timer{Kind: majorityTick}, b.beat, b.beat)
 }
 
-// heed answers the heartbeat of a leader, who has missed a higher epoch or whose COORDINATOR was missed. A
-// higher node takes over.
+// heed answers a heartbeat. The answer tells a leader of an epoch that it has missed; the heartbeat tells
+// this node of a COORDINATOR that it has missed. A node higher than the leader takes over.
 func (b *bullyMajority) heed(env *nodes.Env, from nodes.ID, m majorityBeat) {
 	if m.Epoch >= b.epoch {
 		b.learn(env, m.Epoch)

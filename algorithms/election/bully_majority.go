@@ -18,60 +18,60 @@ var bullyMajorityRow = row.Row{
 		Options: []nodes.Option{answerOption, lapseOption},
 		Detects: bullyRow.Detects,
 		Safe:    nodes.NoAmnesia,
-		// Whatever is lost is sent again, in another election or with the next heartbeat.
+		// A lost message is sent again, in another election or with the next heartbeat.
 		Live: nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector | nodes.Majority,
-		// Two elections, of which the first may have failed since an epoch was taken.
+		// Grace: two elections, since the first may fail because its epoch is taken.
 		Circulates: true, // the heartbeats of a leader
 		Grace: func(c nodes.Config) time.Duration {
 			return 12*c.Duration(answerOption) + c.Duration(lapseOption)
 		},
 	},
 	Family: "complete network",
-	Source: "the bully algorithm with epochs and a majority, as an answer to its split brain; the votes are " +
-		"those of R. H. Thomas, A majority consensus approach to concurrency control, ACM TODS 4(2), 1979",
-	Summary: "As bully, but whoever leads needs the votes of a majority for an epoch, and gives way when no " +
-		"majority answers any longer.",
+	Source: "the bully algorithm with epochs and a majority, against its split brain; votes as in " +
+		"R. H. Thomas, A majority consensus approach to concurrency control, ACM TODS 4(2), 1979",
+	Summary: "As bully, but a leader needs the votes of a majority for an epoch, and gives way when no " +
+		"majority answers.",
 	Elector: &row.Leadership{Terms: true, Follow: row.MajorityReached, Wins: row.HighestWins,
 		Lapse: func(c nodes.Config) time.Duration { return c.Duration(lapseOption) },
 		// The answer to a heartbeat tells the old leader of the next epoch.
 		Overlap: func(c nodes.Config) time.Duration { return c.Duration(lapseOption) },
 		Partitions: []row.Partition{{Does: row.MajorityLeads,
 			Why: "a leader needs a majority, and steps down when fewer answer its heartbeats"},
-			{Cuts: row.SomeLinks, Does: row.OneOrNone, Why: "who trusts its leader votes for no other; but a " +
-				"node waits for a higher one that it hears, which may reach no majority"}}},
+			{Cuts: row.SomeLinks, Does: row.OneOrNone, Why: "a node that trusts its leader votes for no other; but " +
+				"it waits for a higher node that it hears, even if that reaches no majority"}}},
 	Faults: single("a leader needs a majority, and steps down when fewer answer its heartbeats",
-		under(recovers|breaks, "as raft-election: two lead in one epoch if enough nodes forget for whom they "+
-			"voted in it, and vote in it again (X)", "empty-restarts", "forgetful-election")),
+		under(recovers|breaks, "as raft-election: two lead in one epoch if enough nodes forget their votes "+
+			"and vote again (X)", "empty-restarts", "forgetful-election")),
 }
 
-// bullyMajority is the bully algorithm for networks that are partitioned and nodes that stand still.
+// bullyMajority is the bully algorithm for partitioned networks and nodes that stand still.
 //
 // A node that gets no OK in time claims the epoch after the highest that it knows of. Lower nodes vote for a
 // claim if its epoch is higher than all they know of, so that each node votes once in an epoch. With the
-// votes of a majority, its own among them, the node leads in that epoch. Since two majorities have a node in
-// common, an epoch has one leader, whatever becomes of messages and clocks. Epochs are saved before anybody
-// hears of them, so this holds over crashes too. A message of a lower epoch than that of its receiver is
-// void.
+// votes of a majority, its own among them, the node leads in that epoch. Two majorities have a node in
+// common, so an epoch has one leader, for any messages and clocks. Nodes save epochs before they
+// send them, so this holds over crashes too. A message of a lower epoch does not change its receiver's
+// state.
 //
-// A leader sends heartbeats, and gives way when none that it sent within lapseOption was answered by a
-// majority. A heartbeat informs those that have missed COORDINATOR, and its answer tells a leader of a
-// higher epoch. So when a partition is healed, one leader is left.
+// A leader sends heartbeats, and gives way when no majority has answered one that it sent within
+// lapseOption. A heartbeat informs nodes that have missed COORDINATOR, and its answer tells a leader of a
+// higher epoch. So one leader is left when a partition heals.
 //
-// What the detector says serves progress alone. Whoever suspects so many that no majority is left does not
-// claim, nor answer ELECTION, which would keep lower nodes from leading. Whoever trusts its leader follows
-// it, whatever others find: it votes for no lower node.
+// The detector serves progress alone. A node that suspects too many for a majority does not claim, nor
+// answer ELECTION, which would keep lower nodes from leading. A node that trusts its leader follows it and
+// votes for no lower node.
 //
-// A majority of two nodes is both: then no crash is survived.
+// With two nodes a majority is both: no crash is survived.
 //
-// With a second network (see bullySecondNetworkRow), no node is taken for dead that answers over it, and no
-// votes may be needed.
+// With a second network (see bullySecondNetworkRow), a node that answers over it is not taken for dead, and
+// votes are optional.
 type bullyMajority struct {
 	wait, beat time.Duration
-	quorum     int  // how many votes a leader needs; 0: none, and there are no epochs
+	quorum     int  // how many votes a leader needs; 0: no votes, no epochs
 	second     bool // there is a second network
 
 	leader    nodes.ID
-	term      uint64 // in which it leads
+	term      uint64 // the epoch in which it leads
 	epoch     uint64 // the highest that this node knows of
 	stage     majorityStage
 	votes     nodes.Set // for the claim of this node
@@ -79,7 +79,7 @@ type bullyMajority struct {
 	round     uint32    // of heartbeats
 	heard     []uint32  // by peer: the last round that it answered
 
-	asked bool // the leader, over the second network
+	asked bool // the leader was asked over the second network
 	alive bool // a higher node that may lead has answered over it
 }
 
@@ -89,18 +89,18 @@ type majorityStage uint8
 const (
 	majorityIdle         majorityStage = iota // no election
 	majorityAsking                            // for OK
-	majorityConfirming                        // for answers over the second network, since there was no OK
+	majorityConfirming                        // for answers over the second network, since no OK came
 	majorityClaiming                          // for votes
 	majorityWaiting                           // for COORDINATOR
-	majorityReconfirming                      // for answers over the second network, since there was none
+	majorityReconfirming                      // for answers over the second network, since no COORDINATOR came
 )
 
 type (
 	majorityOK    struct{}               // the sender is higher, and may lead
-	majorityClaim struct{ Epoch uint64 } // the sender is to lead in Epoch
+	majorityClaim struct{ Epoch uint64 } // the sender wants to lead in Epoch
 	majorityVote  struct {
 		Epoch uint64 // the highest that the sender knows of
-		Yes   bool   // it is that of the claim
+		Yes   bool   // it votes for the claim of Epoch
 	}
 	majorityCoordinator struct{ Epoch uint64 } // the sender leads
 	majorityBeat        struct {
@@ -131,7 +131,7 @@ func newBullyMajority(c nodes.Config, quorum int) *bullyMajority {
 
 func (b *bullyMajority) Campaign(env *nodes.Env) {
 	switch {
-	case b.leader == env.Self(): // somebody has come to doubt it
+	case b.leader == env.Self(): // another node doubts it
 		b.announce(env)
 	case b.stage == majorityIdle:
 		b.elect(env)
@@ -154,7 +154,8 @@ func (b *bullyMajority) Suspect(env *nodes.Env, peer nodes.ID) {
 	}
 }
 
-// Trust implements nodes.Truster. Without heartbeats, leaders of partitions become one: see bullyRejoin.
+// Trust implements nodes.Truster. Without votes there are no heartbeats, and REJOIN merges partitions: see
+// bullyRejoin.
 func (b *bullyMajority) Trust(env *nodes.Env, peer nodes.ID) {
 	b.suspected.Remove(peer)
 	asking := b.stage == majorityAsking || b.stage == majorityConfirming
@@ -172,7 +173,7 @@ func (b *bullyMajority) doubt(env *nodes.Env) {
 	b.Campaign(env)
 }
 
-// mayLead reports whether enough are up for all that the detector knows.
+// mayLead reports whether enough nodes are up, as far as the detector knows.
 func (b *bullyMajority) mayLead(env *nodes.Env) bool { return env.N()-b.suspected.Len() >= b.quorum }
 
 // elect asks all higher nodes.
@@ -186,13 +187,13 @@ func (b *bullyMajority) elect(env *nodes.Env) {
 	toHigher(env, bullyElection{})
 }
 
-// enter begins a stage, which lasts no longer than that.
+// enter begins a stage, which times out after longest.
 func (b *bullyMajority) enter(env *nodes.Env, stage majorityStage, longest time.Duration) {
 	b.stage = stage
 	env.SetTimer(nodes.Timer{Kind: majorityStep}, longest, longest)
 }
 
-// claim asks for votes: no higher node is up.
+// claim asks lower nodes for votes, as no higher node is up; without votes it leads at once.
 func (b *bullyMajority) claim(env *nodes.Env) {
 	switch {
 	case b.quorum == 0:
@@ -209,7 +210,7 @@ func (b *bullyMajority) claim(env *nodes.Env) {
 	b.count(env)
 }
 
-// raise takes note of an epoch.
+// raise records an epoch if it is the highest so far.
 func (b *bullyMajority) raise(env *nodes.Env, epoch uint64) {
 	if epoch > b.epoch {
 		b.epoch = epoch
@@ -217,7 +218,7 @@ func (b *bullyMajority) raise(env *nodes.Env, epoch uint64) {
 	}
 }
 
-// learn takes note of an epoch that another has claimed: a leader gives way.
+// learn records an epoch that another node has claimed: a leader gives way.
 func (b *bullyMajority) learn(env *nodes.Env, epoch uint64) {
 	if epoch <= b.epoch {
 		return
@@ -236,14 +237,14 @@ func (b *bullyMajority) count(env *nodes.Env) {
 	}
 }
 
-// lead takes over.
+// lead makes this node the leader.
 func (b *bullyMajority) lead(env *nodes.Env) {
 	b.follow(env, env.Self())
 	b.announce(env)
 	if b.quorum < 2 {
 		return
 	}
-	b.round += lapseBeats // what was heard before is out of date
+	b.round += lapseBeats // answers to earlier heartbeats are out of date
 	for id := range b.votes.All() {
 		b.heard[id] = b.round
 	}
@@ -252,7 +253,7 @@ func (b *bullyMajority) lead(env *nodes.Env) {
 
 func (b *bullyMajority) announce(env *nodes.Env) { toLower(env, majorityCoordinator{b.epoch}) }
 
-// follow takes note of who leads, in the epoch that this node knows of. That ends an election.
+// follow records the leader of the current epoch and ends an election. None: no leader is known.
 func (b *bullyMajority) follow(env *nodes.Env, leader nodes.ID) {
 	env.StopTimer(nodes.Timer{Kind: majorityDoubt})
 	env.StopTimer(nodes.Timer{Kind: majorityTick})
@@ -330,13 +331,13 @@ func (b *bullyMajority) vote(env *nodes.Env, from nodes.ID, epoch uint64) {
 	env.Send(from, majorityVote{epoch, true})
 }
 
-// take takes a vote.
+// take counts a vote.
 func (b *bullyMajority) take(env *nodes.Env, from nodes.ID, m majorityVote) {
 	newer := m.Epoch > b.epoch
 	b.learn(env, m.Epoch)
 	switch {
 	case b.stage != majorityClaiming:
-	case newer: // as for a node that has been down
+	case newer: // the claim was too low, as after a crash
 		b.claim(env)
 	case m.Yes && m.Epoch == b.epoch:
 		b.votes.Add(from)

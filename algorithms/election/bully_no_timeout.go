@@ -9,8 +9,8 @@ import (
 // and here to show that the checks detect it.
 //
 // A node that has an OK waits for COORDINATOR, however long it takes. If the node that answered crashes
-// before it announces itself, nobody does: all that it answered wait for ever, and none of them finds a
-// leader dead, since they know of none.
+// before it announces itself, all nodes that it answered wait for ever: they follow no leader, so they find
+// none dead.
 var bullyNoTimeoutRow = row.Row{
 	Spec: nodes.Spec{
 		Name: "bully-no-timeout", Kind: nodes.Election,
@@ -38,7 +38,7 @@ var bullyNoTimeoutRow = row.Row{
 		Times: 2,
 	},
 	Faults: beside(
-		under(blocks, "known to be broken: who has an OK waits for COORDINATOR for ever, and who was to "+
-			"send it is dead", "dead-successor"),
+		under(blocks, "known to be broken: a node with an OK waits for COORDINATOR for ever, and its "+
+			"sender is dead", "dead-successor"),
 		bullyRow.Faults),
 }

@@ -2,32 +2,32 @@ package election
 
 import "turnstile/nodes"
 
-// The textbooks do not say what a bully does when announcements cross, and when nodes rejoin.
+// The textbooks do not say what a bully does when announcements cross or when nodes rejoin.
 //
-// The announcements of two nodes may cross, as when one comes up again while the other waits for answers, and
-// messages carry no epoch. So a node that follows another than the highest that it has heard of asks that one
-// by ELECTION, when it hears the lower one announce itself or its detector trusts the higher one again.
+// Announcements may cross, as when one node comes up again while another waits for answers, and messages
+// carry no epoch. So if a lower node announces itself, a node sends ELECTION to the higher leader that it
+// followed. It does the same if its detector trusts a node above its leader again.
 //
-// Textbooks leave open how the leaders of two partitions become one when these are joined. Here a leader
-// sends REJOIN to each lower peer that its detector trusts again, which follows the higher of the two
+// Textbooks leave open how the leaders of two partitions become one when the partitions heal. Here a leader
+// sends REJOIN to each lower peer that its detector trusts again. The receiver follows the higher of the two
 // leaders that it knows of then. To a higher peer that it trusts again, a leader sends ELECTION, since that
-// peer may never have suspected anybody; and a candidate begins its election again.
+// peer may never have suspected anybody. A candidate begins its election again.
 
 type (
-	bullyElection struct{} // who is higher?
+	bullyElection struct{} // is the receiver up? it is higher
 	bullyRejoin   struct{} // the sender leads, and trusts the receiver again
 )
 
-// askAbove asks a node that is known, and not suspected, whether it leads, if a lower one announces itself:
-// its own announcement, when it came up again, may have overtaken that.
+// askAbove asks the known leader, if it is not suspected, whether it leads when a lower node announces
+// itself: the leader's own announcement, when it came up again, may have overtaken this one.
 func askAbove(env *nodes.Env, announced, known nodes.ID, suspected *nodes.Set) {
 	if known > announced && !suspected.Has(known) {
 		env.Send(known, bullyElection{})
 	}
 }
 
-// trustAgain acts on a peer that is trusted again, at a node that follows a leader or asks higher nodes. It
-// reports whether that node is to begin its election again.
+// trustAgain acts on a peer that is trusted again. leader is the one that this node follows; asks: it waits
+// for answers of higher nodes. It reports whether this node is to begin its election again.
 func trustAgain(env *nodes.Env, peer, leader nodes.ID, asks bool) (again bool) {
 	switch leads := leader == env.Self(); {
 	case leads && peer < env.Self():
@@ -36,13 +36,13 @@ func trustAgain(env *nodes.Env, peer, leader nodes.ID, asks bool) (again bool) {
 		env.Send(peer, bullyElection{})
 	case asks && peer > env.Self(): // what it sent to that peer may be lost
 		return true
-	case leader != nodes.None && peer > leader: // which may lead again, and others may know
+	case leader != nodes.None && peer > leader: // it may lead again, and others may know
 		env.Send(peer, bullyElection{})
 	}
 	return false
 }
 
-// rejoins takes REJOIN at a node that follows a leader, and reports whether it is to follow the sender.
+// rejoins takes REJOIN at a node that follows leader, and reports whether it is to follow the sender.
 func rejoins(env *nodes.Env, sender, leader nodes.ID, suspected *nodes.Set) bool {
 	if leader == env.Self() { // others may follow this node: the sender is to tell them too
 		env.Send(sender, bullyElection{})

@@ -33,7 +33,8 @@ var bullySecondNetworkRow = row.Row{
 			}
 			return safe, live
 		},
-		// Those of bully, each with two waits for answers over the second network; or those of bully-majority.
+		// As bully, with two waits more per election, for answers over the second network; or as
+		// bully-majority.
 		Grace: func(c nodes.Config) time.Duration { return 20*c.Duration(answerOption) + c.Duration(lapseOption) },
 	},
 	Family: "complete network",
@@ -47,18 +48,18 @@ var bullySecondNetworkRow = row.Row{
 	Faults: beside(append(
 		under(recovers, "the second network has a broker of its own, and over it nobody seems dead",
 			"broker-restart", "first-network-cut"),
-		under(recovers, "the first network is whole, and by itself elects who is up as bully does",
+		under(recovers, "the first network is whole, and alone elects as bully does",
 			"second-network-cut", "second-network-dead")...),
 		bullyRow.Faults),
 }
 
-// majorityOption says whether a leader needs a majority beside what it needs otherwise.
+// majorityOption makes a leader need the votes of a majority as well.
 var majorityOption = nodes.Option{Name: "majority", Values: []string{"off", "on"}, Default: "off",
 	Usage: "whether a leader needs the votes of a majority as well"}
 
 func needsMajority(c nodes.Config) bool { return c.Value(majorityOption) == "on" }
 
-// secondLapseOption is lapseOption where it matters only with a majority.
+// secondLapseOption is lapseOption, checked against the other options only if it matters: with a majority.
 var secondLapseOption = nodes.Option{Name: lapseOption.Name, Default: lapseOption.Default,
 	Usage: lapseOption.Usage, Bound: lapseOption.Bound, Check: func(c nodes.Config, value string) error {
 		if !needsMajority(c) {
@@ -67,19 +68,19 @@ var secondLapseOption = nodes.Option{Name: lapseOption.Name, Default: lapseOptio
 		return lapseOption.Check(c, value)
 	}}
 
-// The second network carries two messages. It confirms a death three times: that of a leader whom the
-// detector suspects, before an election; those of all higher nodes, before a node leads; and again before an
-// election whose COORDINATOR did not come begins anew. So a partition of the first network begins no
-// election, and a node that comes up during it finds the leader. With both networks cut alike, two lead as
-// in bully, unless a majority is asked for. A leader that needs one asks over the second network whoever
-// does not answer its heartbeats; votes and heartbeats go by the first alone.
+// The second network carries two messages. It confirms deaths three times: of a suspected leader, before an
+// election; of all higher nodes, before a node leads; and of these again when COORDINATOR is missing, before
+// the election begins anew. So a partition of the first network begins no election, and a node that comes up
+// during it finds the leader. If both networks are cut alike, two lead as in bully, unless a majority is
+// needed. A leader that needs one asks nodes over the second network that do not answer its heartbeats.
+// Votes and heartbeats take only the first.
 type (
 	secondAsk   struct{ Round uint32 } // is the receiver up?
 	secondAlive struct {
-		Leads bool   // and it leads
-		May   bool   // it may lead: it suspects no majority, if one is needed
+		Leads bool   // the sender leads
+		May   bool   // the sender may lead: it trusts a majority, if one is needed
 		Epoch uint64 // the highest that it knows of
-		Round uint32 // of what it answers
+		Round uint32 // of the question that it answers
 	}
 )
 
@@ -90,7 +91,8 @@ func (b *bullyMajority) askLeader(env *nodes.Env) {
 	env.SetTimer(nodes.Timer{Kind: majorityDoubt}, b.wait, b.wait)
 }
 
-// stillDoubted asks a leader that is still suspected once more, unless it has just not answered.
+// stillDoubted runs when the doubt timer ends. It gives up a suspected leader that was asked in vain, and
+// asks any other.
 func (b *bullyMajority) stillDoubted(env *nodes.Env) {
 	switch {
 	case !b.suspected.Has(b.leader):
@@ -108,7 +110,7 @@ func (b *bullyMajority) askHigher(env *nodes.Env, stage majorityStage) {
 	toHigher(env, secondAsk{})
 }
 
-// confirm takes the answer over the second network.
+// confirm takes an answer over the second network.
 func (b *bullyMajority) confirm(env *nodes.Env, from nodes.ID, m secondAlive) {
 	confirming := b.stage == majorityConfirming || b.stage == majorityReconfirming
 	switch {
@@ -116,7 +118,7 @@ func (b *bullyMajority) confirm(env *nodes.Env, from nodes.ID, m secondAlive) {
 		b.hear(env, from, m.Epoch, m.Round)
 	case from == b.leader && m.Leads && b.asked:
 		b.asked = false
-		env.SetTimer(nodes.Timer{Kind: majorityDoubt}, 4*b.wait, 4*b.wait) // it may be down by then
+		env.SetTimer(nodes.Timer{Kind: majorityDoubt}, 4*b.wait, 4*b.wait) // ask again then
 	case confirming && from > env.Self() && m.Leads && m.Epoch >= b.epoch:
 		b.raise(env, m.Epoch)
 		b.follow(env, from)

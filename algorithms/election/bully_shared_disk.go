@@ -26,7 +26,7 @@ var bullySharedDiskRow = row.Row{
 		Options: []nodes.Option{answerOption, lockOption},
 		Detects: bullyRow.Detects,
 		Safe:    nodes.NoAmnesia,
-		// Nobody leads without the disk. Crashes of the others it survives.
+		// Nobody leads without the disk. Crashes of clients are survived.
 		Live:       nodes.ServersUp | nodes.NoAmnesia | nodes.NoPause | nodes.Timing | nodes.EventualDetector,
 		Circulates: true, // the heartbeats of a leader
 		Grace: func(c nodes.Config) time.Duration {
@@ -36,15 +36,15 @@ var bullySharedDiskRow = row.Row{
 	Family: "complete network",
 	Source: "the bully algorithm with a heartbeat file and a lock on a shared disk, as an answer to its " +
 		"split brain (A. I. Kistijantoro, ITB IF3130)",
-	Summary: "As bully, but whoever leads owns a lock on a shared disk, and a leader whose heartbeats reach " +
-		"the disk is not taken for dead.",
+	Summary: "As bully, but a leader owns a lock on a shared disk, and while its heartbeats reach the " +
+		"disk it is not taken for dead.",
 	Elector: &row.Leadership{Terms: true, Partitions: []row.Partition{
-		{Does: row.OneLeads, Why: "the leader's heartbeats reach the disk, and the lock is its"},
+		{Does: row.OneLeads, Why: "the leader's heartbeats reach the disk, and it owns the lock"},
 		{Cuts: row.SomeLinks, Does: row.OneLeads,
-			Why: "the leader's heartbeats reach the disk, and the lock is its"},
+			Why: "the leader's heartbeats reach the disk, and it owns the lock"},
 		{Cuts: row.ServersToo, Does: row.Blocked, Why: "without the disk nobody leads"}}},
-	Faults: single("the lock on the disk decides; no cut between nodes touches it, and who does not reach "+
-		"it leads no more",
+	Faults: single("the lock on the disk decides; no cut between nodes touches it, and a node that does not "+
+		"reach it gives way",
 		under(blocks, "without the disk nobody leads", "dead-coordinator")),
 }
 
@@ -65,23 +65,24 @@ var lockOption = nodes.Option{Name: "lock", Default: "500ms",
 		return 5 * c.Duration(answerOption)
 	}}}
 
-// bullySharedDisk is the bully algorithm with a shared disk that says who leads: see sharedDisk.
+// bullySharedDisk is the bully algorithm with a lock on a shared disk, which decides on the leader:
+// see sharedDisk.
 //
-// A node that gets no OK in time takes the lock on the disk, and leads in the term of the lock if it gets
-// it. Before it holds an election at all, a node reads who owns the lock: as long as that one writes its
-// heartbeat, it is followed, whatever the detector says. So a partition of the network between the nodes
-// changes nothing, and one leader alone owns a term. The lock decides, and not the rank: a higher node that
-// comes up waits until the owner is gone.
+// A node that gets no OK in time takes the lock, and leads in the lock's term if it gets it. Before it holds
+// an election, a node reads the owner of the lock. It follows the owner as long as that writes its heartbeat,
+// even against the detector. So a partition between nodes changes nothing, and each term has one leader.
+// The lock decides, not the rank: a higher node that comes up waits until the owner is gone.
 //
-// A leader stops when none of its writes of the last half of lockOption was answered. The lock lasts twice
-// as long, so it stops before another can take the lock, unless its clock is half as fast as the disk's or
-// it stands still. One that stood still for longer believes that it leads when it goes on, until its next
-// timer or the answer of the disk; it does so in its old term, which a resource that demands terms refuses.
+// A leader stops when the disk has answered none of its writes of the last half of lockOption. The lock
+// lasts twice as long, so the leader stops before another node can take the lock, unless its clock is half
+// as fast as the disk's or it stands still. A leader that stood still for longer believes that it leads
+// until its next timer or the disk's answer. It does so in its old term, which a resource that demands terms
+// refuses.
 //
-// A leader sends heartbeats to the others too, for those that have missed its COORDINATOR. Who hears none for
-// as long as a lock lasts reads the disk: its leader may lead no more.
+// A leader sends heartbeats to the others too, for nodes that have missed its COORDINATOR. A node that hears
+// none for as long as a lock lasts reads the disk: its leader may have given way.
 //
-// Who cannot reach the disk may not lead: it says so to those that follow it, and does not answer ELECTION,
+// A node that cannot reach the disk may not lead. It tells its followers so, and does not answer ELECTION,
 // or it would keep lower nodes from leading. So the disk is a single point of failure: without it nobody
 // leads.
 type bullySharedDisk struct {
@@ -89,13 +90,13 @@ type bullySharedDisk struct {
 
 	leader    nodes.ID
 	term      uint64 // of the latest leader
-	free      uint64 // the term of the lock when it was read, and was free or this node's
+	free      uint64 // the lock's term when last read as free or as this node's
 	resigned  uint64 // the term of a leader that has resigned
 	stage     diskStage
 	cutOff    bool      // the disk has not answered
 	suspected nodes.Set // by the detector of this node
-	round     uint32    // of writes
-	written   uint32    // the latest that was answered
+	round     uint32    // number of the latest write
+	written   uint32    // number of the latest answered write
 }
 
 // A diskStage is what a node waits for.
@@ -103,7 +104,7 @@ type diskStage uint8
 
 const (
 	diskIdle    diskStage = iota // no election
-	diskReading                  // for the disk to say who owns the lock
+	diskReading                  // for the disk to name the owner of the lock
 	diskAsking                   // for OK
 	diskLocking                  // for the lock
 	diskWaiting                  // for COORDINATOR
@@ -120,7 +121,7 @@ type (
 // The timers of a bullySharedDisk.
 const (
 	diskStep  nodes.TimerKind = iota // the wait of the current stage is over
-	diskDoubt                        // nothing is heard of the leader: who owns the lock is to be read again
+	diskDoubt                        // the leader is silent: read the owner of the lock again
 	diskTick                         // the leader is to write its heartbeat
 )
 
@@ -131,14 +132,14 @@ func (b *bullySharedDisk) disk(env *nodes.Env) nodes.ID { return nodes.ID(env.N(
 
 func (b *bullySharedDisk) Campaign(env *nodes.Env) {
 	switch {
-	case b.leader == env.Self(): // somebody has come to doubt it
+	case b.leader == env.Self(): // another node doubts it
 		env.Broadcast(diskCoordinator{b.term})
 	case b.stage == diskIdle:
 		b.read(env)
 	}
 }
 
-// Recover implements nodes.Recoverer. What comes late of a term before the one that it knew is void still.
+// Recover implements nodes.Recoverer. Late messages of terms below the saved one still have no effect.
 func (b *bullySharedDisk) Recover(env *nodes.Env, saved nodes.Message) {
 	if s, some := saved.(diskState); some {
 		b.term = s.Term
@@ -157,13 +158,13 @@ func (b *bullySharedDisk) Suspect(env *nodes.Env, peer nodes.ID) {
 // Trust implements nodes.Truster.
 func (b *bullySharedDisk) Trust(_ *nodes.Env, peer nodes.ID) { b.suspected.Remove(peer) }
 
-// enter begins a stage, which lasts no longer than that.
+// enter begins a stage, which times out after longest.
 func (b *bullySharedDisk) enter(env *nodes.Env, stage diskStage, longest time.Duration) {
 	b.stage = stage
 	env.SetTimer(nodes.Timer{Kind: diskStep}, longest, longest)
 }
 
-// read asks the disk who owns the lock.
+// read asks the disk for the owner of the lock.
 func (b *bullySharedDisk) read(env *nodes.Env) {
 	env.Send(b.disk(env), diskRead{})
 	b.enter(env, diskReading, b.wait)
@@ -186,7 +187,7 @@ func (b *bullySharedDisk) lock(env *nodes.Env) {
 	b.enter(env, diskLocking, b.wait)
 }
 
-// lead takes over.
+// lead makes this node the leader.
 func (b *bullySharedDisk) lead(env *nodes.Env, term uint64) {
 	b.follow(env, env.Self(), term)
 	env.Broadcast(diskCoordinator{term})
@@ -194,7 +195,7 @@ func (b *bullySharedDisk) lead(env *nodes.Env, term uint64) {
 	env.SetTimer(nodes.Timer{Kind: diskTick}, b.beat, b.beat)
 }
 
-// tick writes the heartbeat of a leader, or has it give way if the disk does not answer.
+// tick writes the heartbeat of a leader, or makes it give way if the disk does not answer.
 func (b *bullySharedDisk) tick(env *nodes.Env) {
 	if b.round++; b.round-b.written >= lapseBeats {
 		env.Broadcast(diskResign{b.term})
@@ -206,14 +207,14 @@ func (b *bullySharedDisk) tick(env *nodes.Env) {
 	env.SetTimer(nodes.Timer{Kind: diskTick}, b.beat, b.beat)
 }
 
-// lose takes note that the disk is out of reach.
+// lose handles a disk that does not answer.
 func (b *bullySharedDisk) lose(env *nodes.Env) {
 	b.cutOff = true
 	b.follow(env, nodes.None, b.term)
 	b.enter(env, diskPausing, 2*b.wait)
 }
 
-// follow takes note of who leads in which term. That ends an election.
+// follow records the leader and its term, and ends an election.
 func (b *bullySharedDisk) follow(env *nodes.Env, leader nodes.ID, term uint64) {
 	env.StopTimer(nodes.Timer{Kind: diskDoubt})
 	env.StopTimer(nodes.Timer{Kind: diskTick})
@@ -231,8 +232,9 @@ func (b *bullySharedDisk) follow(env *nodes.Env, leader nodes.ID, term uint64) {
 	}
 }
 
-// await has a node read the disk if it does not hear of its leader for as long as a lock lasts: that may lead
-// no more, though it is up. If it is suspected, nobody will suspect it anew, and the node reads sooner.
+// await makes a node read the disk if its leader is silent for as long as a lock lasts: the leader may have
+// given way, though it is up. The detector reports a suspected leader only once, so then the node reads
+// sooner.
 func (b *bullySharedDisk) await(env *nodes.Env, leader nodes.ID) {
 	longest := 2 * lapseBeats * b.beat
 	if b.suspected.Has(leader) {
@@ -281,7 +283,7 @@ func (b *bullySharedDisk) Receive(env *nodes.Env, from nodes.ID, m nodes.Message
 	}
 }
 
-// answer answers ELECTION. Whoever sends it leads no more.
+// answer answers ELECTION. Its sender does not lead any more.
 func (b *bullySharedDisk) answer(env *nodes.Env, from nodes.ID) {
 	if from == b.leader {
 		b.follow(env, nodes.None, b.term)
@@ -306,7 +308,7 @@ func (b *bullySharedDisk) learn(env *nodes.Env, lock diskState) {
 			b.read(env)
 		}
 	case b.stage == diskLocking && lock.Term <= b.free && (ours || lock.Owner == nodes.None):
-		// It answers what was asked before: nobody has taken the lock yet.
+		// An answer to an earlier request: nobody has taken the lock yet.
 	case b.stage == diskLocking && ours:
 		b.lead(env, lock.Term)
 	case b.stage != diskReading && b.stage != diskLocking:

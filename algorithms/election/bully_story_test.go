@@ -30,7 +30,7 @@ func bullyForms() []form {
 	}
 }
 
-// bullyCredulous follows whoever has announced itself last, and asks nobody.
+// bullyCredulous follows the node that has announced itself last, and asks nobody.
 type bullyCredulous struct{ bully }
 
 func (b *bullyCredulous) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {

@@ -67,7 +67,7 @@ func (o *outcome) told(from time.Duration) string {
 	return strings.Join(all, "; ")
 }
 
-// at returns whom a node took for the leader at a time.
+// at returns the leader that a node followed at a time.
 func (o *outcome) at(id nodes.ID, at time.Duration) nodes.ID {
 	for _, b := range o.Beliefs {
 		if b.Node == id && b.From <= int64(at) && int64(at) < b.To {
@@ -77,7 +77,7 @@ func (o *outcome) at(id nodes.ID, at time.Duration) nodes.ID {
 	return nodes.None
 }
 
-// believe demands whom each node took for the leader at a time.
+// believe demands the leader that each node followed at a time.
 func (o *outcome) believe(t testing.TB, at time.Duration, want ...nodes.ID) {
 	t.Helper()
 	var got []nodes.ID
@@ -95,7 +95,7 @@ func TestElectionsCostWhatTheyShould(t *testing.T) {
 		for _, test := range []struct {
 			row               *row.Row
 			option            [2]string
-			lowest, next, any int // who finds the leader dead, the lowest, the next in rank or all
+			lowest, next, any int // if the lowest, the next in rank, or all find the leader dead
 			back              int // the highest comes up again
 		}{
 			{&bullyRow, [2]string{}, all, n - 1, all, n - 1},
@@ -160,8 +160,8 @@ func TestSmallClustersElect(t *testing.T) {
 	}
 }
 
-// A partition. The bully has a leader on either side, and so has what trusts a second network that is
-// cut as well; who needs a majority or the disk has one.
+// A partition. The bully has a leader on either side, and so has the one that trusts a second network which
+// is cut as well. A scheme that needs a majority or the disk has one.
 func TestPartition(t *testing.T) {
 	const n, begins, heals = 5, 2 * time.Second, 5 * time.Second
 	none := nodes.None
@@ -169,7 +169,7 @@ func TestPartition(t *testing.T) {
 		row    *row.Row
 		option [2]string
 		cut    string
-		want   []nodes.ID // whom each follows when the partition has lasted for long
+		want   []nodes.ID // the leader of each when the partition has lasted for long
 		after  nodes.ID   // and all when it is healed
 	}{
 		{&bullyRow, [2]string{}, "0-2/3-4", []nodes.ID{2, 2, 2, 4, 4}, 4},
@@ -252,7 +252,8 @@ func TestLateMessages(t *testing.T) {
 	}
 }
 
-// Whoever answered crashes before it announces itself: the others begin again, unless they wait for ever.
+// The node that answered crashes before it announces itself: the others begin again, unless they wait for
+// ever.
 func TestCrashInTheMiddleOfAnElection(t *testing.T) {
 	for _, b := range bullies {
 		s := scenario{row: b.row, config: of(5, b.option), initiators: workload.LowestInitiates,
@@ -304,7 +305,7 @@ func TestALeaderThatStandsStill(t *testing.T) {
 			faults: faults(t, "pause: 4, at: 2s, for: 2s")}.simulated(t)
 		want := nodes.ID(4)
 		if b.row == &bullySharedDiskRow {
-			want = 3 // whoever owns the lock keeps it
+			want = 3 // the owner of the lock keeps it
 		}
 		o.believe(t, 3900*time.Millisecond, 3, 3, 3, 3, 4)
 		if o.leader() != want || len(o.Conflicts)+len(o.Backwards) > 0 || o.TwoLeaders > int64(10*hop) {

@@ -20,14 +20,14 @@ var changRobertsRow = row.Row{
 	Source: "E. Chang and R. Roberts, An improved algorithm for decentralized extrema-finding in " +
 		"circular configurations of processes, CACM 22(5), 1979",
 	Summary: "Each candidate sends its identity round the ring; a node passes on only what is higher " +
-		"than its own, so the highest alone comes back to its owner, who leads.",
+		"than its own, so the highest alone comes back to its owner, which leads.",
 	Elector: &row.Leadership{Wins: row.HighestWins, Rank: rankInRing,
 		Partitions: ringPartitions, Costs: changRobertsCosts},
 	Published: changRobertsClaims,
 	Faults:    silent(),
 }
 
-// changRobertsClaims are those of the paper and of its textbooks; the announcement takes N more.
+// changRobertsClaims are figures of the paper and of textbooks. The announcement takes N more messages.
 var changRobertsClaims = []row.Claim{
 	changClaim("2N-1, identities increasing along the ring", "increasing", row.Exact, func(n int) float64 {
 		return float64(2*n - 1)
@@ -43,8 +43,8 @@ var changRobertsClaims = []row.Claim{
 	}),
 }
 
-// changClaim is how many messages an election takes in which all are candidates, the announcement left out,
-// by the order of identities; empty: drawn for each of many runs.
+// changClaim returns a claim on the messages of an election in which all are candidates, without the
+// announcement. order is the order of identities; empty: a random one for each of many runs.
 func changClaim(says, order string, within row.Tolerance, cost func(n int) float64) row.Claim {
 	t := row.Trial{Kinds: []string{"election"}, Lasts: time.Second}
 	if order == "" {
@@ -57,19 +57,19 @@ func changClaim(says, order string, within row.Tolerance, cost func(n int) float
 		Value: func(c nodes.Config) row.Range { return row.Exactly(cost(c.N)) }}
 }
 
-// changRoberts is the algorithm of Chang and Roberts, with the announcement that lets all know, and with
-// numbers of elections, so that another can follow.
+// changRoberts is the algorithm of Chang and Roberts. It adds an announcement, and numbers of elections, so
+// that another can follow.
 //
-// No node but the one with the highest identity ever leads, whatever is lost, copied, late or forgotten:
-// every other identity is stopped by that node at the latest. It does lead in the end. For of the identities
-// on their way in an election the highest is never stopped; so it comes to its owner, having made all nodes
-// take part, among them the highest, whose own identity comes back.
+// Only the node with the highest identity ever leads, even if messages are lost, copied or late, or nodes
+// forget: it stops every other identity. It does lead in the end: in an election, nobody stops the highest
+// identity on its way. That comes to its owner, and makes all nodes take part on its way. The highest node
+// is among them, and its own identity comes back.
 //
-// A node that comes up again and has forgotten that it took part may send its identity once more; the second
-// to come back finds the election over. When the node with the highest identity is down, nobody leads.
+// A node that comes up again and has forgotten that it took part may send its identity twice; the second to
+// come back finds the election over. While the node with the highest identity is down, nobody leads.
 type changRoberts struct{ ringNode }
 
-// changElection has the highest identity of those that it has passed since a candidate sent it.
+// changElection carries the highest identity on its path since a candidate sent it.
 type changElection struct{ Election, Identity uint32 }
 
 func (c *changRoberts) Campaign(env *nodes.Env) {
@@ -92,7 +92,7 @@ func (c *changRoberts) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 			c.send(env, m.Identity)
 		case m.Identity == c.identity:
 			c.win(env)
-		case fresh: // a node that took part already has sent what is no lower than its own
+		case fresh: // a node that took part before has sent its own or a higher one
 			c.send(env, c.identity)
 		}
 	case ringElected:

@@ -18,8 +18,8 @@ var changRobertsPrintedRow = row.Row{
 	},
 	Family: "ring",
 	Source: "lecture notes that list the rules of Chang and Roberts in another order",
-	Summary: "Chang-Roberts with the rules taken in the order of a print: a node always puts its own " +
-		"identity in the place of a lower one, and nothing ends an election, so the winner sends its " +
+	Summary: "Chang-Roberts with its rules in the order of a print: a node always replaces a lower " +
+		"identity by its own, and nothing ends an election, so the winner sends its " +
 		"identity round twice.",
 	Elector: &row.Leadership{Wins: row.HighestWins, Rank: rankInRing},
 	Flaw: &row.Flaw{
@@ -27,28 +27,32 @@ var changRobertsPrintedRow = row.Row{
 		At:    nodes.Config{N: 2},
 	},
 	Faults: silent(
-		under(starves, "known to be broken: nobody but the leader learns who leads", "stopped-leader",
+		under(starves, "known to be broken: only the leader learns the outcome", "stopped-leader",
 			"stopped-node", "slow-node", "skewed-clocks", "late-election", "overtaking-election",
 			"copied-election"),
-		under(starves|unhit, "known to be broken: the same, and nothing is sent that could be lost",
+		under(starves|unhit, "known to be broken: only the leader learns the outcome, and nothing is sent to lose",
 			"broker-restart"),
-		under(starves|blocks|unhit, "known to be broken: the same, or the leader's identity is lost (B)",
+		under(starves|blocks|unhit, "known to be broken: only the leader learns the outcome, or its "+
+			"identity is lost (B)",
 			"lossy-election")),
 }
 
 var printedAnnounceOption = nodes.Option{Name: "announce", Values: []string{"none", "circulate"},
-	Default: "none", Usage: "how the others learn who leads"}
+	Default: "none", Usage: "how the others learn the leader"}
 
-// changPrinted follows the rules as they are printed, the first that applies:
+// changPrinted follows the rules as printed. The first one that applies counts:
 //
 //   - an identity higher than one's own is passed on;
+//
 //   - a lower one is replaced by one's own;
-//   - a lower one is discarded by a node that has taken part already, which never comes to it;
+//
+//   - a participant discards a lower one: never, since the rule before applies;
+//
 //   - one's own makes one the leader.
 //
-// Sending makes a node a participant, so that it begins no election of its own; nothing ends that. So as many
-// copies of the highest identity come back to their owner as there were candidates. The print has no
-// announcement; circulate adds one, to count how often it goes round.
+// Sending makes a node a participant for ever, so that it begins no election of its own. So the highest
+// identity comes back to its owner as often as there were candidates. The print has no announcement;
+// circulate adds one, to count how often it goes round.
 type changPrinted struct {
 	ids         string // see idsOption
 	ring        ring
@@ -58,8 +62,8 @@ type changPrinted struct {
 }
 
 type (
-	printedElection struct{ Identity uint32 } // of the highest node that it has passed
-	printedElected  struct{ Leader nodes.ID } // has had its own identity back
+	printedElection struct{ Identity uint32 } // the highest on its path so far
+	printedElected  struct{ Leader nodes.ID } // Leader has got its own identity back
 )
 
 // Start implements nodes.Starter.

@@ -37,7 +37,7 @@ func TestTheOrderOfTheRules(t *testing.T) {
 	}
 }
 
-// As printed, nobody but the leader learns who leads, and nobody who has taken part begins another election.
+// As printed, only the leader learns the outcome, and no node that has taken part begins another election.
 func TestAsPrintedThereIsOneElection(t *testing.T) {
 	for _, announce := range []string{"none", "circulate"} {
 		for _, n := range []int{2, 3, 5} {
@@ -57,7 +57,8 @@ func TestAsPrintedThereIsOneElection(t *testing.T) {
 	}
 }
 
-// With k candidates the winner of a ring of n sends its identity round k times as printed, whoever they are.
+// With k candidates the winner of a ring of n sends its identity round k times as printed, for any
+// candidates.
 func TestAsPrintedItCostsMore(t *testing.T) {
 	for _, n := range []int{1, 2, 4, 9} {
 		c := nodes.Config{N: n}.With("announce", "circulate")

@@ -18,8 +18,8 @@ var dolevKlaweRodehRow = row.Row{
 	Source: "D. Dolev, M. Klawe and M. Rodeh, An O(n log n) unidirectional distributed algorithm for " +
 		"extrema finding in a circle, J. Algorithms 3(3), 1982; G. L. Peterson, An O(n log n) " +
 		"unidirectional algorithm for the circular extrema problem, TOPLAS 4(4), 1982, its basic form",
-	Summary: "In each round a candidate learns the values of the two candidates before it and goes on, " +
-		"with the nearer one's, only if that is the highest of the three; a value that comes all the way " +
+	Summary: "In each round a candidate learns the values of the two candidates before it; it goes on, " +
+		"with the nearer one's value, only if that is the highest of the three; a value that comes all the way " +
 		"round to its candidate is the highest, and its owner leads.",
 	Elector: &row.Leadership{Wins: row.HighestWins, Rank: rankInRing,
 		Partitions: ringPartitions, Costs: dolevKlaweRodehCosts},
@@ -30,39 +30,39 @@ var dolevKlaweRodehRow = row.Row{
 			"not end (B)", "overtaking-election")),
 }
 
-// dolevKlaweRodeh is the basic form of the algorithm of Dolev, Klawe and Rodeh, with an announcement. That of
-// Peterson sends the higher of two values in the second half of a round, and so decides the same. Messages go
-// one way only.
+// dolevKlaweRodeh is the basic form of the algorithm of Dolev, Klawe and Rodeh, with an announcement.
+// Peterson's form sends the higher of two values in the second half of a round, and decides the same.
+// Messages go one way only.
 //
-// A candidate stands for a value, at first its own identity. In the first half of each round it sends that,
-// and gets the value of the candidate before it; in the second half it passes that on, and so gets the value
-// of the candidate before that one. It goes on, with the value of the first, if that is a local maximum, and
-// passes values on from then on otherwise. So of two neighbours one gives up. The highest identity is always
-// a local maximum: it moves on by one candidate each round, and no other passes the candidate that has it.
-// When that is the only one left, the first half of a round brings it its own value, all the way round: the
-// election is over, and it announces whose value that is.
+// A candidate stands for a value, at first its own identity. In the first half of each round it sends its
+// value, and gets the value of the candidate before it. In the second half it passes that on, and gets the
+// value of the candidate two before it. If the first value is a local maximum, it stands for that in the
+// next round; otherwise it only passes values on from then on. So of two neighbours one gives up. The
+// highest identity is always a local maximum: it moves on by one candidate each round, and no other passes
+// the candidate that has it. If that is the only candidate left, its own value comes back in the first half
+// of a round. The election is over, and it announces the value's owner.
 //
-// The two messages of a round are told apart by Second, and rounds by their numbers, so one that comes out of
-// its order is dropped: then nobody leads, rather than two. So is a copy, by a candidate that has taken it,
-// and at the latest by the node that sent it: who passes values on drops those of rounds in which it stood.
-// But a node that has forgotten that it took part may stand again, in an election that is over elsewhere;
-// if messages overtake each other as well, two may lead.
+// Second tells the two messages of a round apart, and rounds have numbers, so a message out of order is
+// dropped: then nobody leads, rather than two. A candidate drops a copy of what it has taken. Its sender
+// drops it at the latest: a node that passes values on drops values of rounds in which it stood. But a node
+// that has forgotten that it took part may stand again, in an election that is over elsewhere; if messages
+// overtake each other as well, two may lead.
 type dolevKlaweRodeh struct {
 	ringNode
 	active bool       // it is a candidate
 	round  uint32     // from 1
 	value  dolevOwned // that it stands for
 	first  dolevOwned // the value of the candidate before it
-	second bool       // it has that, and waits for the second
+	second bool       // it has first, and waits for the second value
 }
 
-// dolevOwned is an identity, and whose it is.
+// dolevOwned is an identity and its owner.
 type dolevOwned struct {
 	Identity uint32
 	Owner    nodes.ID
 }
 
-// dolevValue is what a candidate has to say in a round.
+// dolevValue carries a value in one half of a round.
 type dolevValue struct {
 	Election, Round uint32
 	Second          bool
@@ -87,13 +87,13 @@ func (d *dolevKlaweRodeh) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 		current, fresh := d.takes(env, m.Election)
 		if fresh {
 			d.active, d.round = false, 0
-			if m.Round == 1 && !m.Second { // always, unless this node has forgotten that it took part
+			if m.Round == 1 && !m.Second { // true unless this node has forgotten that it took part
 				d.stand(env, 1, dolevOwned{d.identity, env.Self()})
 			}
 		}
 		switch {
 		case !current:
-		case !d.active && m.Round > d.round: // it has had those of its own rounds
+		case !d.active && m.Round > d.round: // drops values of rounds in which it stood
 			env.Send(d.next, m)
 		case d.active && m.Round == d.round && m.Second == d.second:
 			d.compare(env, m.Value)
@@ -105,7 +105,7 @@ func (d *dolevKlaweRodeh) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 	}
 }
 
-// compare takes in the first or the second value of a round.
+// compare takes the first or the second value of a round.
 func (d *dolevKlaweRodeh) compare(env *nodes.Env, value dolevOwned) {
 	switch {
 	case !d.second && value == d.value:

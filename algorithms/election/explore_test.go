@@ -55,7 +55,7 @@ func TestExploredRowsAreSound(t *testing.T) {
 // Nothing is wrong with a sound row in the hostile explorations.
 func TestRowsAreExploredWithFaults(t *testing.T) { rowtest.ExploreHostile(t, Table) }
 
-// A leader that needs a majority is not owed to those who have none.
+// Nodes without a majority are not owed a leader that needs one.
 func TestSecondNetworkNeedsTheMajorityItAsksFor(t *testing.T) {
 	for value, want := range map[string]bool{"on": true, "off": false} {
 		c := nodes.Config{N: 2}.With("majority", value)

@@ -52,9 +52,9 @@ func mutants() (all []mutated) {
 	return all
 }
 
-// convicted is what explorations find of mutants, by a call of at most 120,000 states. The others cost more,
-// or show among more nodes, later, or in time alone.
-var convicted = map[string]string{
+// foundByCall is what explorations find of mutants, by a call of at most 120,000 states. The others cost
+// more, or show only among more nodes, later, or in time.
+var foundByCall = map[string]string{
 	"le-lann: any candidate leads whose identity is back":           "leaders, 6 steps",
 	"chang-roberts: a lower identity is passed on":                  "leaders, 6 steps",
 	"chang-roberts: who takes part stops a higher identity":         "agreement, 3 steps",
@@ -77,8 +77,8 @@ var convicted = map[string]string{
 	"bully-shared-disk: a disk that does not count terms":           "terms, 12 steps",
 }
 
-// convictedLater is the same, of those of which it takes more than 20,000 states in all.
-var convictedLater = map[string]string{
+// foundLater is the same for mutants that take more than 20,000 states in all.
+var foundLater = map[string]string{
 	"raft-election: what was saved is not read":              "terms, 10 steps",
 	"bully-four-phase: higher nodes are not asked":           "leaders, 72 steps",
 	"bully: does not answer":                                 "leaders, 17 steps",
@@ -119,8 +119,8 @@ func TestMutantsAreExplored(t *testing.T) {
 	fmt.Fprintln(out, "SCHEME\tWHAT IS CHANGED\tEXPLORED TO\tSTATES")
 	for _, m := range mutants() {
 		name := m.row.Name + ": " + m.Rule
-		want := cmp.Or(convicted[name], convictedLater[name])
-		if convicted[name] == "" && some {
+		want := cmp.Or(foundByCall[name], foundLater[name])
+		if foundByCall[name] == "" && some {
 			continue
 		}
 		says, states := m.explored(t, all, 120_000)

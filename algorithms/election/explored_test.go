@@ -26,8 +26,8 @@ type explored struct {
 	line, place int // of the cell, on the page and in its line
 }
 
-// calls returns the cells of the tables of a page. The words of a call are those of the head of its column
-// and of the first cell of its row.
+// calls returns the cells of the tables of a page. A call is in the head of its column and in the first cell
+// of its row.
 func calls(lines []string) (all []explored) {
 	var head []string
 	for i, line := range lines {
@@ -80,7 +80,7 @@ func (e *explored) options(t *testing.T) explore.Options {
 	f.DurationVar(&timing.Tick, "tick", timing.Tick, "")
 	f.Func("timing", "", func(value string) error {
 		o.Timing = &timing
-		return timing.Latency.UnmarshalText([]byte(value))
+		return timing.Latency.Set(value)
 	})
 	for _, option := range row.Options {
 		f.Func(option.Name, "", func(value string) error {

@@ -20,17 +20,17 @@ var fastBullyRow = row.Row{
 		Detects: bullyRow.Detects,
 		Safe:    bullyRow.Safe,
 		Live:    bullyRow.Live,
-		// A wait for answers, one for each that was nominated and is down, and the same once more.
+		// Two elections, each with a wait for answers and one for each dead nominee.
 		Grace: func(c nodes.Config) time.Duration { return time.Duration(2*c.N+8) * c.Duration(answerOption) },
 	},
 	Family: "complete network",
 	Source: "S.-H. Lee and H. Choi, The fast bully algorithm: for electing a coordinator process in " +
 		"distributed systems, ICOIN 2002, LNCS 2344",
-	Summary: "Whoever finds the leader dead asks all higher nodes and appoints the highest that answers, so " +
-		"nobody else holds an election.",
+	Summary: "A node that finds the leader dead asks all higher nodes and appoints the highest that answers, " +
+		"so nobody else holds an election.",
 	Elector: &row.Leadership{Wins: row.HighestWins, Overlap: bullyRow.Elector.Overlap,
 		Partitions: []row.Partition{bullyRow.Elector.Partitions[0], {Cuts: row.SomeLinks, Does: row.SeveralStay,
-			Why: "as bully, and who was appointed need not hear of a leader that the others never lost"}}},
+			Why: "as bully; an appointed node may not hear of a leader that the others never lost"}}},
 	Published: []row.Claim{bullyClaim("3N-4, only the lowest finds the leader dead", "lowest", false,
 		func(n float64) float64 { return 3*n - 4 })},
 	Faults: bullyRow.Faults,
@@ -39,25 +39,25 @@ var fastBullyRow = row.Row{
 // fastBully is the algorithm of Lee and Choi.
 //
 // A node that finds the leader dead sends ELECTION to all higher nodes, and each that is up sends ANSWER
-// back. Of those that answered in time it nominates the highest, which announces itself with COORDINATOR to
-// all lower nodes; if that does not come in time, it nominates the next highest. Nobody answers: it
-// announces itself. So those who answer hold no election of their own, unless they hear neither NOMINATION
-// nor COORDINATOR in time.
+// back. It nominates the highest that answered in time, which announces itself with COORDINATOR to all lower
+// nodes. If that does not come in time, it nominates the next highest. If nobody answers, it announces
+// itself. Nodes that answer hold no election of their own, unless they hear neither NOMINATION nor
+// COORDINATOR in time.
 //
-// A node that comes up again says so to all (IAMUP), and each answers with its VIEW: who is up, as far as it
-// knows. If nobody higher is up, the node announces itself; otherwise it follows the highest, which leads.
-// What a node takes from the views is who is up, which the answers themselves say, and who leads; so a view
-// is the leader of its sender here. The leaders of two partitions become one as those of the bully algorithm
-// do: see bullyRejoin.
+// A node that comes up again says so to all (IAMUP), and each answers with its VIEW, the nodes that are up.
+// If no higher node is up, the node announces itself; otherwise it follows the highest, which leads. From a
+// view a node needs only that its sender is up, which the answer itself shows, and the leader; so a view here
+// is the leader of its sender. The leaders of two partitions become one as in the bully algorithm: see
+// bullyRejoin.
 //
-// It takes 3N-4 messages if the lowest finds the leader dead, the ELECTION to that among them, where the
-// bully algorithm takes N^2-N-1.
+// If the lowest node finds the leader dead, an election takes 3N-4 messages, with the ELECTION to the dead
+// leader. The bully algorithm takes N^2-N-1.
 type fastBully struct {
 	wait      time.Duration
 	leader    nodes.ID
-	last      nodes.ID // that it followed
+	last      nodes.ID // the latest that it followed
 	stage     fastStage
-	answered  nodes.Set // of the higher nodes: who answered and was not nominated yet, or gave its view
+	answered  nodes.Set // higher nodes that answered and were not nominated yet, or gave their view
 	suspected nodes.Set // by the detector of this node
 }
 
@@ -67,7 +67,7 @@ type fastStage uint8
 const (
 	fastIdle       fastStage = iota // no election
 	fastAsking                      // for ANSWERs
-	fastNominating                  // for the COORDINATOR of whom it has nominated
+	fastNominating                  // for COORDINATOR of its nominee
 	fastAnswered                    // for NOMINATION or COORDINATOR
 	fastReturning                   // for VIEWs
 )
@@ -77,13 +77,13 @@ type (
 	fastNomination  struct{}                  // the receiver is the highest that answered: it leads
 	fastCoordinator struct{}                  // the sender leads
 	fastUp          struct{}                  // the sender is up again
-	fastView        struct{ Leader nodes.ID } // whom the sender follows
+	fastView        struct{ Leader nodes.ID } // the leader of the sender
 )
 
-// fastTimer is when the wait of the current stage is over.
+// fastTimer ends the wait of the current stage.
 var fastTimer = nodes.Timer{}
 
-// fastDoubt is bullyDoubt.
+// fastDoubt is for what bullyDoubt is for.
 var fastDoubt = nodes.Timer{Kind: 1}
 
 func (f *fastBully) Campaign(env *nodes.Env) {
@@ -124,7 +124,7 @@ func (f *fastBully) elect(env *nodes.Env) {
 	toHigher(env, bullyElection{})
 }
 
-// enter begins a stage, which lasts no longer than that.
+// enter begins a stage, which times out after longest.
 func (f *fastBully) enter(env *nodes.Env, stage fastStage, longest time.Duration) {
 	f.stage = stage
 	if stage != fastNominating {
@@ -134,7 +134,7 @@ func (f *fastBully) enter(env *nodes.Env, stage fastStage, longest time.Duration
 	env.SetTimer(fastTimer, longest, longest)
 }
 
-// nominate has the highest lead of those who answered and were not nominated before.
+// nominate nominates the highest node that answered and was not nominated before.
 func (f *fastBully) nominate(env *nodes.Env) {
 	highest := nodes.None
 	for id := range f.answered.All() {
@@ -149,13 +149,13 @@ func (f *fastBully) nominate(env *nodes.Env) {
 	env.Send(highest, fastNomination{})
 }
 
-// lead takes over.
+// lead makes this node the leader.
 func (f *fastBully) lead(env *nodes.Env) {
 	f.follow(env, env.Self())
 	toLower(env, fastCoordinator{})
 }
 
-// follow takes note of who leads. That ends an election.
+// follow records the leader. A known leader ends an election.
 func (f *fastBully) follow(env *nodes.Env, leader nodes.ID) {
 	env.StopTimer(fastDoubt)
 	if leader != nodes.None {
@@ -183,9 +183,9 @@ func (f *fastBully) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 		}
 	case fastNomination:
 		switch {
-		case f.leader == env.Self(): // all know, but the sender may have come to doubt it
+		case f.leader == env.Self(): // all know, but the sender may doubt it
 			env.Send(from, fastCoordinator{})
-		case f.leader < env.Self(): // a higher one has announced itself since it was suspected, if it was
+		case f.leader < env.Self(): // not if it follows a higher one, which has announced itself
 			f.lead(env)
 		}
 	case fastCoordinator:
@@ -209,15 +209,15 @@ func (f *fastBully) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// heed follows a node that says that it leads. As in bully, the announcement of a higher one that has come
-// up again may have overtaken this; and a node that only answers in an election asks nobody by itself. So it
-// asks the one that it followed until then.
+// heed follows a node that says that it leads. As in bully, a higher node may have come up again, and its
+// announcement may have overtaken this one. A node that only answers in an election asks nobody by itself,
+// so it asks the leader that it followed before.
 func (f *fastBully) heed(env *nodes.Env, from nodes.ID) {
 	askAbove(env, from, f.last, &f.suspected)
 	f.follow(env, from)
 }
 
-// answer answers ELECTION. A leader announces itself again, since the sender has come to doubt it.
+// answer answers ELECTION. A leader announces itself again, since the sender doubts it.
 func (f *fastBully) answer(env *nodes.Env, from nodes.ID) {
 	if f.leader == env.Self() {
 		f.lead(env)
@@ -225,7 +225,7 @@ func (f *fastBully) answer(env *nodes.Env, from nodes.ID) {
 	}
 	env.Send(from, fastAnswer{})
 	if f.stage == fastIdle || f.stage == fastReturning {
-		// The sender waits for answers, then for whom it nominates and, if that is down, for the next.
+		// The sender waits for answers, then for its nominee and, if that is down, for the next.
 		f.enter(env, fastAnswered, 3*f.wait)
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"turnstile/nodes/row"
 )
 
-// What becomes of the electors under faults, of five nodes. A reason names the paper that it rests on; one
-// without a paper is derived from the rules of the elector, and the runs of the fault matrix show it. Two
-// leaders at once are X unless the row tells their terms apart: so they are of electors that have one per
-// side by design as well.
+// The outcomes of electors under faults, with five nodes. A reason names the paper that it rests on; without
+// a paper it is derived from the rules of the elector, and the runs of the fault matrix show it. Two leaders
+// at once are X unless the row tells their terms apart, even for electors that have one leader per side by
+// design.
 
-// The outcomes, as nodes has them.
+// The outcomes, for short.
 const (
 	recovers = row.Recovers
 	starves  = row.Starves
@@ -22,7 +22,7 @@ const (
 
 var under, beside = row.Under, row.Completed
 
-// The plans for electors, by their sorts, but for those that only some take.
+// Plans that every elector takes, by sort.
 var (
 	deaths = []string{"dead-leader", "dead-successor", "dead-winner", "dead-highest", "leader-crashes",
 		"each-in-turn"}
@@ -33,15 +33,15 @@ var (
 		"overtaking-election", "copied-election", "lossy-election", "broker-restart", "skewed-clocks"}
 )
 
-// silent returns the cells of an elector without timeouts on a ring: its own, and for all other faults what
-// holds for all of these. Once somebody leads it sends nothing.
+// silent returns the cells of a ring elector without timeouts: its own, and common ones for all other
+// faults. Such an elector sends nothing once a node leads.
 func silent(own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(blocks, "the ring is broken and no node acts on silence: the others go on following the dead node, "+
 			"which does not know that it led if it comes up again", deaths...),
 		under(blocks, "messages of the election that cross the cut are lost, and are not sent again",
 			"split-election"),
-		under(unhit, "no node holds an election for silence, so nothing is sent that could be lost (see "+
+		under(unhit, "silence starts no election, so nothing is sent that could be lost (see "+
 			"split-election for a cut during one)", "parted", "parted-halves", "parted-bridge",
 			"lowest-cut-off", "highest-cut-off", "leader-cut-off", "unheard-node", "one-link", "chain",
 			"flapping-links"),
@@ -50,69 +50,68 @@ func silent(own ...[]row.FaultCell) []row.FaultCell {
 		under(unhit, "nothing is sent that could be late", "slow-links"),
 		under(recovers, "no node acts on silence, so the others wait until it goes on", "stopped-leader",
 			"stopped-node", "slow-node", "skewed-clocks"),
-		under(recovers, "there are no timeouts, and a message of a round names it",
+		under(recovers, "there are no timeouts, and messages name their round",
 			"late-election", "overtaking-election"),
 		under(recovers, "elections are numbered, and a node heeds the first announcement of each",
 			"copied-election"),
-		under(recovers|starves|blocks|unhit, "an identity that is lost ends the election (B), and a "+
+		under(recovers|starves|blocks|unhit, "a lost identity ends the election (B), and a "+
 			"lost announcement leaves the nodes behind it without a leader (P), unless the message was to "+
-			"be dropped anyway (L) or none is lost of so few (-)",
+			"be dropped anyway (L) or no message is lost (-)",
 			"lossy-election"),
 		under(starves|blocks, "a node that comes up again knows of no leader and nobody tells it (P); if it "+
-			"was the leader, nobody leads (B); elections are numbered, so it takes part in none twice",
+			"was the leader, nobody leads (B); elections are numbered, so it takes part in each once",
 			comebacks...),
 	))
 }
 
-// watchful returns the cells of an elector that acts on silence: its own, and for all other faults that it
-// recovers.
+// watchful returns the cells of an elector that acts on silence: its own, and that it recovers from all
+// other faults.
 func watchful(own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(recovers, "a node that waits in vain begins another election", deaths...),
-		under(recovers, "cuts of 300 ms are over before those who are missed are given up",
+		under(recovers, "cuts of 300 ms end before silent nodes are given up",
 			"flapping-links"),
-		under(recovers, "nobody follows or asks the one that is not heard", "unheard-node"),
+		under(recovers, "no node follows or asks the one that is not heard", "unheard-node"),
 		under(recovers, "both hear the leader", "one-link"),
 		under(recovers, "the node does not lead, and is heard again when it goes on",
 			"stopped-node", "slow-node"),
 		under(recovers, "delays are shorter than the timeouts allow for", "slow-links",
 			"overtaking-election"),
-		under(recovers, "messages are idempotent, and those that could be stale are numbered",
+		under(recovers, "messages are idempotent, and numbered where they could be stale",
 			"copied-election"),
-		under(recovers, "a node that waits in vain asks again, or learns from a heartbeat who leads",
+		under(recovers, "a node that waits in vain asks again, or learns the leader from a heartbeat",
 			"lossy-election"),
-		under(recovers, "a node that comes up again asks who leads, or holds an election",
+		under(recovers, "a node that comes up again asks for the leader, or holds an election",
 			comebacks...),
 		under(recovers, "a node whose timers run out at once asks, and is answered",
 			"skewed-clocks"),
 	))
 }
 
-// splitting returns the cells of an elector that acts on silence and by which each side of a cut has a
-// leader: its own, and for all other faults what holds for all of these. They have no terms, so two leaders
-// are X.
+// splitting returns the cells of an elector that acts on silence and leaves each side of a cut with a
+// leader: its own, and common ones for all other faults. Such electors have no terms, so two leaders are X.
 func splitting(why string, own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), watchful(
 		under(breaks, why, cuts...),
-		under(breaks, "both ends of the chain lead: neither hears the other, nor do all hear either", "chain"),
+		under(breaks, "both ends of the chain lead: neither hears the other", "chain"),
 		under(recovers|breaks, why+" (X), unless the leader is the bridge, and all hear it (L)", "parted-bridge"),
-		under(recovers|breaks, why+", for as long as the broker is away; X if that is longer than two may lead",
+		under(recovers|breaks, why+", for as long as the broker is away; X if that is too long for two leaders",
 			"broker-restart"),
-		under(recovers, "it is replaced; when it goes on it hears that at once, and leads beside the other for "+
+		under(recovers, "it is replaced; when it goes on it learns so at once, and both lead for "+
 			"no longer than a take-over takes", "stopped-leader"),
-		under(recovers|breaks, "delays beyond the timeouts make two leaders (X), until what is late has come",
+		under(recovers|breaks, "delays beyond the timeouts make two leaders (X), until the late messages have come",
 			"late-election"),
 	))
 }
 
-// single returns the cells of an elector that acts on silence and has one leader per term, whatever happens
-// to messages: its own, and for all other faults that it recovers.
+// single returns the cells of an elector that acts on silence and has one leader per term, with any
+// message faults: its own, and that it recovers from all other faults.
 func single(why string, own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), watchful(
 		under(recovers, why, cuts...),
 		under(recovers, why, "parted-bridge", "chain", "broker-restart"),
 		under(recovers, "it is replaced, and steps down when it goes on and hears of the higher term",
 			"stopped-leader"),
-		under(recovers, "a vote is for one term, and what is late is known by its term", "late-election"),
+		under(recovers, "a vote is for one term, and its term gives away a late message", "late-election"),
 	))
 }

@@ -25,19 +25,20 @@ var franklinRow = row.Row{
 	Faults:    silent(),
 }
 
-// franklin is the algorithm of Franklin, with numbers of rounds in place of FIFO links, and an announcement.
+// franklin is the algorithm of Franklin, with numbered rounds in place of FIFO links, and an announcement.
 //
-// A candidate sends its identity both ways; those that are none pass it on, so it comes to the next
-// candidate. Of two neighbours one gives up. The candidate that gets its own identity back is the only one,
-// and leads when it has it from both sides; the highest node never gives up.
+// A candidate sends its identity both ways; nodes that are not candidates pass it on to the next candidate.
+// Of two neighbours one gives up. A candidate that gets its own identity back is the only one, and leads
+// when it has it from both sides; the highest node never gives up.
 //
-// Whatever is lost, copied or late, no two lead: what a leader sent has passed the other before that became a
-// candidate in its present life, and the other way round, which cannot both be. Hence Life: what a node sent
-// in an earlier life, it takes off the ring. But a node that has forgotten that it took part numbers
-// elections anew, and if messages overtake each other as well, two may lead.
+// No two lead, even if messages are lost, copied or late. Otherwise the identity of each would have passed
+// the other before that became a candidate in its present life, which cannot hold for both. Hence Life: a
+// node takes identities off the ring that it sent in an earlier life. But a node that has forgotten that it
+// took part numbers elections anew, and if messages overtake each other as well, two may lead.
 //
-// A neighbour may be one round ahead, but not two, since for the next it needs what this node sends: so what
-// comes early is kept, and two places for each side are enough. Who gives up passes on what it has kept.
+// A neighbour may be one round ahead, but not two, since for the next round it needs this node's identity.
+// So early identities are kept, and two places for each side are enough. A node that gives up passes on what
+// it has kept.
 type franklin struct {
 	ringNode
 	active bool               // it is a candidate
@@ -46,10 +47,10 @@ type franklin struct {
 }
 
 type (
-	// franklinIdentity is that of a candidate in a round.
+	// franklinIdentity is the identity of a candidate in a round.
 	franklinIdentity struct {
 		Election, Round uint32
-		Identity, Life  uint32 // which of its lives it is in
+		Identity, Life  uint32 // the candidate's incarnation
 		Forward         bool   // it goes in the direction of the ring
 	}
 	franklinMark struct{ round, identity, life uint32 }
@@ -81,7 +82,7 @@ func (f *franklin) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 		current, fresh := f.takes(env, m.Election)
 		if fresh {
 			f.active = false
-			if m.Round == 1 { // always, unless this node has forgotten that it took part
+			if m.Round == 1 { // true unless this node has forgotten that it took part
 				f.stand(env)
 			}
 		}
@@ -101,7 +102,7 @@ func (f *franklin) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 	}
 }
 
-// compare ends the round, and those after it, of which both neighbours are known.
+// compare ends each round for which the identities of both neighbours have come.
 func (f *franklin) compare(env *nodes.Env) {
 	for f.active {
 		back, ahead := f.came[0][f.round%2], f.came[1][f.round%2]

@@ -15,7 +15,7 @@ type byHand struct {
 	stack   *row.Stack
 	nodes   []*nodes.Node
 	up      []bool
-	believe []nodes.ID // whom each node takes for the leader
+	believe []nodes.ID // the leader of each node
 	flights []flight   // in the order in which they were sent
 	sent    map[string]int
 	choose  nodes.Choose
@@ -97,7 +97,7 @@ func (h *byHand) send(f flight) {
 	h.flights = append(h.flights, f)
 }
 
-// leaders returns who is up and takes itself for the leader.
+// leaders returns the live nodes that take themselves for the leader.
 func (h *byHand) leaders() (all []nodes.ID) {
 	for id, believes := range h.believe {
 		if h.up[id] && believes == nodes.ID(id) {
@@ -107,7 +107,7 @@ func (h *byHand) leaders() (all []nodes.ID) {
 	return all
 }
 
-// agreed returns the leader that all who are up agree on; None: they do not.
+// agreed returns the leader on which all live nodes agree; None: they do not.
 func (h *byHand) agreed() nodes.ID {
 	leaders := h.leaders()
 	if len(leaders) != 1 {

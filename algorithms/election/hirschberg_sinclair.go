@@ -17,7 +17,7 @@ var hirschbergSinclairRow = row.Row{
 	Source: "D. S. Hirschberg and J. B. Sinclair, Decentralized extrema-finding in circular " +
 		"configurations of processors, CACM 23(11), 1980",
 	Summary: "A candidate asks 1, 2, 4, 8... nodes on both sides whether they are lower, and goes on " +
-		"while all are; who has asked all the way round leads.",
+		"while all are; a node that has asked all the way round leads.",
 	Elector: &row.Leadership{Wins: row.HighestWins, Rank: rankInRing,
 		Partitions: ringPartitions, Costs: hirschbergSinclairCosts},
 	Published: hirschbergSinclairClaims,
@@ -26,10 +26,10 @@ var hirschbergSinclairRow = row.Row{
 
 // hirschbergSinclair is the algorithm of Hirschberg and Sinclair, with an announcement.
 //
-// A probe goes as far as its phase says, and a higher node stops it. If it comes to its end it is replied to;
-// when both replies are in, the candidate doubles the distance. A probe that comes to its sender has gone all
-// the way round. Only that of the highest node does, so it alone ever leads, whatever is lost, copied, late
-// or forgotten.
+// A probe goes as far as its phase says, unless a higher node stops it. The node at its end replies; when
+// both replies are in, the candidate doubles the distance. A probe that comes back to its sender has gone
+// all the way round. Only the highest node's probe does, so it alone ever leads, even if messages are
+// lost, copied or late, or nodes forget.
 //
 // A probe says in which direction it goes: on a ring of two, both come by the same link.
 type hirschbergSinclair struct {
@@ -42,10 +42,10 @@ type (
 	// sinclairProbe asks whether all nodes up to a distance are lower than its sender.
 	sinclairProbe struct {
 		Election, Identity, Phase uint32
-		Hops                      uint32 // that it has still to go, this one included
+		Hops                      uint32 // still to go, this one included
 		Forward                   bool   // it goes in the direction of the ring
 	}
-	// sinclairReply says so, on its way back.
+	// sinclairReply says that all are lower, on its way back.
 	sinclairReply struct {
 		Election, Identity, Phase uint32
 		Forward                   bool // the probe went in the direction of the ring

@@ -20,7 +20,7 @@ var invitationRow = row.Row{
 			{Zero: inviteAreYouThere{}, Heartbeat: true}, {Zero: inviteThere{}, Heartbeat: true},
 			{Zero: inviteSaved{}}},
 		Options: []nodes.Option{answerOption, pollOption},
-		Safe:    nodes.NoAmnesia, // or a group might have the number of an earlier one
+		Safe:    nodes.NoAmnesia, // or a group might get the number of an earlier one
 		// Coordinators look for others, and members for their coordinator.
 		Circulates: true,
 		Grace:      inviteGrace,
@@ -29,22 +29,23 @@ var invitationRow = row.Row{
 	Source: "H. Garcia-Molina, Elections in a distributed computing system, IEEE TC C-31(1), 1982, section " +
 		"on asynchronous systems",
 	Summary: "Each node begins as the coordinator of a group of its own; coordinators look for one another " +
-		"and invite each other's groups into a new one, and who has lost its coordinator is alone again.",
-	// Each is a group of its own until these have merged.
+		"and invite each other's groups into a new one, and a node that loses its coordinator is alone again.",
+	// Each node is a group of its own until groups have merged.
 	Elector: &row.Leadership{Terms: true, Overlap: inviteGrace, Partitions: []row.Partition{{
-		Does: row.PerSide, Why: "each side is a group of its own, under a number that no other has"},
+		Does: row.PerSide, Why: "each side is a group, under a number of its own"},
 		{Cuts: row.SomeLinks, Does: row.SeveralLead,
-			Why: "a group is whom its coordinator reaches, and groups merge and fall apart"}}},
+			Why: "a group is the nodes that its coordinator reaches, and groups merge and fall apart"}}},
 	Published: invitationClaims,
 	Faults: single("one coordinator per group, and no two groups have one number (Garcia-Molina 1982, "+
 		"section on asynchronous systems)",
-		under(recovers|unhit, "one coordinator per group (L); not hit if nobody sends across, as if the "+
+		under(recovers|unhit, "one coordinator per group (L); not hit if nothing is sent across, as if the "+
 			"coordinator is the bridge (-)", "parted-bridge"),
 		under(unhit, "node 0 sends nothing to nodes 1 and 2, since it does not coordinate", "unheard-node",
 			"one-link")),
 }
 
-// inviteGrace is within what time all groups merge: a merge may meet another, and be tried again: see merge.
+// inviteGrace bounds the time until all groups have merged. A merge may meet another, and is then tried
+// again.
 func inviteGrace(c nodes.Config) time.Duration {
 	return 4 * (2*c.Duration(pollOption) + time.Duration(c.N+8)*c.Duration(answerOption))
 }
@@ -57,48 +58,48 @@ var invitationClaims = []row.Claim{{
 		Per: func(c nodes.Config) float64 { return float64(c.N) }},
 }}
 
-// invitation is Garcia-Molina's algorithm for systems in which a node that is up may seem down. It has no one
-// leader: nodes that reach each other form groups, each with a coordinator and a number that no other group
-// has.
+// invitation is Garcia-Molina's algorithm for systems in which a live node may seem down. It has no single
+// leader: nodes that reach each other form groups, each with a coordinator and a unique number.
 //
 // Once a period a coordinator asks all nodes whether they coordinate (AreYouCoordinator). If others do, it
-// begins a group: it invites the coordinators, which pass that on to their members, and its own members. Who
-// is NORMAL accepts, and is told that it is Ready when the time for acceptances is over. A member asks its
-// coordinator once a period whether it is there and counts it in (AreYouThere). If not, or if a Ready does
-// not come, it is alone: the coordinator of a group of its own, as it was when it came up.
+// begins a group: it invites the coordinators, which pass that on to their members, and its own members. A
+// NORMAL node accepts, and gets a Ready when the time for acceptances is over. Once a period a member asks
+// its coordinator whether it is there and counts it as a member (AreYouThere). If not, or if a Ready does
+// not come, the node is alone: the coordinator of a group of its own, as when it came up.
 //
-// A group has one leader at most: its number is that of its coordinator and a count that this has never used,
-// in no life of it, since it saves it first. Nothing else is needed, whatever is lost, late, doubled or slow.
-// The count exceeds that of all groups that the coordinator has heard of, so those at a node rise, and an
-// invitation that is late is not accepted. Messages name the group, or the question that they answer.
+// A group has one leader at most. Its number is its coordinator and a count that this has never used, in any
+// of its lives, since it saves a count first. Nothing else is needed, even if messages are lost, late or
+// doubled. The count exceeds the counts of all groups that the coordinator has heard of. So the numbers at a
+// node rise, and a late invitation is not accepted. Messages name the group, or the question that they
+// answer.
 //
-// As in the paper, acceptances are not answered; unlike there, Ready is not either. Who misses it is alone
-// again, and is found.
+// As in the paper, acceptances are not answered; unlike there, Ready is not either. A node that misses it is
+// alone again, and is found.
 type invitation struct {
 	wait, period time.Duration
 
 	status  status
 	group   group
 	count   uint64    // the highest of all groups that it has heard of
-	members nodes.Set // of a coordinator, beside itself
-	asks    uint64    // its questions, in all its lives
-	asked   nodes.Set // whose answers to the latest are to come
-	others  nodes.Set // coordinators that were found by it
+	members nodes.Set // a coordinator's, without itself
+	asks    uint64    // the number of its latest question, over all its lives
+	asked   nodes.Set // nodes whose answers to the latest question are missing
+	others  nodes.Set // coordinators that the latest question has found
 }
 
-// A group is a group's number.
+// A group is the number of a group.
 type group struct {
 	Count       uint64
 	Coordinator nodes.ID
 }
 
-// term is the number as one.
+// term returns the number as one integer.
 func (g group) term(env *nodes.Env) uint64 { return g.Count*uint64(env.N()) + uint64(g.Coordinator) }
 
 type (
 	inviteInvitation        struct{ Group group } // join this group
 	inviteAccept            struct{ Group group } // the sender joins
-	inviteReady             struct{ Group group } // it is complete
+	inviteReady             struct{ Group group } // the group is complete
 	inviteAreYouCoordinator struct{ Ask uint64 }
 	inviteCoordinates       struct {
 		Ask   uint64
@@ -118,11 +119,11 @@ type (
 
 // The timers.
 var (
-	inviteLook   = nodes.Timer{Kind: 0} // it is time to look for other coordinators, or for the own one
-	inviteFound  = nodes.Timer{Kind: 1} // the answers to that are to have come by then
+	inviteLook   = nodes.Timer{Kind: 0} // time to look for other coordinators, or for the own one
+	inviteFound  = nodes.Timer{Kind: 1} // the answers to that are due
 	inviteMerge  = nodes.Timer{Kind: 2} // no higher coordinator has begun a group
-	inviteGather = nodes.Timer{Kind: 3} // in ELECTION: acceptances are to have come by then
-	inviteMissed = nodes.Timer{Kind: 4} // in REORGANIZATION: Ready is to have come by then
+	inviteGather = nodes.Timer{Kind: 3} // in ELECTION: acceptances are due
+	inviteMissed = nodes.Timer{Kind: 4} // in REORGANIZATION: Ready is due
 )
 
 var inviteTimers = []nodes.TimerName{{Kind: inviteLook.Kind, Name: "look"},
@@ -155,13 +156,13 @@ func (v *invitation) Suspect(env *nodes.Env, peer nodes.ID) {
 	}
 }
 
-// alone begins a group of this node only. (Garcia-Molina: Recovery.)
+// alone begins a group of only this node. (Garcia-Molina: Recovery.)
 func (v *invitation) alone(env *nodes.Env) {
 	v.join(env, group{v.count + 1, env.Self()}, statusNormal)
 	v.settle(env)
 }
 
-// join takes the node into a group, which ends what it did in another.
+// join takes the node into a group, and ends its work in another.
 func (v *invitation) join(env *nodes.Env, g group, to status) {
 	led := v.status == statusNormal
 	v.group, v.status = g, to
@@ -177,14 +178,14 @@ func (v *invitation) join(env *nodes.Env, g group, to status) {
 	}
 }
 
-// settle has a node that has joined a group work in it.
+// settle makes the node NORMAL in the group that it has joined.
 func (v *invitation) settle(env *nodes.Env) {
 	v.status = statusNormal
 	env.Elect(v.group.Coordinator, v.group.term(env))
 	v.rest(env)
 }
 
-// rest has the node look again in a period, and not in step with others.
+// rest makes the node look again after a period, and not in step with others.
 func (v *invitation) rest(env *nodes.Env) {
 	v.asked.Clear()
 	env.StopTimer(inviteFound)
@@ -213,8 +214,8 @@ func (v *invitation) look(env *nodes.Env) {
 	}
 }
 
-// found follows the answers of other nodes. Of several coordinators the highest begins at once and the others
-// later, the lower the later, so that they are invited before.
+// found acts on the answers of other nodes. If several coordinate, the highest begins a group at once and
+// the others later, the lower the later, so that they are invited before.
 func (v *invitation) found(env *nodes.Env) {
 	if v.others.Empty() {
 		v.rest(env)
@@ -234,8 +235,8 @@ func (v *invitation) found(env *nodes.Env) {
 	env.SetTimer(inviteMerge, later, later)
 }
 
-// merge begins a group of the own one and those that were found. Two that merge at once do not take each
-// other in: they are not NORMAL.
+// merge begins a group from the own one and the ones found. Two nodes that merge at once do not accept each
+// other's invitations: they are not NORMAL.
 func (v *invitation) merge(env *nodes.Env) {
 	invited := v.others.Clone()
 	for id := range v.members.All() {
@@ -243,12 +244,12 @@ func (v *invitation) merge(env *nodes.Env) {
 	}
 	v.join(env, group{v.count + 1, env.Self()}, statusElection)
 	v.invite(env, invited)
-	// An invitation, one that is passed on, and an acceptance: no more than three delays.
+	// An invitation, the same passed on, and an acceptance take at most three delays.
 	env.SetTimer(inviteGather, 2*v.wait, 2*v.wait)
 }
 
-func (v *invitation) invite(env *nodes.Env, whom nodes.Set) {
-	for id := range whom.All() {
+func (v *invitation) invite(env *nodes.Env, others nodes.Set) {
+	for id := range others.All() {
 		env.Send(id, inviteInvitation{v.group})
 	}
 }
@@ -258,7 +259,7 @@ func (v *invitation) invited(env *nodes.Env, to group) {
 	if v.status != statusNormal || to.Count <= v.group.Count {
 		return
 	}
-	members := v.members.Clone() // of a coordinator
+	members := v.members.Clone() // empty unless this node coordinates
 	v.join(env, to, statusReorganization)
 	v.invite(env, members)
 	env.Send(to.Coordinator, inviteAccept{to})
@@ -300,7 +301,7 @@ func (v *invitation) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// there is told whether the coordinator counts this node among its members.
+// there takes the coordinator's answer: whether it counts this node among its members.
 func (v *invitation) there(env *nodes.Env, yes bool) {
 	if yes {
 		v.rest(env)

@@ -89,7 +89,7 @@ func TestInvitationMutantsAreCaught(t *testing.T) {
 	})
 }
 
-// An answer to an earlier question is none.
+// An answer to an earlier question does not count.
 func TestInvitationHeedsNoLateAnswers(t *testing.T) {
 	n := rowtest.Node(&invitationRow, 3, 0)
 	for _, in := range []nodes.Input{{Kind: nodes.Start}, {Kind: nodes.Campaign},
@@ -149,8 +149,8 @@ func inviteFault(t testing.TB, row *row.Row, c nodes.Config, seed uint64) string
 // the time for acceptances.
 const invitedWithin = 10*hop + 200*time.Millisecond
 
-// An inviteWatch looks at the machines of a run: who counts as a member has accepted, and who goes on in the
-// group of another counts as a member there.
+// An inviteWatch looks at the machines of a run: a node that counts as a member has accepted, and a node
+// that goes on in the group of another counts as a member there.
 type inviteWatch struct {
 	told, accepted map[inviteVote]bool
 	wrong          string

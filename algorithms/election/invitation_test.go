@@ -42,8 +42,8 @@ func cutInTwo(t testing.TB, row *row.Row, later time.Duration) scenario {
 		faults: []chaos.Fault{parted(t, "0-2/3-4", 2*time.Second+later, 3*time.Second)}}
 }
 
-// Whatever goes wrong, but that nodes forget what they have saved: no two lead in one term, no node goes back
-// to a lower one, and in the end all that are up are one group.
+// Under any faults but amnesia: no two lead in one term, no node goes back to a lower one, and in the end
+// all live nodes are one group.
 func TestInvitationSurvivesFaults(t *testing.T) {
 	for _, n := range []int{2, 3, 5, 8} {
 		for seed := range soak.Pick[uint64](3, 12, 1000) {

@@ -11,7 +11,7 @@ var itaiRodehRow = row.Row{
 	Spec: nodes.Spec{
 		Name: "itai-rodeh", Kind: nodes.Election,
 		New: func(c nodes.Config) nodes.Machine {
-			i := &itaiRodeh{stranger: newStranger(c)}
+			i := &itaiRodeh{anonymousNode: newAnonymousNode(c)}
 			for at := range i.drawn {
 				i.drawn[at] = make([]uint32, c.N)
 			}
@@ -27,35 +27,35 @@ var itaiRodehRow = row.Row{
 	Source: "A. Itai and M. Rodeh, Symmetry breaking in distributed networks, Information and " +
 		"Computation 88(1), 1990, in the form of the PRISM model checker's case study",
 	Summary: "In each round every node draws an identity and sends it round the ring; the highest that " +
-		"only one has drawn makes its owner the leader, and if there is none all draw again.",
+		"only one has drawn makes its owner the leader; without one, all draw again.",
 	Elector:   &row.Leadership{Partitions: ringPartitions},
 	Published: itaiRodehClaims,
 	Faults: silent(
 		under(starves|blocks, "the ring is broken (B); but the node before the dead one leads if it has seen all "+
-			"identities, since it needs nothing any more that passes the dead node (P)",
+			"identities already (P)",
 			"dead-highest")),
 }
 
-// itaiRodeh is the algorithm of Itai and Rodeh in its synchronous form, where all draw again: the nodes do
-// not know who they are, but how many there are.
+// itaiRodeh is the algorithm of Itai and Rodeh in its synchronous form, in which all draw again. Nodes have
+// no identities of their own, and know how many they are.
 //
-// What each draws goes round to all others, N-1 hops; so N(N-1) messages make a round. At its end all know
-// the same draws, in the order of the ring, and come to the same conclusion: it takes no announcement.
+// Each draw goes round to all others, N-1 hops, so a round takes N(N-1) messages. At its end all know the
+// same draws, in the order of the ring, and come to the same conclusion without an announcement.
 //
-// A neighbour may be one round ahead, but not two, since for the next it needs what this node draws: so draws
-// of the next round are kept, by where they were drawn. Hence neither copies nor the order of messages
-// matter. A node that forgets what it drew and draws again breaks it: the others know different draws then.
+// A neighbour may be one round ahead, but not two, since for the next round it needs this node's draw. So
+// draws of the next round are kept, by where they were drawn, and neither copies nor the order of messages
+// matter. A node that forgets its draw and draws again breaks this: the others then know different draws.
 type itaiRodeh struct {
-	stranger
-	round uint32 // in which it takes part, or took part last; over all elections
+	anonymousNode
+	round uint32 // the current or latest round, counted over all elections
 	open  bool   // an election goes on
-	// What was drawn so many hops back, in this round and the next, by whether its number is even or odd; 0:
-	// not known yet. And how many of these are known.
+	// drawn[r%2][h] is what the node h hops back drew in round r, which is this round or the next; 0: not
+	// known yet. known[r%2] counts the known ones.
 	drawn [2][]uint32
 	known [2]int
 }
 
-// itaiDraw is what a node has drawn in a round, so many hops back.
+// itaiDraw says what the node Hops back has drawn in a round.
 type itaiDraw struct{ Round, Hops, Identity uint32 }
 
 func (i *itaiRodeh) Campaign(env *nodes.Env) {
@@ -67,7 +67,7 @@ func (i *itaiRodeh) Campaign(env *nodes.Env) {
 
 // draw begins the next round.
 func (i *itaiRodeh) draw(env *nodes.Env) {
-	clear(i.drawn[i.round%2]) // those of the round after it come there
+	clear(i.drawn[i.round%2]) // it is for the round after the new one
 	i.known[i.round%2] = 0
 	i.round++
 	i.open = true
@@ -79,7 +79,7 @@ func (i *itaiRodeh) draw(env *nodes.Env) {
 	}
 }
 
-// know takes note of a draw and reports whether it is new.
+// know records a draw and reports whether it is new.
 func (i *itaiRodeh) know(d itaiDraw) bool {
 	drawn := &i.drawn[d.Round%2][d.Hops]
 	if *drawn != 0 {
@@ -96,7 +96,7 @@ func (i *itaiRodeh) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 		nodes.Unexpected(i, m)
 	}
 	if d.Round < i.round || d.Round == i.round && !i.open || d.Round > i.round+1 || !i.know(d) {
-		return // a copy, or for an earlier life of this node
+		return // a copy, or meant for an earlier life of this node
 	}
 	if !i.open {
 		i.draw(env)
@@ -107,7 +107,7 @@ func (i *itaiRodeh) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 	i.conclude(env)
 }
 
-// conclude ends the round, and those after it, of which all draws are known.
+// conclude ends each round whose draws are all known.
 func (i *itaiRodeh) conclude(env *nodes.Env) {
 	for i.open && i.known[i.round%2] == env.N() {
 		winner := highestUnique(i.drawn[i.round%2])
@@ -115,13 +115,13 @@ func (i *itaiRodeh) conclude(env *nodes.Env) {
 			i.open = false
 			i.follow(env, somebodyUnless(winner == 0))
 		}
-		if winner < 0 || i.known[(i.round+1)%2] > 0 { // there somebody has begun another election
+		if winner < 0 || i.known[(i.round+1)%2] > 0 { // a node has begun another election
 			i.draw(env)
 		}
 	}
 }
 
-// highestUnique returns where the highest number is that occurs only once; -1: there is none.
+// highestUnique returns the index of the highest number that occurs only once, or -1.
 func highestUnique(all []uint32) int {
 	sorted := slices.Sorted(slices.Values(all))
 	for at := len(sorted) - 1; at >= 0; at-- {

@@ -10,7 +10,7 @@ import (
 var itaiRodehAsyncRow = row.Row{
 	Spec: nodes.Spec{
 		Name: "itai-rodeh-async", Kind: nodes.Election,
-		New:      func(c nodes.Config) nodes.Machine { return &itaiRodehAsync{stranger: newStranger(c)} },
+		New:      func(c nodes.Config) nodes.Machine { return &itaiRodehAsync{anonymousNode: newAnonymousNode(c)} },
 		Ports:    nextOnly,
 		Messages: []nodes.MessageKind{{Zero: asyncCandidate{}}, {Zero: asyncElected{}}},
 		Options:  []nodes.Option{drawsOption},
@@ -20,30 +20,30 @@ var itaiRodehAsyncRow = row.Row{
 	Source: "A. Itai and M. Rodeh, Symmetry breaking in distributed networks, Information and " +
 		"Computation 88(1), 1990, as W. Fokkink and J. Pang give it, Variations on Itai-Rodeh leader " +
 		"election for anonymous rings, J. UCS 12(8), 2006",
-	Summary: "Candidates draw identities and compare them as in Chang-Roberts; those that share the " +
-		"highest draw again, in the next round, and who meets no equal on the whole way round leads.",
+	Summary: "Candidates draw identities and compare them as in Chang-Roberts; candidates that share the " +
+		"highest draw again, in the next round; one that meets no equal on the whole way round leads.",
 	Elector: &row.Leadership{Partitions: ringPartitions},
 	Faults:  itaiRodehRow.Faults,
 }
 
-// itaiRodehAsync is the algorithm of Itai and Rodeh for asynchronous rings, with an announcement. The nodes
-// do not know who they are, but how many there are.
+// itaiRodehAsync is the algorithm of Itai and Rodeh for asynchronous rings, with an announcement. Nodes have
+// no identities of their own, and know how many they are.
 //
-// A candidate sends the number of its round and what it drew. Rounds count first, then draws: what is higher
-// than a node's own makes that node give up, what is lower is stopped. A message that has made N hops is back
-// at its sender. Only one that is equal to the node's own can be; if it has met no equal candidate on its
-// way, its sender leads, and otherwise draws again for the next round. So those that share the highest draw
-// go on.
+// A candidate sends the number of its round and its draw. Rounds compare first, then draws: a higher message
+// makes a node give up, and a lower one is stopped. A message that has made N hops is back at its sender,
+// and only one that equals the sender's own matters. If it has met no equal candidate on its way, its sender
+// leads; otherwise the sender draws again for the next round. So candidates that share the highest draw go
+// on.
 //
-// A message that passes another candidate makes it give up, or is marked by it. So what a leader sent has
-// passed the other before that became a candidate in its present life, and the other way round, which cannot
-// both be: no two lead, even if nodes crash and forget, since what one sent in an earlier life makes it no
-// leader. Rounds are numbered over all elections, so what is left of an earlier one is recognised, and links
-// need not be FIFO.
+// A message that passes another candidate makes it give up, or is marked by it. If two led, the message of
+// each would have passed the other before that became a candidate in its present life, which cannot hold for
+// both. So no two lead, even if nodes crash and forget: a message of an earlier life makes nobody a leader.
+// Rounds are numbered over all elections, so messages of an earlier one are recognised, and links need not
+// be FIFO.
 type itaiRodehAsync struct {
-	stranger
+	anonymousNode
 	round    uint32 // the highest that it has heard of
-	identity uint32 // what it drew in that, as a candidate
+	identity uint32 // its draw in that round, as a candidate
 	open     bool   // an election goes on
 	active   bool   // it is a candidate
 }
@@ -51,11 +51,11 @@ type itaiRodehAsync struct {
 type (
 	asyncCandidate struct {
 		Round, Identity uint32
-		Life            uint32 // of the lives of its sender
+		Life            uint32 // the incarnation of its sender
 		Hops            uint32 // with this one
 		Alone           bool   // it has met no equal
 	}
-	// asyncElected says that the node so many hops back leads.
+	// asyncElected says that the node Hops back leads.
 	asyncElected struct{ Round, Hops uint32 }
 )
 
@@ -97,15 +97,15 @@ func (i *itaiRodehAsync) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 	}
 }
 
-// compare stops what another candidate, or this one, has drawn, or passes it on.
+// compare drops or passes on a candidate's message. This node's own may make it the leader.
 func (i *itaiRodehAsync) compare(env *nodes.Env, m asyncCandidate) {
 	back := int(m.Hops) == env.N()
-	order := 1 // who is no candidate passes on everything
+	order := 1 // a node that is not a candidate passes on everything
 	if i.active {
 		order = cmp.Or(cmp.Compare(m.Round, i.round), cmp.Compare(m.Identity, i.identity))
 	}
 	switch {
-	case order < 0, order > 0 && back: // lower, or of this node when it was still a candidate
+	case order < 0, order > 0 && back: // lower, or sent by this node before it gave up
 	case back && m.Life != env.Incarnation():
 	case order == 0 && back && m.Alone:
 		i.open = false

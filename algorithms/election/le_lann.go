@@ -17,7 +17,7 @@ var leLannRow = row.Row{
 	Family: "ring",
 	Source: "G. Le Lann, Distributed systems: towards a formal approach, IFIP Congress 1977, in the " +
 		"form of G. Tel, Introduction to Distributed Algorithms, 2000",
-	Summary: "Each candidate sends its identity round the ring and notes those of the others that " +
+	Summary: "Each candidate sends its identity round the ring and notes the others that " +
 		"pass; when its own is back it has seen them all, and the highest candidate leads.",
 	Elector:   &row.Leadership{Partitions: ringPartitions, Costs: leLannCosts},
 	Published: leLannClaims,
@@ -25,21 +25,21 @@ var leLannRow = row.Row{
 }
 
 // leLann is the algorithm of Le Lann, with an announcement. Every identity goes all the way round, and only
-// candidates have sent theirs: who has passed on one of another before it began is none, so k candidates take
-// kN messages. The highest candidate leads, which need not be the highest node.
+// candidates have sent theirs. A node that passes one on before it begins is not a candidate, so k
+// candidates take kN messages. The highest candidate leads, which need not be the highest node.
 //
 // No two lead: each identity has to pass the other candidate, the higher one stops the lower if it comes
-// first, and a leader stops what comes after. On FIFO links the leader is the highest candidate: each has
-// sent its identity before it took in another's, so that of the highest stays ahead of those that it meets on
-// its way. A node that forgets that it was a candidate still takes its own identity off the ring; but one
-// that forgets whom it has seen may lead beside another.
+// first, and a leader drops what comes after. On FIFO links the highest candidate leads: each sends its
+// identity before it takes in another's, so the highest identity stays ahead of the others that it meets. A
+// node that forgets that it was a candidate still takes its own identity off the ring; but one that forgets
+// which identities it has seen may lead beside another.
 type leLann struct {
 	ringNode
 	candidate bool   // it has sent its identity in this election
-	highest   uint32 // of the candidates that it knows of
+	highest   uint32 // of the known candidates
 }
 
-// lannIdentity is that of a candidate.
+// lannIdentity carries the identity of a candidate.
 type lannIdentity struct{ Election, Identity uint32 }
 
 func (l *leLann) Campaign(env *nodes.Env) {

@@ -62,8 +62,8 @@ func (o *observed) Suspect(env *nodes.Env, peer nodes.ID) {
 	o.around(env, o.timedElector, func() { o.timedElector.Suspect(env, peer) })
 }
 
-// storm returns a scenario with faults drawn by a seed, all of which are over for as long as the row takes to
-// recover when it ends. inside leaves out what breaks what the row rests on.
+// storm returns a scenario with faults drawn by a seed. All are over before the end, for as long as the row
+// takes to recover. inside leaves out faults that break the row's assumptions.
 func storm(row *row.Row, c nodes.Config, seed uint64, inside bool) scenario {
 	s := scenario{row: row, config: c, seed: seed, duration: 4*row.GraceOf(c) + time.Second}
 	scene := &chaos.Scene{Spec: row, Config: row.Explicit(c), Measured: s.duration, Simulated: true}
@@ -112,7 +112,7 @@ func crashes(row *row.Row, c nodes.Config, seed uint64) scenario {
 	return s
 }
 
-// up returns who was up when the run ended, and had said whom it believed in.
+// up returns the nodes that were up when the run ended, and had named a leader.
 func (o *outcome) up() (all nodes.Set) {
 	for _, b := range o.Beliefs {
 		if b.To >= o.End {

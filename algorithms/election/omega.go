@@ -18,10 +18,10 @@ var omegaRow = row.Row{
 			{Kind: omegaSilence, Name: "silence", PerPeer: true}},
 		Messages: []nodes.MessageKind{{Zero: omegaHeartbeat{}, Heartbeat: true, Broadcast: true}},
 		Options:  []nodes.Option{heartbeatOption, silenceOption, growOption},
-		// It promises a leader in the end, and no more: until then several may lead.
+		// It promises one leader in the end, and no more: until then several may lead.
 		Safe: nodes.Timing | nodes.NoPause | nodes.NoLoss,
 		Live: nodes.Timing | nodes.NoPause,
-		// A silence and a heartbeat, with a timeout that has grown by as much as it was.
+		// A silence and a heartbeat, with a timeout grown to twice its length.
 		Grace: func(c nodes.Config) time.Duration {
 			return 2*c.Duration(silenceOption) + 2*c.Duration(heartbeatOption)
 		},
@@ -42,26 +42,27 @@ var omegaRow = row.Row{
 	Faults: splitting("one leader per component: each side trusts the lowest that it hears from",
 		under(breaks, "nodes 1 and 2 do not hear the leader, and follow node 1, which does not give way to "+
 			"it", "unheard-node"),
-		under(recovers, "who does not hear the leader follows the next, which does not lead", "one-link", "chain"),
+		under(recovers, "a node that does not hear the leader follows the next, which does not lead", "one-link",
+			"chain"),
 		under(recovers, "two lead for the rest of a cut of 300 ms, which is no longer than a take-over takes",
 			"flapping-links")),
 }
 
 var (
 	silenceOption = nodes.Option{Name: "silence", Default: "250ms", Check: checkSilence,
-		Usage: "after how much silence a node is given up, as long as that was never wrong",
+		Usage: "silence after which a node is given up at first; each mistake adds to it",
 		Bound: &nodes.TimeoutBound{Formula: "T and a heartbeat",
 			Covers: func(c nodes.Config, d nodes.Delays) time.Duration {
 				return d.Message + c.Duration(heartbeatOption)
 			}}}
 	growOption = nodes.Option{Name: "grow", Default: "50ms",
-		Usage: "what is added to the silence of a node each time that it was given up wrongly",
+		Usage: "what each mistake about a node adds to its silence",
 		Check: func(_ nodes.Config, value string) error {
 			return row.CheckTime(value, time.Millisecond, time.Minute, "50ms")
 		}}
 )
 
-// checkSilence says what is wrong with the silence after which a node is given up.
+// checkSilence returns an error unless the silence is longer than a heartbeat, and bounded.
 func checkSilence(c nodes.Config, value string) error {
 	if err := row.CheckTime(value, 0, 1000*time.Hour, "250ms"); err != nil {
 		return err
@@ -78,15 +79,14 @@ func checkSilence(c nodes.Config, value string) error {
 	return nil
 }
 
-// omegaOverlap is for how long a node that comes up again, and is lower than the leader, leads beside it:
-// while its first heartbeat travels. That takes less than what a silence has beside a heartbeat, or live
-// nodes would be given up.
+// omegaOverlap is how long a node that comes up again below the leader leads beside it: while its first
+// heartbeat travels. That takes less than the silence minus a heartbeat, or live nodes would be given up.
 func omegaOverlap(c nodes.Config) time.Duration {
 	return c.Duration(silenceOption) - c.Duration(heartbeatOption)
 }
 
-// omegaMistakes is how often a node gives up one that is up: each time its patience with that grows, until it
-// is longer than the time between two heartbeats, which come at most so much later one than the other.
+// omegaMistakes returns how often a node gives up a live one, if messages take up to longest. Each time its
+// patience with that grows, until it exceeds the time between two heartbeats.
 func omegaMistakes(c nodes.Config, longest time.Duration) int {
 	short := c.Duration(heartbeatOption) + longest - c.Duration(silenceOption)
 	if short < 0 {
@@ -95,24 +95,24 @@ func omegaMistakes(c nodes.Config, longest time.Duration) int {
 	return int(short/c.Duration(growOption)) + 1
 }
 
-// omega elects the lowest node that is up, in the end, by the eventually perfect failure detector of Chandra
-// and Toueg.
+// omega elects, in the end, the lowest node that is up, by the eventually perfect failure detector of
+// Chandra and Toueg.
 //
-// Each period a node sends a heartbeat to all others. It gives up a node of which it has heard nothing for as
-// long as its patience with that node lasts, and trusts it again when it hears of it; then the node was given
-// up wrongly, and the patience with it grows. The lowest node that is not given up leads, once the node has
-// heard of it; each node counts itself as one that is up.
+// Each period a node sends a heartbeat to all others. It gives up a node that is silent for as long as its
+// patience with that node, and trusts it again at its next heartbeat. If the node was up all the time, this
+// was wrong, and the patience with it grows. The lowest node that is not given up leads, once it was heard
+// of; each node counts itself as up.
 //
 // Why one leads in the end: dead nodes are given up for ever. If from some time on messages take no longer
-// than some bound, however long, the patience with a live node grows only until it is longer than that. So
-// from some time on all that are up give up the dead alone, and agree on the lowest of the others. Until then
-// any number may lead: it is no lock. In a partition each component has a leader, its lowest node.
+// than some bound, however long, the patience with a live node grows only until it exceeds the bound. So
+// from some time on every node gives up only the dead, and all agree on the lowest of the others. Until then
+// any number may lead: this is not a lock. In a partition the lowest node of each component leads it.
 //
-// There are no elections, so nothing is done to bring one about.
+// There are no elections, so Campaign does nothing.
 type omega struct {
 	patience
-	given  nodes.Set // up
-	heard  nodes.Set // of these it has heard since they were given up last, or since it is up
+	given  nodes.Set // nodes given up
+	heard  nodes.Set // nodes heard of since they were last given up, or since this node is up
 	leader nodes.ID
 }
 
@@ -125,16 +125,16 @@ const (
 	omegaSilence                        // nothing was heard of the timer's peer for too long
 )
 
-// A patience says for how long to wait for each node until it is given up.
+// A patience says how long each node may be silent until it is given up.
 type patience struct {
 	heartbeat, silence, grow time.Duration
 	all                      []patienceWith
 }
 
-// A patienceWith is what is known of one node for that.
+// A patienceWith is the patience with one node.
 type patienceWith struct {
-	extra time.Duration // beside the silence
-	life  uint32        // its latest incarnation that was heard of
+	extra time.Duration // added to silence
+	life  uint32        // its latest known incarnation
 }
 
 func patienceOf(c nodes.Config) patience {
@@ -142,14 +142,14 @@ func patienceOf(c nodes.Config) patience {
 		grow: c.Duration(growOption), all: make([]patienceWith, c.N)}
 }
 
-// wait has a timer run out when a node has been silent for too long.
+// wait sets a timer that ends when a node has been silent for too long.
 func (p *patience) wait(env *nodes.Env, t nodes.Timer, id nodes.ID) {
 	silence := p.silence + p.all[id].extra
 	env.SetTimer(t, silence, silence)
 }
 
-// hear takes a heartbeat of a node in an incarnation, and reports whether that is none that is over. If the
-// node was given up, and was up all the time, then wrongly: the patience with it grows.
+// hear takes a heartbeat of a node, and reports whether it is of no earlier incarnation than known. If the
+// node was given up and is in the same incarnation, that was wrong, and the patience with it grows.
 func (p *patience) hear(id nodes.ID, life uint32, given bool) bool {
 	with := &p.all[id]
 	if life < with.life {
@@ -172,7 +172,7 @@ func (o *omega) Start(env *nodes.Env) {
 	o.choose(env)
 }
 
-// Recover implements nodes.Recoverer: who leads it finds out again.
+// Recover implements nodes.Recoverer: the node finds out again which one leads.
 func (o *omega) Recover(env *nodes.Env, _ nodes.Message) { o.Start(env) }
 
 // Campaign implements nodes.Elector.

@@ -17,10 +17,10 @@ var omegaEfficientRow = row.Row{
 		Timers:   []nodes.TimerName{{Kind: omegaBeat, Name: "beat"}, {Kind: omegaSilence, Name: "silence"}},
 		Messages: []nodes.MessageKind{{Zero: frugalHeartbeat{}, Heartbeat: true}},
 		Options:  omegaRow.Options,
-		// It promises a leader in the end, and no more: until then several may lead.
+		// It promises one leader in the end, and no more: until then several may lead.
 		Safe: omegaRow.Safe,
 		Live: omegaRow.Live,
-		// A node tries all below it, one after the other, each for a silence that has grown by as much as it was.
+		// A node tries all below it, one after the other, each for a silence grown to twice its length.
 		Grace: func(c nodes.Config) time.Duration {
 			return 2*time.Duration(c.N)*c.Duration(silenceOption) + 2*c.Duration(heartbeatOption)
 		},
@@ -28,48 +28,48 @@ var omegaEfficientRow = row.Row{
 	},
 	Aliases: []string{"communication-efficient-omega"}, Family: "eventual leader",
 	Source: "M. Larrea, A. Fernandez and S. Arevalo, Optimal implementation of the weakest failure detector " +
-		"for solving consensus, SRDS 2000; for the word: Aguilera, Delporte-Gallet, Fauconnier and " +
+		"for solving consensus, SRDS 2000; the term: Aguilera, Delporte-Gallet, Fauconnier and " +
 		"Toueg, PODC 2003",
-	Summary: "Who believes itself leader sends heartbeats to all higher nodes; a node whose leader is silent " +
-		"too long tries the next higher one, up to itself, and returns to a lower one that it hears of.",
+	Summary: "A node that believes itself leader sends heartbeats to all higher nodes; a node whose leader " +
+		"is silent too long tries the next higher one, up to itself, and returns to a lower one that it hears.",
 	Elector: efficientLeads(),
 	Published: []row.Claim{quietClaim("N-1 once all agree: the leader alone sends", []string{"heartbeat"},
 		func(n float64) float64 { return n - 1 })},
 	Faults: beside(slices.Concat(
-		under(breaks|unhit, "one leader per component (X); not hit if node 0 is the bridge, which alone sends (-)",
+		under(breaks|unhit, "one leader per component (X); not hit if the bridge is node 0, which alone sends (-)",
 			"parted-bridge"),
-		under(breaks, "who hears none below it leads, beside the one that others follow", "one-link", "chain")),
+		under(breaks, "a node that hears no lower one leads, beside the one that others follow", "one-link",
+			"chain")),
 		omegaRow.Faults),
 }
 
-// efficientLeads returns what an omega promises, and that the leader alone sends.
+// efficientLeads returns the Leadership of omega, and that the leader alone sends.
 func efficientLeads() *row.Leadership {
 	leads := *omegaRow.Elector
 	leads.LeaderAlone = true
 	return &leads
 }
 
-// omegaEfficient elects the lowest node that is up, in the end, and then only that one sends: N-1 heartbeats
-// a period if node 0 leads, and one less for each node below the leader, which are all dead.
+// omegaEfficient elects, in the end, the lowest node that is up, and then only that one sends: N-1
+// heartbeats a period if node 0 leads, and one less for each dead node below the leader.
 //
-// Each node tries one other at a time, node 0 at first. If it hears nothing of that for as long as its
-// patience with it lasts, it tries the next higher. A node that has come to itself leads, and sends
-// heartbeats to all higher nodes. Heartbeats of a node lower than the one that is being tried show that it
-// was given up wrongly: the patience with it grows, and the node returns to it. Those of higher nodes it
-// ignores.
+// Each node tries one node at a time, node 0 at first. If that is silent for as long as its patience with
+// it, it tries the next higher. A node that has come to itself leads, and sends heartbeats to all higher
+// nodes. A heartbeat of a node lower than the one being tried shows that it was given up wrongly: the
+// patience with it grows, and the node returns to it. Heartbeats of higher nodes are ignored.
 //
-// Why one leads in the end: let L be the lowest node that is up for ever. The dead below it fall silent, so
-// it gives them up one after the other, comes to itself, and sends heartbeats for ever. A higher node either
-// tries one of the dead, and goes on to the next in time, or one higher than L, and returns to L when it
-// hears of it, or L. If from some time on messages take no longer than some bound, however long, it gives up
-// L only as often as its patience with it has to grow; then it follows L, and does not come to itself, so it
-// does not send. Until then any number may lead: it is no lock.
+// Why one leads in the end: let L be the lowest node that stays up. The dead below it fall silent, so it
+// gives them up one after the other, comes to itself, and sends heartbeats for ever. A higher node tries a
+// dead node, and goes on to the next in time; or a node above L, and returns to L when it hears of it; or L.
+// If from some time on messages take no longer than some bound, however long, it gives up L only until its
+// patience has grown enough. Then it follows L, and does not come to itself, so it does not send. Until then
+// any number may lead: this is not a lock.
 //
-// There are no elections, so nothing is done to bring one about.
+// There are no elections, so Campaign does nothing.
 type omegaEfficient struct {
 	patience
-	tried  nodes.ID // who should lead: all lower nodes are given up
-	leader nodes.ID // that one, once the node has heard of it
+	tried  nodes.ID // should lead: all lower nodes are given up
+	leader nodes.ID // tried, once the node has heard of it
 }
 
 // frugalHeartbeat says that its sender leads, in the incarnation Life.
@@ -78,13 +78,13 @@ type frugalHeartbeat struct{ Life uint32 }
 // Start implements nodes.Starter.
 func (o *omegaEfficient) Start(env *nodes.Env) { o.try(env, 0) }
 
-// Recover implements nodes.Recoverer: who leads it finds out again.
+// Recover implements nodes.Recoverer: the node finds out again which one leads.
 func (o *omegaEfficient) Recover(env *nodes.Env, _ nodes.Message) { o.Start(env) }
 
 // Campaign implements nodes.Elector.
 func (*omegaEfficient) Campaign(*nodes.Env) {}
 
-// try waits for a node to lead. That may be itself.
+// try waits for a node to lead, or leads if it is this one.
 func (o *omegaEfficient) try(env *nodes.Env, id nodes.ID) {
 	o.tried = id
 	if id != env.Self() {
@@ -96,7 +96,7 @@ func (o *omegaEfficient) try(env *nodes.Env, id nodes.ID) {
 	o.beat(env)
 }
 
-// await gives the node that is being tried its time.
+// await waits for a heartbeat of the node that is being tried.
 func (o *omegaEfficient) await(env *nodes.Env) {
 	env.StopTimer(nodes.Timer{Kind: omegaBeat})
 	o.wait(env, nodes.Timer{Kind: omegaSilence}, o.tried)

@@ -15,7 +15,7 @@ import (
 // omegas are the rows that elect an eventual leader.
 var omegas = []*row.Row{&omegaRow, &omegaEfficientRow}
 
-// believed returns whom each node took for the leader at a time of the run; None for one that is down.
+// believed returns the leader that each node followed at a time of the run; None for one that is down.
 func (o *outcome) believed(at time.Duration) []nodes.ID {
 	all := make([]nodes.ID, o.stack.N())
 	for id := range all {
@@ -151,8 +151,8 @@ func TestOmegasCeaseToBeMistaken(t *testing.T) {
 // mostMistakes is how often a node may give up the leader wrongly under that latency.
 const mostMistakes = 8
 
-// mistakes returns how often the node that did so most often gave up the leader in ten minutes, though that
-// was up, and who leads at the end.
+// mistakes returns how often a node gave up the leader in ten minutes, though that was up, at most, and the
+// leader at the end.
 func mistakes(t testing.TB, row *row.Row, seed uint64) (most int, leader nodes.ID) {
 	s := scenario{row: row, config: nodes.Config{N: 4}, seed: seed,
 		network:  rowtest.NetworkOf("uniform:0s,600ms"),
@@ -167,7 +167,7 @@ func mistakes(t testing.TB, row *row.Row, seed uint64) (most int, leader nodes.I
 	return slices.Max(ends), o.leader()
 }
 
-// Whatever happens to its messages and processes, an omega ends with one leader, the lowest node.
+// Under any faults of messages and processes, an omega ends with one leader, the lowest node.
 func TestOmegasInStorms(t *testing.T) {
 	for _, row := range omegas {
 		for seed := uint64(1); seed <= soak.Pick[uint64](20, 200, 5000); seed++ {

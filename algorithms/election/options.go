@@ -13,7 +13,7 @@ import (
 // The options of algorithms that have heartbeats of their own.
 var (
 	heartbeatOption = nodes.Option{Name: "heartbeat", Default: "50ms",
-		Usage: "time between two heartbeats of a leader, or of whoever sends them",
+		Usage: "time between two heartbeats of a leader, or of each node that sends them",
 		Check: func(_ nodes.Config, value string) error {
 			return row.CheckTime(value, time.Millisecond, time.Minute, "50ms")
 		}}
@@ -44,24 +44,24 @@ func timeRange(value string) (shortest, longest time.Duration, err error) {
 		}
 	}
 	if !two || err != nil {
-		return 0, 0, fmt.Errorf("%q is no range of times: write the shortest and the longest, as in 150ms-300ms",
+		return 0, 0, fmt.Errorf("%q is not a range of times: write the shortest and the longest, as in 150ms-300ms",
 			value)
 	}
 	return shortest, longest, nil
 }
 
-// covered is how long messages may take if votes are to come before who asks for them asks again, and split
-// no more often than raftGrace allows for.
+// covered returns how long messages may take: votes are to come before the candidate asks again, and to
+// split no more often than raftGrace allows for.
 func covered(value string) time.Duration {
 	shortest, longest, _ := timeRange(value)
 	return min(shortest/2, (longest-shortest)/10)
 }
 
-// rangeFor is a range of election timeouts, the longest being twice the shortest, that suits messages which
-// take so long.
+// rangeFor returns a range of election timeouts that suits messages which take up to longest. Its end is
+// twice its start.
 func rangeFor(longest time.Duration) string { return fmt.Sprintf("%v-%v", 10*longest, 20*longest) }
 
-// checkElectionTimeout says what is wrong with a range of election timeouts.
+// checkElectionTimeout returns an error unless the range suits the heartbeat, and is bounded.
 func checkElectionTimeout(c nodes.Config, value string) error {
 	shortest, longest, err := timeRange(value)
 	if err != nil {
@@ -84,7 +84,7 @@ func checkElectionTimeout(c nodes.Config, value string) error {
 	return nil
 }
 
-// Bounds of timeouts, so that a simulation comes to its end.
+// Bounds of timeouts, so that a simulation ends.
 const (
 	mostBeats  = 1000
 	mostSpread = 1000

@@ -7,8 +7,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// Each sound row says what becomes of its leaders in a partition, and where some links are cut, once for what
-// is cut, with a reason; an option that mends something is one of its own, and promises more.
+// Each sound row gives the outcome of a partition, and of cuts of some links, once for each kind of cut,
+// with a reason. An option that mends an outcome has one of its own, and promises more.
 func TestRowsSayWhatPartitionsDo(t *testing.T) {
 	for _, row := range Table {
 		if row.Flaw != nil {

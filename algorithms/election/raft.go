@@ -14,8 +14,8 @@ var raftRow = row.Row{
 		Timers:     raftTimers,
 		Messages:   raftMessages,
 		Options:    raftOptions,
-		Safe:       nodes.NoAmnesia,                               // of a term and the vote in it
-		Live:       nodes.Majority | nodes.NoPause | nodes.Timing, // what is lost is asked for again
+		Safe:       nodes.NoAmnesia,                               // each term and vote must survive a crash
+		Live:       nodes.Majority | nodes.NoPause | nodes.Timing, // lost messages are asked for again
 		Grace:      raftGrace,
 		Circulates: true,
 	},
@@ -23,10 +23,10 @@ var raftRow = row.Row{
 	Source: "D. Ongaro and J. Ousterhout, In search of an understandable consensus algorithm, USENIX ATC " +
 		"2014; D. Ongaro, Consensus: bridging theory and practice, Stanford 2014 (pre-vote: 9.6, " +
 		"check-quorum: 6.2)",
-	Summary: "Who hears nothing of a leader for a random time asks all for their vote in a new term; each " +
+	Summary: "A node that hears of no leader for a random time asks all for their vote in a new term; each " +
 		"has one vote in a term, and a majority elects.",
 	Elector: &row.Leadership{Terms: true, Follow: row.MajorityReached, Lapse: raftLapse,
-		// The old leader hears of the next term from whoever asks for votes in it.
+		// A request for votes tells the old leader of the next term.
 		Overlap: func(c nodes.Config) time.Duration {
 			shortest, _, _ := timeRange(c.Value(electionTimeoutOption))
 			return shortest
@@ -34,44 +34,44 @@ var raftRow = row.Row{
 	Published: raftClaims,
 	Faults: single("at most one leader per term (Ongaro and Ousterhout 2014, figure 3); an old one "+
 		"believes that it leads until check-quorum fires (Ongaro 2014, 6.2)",
-		under(recovers|unhit, "at most one leader per term (L); not hit if nobody sends across, as if the "+
+		under(recovers|unhit, "at most one leader per term (L); not hit if nothing is sent across, as if the "+
 			"leader is the bridge, or not node 0 (-)", "parted-bridge", "unheard-node"),
 		under(recovers|unhit, "at most one leader per term, though it may change again and again (L); not hit if "+
-			"neither leads (-)", "one-link"),
+			"neither node leads (-)", "one-link"),
 		under(recovers|breaks, "nodes that have forgotten their votes vote in the same term again, and two may "+
-			"lead in it (X): figure 2 of Ongaro and Ousterhout 2014 has votes saved", "empty-restarts",
+			"lead in it (X): figure 2 of Ongaro and Ousterhout 2014 wants votes saved", "empty-restarts",
 			"forgetful-election"),
-		under(recovers, "the node has forgotten its vote, but a leader tells it the term before anybody asks "+
-			"for that again", "amnesia")),
+		under(recovers, "the node has forgotten its vote, but a leader tells it the term before anybody asks for "+
+			"a vote in it again", "amnesia")),
 }
 
-// A raft is the election of Raft, with neither log nor clients.
+// raft is the election of Raft, with neither log nor clients.
 //
-// Time is cut into terms, which are numbered. A node that hears of no leader for its election timeout, which
-// is drawn anew each time, begins a term: it votes for itself and asks all others for their votes. A node has
-// one vote in a term, for whoever asks first. Who has the votes of a majority leads in that term, and says so
-// by heartbeats. Every message carries the term of its sender: who receives a higher one enters that term
-// without a leader, and who receives a lower one answers with its own.
+// Time is divided into numbered terms. A node that hears of no leader for its election timeout, which is
+// drawn anew each time, begins a term: it votes for itself and asks all others for their votes. A node has
+// one vote in a term, for the first that asks. A node with the votes of a majority leads in that term, and
+// says so by heartbeats. Every message carries the term of its sender. The receiver of a higher term enters
+// it without a leader; the receiver of a lower one answers with its own.
 //
-// Two leaders of one term would have the votes of two majorities, which share a node. That one has voted for
-// both, or for one in an earlier life; but it saved its vote before it gave it, and comes up again with it.
-// So the loss, duplication and order of messages, pauses and delays do no harm. A leader that comes up again
-// does not lead: it would have to count its votes anew.
+// Two leaders of one term would have the votes of two majorities, which share a node. That node would have
+// voted for both, one perhaps in an earlier life; but it saves its vote before it gives it, and comes up
+// again with it. So the loss, duplication and order of messages, pauses and delays do no harm. A leader that
+// comes up again does not lead: it would have to count its votes anew.
 //
 // With pre-vote, a node asks all others first whether they would vote for it in the next term, and stays in
 // its own. They would if they have heard of no leader for the shortest election timeout. So a node that was
 // cut off does not return in a higher term, which would depose the leader.
 //
-// With check-quorum, a leader steps down once there is no majority of nodes, itself included, that have
-// answered one of its heartbeats of the latest rounds, which cover the shortest election timeout. A round is
-// counted from when it was sent. So an isolated leader knows it within raftLapse.
+// With check-quorum, a leader steps down if no majority, itself included, has answered a heartbeat of the
+// latest rounds. These cover the shortest election timeout. A round counts from when it was sent, so an
+// isolated leader steps down within raftLapse.
 type raft struct {
 	shortest, longest, heartbeat time.Duration
 	preVote, checkQuorum         bool
-	forgets                      bool // it does not save its vote: a mistake
+	forgets                      bool // it does not save its vote: see raftForgetfulRow
 
 	term   uint64
-	vote   nodes.ID // for whom it has voted in term; None: for nobody
+	vote   nodes.ID // the node that it has voted for in term; None: no vote yet
 	role   raftRole
 	leader nodes.ID  // of term, as far as it knows
 	quiet  bool      // it has heard of no leader for the shortest election timeout
@@ -86,7 +86,7 @@ type raftRole uint8
 
 const (
 	raftFollower     raftRole = iota
-	raftPreCandidate          // it asks who would vote for it in the next term
+	raftPreCandidate          // it asks others whether they would vote for it in the next term
 	raftCandidate
 	raftLeader
 )
@@ -99,14 +99,14 @@ type (
 	}
 	raftPrerequest struct{ Term uint64 } // would you vote for the sender in the term?
 	raftPrevote    struct {
-		Term    uint64 // that was asked for, if granted; otherwise the sender's own
+		Term    uint64 // the term asked for, if granted; otherwise the sender's own
 		Granted bool
 	}
 	raftHeartbeat struct { // the sender leads
 		Term  uint64
 		Round uint32
 	}
-	raftAnnounce raftHeartbeat // is the first of a term
+	raftAnnounce raftHeartbeat // the first of a term
 	raftAnswer   struct {      // to a heartbeat
 		Term  uint64 // of its sender
 		Round uint32
@@ -125,7 +125,7 @@ var raftMessages = []nodes.MessageKind{{Zero: raftPrerequest{}, Broadcast: true}
 // The timers of a raft.
 const (
 	raftElection nodes.TimerKind = iota // it has heard of no leader for its election timeout
-	raftSilence                         // nor for the shortest
+	raftSilence                         // nor for the shortest possible one
 	raftBeat                            // the next heartbeat is due
 )
 
@@ -151,7 +151,7 @@ func (r *raft) Recover(env *nodes.Env, saved nodes.Message) {
 	r.wait(env)
 }
 
-// Campaign begins an election at once, without a pre-vote: that protects a leader that is to be replaced.
+// Campaign begins an election at once, without a pre-vote, which would protect the leader to be replaced.
 func (r *raft) Campaign(env *nodes.Env) {
 	if r.role == raftFollower || r.role == raftLeader {
 		r.stand(env)
@@ -172,12 +172,12 @@ func (r *raft) Timeout(env *nodes.Env, t nodes.Timer) {
 	}
 }
 
-// wait draws an election timeout anew.
+// wait restarts the election timeout, drawn anew.
 func (r *raft) wait(env *nodes.Env) {
 	env.SetTimer(nodes.Timer{Kind: raftElection}, r.shortest, r.longest)
 }
 
-// follow takes note of who leads in the term.
+// follow records the leader of the term.
 func (r *raft) follow(env *nodes.Env, leader nodes.ID) {
 	if leader != r.leader {
 		r.leader = leader
@@ -185,7 +185,7 @@ func (r *raft) follow(env *nodes.Env, leader nodes.ID) {
 	}
 }
 
-// enter begins a term, in which the node follows nobody yet, with its vote in it.
+// enter begins a term without a known leader, and with a vote in it; None: no vote yet.
 func (r *raft) enter(env *nodes.Env, term uint64, vote nodes.ID) {
 	r.resign(env)
 	r.term = term
@@ -193,7 +193,7 @@ func (r *raft) enter(env *nodes.Env, term uint64, vote nodes.ID) {
 	r.follow(env, nodes.None)
 }
 
-// voteFor notes a vote, or that there is none, and saves it before anybody hears of it.
+// voteFor sets the vote, or None, and saves it before a message tells of it.
 func (r *raft) voteFor(env *nodes.Env, vote nodes.ID) {
 	r.vote = vote
 	s := raftState{r.term, r.vote}
@@ -203,7 +203,7 @@ func (r *raft) voteFor(env *nodes.Env, vote nodes.ID) {
 	env.Save(s)
 }
 
-// resign makes the node a follower. A leader begins to wait for another.
+// resign makes the node a follower. A former leader waits for another.
 func (r *raft) resign(env *nodes.Env) {
 	if r.role == raftLeader {
 		env.StopTimer(nodes.Timer{Kind: raftBeat})
@@ -233,7 +233,7 @@ func (r *raft) stand(env *nodes.Env) {
 	r.count(env)
 }
 
-// count acts on the votes of a majority.
+// count acts if a majority has voted for the node.
 func (r *raft) count(env *nodes.Env) {
 	switch {
 	case 1+r.votes.Len() < majority(env.N()):
@@ -247,7 +247,7 @@ func (r *raft) count(env *nodes.Env) {
 // majority returns how many nodes are more than half of n.
 func majority(n int) int { return n/2 + 1 }
 
-// lead takes over.
+// lead makes the node the leader of its term.
 func (r *raft) lead(env *nodes.Env) {
 	r.role = raftLeader
 	r.votes.Clear()
@@ -317,7 +317,7 @@ func (r *raft) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// requested answers a candidate that asks for the vote in a term.
+// requested answers a candidate's request for a vote.
 func (r *raft) requested(env *nodes.Env, from nodes.ID, term uint64) {
 	switch {
 	case term > r.term:
@@ -343,7 +343,7 @@ func (r *raft) takeVote(env *nodes.Env, from nodes.ID, term uint64, granted, ask
 	}
 }
 
-// led answers a heartbeat, and follows its sender unless that leads in a term that is over.
+// led answers a heartbeat, and follows its sender unless its term is over.
 func (r *raft) led(env *nodes.Env, from nodes.ID, m raftHeartbeat) {
 	if m.Term > r.term {
 		r.enter(env, m.Term, nodes.None)
@@ -360,9 +360,9 @@ func (r *raft) led(env *nodes.Env, from nodes.ID, m raftHeartbeat) {
 	env.Send(from, raftAnswer{r.term, m.Round})
 }
 
-// raftLapse is within what time a leader that reaches no majority any more steps down. The last round that
-// was answered was sent before, and the one that finds it too old follows so many and one later. Zero: it may
-// never know.
+// raftLapse is the time within which a leader that reaches no majority any more steps down; 0: it may never.
+// The last answered round was sent before the cut, and the round that finds it too old comes raftRounds+1
+// later.
 func raftLapse(c nodes.Config) time.Duration {
 	if c.Value(checkQuorumOption) == "off" {
 		return 0
@@ -372,9 +372,9 @@ func raftLapse(c nodes.Config) time.Duration {
 	return time.Duration(raftRounds(shortest, heartbeat)+1) * heartbeat
 }
 
-// raftGrace is a time in which a leader is found but for bad luck: a timeout and nine elections that all end
-// in a split vote. If messages take a tenth of the range of timeouts, the votes of the worst cluster, two
-// nodes of three, split in 19 of 100 elections, and in all nine of them once in three million.
+// raftGrace is a time within which a leader is found but for bad luck: a timeout and nine elections that all
+// end in a split vote. If messages take a tenth of the range of timeouts, votes split in 19 of 100 elections
+// in the worst cluster, two nodes of three. All nine split once in three million.
 func raftGrace(c nodes.Config) time.Duration {
 	_, longest, _ := timeRange(c.Value(electionTimeoutOption))
 	return 10 * longest

@@ -10,22 +10,22 @@ import (
 	"turnstile/nodes/row"
 )
 
-// raftClaims are what was published of Raft's elections: their messages, and chapter 9 of Ongaro's thesis.
+// raftClaims are published figures of Raft's elections: their messages, and chapter 9 of Ongaro's thesis.
 //
-// That says: s of n servers are up, timeouts are uniform over T to 2T, a message takes L, a heartbeat comes
-// every T/2, and the leader crashes at a random moment. The first server times out after T + T/(s+1) on
-// average. It asks all, and has enough votes 2L later unless too many others have timed out within L: then
-// the vote is split, with probability p, and all begin anew. So an election takes
-// (T + T/(s+1) + L)/(1-p) + L - T/4 on average, until a server has the votes that it needs.
+// The model of the thesis: s of n servers are up, timeouts are uniform over T to 2T, a message takes L, a
+// heartbeat comes every T/2, and the leader crashes at a random moment. The first server times out after T +
+// T/(s+1) on average. It asks all, and has enough votes 2L later unless too many others have timed out
+// within L: then the vote is split, with probability p, and all begin anew. So an election takes (T +
+// T/(s+1) + L)/(1-p) + L - T/4 on average, until a server has the votes that it needs.
 //
 // The runs differ from that in two things. The last heartbeat travels for L before the timeouts begin, which
-// is added here. And after a split vote not all begin anew at one time: who voted does so L after the first
-// server timed out, who stood before that. So the next term is over up to L sooner, and being more spread out
-// it is split less often. Where split votes are rare, that is less than the runs err. Where they are not, the
-// formula stands beside the runs, without a verdict.
+// is added here. And after a split vote not all begin anew at one time: voters do so L after the first
+// server timed out, candidates before that. So the next term is over up to L sooner, and is split less
+// often, being more spread out. Where split votes are rare, that is less than the error of the runs.
+// Elsewhere the formula stands beside the runs, without a verdict.
 //
-// The thesis also measured LogCabin on a LAN. Those figures rest on disk writes and on logs that differ, and
-// nothing here has either.
+// The thesis also measured LogCabin on a LAN. Those figures depend on disk writes and on differing logs,
+// which are missing here.
 var raftClaims = slices.Concat([]row.Claim{raftMessagesClaim},
 	raftSplitVotes(10), raftSplitVotes(5), raftTimes(100), raftTimes(10), raftTimes(5),
 	[]row.Claim{raftWide(0, 429.9), raftWide(1, 468.6), raftWide(2, 631.6),
@@ -41,8 +41,8 @@ var raftMessagesClaim = row.Claim{Figure: row.MessagesPerElection,
 		Down: func(c nodes.Config) []nodes.ID { return []nodes.ID{nodes.ID(c.N - 1)} }},
 	Value: func(c nodes.Config) row.Range { return row.Exactly(float64(3*c.N - 4)) }}
 
-// raftClusters are those that the thesis is about, by how many of their n servers are up: with one down, and
-// with as many down as can be.
+// raftClusters are the clusters of the thesis, by how many of their n servers are up: all but one, and as
+// few as can elect.
 var raftClusters = []struct {
 	says  string
 	up    func(n int) int
@@ -52,7 +52,7 @@ var raftClusters = []struct {
 	{"s=N/2+1", func(n int) int { return n/2 + 1 }, []int{5, 9}},
 }
 
-// raftSplitVotes is how often the first term ends in a split vote if T is so many times L.
+// raftSplitVotes returns claims on how often the first term ends in a split vote, where T is t times L.
 func raftSplitVotes(t float64) (all []row.Claim) {
 	for _, cluster := range raftClusters {
 		all = append(all, row.Claim{Figure: row.SplitVotes, Within: row.Mean, Sizes: cluster.sizes,
@@ -65,7 +65,7 @@ func raftSplitVotes(t float64) (all []row.Claim) {
 	return all
 }
 
-// raftTimes is how long an election takes after the crash of a leader if T is so many times L.
+// raftTimes returns claims on how long an election takes after the crash of a leader, where T is t times L.
 func raftTimes(t float64) (all []row.Claim) {
 	for _, cluster := range raftClusters {
 		for _, n := range cluster.sizes {
@@ -74,7 +74,7 @@ func raftTimes(t float64) (all []row.Claim) {
 			if p > 0.06 {
 				within = row.Beside
 			}
-			begins := hops(20 + 500/t) // the election of the one that is to crash is over
+			begins := hops(20 + 500/t) // the server that is to crash has been elected
 			all = append(all, row.Claim{Figure: row.ElectionTime, Within: within, Sizes: []int{n},
 				Source: fmt.Sprintf("thesis 9.3, and a heartbeat's way: L=%vT, %s", 1/t, cluster.says),
 				Value: func(nodes.Config) row.Range {
@@ -89,8 +89,7 @@ func raftTimes(t float64) (all []row.Claim) {
 	return all
 }
 
-// raftTimeouts are the options by which timeouts are uniform over so many hops to twice that, and heartbeats
-// come twice in it.
+// raftTimeouts returns options: timeouts uniform from t to 2t hops, and a heartbeat every t/2.
 func raftTimeouts(t float64) map[string]string {
 	return map[string]string{electionTimeoutOption.Name: fmt.Sprintf("%v-%v", hops(t), hops(2*t)),
 		heartbeatOption.Name: hops(t / 2).String()}
@@ -98,7 +97,7 @@ func raftTimeouts(t float64) map[string]string {
 
 func hops(n float64) time.Duration { return time.Duration(n * float64(row.Hop)) }
 
-// allBut are all nodes but the lowest, of which there are so many.
+// allBut returns all nodes but the up(N) lowest.
 func allBut(up func(n int) int) func(nodes.Config) []nodes.ID {
 	return func(c nodes.Config) (down []nodes.ID) {
 		for id := up(c.N); id < c.N; id++ {
@@ -108,10 +107,10 @@ func allBut(up func(n int) int) func(nodes.Config) []nodes.ID {
 	}
 }
 
-// splitVote returns the probability of a split vote if s of n servers are up and a message takes l of the
-// range of timeouts. Who times out within l of the first stands too, and all others vote for that one. It
-// lacks a majority if s - n/2 others stand at least, which is as probable as that of s uniform draws at least
-// so many are below l.
+// splitVote returns the probability of a split vote if s of n servers are up and a message takes a share l
+// of the range of timeouts. Servers that time out within l of the first stand too, and all others vote for
+// the first. The first lacks a majority if at least s - n/2 others stand: as probable as that at least so
+// many of s uniform draws are below l.
 func splitVote(n, s int, l float64) (p float64) {
 	for j := s - n/2; j <= s; j++ {
 		p += choose(s, j) * math.Pow(l, float64(j)) * math.Pow(1-l, float64(s-j))
@@ -119,7 +118,7 @@ func splitVote(n, s int, l float64) (p float64) {
 	return p
 }
 
-// choose returns in how many ways k of n can be chosen.
+// choose returns the number of ways to choose k of n.
 func choose(n, k int) float64 {
 	ways := 1.0
 	for i := range k {
@@ -128,16 +127,16 @@ func choose(n, k int) float64 {
 	return ways
 }
 
-// raftWide is how long elections take on average across a continent while so many of five servers are down,
-// by 10,000 runs of the simulator of the thesis, in which all begin to wait at one time. The text rounds it;
-// this is where it stands in the figure, a drawing of vectors. The two simulators need not be the same.
+// raftWide is the mean time of an election across a continent while so many of five servers are down. It is
+// from 10,000 runs of the simulator of the thesis, in which all begin to wait at one time. The text rounds
+// it; this value is from the figure, a vector drawing. The two simulators need not be the same.
 func raftWide(down int, mean float64) row.Claim {
 	c := raftWideClaim(row.ElectionTime, down, row.Exactly(mean), "figure 9.9: 30-40 ms a message")
 	c.Within = row.Beside
 	return c
 }
 
-// raftWideLate is how many of those take longer than a time.
+// raftWideLate is the share of those elections that take longer than late.
 func raftWideLate(down int, late time.Duration) row.Claim {
 	c := raftWideClaim(row.LateElections, down, row.Between(0, 0.001),
 		fmt.Sprintf("9.4: 30-40 ms a message, 99.9%% within %v", late))
@@ -154,8 +153,8 @@ func raftWideClaim(figure row.Figure, down int, published row.Range, says string
 			Down: allBut(func(n int) int { return n - down })}}
 }
 
-// quietClaim is how many messages of some kinds are sent from one heartbeat to the next once all agree on a
-// leader.
+// quietClaim returns a claim on the messages of some kinds from one heartbeat to the next once all agree on
+// a leader.
 func quietClaim(says string, kinds []string, cost func(n float64) float64) row.Claim {
 	const from, periods, heartbeat = time.Second, 20, 50 * time.Millisecond
 	return row.Claim{Figure: row.MessagesPerPeriod, Source: says,

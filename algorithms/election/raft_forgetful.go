@@ -23,7 +23,7 @@ var raftForgetfulRow = row.Row{
 	},
 	Aliases: []string{"forgetful-raft"}, Family: "majority",
 	Source: "the mistake that figure 2 of Ongaro and Ousterhout rules out: votedFor is persistent state",
-	Summary: "Raft's election by nodes that save the term and not the vote: who votes and comes up again " +
+	Summary: "Raft's election by nodes that save the term but not the vote: one that votes and comes up again " +
 		"after a crash votes once more in the same term.",
 	Elector: raftRow.Elector,
 	Flaw: &row.Flaw{
@@ -32,7 +32,7 @@ var raftForgetfulRow = row.Row{
 		By:    nodes.NoCrash,
 	},
 	Faults: beside(
-		under(recovers|breaks, "known to be broken: whoever has voted and comes up again votes once more "+
+		under(recovers|breaks, "known to be broken: a node that has voted and comes up again votes once more "+
 			"in the same term (X), if two stand for election at once", "leader-crashes", "each-in-turn",
 			"restarts", "restless-election"),
 		raftRow.Faults),

@@ -179,9 +179,9 @@ func (o *outcome) wrong() string {
 // stormSeeds is how many storms show that something is wrong.
 const stormSeeds = 400
 
-// Whatever happens to its messages and processes, at most one node leads in a term, all who take somebody for
-// the leader of a term take that one, and no term goes backwards. When all is over, and messages take less
-// than a heartbeat, one leads.
+// Under any faults of messages and processes, at most one node leads in a term, all nodes that name a leader
+// of a term name that one, and no term goes backwards. When all is over, and messages take less than a
+// heartbeat, one leads.
 func TestRaftInStorms(t *testing.T) {
 	elections, storms := 0, soak.Pick[uint64](100, stormSeeds, 20_000)
 	for seed := uint64(1); seed <= storms; seed++ {
@@ -199,7 +199,7 @@ func TestRaftInStorms(t *testing.T) {
 	}
 }
 
-// A leader in a minority steps down within its lapse, whatever it was doing when it was cut off.
+// A leader in a minority steps down within its lapse, at any moment of the cut.
 func TestARaftLeaderWithoutMajorityStepsDown(t *testing.T) {
 	for _, options := range []string{"", "pre-vote=on", "election-timeout=90ms-300ms", "heartbeat=20ms",
 		"election-timeout=400ms-500ms heartbeat=70ms"} {
@@ -220,7 +220,7 @@ func TestARaftLeaderWithoutMajorityStepsDown(t *testing.T) {
 	}
 }
 
-// lapse returns for how long node 0 led after the cut, beyond what its row says.
+// lapse returns for how long node 0 led after the cut, beyond the lapse of its row.
 func (s scenario) lapse(t testing.TB) time.Duration {
 	t.Helper()
 	o := s.simulated(t)

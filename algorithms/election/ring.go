@@ -13,8 +13,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// idsOption says in what order the identities of the nodes stand round a ring. Node i sits between nodes i-1
-// and i+1 whatever its identity is.
+// idsOption is the order of the nodes' identities round a ring. Node i sits between nodes i-1 and i+1
+// for any identities.
 var idsOption = nodes.Option{
 	Name:    "ids",
 	Usage:   "identities of nodes 0, 1... of the ring: increasing, decreasing, random:SEED, or a list as 2,0,1",
@@ -41,7 +41,7 @@ func identities(n int, value string) ([]uint32, error) {
 	case random:
 		x, err := strconv.ParseUint(seed, 10, 63)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no seed: write a whole number, such as random:1", seed)
+			return nil, fmt.Errorf("%q is not a seed: write a whole number, such as random:1", seed)
 		}
 		shuffle(ids, chance.Dice(x))
 	default:
@@ -67,7 +67,7 @@ func identities(n int, value string) ([]uint32, error) {
 	return ids, nil
 }
 
-// noIdentities says what may have been meant by a value of the option ids that is none.
+// noIdentities returns the error of a wrong value of the option ids, with what may have been meant.
 func noIdentities(value string) error {
 	word, seed, _ := strings.Cut(value, ":")
 	near := suggest.Nearest(word, []string{"increasing", "decreasing", "random"})
@@ -90,13 +90,13 @@ func shuffle(ids []uint32, d chance.Dice) {
 	}
 }
 
-// ring is what a node of a ring knows of the others: who is next to it, and nothing of their identities.
+// ring is what a node of a ring knows: its neighbours, and its own identity.
 type ring struct {
 	next, previous nodes.ID
 	identity       uint32 // of this node
 }
 
-// ringOf returns what a node knows of a ring whose identities stand in the order that idsOption says.
+// ringOf returns what this node knows of a ring whose identities are in the order of idsOption.
 func ringOf(env *nodes.Env, order string) ring {
 	n, self := nodes.ID(env.N()), env.Self()
 	return ring{next: (self + 1) % n, previous: (self + n - 1) % n, identity: identity(env.N(), order, self)}
@@ -133,26 +133,26 @@ func side(forward bool) int {
 	return 0
 }
 
-// A ringNode is what the nodes of a ring have in common whatever their algorithm, unless they are anonymous.
+// A ringNode is the common part of the nodes of rings with identities.
 //
-// Elections are numbered, so that one can follow another: a node takes no notice of what is left on the links
-// of an election that it knows to be over. At most one number is higher than all that a node has heard of,
-// namely when somebody begins the next election; who is still in an earlier one leaves it for that.
+// Elections are numbered, so that one can follow another: a node ignores messages of an election that it
+// knows to be over. At most one number is higher than all that a node has heard of: the number of the next
+// election, which the node joins even if it is still in an earlier one.
 type ringNode struct {
 	ring
 	ids      string   // see idsOption
-	leader   nodes.ID // whom this node takes for the leader
+	leader   nodes.ID // the leader, as far as this node knows
 	election uint32   // the latest that it knows of, from 1
 	open     bool     // that election goes on
 }
 
-// ringElected says who leads. It goes once round the ring, back to its sender.
+// ringElected names the leader. It goes once round the ring, back to its sender.
 type ringElected struct {
 	Election uint32
 	Leader   nodes.ID
 }
 
-// newRingNode returns a node that knows nothing but its place.
+// newRingNode returns a node that has not started.
 func newRingNode(c nodes.Config) ringNode {
 	return ringNode{ids: c.Value(idsOption), leader: nodes.None}
 }
@@ -160,7 +160,7 @@ func newRingNode(c nodes.Config) ringNode {
 // Start implements nodes.Starter.
 func (r *ringNode) Start(env *nodes.Env) { r.ring = ringOf(env, r.ids) }
 
-// begin opens the next election, unless one goes on.
+// begin opens the next election and returns true, unless one goes on.
 func (r *ringNode) begin(env *nodes.Env) bool {
 	if r.open {
 		return false
@@ -191,14 +191,14 @@ func (r *ringNode) takes(env *nodes.Env, election uint32) (current, fresh bool) 
 // win makes this node the leader, and tells the others.
 func (r *ringNode) win(env *nodes.Env) { r.announce(env, env.Self()) }
 
-// announce ends the election, and tells all others who has won.
+// announce ends the election, and tells all others the winner.
 func (r *ringNode) announce(env *nodes.Env, leader nodes.ID) {
 	r.open = false
 	r.follow(env, leader)
 	env.Send(r.next, ringElected{r.election, leader})
 }
 
-// hear takes note of who has won.
+// hear records the winner, and passes the announcement on.
 func (r *ringNode) hear(env *nodes.Env, m ringElected) {
 	if m.Election < r.election || m.Election == r.election && !r.open {
 		return // it has come back to its sender, or is a copy, or too late
@@ -208,7 +208,7 @@ func (r *ringNode) hear(env *nodes.Env, m ringElected) {
 	env.Send(r.next, m)
 }
 
-// follow takes note of who leads.
+// follow records the leader.
 func (r *ringNode) follow(env *nodes.Env, leader nodes.ID) {
 	if leader != r.leader {
 		r.leader = leader
@@ -216,7 +216,7 @@ func (r *ringNode) follow(env *nodes.Env, leader nodes.ID) {
 	}
 }
 
-// ringPartitions say what becomes of the leader of a ring without timeouts that is cut.
+// ringPartitions are the outcomes for a ring without timeouts that is cut.
 var ringPartitions = []row.Partition{{Does: row.Blocked,
-	Why: "nobody acts on silence, and the cut ring passes no election on"},
-	{Cuts: row.SomeLinks, Does: row.Blocked, Why: "nobody acts on silence"}}
+	Why: "no node acts on silence, and the cut ring passes no election on"},
+	{Cuts: row.SomeLinks, Does: row.Blocked, Why: "no node acts on silence"}}

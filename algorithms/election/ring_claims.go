@@ -9,15 +9,15 @@ import (
 	"turnstile/nodes/row"
 )
 
-// These are what was published of the electors of rings: how many messages an election takes, the
-// announcement left out unless it is said to be in.
+// Published figures of ring electors: how many messages an election takes, without the announcement unless
+// the claim includes it.
 
 var (
 	leLannClaims = []row.Claim{
 		ringClaim("N^2, all are candidates", "all", []string{"identity"}, func(n int) row.Range {
 			return row.Exactly(float64(n * n))
 		}),
-		ringClaim("N, one is", "lowest", []string{"identity"}, func(n int) row.Range {
+		ringClaim("N, one is a candidate", "lowest", []string{"identity"}, func(n int) row.Range {
 			return row.Exactly(float64(n))
 		}),
 	}
@@ -40,10 +40,10 @@ var (
 		wholeRingClaim("by its rounds on this ring, announcement included", dolevKlaweRodehCosts),
 	}
 	ringListClaims = []row.Claim{
-		ringClaim("2N for N that are up, one initiator", "lowest", nil, func(n int) row.Range {
+		ringClaim("2N for N live nodes, one initiator", "lowest", nil, func(n int) row.Range {
 			return row.Exactly(float64(2 * n))
 		}),
-		ringClaim("2N^2, all of N that are up are initiators", "all", nil, func(n int) row.Range {
+		ringClaim("2N^2, all of N live nodes are initiators", "all", nil, func(n int) row.Range {
 			return row.Exactly(float64(2 * n * n))
 		}),
 		deadLeaderClaim("2(N-1), the highest is dead, and all know it", "perfect:delay=0s",
@@ -57,7 +57,8 @@ var (
 // floorLog returns the logarithm of n to base 2, rounded down.
 func floorLog(n int) int { return bits.Len(uint(n)) - 1 }
 
-// ringClaim is how many messages of some kinds, nil: of all, an election takes on rings that are drawn.
+// ringClaim returns a claim on the messages of some kinds (nil: of all) that an election takes on a random
+// ring.
 func ringClaim(says, initiators string, kinds []string, cost func(n int) row.Range) row.Claim {
 	return row.Claim{Figure: row.MessagesPerElection, Source: says,
 		Options:  map[string]string{"ids": "random:1"},
@@ -65,7 +66,7 @@ func ringClaim(says, initiators string, kinds []string, cost func(n int) row.Ran
 		Election: &row.Trial{Initiators: initiators, Kinds: kinds, Lasts: time.Second}}
 }
 
-// wholeRingClaim is how many messages it takes in all on one ring, if all begin at once.
+// wholeRingClaim returns a claim on all messages on one random ring, if all nodes begin at once.
 func wholeRingClaim(says string, cost func(nodes.Config) row.ElectionCost) row.Claim {
 	return row.Claim{Figure: row.MessagesPerElection, Source: says,
 		Options:  map[string]string{"ids": "random:1"},
@@ -73,7 +74,7 @@ func wholeRingClaim(says string, cost func(nodes.Config) row.ElectionCost) row.C
 		Election: &row.Trial{Initiators: "all", Lasts: time.Second}}
 }
 
-// deadLeaderClaim is how many messages it takes if the highest is dead and the lowest campaigns.
+// deadLeaderClaim returns a claim on all messages if the highest node is dead and the lowest campaigns.
 func deadLeaderClaim(says, detector string, cost func(n int) int) row.Claim {
 	return row.Claim{Figure: row.MessagesPerElection, Source: says,
 		Value: func(c nodes.Config) row.Range { return row.Exactly(float64(cost(c.N))) },
@@ -81,18 +82,18 @@ func deadLeaderClaim(says, detector string, cost func(n int) int) row.Claim {
 			Down: func(c nodes.Config) []nodes.ID { return []nodes.ID{nodes.ID(c.N - 1)} }}}
 }
 
-// itaiClaim is how many rounds an election takes on average if nodes draw from k identities. The PRISM model
+// itaiClaim returns a claim on the mean number of rounds if nodes draw from k identities. The PRISM model
 // checker's case study has N=3 to 6 and K=2 to 8; these are its figures, by the same formula.
 func itaiClaim(k int) row.Claim {
 	return row.Claim{Figure: row.RoundsPerElection, Within: row.Mean, Sizes: []int{3, 4, 5, 6},
-		Source:  fmt.Sprintf("K^N over how many of the draws have a unique one, K=%d", k),
+		Source:  fmt.Sprintf("K^N over the number of draws with a unique identity, K=%d", k),
 		Options: map[string]string{drawsOption.Name: fmt.Sprint(k)},
 		Value:   func(c nodes.Config) row.Range { return row.Exactly(1 / uniqueShare(c.N, k)) },
 		Election: &row.Trial{Runs: 1000, Lasts: time.Second,
 			Per: func(c nodes.Config) float64 { return float64(c.N * (c.N - 1)) }}}
 }
 
-// uniqueShare returns the probability that of n draws from 1 to k one is unlike all others.
+// uniqueShare returns the probability that some value occurs once in n draws from 1 to k.
 func uniqueShare(n, k int) float64 {
 	draws, unique, all := make([]int, n), 0, 0
 	for {

@@ -7,16 +7,16 @@ import (
 	"turnstile/nodes/row"
 )
 
-// These are how many messages elections take on rings, the announcement of the leader included, which takes
-// one for each node: by the order in which the identities stand, if all begin at once, and at most.
+// How many messages an election takes on a ring: for given identities if all begin at once, and at most. The
+// announcement of the leader counts, one message for each node.
 
-// ringCosts returns how many messages an election takes on a ring, by what it takes if all begin at once on a
-// ring of these identities, and at most on one of so many nodes, both without the announcement.
+// ringCosts returns the messages of an election on a ring. atOnce returns them for given identities if all
+// begin at once, and most the maximum for n nodes, both without the announcement.
 func ringCosts(atOnce func(ids []uint32) int, most func(n int) int) func(nodes.Config) row.ElectionCost {
 	return func(c nodes.Config) row.ElectionCost {
 		if c.N == 1 {
-			return row.ElectionCost{} // what it sends to itself is no message
-		}
+			return row.ElectionCost{} // messages to itself do not count
+		} // messages to itself do not count
 		ids, _ := identities(c.N, c.Value(idsOption)) // the option is valid
 		return row.ElectionCost{AtOnce: atOnce(ids) + c.N, Most: most(c.N) + c.N}
 	}
@@ -34,14 +34,13 @@ var (
 // sinclairMost is 8N + 8 N lg N (Hirschberg and Sinclair 1980).
 func sinclairMost(n int) int { return 8*n + 8*int(math.Ceil(float64(n)*math.Log2(float64(n)))) }
 
-// franklinMost is 2N floor(lg N) + 2N (Franklin 1982; his 3N have the announcement).
+// franklinMost is 2N floor(lg N) + 2N (Franklin 1982; his 3N include the announcement).
 func franklinMost(n int) int { return 2*n*floorLog(n) + 2*n }
 
 // dolevMost is 2N floor(lg N) + N (Dolev, Klawe and Rodeh 1982, the basic form).
 func dolevMost(n int) int { return 2*n*floorLog(n) + n }
 
-// changRobertsMessages: an identity goes on until it comes to a higher one, and the highest all the way
-// round.
+// changRobertsMessages: an identity goes on to the next higher one, and the highest all the way round.
 func changRobertsMessages(ids []uint32) (sent int) {
 	for at := range ids {
 		sent += toHigherOne(ids, at, 1)
@@ -49,8 +48,8 @@ func changRobertsMessages(ids []uint32) (sent int) {
 	return sent
 }
 
-// toHigherOne returns how many hops it is to the next higher identity in a direction, 1 or -1; from the
-// highest, all the way round.
+// toHigherOne returns the hops to the next higher identity in a direction, 1 or -1; from the highest, all
+// the way round.
 func toHigherOne(ids []uint32, at, direction int) int {
 	n := len(ids)
 	for hops := 1; hops < n; hops++ {
@@ -61,9 +60,9 @@ func toHigherOne(ids []uint32, at, direction int) int {
 	return n
 }
 
-// sinclairMessages: in each phase, probes of the candidates that are left go a distance both ways, or to the
-// first higher node. Replies come back from there to those who meet none on their way, and a candidate with
-// both goes on, twice as far.
+// sinclairMessages: in each phase, the remaining candidates send probes some distance both ways, or to the
+// first higher node. A probe that meets no higher node is answered, and a candidate with both replies goes
+// on, twice as far.
 func sinclairMessages(ids []uint32) (sent int) {
 	reach := make([][2]int, len(ids))
 	for at := range ids {
@@ -87,8 +86,8 @@ func sinclairMessages(ids []uint32) (sent int) {
 	}
 }
 
-// franklinMessages: in each round, what the candidates send goes over each link once in each direction, and
-// those remain that are higher than the candidates on both sides. In the last round there is one.
+// franklinMessages: in each round, the candidates' identities take each link once in each direction. A
+// candidate remains if it is higher than the candidates on both sides. The last round has one.
 func franklinMessages(ids []uint32) (sent int) {
 	for left := ids; ; {
 		sent += 2 * len(ids)
@@ -106,9 +105,9 @@ func franklinMessages(ids []uint32) (sent int) {
 	}
 }
 
-// dolevMessages: in each half of a round, what the candidates send goes over each link once. Those remain
-// whose neighbour before them has a higher value than they and the one before that, and take that value. The
-// last round has one candidate, and ends after its first half, when its value has come all the way round.
+// dolevMessages: in each half of a round, the candidates' values take each link once. A candidate remains if
+// the value before it is higher than its own and than the one before that; it takes that value. The last
+// round has one candidate, and ends after its first half, when its value has come all the way round.
 func dolevMessages(ids []uint32) (sent int) {
 	for left := ids; ; {
 		sent += len(ids)

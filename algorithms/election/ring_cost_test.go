@@ -107,7 +107,7 @@ func (m *mean) near(t testing.TB, what string, want float64) {
 }
 
 // The published bounds of the electors that take O(N log N) messages hold for all rings of up to six nodes,
-// for larger ones in some orders, and whoever campaigns.
+// for larger ones in some orders, and for any initiators.
 func TestRingsCostNoMoreThanIsPublished(t *testing.T) {
 	for _, test := range []struct {
 		row   *row.Row
@@ -195,7 +195,7 @@ func alternating(n int) []int {
 	return ids
 }
 
-// bitReversed has those that remain alternate in each round.
+// bitReversed is an order in which every other remaining candidate stays in each round.
 func bitReversed(n int) []int {
 	width := bits.Len(uint(n - 1))
 	var order, ids []int
@@ -239,8 +239,8 @@ func TestItaiRodehTakesThePublishedRounds(t *testing.T) {
 	}
 }
 
-// The form that keeps those who share the highest draw takes O(N log N) messages on average: no more than
-// Chang-Roberts' mean and an announcement for each round but a few.
+// The form that keeps the nodes which share the highest draw takes O(N log N) messages on average: no more
+// than Chang-Roberts' mean and an announcement for each round but a few.
 func TestItaiRodehAsyncCostsOrderNLogN(t *testing.T) {
 	for _, n := range []int{2, 4, 9, 16, 32, 64} {
 		h := clusterByHand(t, &itaiRodehAsyncRow, nodes.Config{N: n}, rng(uint64(n)))

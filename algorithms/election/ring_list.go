@@ -23,21 +23,21 @@ var ringListRow = row.Row{
 			{Zero: listResult{}, Broadcast: true}},
 		Options: []nodes.Option{idsOption, winsOption, listAnnounceOption, listWaitOption},
 		Detects: "heartbeat:period=50ms,timeout=250ms",
-		// A node that is up and is passed over goes on to believe what it did.
+		// A live node that is passed over keeps its old belief.
 		Safe: nodes.PerfectDetector,
 		Live: nodes.EventualDetector,
-		// The wait runs out, up to twice as long as it is, and then once more for a list that was on its way.
+		// The wait, drawn up to twice as long, and again for a list that was on its way.
 		Grace: func(c nodes.Config) time.Duration { return 6 * c.Duration(listWaitOption) },
 	},
 	Aliases: []string{"tanenbaum-ring"}, Family: "ring",
 	Source: "A. S. Tanenbaum and M. van Steen, Distributed Systems: Principles and Paradigms, 2nd " +
 		"edition, 2007, section 6.5.1; with ballots and a time limit of ours",
 	Summary: "A list goes round the ring, past nodes that seem dead, and each node adds itself; when " +
-		"it is back at its initiator, that announces the lowest or the highest.",
+		"it is back, its initiator announces the lowest or the highest.",
 	Elector: &row.Leadership{Wins: row.HighestWins, Partitions: []row.Partition{{Does: row.TwoLead,
 		Why: "each side skips the other as dead, and closes to a ring of its own"},
 		{Cuts: row.SomeLinks, Does: row.SeveralLead,
-			Why: "each node skips whom it does not reach, and closes a ring of its own"}},
+			Why: "each node skips nodes that it does not reach, and closes a ring of its own"}},
 		Rank: func(c nodes.Config, id nodes.ID) uint32 {
 			if rank := rankInRing(c, id); c.Value(winsOption) == "highest" {
 				return rank
@@ -46,17 +46,17 @@ var ringListRow = row.Row{
 		}},
 	Published: ringListClaims,
 	Faults: splitting("one leader per fragment: each side skips the other, and closes to a ring of its own",
-		under(recovers|breaks, "a node that seems dead after a cut of 300 ms is skipped, and hears late that "+
-			"it leads no more; two leaders are never to overlap (X)", "flapping-links"),
+		under(recovers|breaks, "a node that seems dead after a cut of 300 ms is skipped, and learns late that "+
+			"it leads no more; the row allows no overlap (X)", "flapping-links"),
 		under(recovers|breaks, "it is skipped as dead, and believes that it leads when it goes on (X), unless "+
-			"what has come meanwhile tells it at once (L)", "stopped-leader")),
+			"messages that came meanwhile tell it at once (L)", "stopped-leader")),
 }
 
 var (
 	winsOption = nodes.Option{Name: "wins", Values: []string{"highest", "lowest"}, Default: "highest",
 		Usage: "which identity leads"}
 	listAnnounceOption = nodes.Option{Name: "announce", Values: []string{"circulate", "multicast"},
-		Default: "circulate", Usage: "how the others learn who leads"}
+		Default: "circulate", Usage: "how the others learn the leader"}
 	listWaitOption = nodes.Option{Name: "wait", Default: "1s",
 		Usage: "how long a node waits for the end of an election: longer than it takes to find a failure, " +
 			"and than four times round the ring",
@@ -71,17 +71,17 @@ var (
 // ringList is the election of textbooks on a ring in which every node knows all others, so that it can pass
 // over its successor if that seems dead. Any number of lists may go round at once.
 //
-// A list that comes to a node that is on it already is complete: that is its initiator, or the first node
-// behind it if that has died, which begins anew. An announcement ends at the first that has had it.
+// A list is complete when it comes to a node that is on it. That is its initiator, or the first node behind
+// it if that has died, which begins anew. An announcement ends at the first node that has had it.
 //
-// Lists have ballots, numbers that nobody has used, the initiator's name second. A node that a list has
-// passed heeds no announcement of a lower ballot: a list that was closed before a crash, or before somebody
-// came back, names nobody leader once another has passed. And it leads no more. So no two lead as long as no
-// node is passed over that is up: the announcement of the higher ballot comes after its list has passed all.
+// Lists have ballots: unique numbers, ordered by epoch and then by initiator. A node that a list has passed
+// ignores announcements of lower ballots, and no longer leads. So a list that was closed before a crash, or
+// before a node came back, makes nobody leader once another has passed. So no two lead as long as no live
+// node is passed over: the announcement of the higher ballot comes after its list has passed all.
 //
-// What a node sent last is sent again to the next if the node that it went to seems dead now. If all that is
-// not enough, since a message was lost or a node forgot it in a crash, a new list goes out after wait.
-// A node that comes up again lets that time pass too: who still takes it for dead would pass it over.
+// If the receiver of its last message seems dead now, a node sends it again, to the next one. If that is not
+// enough, since a message was lost or a node forgot it in a crash, a new list goes out after wait. A node
+// that comes up again lets that time pass too: nodes that still take it for dead would pass it over.
 type ringList struct {
 	ids       string // see idsOption
 	ring      ring
@@ -90,25 +90,25 @@ type ringList struct {
 	wait      time.Duration
 
 	suspects nodes.Set
-	leftOut  nodes.Set // members of the list that it closed last that seemed dead by then
+	leftOut  nodes.Set // members of its latest closed list that seemed dead by then
 	leader   nodes.ID
 	ballot   listBallot // the highest that this node knows of
-	open     bool       // its election goes on
-	closed   listBallot // of the list of its own that came back last
-	to       nodes.ID   // where this node sent what it sent last
+	open     bool       // the election of ballot goes on
+	closed   listBallot // the latest of its own lists that came back
+	to       nodes.ID   // the receiver of its latest message
 	list     listElection
 	result   listCoordinator
 }
 
-// A listBallot tells elections apart, those too that an initiator has forgotten in a crash. That of the zero
-// Epoch is none.
+// A listBallot tells elections apart, even if their initiator has forgotten one in a crash. Epoch 0: no
+// ballot.
 type listBallot struct {
 	Epoch uint32
 	By    nodes.ID
-	Life  uint32 // of the lives of the initiator
+	Life  uint32 // the incarnation of the initiator
 }
 
-// A listMember is a node that is up. Life tells whether it has crashed since.
+// A listMember is a node on a list. Life shows whether it has crashed since.
 type listMember struct {
 	Node           nodes.ID
 	Identity, Life uint32
@@ -117,15 +117,15 @@ type listMember struct {
 type (
 	listElection struct {
 		Ballot  listBallot
-		Seen    listBallot // the highest that the members knew of
+		Seen    listBallot // the highest ballot that the members knew of
 		Members []listMember
 	}
 	listCoordinator struct {
 		Ballot, Seen listBallot
 		Leader       listMember
-		Told         []nodes.ID // who has had it
+		Told         []nodes.ID // nodes that have had it
 	}
-	// listResult is a listCoordinator for all at once.
+	// listResult is a listCoordinator that is sent to all at once.
 	listResult struct {
 		Ballot, Seen listBallot
 		Leader       listMember
@@ -139,8 +139,8 @@ func compareBallots(a, b listBallot) int {
 // Start implements nodes.Starter.
 func (l *ringList) Start(env *nodes.Env) { l.ring = ringOf(env, l.ids) }
 
-// Recover implements nodes.Recoverer: who trusts this node again holds an election, or, if nobody has noticed
-// that it was down, it does so itself, but not before the others have had time to.
+// Recover implements nodes.Recoverer: a node that trusts this one again holds an election. If nobody has
+// noticed that it was down, it does so itself, after the others have had time to.
 func (l *ringList) Recover(env *nodes.Env, _ nodes.Message) {
 	l.Start(env)
 	env.SetTimer(nodes.Timer{}, l.wait, 2*l.wait)
@@ -166,14 +166,14 @@ func (l *ringList) Suspect(env *nodes.Env, peer nodes.ID) {
 	}
 }
 
-// Trust implements nodes.Truster: a node that this one has passed over, or has left out, has to be heard.
+// Trust implements nodes.Truster: a node that was passed over, or left out, has to be heard.
 func (l *ringList) Trust(env *nodes.Env, peer nodes.ID) {
 	if l.suspects.Remove(peer) && (l.leftOut.Has(peer) || l.successor(env) == peer) {
 		l.elect(env)
 	}
 }
 
-// Timeout implements nodes.Timed: an election has not come to its end.
+// Timeout implements nodes.Timed: the election has not ended in time.
 func (l *ringList) Timeout(env *nodes.Env, _ nodes.Timer) { l.elect(env) }
 
 // successor returns the next node that seems to be up, which may be this one.
@@ -185,7 +185,7 @@ func (l *ringList) successor(env *nodes.Env) nodes.ID {
 	return id
 }
 
-// pass sends a message on.
+// pass sends a message to the next node that seems to be up.
 func (l *ringList) pass(env *nodes.Env, m nodes.Message) {
 	l.to = l.successor(env)
 	env.Send(l.to, m)
@@ -235,11 +235,11 @@ func (l *ringList) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 	}
 }
 
-// close ends an election: all that are up are on its list. Only its initiator may say who leads, and once, so
-// that a ballot has one leader; who finds the list of another that is gone begins anew.
+// close ends an election: all live nodes are on its list. Only its initiator may name the leader, and only
+// once, so that a ballot has one leader. A node that finds the list of a lost initiator begins anew.
 func (l *ringList) close(env *nodes.Env, m listElection) {
 	switch mine := m.Ballot.By == env.Self() && m.Ballot.Life == env.Incarnation(); {
-	case !mine, compareBallots(m.Seen, l.ballot) > 0: // its initiator is gone, or others are further
+	case !mine, compareBallots(m.Seen, l.ballot) > 0: // its initiator is gone, or there is a higher ballot
 		if l.open && m.Ballot == l.ballot {
 			l.ballot.Epoch = m.Seen.Epoch
 			l.elect(env)
@@ -267,7 +267,7 @@ func (l *ringList) close(env *nodes.Env, m listElection) {
 	l.announce(env, listCoordinator{Ballot: m.Ballot, Seen: m.Seen, Leader: leader})
 }
 
-// announce takes note of a result and sends it on, unless it has been here.
+// announce records a result and sends it on, unless this node has had it.
 func (l *ringList) announce(env *nodes.Env, m listCoordinator) {
 	if slices.Contains(m.Told, env.Self()) {
 		return
@@ -280,7 +280,7 @@ func (l *ringList) announce(env *nodes.Env, m listCoordinator) {
 	l.settle(env, listResult{m.Ballot, m.Seen, m.Leader})
 }
 
-// settle takes note of a result, unless this node, or one on the list, knows of a higher ballot.
+// settle accepts a result, unless this node, or one on the list, knows of a higher ballot.
 func (l *ringList) settle(env *nodes.Env, m listResult) {
 	order, leader := compareBallots(m.Ballot, l.ballot), m.Leader
 	if order < 0 || compareBallots(m.Seen, m.Ballot) > 0 {
@@ -289,8 +289,8 @@ func (l *ringList) settle(env *nodes.Env, m listResult) {
 	l.ballot, l.open = m.Ballot, false
 	gone := l.suspects.Has(leader.Node) || leader.Node == env.Self() && leader.Life != env.Incarnation()
 	if gone || order > 0 {
-		// It has died since, it seems, or this node was not on that list. It does not begin anew at once: as
-		// long as two suspect different nodes that would have no end.
+		// The leader seems to have died since, or this node was not on that list. It does not begin anew at
+		// once: while two nodes suspect different ones that would not end.
 		env.SetTimer(nodes.Timer{}, l.wait, 2*l.wait)
 	} else {
 		env.StopTimer(nodes.Timer{})
@@ -301,7 +301,7 @@ func (l *ringList) settle(env *nodes.Env, m listResult) {
 	l.follow(env, leader.Node)
 }
 
-// follow takes note of who leads.
+// follow records the leader.
 func (l *ringList) follow(env *nodes.Env, leader nodes.ID) {
 	if leader != l.leader {
 		l.leader = leader

@@ -75,7 +75,7 @@ func TestRingListMutantsAreCaught(t *testing.T) {
 	}
 }
 
-// Unless who is trusted again is heard, a partition is never over.
+// Unless a node that is trusted again is heard, a partition is never over.
 func TestRingListHearsWhoIsBack(t *testing.T) {
 	s := scenario{config: nodes.Config{N: 5}, duration: 15 * time.Second,
 		row:    rowtest.Rebuilt(&ringListRow, func(m ringList) nodes.Machine { return &listForgetsBack{m} }),

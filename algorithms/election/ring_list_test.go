@@ -39,7 +39,7 @@ func TestRingListCostsWhatIsPublished(t *testing.T) {
 			h.rest()
 			want := map[string]int{"election": k * (n - 1), "coordinator": k * (n - 1)}
 			if n == 2 {
-				want = nil // who is alone sends nothing
+				want = nil // a single node sends nothing
 			}
 			h.sentOf(t, fmt.Sprintf("n=%d, %d campaign", n, k), want)
 			if h.agreed() != last-1 || h.wrong != "" {
@@ -113,7 +113,7 @@ func TestAListWithoutItsInitiator(t *testing.T) {
 // random order; then all is told, and all timers run out that still run.
 func (h *byHand) shake(r *rand.Rand, crashes, campaigns int) {
 	n := h.stack.N()
-	suspects := make([][]bool, n) // who suspects whom
+	suspects := make([][]bool, n) // by node and suspected peer
 	for id := range suspects {
 		suspects[id] = make([]bool, n)
 	}
@@ -173,7 +173,7 @@ func (h *byHand) shake(r *rand.Rand, crashes, campaigns int) {
 	}
 }
 
-// No two lead as long as nobody is taken for dead who is not, and all agree when all has been told.
+// No two lead as long as no live node is taken for dead, and all agree when all has been told.
 func TestRingListElectsOneLeader(t *testing.T) {
 	for _, announce := range []string{"circulate", "multicast"} {
 		for seed := range soak.Pick[uint64](300, 800, 200_000) {
@@ -204,7 +204,7 @@ func (h *byHand) listFault() string {
 	if h.wrong != "" || h.runaway {
 		return h.fault()
 	}
-	silent := true // nobody who is up has heard of an election
+	silent := true // no live node has heard of an election
 	ids, _ := identities(h.stack.N(), h.stack.Instances()[0].Config.Value(idsOption))
 	best := -1
 	for id := range h.up {
@@ -224,8 +224,8 @@ func (h *byHand) listFault() string {
 	return ""
 }
 
-// On virtual time: whoever leads crashes again and again, and its successor is found in less than a second;
-// it takes over again when it is back.
+// On virtual time: the leader crashes again and again, and its successor is found in less than a second; it
+// takes over again when it is back.
 func TestRingListSurvivesItsLeaders(t *testing.T) {
 	for _, n := range []int{2, 3, 5, 9, 32} {
 		s := scenario{row: &ringListRow, config: nodes.Config{N: n}, initiators: workload.LowestInitiates,
@@ -251,8 +251,8 @@ func TestRingListSurvivesItsLeaders(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong that it does not rest on, all agree in the end; and no two lead if nobody is taken for
-// dead who is up, as heartbeats do with a node that stands still.
+// Under any faults that it tolerates, all agree in the end. No two lead unless a live node is taken for
+// dead, as heartbeats do with a node that stands still.
 func TestRingListInStorms(t *testing.T) {
 	for _, n := range []int{3, 5, 8} {
 		for seed := range soak.Pick[uint64](3, 10, 1000) {

@@ -97,8 +97,8 @@ var troubles = []struct {
 	{trouble{reordering: true, amnesia: true}, nodes.FIFO | nodes.NoCrash | nodes.NoAmnesia},
 }
 
-// Under whatever a row's safety does not rest on no two lead, and under what its progress does not rest on
-// either all agree in the end. And each row needs what it says.
+// If only assumptions break that a row's safety does not need, no two lead; if its progress does not need
+// them either, all agree in the end. And each row needs its assumptions.
 func TestRingsElectOneLeader(t *testing.T) {
 	const most = 200_000 // which make soak tries
 	rare := soak.Pick[uint64](1000, 4000, most)

@@ -143,7 +143,7 @@ func (o *outcome) messages() (all uint64) {
 	return all
 }
 
-// leader returns whom all nodes that are up agreed on at the end; None: they did not agree.
+// leader returns the leader on which all live nodes agreed at the end; None: they did not agree.
 func (o *outcome) leader() nodes.ID {
 	if last := o.AgreedAtEnd(); last != nil {
 		return last.Leader
@@ -184,7 +184,7 @@ func TestOptionsAreRefused(t *testing.T) {
 		{&bullyMajorityRow, 5, "lapse=250ms answer=200ms", "take 400ms or more"},
 		{&bullySecondNetworkRow, 5, "lapse=250ms answer=200ms", ""}, // it has no effect
 		{&bullySharedDiskRow, 5, "lock=500ms answer=200ms", "take 800ms or more"},
-		{&raftRow, 3, "election-timeout=soon-later", "is no range of times"},
+		{&raftRow, 3, "election-timeout=soon-later", "is not a range of times"},
 		{&raftRow, 3, "election-timeout=150-300", "did you mean 150ms?"},
 		{&raftRow, 3, "election-timeout=300ms-150ms", "the wrong way round: write 150ms-300ms"},
 		{&raftRow, 3, "election-timeout=150ms-150ms", "leaves nothing to chance"},
@@ -199,7 +199,7 @@ func TestOptionsAreRefused(t *testing.T) {
 		{&changRobertsRow, 3, "ids=0,1", "2 identities for 3 nodes"},
 		{&changRobertsRow, 3, "ids=0,1,x", "is neither increasing, decreasing, random:SEED nor a list"},
 		{&changRobertsRow, 3, "ids=random", "did you mean random:1?"},
-		{&changRobertsRow, 3, "ids=random:x", `"x" is no seed`},
+		{&changRobertsRow, 3, "ids=random:x", `"x" is not a seed`},
 		{&itaiRodehRow, 1, "draws=1", ""},
 		{&itaiRodehRow, 2, "draws=1", "draws:"},
 		{&itaiRodehRow, 3, "draws=two", "draws:"},

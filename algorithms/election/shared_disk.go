@@ -6,12 +6,12 @@ import (
 	"turnstile/nodes"
 )
 
-// sharedDisk is a disk that all nodes can reach, unless a plan cuts them off: a server, which holds one file
-// with a lock. It stands for a device that does one thing at a time and loses nothing that it has answered.
+// sharedDisk is a disk that all nodes can reach, unless a plan cuts them off: a server with one file and a
+// lock. It stands for a device that does one thing at a time and loses nothing that it has answered.
 //
-// The lock has an owner and a term, which is one more than that of the owner before. It lasts for lockOption
-// after the latest heartbeat that its owner wrote, by the disk's own clock; from then on another may take it.
-// What the disk has saved it still has after a crash; the owner then has the whole time again.
+// The lock has an owner and a term, which rises whenever a node takes the lock. It lasts for lockOption
+// after its owner's latest heartbeat, by the disk's own clock; then another node may take it. The disk keeps
+// its state over a crash; the owner then has the whole time again.
 type sharedDisk struct {
 	lasts time.Duration
 	owner nodes.ID // nodes.None: the lock is free
@@ -24,25 +24,25 @@ func newSharedDisk(c nodes.Config) *sharedDisk {
 
 // The messages to and from the disk.
 type (
-	diskRead struct{} // who owns the lock?
-	// The sender takes the lock if it is free, or the sender's from before a crash, and nobody has taken it
-	// since it was read in Term. So a copy of it changes nothing.
+	diskRead struct{} // which node owns the lock?
+	// The sender takes the lock if it is free, or was the sender's before a crash, and if nobody has taken it
+	// since the sender read Term. So a copy of the message changes nothing.
 	diskLock  struct{ Term uint64 }
 	diskWrite struct { // the owner's heartbeat
 		Term  uint64
 		Round uint32
 	}
-	diskWritten struct { // it was written
+	diskWritten struct { // answers a diskWrite
 		Term  uint64
 		Round uint32
 	}
-	diskState struct { // the answer to all else; the disk saves it, and nodes what they know of it
+	diskState struct { // the answer to all else; also what the disk and the nodes save
 		Owner nodes.ID
 		Term  uint64
 	}
 )
 
-// diskExpiry is when the lock is free again.
+// diskExpiry frees the lock.
 var diskExpiry = nodes.Timer{}
 
 // Recover implements nodes.Recoverer.
@@ -61,7 +61,7 @@ func (d *sharedDisk) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 			break
 		}
 		d.owner = from
-		d.term++ // also of one that had the lock
+		d.term++ // also if the sender had the lock
 		env.Save(diskState{d.owner, d.term})
 		env.SetTimer(diskExpiry, d.lasts, d.lasts)
 	case diskWrite:

@@ -1,8 +1,8 @@
 // Package election holds the algorithms of leader election: a file for each, with its row on top, and the
 // table of them all.
 //
-// A node that begins an election, or learns that its leader is gone, says so by Elect(None). Only what a node
-// says of itself makes it a leader: Elect(Self). To add an algorithm, write its file and list its row here.
+// A node that begins an election, or learns that its leader is gone, calls Elect(None). A node becomes
+// leader only by calling Elect(Self). To add an algorithm, write its file and list its row here.
 package election
 
 import "turnstile/nodes/row"

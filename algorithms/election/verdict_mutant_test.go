@@ -92,13 +92,13 @@ func (o *efficientBeats) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 	}
 }
 
-// A judgedMutant is a row with one rule changed, which the verdict of a simulated run convicts.
+// A judgedMutant is a row with one rule changed. The verdict of a simulated run finds it violated.
 type judgedMutant struct {
 	rule   string
 	row    *row.Row // that is changed
 	mutant *row.Row
 	in     scenario // where it shows
-	says   string   // of the finding that convicts it
+	says   string   // text of the finding
 	check  string
 	below  bool // it sends fewer messages than are published as the most
 }
@@ -140,9 +140,9 @@ func judgedMutants(t testing.TB) []judgedMutant {
 	}
 }
 
-// What a row promises of its messages and of how long its leaders stay, the verdict of a run holds it to:
-// each of these is convicted, and the row itself, in the same run, is not.
-func TestMutantsAreConvictedByTheVerdict(t *testing.T) {
+// The verdict of a run checks what a row promises of its messages and of how long its leaders stay: each of
+// these is found violated, and the row itself, in the same run, is valid.
+func TestMutantsAreFoundByTheVerdict(t *testing.T) {
 	for _, m := range judgedMutants(t) {
 		t.Run(m.row.Name+"/"+m.rule, func(t *testing.T) {
 			finding := func(row *row.Row) (check.Finding, int) {

@@ -18,35 +18,35 @@ var agrawalRow = row.Row{
 		Messages: append(slices.Clone(maekawaRow.Messages), nodes.MessageKind{Zero: arbiterVote{}}),
 		Options:  []nodes.Option{retryOfVotes},
 		Detects:  "heartbeat",
-		// A vote is taken from whoever is suspected, who is to be down: else two may be inside. Fence numbers would
-		// not help. An arbiter could number what it lends, and who enters could take a number above those of its
-		// quorum; but whoever has had its vote taken away tells nobody under which number it is inside, so
-		// another, whose quorum has only that arbiter in common with its own, might take a lower one. Telling all
+		// A suspected node loses the votes that it has, so it must be down: otherwise two may be inside. Fence
+		// numbers would not help. An arbiter could number its loans, and a node could enter with a number
+		// above the numbers of its quorum. But a node that has lost its vote tells nobody the number under which it
+		// is inside. Another, whose quorum shares only that arbiter, might take a lower one. Telling all
 		// arbiters before one enters would cost two messages more for each.
 		Safe: nodes.NoAmnesia | nodes.PerfectDetector,
-		// It goes on while the nodes that are up contain a quorum: whichever nodes are down, if they are fewer than
-		// the paths have members; and if more are, it depends on which. Losses cost it time.
+		// It goes on while the live nodes contain a quorum. They do if fewer nodes are down than a path has
+		// members; otherwise it depends on which. Losses cost it time.
 		Live: nodes.NoCrash,
-		// Two waits, of 5/4 of the retry each, make up for whatever was lost, beside the time of the detector. By
-		// the first, whoever waits has asked anew all whom it has asked: what it was lent it knows, what it gave
-		// back has come back, and every arbiter knows its request. By the second, an arbiter knows whether the
-		// request that has its vote is over. All nodes wait at once. From then on nothing is missing, and entries
-		// follow each other as without faults. Six more waits are for safety: who was suspected wrongly, and has
-		// lost a vote that it believes to have, keeps that belief until it has entered or given the vote back,
-		// which no timer bounds.
+		// Two waits, of up to 5/4 of the retry, make up for losses, beside the time of the detector. By the
+		// first, each waiting node has asked all its arbiters anew: it knows which votes it was lent, votes
+		// given back have come back, and every arbiter knows its request. By the second, an arbiter knows
+		// whether the request that has its vote is over. All nodes wait at once. From then on nothing is
+		// missing, and entries follow each other as without faults. Six more waits are for safety. A node that
+		// was suspected wrongly, and has lost a vote that it believes to have, keeps that belief until it has
+		// entered or given the vote back, which no timer bounds.
 		Grace: func(c nodes.Config) time.Duration { return 8 * (c.Duration(retryOption) * 5 / 4) },
 	},
 	Aliases: []string{"tree-quorum", "agrawal"}, Family: "quorum",
 	Source: "Agrawal and El Abbadi, An efficient and fault-tolerant solution for distributed mutual " +
 		"exclusion, ACM TOCS 9(1), 1991; votes as Sanders, ACM TOCS 5(3), 1987",
-	Summary: "A node asks a path of a tree, from the root to a leaf, for their votes; whoever is suspected " +
+	Summary: "A node asks a path of a tree, from the root to a leaf, for their votes; a suspected node " +
 		"is replaced by paths from both children, and loses the votes that it has.",
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
 			least, most := remoteMembers(c.N)
-			// Of each member: REQUEST, LOCKED and RELEASE; FAILED or INQUIRE, of which a request brings about one at
-			// most, when it arrives; RELINQUISH, one for an INQUIRE at most, and the LOCKED that follows it. What is
-			// sent again is left out; the answers to it are sent again too.
+			// For each member: REQUEST, LOCKED and RELEASE; at most one FAILED or INQUIRE, when the request
+			// arrives; at most one RELINQUISH for an INQUIRE, and the LOCKED that follows it. Messages sent
+			// again, and their answers, do not count.
 			alone, contended := row.Between(3*least, 3*most), row.Between(3*least, 6*most)
 			return row.Cost{
 				Formula:    "3(K-1) to 6(K-1)",
@@ -59,7 +59,7 @@ var agrawalRow = row.Row{
 		},
 		Symbols: []row.Symbol{{Name: "K", Says: "nodes on the longest path from the root to a leaf",
 			Value: func(c nodes.Config) int { return bits.Len(uint(c.N)) }}},
-		// Who waits for long asks again and is answered again: so these are bounds.
+		// A node that waits long asks again and is answered again: so these are bounds.
 		Identities: []row.Identity{
 			eachMember("request"), eachMember("release"), eachMember("locked"),
 			counts("locked <= request + relinquish"),
@@ -90,12 +90,11 @@ var agrawalRow = row.Row{
 	},
 }
 
-// retryOfVotes takes into account that a node may be passed over: nothing bounds how often, and twice by
-// each other node is rare.
+// retryOfVotes allows for other nodes that come first: nothing bounds how often, and twice for each is rare.
 var retryOfVotes = retryFor("2N(2T+hold)",
 	func(c nodes.Config, d nodes.Delays) time.Duration { return 2 * queued(c, d) })
 
-// eachMember is the identity of a kind that goes to or comes from each member of a quorum in each entry.
+// eachMember is the identity of a kind that each member of a quorum sends or gets in each entry.
 func eachMember(kind string) row.Identity {
 	return row.Identity{
 		Says: kind + " >= members of the smallest path, but for itself, times entries",
@@ -106,7 +105,7 @@ func eachMember(kind string) row.Identity {
 	}
 }
 
-// remoteMembers returns how many other nodes a node asks, at least and at most, while nobody is suspected.
+// remoteMembers returns the least and most other nodes that a node asks while nobody is suspected.
 func remoteMembers(n int) (least, most float64) {
 	least = math.Inf(1)
 	for id := range nodes.ID(n) {
@@ -121,27 +120,28 @@ func remoteMembers(n int) (least, most float64) {
 // agrawal is the algorithm of D. Agrawal and A. El Abbadi, "An efficient and fault-tolerant solution for
 // distributed mutual exclusion", ACM TOCS 9(1), 1991.
 //
-// The nodes form a binary tree, a heap. A quorum is the nodes of a path from the root to a leaf; in place of
-// a node that is not a leaf there may be paths to leaves from both of its children. (A node with one child
-// adds nothing to what that has, and is left out.) Each node asks the path that it is on itself, and goes
-// round whom its failure detector suspects. There is no substitute for a leaf: it waits, or takes another
+// The nodes form a binary tree, a heap. A quorum is the nodes of a path from the root to a leaf; paths to
+// leaves from both of its children may replace a node that is not a leaf. (A node with one child adds
+// nothing to the quorums of that, and is left out.) Each node asks the path that it is on itself, and goes
+// round nodes that its failure detector suspects. A leaf has no substitute: the node waits, or takes another
 // path. Votes are lent, inquired about and given back as in Maekawa's algorithm.
 //
-// Any two quorums meet, whoever suspects whom: of two quorums below a node, either both have the node or one
-// has paths from both children, of which the other has one, and by induction those meet. Hence mutual
-// exclusion: an arbiter lends its vote to one at a time, and knows after a crash to whom.
+// Any two quorums meet, for any suspicions. Take two quorums below a node. Either both have the node, or one
+// has paths from both children. The other has a path from one of them, and by induction these two meet.
+// Hence mutual exclusion: an arbiter lends its vote to one at a time, and remembers the borrower over a
+// crash.
 //
-// The paper leaves open what becomes of a vote that was lent to a node that crashed. Here the arbiter
-// takes it back when it suspects the node, and takes no request of it until it trusts it again. If nobody
-// noticed the crash, the vote is still lent to a request that is over; and so it is after the loss of a
-// RELEASE. Who waits asks again from time to time, which makes up for losses: an arbiter answers as it has
-// before, and asks its borrower, whose request may be over. A node that gets LOCKED or INQUIRE for a request
-// that is over sends RELEASE again.
+// The paper leaves open what becomes of a vote that was lent to a node that crashed. Here the arbiter takes
+// it back when it suspects the node, and takes no request of it until it trusts it again. If nobody noticed
+// the crash, the vote is still lent to a request that is over; the same holds after the loss of a RELEASE. A
+// waiting node asks again from time to time, which makes up for losses: an arbiter answers as before, and
+// asks its borrower, whose request may be over. A node that gets LOCKED or INQUIRE for a request that is
+// over sends RELEASE again.
 type agrawal struct {
 	maekawa
 	retry     time.Duration
 	suspected nodes.Set
-	over      []uint64 // by node: no request of it up to this clock goes on
+	over      []uint64 // by node: its requests up to this clock are over
 }
 
 func newAgrawal(c nodes.Config) *agrawal {
@@ -152,10 +152,10 @@ func newAgrawal(c nodes.Config) *agrawal {
 // waiting runs while a node waits.
 var waiting = nodes.Timer{}
 
-// Start does nothing: whom a node asks depends on whom it suspects.
+// Start does nothing: the quorum depends on suspicions.
 func (m *agrawal) Start(*nodes.Env) {}
 
-// Recover knows to whom the vote is lent, and stamps the next request higher than the last.
+// Recover restores the borrower of the vote, and stamps the next request higher than the last.
 func (m *agrawal) Recover(env *nodes.Env, saved nodes.Message) {
 	vote, _ := saved.(arbiterVote)
 	m.clock, m.voter.asked = vote.Asked, vote.Asked
@@ -177,8 +177,8 @@ func (m *agrawal) Release(env *nodes.Env) {
 	m.votes = m.votes[:0]
 }
 
-// ask asks those of a quorum that were not asked yet. If there is none without nodes that are suspected, it
-// waits until one is trusted again.
+// ask asks the members of a quorum that were not asked yet. If every quorum has a suspected node, it waits
+// until one is trusted again.
 func (m *agrawal) ask(env *nodes.Env, send func(nodes.ID, nodes.Message)) {
 	quorum, ok := pathOf(env.N(), 0, env.Self(), m.suspected)
 	if !ok {
@@ -194,9 +194,8 @@ func (m *agrawal) ask(env *nodes.Env, send func(nodes.ID, nodes.Message)) {
 	env.SetTimer(waiting, m.retry, m.retry+m.retry/4)
 }
 
-// Timeout asks those again whose votes are missing, even if it does without some that it has asked in the
-// place of a node that is back. The vote of such a one may be lent to us, and the LOCKED be lost: others
-// would wait for it.
+// Timeout asks all again whose votes are missing, also substitutes for a node that is back. A substitute's
+// vote may be lent to us and the LOCKED lost: others would wait for it.
 func (m *agrawal) Timeout(env *nodes.Env, _ nodes.Timer) {
 	for _, v := range m.votes {
 		if !v.Held && !m.suspected.Has(v.Arbiter) {
@@ -206,7 +205,7 @@ func (m *agrawal) Timeout(env *nodes.Env, _ nodes.Timer) {
 	env.SetTimer(waiting, m.retry, m.retry+m.retry/4)
 }
 
-// Suspect takes the vote back, forgets what the peer has asked, and asks others in its place.
+// Suspect takes the vote back from the peer, forgets its requests, and asks others in its place.
 func (m *agrawal) Suspect(env *nodes.Env, peer nodes.ID) {
 	m.suspected.Add(peer)
 	m.voter.end(env, stamp{math.MaxUint64, peer})
@@ -259,7 +258,7 @@ func (m *agrawal) requested(env *nodes.Env, s stamp) {
 	}
 	m.over[s.ID] = s.Clock - 1
 	a := &m.voter
-	a.end(env, s) // an earlier one of the node
+	a.end(env, s) // earlier requests of the node are over
 	waits := slices.Contains(a.queue, s)
 	switch {
 	case a.lent == s:
@@ -275,7 +274,7 @@ func (m *agrawal) requested(env *nodes.Env, s stamp) {
 	}
 }
 
-// locked takes a vote. The client enters once the votes that we have contain a quorum.
+// locked takes a vote. The client enters once our votes contain a quorum.
 func (m *agrawal) locked(env *nodes.Env, from nodes.ID, msg maekawaLocked) {
 	if msg.Clock != m.ours.Clock {
 		env.Resend(from, maekawaRelease{msg.Clock})
@@ -284,7 +283,7 @@ func (m *agrawal) locked(env *nodes.Env, from nodes.ID, msg maekawaLocked) {
 	v := &m.votes[slices.IndexFunc(m.votes, func(v maekawaVote) bool { return v.Arbiter == from })]
 	switch {
 	case msg.Serial == v.Serial && !v.Held:
-		env.Resend(from, maekawaRelinquish{v.Serial}) // we gave it back, which was lost
+		env.Resend(from, maekawaRelinquish{v.Serial}) // our RELINQUISH was lost
 		return
 	case msg.Serial <= v.Serial:
 		return // a copy
@@ -298,7 +297,7 @@ func (m *agrawal) locked(env *nodes.Env, from nodes.ID, msg maekawaLocked) {
 	m.yield(env)
 }
 
-// contain reports whether our votes contain a quorum of the tree below a node.
+// contain reports whether our votes contain a quorum of the tree below top.
 func (m *agrawal) contain(top, n nodes.ID) bool {
 	has := slices.ContainsFunc(m.votes, func(v maekawaVote) bool { return v.Arbiter == top && v.Held })
 	left, right := 2*top+1, 2*top+2
@@ -313,8 +312,9 @@ func (m *agrawal) contain(top, n nodes.ID) bool {
 	return has && m.contain(right, n)
 }
 
-// pathOf returns a path from top to a leaf of the tree of n nodes, through the node self if that is below
-// top, and otherwise to the left, with substitutes for those in down. It reports whether there is one.
+// pathOf returns a path from top to a leaf of the tree of n nodes, with substitutes for the nodes in down.
+// It goes through self if that is below top, and otherwise to the left. It returns false without such a
+// path.
 func pathOf(n int, top, self nodes.ID, down nodes.Set) (path nodes.Set, ok bool) {
 	left, right := 2*top+1, 2*top+2
 	switch {
@@ -348,15 +348,15 @@ func pathOf(n int, top, self nodes.ID, down nodes.Set) (path nodes.Set, ok bool)
 	return path, false
 }
 
-// arbiterVote is what an arbiter knows after a crash: to whom its vote is lent, how often it has been lent,
-// and the clock of its own latest request.
+// arbiterVote is what an arbiter saves: the borrower of its vote, how often it has been lent, and the clock
+// of its own latest request.
 type arbiterVote struct {
 	Lent          stamp
 	Serial, Asked uint64
 }
 
-// save saves the vote, if it is to outlive a crash. That a vote has come back need not be saved: its borrower
-// says so when it is asked.
+// save saves the vote, if it is to outlive a crash. A vote that has come back need not be saved: its
+// borrower says so when it is asked.
 func (a *arbiter) save(env *nodes.Env) {
 	if a.keeps {
 		env.Save(arbiterVote{a.lent, a.serial, a.asked})

@@ -111,8 +111,8 @@ func (m *agrawalBlank) Recover(env *nodes.Env, _ nodes.Message) {
 	m.agrawal.Recover(env, arbiterVote{})
 }
 
-// Any two quorums meet, whoever is suspected by whom, and there is one while fewer nodes are down than a path
-// has members.
+// Any two quorums meet, for any suspicions, and a quorum exists while fewer nodes are down than a path has
+// members.
 func TestPathsMeet(t *testing.T) {
 	for n := 1; n <= 9; n++ {
 		var quorums []nodes.Set
@@ -153,7 +153,7 @@ func TestPathsMeet(t *testing.T) {
 	}
 }
 
-// What lets a node in meets all else that does: of a set of votes and those that it lacks, one at most.
+// A set of votes and its complement do not both let a node in.
 func TestVotesThatLetInMeet(t *testing.T) {
 	for n := 1; n <= 12; n++ {
 		enough := func(mask int) bool {
@@ -171,7 +171,7 @@ func TestVotesThatLetInMeet(t *testing.T) {
 	}
 }
 
-// Crashes of fewer nodes than a path has members do not stop it, whatever these nodes are doing.
+// Crashes of fewer nodes than a path has members do not stop it, at any moment.
 func TestTreeGoesOnWithoutSome(t *testing.T) {
 	spec := agrawalRow
 	spec.Live &^= nodes.NoCrash // so that a stall is a failure
@@ -195,8 +195,8 @@ func TestTreeGoesOnWithoutSome(t *testing.T) {
 	}
 }
 
-// Whoever has asked a node in the place of another asks it again though the other is back: else the vote that
-// it does not know to have would be missing for ever.
+// A node that has asked a substitute asks it again though the original is back: otherwise the vote that it
+// does not know to have would be missing for ever.
 func TestReplacementsAreAskedAgain(t *testing.T) {
 	for rule, wrap := range map[string]func(agrawal) nodes.Machine{
 		"":                             func(m agrawal) nodes.Machine { return &m },

@@ -54,38 +54,38 @@ var backoffRow = row.Row{
 	Faults: beside(slices.Concat(
 		under(blocks, "every entry needs an answer of the dead node", "dead-idle", "dead-waiter", "dead-holder"),
 	), slices.Concat(
-		under(recovers, "whoever has not answered is asked again", "lost-reply"),
-		under(recovers, "whoever has not answered is asked again", losses...),
+		under(recovers, "a peer that has not answered is asked again", "lost-reply"),
+		under(recovers, "a peer that has not answered is asked again", losses...),
 		under(recovers, "an attempt waits for the answers of all, and is repeated until after the heal", cuts...),
 		under(recovers, "a node that comes up again answers, and its attempts name its incarnation, so that no "+
 			"answer to an earlier one counts", comebacks...),
-		under(recovers, "no node acts on silence but to ask again, so the others wait until it goes on",
+		under(recovers, "silence only makes a node ask again, so the others wait until it goes on",
 			"stopped-holder", "stopped-idle", "slow-node", "stalled-connection"),
-		under(recovers, "no node acts on silence but to ask again, so a late message is in time",
+		under(recovers, "silence only makes a node ask again, so a late message is in time",
 			"slow-links", "slow-network", "overtaking"),
 		under(recovers, "attempts are numbered, and answers name the attempt", "copies"),
-		under(recovers, "a clock that is wrong makes times to wait longer or shorter, and they are random anyway",
+		under(recovers, "a wrong clock makes waits longer or shorter, and they are random anyway",
 			"skewed-clocks"),
 	)),
 }
 
 var slotOption = nodes.Option{Name: "slot", Default: "2ms",
-	Usage: "the longest that a node waits after its first failed attempt; the double after each further one",
+	Usage: "longest wait after the first failed attempt; it doubles after each further one",
 	Check: func(_ nodes.Config, value string) error {
 		return row.CheckTime(value, time.Microsecond, time.Minute, "2ms")
 	},
-	// As the slot of Ethernet, it is to be longer than the time in which two attempts collide.
+	// As the slot of Ethernet, it is to be longer than the time within which two attempts collide.
 	Bound: &nodes.TimeoutBound{Answer: "2T",
 		Answers: func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message },
 		Suits:   func(_ nodes.Config, d nodes.Delays) time.Duration { return min(2*d.Message/4*5, time.Minute) }}}
 
-// mostDoublings is how often the time to wait is doubled at most, as in Ethernet: to 1024 slots.
+// mostDoublings bounds how often the wait doubles, as in Ethernet: up to 1024 slots.
 const mostDoublings = 10
 
 // backoff is contention for a shared medium, as stations of an Ethernet contend for it (R. M. Metcalfe and
-// D. R. Boggs, "Ethernet: distributed packet switching for local computer networks", CACM 19(7), 1976),
-// with messages in place of the wire: what is sent to all peers is what all stations hear (--multicast
-// makes it one publish), and a JAM is the collision.
+// D. R. Boggs, "Ethernet: distributed packet switching for local computer networks", CACM 19(7), 1976). A
+// message to all peers stands for what all stations hear (--multicast makes it one publish), and a JAM for
+// the collision.
 //
 // To enter, a node tells all peers of its attempt. A peer that neither tries nor is inside answers CLEAR;
 // one that does answers JAM, even if its own attempt is later. With CLEAR from all the node enters; with a
@@ -96,21 +96,20 @@ const mostDoublings = 10
 // within the limit is drawn. A station that senses a carrier waits until it ends; here it backs off, since
 // silence sends no message.
 //
-// Mutual exclusion holds because of any two nodes inside each would have had CLEAR of the other. A node
-// that answered CLEAR was not trying, so its own attempt began after that; and it answered an attempt that
-// had begun. So each attempt would have begun before the other. Answers name the attempt, and an attempt
-// the incarnation of the node, so no answer to an earlier one counts. That rests on nothing: no time, no
-// order.
+// Mutual exclusion: of two nodes inside, each would have had CLEAR of the other. A node that answers CLEAR
+// is not trying, so its own attempt begins after that; and the attempt that it answers has begun. So each
+// attempt would have begun before the other. Answers name the attempt, and an attempt the incarnation of the
+// node, so no answer to an earlier one counts. This assumes nothing of time or order.
 //
-// Progress is a matter of chance, and of no bound: the fewer others try, the likelier an attempt is the
-// only one, and the longer the failures, the fewer try. Who has just left tries again at once, while the
+// Progress is by chance, and has no bound: the fewer others try, the likelier an attempt is the only one,
+// and the longer the failures, the fewer try. A node that has just left tries again at once, while the
 // others wait for longer and longer: one node may enter many times in a row (the capture effect of
 // Ethernet).
 type backoff struct {
 	slot, retry time.Duration
 	number      uint64    // of our latest attempt
 	busy        bool      // we try or are inside
-	failed      uint32    // how many attempts of this request were given up
+	failed      uint32    // failed attempts of this request
 	awaiting    nodes.Set // the peers that have yet to answer our attempt
 }
 
@@ -157,7 +156,7 @@ func (b *backoff) Release(*nodes.Env) { b.busy = false }
 func (b *backoff) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
 	case backoffAttempt:
-		// While its own attempts fail, a node waits and does not try: it lets others in.
+		// Between its failed attempts a node does not try: it lets others in.
 		if b.busy {
 			env.Send(from, backoffJam(m))
 			return
@@ -169,7 +168,7 @@ func (b *backoff) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 			env.Grant()
 		}
 	case backoffJam:
-		// A JAM may answer a copy of an attempt, for which its sender has answered CLEAR; that one counts.
+		// A JAM may answer a copy of an attempt that its sender has answered with CLEAR; the CLEAR counts.
 		if b.ours(env, backoffAttempt(m)) && b.awaiting.Has(from) {
 			b.giveUp(env)
 		}
@@ -178,12 +177,12 @@ func (b *backoff) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// ours reports whether an answer is to the attempt that is open. Once it is given up nobody is awaited.
+// ours reports whether an answer is to our latest attempt. Once that is given up nobody is awaited.
 func (b *backoff) ours(env *nodes.Env, m backoffAttempt) bool {
 	return m.Life == env.Incarnation() && m.Number == b.number
 }
 
-// giveUp ends our attempt, after a collision, and has the next follow after a random time.
+// giveUp ends our attempt, after a collision. The next follows after a random time.
 func (b *backoff) giveUp(env *nodes.Env) {
 	env.StopTimer(missingAnswer)
 	b.busy = false
@@ -205,5 +204,5 @@ func (b *backoff) Timeout(env *nodes.Env, t nodes.Timer) {
 	}
 }
 
-// WaitsFor names those who have yet to answer; nobody, while the next attempt is put off.
+// WaitsFor names the peers that have yet to answer; none while the next attempt is put off.
 func (b *backoff) WaitsFor() nodes.Set { return b.awaiting.Clone() }

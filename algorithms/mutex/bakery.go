@@ -35,8 +35,8 @@ var bakeryRow = row.Row{
 		"and then until nobody has a lower one.",
 	Mutex: &row.Exclusion{
 		Cost: bakeryCost,
-		// Whoever takes a number once a node has its own takes a higher one: each peer enters once before it at
-		// most, with the number that it had by then, or was about to take.
+		// A peer that begins to take a number once a node has its own takes a higher one. So each peer enters
+		// at most once before the node, with a number that it had by then, or was about to take.
 		Bypass: ofStamps,
 		Identities: []row.Identity{
 			unranked(readsOfAll(3), readsOfAll(2)),
@@ -45,7 +45,7 @@ var bakeryRow = row.Row{
 		},
 	},
 	Published: append([]row.Claim{
-		{Figure: row.PublishesPerEntry, Source: "Jones: a broadcast reads those of all", Load: "sequential",
+		{Figure: row.PublishesPerEntry, Source: "Jones: a broadcast reads all", Load: "sequential",
 			Multicast: true, Value: formula(func(n float64) float64 { return 3 + 3*(n-1) })},
 		{Figure: row.ClientDelayHops, Source: "three reads of all, one after the other", Load: "sequential",
 			Sizes: nine, Value: exactly(6)},
@@ -70,28 +70,29 @@ var bakeryFaults = withoutTimeouts(
 		"beside it, which is outside its model then", "stopped-holder"),
 	under(blocks, "a read that is not answered is not sent again, and every entry needs one of each peer",
 		"lost-reply"),
-	under(recovers, "whatever the rate of a clock, a variable is read again in the end", "skewed-clocks"),
-	under(blocks, "a node that comes up again is outside, with its hand down and the number 0; but what was "+
-		"read of it while it was down is not answered", "each-in-turn", "restarts", "amnesia"),
+	under(recovers, "at any clock rate, a variable is read again in the end", "skewed-clocks"),
+	under(blocks, "a node that comes up again is outside, with its hand down and the number 0; but reads "+
+		"of it while it was down are not answered", "each-in-turn", "restarts", "amnesia"),
 	under(recovers|blocks, "as restarts (B), or nothing was read of it while it was down (L)", "empty-restarts"),
 )
 
-// bakery is the algorithm of L. Lamport, "A new solution of Dijkstra's concurrent programming problem",
-// CACM 17(8), 1974, over messages as D. W. Jones has it: each node serves its own two variables.
+// bakery is the algorithm of L. Lamport, "A new solution of Dijkstra's concurrent programming problem", CACM
+// 17(8), 1974, over messages as D. W. Jones describes it: each node serves its own two variables.
 //
-// To enter, a node raises its hand (choosing), takes a number that is higher by one than all it has read, and
-// lowers its hand. Of each peer it then waits until its hand is down, and after that until its number is 0 or
-// comes after ours: numbers order nodes, and of equal ones the IDs. To leave, it sets its number to 0.
+// To enter, a node raises its hand (choosing), takes a number one higher than all that it has read, and
+// lowers its hand. Then it waits for each peer until its hand is down, and after that until its number is 0
+// or comes after ours: the lower number comes first, and IDs break ties. To leave, it sets its number to 0.
 //
 // Mutual exclusion: once i has passed j, its number comes before any that j has until i leaves. Node i saw
 // j's hand down after it had taken its own number, and after that it saw j's number. If j still has the
-// number that i saw, that comes after i's. If it has taken another since, it raised its hand for that after i
-// saw it down, so it read i's number and took a higher one. Two inside would each come before the other.
+// number that i saw, that comes after i's. If it has taken another since, it raised its hand for that after
+// i saw it down, so it read i's number and took a higher one. If both were inside, each would come before
+// the other.
 //
-// What a node waits for it reads again after some time. It does so under one tag, since a peer may be passed
-// as soon as it was once seen as it must be. Of the peers ahead it asks the last alone: when that has left,
-// the others most often have as well, and all of them are read once more. The order in which peers are waited
-// for is free.
+// A waiting node reads again after some time. It does so under one tag, since a peer may be passed as soon
+// as it was once seen as it must be. It reads only the last of the peers ahead: when that has left, the
+// others most often have too, and all of them are read once more. The order in which peers are awaited is
+// free.
 //
 // A node that comes up again after a crash begins with its hand down and the number 0, as if it had left. It
 // reads everything anew, under tags that no earlier answer has.
@@ -103,10 +104,10 @@ type bakery struct {
 	merges register.Merges // the reads of others along trees
 	step   bakeryStep
 	most   uint64   // the highest number seen while choosing
-	peer   nodes.ID // one by one: the peer that is read; of all at once: None
-	asked  nodes.ID // the peer ahead that alone was read again; None: all were that are looked at
-	some   bool     // along a tree: those who were ahead were read again, and not all
-	ahead  []uint64 // by node: what keeps us waiting for it, its number or its raised hand; 0: nothing does
+	peer   nodes.ID // one by one: the peer that is read; None: all at once
+	asked  nodes.ID // the last peer ahead, if it alone was read again; None: all were
+	some   bool     // along a tree: only the known peers ahead were read again
+	ahead  []uint64 // by node: its number or raised hand that keeps us waiting; 0: none
 	lacks  bakeryRule
 	skipper
 }
@@ -116,8 +117,8 @@ type bakeryRule uint8
 
 const (
 	lacksNothing bakeryRule = iota
-	lacksHands              // no hand is raised, and none waited for
-	lacksTies               // nobody comes before us whose number is the same
+	lacksHands              // no hand is raised or awaited
+	lacksTies               // a peer with an equal number does not come before us
 )
 
 // The variables of a node.
@@ -133,8 +134,8 @@ const (
 	bakeryOutside bakeryStep = iota
 	bakeryPicks              // reads all numbers, its hand raised
 	bakeryHands              // waits until hands are down
-	bakeryWaits              // waits for those ahead
-	bakeryClaims             // says that it is first, with other priorities than that of numbers
+	bakeryWaits              // waits for the peers ahead
+	bakeryClaims             // claims to be first, if the priority is not that of numbers
 	bakeryInside
 )
 
@@ -180,7 +181,7 @@ func (b *bakery) Timeout(env *nodes.Env, t nodes.Timer) {
 	case t == bakeryRetry:
 		b.tryAgain(env)
 		return
-	case b.step == bakeryWaits && b.giveUp == 0: // otherwise the dead are to be found at once
+	case b.step == bakeryWaits && b.giveUp == 0: // with give-up, all are read, to find the dead at once
 		b.asked, b.some = b.last(), true
 		b.read(env, b.asked)
 	default:
@@ -201,7 +202,7 @@ func (b *bakery) begin(env *nodes.Env, step bakeryStep, peer nodes.ID) {
 	b.proceed(env)
 }
 
-// variable returns which variable the step is about.
+// variable returns the variable that the step reads.
 func (b *bakery) variable() uint32 {
 	if b.step == bakeryHands {
 		return bakeryChoosing
@@ -209,7 +210,7 @@ func (b *bakery) variable() uint32 {
 	return bakeryNumber
 }
 
-// see takes note of the value of a peer's variable.
+// see records the value of a peer's variable.
 func (b *bakery) see(env *nodes.Env, from nodes.ID, value uint64) {
 	switch b.step {
 	case bakeryPicks:
@@ -234,7 +235,7 @@ func (b *bakery) precedes(env *nodes.Env, number stamp) bool {
 	return number.before(ours)
 }
 
-// proceed goes on once all that was read has come.
+// proceed goes on once all answers have come.
 func (b *bakery) proceed(env *nodes.Env) {
 	awaited := b.client.Awaited()
 	if b.skipper.wait(env, awaited); awaited {
@@ -244,7 +245,7 @@ func (b *bakery) proceed(env *nodes.Env) {
 	case b.step == bakeryPicks:
 		b.pick(env)
 	case last == nodes.None && b.some && b.tree() != "":
-		b.readAll(env) // others may be ahead, behind those of whom it was told
+		b.readAll(env) // a merged value may hide others that are ahead
 	case last == nodes.None:
 		b.passed(env)
 	case b.asked != nodes.None && b.ahead[b.asked] == 0:
@@ -277,7 +278,7 @@ func (b *bakery) wait(env *nodes.Env, peer nodes.ID) {
 	b.begin(env, bakeryHands, peer)
 }
 
-// passed goes on once nobody that is looked at keeps us waiting.
+// passed goes on once no peer that was read keeps us waiting.
 func (b *bakery) passed(env *nodes.Env) {
 	if b.step == bakeryHands {
 		b.begin(env, bakeryWaits, b.peer)
@@ -293,7 +294,7 @@ func (b *bakery) passed(env *nodes.Env) {
 	env.Grant()
 }
 
-// last returns the peer that keeps us waiting and is the last of these; None: there is none.
+// last returns the last of the peers that keep us waiting, or None.
 func (b *bakery) last() nodes.ID {
 	last := stamp{ID: nodes.None}
 	for id, value := range b.ahead {
@@ -304,7 +305,7 @@ func (b *bakery) last() nodes.ID {
 	return last.ID
 }
 
-// readAhead reads all again that keep us waiting.
+// readAhead reads all peers again that keep us waiting.
 func (b *bakery) readAhead(env *nodes.Env) {
 	b.asked, b.some = nodes.None, true
 	for id, value := range b.ahead {
@@ -314,7 +315,7 @@ func (b *bakery) readAhead(env *nodes.Env) {
 	}
 }
 
-// WaitsFor names those who have yet to answer, and those ahead.
+// WaitsFor names the peers that have yet to answer, and the peers ahead.
 func (b *bakery) WaitsFor() nodes.Set {
 	all := b.client.WaitsFor()
 	for id, value := range b.ahead {
@@ -325,7 +326,7 @@ func (b *bakery) WaitsFor() nodes.Set {
 	return all
 }
 
-// Standing says which number the node has.
+// Standing tells the node's number.
 func (b *bakery) Standing() string {
 	switch b.step {
 	case bakeryPicks:

@@ -7,13 +7,13 @@ import (
 	"turnstile/nodes/row"
 )
 
-// Two forms of the bakery that are known to be broken. They are here to show what each rule of it is for, and
-// that the checks detect that it is missing.
+// Two broken forms of the bakery. They show what each of its rules is for, and that the checks detect when
+// it is missing.
 
-// bakery-no-choosing is the bakery in which no node raises its hand. It is not safe: a node may have read the
-// numbers of all and not have its own yet. Another takes the same number, sees nobody with a lower one, and
-// enters. Then the first has its number, finds the tie, which it wins by its ID, and enters as well. That
-// takes three nodes, or messages that overtake each other: between two, what answers the first node arrives
+// bakery-no-choosing is the bakery in which no node raises its hand. It is not safe. A node reads the
+// numbers of all and does not have its own yet. Another takes the same number, sees no lower one, and
+// enters. Then the first takes its number, wins the tie by its ID, and enters as well. That takes three
+// nodes, or messages that overtake each other: between two, the answer to the first node's read arrives
 // before the read of its number, which is sent later on the same link.
 var bakeryNoChoosingRow = row.Row{
 	Spec:    bakerySpec("bakery-no-choosing", lacksHands),
@@ -30,17 +30,17 @@ var bakeryNoChoosingRow = row.Row{
 	},
 	Flaw: &row.Flaw{Check: "exclusion", At: nodes.Config{N: 3}},
 	Faults: orBreaks(beside(slices.Concat(
-		under(recovers|starves|blocks, "nobody waits for a node that takes a number for ever (P, that node), and "+
-			"all wait for one that has its number and waits for ever (B); or nothing was lost (L)",
+		under(recovers|starves|blocks, "a node stuck while it takes a number stops only itself (P), and "+
+			"one stuck with its number stops all (B); or nothing was lost (L)",
 			"empty-restarts"),
-		under(starves|blocks, "nobody waits for a node that takes a number for ever (P, that node), and all wait "+
-			"for one that has its number and waits for ever (B)", "each-in-turn", "lost-reply", "restarts",
+		under(starves|blocks, "a node stuck while it takes a number stops only itself (P), and one stuck "+
+			"with its number stops all (B)", "each-in-turn", "lost-reply", "restarts",
 			"amnesia")),
 		bakeryFaults), "two nodes with the same number are both let in (X), without any fault"),
 }
 
-// bakery-ties is the bakery in which nodes do not agree how a tie is broken: each takes itself to be first.
-// It is not safe: two nodes that take the same number both enter.
+// bakery-ties is the bakery without a common rule for ties: each node takes itself to be first. It is not
+// safe: two nodes that take the same number both enter.
 var bakeryTiesRow = row.Row{
 	Spec:    bakerySpec("bakery-ties", lacksTies),
 	Aliases: []string{"no-tie-break"}, Family: "registers",
@@ -55,7 +55,7 @@ var bakeryTiesRow = row.Row{
 	Faults: orBreaks(bakeryFaults, "two nodes with the same number are both let in (X), without any fault"),
 }
 
-// bakerySpec returns what makes the machines of a form of the bakery that lacks a rule.
+// bakerySpec returns the Spec of a form of the bakery that lacks a rule.
 func bakerySpec(name string, lacks bakeryRule) nodes.Spec {
 	spec := bakeryRow.Spec
 	spec.Name, spec.Options = name, []nodes.Option{readsOption, rereadOption}
@@ -67,7 +67,7 @@ func bakerySpec(name string, lacks bakeryRule) nodes.Spec {
 	return spec
 }
 
-// orBreaks returns cells of an algorithm that may let in two by itself, whatever goes wrong besides.
+// orBreaks adds to each cell that the algorithm may let two in by itself.
 func orBreaks(cells []row.FaultCell, why string) []row.FaultCell {
 	cells = slices.Clone(cells)
 	for i := range cells {

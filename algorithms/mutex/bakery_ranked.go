@@ -10,7 +10,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// bakeryPriority is whose turn it is in the bakery.
+// bakeryPriority is the option --priority of the bakery.
 var bakeryPriority = nodes.Option{
 	Name:    priorityOption.Name,
 	Usage:   priorityOption.Usage,
@@ -25,7 +25,7 @@ var bakeryPriority = nodes.Option{
 	},
 }
 
-// bakeryCost is what an entry takes. Who claims to be first has read all twice.
+// bakeryCost is the cost of an entry. With a priority other than stamps a node reads all twice.
 func bakeryCost(c nodes.Config) row.Cost {
 	switch {
 	case priorityOf(c) != byStamp:
@@ -36,22 +36,21 @@ func bakeryCost(c nodes.Config) row.Cost {
 	return rereading("6(N-1), and 2 for each read again", 6*peers(c))
 }
 
-// bakeryRanked is the bakery with another priority than that of numbers, which D. W. Jones, notes of 22C:116,
-// University of Iowa, 2002, has apply as to Ricart and Agrawala's algorithm: "the same alternatives".
+// bakeryRanked is the bakery with a priority other than numbers. For Ricart and Agrawala's algorithm and for
+// this one, D. W. Jones, notes of 22C:116, University of Iowa, 2002, has "the same alternatives".
 //
-// With these rules alone two enter together. Nobody's variables tell whether it waits or is inside, and that
-// is no matter if who comes later takes a higher number. With other priorities it may come first: it finds
-// nobody before it, and enters beside a node that is inside.
+// With the rules of the bakery alone two would enter together. Variables do not tell whether a node waits or
+// is inside, which does no harm if later nodes take higher numbers. With other priorities a later node may
+// come first: it finds nobody before it, and enters beside a node that is inside.
 //
-// So there is one more rule here. Who finds nobody before it says so, by its variable, and reads those of all
-// once more; it enters when nobody else says that it is first. Of two inside, the one that said so last would
-// have read that the other did, which does so until it leaves. Of those that claim to be first, whoever reads
-// that another does which comes before it takes its claim back, and waits for that one. So the one that
-// comes before the others never takes it back, and enters. No hand is raised, since no node's number depends
-// on those of others.
+// So there is one more rule here. A node that finds nobody before it claims to be first, by its variable,
+// and reads all once more; it enters when no other node claims that. If two were inside, the later to claim
+// would have read the claim of the other, which stands until that leaves. A node that reads the claim of one
+// that comes before it withdraws its own, and waits for that one. So the first of the claiming nodes never
+// withdraws, and enters. No hand is raised, since no number depends on the numbers of others.
 //
-// Numbers are those of a ranking: they do not change while a node waits. A node that is outside still shows
-// the number that it left with, and who is inside has read those of all: so who left later has the higher
+// Numbers are ranking numbers: they do not change while a node waits. A node outside still shows the number
+// that it left with, and a node inside has read all of these: so a node that leaves later has the higher
 // one.
 type bakeryRanked struct {
 	ranking
@@ -60,7 +59,7 @@ type bakeryRanked struct {
 	client register.Client
 	ours   stamp // our request
 	step   bakeryStep
-	ahead  nodes.Set // who keeps us waiting, of those whose variable was read
+	ahead  nodes.Set // peers that were read and keep us waiting
 }
 
 // A bakeryStanding is in the low bits of a node's variable; its number is in the others.
@@ -69,7 +68,7 @@ type bakeryStanding uint64
 const (
 	standsOutside bakeryStanding = iota
 	standsWaiting
-	standsFirst // says that nobody comes before it, or is inside
+	standsFirst // claims that nobody comes before it, or is inside
 
 	standingBits = 2
 )
@@ -95,7 +94,7 @@ func (b *bakeryRanked) show(number uint64, s bakeryStanding) {
 	b.own.Set(0, number<<standingBits|uint64(s))
 }
 
-// begin begins a step: it says how we stand, and reads the variables of all.
+// begin begins a step: it shows our standing, and reads the variables of all.
 func (b *bakeryRanked) begin(env *nodes.Env, step bakeryStep, s bakeryStanding) {
 	b.step = step
 	b.show(b.ours.Clock, s)
@@ -118,7 +117,7 @@ func (b *bakeryRanked) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// see takes note of the number of a peer, and of how it stands.
+// see records the number and standing of a peer.
 func (b *bakeryRanked) see(env *nodes.Env, theirs stamp, s bakeryStanding) {
 	b.meet(theirs.Clock)
 	b.ahead.Remove(theirs.ID)
@@ -135,7 +134,7 @@ func (b *bakeryRanked) see(env *nodes.Env, theirs stamp, s bakeryStanding) {
 	b.proceed(env)
 }
 
-// proceed goes on once all that was read has come.
+// proceed goes on once all answers have come.
 func (b *bakeryRanked) proceed(env *nodes.Env) {
 	switch {
 	case b.client.Awaited():
@@ -149,14 +148,14 @@ func (b *bakeryRanked) proceed(env *nodes.Env) {
 	}
 }
 
-// Timeout reads again what keeps us waiting.
+// Timeout reads the peers again that keep us waiting.
 func (b *bakeryRanked) Timeout(env *nodes.Env, _ nodes.Timer) {
 	for id := range b.ahead.All() {
 		b.client.Read(env, id, 0)
 	}
 }
 
-// WaitsFor names those who have yet to answer, and those ahead.
+// WaitsFor names the peers that have yet to answer, and the peers ahead.
 func (b *bakeryRanked) WaitsFor() nodes.Set {
 	all := b.client.WaitsFor()
 	for id := range b.ahead.All() {
@@ -165,7 +164,7 @@ func (b *bakeryRanked) WaitsFor() nodes.Set {
 	return all
 }
 
-// Standing says which number the node has.
+// Standing tells the node's number.
 func (b *bakeryRanked) Standing() string {
 	switch b.step {
 	case bakeryWaits:

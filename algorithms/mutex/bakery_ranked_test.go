@@ -73,8 +73,8 @@ func (b *bakeryStubborn) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 	b.by, b.ours.ID = by, env.Self()
 }
 
-// Of the rules as printed, by which a node waits for those who come before it and no longer, any priority but
-// that of numbers lets two in: who comes later may come first, while another is inside.
+// By the rules as printed a node waits only for nodes that come before it. Then any priority but numbers
+// lets two in: a later node may come first, while another is inside.
 func TestPrintedPrioritiesOfBakeryLetTwoIn(t *testing.T) {
 	for _, value := range priorityOption.Values[1:] {
 		for _, m := range bakeryRankedMutants() {
@@ -94,7 +94,7 @@ func TestPrintedPrioritiesOfBakeryLetTwoIn(t *testing.T) {
 	}
 }
 
-// Who left later has the higher number, though nodes read no clocks.
+// A node that left later has the higher number, though nodes read no clocks.
 func TestBakeryKnowsWhoLeftLongestAgo(t *testing.T) {
 	last, left := uint64(0), 0
 	c := nodes.Config{N: 4}.With(priorityOption.Name, priorityOption.Values[byLongestAgo])

@@ -12,15 +12,15 @@ import (
 
 // How the nodes of the bakery read the variables of their peers.
 //
-// Along a tree, as D. W. Jones has it, replies are merged on the way to the root, who reads. It takes the
-// highest number of all, so a node tells its parent the highest of those that it knows; of hands likewise,
-// where one that is raised is higher. While it waits for those ahead, it is told the lowest number that is
-// not 0: if that one is not ahead, nobody is. Of whoever is ahead or has its hand up it is told one for each
-// child. It reads the variables of these alone until they are not in its way, and those of all then: since
-// what is merged says nothing of the others, a read finds nobody only if it finds all to be as they must be.
+// Along a tree, as D. W. Jones describes it, replies are merged on the way to the root, which reads. To take
+// a number it needs the highest of all, so a node tells its parent the highest that it knows; hands
+// likewise, where 1 is raised. While it waits, it is told the lowest number that is not 0: if that is not
+// ahead, nobody is. Each child tells of only one peer that is ahead or has its hand up. The root reads these
+// alone until they no longer keep it waiting, and then all again: merged values hide others, so only a read
+// of all can show that nobody is in the way.
 
-// rereading is the cost of an algorithm that reads a variable again and again until it may go on: alone it
-// takes so many messages.
+// rereading is the cost of an algorithm that reads a variable again and again until it may go on. alone is
+// the cost of a single request without others.
 func rereading(formula string, alone int) row.Cost {
 	cost := always(formula, row.Exactly(float64(alone)), row.Unbounded(2))
 	cost.Saturated = row.Unbounded(float64(alone))
@@ -40,13 +40,13 @@ var (
 )
 
 const (
-	together = "together"   // a step reads those of all at once
+	together = "together"   // a step reads all peers at once
 	oneByOne = "one-by-one" // in the order of their IDs
-	byTree   = "tree"       // along a binary tree, on whose way up values are merged
+	byTree   = "tree"       // along a binary tree; values are merged on the way up
 	byLine   = "line"       // along a line, as along a tree
 )
 
-// threeReads claims the cost of single requests, however variables are read.
+// threeReads returns claims on the cost of single requests, which is the same however variables are read.
 func threeReads(reads ...string) (claims []row.Claim) {
 	for _, value := range reads {
 		claims = append(claims, row.Claim{Figure: row.MessagesPerEntry, Source: "Jones: three reads of each peer",
@@ -56,13 +56,14 @@ func threeReads(reads ...string) (claims []row.Claim) {
 	return claims
 }
 
-// readsOfAll is the identity of an algorithm that reads so many variables of each peer for an entry, or more.
+// readsOfAll is the identity of an algorithm that reads at least so many variables of each peer for an
+// entry.
 func readsOfAll(variables int) row.Identity {
 	return counts(fmt.Sprintf("read + gather >= (%d(N-1)) entries", variables),
 		func(c nodes.Config) int { return variables * peers(c) })
 }
 
-// first returns the peer that is read first, if they are read one by one.
+// first returns the peer that is read first, one by one; None: all are read at once.
 func (b *bakery) first(env *nodes.Env) nodes.ID {
 	if b.reads == oneByOne {
 		return b.after(env, nodes.None)
@@ -70,7 +71,7 @@ func (b *bakery) first(env *nodes.Env) nodes.ID {
 	return nodes.None
 }
 
-// after returns the peer after another; None: there is none.
+// after returns the peer after another, or None.
 func (b *bakery) after(env *nodes.Env, id nodes.ID) nodes.ID {
 	if id++; id == env.Self() {
 		id++
@@ -84,7 +85,7 @@ func (b *bakery) after(env *nodes.Env, id nodes.ID) nodes.ID {
 // trees are the shapes of trees along which variables are read.
 var trees = map[string]string{byTree: binaryTree, byLine: lineTree}
 
-// tree returns the shape of the tree along which variables are read; empty: along none.
+// tree returns the shape of the tree along which variables are read; empty: no tree.
 func (b *bakery) tree() string { return trees[b.reads] }
 
 // readAll reads the variables of all.
@@ -106,7 +107,7 @@ func (b *bakery) readAll(env *nodes.Env) {
 	}
 }
 
-// merge receives a message of a read along a tree.
+// merge handles a message of a read along a tree.
 func (b *bakery) merge(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	root := env.Self()
 	switch m := m.(type) {

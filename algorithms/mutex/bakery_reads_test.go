@@ -72,7 +72,7 @@ func (b *bakeryMute) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	b.bakery.Receive(env, from, m)
 }
 
-// Who reads along a tree gets as many answers as it has children, and not one of each peer.
+// A node that reads along a tree gets as many answers as it has children, and not one of each peer.
 func TestReadersGetMergedAnswers(t *testing.T) {
 	const n = 9
 	for reads, children := range map[string]int{byTree: 2, byLine: 1} {

@@ -7,15 +7,14 @@ import (
 	"turnstile/nodes"
 )
 
-// In the bakery an owner that is dead keeps all others waiting, since each entry reads its variables. D. W.
-// Jones has them try several times, and take who does not answer for failed then: it is skipped. So is a node
-// here that leaves more tries in a row unanswered than --give-up says. It is not read any more until it is
-// heard of.
+// In the bakery a dead owner keeps all others waiting, since each entry reads its variables. D. W. Jones has
+// nodes try several times, and then take a silent peer for failed. Likewise, a peer here that leaves more
+// than --give-up tries in a row unanswered is skipped: it is not read any more until it is heard of.
 //
-// That is safe if who is skipped is dead, or comes up again later: whoever comes up is outside, and before it
-// takes a number it reads ours, which is the lower one then; by its read it is heard of. But an owner that is
-// slow, or whose answers are lost, may be inside. So safety rests on messages that are not lost and take
-// bounded time, as in all that acts on silence. A pause of the holder breaks it, and two are inside.
+// That is safe if the skipped peer is dead, even if it comes up later. It is outside then, and before it
+// takes a number it reads ours, which is lower; by its read it is heard of. But a slow owner, or one whose
+// answers are lost, may be inside. So safety needs messages that are not lost and take bounded time, as in
+// any algorithm that acts on silence. A pause of the holder breaks it: two are inside.
 var (
 	bakeryGiveUp = nodes.Option{Name: giveUpOption.Name, Usage: giveUpOption.Usage, Default: neverGivesUp,
 		Check: func(c nodes.Config, value string) error {
@@ -44,16 +43,16 @@ var (
 			}}}
 )
 
-// neverGivesUp is the value of bakeryGiveUp with which nobody is skipped.
+// neverGivesUp is the value of bakeryGiveUp that skips nobody.
 const neverGivesUp = "never"
 
-// bakeryRetry is the timer of a node that waits for answers, if it gives up who is silent.
+// bakeryRetry is the timer of a node that waits for answers, if it gives up silent peers.
 var bakeryRetry = nodes.Timer{Kind: 1}
 
 // skipsIn reports whether dead owners are skipped.
 func skipsIn(c nodes.Config) bool { return c.Value(bakeryGiveUp) != neverGivesUp }
 
-// bakeryBesides is what the bakery rests on, beside messages that are not lost for progress.
+// bakeryBesides returns further assumptions: bounded time if silent peers are skipped, otherwise no crash.
 func bakeryBesides(c nodes.Config) (safe, live nodes.Assumption) {
 	if skipsIn(c) {
 		return nodes.NoLoss | nodes.Timing, nodes.Timing
@@ -61,7 +60,7 @@ func bakeryBesides(c nodes.Config) (safe, live nodes.Assumption) {
 	return 0, nodes.NoCrash
 }
 
-// bakeryGrace is how long it takes to give up who is silent, for those who wait one after the other.
+// bakeryGrace is how long it takes to give up silent peers, for nodes that wait one after the other.
 func bakeryGrace(c nodes.Config) time.Duration {
 	if !skipsIn(c) {
 		return 0
@@ -69,11 +68,11 @@ func bakeryGrace(c nodes.Config) time.Duration {
 	return 2 * time.Duration(triesOf(c)+2) * c.Duration(bakeryRetryOption)
 }
 
-// A skipper is what a node knows of owners that do not answer.
+// A skipper counts for how long peers have been silent.
 type skipper struct {
 	giveUp uint32 // tries; 0: nobody is given up
 	retry  time.Duration
-	silent []uint32 // by peer: how many tries ago it was heard of
+	silent []uint32 // by peer: tries since it was heard of
 }
 
 func newSkipper(c nodes.Config) skipper {
@@ -83,7 +82,7 @@ func newSkipper(c nodes.Config) skipper {
 	return skipper{giveUp: uint32(triesOf(c)), retry: c.Duration(bakeryRetryOption), silent: make([]uint32, c.N)}
 }
 
-// heard notes that a peer is there.
+// heard notes that a peer is up.
 func (s *skipper) heard(from nodes.ID) {
 	if s.giveUp > 0 {
 		s.silent[from] = 0
@@ -93,7 +92,7 @@ func (s *skipper) heard(from nodes.ID) {
 // gone reports whether a peer is given up.
 func (s *skipper) gone(id nodes.ID) bool { return s.giveUp > 0 && s.silent[id] > s.giveUp }
 
-// wait waits for answers for the time of a try, if some are missing.
+// wait sets the timer of a try while answers are missing.
 func (s *skipper) wait(env *nodes.Env, missing bool) {
 	switch {
 	case s.giveUp == 0:
@@ -104,7 +103,7 @@ func (s *skipper) wait(env *nodes.Env, missing bool) {
 	}
 }
 
-// tryAgain reads again what was not answered, or gives its owner up.
+// tryAgain reads unanswered peers again, or gives them up.
 func (b *bakery) tryAgain(env *nodes.Env) {
 	missing := b.client.WaitsFor()
 	for id := range missing.All() {

@@ -113,7 +113,7 @@ func (b *bakeryUnfair) Timeout(env *nodes.Env, t nodes.Timer) {
 	b.bakery.Timeout(env, t)
 }
 
-// "The user with the lowest numbered slip wins": whoever is let in has the lowest number of all.
+// "The user with the lowest numbered slip wins": a node that is let in has the lowest number of all.
 func TestBakeryServesTheLowestNumber(t *testing.T) {
 	all, fault, entries := map[nodes.Machine]nodes.ID{}, "", 0
 	err := runWatched(t, &bakeryRow, 5, 1, func(m nodes.Machine, _ nodes.Message, handle func()) {

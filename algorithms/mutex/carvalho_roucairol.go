@@ -18,56 +18,59 @@ var carvalhoRoucairolRow = row.Row{
 	Aliases: []string{"carvalho", "cr"}, Family: "permission",
 	Source: "Carvalho and Roucairol, On mutual exclusion in computer networks, CACM 26(2), 1983",
 	Summary: "As ricart-agrawala, but a permission is kept until its giver asks in turn: a node asks only " +
-		"those whose permission it lacks.",
+		"peers whose permission it lacks.",
 	Mutex: &row.Exclusion{
 		Cost:       keptPermissions,
 		Exact:      func(c nodes.Config, alone bool) row.EntryCost { return lacking(c, alone, nobodyHolds) },
 		Identities: []row.Identity{counts("reply = request"), counts("request <= (N-1) entries", peers)},
 	},
 	Published: []row.Claim{
-		{Figure: row.MessagesPerEntry, Source: paper + ": none for who comes back; the first of 1,000 takes 2(N-1)",
+		{Figure: row.MessagesPerEntry, Source: paper + ": none for a node that comes back; the first of 1,000 " +
+			"takes 2(N-1)",
 			Load: "one", Value: formula(func(n float64) float64 { return 2 * (n - 1) / 1000 })},
-		{Figure: row.MessagesPerEntry, Source: "derived: of two nodes, one has entered last", Load: "sequential",
+		{Figure: row.MessagesPerEntry, Source: "derived: of two nodes, the last to enter has the permission",
+			Load:  "sequential",
 			Value: formula(func(n float64) float64 { return n - 1 }), Within: row.Mean},
 		// With a short hold a node would enter again, without messages, until the requests of the others arrive.
 		{Figure: row.MessagesPerEntry, Source: paper + ": 2(N-1) at most", Hold: 2 * row.Hop,
 			Value: formula(func(n float64) float64 { return 2 * (n - 1) }), Within: row.Steady},
-		{Figure: row.SynchronizationDelayHops, Source: "derived: the reply of who leaves", Hold: 2 * row.Hop,
+		{Figure: row.SynchronizationDelayHops, Source: "derived: the reply of the node that leaves",
+			Hold:  2 * row.Hop,
 			Sizes: nine, Value: exactly(1)},
 	},
 	Faults: withoutTimeouts(
-		under(starves|blocks, "nodes that lack a permission of the dead node wait (P), and soon all who need "+
+		under(starves|blocks, "nodes that lack the dead node's permission wait (P), and soon all that need "+
 			"theirs (B)", "dead-idle"),
 		under(blocks, answerLost, "lost-request", "lost-reply"),
 		under(starves|blocks, keptOn, losses...),
 		under(starves|blocks, keptOn, cuts...),
 		under(starves|blocks, "the node comes up with no permission and its clock at 0, and its requests are "+
-			"taken for old ones: it waits (P), and with it all whose permission it needs back (B)", "each-in-turn",
+			"taken for old ones: it waits (P), and so do all whose requests it puts off (B)", "each-in-turn",
 			"restarts", "amnesia"),
 		under(recovers|starves|blocks|breaks, "as restarts; but the next request of a node may overtake the "+
 			"permission that it has given before (X), or nothing was lost (L)", "empty-restarts"),
 	),
 }
 
-// keptOn is what becomes of losses where permissions are kept.
-const keptOn = "who waits for a lost message waits for ever; who has all permissions goes on until it is " +
-	"asked (P), and is as a rule (B)"
+// keptOn is the outcome of losses where permissions are kept.
+const keptOn = "a node that waits for a lost message waits for ever; one with all permissions goes on " +
+	"until it is asked (P), as it mostly is (B)"
 
 // keptPermissions is the cost of an algorithm whose nodes keep permissions.
 func keptPermissions(c nodes.Config) row.Cost {
 	return always("0 to 2(N-1)", row.Between(0, float64(2*(c.N-1))), row.Between(0, 1))
 }
 
-// nobodyHolds has all nodes lack all permissions.
+// nobodyHolds: at first all nodes lack all permissions.
 func nobodyHolds(_, _ nodes.ID) bool { return true }
 
 // lacking is the cost of one request after another: a request and a reply of each peer whose permission the
-// entrant lacks. lacks tells whose permissions a node lacks at first.
+// entrant lacks. lacks reports whether a node lacks a peer's permission at first.
 func lacking(c nodes.Config, alone bool, lacks func(id, peer nodes.ID) bool) row.EntryCost {
 	if !alone {
-		return nil // who waits may have to ask once more for what it had
+		return nil // a waiting node may have to ask again for what it had
 	}
-	entries, last := 0, make([]int, c.N) // by node: which its last entry was; 0: it has not entered
+	entries, last := 0, make([]int, c.N) // by node: the number of its last entry; 0: it has not entered
 	return func(entrant nodes.ID) (messages int) {
 		entries++
 		for peer := range nodes.ID(c.N) {
@@ -84,24 +87,24 @@ func lacking(c nodes.Config, alone bool, lacks func(id, peer nodes.ID) bool) row
 // carvalhoRoucairol is the algorithm of O. S. F. Carvalho and G. Roucairol, "On mutual exclusion in computer
 // networks", CACM 26(2), 1983.
 //
-// It is that of Ricart and Agrawala, but a reply is a permission that lasts: whoever has it may enter again
-// and again without asking its giver, until it replies to a request of that. A node that waits and replies
-// to an earlier request of a peer, whose permission it had, asks that peer at once: without that it would
+// It is the algorithm of Ricart and Agrawala, but a reply is a permission that lasts. The receiver may enter
+// again and again without asking, until it replies to a request of the giver. If a waiting node replies to
+// an earlier request, it gives back the peer's permission, and asks for it again at once: otherwise it would
 // wait for a reply that nobody owes.
 //
-// Mutual exclusion holds because of two nodes, one at most has the permission of the other: it is sent with a
-// reply, whose sender then lacks the receiver's. Who is inside has that of every peer, and keeps it until it
-// leaves. Where both lack it, as at first, both ask, and of two requests the later one is put off. That is so
-// for any links, if copies are recognized: an old request would be replied to twice, and both have it.
+// Mutual exclusion: of two nodes, at most one has the permission of the other. A reply carries it, and its
+// sender then lacks the receiver's. A node inside has the permission of every peer, and keeps it until it
+// leaves. If both lack it, as at first, both ask, and the later request is put off. That holds for any links
+// if copies are recognized: otherwise an old request would be answered twice, and both have the permission.
 //
-// At first nobody has a permission here, so that a node that comes up again, having forgotten everything, can
-// begin in the same way. That is still not safe: its next request can overtake the reply of its life before.
+// At first nobody has a permission here, so that a node that comes up again without memory can begin in the
+// same way. That is still not safe: its next request can overtake a reply of its earlier life.
 type carvalhoRoucairol struct {
 	clock uint64     // the highest stamp seen or used
 	ours  stamp      // our request; zero while we are neither waiting nor inside
-	lacks nodes.Set  // the peers whose permission we lack; while we wait, all of them are asked for it
+	lacks nodes.Set  // peers whose permission we lack; while we wait, all of them were asked for it
 	seen  []uint64   // by peer: the clock of its latest request
-	owed  []nodes.ID // the peers whose latest request we have put off, in the order of these
+	owed  []nodes.ID // peers whose latest request we have put off, in the order of arrival
 }
 
 type (
@@ -152,7 +155,7 @@ func (r *carvalhoRoucairol) asked(env *nodes.Env, s stamp) {
 	r.clock = max(r.clock, s.Clock)
 	waiting, inside := !r.ours.isZero() && !r.lacks.Empty(), !r.ours.isZero() && r.lacks.Empty()
 	switch {
-	case inside || waiting && r.ours.before(s): // even an earlier request waits for who is inside without asking
+	case inside || waiting && r.ours.before(s): // while we are inside, even an earlier request waits
 		if !slices.Contains(r.owed, s.ID) {
 			r.owed = append(r.owed, s.ID)
 		}
@@ -164,11 +167,11 @@ func (r *carvalhoRoucairol) asked(env *nodes.Env, s stamp) {
 	}
 }
 
-// permit gives a peer our permission, as it has asked for last. With that, we lack the peer's.
+// permit gives a peer our permission, for its latest request. With that, we lack the peer's.
 func (r *carvalhoRoucairol) permit(env *nodes.Env, peer nodes.ID) {
 	r.lacks.Add(peer)
 	env.Send(peer, carvalhoReply{r.seen[peer]})
 }
 
-// WaitsFor names those whose permission we lack.
+// WaitsFor names the peers whose permission we lack.
 func (r *carvalhoRoucairol) WaitsFor() nodes.Set { return r.lacks.Clone() }

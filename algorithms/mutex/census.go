@@ -8,56 +8,57 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A census is a node's part in censuses by epochs, by which an algorithm finds out what is left after a loss:
-// of a token, of a coordinator. The epochs are numbers, 0 at first. A node that suspects a loss begins one:
-// it takes a new epoch, above all that it has heard of, and asks all clients. Each answers with a report, and
-// thereby promises to heed nothing of a lower epoch from then on. It saves the promise before it answers. The
-// census is complete when a majority of the clients has answered, the asker among them, and everyone has whom
-// the asker's failure detector does not suspect. Who hears of a higher epoch abandons its own census.
+// A census is a node's part in censuses by epochs. A census finds out what is left after a loss: of a token,
+// of a coordinator. The epochs are numbers, 0 at first. A node that suspects a loss begins a census: it
+// takes a new epoch, above all that it has heard of, and asks all clients. Each answers with a report, and
+// promises to ignore lower epochs from then on; it saves the promise before it answers. The census is
+// complete when a majority of the clients has answered, the asker among them, and every client that the
+// asker's failure detector does not suspect. A node that hears of a higher epoch abandons its own census.
 //
-// It is the first phase of L. Lamport, "The part-time parliament", ACM TOCS 16(2), 1998, with the members of
-// the view as well as a majority: what has to be found is held by one node, and not by a majority. What
-// follows, as long as rows heed nothing of a lower epoch than c.epoch and nothing at all while c.joining:
+// It is the first phase of L. Lamport, "The part-time parliament", ACM TOCS 16(2), 1998, but needs all
+// unsuspected nodes as well as a majority: what has to be found is held by one node, not by a majority. The
+// following holds as long as rows ignore epochs below c.epoch, and everything while c.joining:
 //
-//  1. No epoch is completed by two nodes, nor by one node twice: node i takes epochs i modulo N alone, each
-//     above its promise, and counts answers to its present incarnation alone.
-//  2. Of two epochs that were completed, some node has answered both, since majorities meet, and first the
-//     lower one, by its promise. So once an epoch is complete, fewer than half of the clients can ever heed a
-//     lower one, and who completes a higher one has heard, from the node that answered both, what that knew
-//     of the lower one. Of two sides of a partition only one completes any.
-//  3. With a perfect failure detector no node that is up heeds an epoch any more when a higher one is
-//     complete: it has answered; or it was down, and has come up since.
+//  1. No epoch is completed twice: node i takes only epochs equal to i modulo N, each above its promise, and
+//     counts only answers to its present incarnation.
+//  2. Some node has answered both of two completed epochs, since majorities meet, and the lower one first,
+//     by its promise. So once an epoch is complete, fewer than half of the clients can ever heed a lower
+//     one. The node that completes the higher one hears, from that node, what it knew of the lower one. Of
+//     two sides of a partition only one completes any.
+//  3. With a perfect failure detector no live node heeds an epoch any more when a higher one is complete: it
+//     has answered; or it was down, and has come up since.
 //
-// The last holds because who comes up again joins: it heeds nothing before all have answered it whom it does
-// not suspect, and they answer only whom they do not suspect. So either the asker counts on its answer, or it
-// tells of its promise. Both suspect each other only if each was down in the present life of the other.
+// The last holds because a node that comes up again joins: it heeds nothing until all nodes that it does not
+// suspect have answered, and they answer only nodes that they do not suspect. So either the asker of the
+// census waits for its answer, or it hears of the asker's promise. Both suspect each other only if each was
+// down in the present life of the other.
 //
-// A node that has forgotten what it saved promises nothing until it has joined, and for that at least half of
-// the clients must have answered beside it. Of any majority all but one node are as many as half, rounded
-// down; so one that has answered is among them, and tells of the promise that was forgotten. That is the
-// recovery of B. Liskov and J. Cowling, "Viewstamped replication revisited", MIT-CSAIL-TR-2012-021.
+// A node that has lost its promise promises nothing until it has joined, which takes answers of at least
+// half of the clients beside it. A majority that it was part of has at least N/2 other members, rounded
+// down. So one of these has answered, and tells of the promise that was forgotten. That is the recovery of
+// B. Liskov and J. Cowling, "Viewstamped replication revisited", MIT-CSAIL-TR-2012-021.
 //
 // Asks are repeated until they are answered, so messages may be lost, doubled and late.
 type census[Report any] struct {
-	epoch     uint64 // promised: nothing of a lower one is heeded
+	epoch     uint64 // promised: lower ones are ignored
 	open      bool   // we ask, in the epoch asked
 	asked     uint64 // 0: we ask in order to join
 	joining   bool   // we are up again, and take no part yet
-	forgot    bool   // what we had promised
+	forgot    bool   // we have lost our promise
 	answered  nodes.Set
-	reports   []Report  // by node, of those that have answered
+	reports   []Report  // by node, if it has answered
 	suspected nodes.Set // by our failure detector
 	retry     time.Duration
 }
 
 type (
 	censusAsk struct { // asks for a report
-		Epoch uint64 // to be promised; 0: none, the sender wants to join
+		Epoch uint64 // to be promised; 0: the sender wants to join
 		Life  uint32 // the incarnation of the sender
 	}
 	censusAnswer[Report any] struct { // answers it
-		Epoch, Promised uint64 // that was asked for; that the sender has promised
-		Life            uint32 // that was asked in
+		Epoch, Promised uint64 // as asked; as promised by the sender
+		Life            uint32 // the incarnation that asked
 		Report          Report
 	}
 	censusPromise struct{ Epoch uint64 } // is saved
@@ -68,7 +69,7 @@ func censusKinds[Report any]() []nodes.MessageKind {
 	return []nodes.MessageKind{{Zero: censusAsk{}}, {Zero: censusAnswer[Report]{}}, {Zero: censusPromise{}}}
 }
 
-// censusTimer runs while an ask may have been lost. Its kind is none of the algorithms' own.
+// censusTimer runs while an ask may have been lost. No algorithm uses its kind.
 var censusTimer = nodes.Timer{Kind: 255}
 
 var censusTimerName = nodes.TimerName{Kind: censusTimer.Kind, Name: "census"}
@@ -80,7 +81,7 @@ var retryOption = nodes.Option{Name: "retry", Default: "100ms",
 		return row.CheckTime(value, time.Microsecond, time.Hour, "100ms")
 	}}
 
-// retryFor is the option of an algorithm that may have to wait so long for an answer though nothing is lost.
+// retryFor is retryOption for an algorithm that may wait so long for an answer though nothing is lost.
 func retryFor(formula string, wait func(c nodes.Config, d nodes.Delays) time.Duration) nodes.Option {
 	o := retryOption
 	o.Bound = &nodes.TimeoutBound{Answer: formula, Answers: wait,
@@ -90,15 +91,15 @@ func retryFor(formula string, wait func(c nodes.Config, d nodes.Delays) time.Dur
 
 var (
 	retryOfCensus = retryFor("2T", func(_ nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Message })
-	// A coordinator says at once who has to wait, and repeats its grant.
+	// A coordinator tells a waiting client so at once, and repeats its grant.
 	retryOfGrant = retryFor("2T+hold",
 		func(_ nodes.Config, d nodes.Delays) time.Duration { return 2*d.Message + d.Hold })
-	// Whoever waits is not told so, and all others may come first.
+	// A waiting node is not told so, and all others may come first.
 	retryOfTurn  = retryFor("T+N(T+hold)", turn)
 	retryOfQueue = retryFor("N(2T+hold)", queued)
 )
 
-// turn is how long a node may wait whom each other node lets in itself, when it leaves.
+// turn is how long a node may wait if each node that leaves lets in the next itself.
 func turn(c nodes.Config, d nodes.Delays) time.Duration {
 	if c.N == 1 {
 		return 0
@@ -106,7 +107,7 @@ func turn(c nodes.Config, d nodes.Delays) time.Duration {
 	return d.Message + d.Round(c.N)
 }
 
-// queued is how long a node may wait if who leaves tells another, which lets in the next.
+// queued is how long a node may wait if each node that leaves tells a third one, which lets in the next.
 func queued(c nodes.Config, d nodes.Delays) time.Duration {
 	if c.N == 1 {
 		return 0
@@ -119,7 +120,7 @@ func newCensus[Report any](c nodes.Config) census[Report] {
 	return census[Report]{reports: make([]Report, c.N), retry: c.Duration(retryOption)}
 }
 
-// start saves that nothing is promised, so that a node knows whether it has forgotten.
+// start saves an empty promise, so that a restarted node knows whether it has forgotten one.
 func (c *census[R]) start(env *nodes.Env) { env.Save(censusPromise{}) }
 
 // recover begins to join, after a crash.
@@ -135,18 +136,18 @@ func (c *census[R]) recover(env *nodes.Env, saved nodes.Message) {
 	c.raise(env, max(c.epoch, uint64(env.Incarnation()))) // nobody else knows what was promised
 }
 
-// begin takes a census, with our own report, and reports whether it is complete. It must not be called while
-// one is open or the node is joining.
+// begin begins a census, with our own report, and reports whether it is complete. It must not be called
+// while one is open or the node is joining.
 func (c *census[R]) begin(env *nodes.Env, own R) (complete bool) {
 	n := uint64(env.N())
 	next := c.epoch + 1
-	next += (uint64(env.Self()) + n - next%n) % n // which is ours
+	next += (uint64(env.Self()) + n - next%n) % n // the next of our epochs
 	c.raise(env, next)
 	c.ask(env, next)
 	return c.count(env, env.Self(), own)
 }
 
-// ask opens a census, and asks everyone who may answer.
+// ask opens a census, and asks all peers that may answer.
 func (c *census[R]) ask(env *nodes.Env, epoch uint64) {
 	c.open, c.asked = true, epoch
 	c.answered.Clear()
@@ -168,7 +169,7 @@ func (c *census[R]) missing(env *nodes.Env) nodes.Set {
 	return peers
 }
 
-// wait has the timer run if an answer is missing.
+// wait runs the timer while an answer is missing.
 func (c *census[R]) wait(env *nodes.Env) {
 	if missing := c.missing(env); c.open && !missing.Empty() {
 		env.SetTimer(censusTimer, c.retry, c.retry+c.retry/4)
@@ -177,7 +178,7 @@ func (c *census[R]) wait(env *nodes.Env) {
 	}
 }
 
-// again asks those again that have not answered: the timer has run out.
+// again asks the missing peers again: the timer has run out.
 func (c *census[R]) again(env *nodes.Env) {
 	missing := c.missing(env)
 	for peer := range missing.All() {
@@ -186,7 +187,7 @@ func (c *census[R]) again(env *nodes.Env) {
 	c.wait(env)
 }
 
-// answer answers a peer with our report, and reports whether that promises a new epoch.
+// answer answers a peer with our report, and reports whether the answer promises a new epoch.
 func (c *census[R]) answer(env *nodes.Env, from nodes.ID, m censusAsk, own R) (promised bool) {
 	if c.forgot || m.Epoch == 0 && c.suspected.Has(from) {
 		return false // it asks again
@@ -205,14 +206,14 @@ func (c *census[R]) hear(env *nodes.Env, from nodes.ID, m censusAnswer[R]) (comp
 	return c.open && c.asked == m.Epoch && c.count(env, from, m.Report)
 }
 
-// count notes a report, and reports whether it completes a census.
+// count records a report, and reports whether it completes a census.
 func (c *census[R]) count(env *nodes.Env, from nodes.ID, report R) (complete bool) {
 	c.answered.Add(from)
 	c.reports[from] = report
 	return c.close(env)
 }
 
-// raise heeds nothing of a lower epoch any more, and reports whether that is new.
+// raise promises to ignore lower epochs, and reports whether that is new.
 func (c *census[R]) raise(env *nodes.Env, epoch uint64) bool {
 	if epoch <= c.epoch {
 		return false
@@ -228,13 +229,13 @@ func (c *census[R]) raise(env *nodes.Env, epoch uint64) bool {
 	return true
 }
 
-// suspect hears of a suspicion, and reports whether it completes a census.
+// suspect records a suspicion, and reports whether it completes a census.
 func (c *census[R]) suspect(env *nodes.Env, peer nodes.ID) (complete bool) {
 	c.suspected.Add(peer)
 	return c.open && c.close(env)
 }
 
-// trust hears that a suspicion is taken back, and asks whom it was of.
+// trust records that a suspicion is taken back, and asks that peer.
 func (c *census[R]) trust(env *nodes.Env, peer nodes.ID) {
 	if c.suspected.Remove(peer) && c.open && int(peer) < env.N() && !c.answered.Has(peer) {
 		env.Send(peer, censusAsk{c.asked, env.Incarnation()})
@@ -242,7 +243,7 @@ func (c *census[R]) trust(env *nodes.Env, peer nodes.ID) {
 	}
 }
 
-// close ends what is open if all have answered who must, and reports whether that was a census.
+// close ends a census or joining if all needed answers have come, and reports whether it was a census.
 func (c *census[R]) close(env *nodes.Env) (complete bool) {
 	answers := c.answered.Len()
 	missing := c.missing(env)
@@ -250,7 +251,7 @@ func (c *census[R]) close(env *nodes.Env) (complete bool) {
 	case !missing.Empty():
 		return false
 	case c.joining && c.forgot && 2*answers < env.N(), !c.joining && 2*answers <= env.N():
-		return false // we wait until one that is suspected is trusted again
+		return false // wait until a suspected peer is trusted again
 	}
 	c.open = false
 	env.StopTimer(censusTimer)
@@ -263,7 +264,7 @@ func (c *census[R]) close(env *nodes.Env) (complete bool) {
 	return complete
 }
 
-// minority reports whether so many are suspected that no census can be complete.
+// minority reports whether too many are suspected for a census to be complete.
 func (c *census[R]) minority(env *nodes.Env) bool {
 	up := env.N()
 	for id := range nodes.ID(env.N()) {
@@ -275,7 +276,7 @@ func (c *census[R]) minority(env *nodes.Env) bool {
 }
 
 // No census is completed in a minority. Its nodes may go on with a token that they had when they were cut
-// off, in the epoch of that; a retry makes up for what was on its way.
+// off, in its epoch; a retry makes up for messages on their way.
 var minorityKeeps, minorityWaits = &row.Minority{Within: retryTime, Keeps: true},
 	&row.Minority{Within: retryTime}
 
@@ -285,16 +286,16 @@ func retryTime(c nodes.Config) time.Duration { return 2 * c.Duration(retryOption
 // with the epoch, and within one with the serial. A thousand epochs of every node fit in.
 func fence(n int, epoch, serial uint64) uint64 { return epoch<<serialBits(n) | serial }
 
-// epochsOf are the epochs of fence numbers, in each of which there is one of what is named.
+// epochsOf returns the epochs of fence numbers. Each has one token or coordinator, as one says.
 func epochsOf(one string) row.Epochs {
 	return row.Epochs{One: one,
 		Of: func(c nodes.Config, fence uint64) uint64 { return fence >> serialBits(c.N) }}
 }
 
-// mostSerial is how many entries an epoch may have: then it takes another one.
+// mostSerial is how many entries an epoch may have before the next one is taken.
 func mostSerial(n int) uint64 { return 1<<serialBits(n) - 1 }
 
 func serialBits(n int) int {
-	const epochs = 10 // bits, beside those of the node
+	const epochs = 10 // bits, beside the bits of the node
 	return min(20, bits.Len64(nodes.MostFence)-epochs-bits.Len(uint(n)))
 }

@@ -27,7 +27,7 @@ var centralRow = row.Row{
 		"which requests arrive.",
 	Mutex: &row.Exclusion{
 		Cost: centralCost,
-		// The coordinator's queue holds each client once: whoever is ahead enters once.
+		// The coordinator's queue holds each client once: a client ahead enters once.
 		Bypass: peers,
 		Identities: []row.Identity{
 			counts("request = entries"),
@@ -51,7 +51,7 @@ var centralRow = row.Row{
 			"release was lost (B)", "split-brain", "half-cut", "holder-in-majority"),
 		under(unhit, "its clients send each other nothing, and reach the coordinator", "one-way",
 			"bridge", "majority-ring"),
-		under(starves|blocks, "the numbers of a client that comes up again begin again, so its requests "+
+		under(starves|blocks, "a client that comes up again numbers its requests anew, so they "+
 			"pass for copies (P, that client); all wait if one was granted (B)", comebacks...),
 		under(recovers|starves|blocks|breaks, "a coordinator that has forgotten grants again while "+
 			"a client is inside (X); clients whose requests it has forgotten, or missed while it was down, "+
@@ -81,10 +81,10 @@ type centralClient = asker[centralRequest, centralGrant, centralRelease]
 
 // A coordinator grants to one client at a time.
 type coordinator struct {
-	holder ticket  // whom we granted last, zero once that is released
+	holder ticket  // of the last grant, zero once that is released
 	serial uint64  // of the last grant
-	queue  tickets // who else waits
-	seen   latest  // request of each client
+	queue  tickets // the others that wait
+	seen   latest  // the latest request of each client
 }
 
 func (c *coordinator) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
@@ -114,5 +114,5 @@ func (c *coordinator) next(env *nodes.Env) {
 	env.Send(c.holder.Client, centralGrant{c.holder.Number, c.serial})
 }
 
-// LentTo returns who holds the grant.
+// LentTo returns the holder of the grant.
 func (c *coordinator) LentTo() nodes.ID { return c.holder.client() }

@@ -7,15 +7,15 @@ import (
 	"turnstile/nodes/row"
 )
 
-// With --delivery told, clients tell each other that they have asked. Who has heard of a request, and asks
-// after it, may yet be served before it: its own request may be the first to arrive. The queue of a server
-// is first come, first served, and not first asked, unless messages are delivered in causal order.
+// With --delivery told, clients tell each other that they have asked. A client that asks after it has heard
+// of a request may yet be served before it: its own request may be the first to arrive. The queue of a
+// server is first come, first served, and not first asked, unless messages are delivered in causal order.
 //
-// With --delivery causal they are: a request names the latest request of each client that its sender had
-// heard of, and the server takes it once it has taken all of those. That is causal delivery with the server
-// as the one destination, after A. Schiper, J. Eggli and A. Sandoz, "A new algorithm to implement causal
-// ordering", WDAG 1989. What those requests depend on in turn need not be named, since the server takes none
-// of them before that.
+// With --delivery causal they are. A request names the latest request of each client that its sender knew
+// of, and the server takes it once it has taken all of them. That is causal delivery with the server as the
+// one destination, after A. Schiper, J. Eggli and A. Sandoz, "A new algorithm to implement causal ordering",
+// WDAG 1989. Further dependencies need not be named: the server takes each of the named requests after its
+// own.
 //
 // A request that is lost keeps back all that depend on it.
 
@@ -23,14 +23,14 @@ type (
 	centralTold   struct{ Number uint64 } // its sender has asked for the Number-th time
 	causalRequest struct {                // asks to enter, for the Number-th time
 		Number uint64
-		Known  []uint64 // by client: the latest request that its sender has heard of; 0: none
+		Known  []uint64 // by client: the latest request that its sender knew of; 0: none
 	}
 )
 
 var deliveryOption = nodes.Option{
 	Name: "delivery",
 	Usage: "how requests are delivered to the server: as they arrive; the same, and clients tell each other " +
-		"that they have asked; or after those that their senders had been told of",
+		"that they have asked; or after all that their senders knew of",
 	Values:  []string{"arrival", "told", "causal"},
 	Default: "arrival",
 }
@@ -90,10 +90,10 @@ func (t *tellingClient) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 	t.centralClient.Receive(env, from, m)
 }
 
-// A causalCoordinator takes a request once it has taken those that its sender had heard of.
+// A causalCoordinator takes a request once it has taken all that its sender knew of.
 type causalCoordinator struct {
 	coordinator
-	taken  []uint64       // by client: the number of the latest request that is taken
+	taken  []uint64       // by client: the number of its latest request that is taken
 	behind []earlyRequest // requests that wait for others to arrive, in the order of their arrival
 }
 
@@ -120,7 +120,7 @@ func (c *causalCoordinator) Receive(env *nodes.Env, from nodes.ID, m nodes.Messa
 	}
 }
 
-// knowsAll reports whether all requests that a client had heard of are taken.
+// knowsAll reports whether all requests that a client knew of are taken.
 func (c *causalCoordinator) knowsAll(known []uint64) bool {
 	for client, number := range known {
 		if c.taken[client] < number {

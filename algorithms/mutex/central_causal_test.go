@@ -38,8 +38,8 @@ func (c *causalSelfish) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 	c.causalCoordinator.Receive(env, from, m)
 }
 
-// inversions counts the entries of a run in which clients tell each other that they have asked that came
-// before one of which its client had been told when it asked.
+// inversions counts the entries of a run that came before an entry whose request the entering client had
+// been told of when it asked. Clients tell each other that they have asked.
 func inversions(h *history.History, n int, told uint8) (count int) {
 	heard := make([]map[nodes.ID][]int64, n) // by client: when it was told of each request of another
 	for i := range heard {

@@ -26,7 +26,7 @@ var centralFailoverRow = row.Row{
 		Fenced:  true,
 		Follows: true,
 		Safe:    nodes.PerfectDetector,
-		// A client that forgets asks the others what it has promised: not so if most forget at once.
+		// A client that has lost its promise asks the others for it, which fails if most forget at once.
 		Live:  nodes.Majority | nodes.NoAmnesia,
 		Grace: func(c nodes.Config) time.Duration { return 8 * c.Duration(retryOption) },
 	},
@@ -34,57 +34,57 @@ var centralFailoverRow = row.Row{
 	Source: "after Temple University, CIS 307, Mutual Exclusion and Elections in Distributed Systems " +
 		"(lecture notes), whose new manager learns from all processes what state they are in; with epochs " +
 		"and majorities after Lamport, The part-time parliament, ACM TOCS 16(2), 1998",
-	Summary: "As central-inside, but another client takes over from a coordinator that is suspected: it asks " +
-		"the others who is inside and who waits, and needs a majority and all whom it does not suspect.",
+	Summary: "As central-inside, but another client takes over from a suspected coordinator: it asks the " +
+		"others whether they are inside or wait, and needs a majority and all that it does not suspect.",
 	Mutex: &row.Exclusion{
 		Epochs:     epochsOf("coordinator"),
 		Minority:   minorityWaits,
 		Cost:       centralInsideRow.Mutex.Cost,
 		Exact:      centralInsideRow.Mutex.Exact,
 		Identities: centralInsideRow.Mutex.Identities,
-		Bypass:     peers, // who is suspected is skipped, even wrongly
+		Bypass:     peers, // suspected clients are skipped, even wrongly
 		Fair:       undisturbed,
 	},
 	Published: centralInsideRow.Published,
 	Faults: withCensus(
-		under(recovers, "the next coordinator learns from the others who is inside and who waits (Temple "+
+		under(recovers, "the next coordinator learns from the others whether they are inside or wait (Temple "+
 			"University, CIS 307, lecture notes)", "dead-coordinator", "empty-coordinator"),
 		under(recovers, "requests, grants and releases are sent again", "lost-request",
 			"lost-reply")),
 }
 
-// failover is the central algorithm by clients of which one is the coordinator, and the next one when that is
-// suspected. As the lecture notes of Temple University have it, "each process knows its own state at the time
-// of the failure and can communicate it to the new manager".
+// failover is the central algorithm with the coordinator among the clients. Another client takes over when
+// it is suspected. In the words of the lecture notes of Temple University, "each process knows its own state
+// at the time of the failure and can communicate it to the new manager".
 //
-// The coordinator of epoch e is client e modulo N. In epoch 0 it serves from the start. When it is suspected,
-// the lowest client that is not (see candidate) begins a census, by which it takes an epoch of its own. Each
-// client reports whether it is inside, or waits, under which number, and promises to heed no lower epoch.
-// When the census is complete, the candidate serves: who is inside holds the grant, and who waits is queued
-// by the highest fence number that it had seen when it asked, so that who has waited for longer comes first.
-// Who could not answer in the census is asked later. A coordinator that hears of a higher epoch serves no
-// more, and who speaks in a lower one is told of the higher. Within an epoch, all is as in central-queued:
-// what may be lost is repeated, and the grant of a client that is suspected is taken back.
+// The coordinator of epoch e is client e modulo N. In epoch 0 it serves from the start. When it is
+// suspected, the lowest client that is not (see candidate) begins a census, by which it takes an epoch of
+// its own. Each client reports whether it is inside or waits, and under which number, and promises to ignore
+// lower epochs. When the census is complete, the candidate serves. A client inside holds the grant. Waiting
+// clients are queued by the highest fence number that each had seen when it asked, so that longer waits come
+// first. Clients that could not answer are asked later. A coordinator that hears of a higher epoch serves no
+// more, and a sender in a lower epoch is told of the higher. Within an epoch, all is as in central-queued:
+// what may be lost is repeated, and the grant of a suspected client is taken back.
 //
 // Mutual exclusion, with a perfect failure detector: within an epoch it holds as in central-queued. When an
-// epoch is complete, no client that is up heeds a grant of a lower one (see census), and whoever had entered
-// by one was asked and said so, unless it has left or is down. The resource is granted again when it has left
-// or crashed. If the detector is wrong, two may be inside: one that was suspected and so not asked, or whose
-// grant was taken back. A resource that demands fence numbers refuses that one then, whatever the detector
-// says: fence numbers rise with epochs, no epoch is completed twice, and so grants are numbered in the order
-// in which they were made. So both rest on nothing else; and neither messages that are lost, late or doubled
-// nor clients that restart without memory do harm.
+// epoch is complete, no live client heeds a grant of a lower one (see census). A client that had entered by
+// one was asked and said so, unless it has left or is down. The resource is granted again when it has left
+// or crashed. If the detector is wrong, two may be inside: a client may have been suspected and so not
+// asked, or its grant taken back. A resource that demands fence numbers refuses that client, even if the
+// detector is wrong: fence numbers rise with epochs, and no epoch is completed twice, so grants are numbered
+// in the order in which they were made. Nothing else is needed: lost, late or doubled messages and clients
+// that restart without memory do no harm.
 //
-// Progress: once the detector is right and a majority is up, the lowest client that is up begins a census
-// unless the coordinator serves, and nobody else does; each message is repeated until it has had its effect.
-// In a minority no census is complete, and a coordinator that suspects half of the clients grants no more.
+// Progress: once the detector is right and a majority is up, the lowest live client begins a census unless
+// the coordinator serves, and nobody else does; each message is repeated until it has had its effect. In a
+// minority no census is complete, and a coordinator that suspects half of the clients grants no more.
 type failover struct {
 	census[failoverReport]
 	follower
 	grantQueue        // of the coordinator
 	serving    bool   // we are the coordinator
-	lowest     bool   // we serve as soon as we are to, and ask nobody
-	calls      bool   // a request of ours that waits too long calls an election, and no suspicion does
+	lowest     bool   // we serve without waiting for a census
+	calls      bool   // a request of ours that waits too long calls an election, and suspicions do not
 	number     uint64 // of our latest request
 	state      nodes.ClientState
 	stamp      uint64 // the highest fence number that we had seen when we asked
@@ -97,7 +97,7 @@ type failover struct {
 type (
 	failoverRequest struct{ Epoch, Number uint64 }        // asks to enter
 	failoverGrant   struct{ Epoch, Number, Fence uint64 } // permits request Number
-	failoverRelease struct{ Epoch, Number uint64 }        // uses no grant of a request up to Number
+	failoverRelease struct{ Epoch, Number uint64 }        // the sender uses no grant of a request up to Number
 	failoverEpoch   struct{ Epoch uint64 }                // there is a higher epoch
 	failoverReport  struct {                              // what a client says in a census
 		State         uint8 // a nodes.ClientState
@@ -105,14 +105,14 @@ type (
 	}
 )
 
-// failoverTick runs on, once it is set, while there is something to repeat.
+// failoverTick, once set, runs on while there is something to repeat.
 var failoverTick = nodes.Timer{Kind: 1}
 
-// coordinator returns who coordinates our epoch.
+// coordinator returns the coordinator of our epoch.
 func (f *failover) coordinator() nodes.ID { return nodes.ID(f.epoch % uint64(len(f.reports))) }
 
-// candidate returns who should coordinate, now that the coordinator is suspected: the leader, or the lowest
-// client that is not; None: nobody leads.
+// candidate returns the client that should coordinate if the coordinator is suspected: the leader, or the
+// lowest client that is not suspected; None: nobody leads.
 func (f *failover) candidate() (id nodes.ID) {
 	if f.follows {
 		return f.leader
@@ -131,8 +131,8 @@ func (f *failover) Start(env *nodes.Env) {
 	f.campaign(env)
 }
 
-// Lead implements nodes.Led: the leader is to coordinate. What was not granted while nobody led is asked for
-// again.
+// Lead implements nodes.Led: the leader is to coordinate. A request that was not granted while nobody led is
+// repeated.
 func (f *failover) Lead(env *nodes.Env, leader nodes.ID, _ uint64) {
 	if f.leader = leader; !f.follows || leader == nodes.None {
 		return
@@ -143,7 +143,7 @@ func (f *failover) Lead(env *nodes.Env, leader nodes.ID, _ uint64) {
 	f.request(env, env.Resend)
 }
 
-// Recover uses no request or grant of an earlier incarnation any more.
+// Recover ends all requests and grants of earlier incarnations.
 func (f *failover) Recover(env *nodes.Env, saved nodes.Message) {
 	f.number = firstNumber(env)
 	f.recover(env, saved)
@@ -156,8 +156,8 @@ func (f *failover) Request(env *nodes.Env) {
 	f.request(env, env.Send)
 }
 
-// request asks the coordinator, by Send or Resend. If that is suspected, it asks who should take over, and
-// may not know of the epoch.
+// request asks the coordinator, by Send or Resend. If that is suspected, it asks the candidate, which may
+// not know of the epoch.
 func (f *failover) request(env *nodes.Env, send func(nodes.ID, nodes.Message)) {
 	if f.state != nodes.Waiting || f.joining {
 		return
@@ -180,12 +180,12 @@ func (f *failover) Release(env *nodes.Env) {
 	env.Send(f.coordinator(), failoverRelease{f.epoch, f.number})
 }
 
-// report is what we say in a census.
+// report returns our report for a census.
 func (f *failover) report() failoverReport {
 	return failoverReport{uint8(f.state), f.number, f.stamp}
 }
 
-// takeOver begins a census if that is ours to do.
+// takeOver begins a census if it is our turn.
 func (f *failover) takeOver(env *nodes.Env) {
 	us := f.coordinator() == env.Self()
 	switch {
@@ -196,7 +196,7 @@ func (f *failover) takeOver(env *nodes.Env) {
 	}
 }
 
-// anew takes a new epoch.
+// anew begins a census for a new epoch.
 func (f *failover) anew(env *nodes.Env) {
 	f.serving = false
 	if f.begin(env, f.report()) || f.lowest {
@@ -204,8 +204,8 @@ func (f *failover) anew(env *nodes.Env) {
 	}
 }
 
-// turn acts on an epoch that is not ours, and is new to us. Its coordinator knows of our request if we have
-// reported it.
+// turn acts on a new epoch of another client. reported says that its coordinator knows of our request from
+// our report.
 func (f *failover) turn(env *nodes.Env, reported bool) {
 	f.serving = false
 	if !reported {
@@ -216,7 +216,7 @@ func (f *failover) turn(env *nodes.Env, reported bool) {
 	f.takeOver(env)
 }
 
-// heeds reports whether a message of an epoch is to be heeded. Its sender is told of ours if that is higher.
+// heeds reports whether a message of an epoch counts. Its sender is told of ours if that is higher.
 func (f *failover) heeds(env *nodes.Env, from nodes.ID, epoch uint64) bool {
 	switch {
 	case f.joining:
@@ -259,7 +259,7 @@ func (f *failover) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// told takes an answer: in a census of ours, to our wish to join, or of one whom we could not ask before.
+// told takes an answer: in our census, to our joining, or of a client that we could not ask before.
 func (f *failover) told(env *nodes.Env, from nodes.ID, m censusAnswer[failoverReport]) {
 	epoch, joining := f.epoch, f.joining
 	complete := f.hear(env, from, m)
@@ -281,14 +281,14 @@ func (f *failover) enter(env *nodes.Env, from nodes.ID, m failoverGrant) {
 	switch {
 	case m.Number != f.number || f.state == nodes.Idle:
 		env.Resend(from, failoverRelease{f.epoch, m.Number})
-	case f.follows && f.leader == nodes.None: // during an election nobody enters; the grant is repeated
+	case f.follows && f.leader == nodes.None: // nobody enters during an election; the grant is repeated
 	case f.state == nodes.Waiting:
 		f.state = nodes.Inside
 		env.GrantFenced(m.Fence)
 	}
 }
 
-// tick has the timer run.
+// tick starts the timer unless it runs.
 func (f *failover) tick(env *nodes.Env) {
 	if !f.ticking {
 		f.ticking = true
@@ -347,7 +347,7 @@ func (f *failover) Trust(env *nodes.Env, peer nodes.ID) {
 	}
 }
 
-// Standing says what is known of a coordinator that does not answer.
+// Standing tells what is known of a coordinator that does not answer.
 func (f *failover) Standing() string {
 	switch {
 	case f.joining:
@@ -360,5 +360,5 @@ func (f *failover) Standing() string {
 	return ""
 }
 
-// WaitsFor names the coordinator, whose permission is lent to whoever is inside.
+// WaitsFor names the coordinator. Its LentTo names the client inside.
 func (f *failover) WaitsFor() nodes.Set { return nodes.SetOf(f.coordinator()) }

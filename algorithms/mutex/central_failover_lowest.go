@@ -7,12 +7,12 @@ import (
 	"turnstile/nodes/row"
 )
 
-// central-failover-lowest is what one writes before thinking of those who are inside: the new coordinator
-// serves at once, and takes what it is told as it comes. It is known to be broken, and here to show what the
-// census of central-failover is for.
+// central-failover-lowest is what one writes before thinking of clients inside: the new coordinator serves
+// at once, and takes reports as they come. It is known to be broken, and here to show what the census of
+// central-failover is for.
 //
-// It is not safe: the coordinator may crash while somebody is inside, of whom the next one knows nothing. Nor
-// do those agree on one coordinator who suspect different nodes.
+// It is not safe: the coordinator may crash while a client is inside, and the next one does not know it.
+// Nor do clients agree on one coordinator that suspect different nodes.
 var centralFailoverLowestRow = row.Row{
 	Spec: nodes.Spec{
 		Name: "central-failover-lowest",
@@ -29,9 +29,9 @@ var centralFailoverLowestRow = row.Row{
 		Grace:       centralFailoverRow.Grace,
 	},
 	Aliases: []string{"lowest"}, Family: "centralized",
-	Source: "none: what one writes before thinking of those who are inside",
-	Summary: "As central-failover, but the lowest client that is not suspected grants at once, and asks " +
-		"nobody.",
+	Source: "none: what one writes before thinking of clients inside",
+	Summary: "As central-failover, but the lowest client that is not suspected grants at once, without " +
+		"a census.",
 	Mutex: &row.Exclusion{
 		Bypass:     centralFailoverRow.Mutex.Bypass,
 		Fair:       centralFailoverRow.Mutex.Fair,
@@ -45,12 +45,13 @@ var centralFailoverLowestRow = row.Row{
 		By:    nodes.NoCrash,
 	},
 	Faults: beside(slices.Concat(
-		under(recovers|breaks, "the client that takes over from a suspected coordinator does not know who is "+
-			"inside (X)", "dead-coordinator", "each-in-turn", "dead-holder", "dead-idle", "dead-waiter", "restarts",
+		under(recovers|breaks, "the client that takes over from a suspected coordinator does not know which "+
+			"client is inside (X)",
+			"dead-coordinator", "each-in-turn", "dead-holder", "dead-idle", "dead-waiter", "restarts",
 			"amnesia", "empty-coordinator"),
 		under(recovers|blocks|breaks, "as restarts (L, X), and as central-failover (B)", "empty-restarts"),
-		under(recovers|breaks, "each side of a cut has a coordinator that asks nobody, and so has a node that "+
-			"suspects wrongly (X)", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority",
+		under(recovers|breaks, "each side of a cut has a coordinator that asks nobody, and a wrong suspicion "+
+			"makes one as well (X)", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority",
 			"one-way", "bridge", "majority-ring", "lossy-links", "flaky-links", "broker-restart", "split-brokers",
 			"reset-connections", "stopped-holder", "stopped-idle", "slow-node", "slow-links", "slow-network",
 			"stalled-connection", "skewed-clocks"),

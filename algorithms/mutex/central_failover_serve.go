@@ -8,9 +8,9 @@ import (
 	"turnstile/nodes"
 )
 
-// This is what a client does in central-failover while it is the coordinator, or takes a census to become it.
+// What a client does in central-failover while it coordinates, or takes a census to become coordinator.
 
-// serve begins to grant, by what the clients have reported.
+// serve begins to grant, starting from the clients' reports.
 func (f *failover) serve(env *nodes.Env) {
 	f.serving = true
 	f.grantQueue = grantQueueOf(env.N())
@@ -24,7 +24,7 @@ func (f *failover) serve(env *nodes.Env) {
 	f.tick(env)
 }
 
-// note takes what a client has reported.
+// note applies a client's report.
 func (f *failover) note(id nodes.ID, r failoverReport) {
 	switch nodes.ClientState(r.State) {
 	case nodes.Idle:
@@ -41,7 +41,7 @@ func (f *failover) note(id nodes.ID, r failoverReport) {
 	}
 }
 
-// asks takes the request of a client. While we still ask what the others do, it is as if it were reported.
+// asks takes the request of a client. While our census is open, it counts as reported.
 func (f *failover) asks(env *nodes.Env, from nodes.ID, number uint64) {
 	switch {
 	case !f.serving:
@@ -82,13 +82,13 @@ func (f *failover) next(env *nodes.Env) {
 // minority reports whether so many are suspected that others may have a coordinator by now.
 func (f *failover) minority() bool { return 2*f.suspected.Len() >= len(f.reports) && !f.lowest }
 
-// grant is the grant of who holds it.
+// grant returns the message that tells the holder of its grant.
 func (f *failover) grant(env *nodes.Env) failoverGrant {
 	return failoverGrant{f.epoch, f.holder.Number, fence(env.N(), f.epoch, f.serial)}
 }
 
-// remind repeats what the coordinator has not heard of: a grant that was not given back since the last tick,
-// and whom it has not been able to ask.
+// remind repeats a grant that was not given back since the last tick, and asks clients again that have not
+// answered in the census.
 func (f *failover) remind(env *nodes.Env) {
 	missing := f.missing(env)
 	for peer := range missing.All() {
@@ -104,7 +104,7 @@ func (f *failover) remind(env *nodes.Env) {
 	}
 }
 
-// LentTo returns who holds the grant that we have given.
+// LentTo returns the holder of the grant that we have given.
 func (f *failover) LentTo() nodes.ID {
 	if !f.serving {
 		return nodes.None

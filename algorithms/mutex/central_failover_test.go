@@ -60,7 +60,7 @@ type (
 	queuedStack       struct{ queuedServer }
 )
 
-// lastFirst puts who came last in front of a queue that had so many before.
+// lastFirst puts the last element in front of a queue that had so many before.
 func lastFirst[T any](queue []T, before int) []T {
 	if before >= len(queue) {
 		return queue

@@ -25,7 +25,7 @@ var centralInsideRow = row.Row{
 			return always("3, node 0: 0", row.Between(0, 3), row.Between(1, 2))
 		},
 		Exact: func(nodes.Config, bool) row.EntryCost {
-			return func(entrant nodes.ID) int { return 3 * int(min(1, entrant)) } // node 0 has the coordinator
+			return func(entrant nodes.ID) int { return 3 * int(min(1, entrant)) } // node 0 is the coordinator
 		},
 		Bypass: centralRow.Mutex.Bypass,
 		Identities: []row.Identity{
@@ -47,9 +47,9 @@ var centralInsideRow = row.Row{
 		under(starves, "all have left when node 0, the coordinator, forgets, so exclusion holds; all others "+
 			"wait, since it has missed or forgotten their requests",
 			"amnesia"),
-		under(recovers, "the coordinator, node 0, has forgotten who waits, and each of these is "+
+		under(recovers, "the coordinator, node 0, has forgotten the waiting clients; each client is "+
 			"restarted after it, and asks again", "each-in-turn"),
-		under(starves|blocks, "as amnesia if node 0 is hit; of others a grant or a release is lost (B, "+
+		under(starves|blocks, "as amnesia if node 0 is hit; otherwise a grant or a release is lost (B, "+
 			"all)", "restarts"),
 		under(recovers|starves|blocks|breaks, "a coordinator that has forgotten grants again while "+
 			"a client is inside (X); otherwise as restarts", "empty-restarts"),
@@ -60,10 +60,10 @@ var centralInsideRow = row.Row{
 
 // centralInside is the central algorithm without a server: node 0 is a client and the coordinator as well.
 // Its own entries take no messages, since what it sends to itself needs no network. Mutual exclusion holds
-// for the same reason.
+// as in central.
 type centralInside struct {
 	centralClient
-	coordinator // used at node 0 alone
+	coordinator // used at node 0 only
 }
 
 func (c *centralInside) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {

@@ -35,14 +35,14 @@ var centralLeaseRow = row.Row{
 	Source: "Gray and Cheriton, Leases: an efficient fault-tolerant mechanism for distributed file cache " +
 		"consistency, SOSP 1989; sequencers after Burrows, The Chubby lock service, OSDI 2006",
 	Summary: "As central, but a grant ends by itself unless it is renewed: a dead holder stops nobody, and " +
-		"one that stands still is inside beside the next.",
+		"a paused holder may be inside beside the next.",
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
 			cost := always("3 + floor(hold / (lease/3))", row.Exactly(3), row.Exactly(2))
 			cost.Renewal = repeatOf(c)
 			return cost
 		},
-		Bypass:     peers, // who is granted late asks anew
+		Bypass:     peers, // a client that is granted too late asks anew
 		Fair:       undisturbed,
 		Identities: []row.Identity{counts("release = entries"), counts("grant >= entries")},
 	},
@@ -59,7 +59,7 @@ var centralLeaseRow = row.Row{
 			"overtaking", "copies", "skewed-clocks"),
 		under(recovers, "a client saves its number, and the server its leases", "each-in-turn",
 			"restarts"),
-		under(recovers|starves, "the numbers of a client that has forgotten them begin again, so its requests "+
+		under(recovers|starves, "a client that has forgotten its numbers begins them again, so its requests "+
 			"pass for copies (P, that client)", "amnesia"),
 		under(recovers|starves|blocks, "as amnesia, and these clients may be all", "empty-restarts"),
 		under(recovers|starves|blocks|breaks, "a server that has forgotten gives numbers out again, so no "+
@@ -78,10 +78,10 @@ var leaseOption = nodes.Option{Name: "lease", Default: "500ms",
 		Answers: func(c nodes.Config, d nodes.Delays) time.Duration { return repeats * queued(c, d) },
 	}}
 
-// leaseCovers is how long a lease has to last: the grant and the first renewal are on their way meanwhile.
+// leaseCovers is the least length of a lease: meanwhile the grant and the first renewal travel.
 func leaseCovers(_ nodes.Config, d nodes.Delays) time.Duration { return repeats * d.Message }
 
-// repeats is how often a client says again in the time of a lease what it has said last.
+// repeats is how often in a lease a client repeats its latest message.
 const repeats = 3
 
 // repeatOf returns the time between two repeats.
@@ -92,21 +92,22 @@ func repeatOf(c nodes.Config) time.Duration { return c.Duration(leaseOption) / r
 // lock service for loosely-coupled distributed systems", OSDI 2006, section 2.4.)
 //
 // As in the algorithm of the central server, a client sends a request and waits for its grant, and sends a
-// release when it leaves. But the server takes a grant back when the lease is over. A client says again three
-// times in a lease what it has said last: while it waits its request, in case that or the grant was lost, and
-// while it is inside a renewal, with which the lease begins anew. It does not look at a clock, so it does not
-// know that its lease is over.
+// release when it leaves. But the server takes a grant back when the lease is over. Three times in a lease a
+// client repeats itself: while it waits its request, in case that or the grant was lost; while it is inside
+// a renewal, with which the lease begins anew. It looks at no clock, so it does not know that its lease is
+// over.
 //
-// Mutual exclusion holds while whoever is inside is heard of in time. A holder that stands still for longer
-// than its lease goes on inside when it wakes up, though the next is inside: no server can prevent that. But
-// grants are numbered, and a resource that demands the number (--fenced) refuses what the late holder writes.
+// Mutual exclusion holds while the holder is heard of in time. A holder that stands still for longer than
+// its lease goes on inside when it wakes up, though the next is inside: no server can prevent that. But
+// grants are numbered, and a resource that demands the number (--fenced) refuses what the late holder
+// writes.
 
 type (
 	leaseRequest struct{ Number uint64 }         // asks to enter, for the Number-th time
 	leaseGrant   struct{ Number, Serial uint64 } // permits request Number, as the Serial-th lease of all
-	leaseRenewal struct{ Serial uint64 }         // has that lease begin anew
+	leaseRenewal struct{ Serial uint64 }         // begins that lease anew
 	leaseRelease struct{ Serial uint64 }         // ends it
-	leaseNumber  struct{ Number uint64 }         // is what a client saves
+	leaseNumber  struct{ Number uint64 }         // saved by a client
 )
 
 var (
@@ -123,7 +124,7 @@ type leaseClient struct {
 	waits  bool
 }
 
-// Recover goes on with the numbers of before: whatever was granted then ends by itself.
+// Recover goes on with the saved number: older grants end by themselves.
 func (l *leaseClient) Recover(_ *nodes.Env, saved nodes.Message) {
 	if n, ok := saved.(leaseNumber); ok {
 		l.number = n.Number
@@ -166,7 +167,7 @@ func (l *leaseClient) Timeout(env *nodes.Env, _ nodes.Timer) {
 	env.SetTimer(leaseRepeat, l.repeat, l.repeat)
 }
 
-// WaitsFor names the server, whose permission is lent to whoever is inside.
+// WaitsFor names the server. Its LentTo names the client inside.
 func (l *leaseClient) WaitsFor() nodes.Set { return waitsFor(l.server, l.waits) }
 
 // A leaseServer grants to one client at a time, for as long as a lease lasts.
@@ -175,15 +176,15 @@ type leaseServer struct {
 	leases
 }
 
-// leases are what a server knows, and saves.
+// leases is the state of a server, which it saves.
 type leases struct {
-	Holder ticket   // whose lease is on; zero: nobody's
+	Holder ticket   // of the current lease; zero: no lease
 	Serial uint64   // of the last lease
-	Queue  tickets  // who waits
+	Queue  tickets  // waiting requests
 	Over   []uint64 // by client: the number of its latest request that was granted and released
 }
 
-// Recover begins the lease anew that was on.
+// Recover begins the current lease anew.
 func (l *leaseServer) Recover(env *nodes.Env, saved nodes.Message) {
 	if s, ok := saved.(leases); ok {
 		l.leases = s
@@ -229,7 +230,7 @@ func (l *leaseServer) Timeout(env *nodes.Env, _ nodes.Timer) {
 	l.next(env)
 }
 
-// forget takes an earlier request of a client out of the queue: the client has been down meanwhile.
+// forget removes an earlier request of a client from the queue: the client has been down meanwhile.
 func (l *leaseServer) forget(client nodes.ID) {
 	l.Queue = slices.DeleteFunc(l.Queue, func(t ticket) bool { return t.Client == client })
 }
@@ -248,5 +249,5 @@ func (l *leaseServer) next(env *nodes.Env) {
 	env.Save(l.leases)
 }
 
-// LentTo returns who has the lease.
+// LentTo returns the holder of the lease.
 func (l *leaseServer) LentTo() nodes.ID { return l.Holder.client() }

@@ -33,17 +33,17 @@ var centralQueuedRow = row.Row{
 	Aliases: []string{"queued"}, Family: "centralized",
 	Source: "folklore; the remedy for what Kistijantoro, Mutual Exclusion (IF3130 lecture notes), names as " +
 		"its problem: a client cannot tell a dead coordinator from a resource that is taken",
-	Summary: "As central, but the server tells at once who has to wait at which position, messages are " +
+	Summary: "As central, but the server tells a client at once at which position it waits, messages are " +
 		"repeated, and a failure detector tells clients of a dead server and the server of dead clients.",
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
-			cost := always("3, who waits: 4", row.Exactly(3), row.Exactly(2))
+			cost := always("3, if it waits: 4", row.Exactly(3), row.Exactly(2))
 			if c.N > 1 {
 				cost.Saturated, cost.Any = row.Between(3, 4), row.Between(3, 4)
 			}
 			return cost
 		},
-		Bypass: peers, // who is suspected is skipped, even wrongly
+		Bypass: peers, // suspected clients are skipped, even wrongly
 		Fair:   undisturbed,
 		Identities: []row.Identity{
 			counts("request = entries"),
@@ -61,27 +61,26 @@ var centralQueuedRow = row.Row{
 	),
 }
 
-// The central algorithm, of which a client can tell why it waits. The lecture notes of A. I. Kistijantoro
+// The central algorithm with clients that can tell why they wait. The lecture notes of A. I. Kistijantoro
 // name the problem: the client of a central server "cannot tell a dead coordinator from a blocked one".
 //
 // A coordinator that cannot grant at once says at which position the request is queued, and a failure
-// detector tells the client whether the coordinator is up. So a client that waits knows one of these: it has
-// no answer yet; it is queued at some position; the coordinator is suspected. That is no fail-over: if the
-// coordinator crashes, all who wait do so for ever, but they know.
+// detector tells the client whether the coordinator is up. So a waiting client knows one of these: it has no
+// answer yet; it is queued at some position; the coordinator is suspected. That is no fail-over: if the
+// coordinator crashes, waiting clients wait for ever, but they know why.
 //
-// Requests are sent again until they are answered. The coordinator repeats its grant while it is held, and
-// who does not use it (any more) gives it back: so a lost grant is made up for, a lost release, and one that
-// will never come since its client has crashed and is up again. The coordinator skips requests of clients
-// that it suspects, and takes the grant of such a one back.
+// Requests are sent again until they are answered. The coordinator repeats its grant while it is held, and a
+// client that does not use it (any more) gives it back. That makes up for a lost grant, a lost release, and
+// a release that never comes since its client has crashed and is up again. The coordinator skips requests of
+// suspected clients, and takes their grant back.
 //
 // Mutual exclusion holds because the coordinator grants again only when its last grant was given back, its
-// holder has asked anew, or it is suspected. By the first two the holder has left: it asks, and gives back,
-// under rising numbers, and only what it does not use. By the last it is down, if the detector suspects
-// nobody else; and once it is up again it has another number, and uses no older grant. If the detector is
-// wrong, two may be inside. A resource that demands fence numbers refuses the first then: the numbers of
-// grants rise.
+// holder has asked anew, or it is suspected. In the first two cases the holder has left: its numbers rise,
+// and it gives back only what it does not use. In the third it is down, if the detector is right; and once
+// it is up again it has another number, and uses no older grant. If the detector is wrong, two may be
+// inside. A resource that demands fence numbers refuses the first then: the numbers of grants rise.
 //
-// Who waits enters since each message is repeated until it has had its effect.
+// A waiting client enters since each message is repeated until it has had its effect.
 
 type (
 	queuedRequest struct{ Number uint64 } // asks to enter, by the Number-th request
@@ -93,12 +92,12 @@ type (
 	queuedRelease struct{ Number uint64 }         // the sender uses no grant of a request up to Number
 )
 
-// A repeater has its node repeat what has not changed from one tick to the next. Its timer runs on, once it
-// is set, while there is something to repeat, so that it need not be set for each entry.
+// A repeater repeats what has not changed from one tick to the next. Its timer, once set, runs on while
+// there is something to repeat, so that it need not be set for each entry.
 type repeater struct {
 	retry   time.Duration
 	ticking bool
-	last    uint64 // the number of what there was to repeat at the last tick
+	last    uint64 // the number that was open at the last tick
 }
 
 func repeaterOf(c nodes.Config) repeater { return repeater{retry: c.Duration(retryOption)} }
@@ -106,7 +105,7 @@ func repeaterOf(c nodes.Config) repeater { return repeater{retry: c.Duration(ret
 // repeatTick is the timer of a repeater.
 var repeatTick = nodes.Timer{Kind: 1}
 
-// tick has the timer run.
+// tick starts the timer unless it runs.
 func (r *repeater) tick(env *nodes.Env) {
 	if !r.ticking {
 		r.ticking = true
@@ -114,8 +113,8 @@ func (r *repeater) tick(env *nodes.Env) {
 	}
 }
 
-// again hears that the timer has run out, whether there is something to repeat and under which number. It
-// reports whether that was there at the last tick.
+// again handles the end of the timer. open says whether there is something to repeat, number identifies it.
+// It reports whether that was open at the last tick as well.
 func (r *repeater) again(env *nodes.Env, open bool, number uint64) bool {
 	if r.ticking = false; !open {
 		return false
@@ -132,11 +131,11 @@ type queuedClient struct {
 	server    nodes.ID // the coordinator
 	number    uint64   // of our latest request
 	state     nodes.ClientState
-	place     uint32 // at which our request waits; 0: we were not told
-	suspected bool   // the coordinator
+	place     uint32 // at which our request waits; 0: unknown
+	suspected bool   // the coordinator is suspected
 }
 
-// Recover uses no request or grant of an earlier incarnation any more.
+// Recover ends all requests and grants of earlier incarnations.
 func (c *queuedClient) Recover(env *nodes.Env, _ nodes.Message) { c.number = firstNumber(env) }
 
 func (c *queuedClient) Request(env *nodes.Env) {
@@ -170,8 +169,8 @@ func (c *queuedClient) Receive(env *nodes.Env, _ nodes.ID, m nodes.Message) {
 	}
 }
 
-// unanswered reports whether we are to ask again: we know nothing of our request, and of the coordinator that
-// it is up.
+// unanswered reports whether we are to ask again: our request has no answer, and the coordinator is not
+// suspected.
 func (c *queuedClient) unanswered() bool {
 	return c.state == nodes.Waiting && c.place == 0 && !c.suspected
 }
@@ -199,7 +198,7 @@ func (c *queuedClient) Trust(env *nodes.Env, peer nodes.ID) {
 	}
 }
 
-// Standing says what we know of our request.
+// Standing tells what we know of our request.
 func (c *queuedClient) Standing() string {
 	switch {
 	case c.suspected:
@@ -212,7 +211,7 @@ func (c *queuedClient) Standing() string {
 	return fmt.Sprintf("queued at position %d", c.place)
 }
 
-// WaitsFor names the coordinator, whose permission is lent to whoever is inside.
+// WaitsFor names the coordinator. Its LentTo names the client inside.
 func (c *queuedClient) WaitsFor() nodes.Set { return nodes.SetOf(c.server) }
 
 // A queuedServer is the coordinator.
@@ -275,5 +274,5 @@ func (s *queuedServer) Trust(env *nodes.Env, peer nodes.ID) {
 	s.next(env)
 }
 
-// LentTo returns who holds the grant.
+// LentTo returns the holder of the grant.
 func (s *queuedServer) LentTo() nodes.ID { return s.lentTo() }

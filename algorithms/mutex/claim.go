@@ -14,7 +14,7 @@ const (
 	textbook = "Kshemkalyani and Singhal, Distributed Computing, ch. 9"
 )
 
-// nine is the number of nodes for claims about delays.
+// nine is the number of nodes in claims about delays.
 var nine = []int{9}
 
 // exactly and formula are the values of claims: one number for any size, or one that depends on the size.

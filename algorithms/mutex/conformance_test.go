@@ -16,8 +16,8 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// This is what a new algorithm is tested by when it is listed: the row says what it rests on and what it
-// costs, and the simulator tries whether that is so.
+// A new algorithm is tested by this when it is listed: the row states its assumptions and its costs, and the
+// simulator checks them.
 
 // seeds is how many runs a cluster of n is worth: small ones go wrong sooner, and take less time.
 func seeds(n int) uint64 {
@@ -216,8 +216,8 @@ var seldom = map[string]uint64{
 	"token-ring-regenerating/without a perfect detector": 1042,
 }
 
-// Each assumption that a row names is one that it needs: without it, some run fails. If its safety is to rest
-// on it, two are inside in that run: a stall excuses naming it in Live alone.
+// A row needs each assumption that it names: without it, some run fails. For an assumption of its safety two
+// are inside in that run: a stall justifies it only in Live.
 func TestNoRowAssumesWhatItDoesNotNeed(t *testing.T) {
 	for _, spec := range Table {
 		if spec.Flaw != nil {
@@ -304,8 +304,8 @@ func TestBrokenRowsAreCaught(t *testing.T) {
 	}
 }
 
-// brokenIn makes a run of a broken row. It counts whether that fails as the row says, and fails the test if
-// it does otherwise.
+// brokenIn makes a run of a broken row. It counts whether that fails as expected, and fails the test if it
+// fails otherwise.
 func brokenIn(t *testing.T, spec *row.Row, c nodes.Config, seed uint64) (caught int) {
 	t.Helper()
 	o := saturated(spec, c, seed)
@@ -330,7 +330,7 @@ func brokenIn(t *testing.T, spec *row.Row, c nodes.Config, seed uint64) (caught 
 	return caught
 }
 
-// A multicast spares publishes of the kinds that a row says are broadcast, and of no others.
+// A multicast spares publishes of exactly the kinds that are broadcast by the row.
 func TestRowsSayWhatTheyBroadcast(t *testing.T) {
 	for _, row := range Table {
 		t.Run(row.Name, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// always is the cost of an algorithm to which the load makes no difference.
+// always is the cost of an algorithm whose cost does not depend on the load.
 func always(formula string, messages, delay row.Range) row.Cost {
 	return row.Cost{
 		Formula:    formula,
@@ -19,8 +19,8 @@ func always(formula string, messages, delay row.Range) row.Cost {
 	}
 }
 
-// keepingToken is the cost of an algorithm whose node keeps the token until another wants it, and which takes
-// so many messages at most, the last of them the token.
+// keepingToken is the cost of an algorithm whose node keeps the token until another wants it. An entry takes
+// at most most messages, the last of them the token.
 func keepingToken(c nodes.Config, formula string, most int) row.Cost {
 	if c.N == 1 {
 		return always(formula, row.Exactly(0), row.Exactly(0))
@@ -30,8 +30,8 @@ func keepingToken(c nodes.Config, formula string, most int) row.Cost {
 	return cost
 }
 
-// handovers is the cost of entries in an algorithm whose token, at first node 0's, takes so many messages to
-// come from one node to another.
+// handovers is the cost of entries if the token, at first node 0's, takes so many messages from one node to
+// another.
 func handovers(messages func(from, to nodes.ID) int) row.EntryCost {
 	holder := nodes.ID(0)
 	return func(entrant nodes.ID) (count int) {
@@ -43,17 +43,17 @@ func handovers(messages func(from, to nodes.ID) int) row.EntryCost {
 	}
 }
 
-// peers is how many nodes a broadcast reaches.
+// peers is the number of a node's peers.
 func peers(c nodes.Config) int { return c.N - 1 }
 
-// undisturbed is what a promised order rests on where the algorithm makes up for what goes wrong: a request
-// that is lost is known late, and who is suspected is skipped.
+// undisturbed is what a promised order assumes if the algorithm makes up for faults: a lost request is known
+// late, and a suspected node is skipped.
 const undisturbed = nodes.NoLoss | nodes.NoDuplication | nodes.FIFO | nodes.NoCrash | nodes.NoAmnesia |
 	nodes.NoPause | nodes.PerfectDetector | nodes.EventualDetector | nodes.Timing | nodes.Majority |
 	nodes.ServersUp
 
-// counts is an identity of how often kinds of messages are sent, made from its text: sums of kinds and of
-// entries with =, <= or >= between them. A factor in parentheses has its value from factors, in their order.
+// counts is an identity of message counts, made from its text: sums of kinds and of entries with =, <= or >=
+// between them. A factor in parentheses has its value from factors, in their order.
 func counts(says string, factors ...func(nodes.Config) int) row.Identity {
 	return row.Identity{Says: says, Holds: func(c nodes.Config, t row.Tally) bool {
 		var sums [2]uint64

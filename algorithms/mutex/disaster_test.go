@@ -65,7 +65,7 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 		crash := chaos.Fault{Effect: &kill}
 		roll.Count++
 		crash.At = time.Duration(dice.Unit(roll) * float64(30*time.Millisecond))
-		// A machine that is given back less than it had is amnesic, whatever was saved.
+		// A machine that is given back less than it had is amnesic, no matter what was saved.
 		forgets := spared&nodes.NoAmnesia == 0 && flip(7)
 		if forgets || flip(12) && !o.Stack.Forgets(victim, false) {
 			roll.Count = 8
@@ -82,7 +82,7 @@ func disaster(o *sim.Options, spared nodes.Assumption) {
 			faults = append(faults, crash)
 		}
 	}
-	if of.Detects == "" { // a detector would suspect who is cut off or pauses
+	if of.Detects == "" { // a detector would suspect nodes that are cut off or pause
 		faults = append(faults, lasting(o, spared, flip, len(faults) > 0)...)
 	}
 	rowtest.Over(o, rowtest.NetworkOf("exponential:1ms"), faults...)

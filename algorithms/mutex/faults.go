@@ -6,11 +6,11 @@ import (
 	"turnstile/nodes/row"
 )
 
-// What becomes of the algorithms under faults. A reason names the paper that it rests on; one without a paper
-// is derived from the rules of the algorithm, and the runs of the fault matrix show it. Where exclusion can
-// break, the schedule of messages of a run decides whether it does, so other outcomes are there as well.
+// The outcomes of the algorithms under faults. A reason names the paper that it rests on; without a paper it
+// is derived from the rules of the algorithm, and the runs of the fault matrix show it. If exclusion can
+// break, whether it does depends on the message schedule of a run, so other outcomes are listed too.
 
-// The outcomes, as nodes has them.
+// The outcomes, for short.
 const (
 	recovers = row.Recovers
 	starves  = row.Starves
@@ -19,7 +19,7 @@ const (
 	unhit    = row.Unhit
 )
 
-// Reasons that several algorithms have.
+// Reasons that several algorithms share.
 const (
 	tokenLost = "there is one token, and no node makes another"
 	refused   = "the resource refuses what a stopped holder writes under an old fence number (sequencers: " +
@@ -29,7 +29,7 @@ const (
 
 var under, beside = row.Under, row.Completed
 
-// Plans of one sort, as most algorithms have one cell for them.
+// Plans by sort. Most algorithms have one cell for each sort.
 var (
 	losses = []string{"lossy-links", "flaky-links", "broker-restart", "split-brokers", "reset-connections"}
 	cuts   = []string{"split-brain", "half-cut", "holder-in-minority", "holder-in-majority", "one-way", "bridge",
@@ -37,8 +37,8 @@ var (
 	comebacks = []string{"each-in-turn", "restarts", "amnesia", "empty-restarts"}
 )
 
-// The plans that need no kind of message or node, by whether they act on nodes or on what passes a link: what
-// is broken by itself is so under each.
+// The plans that need no special kind of message or node, by whether they act on nodes or on links. An
+// algorithm that is broken by itself is so under each.
 var (
 	nodePlans = []string{"dead-idle", "dead-waiter", "dead-holder", "each-in-turn", "holder-in-minority",
 		"holder-in-majority", "stopped-holder", "stopped-idle", "slow-node", "restarts", "amnesia",
@@ -48,8 +48,8 @@ var (
 		"broker-restart", "split-brokers", "stalled-connection", "reset-connections"}
 )
 
-// withoutTimeouts returns the cells of an algorithm that acts on nothing but messages: its own, and for all
-// other faults what holds for all of these algorithms.
+// withoutTimeouts returns the cells of an algorithm that acts only on messages: its own, and common ones for
+// all other faults.
 func withoutTimeouts(own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(recovers, "no node acts on silence, so the others wait until it goes on",
@@ -58,10 +58,10 @@ func withoutTimeouts(own ...[]row.FaultCell) []row.FaultCell {
 			"slow-links", "slow-network", "overtaking"),
 		under(recovers, "requests and permissions are numbered, so their receiver recognizes a copy", "copies"),
 		under(recovers, "the algorithm reads no clock and sets no timer", "skewed-clocks"),
-		under(blocks, "the dead holder never gives back what it held, so all that are up wait", "dead-holder"),
-		under(blocks, "what is sent to the dead node never goes on, and nobody gives it up, so all that are up "+
+		under(blocks, "the dead holder never gives back what it held, so all live nodes wait", "dead-holder"),
+		under(blocks, "messages to the dead node go no further, and nobody gives it up, so all live nodes "+
 			"wait", "dead-waiter"),
-		under(blocks, "no message is sent again: all wait for one that was lost, or behind nodes that do",
+		under(blocks, "no message is sent again: all wait for a lost one, or behind nodes that do",
 			losses...),
 		under(blocks, "a message that crosses the cut is lost and not sent again, and after the heal all wait "+
 			"for it", cuts...),
@@ -69,59 +69,59 @@ func withoutTimeouts(own ...[]row.FaultCell) []row.FaultCell {
 	))
 }
 
-// behindToken has the cells that such algorithms share: nodes wait in a line, and each sends the token to the
-// next in the line.
+// behindToken has the cells of algorithms whose nodes wait in a line, in which each sends the token to the
+// next.
 var behindToken = slices.Concat(
 	under(blocks, tokenLost, "lost-token"),
-	under(starves|blocks, "the requester waits, and those behind it (P), which often are all (B)",
+	under(starves|blocks, "the requester waits, and all nodes behind it (P), often all nodes (B)",
 		"lost-request"),
-	under(starves|blocks, "if the token is lost all wait (B), if a request is, the requester and those "+
+	under(starves|blocks, "all wait if the token is lost (B); if a request is lost, the requester and nodes "+
 		"behind it (P)", losses...),
 	under(starves|blocks, "nodes that are cut off from the token wait (P); all do if the token is "+
 		"lost as it crosses the cut (B)", cuts...),
 	under(starves|blocks, "no token is made, so exclusion holds; all wait if the node had the token "+
-		"(B), and otherwise those behind it (P)", comebacks...),
+		"(B), and otherwise nodes behind it (P)", comebacks...),
 )
 
-// without returns cells but for that of one fault, which an algorithm does not have.
+// without returns the cells without the one of a fault that an algorithm does not have.
 func without(fault string, cells []row.FaultCell) []row.FaultCell {
 	return slices.DeleteFunc(slices.Clone(cells), func(c row.FaultCell) bool { return c.Fault == fault })
 }
 
-// withCensus returns the cells of an algorithm that makes up for what is lost by a census: its own, and for
-// all other faults that it recovers. Five nodes have a majority under all of them, or will have one again.
+// withCensus returns the cells of an algorithm that makes up for losses by a census: its own, and that it
+// recovers from all other faults. Under each of them five nodes have a majority, or get one again.
 func withCensus(own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(recovers, "what the dead node held is made or granted again once a majority, and all nodes that "+
 			"are not suspected, have answered (majorities: Lamport, The part-time parliament, 1998)",
 			"dead-holder", "dead-waiter", "each-in-turn"),
 		under(recovers, "no node waits for a dead one", "dead-idle"),
-		under(recovers, "what is lost is sent again, or made again", losses...),
+		under(recovers, "lost messages are sent again, and a lost token is made again", losses...),
 		under(recovers, "a majority goes on in a new epoch, and ignores messages of older ones (Lamport, The "+
 			"part-time parliament, 1998)", cuts...),
 		under(recovers, refused, "stopped-holder", "stopped-idle", "slow-node", "stalled-connection"),
-		under(recovers, "no effect, but for a census that was not needed", "slow-links", "slow-network",
+		under(recovers, "no effect, except a needless census", "slow-links", "slow-network",
 			"overtaking", "copies", "skewed-clocks"),
 		under(recovers, "a node that comes up again asks the others before it takes part; it saves its "+
-			"promises, and if it has forgotten them, the others tell it", "restarts", "amnesia"),
+			"promises, and the others tell it any that it has forgotten", "restarts", "amnesia"),
 		under(recovers|blocks, "as restarts (L); but all wait if two nodes have forgotten at once and wait for "+
-			"each other's answers (B): that is why progress rests on no amnesia", "empty-restarts"),
+			"each other's answers (B): that is why progress assumes no amnesia", "empty-restarts"),
 	))
 }
 
-// suspecting returns the cells of an algorithm whose coordinator heeds a failure detector, and which repeats
-// messages: its own, and for all other faults that it recovers.
+// suspecting returns the cells of an algorithm that repeats messages and whose coordinator heeds a failure
+// detector: its own, and that it recovers from all other faults.
 func suspecting(own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), slices.Concat(
 		under(recovers, "the coordinator takes back the grant of a client that it suspects, and skips its "+
 			"requests", "dead-idle", "dead-waiter", "dead-holder"),
-		under(recovers, "what is lost is sent again", "lost-request", "lost-reply", "lossy-links",
+		under(recovers, "lost messages are sent again", "lost-request", "lost-reply", "lossy-links",
 			"flaky-links", "broker-restart", "split-brokers", "reset-connections"),
 		under(recovers, "a client that was cut off is suspected, and asks again after the heal", cuts...),
 		under(recovers, refused, "stopped-holder", "stopped-idle", "slow-node", "stalled-connection"),
 		under(recovers, "no effect, since requests and grants are numbered", "slow-links", "slow-network",
 			"overtaking", "copies", "skewed-clocks"),
-		under(recovers, "a client that is up again gives its requests higher numbers, and gives back what it "+
-			"was granted before", comebacks...),
+		under(recovers, "a client that is up again gives its requests higher numbers, and gives back "+
+			"older grants", comebacks...),
 	))
 }

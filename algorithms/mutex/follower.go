@@ -6,22 +6,22 @@ import (
 	"turnstile/nodes"
 )
 
-// A follower is what a node knows of the elector beside it, if there is one: then the leader alone takes a
-// census. Whether that is complete still rests on a majority, so a wrong leader does no harm.
+// A follower is what a node knows of the elector beside it, if it has one: then only the leader takes a
+// census. A census still needs a majority to be complete, so a wrong leader does no harm.
 type follower struct {
 	follows bool
-	leader  nodes.ID // whom the elector has chosen
+	leader  nodes.ID // chosen by the elector
 }
 
 func newFollower(c nodes.Config) follower {
 	return follower{follows: c.Elect != "", leader: nodes.None}
 }
 
-// callsOption says who calls an election: a detector, or, as in the lecture notes of Temple University, a
-// client whose request is not answered in time. If nobody asks, nobody notices then.
+// callsOption says what calls an election: a detector, or, as in the lecture notes of Temple University, a
+// client whose request is not answered in time. In that case nobody notices until somebody asks.
 var callsOption = nodes.Option{
 	Name: "calls",
-	Usage: "who calls an election, with --elect: the failure detector of a node that suspects the " +
+	Usage: "what calls an election, with --elect: the failure detector of a node that suspects the " +
 		"coordinator, or its client, when a request has waited for --retry",
 	Values:  []string{"detector", "request"},
 	Default: "detector",
@@ -33,12 +33,12 @@ var callsOption = nodes.Option{
 	},
 }
 
-// campaign brings an election about, if there is an elector.
+// campaign calls an election, if there is an elector.
 func (f *follower) campaign(env *nodes.Env) {
 	if f.follows {
 		env.Campaign()
 	}
 }
 
-// leads reports whether this node may take a census: if nobody elects, or it is the leader.
+// leads reports whether this node may take a census: it is the leader, or there is no elector.
 func (f *follower) leads(env *nodes.Env) bool { return !f.follows || f.leader == env.Self() }

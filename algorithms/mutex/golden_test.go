@@ -30,7 +30,7 @@ func form(of *row.Row, title string) (rowtest.Form, error) {
 		title, of.Name)
 }
 
-// mutantOf returns the mutant of a row, or of its variants, in which a rule is changed; nil: there is none.
+// mutantOf returns the mutant of a row, or of its variants, in which a rule is changed; nil: no such mutant.
 func mutantOf(of *row.Row, rule string) *mutant {
 	for _, m := range mutants() {
 		if m.rule == rule && strings.HasPrefix(m.sound.Name, of.Name) {
@@ -54,7 +54,7 @@ func huntForm(t *testing.T, s *replay.Schedule, f rowtest.Form) {
 		m.crashes = m.crashes || step.What == replay.StepCrash
 		m.restarts = m.restarts || step.What == replay.StepRestart || step.What == replay.StepAmnesia
 	}
-	m.crashes = m.crashes && !m.restarts // whoever restarts has crashed
+	m.crashes = m.crashes && !m.restarts // a node that restarts has crashed
 	switch c, err := m.hunt(seeds); {
 	case err != nil:
 		t.Fatal(err)

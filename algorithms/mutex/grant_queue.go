@@ -6,22 +6,22 @@ import (
 	"turnstile/nodes"
 )
 
-// A grantQueue is what a coordinator that stands crashed clients and lost messages knows: who has been
-// granted the resource, and who waits for it in which order. The requests of a client have rising numbers,
-// also over its restarts; one of them is open at a time, so a new request ends the earlier ones.
+// A grantQueue is the state of a coordinator that copes with crashed clients and lost messages: the client
+// with the grant, and the waiting clients in order. The requests of a client have rising numbers, also over
+// its restarts; one of them is open at a time, so a new request ends the earlier ones.
 type grantQueue struct {
-	holder claim    // whom we granted last, zero once that is over
+	holder claim    // the latest grant, zero once that is over
 	serial uint64   // of the last grant
-	queue  []claim  // who else waits, the first to be served first
+	queue  []claim  // the others that wait, the first to be served first
 	seen   []uint64 // by client: the number of its latest request
 	over   []uint64 // by client: its requests up to this number are over
 }
 
-// A claim is an open request of a client; the zero claim is none, since numbers start at 1.
+// A claim is an open request of a client. Numbers start at 1; the zero claim stands for no request.
 type claim struct {
 	Client nodes.ID
 	Number uint64
-	Stamp  uint64 // of requests that a coordinator did not see come: by what they are sorted
+	Stamp  uint64 // sorts requests that the coordinator learns of by reports
 }
 
 // grantQueueOf returns the empty queue of n clients.
@@ -29,8 +29,8 @@ func grantQueueOf(n int) grantQueue {
 	return grantQueue{seen: make([]uint64, n), over: make([]uint64, n)}
 }
 
-// firstNumber returns below what all requests of a node in this incarnation are numbered: in an earlier one
-// it has made fewer than 2^32.
+// firstNumber returns a number below all requests of a node in this incarnation. It is above all earlier
+// ones, as an incarnation makes fewer than 2^32.
 func firstNumber(env *nodes.Env) uint64 { return uint64(env.Incarnation()) << 32 }
 
 // claim takes a request, and reports whether it is new.
@@ -44,7 +44,7 @@ func (q *grantQueue) claim(c claim) bool {
 	return true
 }
 
-// finish ends the requests of a client up to a number: it has left, or is no longer there to enter.
+// finish ends the requests of a client up to a number: the client has left, or wants to enter no more.
 func (q *grantQueue) finish(client nodes.ID, number uint64) {
 	if number <= q.over[client] {
 		return
@@ -65,7 +65,7 @@ func (q *grantQueue) holds(client nodes.ID, number uint64) bool {
 	return q.holder.Client == client && q.holder.Number == number
 }
 
-// next makes the first holder who waits and is not suspected, if nobody holds a grant. It reports whether
+// next grants to the first waiting client that is not suspected, if nobody holds a grant. It reports whether
 // there is a new grant to send.
 func (q *grantQueue) next(suspected *nodes.Set) bool {
 	at := -1
@@ -81,8 +81,8 @@ func (q *grantQueue) next(suspected *nodes.Set) bool {
 	return true
 }
 
-// takeBack takes the grant of a client back that is suspected. Its request is the first to be granted once it
-// is trusted again: if it has been inside meanwhile, and has left, it gives that grant back at once.
+// takeBack takes back the grant of a suspected client. Its request is the first to be granted once it is
+// trusted again: if it has entered and left meanwhile, it gives that grant back at once.
 func (q *grantQueue) takeBack(client nodes.ID) {
 	if q.held() && q.holder.Client == client {
 		q.queue = slices.Insert(q.queue, 0, q.holder)
@@ -90,8 +90,8 @@ func (q *grantQueue) takeBack(client nodes.ID) {
 	}
 }
 
-// place returns at which position a request waits, not counting clients that are suspected: 1 is to be
-// granted next. It is 0 for one that does not wait.
+// place returns the position at which a request waits, not counting suspected clients; 1: it is granted
+// next; 0: it does not wait.
 func (q *grantQueue) place(client nodes.ID, number uint64, suspected *nodes.Set) (place uint32) {
 	for _, c := range q.queue {
 		if !suspected.Has(c.Client) || c.Client == client {
@@ -104,7 +104,7 @@ func (q *grantQueue) place(client nodes.ID, number uint64, suspected *nodes.Set)
 	return 0
 }
 
-// lentTo returns who holds the grant.
+// lentTo returns the holder of the grant.
 func (q *grantQueue) lentTo() nodes.ID {
 	if !q.held() {
 		return nodes.None

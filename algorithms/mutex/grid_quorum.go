@@ -7,14 +7,15 @@ import (
 	"turnstile/nodes/row"
 )
 
-// The quorums of a grid as lecture notes give them: who asks waits for an ACK of each node of its row and its
+// The quorums of a grid as lecture notes give them: a node waits for an ACK of each node of its row and its
 // column, and each node acknowledges one request at a time. That is Maekawa's algorithm without INQUIRE and
-// RELINQUISH. It is known to be broken, and here to show what these are for, and why a node asks itself too.
+// RELINQUISH. It is known to be broken, and here to show what these messages are for, and why a node asks
+// itself too.
 //
-//   - Where a node asks itself, any two quorums meet where the row of one crosses the column of the other, so
+//   - If a node asks itself, any two quorums meet where the row of one crosses the column of the other, so
 //     it is safe. But two that ask at the same time each have their own ACK, and wait for the other's.
-//   - The notes do not say whether a node is in its own row and column. Where it does not ask itself, the
-//     quorums of two neighbours in a grid of two rows do not meet, nor do those of two nodes.
+//   - The notes do not say whether a node is in its own row and column. If it does not ask itself, the
+//     quorums of two neighbours in a grid of two rows do not meet, nor do the quorums of two nodes.
 //
 // Any number of nodes forms a grid, of as many rows as its largest divisor up to its square root; a prime
 // number of nodes is a single row, in which all are asked.
@@ -31,7 +32,7 @@ var gridQuorumRow = row.Row{
 	Aliases: []string{"grid"}, Family: "quorum",
 	Source: "lecture notes that give quorums of a grid, with a queue at each node and nothing against " +
 		"deadlock (after Maekawa, ACM TOCS 3(2), 1985)",
-	Summary: "A node asks its row and its column, itself included, each of which acknowledges one request at " +
+	Summary: "A node asks its row and its column, itself included; each acknowledges one request at " +
 		"a time, in the order of arrival: two that ask at the same time wait for each other.",
 	Mutex: gridExclusion(),
 	Flaw: &row.Flaw{
@@ -52,7 +53,7 @@ var gridSelflessRow = row.Row{
 		Live:     gridQuorumRow.Live,
 	},
 	Aliases: []string{"selfless-grid"}, Family: "quorum",
-	Source: gridQuorumRow.Source + ", as whoever takes a row for the others in it reads them",
+	Source: gridQuorumRow.Source + ", read with a row as the other nodes in it",
 	Summary: "As grid-quorum, but a node does not ask itself: in a grid of two rows the quorums of neighbours " +
 		"do not meet.",
 	Mutex: gridExclusion(),
@@ -67,13 +68,14 @@ var gridSelflessRow = row.Row{
 			"otherwise two clients may each have an acknowledgement that the other waits for (B)",
 			"stopped-holder", "stopped-idle", "slow-node", "stalled-connection", "slow-links", "slow-network",
 			"overtaking", "copies", "skewed-clocks"),
-		under(blocks, "a lost request or acknowledgement is not sent again, and whoever waits for it holds others",
+		under(blocks, "a lost request or acknowledgement is not sent again, and the node that waits for it "+
+			"holds up others",
 			"dead-idle", "lost-request", "lost-reply"),
 	), withoutTimeouts()),
 }
 
 const gridStands = "two clients that ask at the same time each have an acknowledgement that the other " +
-	"waits for, whatever else goes wrong"
+	"waits for, even without the fault"
 
 func gridExclusion() *row.Exclusion {
 	others := func(c nodes.Config) int { return gridSize(c) - 1 }
@@ -100,8 +102,8 @@ func gridSize(c nodes.Config) int {
 type gridQuorum struct {
 	selfless bool // we do not ask ourselves
 	asked    nodes.Set
-	awaiting nodes.Set  // of these, who has yet to acknowledge our request
-	queue    []nodes.ID // whose requests we have; the first was acknowledged
+	awaiting nodes.Set  // those asked that have yet to acknowledge our request
+	queue    []nodes.ID // senders of the requests that we have; the first was acknowledged
 }
 
 type (
@@ -156,10 +158,10 @@ func (g *gridQuorum) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// WaitsFor names those who have yet to acknowledge.
+// WaitsFor names the nodes that have yet to acknowledge.
 func (g *gridQuorum) WaitsFor() nodes.Set { return g.awaiting.Clone() }
 
-// LentTo returns whose request we have acknowledged.
+// LentTo returns the sender of the request that we have acknowledged.
 func (g *gridQuorum) LentTo() nodes.ID {
 	if len(g.queue) == 0 {
 		return nodes.None

@@ -255,15 +255,15 @@ func (m mutant) explore() (by string, states uint64, err error) {
 		}
 		states += x.States
 		if x.Violation != nil {
-			return x.Violation.Check, states, convicted(x.Violation)
+			return x.Violation.Check, states, violatedWhenPlayed(x.Violation)
 		}
 	}
 	return "", states, nil
 }
 
-// convicted returns an error if the checks of all runs do not convict what was explored, once that is played.
-// They call a deadlock one of progress, and know no starvation: a schedule ends before it.
-func convicted(x *explore.Violation) error {
+// violatedWhenPlayed returns an error if the checks of all runs do not find the explored violation when it
+// is played. They call a deadlock one of progress, and know no starvation: a schedule ends before it.
+func violatedWhenPlayed(x *explore.Violation) error {
 	name := strings.Replace(x.Check, replay.CheckDeadlock, "progress", 1)
 	r, err := replay.Play(x.Schedule)
 	if err != nil || name == replay.CheckStarvation {

@@ -16,7 +16,7 @@ var kingsTokenRow = row.Row{
 	},
 	Aliases: []string{"king"}, Family: "token",
 	Source: lozes + ", the naive algorithm before Suzuki and Kasami's",
-	Summary: "A node without the token asks all; only the one that has it then, the king, queues the " +
+	Summary: "A node without the token asks all; only the node that has it then, the king, queues the " +
 		"request, and the queue goes with the token.",
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost { // tokens that come unasked are on top
@@ -31,7 +31,7 @@ var kingsTokenRow = row.Row{
 		At:    nodes.Config{N: 3},
 	},
 	Faults: beside(slices.Concat(
-		under(starves, "no fault is needed: who asks while the token is on its way is queued by nobody",
+		under(starves, "no fault is needed: a request while the token is on its way is queued by nobody",
 			"lost-request", "stopped-holder", "stopped-idle", "slow-node", "slow-links", "slow-network",
 			"overtaking", "copies", "stalled-connection", "skewed-clocks"),
 		under(blocks, tokenLost, "lost-token", "dead-holder", "dead-waiter"),
@@ -41,23 +41,23 @@ var kingsTokenRow = row.Row{
 		slices.Concat(nodePlans, linkPlans)...)),
 }
 
-// kingsToken is an algorithm that a lecture asks its readers to break: E. Lozes and L. Henrio,
-// Distributed Algorithms: Mutual exclusion. It is known to be broken, and here to show that the checks
-// detect it, and what the numbers of Suzuki and Kasami's requests are for.
+// kingsToken is an algorithm that a lecture asks its readers to break: E. Lozes and L. Henrio, Distributed
+// Algorithms: Mutual exclusion. It is known to be broken, and here to show that the checks detect it, and
+// what the numbers of Suzuki and Kasami's requests are for.
 //
-// A node that has the token, the king, may enter, and keeps a queue of requests. Any other node that
-// wants to enter sends a request to all, since it cannot know who is king. A king adds each request that
-// it gets to the queue; who is no king drops it. When the king leaves it sends the token, with the rest
-// of the queue, to the first of the queue, and at once if it is idle.
+// A node that has the token, the king, may enter, and keeps a queue of requests. Any other node that wants
+// to enter sends a request to all, since it does not know the king. A king adds each request to the queue;
+// other nodes drop it. A king that leaves, or is idle, sends the token, with the rest of the queue, to the
+// first of the queue.
 //
 // It is safe, since there is one token. But a request that reaches the old king after the token has left,
-// and the new one before it has come, is in no queue: whoever made it waits for ever. And one that
-// reaches a king after its sender was served by another is queued all the same: the token comes to a node
-// that has not asked, which sends it on.
+// and the new one before it has come, is in no queue: its sender waits for ever. And a request that reaches
+// a king after its sender was served by another is queued all the same: the token comes to a node that has
+// not asked, which sends it on.
 type kingsToken struct {
 	has    bool       // the token is here: we are king
 	wants  bool       // our client waits or is inside
-	queue  []nodes.ID // who gets the token next, while it is here
+	queue  []nodes.ID // next holders of the token, while it is here
 	serial uint64     // of the token when it was last here, or was sent from here
 }
 
@@ -112,7 +112,7 @@ func (k *kingsToken) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// pass sends the token to the first of the queue, if there is one.
+// pass sends the token to the first of the queue, unless the queue is empty.
 func (k *kingsToken) pass(env *nodes.Env) {
 	for len(k.queue) > 0 && k.queue[0] == env.Self() { // a request of ours that was queued twice
 		k.queue = slices.Delete(k.queue, 0, 1)

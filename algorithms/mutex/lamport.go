@@ -24,7 +24,8 @@ var lamportRow = row.Row{
 		Cost: func(c nodes.Config) row.Cost {
 			return always("3(N-1)", row.Exactly(float64(3*(c.N-1))), row.Exactly(1))
 		},
-		// A peer that has received a request stamps its own later ones higher, so it enters once before it at most.
+		// A peer that has received a request stamps its own later ones higher, so it enters at most once
+		// before it.
 		Bypass: peers,
 		Identities: []row.Identity{
 			counts("request = (N-1) entries", peers),
@@ -58,7 +59,7 @@ var lamportRow = row.Row{
 // Every node keeps a queue of all requests, in the order of their stamps. To enter, a node puts its
 // own request into its queue and sends it to every peer; a peer queues it and acknowledges it. A
 // node enters when its request is the first of its queue and every peer has acknowledged it. To
-// leave, it takes its request out and has every peer do so by a release.
+// leave, it takes its request out and makes every peer do so by a release.
 //
 // Mutual exclusion holds because links are FIFO: when a peer's acknowledgement arrives, so has all that the
 // peer sent us before. A request of the peer with an earlier stamp than ours was sent before the peer
@@ -70,13 +71,13 @@ type lamport struct {
 	ours     stamp     // our request; zero while we are neither waiting nor inside
 	inside   bool      // and it was granted
 	awaiting nodes.Set // the peers that have yet to acknowledge it
-	queue    []stamp   // everyone's requests that are not released, in order
+	queue    []stamp   // all requests that are not released, in order
 	seen     []uint64  // by peer: the clock of its latest request
 }
 
-// In the paper, acknowledgements and releases have stamps of their own. Here they have the stamp of the
-// request that they are about, so that copies do no harm: an acknowledgement of an earlier request must not
-// count for this one, which its sender may not have received.
+// In the paper, acknowledgements and releases have stamps of their own. Here they have the stamp of their
+// request, so that copies do no harm: an acknowledgement of an earlier request must not count for this one,
+// which its sender may not have received.
 type (
 	lamportRequest struct{ Clock uint64 } // asks to enter, stamped Clock
 	lamportAck     struct{ Clock uint64 } // has queued the request stamped Clock
@@ -141,7 +142,8 @@ func (l *lamport) remove(s stamp) {
 	}
 }
 
-// WaitsFor names those who have yet to acknowledge our request, and those whose own comes before it.
+// WaitsFor names the peers that have yet to acknowledge our request, and the peers whose request comes
+// before it.
 func (l *lamport) WaitsFor() nodes.Set {
 	s := l.awaiting.Clone()
 	for _, r := range l.queue {

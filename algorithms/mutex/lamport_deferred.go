@@ -20,11 +20,11 @@ var lamportDeferredRow = row.Row{
 	Aliases: []string{"lamport-withheld", "ld"}, Family: "permission",
 	Source: "Lamport, CACM 21(7), 1978, in the form of Lozes and Henrio, Distributed algorithms: mutual " +
 		"exclusion (lecture slides, Nice), LA1 to LA5",
-	Summary: "Every node queues all requests by their stamps, as in lamport, but one that is inside " +
-		"acknowledges those that come when it has left.",
+	Summary: "Every node queues all requests by their stamps, as in lamport, but a node inside " +
+		"acknowledges new ones when it has left.",
 	Mutex: &row.Exclusion{
 		Cost:       lamportRow.Mutex.Cost,
-		Bypass:     peers, // as of lamport
+		Bypass:     peers, // as in lamport
 		Identities: lamportRow.Mutex.Identities,
 	},
 	Published: []row.Claim{
@@ -47,14 +47,13 @@ var lamportDeferredRow = row.Row{
 // lamportDeferred is Lamport's algorithm as E. Lozes and L. Henrio teach it: by their rule LA2, a node puts a
 // request into its queue at once, and acknowledges it "once out of CS".
 //
-// Mutual exclusion then needs no FIFO links. Let P be inside, and Q have all acknowledgements. P gave its own
-// before it entered, or Q would lack it; so P had Q's request in its queue, and P's own came first. P's is in
-// Q's queue too, since Q has acknowledged it, and stays there until P releases it; so Q's is not first. That
-// rests on releases that name their request: one that arrives late would otherwise remove the next request
-// of its sender.
+// Mutual exclusion then needs no FIFO links. Let P be inside, and Q have all acknowledgements. P gave its
+// own before it entered, or Q would lack it. So P had Q's request in its queue, and P's own came first. Q
+// has acknowledged P's request, so Q's queue has it too until P releases it, and Q's own is not first. This
+// needs releases that name their request: otherwise a late one would remove the next request of its sender.
 type lamportDeferred struct {
 	lamport
-	withheld []stamp // what we have queued inside and not acknowledged yet
+	withheld []stamp // requests that came while we are inside, not acknowledged yet
 }
 
 func (l *lamportDeferred) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {

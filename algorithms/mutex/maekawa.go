@@ -33,12 +33,12 @@ var maekawaRow = row.Row{
 			return cost
 		},
 		Symbols: []row.Symbol{quorumSymbol},
-		// It promises no bound: an arbiter serves the lowest stamp first, and a node that was asked by few has a
+		// It promises no bound: an arbiter serves the lowest stamp first, and a node that few have asked has a
 		// low clock, which rises by one with each of its own requests.
 		//
 		// Messages of a node to itself are counted on neither side of an equation. That is consistent: its own
-		// request comes after all that it has received, so as its own arbiter it answers with LOCKED or FAILED, and
-		// never sends INQUIRE because of it.
+		// request comes after all that it has received, so as its own arbiter it answers with LOCKED or
+		// FAILED, and never sends INQUIRE because of it.
 		Identities: []row.Identity{
 			counts("request = (K-1) entries", arbiters),
 			counts("release = request"),
@@ -57,8 +57,8 @@ var maekawaRow = row.Row{
 	Faults: withoutTimeouts(
 		under(blocks, "nodes that need the vote of the dead node wait, and hold the votes that the others need",
 			"dead-idle"),
-		under(blocks, "a lost request or vote is not sent again, and whoever waits for it holds votes that the "+
-			"others need", "lost-request", "lost-reply"),
+		under(blocks, "a lost request or vote is not sent again, and the node that waits for it holds votes "+
+			"that the others need", "lost-request", "lost-reply"),
 		under(blocks|breaks, "an arbiter that has forgotten its vote lends it again, and two quorums may "+
 			"share no other arbiter (X); or its vote, or a message to it, is lost (B)", "empty-restarts"),
 	),
@@ -71,23 +71,23 @@ func arbiters(c nodes.Config) int { return quorumSize(c) - 1 }
 // systems", ACM TOCS 3(2), 1985, as corrected by B. A. Sanders, "The information structure of
 // distributed mutual exclusion algorithms", ACM TOCS 5(3), 1987.
 //
-// Every node has one vote. To enter, a node asks the nodes of its quorum for their votes, and waits
-// for all; to leave it gives them back. An arbiter, which has lent its vote, queues further requests
-// by stamp. So that no two nodes wait for each other's votes for ever, it asks for its vote back
-// (INQUIRE) when a request arrives that is better than all it knows, and tells every other waiting node that
-// its request is not the best (FAILED). A node that has received FAILED cannot enter soon, and gives back
-// (RELINQUISH) a vote that is inquired about.
+// Every node has one vote. To enter, a node asks the nodes of its quorum for their votes, and waits for all;
+// to leave it gives them back. An arbiter that has lent its vote queues further requests by stamp. Two nodes
+// must not wait for each other's votes for ever. So the arbiter asks for its vote back (INQUIRE) when a
+// request arrives that is better than all it knows, and tells every other waiting node that its request is
+// not the best (FAILED). A node that has received FAILED cannot enter soon, and gives back (RELINQUISH) a
+// vote that is inquired about.
 //
 // Mutual exclusion holds because any two quorums meet, in an arbiter that lends its vote to one at a time.
 type maekawa struct {
-	quorums string // the system of them
+	quorums string // the quorum system
 	clock   uint64 // the highest stamp seen or used
 	voter   arbiter
 
 	// The node as a client of arbiters.
 	ours   stamp         // our request; zero while we are neither waiting nor inside
-	votes  []maekawaVote // of those we ask
-	enough int           // how many of them let us in
+	votes  []maekawaVote // of the arbiters that we ask
+	enough int           // how many votes let us in
 	inside bool
 }
 
@@ -96,9 +96,9 @@ type arbiter struct {
 	lent   stamp   // the request that has our vote; zero if we have it
 	serial uint64  // of the last LOCKED
 	queue  []stamp // the requests that wait for it, the best first
-	seen   []stamp // of each node that ever asked, by ID, its latest request
+	seen   []stamp // the latest request of each node that ever asked, by ID
 
-	textbook bool   // leave Sanders' correction out
+	textbook bool   // leaves out Sanders' correction
 	keeps    bool   // its vote outlives a crash
 	asked    uint64 // the clock of the node's own latest request, which is kept too
 }
@@ -112,11 +112,11 @@ type maekawaVote struct {
 	Inquired uint64 // the LOCKED that the last INQUIRE was about
 }
 
-// INQUIRE and RELINQUISH have the serial number of the LOCKED that they are about, since late ones would do
-// harm otherwise: a RELINQUISH that was sent before the RELEASE of the same vote would make the arbiter
-// believe that the next borrower has given it back, and lend it twice. The stamp of the request would not do:
-// one request can be LOCKED, RELINQUISHed and LOCKED again, and an INQUIRE may arrive before the LOCKED that
-// it is about. RELEASE has that stamp, since it is about all that the request was lent and may still be lent.
+// INQUIRE and RELINQUISH have the serial number of their LOCKED, since late ones would do harm otherwise.
+// Take a RELINQUISH that was sent before the RELEASE of the same vote: the arbiter would believe that the
+// next borrower has given it back, and lend it twice. The stamp of the request would not do: one request can
+// be LOCKED, RELINQUISHed and LOCKED again, and an INQUIRE may arrive before its LOCKED. RELEASE has that
+// stamp, since it is about all that the request was lent and may still be lent.
 type (
 	maekawaRequest    struct{ Clock uint64 }         // asks for a vote, stamped Clock
 	maekawaLocked     struct{ Clock, Serial uint64 } // lends it to that request, for the Serial-th time
@@ -175,7 +175,7 @@ func (m *maekawa) hear(env *nodes.Env, from nodes.ID, msg nodes.Message) {
 	switch msg := msg.(type) {
 	case maekawaLocked:
 		if msg.Clock != m.ours.Clock || msg.Serial <= v.Serial {
-			return // for a request that is over, or a copy
+			return // for an earlier request, or a copy
 		}
 		v.Serial, v.Held, v.Failed = msg.Serial, true, false
 		if !m.inside && m.held() >= m.enough {
@@ -183,12 +183,12 @@ func (m *maekawa) hear(env *nodes.Env, from nodes.ID, msg nodes.Message) {
 			env.Grant()
 		}
 	case maekawaFailed:
-		// It does not count if it is about an earlier request, or if the LOCKED sent after it has come.
+		// It does not count if it is for an earlier request, or if a later LOCKED has come.
 		if msg.Clock == m.ours.Clock && !v.Held {
 			v.Failed = true
 		}
 	case maekawaInquire:
-		v.Inquired = max(v.Inquired, msg.Serial) // it waits here if its LOCKED has not come yet
+		v.Inquired = max(v.Inquired, msg.Serial) // it waits here until its LOCKED has come
 	}
 	m.yield(env)
 }
@@ -203,8 +203,8 @@ func (m *maekawa) held() (count int) {
 	return count
 }
 
-// yield gives back the votes that are inquired about, once some vote has failed. While we are inside, an
-// INQUIRE is ignored, and our RELEASE answers it.
+// yield gives back the votes that are inquired about, once some vote has failed. While we are inside, it
+// does nothing, and our RELEASE answers the INQUIRE.
 func (m *maekawa) yield(env *nodes.Env) {
 	if m.inside || !slices.ContainsFunc(m.votes, func(v maekawaVote) bool { return v.Failed }) {
 		return
@@ -225,7 +225,7 @@ func (a *arbiter) request(env *nodes.Env, s stamp) {
 	}
 }
 
-// admit lends the vote to s or lets s wait. Every waiter but the best knows that it is not.
+// admit lends the vote to s or lets s wait. Every waiting node but the best knows that it is not the best.
 func (a *arbiter) admit(env *nodes.Env, s stamp) {
 	if a.lent.isZero() {
 		a.lend(env, s)
@@ -240,9 +240,9 @@ func (a *arbiter) admit(env *nodes.Env, s stamp) {
 	case best.before(s):
 		env.Send(s.ID, maekawaFailed{s.Clock})
 	case best != a.lent:
-		// The vote was inquired about for the request that now is not the best any more. Its node has to be
-		// told (this is Sanders' correction): it may hold another arbiter's vote, inquired about for a node that
-		// s waits for, and would never give it back.
+		// The vote was inquired about for the request that has now ceased to be the best. Its node has to be
+		// told (this is Sanders' correction): it may hold another arbiter's vote, inquired about for a node
+		// that s waits for, and would never give it back.
 		if !a.textbook {
 			env.Send(best.ID, maekawaFailed{best.Clock})
 		}
@@ -265,7 +265,7 @@ func (a *arbiter) latest(s stamp) bool {
 	return old.before(s)
 }
 
-// relinquish lends the vote to the best of those who wait, the one who gave it back among them.
+// relinquish lends the vote to the best waiting request. The one that gave it back waits too.
 func (a *arbiter) relinquish(env *nodes.Env, serial uint64) {
 	if serial != a.serial || a.lent.isZero() {
 		return
@@ -274,8 +274,8 @@ func (a *arbiter) relinquish(env *nodes.Env, serial uint64) {
 	a.lendNext(env)
 }
 
-// release forgets the request s, which may have entered without our vote, and lends the vote to the best of
-// those who wait if s had it.
+// release forgets the request s, which may have entered without our vote. If s had the vote, the best
+// waiting request gets it.
 func (a *arbiter) release(env *nodes.Env, s stamp) {
 	a.latest(s) // if it is still on its way, it comes too late
 	a.drop(env, s)
@@ -316,7 +316,7 @@ func (m *maekawa) WaitsFor() nodes.Set {
 	return s
 }
 
-// LentTo returns who has our vote.
+// LentTo returns the node that has our vote.
 func (m *maekawa) LentTo() nodes.ID {
 	if m.voter.lent.isZero() {
 		return nodes.None

@@ -39,7 +39,7 @@ type (
 	maekawaSelfless      struct{ maekawa }
 	maekawaAnyRelinquish struct {
 		maekawa
-		inquired nodes.Set // who asked for its vote back and has had no answer
+		inquired nodes.Set // arbiters that asked for their vote back and have no answer
 	}
 	maekawaEarly      struct{ maekawa }
 	maekawaAnyRelease struct{ maekawa }

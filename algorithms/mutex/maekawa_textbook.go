@@ -10,12 +10,12 @@ import (
 // Maekawa's algorithm as it is widely taught, without Sanders' correction. It is known to be broken, and here
 // to show that the checks detect it.
 //
-// An arbiter that has lent its vote sends FAILED to a new request that is not the best, but not to a waiting
-// one when a better request replaces it as the best.
+// An arbiter that has lent its vote sends FAILED to a new request that is not the best. It does not send
+// FAILED to a waiting request when a better one replaces it as the best.
 //
 // It is safe, but it can deadlock: the node whose request was replaced still expects to be next, and keeps
 // another arbiter's vote although that is inquired about. The node of the better request may wait for that
-// vote, while it holds the one that the other node waits for.
+// vote, while it holds the vote that the other node waits for.
 var maekawaTextbookRow = row.Row{
 	Spec: nodes.Spec{
 		Name: "maekawa-textbook",
@@ -43,7 +43,7 @@ var maekawaTextbookRow = row.Row{
 	Faults: orBlocks(maekawaRow.Faults),
 }
 
-// orBlocks returns cells of an algorithm that may deadlock by itself, whatever goes wrong besides.
+// orBlocks adds to each cell that the algorithm may deadlock by itself.
 func orBlocks(cells []row.FaultCell) []row.FaultCell {
 	cells = slices.Clone(cells)
 	for i := range cells {

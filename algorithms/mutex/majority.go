@@ -12,21 +12,21 @@ var majorityRow = row.Row{
 		Messages: maekawaRow.Messages,
 		Options:  []nodes.Option{askOption},
 		Safe:     nodes.NoAmnesia,
-		// It goes on while no more than (N-1)/2 votes are out of reach, rounded down: those of crashed nodes, and
-		// those that were lent to a crashed node. So the crash of a few idle nodes does not stop it, unless only a
-		// majority is asked; the crash of one that is inside, with a majority of the votes, always does. A lost
+		// It goes on while at most (N-1)/2 votes are out of reach, rounded down: votes of crashed nodes, and
+		// votes lent to a crashed node. So the crash of a few idle nodes does not stop it, unless only a
+		// majority is asked; the crash of a node inside, with a majority of the votes, always does. A lost
 		// RELEASE keeps a vote, too.
 		Live: nodes.NoLoss | nodes.NoCrash,
 	},
 	Aliases: []string{"thomas", "majority-voting"}, Family: "quorum",
 	Source: "Thomas, A majority consensus approach to concurrency control for multiple copy databases, " +
 		"ACM TODS 4(2), 1979; split votes as Sanders, ACM TOCS 5(3), 1987",
-	Summary: "A node asks all for their votes, each node having one to lend, and enters with those of more " +
-		"than half; votes are given back to better requests.",
+	Summary: "A node asks all for their votes, each node having one to lend, and enters with the votes of " +
+		"more than half; votes are given back to better requests.",
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
-			// REQUEST and RELEASE to all that are asked, and LOCKED from as many as it takes: from all of them,
-			// unless others have come before, or a RELEASE has overtaken its REQUEST. At most as Maekawa's.
+			// REQUEST and RELEASE to all that are asked, and LOCKED from at least a majority: from all, unless
+			// others come before, or a RELEASE overtakes its REQUEST. At most as Maekawa's.
 			others := float64(asked(c) - 1)
 			least := 2*others + float64(c.N/2)
 			alone, contended := row.Between(least, 3*others), row.Between(least, 6*others)
@@ -70,14 +70,15 @@ var majorityRow = row.Row{
 		under(recovers|starves|blocks, "votes are lost one after the other: clients go on while three are "+
 			"left (L), then all wait (B); clients whose requests were lost wait (P)", losses...),
 		under(recovers|starves|blocks, "all wait if the holder or a waiting node is killed (B), and go on if "+
-			"another is (L); a node that asks again under a stamp of before waits (P)", "each-in-turn",
+			"another is (L); a node that asks again under an old stamp waits (P)", "each-in-turn",
 			"restarts", "amnesia"),
 		under(recovers|blocks|breaks, "a voter that has forgotten its vote lends it again, and two "+
 			"majorities may share no other voter (X); otherwise as restarts", "empty-restarts"),
 	),
 }
 
-// Whom a node asks. A majority costs less and is all that an entry needs, but then each of them has to be up.
+// The nodes that a node asks. A majority costs less and is enough to enter, but then each of them has to be
+// up.
 const (
 	askAll      = "all"
 	askMajority = "majority"
@@ -85,7 +86,7 @@ const (
 
 var askOption = nodes.Option{
 	Name:    "ask",
-	Usage:   "whom a node asks for votes",
+	Usage:   "which nodes a node asks for votes",
 	Values:  []string{askAll, askMajority},
 	Default: askAll,
 }
@@ -104,26 +105,27 @@ func moreThanHalf(n int) int { return n/2 + 1 }
 // majority is mutual exclusion by the voting of R. H. Thomas, "A majority consensus approach to concurrency
 // control for multiple copy databases", ACM TODS 4(2), 1979.
 //
-// Every node has one vote. To enter, a node asks all for their votes, and waits for those of more than half;
-// to leave it gives them back, and withdraws its request from the others. Where votes are split, so that
-// nobody has enough, they are given back to the request with the best stamp. Nodes do that as in Maekawa's
-// algorithm, of which this is the form whose quorums are all majorities: a node takes the first whose votes
-// come, rather than one that was fixed beforehand, so a minority that does not answer is not missed.
+// Every node has one vote. To enter, a node asks all for their votes, and waits for the votes of more than
+// half; to leave it gives them back, and withdraws its request from the others. If votes are split, so that
+// no node has enough, they are given back to the request with the best stamp. Nodes do that as in Maekawa's
+// algorithm; here all majorities are quorums. A node takes the first majority whose votes come, rather than
+// one fixed beforehand, so it does not miss a minority that does not answer.
 //
 // Mutual exclusion holds because any two majorities have a node in common, which lends its vote to one at a
 // time.
 //
-// Nor do nodes wait for each other for ever. Take the best request that waits. An arbiter whose vote it lacks
-// has asked for it back. The borrower is inside, or has received FAILED and gives the vote back, or it waits
-// without FAILED for an arbiter of whose requests its own is the best, and which has lent its vote to a worse
-// one and asked for it back; and so on, to worse and worse requests, of which there is an end. Votes that are
-// out of reach change nothing as long as those of more than half are not: who waits lacks one of these.
+// Nor do nodes wait for each other for ever. Take the best waiting request. An arbiter whose vote it lacks
+// has asked for the vote back. The borrower is inside; or has received FAILED and gives the vote back; or
+// waits without FAILED. In the last case it waits for an arbiter that knows no better request, and has lent
+// its vote to a worse one and asked for it back; and so on, to worse and worse requests, which come to an
+// end. Votes out of reach change nothing as long as more than half are in reach: a waiting node lacks one of
+// these.
 type majority struct {
 	maekawa
-	few bool // ask no more than are needed
+	few bool // asks no more nodes than needed
 }
 
-// Start lists whom we ask, ourselves first and then those next to us, so that all are asked equally often.
+// Start lists the nodes to ask, this one first and then the next ones, so that all are asked equally often.
 func (m *majority) Start(env *nodes.Env) {
 	n := env.N()
 	m.enough = moreThanHalf(n)

@@ -103,8 +103,8 @@ func cutsAsked(faults []chaos.Fault) (all []check.Fault) {
 	return all
 }
 
-// Whoever suspects half of the clients, and has heard from no majority, enters only as its row says, in any
-// order of crashes, restarts and wrong suspicions.
+// A node that suspects half of the clients, and has heard from no majority, enters only as its row allows,
+// in any order of crashes, restarts and wrong suspicions.
 func TestMinoritiesAreExplored(t *testing.T) {
 	for _, spec := range Table {
 		if spec.Exclusion().Minority == nil {

@@ -21,7 +21,7 @@ var multiCopyRow = row.Row{
 	Source: "the problem: Raynal, A distributed solution to the k-out of-M resources allocation problem, " +
 		"ICCI 1991; the rules are derived from Ricart and Agrawala's (CACM 24(1), 1981), with counts of copies",
 	Summary: "A node asks every peer for m of M copies, each answers how many it takes before that, and the " +
-		"node enters when m are left; who leaves says so.",
+		"node enters when m are left; a node that leaves says so.",
 	// No Bypass: later requests that leave an earlier one its copies may enter beside it again and again.
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
@@ -37,7 +37,7 @@ var multiCopyRow = row.Row{
 		},
 	},
 	Published: []row.Claim{
-		{Figure: row.MessagesPerEntry, Source: "derived: a request, an answer, and what is freed later",
+		{Figure: row.MessagesPerEntry, Source: "derived: a request, an answer, and copies freed later",
 			Take: "1..3", Value: func(c nodes.Config) row.Range {
 				return row.Between(float64(2*(c.N-1)), float64(3*(c.N-1)))
 			}},
@@ -46,17 +46,17 @@ var multiCopyRow = row.Row{
 		{Figure: row.ClientDelayHops, Source: "derived: a request and its answers", Load: "sequential",
 			Sizes: nine, Take: "1..3", Value: exactly(2)},
 	},
-	// With three copies, the usual number, of which each request takes one.
+	// With three copies, the default number. Each request takes one.
 	Faults: withoutTimeouts(
-		under(blocks, "a peer that does not answer counts with all copies, so every entry needs an answer of "+
+		under(blocks, "a silent peer counts with all copies, so every entry needs an answer of "+
 			"the dead node", "dead-idle"),
 		under(starves|blocks, "a node whose request or answer is lost waits for ever (P); it leaves the others "+
 			"two of three copies", "lost-request"),
-		under(recovers|starves, "a node whose answer is lost waits (P), but not if the copies that were not told "+
-			"to be free are not needed (L)", "lost-reply"),
-		under(recovers|starves|blocks|breaks, "a node that comes up with its clock at 0 has forgotten whom it "+
-			"answered, and may take copies beside others (X); answers that were lost have their receivers wait (P), "+
-			"or all (B), or none were (L)", comebacks...),
+		under(recovers|starves, "a node whose answer is lost waits (P), unless it can do without "+
+			"that peer's copies (L)", "lost-reply"),
+		under(recovers|starves|blocks|breaks, "a node that comes up with its clock at 0 has forgotten its "+
+			"answers, and may take copies beside others (X); for lost answers their receivers wait (P), "+
+			"or all (B), or none was lost (L)", comebacks...),
 	),
 }
 
@@ -65,25 +65,25 @@ var multiCopyRow = row.Row{
 // ICCI 1991, who generalizes their algorithm too; these rules are not copied from there.
 //
 // To enter, a node stamps a request with its logical clock and sends it to every peer. A peer answers at
-// once: if it is inside, or waits, under an earlier stamp, how many copies it takes, and otherwise
-// none. When it
-// leaves, it tells those whom it answered so that its copies are free. A node counts all M copies as taken by
-// a peer that has not answered, and enters when M less what its peers take is as much as it wants.
+// once: how many copies it takes if it is inside, or waits, under an earlier stamp; otherwise 0. When it
+// leaves, it tells the nodes that it gave such an answer that its copies are free. A node counts all M
+// copies as taken by a peer that has not answered. It enters when M less what its peers take is as much as
+// it wants.
 //
-// No more than M copies are taken. Of those inside, take the one whose request has the latest stamp. Each of
-// the others has answered that request; it cannot have done so before it made its own, which would be the
-// later one then. So it has answered how many copies it takes, and they count until it leaves.
+// No more than M copies are taken. Take the request with the latest stamp inside. Each other node inside has
+// answered it; not before it made its own request, which would be the later one then. So it has answered how
+// many copies it takes, and they count until it leaves.
 //
-// A large request does not starve: who asks once its request is known leaves it its copies. So it waits for
-// no more than those who were before it when they answered, and these leave.
+// A large request does not starve: a node that asks once the request is known leaves it its copies. So it
+// waits only for nodes that were before it when they answered, and these leave.
 type multiCopy struct {
 	copies  int      // M
 	clock   uint64   // the highest stamp seen or used
 	ours    stamp    // our request; zero while we are neither waiting nor inside
-	units   int      // that it takes
-	waiting bool     // and not inside
+	units   int      // of our request
+	waiting bool     // we are not inside yet
 	held    []int    // by peer: how many copies it may take before us
-	owed    []uint64 // by peer: the stamp of its request that we have answered with our copies; zero: none
+	owed    []uint64 // by peer: the stamp of its request that we answered with our copies; 0: no such request
 }
 
 type (
@@ -135,8 +135,8 @@ func (c *multiCopy) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// count takes note of how many copies a peer takes before the request stamped clock. They do not become more:
-// an answer that comes after what has freed its copies, or a copy of it, changes nothing.
+// count records how many copies a peer takes before the request stamped clock. The number never rises: an
+// answer, or a copy of it, that comes after its copies were freed changes nothing.
 func (c *multiCopy) count(env *nodes.Env, from nodes.ID, clock uint64, takes int) {
 	if clock == c.ours.Clock {
 		c.held[from] = min(c.held[from], takes)

@@ -16,8 +16,8 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A mutant is a sound algorithm of which one rule was changed. It is here for the checks to catch, since a
-// check that lets one pass is decoration.
+// A mutant is a sound algorithm with one rule changed. The checks have to catch it: a check that lets one
+// pass is decoration.
 type mutant struct {
 	rule  string   // what was changed
 	sound *row.Row // the algorithm without the change, a row or a variant
@@ -83,12 +83,12 @@ func (m mutant) unfair() bool { return m.fails == "fairness" }
 // wasteful has a mutant serve one request at a time, and so many that one of them wastes a message.
 func (m mutant) wasteful() mutant { m.alone = true; return m.after(150) }
 
-// tired is the timer of a node that waits no longer than it may have to, and takes who is slow for gone.
+// tired is the timer of a node that waits no longer than it may have to, and takes slow peers for gone.
 var tired = nodes.Timer{Kind: 1}
 
 const tiredAfter = 5 * time.Millisecond
 
-// row returns the name of the row of which it is a mutant, or of a variant of which.
+// row returns the name of the row, or of a variant, of which m is a mutant.
 func (m mutant) row() (name string) {
 	for _, row := range Table {
 		if strings.HasPrefix(m.sound.Name, row.Name) && len(row.Name) > len(name) {
@@ -166,8 +166,8 @@ func TestMutantsDiffer(t *testing.T) {
 	}
 }
 
-// A counter that misses all messages of one kind, at senders and at receivers alike, is noticed by what is
-// known of their numbers. Of FAILED and PLACE nothing is: how many there are depends on who asks when.
+// A counter that misses all messages of one kind, at senders and receivers alike, violates the identities of
+// message counts. FAILED and PLACE have no identity: their number depends on the order of requests.
 func TestUncountedKindsAreNoticed(t *testing.T) {
 	for _, row := range Table {
 		m := mutant{sound: row, spec: *row, config: nodes.Config{N: 4}}

@@ -25,11 +25,11 @@ var naimiTrehelRow = row.Row{
 		},
 		Exact: func(c nodes.Config, alone bool) row.EntryCost {
 			if !alone {
-				return nil // requests that are on their way together take other ways
+				return nil // concurrent requests take other ways
 			}
 			return reversals(c.N)
 		},
-		// Those who wait ahead form a queue, in which each node is once.
+		// The waiting nodes ahead form a queue, in which each node is once.
 		Bypass: peers,
 		Identities: []row.Identity{
 			counts("token <= entries"),
@@ -46,7 +46,7 @@ var naimiTrehelRow = row.Row{
 	},
 	Faults: withoutTimeouts(
 		under(recovers|starves|blocks, "nodes whose requests pass the dead node wait (P); all do if it "+
-			"had kept the token (B), and none if neither (L)", "dead-idle"),
+			"had kept the token (B), and no node waits in other cases (L)", "dead-idle"),
 		behindToken,
 	),
 }
@@ -59,8 +59,8 @@ func harmonic(n float64) (sum float64) {
 	return sum
 }
 
-// reversals is the cost of one request after another: each goes from father to father up to the root, which
-// sends the token, and all on the way take the new root as their father.
+// reversals is the cost of one request after another. A request goes from father to father up to the root,
+// which sends the token; all on the way take the new root as their father.
 func reversals(n int) row.EntryCost {
 	father, root := make([]nodes.ID, n), nodes.ID(0)
 	return func(entrant nodes.ID) (messages int) {
@@ -79,9 +79,9 @@ func reversals(n int) row.EntryCost {
 // exclusion algorithm based on path reversal", JPDC 34(1), 1996.
 //
 // A node that has the token may enter. Each node has a father (FATHER), the node that it believes to have
-// requested last; a node that believes that of itself is a root and has none. To enter, a node sends a
-// request to its father and becomes a root. Each node on the way passes the request on to its own father, and
-// takes the requesting node as its new father. The root at which the request ends remembers it as its
+// requested last; a node that believes that of itself is a root without a father. To enter, a node sends a
+// request to its father and becomes a root. Each node on the way passes the request on to its own father,
+// and takes the requesting node as its new father. The root at which the request ends remembers it as its
 // successor (NEXT), and sends it the token when it leaves, or at once if it holds the token idle.
 //
 // Mutual exclusion holds because there is one token. A second one could only be a copy made by the network:
@@ -90,8 +90,8 @@ func reversals(n int) row.EntryCost {
 // successor, so the waiting nodes form one queue behind the token. A copy of a request breaks that: it can
 // split the queue in two, and close a cycle of fathers, in which requests never end.
 type naimiTrehel struct {
-	father nodes.ID // who is believed to have requested last; None if we have
-	next   nodes.ID // who gets the token after us; None if nobody has asked for it yet
+	father nodes.ID // believed to have requested last; None: we have
+	next   nodes.ID // gets the token after us; None: nobody has asked for it yet
 	has    bool     // the token is here
 	wants  bool     // our client waits or is inside
 	serial uint64   // of the token when it was last here

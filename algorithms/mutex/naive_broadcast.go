@@ -7,11 +7,11 @@ import (
 	"turnstile/nodes/row"
 )
 
-// When a node does not reply at once, but when it leaves.
+// When a node keeps a reply until it leaves.
 const (
 	deferInside = "inside" // while it is inside
 	deferNever  = "never"
-	// While it is inside or waits: naive-broadcast-deferring.
+	// Inside or waiting: naive-broadcast-deferring.
 	deferWaiting = "waiting"
 )
 
@@ -53,7 +53,7 @@ var naiveDeferringRow = row.Row{
 	},
 	Aliases: []string{"naive-deferring"}, Family: "permission",
 	Source: "none: what one writes when naive-broadcast lets two in",
-	Summary: "As naive-broadcast, but a peer that waits, too, replies when it leaves: two that ask at the " +
+	Summary: "As naive-broadcast, but a waiting peer, too, replies only when it leaves: two that ask at the " +
 		"same time wait for each other.",
 	Mutex: naiveExclusion(),
 	Flaw: &row.Flaw{
@@ -78,19 +78,19 @@ func naiveExclusion() *row.Exclusion {
 }
 
 const (
-	naiveBoth    = "two clients that ask at the same time are both let in, whatever else goes wrong"
-	naiveNeither = "two clients that ask at the same time wait for each other, whatever else goes wrong"
+	naiveBoth    = "two clients that ask at the same time are both let in, even without the fault"
+	naiveNeither = "two clients that ask at the same time wait for each other, even without the fault"
 	naiveLate    = " (B); mostly before the fault comes, which then finds no message (-)"
 )
 
-// naiveLinks are the plans about links, that of lost replies included.
+// naiveLinks are the plans about links, and about lost replies.
 var naiveLinks = append(slices.Clip(linkPlans), "lost-reply")
 
 // naiveBroadcast is what one writes before reading the papers. It is known to be broken, and here to show
 // that the checks detect it.
 //
-// To enter, a node asks every peer and waits until all have replied. There is no order of requests, so
-// whichever rule says when to reply is wrong:
+// To enter, a node asks every peer and waits until all have replied. Requests have no order, so every rule
+// on when to reply is wrong:
 //
 //   - A node always replies at once: two that ask permit each other, and a third one permits both.
 //   - A node that is inside replies when it leaves: two that ask at the same time permit each other, while
@@ -159,5 +159,5 @@ func (b *naiveBroadcast) enter(env *nodes.Env) {
 	}
 }
 
-// WaitsFor names those who have yet to reply.
+// WaitsFor names the peers that have yet to reply.
 func (b *naiveBroadcast) WaitsFor() nodes.Set { return b.awaiting.Clone() }

@@ -20,19 +20,19 @@ var neilsenMizunoRow = row.Row{
 	Aliases: []string{"neilsen", "nm", "dag"}, Family: "token",
 	Source: "Neilsen and Mizuno, A DAG-based algorithm for distributed mutual exclusion, ICDCS 1991",
 	Summary: "Requests follow the edges of a tree to the node that asked last, and turn them round; that node " +
-		"sends the token straight to who asked.",
+		"sends the token straight to the new one.",
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
 			return keepingToken(c, "D+1 at most, 3 on a star", diameter(c)+1)
 		},
 		Symbols: []row.Symbol{{Name: "D", Says: "diameter of the tree, in edges", Value: diameter}},
-		// A request ends at the node that asked before, which is the one that enters before; edges are turned and
-		// never change, so it takes the way through the tree. The token takes one message.
+		// A request ends at the node that asked before it, and so enters before it. Edges are turned and never
+		// change otherwise, so the request takes the way through the tree. The token takes one message.
 		Exact: func(c nodes.Config, _ bool) row.EntryCost {
 			tree := c.Value(treeOption)
 			return handovers(func(from, to nodes.ID) int { return distance(tree, from, to) + 1 })
 		},
-		// Those who wait ahead form a queue, in which each node is once.
+		// The waiting nodes ahead form a queue, in which each node is once.
 		Bypass: peers,
 		Identities: []row.Identity{
 			counts("privilege <= entries"),
@@ -52,16 +52,17 @@ var neilsenMizunoRow = row.Row{
 	}, neilsenMeans("line", "binary")),
 	Faults: withoutTimeouts(
 		under(recovers|starves|blocks, "nodes whose requests pass the dead node wait (P); all do if it "+
-			"had kept the token (B), and none if neither (L)", "dead-idle"),
+			"had kept the token (B), and no node waits in other cases (L)", "dead-idle"),
 		under(recovers|starves|blocks, "a copy of a request turns edges back, so that two lead to each other, and "+
-			"requests that come there end (P), which may be all (B); one that is dropped in time does no harm (L)",
+			"requests that come there end (P), perhaps all (B); a copy dropped in time does no harm (L)",
 			"copies"),
 		behindToken,
 	),
 }
 
-// neilsenMeans claims the cost of single requests in several trees: a request for each edge on the way to
-// the last who entered, and the token; nothing if that is who asks, as one of N draws has it.
+// neilsenMeans returns claims on the cost of single requests in several trees: a request for each edge on
+// the way to the last node that entered, and the token. One of N draws is that node itself, which costs
+// nothing.
 func neilsenMeans(trees ...string) (claims []row.Claim) {
 	for _, tree := range trees {
 		claims = append(claims, row.Claim{
@@ -77,25 +78,25 @@ func neilsenMeans(trees ...string) (claims []row.Claim) {
 }
 
 // neilsenMizuno is the algorithm of M. L. Neilsen and M. Mizuno, "A DAG-based algorithm for distributed
-// mutual exclusion", ICDCS 1991, as M. Ben-Ari, Principles of Concurrent and Distributed Programming,
-// 2006, chapter 10, has it.
+// mutual exclusion", ICDCS 1991, as M. Ben-Ari, Principles of Concurrent and Distributed Programming, 2006,
+// chapter 10, gives it.
 //
-// The nodes form a tree. Each node has an edge to the neighbour on the way to the node that it believes
-// to have asked last (LAST); a node that believes that of itself is a sink and has none. To enter, a node
+// The nodes form a tree. Each node has an edge to the neighbour on the way to the node that it believes to
+// have asked last (LAST); a node that believes that of itself is a sink without an edge. To enter, a node
 // without the token sends a request along its edge and becomes a sink. Each node on the way passes the
-// request on along its own edge, which it then turns to the neighbour that the request came from. The
-// sink at which the request ends remembers who asked (NEXT), and sends it the token when it leaves, or at
-// once if it holds the token idle (HOLDING). The token goes straight to it, by no edge of the tree.
+// request on along its own edge, which it then turns to the neighbour that the request came from. The sink
+// at which the request ends remembers the node that asked (NEXT), and sends it the token when it leaves, or
+// at once if it holds the token idle (HOLDING). The token goes straight to it, by no edge of the tree.
 //
 // Mutual exclusion holds because there is one token. A second one could only be a copy made by the network:
 // the token counts how often it was sent, and a node drops one that was sent no more often than the last it
-// had. Every request arrives, since an edge of the tree either leads one way or has a request on it, so that
-// edges lead to a sink without a cycle; and each sink has at most one NEXT, so the waiting nodes form one
-// queue behind the token. A copy of a request breaks that.
+// had. Every request arrives: an edge of the tree either leads one way or has a request on it, so edges lead
+// to a sink without a cycle. Each sink has at most one NEXT, so the waiting nodes form one queue behind the
+// token. A copy of a request breaks that.
 type neilsenMizuno struct {
 	tree   string
-	last   nodes.ID // the neighbour on the way to who asked last; None if we have
-	next   nodes.ID // who gets the token after us; None if nobody has asked for it yet
+	last   nodes.ID // the neighbour on the way to the node that asked last; None: we have
+	next   nodes.ID // gets the token after us; None: nobody has asked for it yet
 	has    bool     // the token is here
 	wants  bool     // our client waits or is inside; HOLDING if it does not and the token is here
 	serial uint64   // of the token when it was last here, or was sent from here

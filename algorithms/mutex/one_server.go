@@ -6,8 +6,7 @@ import (
 	"turnstile/nodes"
 )
 
-// In central, semaphore and ticket, all clients ask one server outside the cluster. This file has what they
-// share.
+// The common part of central, semaphore and ticket, in which all clients ask one server outside the cluster.
 
 func oneServer(nodes.Config) int        { return 1 }
 func theServer(c nodes.Config) nodes.ID { return nodes.ID(c.N) }
@@ -18,12 +17,12 @@ func theServer(c nodes.Config) nodes.ID { return nodes.ID(c.N) }
 type asker[Request ~struct{ Number uint64 }, Grant ~numbers, Release ~struct{ Serial uint64 }] struct {
 	server  nodes.ID
 	number  uint64 // of our latest request
-	waiting bool   // for the grant of it
+	waiting bool   // for the grant of our latest request
 	serial  uint64 // of our latest grant
 }
 
-// numbers has the two numbers of a grant: Number is that of the request that it permits, Serial counts all
-// grants of the server.
+// numbers are the two numbers of a grant: Number names the request that it permits, Serial counts all grants
+// of the server.
 type numbers = struct{ Number, Serial uint64 }
 
 func (a *asker[Request, Grant, Release]) Request(env *nodes.Env) {
@@ -49,7 +48,7 @@ func (a *asker[Request, Grant, Release]) Receive(env *nodes.Env, _ nodes.ID, m n
 	}
 }
 
-// WaitsFor names the server, whose permission is lent to whoever is inside.
+// WaitsFor names the server. Its LentTo names the client inside.
 func (a *asker[Request, Grant, Release]) WaitsFor() nodes.Set { return waitsFor(a.server, a.waiting) }
 
 // waitsFor returns the server that a client asks, if the client waits.
@@ -60,13 +59,13 @@ func waitsFor(server nodes.ID, waits bool) nodes.Set {
 	return nodes.SetOf(server)
 }
 
-// A ticket is a client's request; the zero ticket is none, since numbers start at 1.
+// A ticket is a client's request. Numbers start at 1; the zero ticket stands for no request.
 type ticket struct {
 	Client nodes.ID
 	Number uint64
 }
 
-// client returns whose ticket it is, if it is one.
+// client returns the client of a ticket; None: the ticket is zero.
 func (t ticket) client() nodes.ID {
 	if t == (ticket{}) {
 		return nodes.None
@@ -74,20 +73,20 @@ func (t ticket) client() nodes.ID {
 	return t.Client
 }
 
-// tickets are the requests that wait at a server, the first come first.
+// tickets are the requests that wait at a server, in order of arrival.
 type tickets []ticket
 
-// first takes the first out.
+// first removes and returns the first ticket.
 func (t *tickets) first() ticket {
 	first := (*t)[0]
 	*t = slices.Delete(*t, 0, 1)
 	return first
 }
 
-// latest are the numbers of the latest requests, by client. There are none before the first.
+// latest is the number of the latest request of each client; nil before the first request.
 type latest []uint64
 
-// admit takes note of a request, and reports whether it is new; else it is a copy.
+// admit records a request, and reports whether it is new; if not, it is a copy.
 func (l *latest) admit(env *nodes.Env, t ticket) (isNew bool) {
 	if *l == nil {
 		*l = make(latest, env.N())
@@ -105,10 +104,10 @@ var askingOne = slices.Concat(
 	under(starves, "the client whose request is lost waits for ever, and the others go on", "lost-request"),
 	under(blocks, "the coordinator waits for the release of a grant that never came, and all clients wait "+
 		"behind it", "lost-reply"),
-	under(starves|blocks, "if a request is lost its client waits (P), if a grant or a release is, all do (B)",
+	under(starves|blocks, "a client waits if its request is lost (P), all wait if a grant or a release is (B)",
 		losses...),
 )
 
-// reachingServer are the cells for cuts between clients, where the server is another node.
+// reachingServer are the cells for cuts between clients that all reach the server.
 var reachingServer = under(unhit, "its clients send each other nothing, and reach the server", "one-way",
 	"bridge", "majority-ring")

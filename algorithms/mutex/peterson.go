@@ -14,9 +14,9 @@ var petersonRow = row.Row{
 	Spec:    petersonSpec("peterson", newPeterson),
 	Aliases: []string{"tournament"}, Family: "registers",
 	Source: "Peterson, Myths about the mutual exclusion problem, Information Processing Letters 12(3), 1981, " +
-		"for two; a tournament of it for more, as Peterson and Fischer, STOC 1977, have one of theirs",
-	Summary: "At each match of a tree a client says that it is interested, and then that it is the last to " +
-		"be; it goes on once the other is not interested, or is the last.",
+		"for two; for more, a tournament as in Peterson and Fischer, STOC 1977",
+	Summary: "At each match of a tree a client says that it is interested, and then that it is the last; " +
+		"it goes on once the other is not interested, or is the last.",
 	Mutex: petersonExclusion,
 	Published: []row.Claim{
 		{Figure: row.MessagesPerEntry, Source: "three writes and two reads a match, each answered",
@@ -29,7 +29,7 @@ var petersonRow = row.Row{
 	Faults: petersonFaults,
 }
 
-// petersonSpec returns what makes the machines of a form of Peterson's algorithm.
+// petersonSpec returns the Spec of a form of Peterson's algorithm.
 func petersonSpec(name string, client func(nodes.Config) *peterson) nodes.Spec {
 	return nodes.Spec{
 		Name:    name,
@@ -47,14 +47,14 @@ func petersonSpec(name string, client func(nodes.Config) *peterson) nodes.Spec {
 	}
 }
 
-// petersonExclusion is what is published of the algorithm. A match takes three writes and two reads, all of
-// which are answered, from a client that finds nobody else interested.
+// petersonExclusion has the published figures. A client that finds nobody else interested takes three writes
+// and two reads in a match, all answered.
 var petersonExclusion = &row.Exclusion{
 	Cost: func(c nodes.Config) row.Cost {
 		least, most := 10*matches(c, 0), 10*matches(c, nodes.ID(c.N-1))
 		cost := always("10 log2 N, and 2 for each read again", row.Between(float64(least), float64(most)),
 			row.Unbounded(2))
-		// Who finds the other to be the last need not read whether it is interested.
+		// A client that finds the other to be the last need not read whether it is interested.
 		cost.Saturated = row.Unbounded(float64(least) / 10 * 8)
 		cost.Any = cost.Saturated
 		return cost
@@ -72,59 +72,59 @@ var petersonExclusion = &row.Exclusion{
 }
 
 var petersonFaults = withoutTimeouts(
-	under(recovers|starves|blocks, "a client that had withdrawn from all matches is not missed (L); where it "+
-		"had not, its side stays interested, and the other waits for ever (P, those who play it there; B, all)",
+	under(recovers|starves|blocks, "a client that had withdrawn from all matches is not missed (L); in others "+
+		"its side stays interested, and the other side waits for ever (P, or B if all play it there)",
 		"dead-idle"),
-	under(starves|blocks, "the side of the dead client stays interested, and whoever plays it there waits for "+
+	under(starves|blocks, "the side of the dead client stays interested, and a client that plays it waits for "+
 		"ever (P, or B if all do)", "dead-waiter"),
-	under(starves|blocks, "a client whose write or read is lost waits for ever, and so does whoever plays its "+
+	under(starves|blocks, "a client whose write or read is lost waits for ever, and so does any that plays its "+
 		"side (P, or B if all do)", slices.Concat([]string{"lost-reply", "split-brain", "half-cut",
 		"holder-in-minority", "holder-in-majority"}, losses)...),
 	under(unhit, "clients send each other nothing, and reach the servers", "one-way", "bridge", "majority-ring"),
 	under(recovers, "a client that comes up again asks again, plays the same matches, and withdraws from them",
 		"each-in-turn", "restarts", "amnesia"),
-	under(recovers|breaks, "as restarts (L), unless what it wrote in its former life comes after what another "+
-		"of its side has written since (X)", "empty-restarts"),
-	under(recovers, "whatever the rate of a clock, a variable is read again in the end", "skewed-clocks"),
+	under(recovers|breaks, "as restarts (L), unless a write of its former life comes after a write of another "+
+		"client of its side (X)", "empty-restarts"),
+	under(recovers, "at any clock rate, a variable is read again in the end", "skewed-clocks"),
 )
 
 // matches returns how many matches a client has to win.
 func matches(c nodes.Config, id nodes.ID) int { return bits.Len(uint(c.N+int(id))) - 1 }
 
 // peterson is the algorithm of G. L. Peterson, "Myths about the mutual exclusion problem", Information
-// Processing Letters 12(3), 1981, for two. Its shared variables are at servers: whether each side is
-// interested, and which of them said so last.
+// Processing Letters 12(3), 1981, for two. Servers hold its shared variables: whether each side is
+// interested, and which side was the last to say so.
 //
-// For more than two there is a tournament: the clients are the leaves of a binary tree, whose other nodes are
+// More than two play a tournament: the clients are the leaves of a binary tree, and its other nodes are
 // matches between two sides. A client wins the matches on its way to the root one after the other, each by
-// the algorithm for two, and is inside when it has won that at the root. To leave, it withdraws from all of
-// them, from the root on. So only one client of a side is in a match at a time.
+// the algorithm for two. It is inside when it has won the match at the root. To leave, it withdraws from all
+// of them, from the root on. So only one client of a side is in a match at a time.
 //
 // In a match a client writes that its side is interested and, when that is done, that its side is the last.
-// It then reads which side is the last and, if that is its own, whether the other side is interested; if so,
-// it reads both again after some time.
+// It then reads which side is the last. If that is its own, it reads whether the other side is interested;
+// if so, it reads both again after some time.
 //
-// Mutual exclusion: of two sides that have won a match, the one whose write of the last side was done last
-// found itself the last, so it read that the other was not interested. But the other had written that it is
-// before it wrote that it is the last, which was done earlier. So each write has to be done before the next
-// is sent: a client waits until it is acknowledged, which is its fence. Otherwise writes to two servers may
-// be done in the other order.
+// Mutual exclusion: suppose that two sides have won a match. The side whose write of the last side was done
+// last found itself the last, so it read that the other was not interested. But the other had written its
+// interest before it wrote that it is the last, which was done earlier. So each write has to be done before
+// the next is sent. A client waits for the acknowledgement, which is its fence; otherwise writes to two
+// servers may be done in the other order.
 //
-// Nobody waits for ever at a match, since a side that waits there passes as soon as the other comes again.
+// Nobody waits for ever at a match: a side that waits there passes as soon as the other comes again.
 type peterson struct {
 	reread    time.Duration
 	reordered bool   // the last side is written before the interest
-	buffered  bool   // writes are not waited for
+	buffered  bool   // it does not wait until writes are done
 	match     uint32 // of the tree: 1 is the root
 	side      uint32 // ours in the match: 0 or 1
 	client    register.Client
 	step      petersonStep
-	again     bool // the client has asked while we still withdrew
+	again     bool // our client has asked while we still withdrew
 }
 
-// The servers, behind the clients: each has a variable for each match.
+// The servers come after the clients. Each has a variable for each match.
 const (
-	petersonInterested = 0 // and 1: whether side 0 is, and side 1
+	petersonInterested = 0 // side 0's interest; 1: side 1's
 	petersonLast       = 2 // the number of the last side, from 1
 )
 
@@ -154,7 +154,7 @@ func (p *peterson) Request(env *nodes.Env) {
 	p.play(env, uint32(env.N())+uint32(env.Self()))
 }
 
-// play begins the match above a node of the tree. Above the root there is none.
+// play begins the match above a node of the tree, or enters above the root.
 func (p *peterson) play(env *nodes.Env, below uint32) {
 	p.match, p.side = below/2, below%2
 	if p.match == 0 {
@@ -174,7 +174,7 @@ func (p *peterson) order() (first, second petersonStep) {
 	return petersonSays, petersonYields
 }
 
-// do takes a step: it sends what that is about.
+// do takes a step and sends its message, if any.
 func (p *peterson) do(env *nodes.Env, step petersonStep) {
 	p.step = step
 	server := func(variable uint32) nodes.ID { return nodes.ID(env.N()) + nodes.ID(variable) }
@@ -227,8 +227,8 @@ func (p *peterson) Release(env *nodes.Env) {
 	p.withdraw(env)
 }
 
-// withdraw goes from one match, or from outside the tree, to the next on the way down from the root, and
-// withdraws from that. Below the last it is outside.
+// withdraw withdraws from the next match on the way down from the root. After the last match the client is
+// outside.
 func (p *peterson) withdraw(env *nodes.Env) {
 	leaf := uint32(env.N()) + uint32(env.Self())
 	depth := bits.Len32(p.match) // of the next match; the root has the depth 0
@@ -261,11 +261,11 @@ func (p *peterson) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	p.written(env)
 }
 
-// WaitsFor names the server that has yet to answer. That a client waits for the other side of a match is
-// known to the servers alone.
+// WaitsFor names the server that has yet to answer. Only the servers know that a client waits for the other
+// side of a match.
 func (p *peterson) WaitsFor() nodes.Set { return p.client.WaitsFor() }
 
-// A registerServer serves variables of which it makes no use.
+// A registerServer serves variables that it does not use itself.
 type registerServer struct{ memory register.Memory }
 
 func (r *registerServer) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {

@@ -5,12 +5,11 @@ import (
 	"turnstile/nodes/row"
 )
 
-// peterson-reordered is Peterson's algorithm whose two writes are done in the other order: by its program, in
-// which a client says that it is the last before it says that it is interested; or since the client does not
-// wait until a write is done, as a processor that has a store buffer and no fence. It is not safe: of two
-// clients the first writes that it is the last, the second as well. The second says that it is interested,
-// reads that the first is not, and enters. Then the first says so too, reads that the second is the last, and
-// enters.
+// peterson-reordered is Peterson's algorithm with its two writes done in the other order. Either its program
+// says that it is the last before it says that it is interested; or the client does not wait until a write
+// is done, like a processor with a store buffer and no fence. It is not safe. The first client writes that
+// it is the last, then the second does. The second says that it is interested, reads that the first is not,
+// and enters. Then the first says so too, reads that the second is the last, and enters.
 var petersonReorderedRow = row.Row{
 	Spec: func() nodes.Spec {
 		spec := petersonSpec("peterson-reordered", newPetersonReordered)
@@ -23,17 +22,17 @@ var petersonReorderedRow = row.Row{
 	Summary: "As peterson, but a client says that it is the last before it is known to be interested.",
 	Mutex:   petersonExclusion,
 	Flaw:    &row.Flaw{Check: "exclusion", At: nodes.Config{N: 2}},
-	Faults: orBreaks(beside(under(recovers|starves|blocks, "as of peterson (P, B), unless the dead client had "+
+	Faults: orBreaks(beside(under(recovers|starves|blocks, "as peterson (P, B), unless the dead client had "+
 		"not yet said that it is interested (L)", "dead-waiter"), petersonFaults),
 		"two clients are both let in (X), without any fault"),
 }
 
 var reorderedOption = nodes.Option{Name: "reordered-by", Values: []string{byProgram, byBuffer},
-	Default: byProgram, Usage: "what has two writes done in the other order"}
+	Default: byProgram, Usage: "what reorders two writes"}
 
 const (
 	byProgram = "program" // which writes the last side first
-	byBuffer  = "buffer"  // of writes whose acknowledgement is not waited for
+	byBuffer  = "buffer"  // does not wait for acknowledgements of writes
 )
 
 func newPetersonReordered(c nodes.Config) *peterson {

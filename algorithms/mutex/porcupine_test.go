@@ -15,8 +15,7 @@ import (
 	"turnstile/nodes/sim"
 )
 
-// lockOf is a lock as porcupine knows it: who holds it. An operation is that one of its clients locks it or
-// unlocks it.
+// lockOf is a lock as porcupine knows it: its holder. In an operation a client locks or unlocks it.
 var lockOf = porcupine.Model{
 	Init: func() any { return nodes.None },
 	Step: func(state, input, _ any) (bool, any) {
@@ -35,8 +34,8 @@ type lockInput struct {
 }
 
 // lockOperations returns what clients did to their resource. To lock takes from the request to the entry. A
-// request that was never served has locked nothing. Who leaves unlocks at that moment, and so does who loses
-// the lease or dies inside. Who is still inside at the end unlocks then.
+// request that was never served has locked nothing. A client unlocks when it leaves, loses the lease, or
+// dies inside. A client still inside at the end unlocks then.
 func lockOperations(h *history.History) (all []porcupine.Operation) {
 	asked, inside, end := map[nodes.ID]int64{}, map[nodes.ID]bool{}, int64(0)
 	did := func(by nodes.ID, locks bool, from, to int64) {

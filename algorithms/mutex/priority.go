@@ -5,22 +5,22 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A priority is a rule for whose request comes first (D. W. Jones, notes of 22C:116: "Breaking ties"). A node
-// takes a number when it asks, which is sent with the request and does not change until it has left: if it
-// changed while the node waits, it would be judged by one number here and by another there. The lower number
-// comes first, and the IDs, as if they were its low bits, tell equal ones apart.
+// A priority is a rule on which request comes first (D. W. Jones, notes of 22C:116: "Breaking ties"). A node
+// takes a number when it asks, which is sent with the request and does not change until it has left:
+// otherwise two nodes would judge the same request by different numbers. The lower number comes first, and
+// the lower ID breaks ties.
 type priority uint8
 
 const (
 	byStamp      priority = iota // by logical clocks: a request that is known to another comes before it
-	byID                         // the lowest ID, whatever the number
-	byFewest                     // who has entered least often
-	byLongestAgo                 // who left longest ago
+	byID                         // the lowest ID, with any number
+	byFewest                     // the node that has entered least often
+	byLongestAgo                 // the node that left longest ago
 )
 
 var priorityOption = nodes.Option{
 	Name:    "priority",
-	Usage:   "whose request comes first",
+	Usage:   "which request comes first",
 	Values:  []string{"stamp", "id", "fewest", "longest-ago"},
 	Default: "stamp",
 }
@@ -34,7 +34,7 @@ func priorityOf(c nodes.Config) (p priority) {
 	return p
 }
 
-// ofStamps is the Bypass of an algorithm by whose stamps each peer goes before a request once at most. Other
+// ofStamps is the Bypass of an algorithm that by stamps lets each peer pass a request at most once. Other
 // priorities promise nothing.
 func ofStamps(c nodes.Config) int {
 	if priorityOf(c) == byStamp {
@@ -43,7 +43,7 @@ func ofStamps(c nodes.Config) int {
 	return row.Any
 }
 
-// before reports whether request s comes before t. Of two requests of different nodes, one does.
+// before reports whether request s comes before t. One of two requests of different nodes does.
 func (p priority) before(s, t stamp) bool {
 	if p == byID {
 		return s.ID < t.ID
@@ -51,12 +51,11 @@ func (p priority) before(s, t stamp) bool {
 	return s.before(t)
 }
 
-// A ranking hands out the numbers of a node's requests. Each is higher than the node's last one, so that it
-// tells them apart as well.
+// A ranking hands out the numbers of a node's requests. Each is higher than the one before.
 type ranking struct {
 	by    priority
 	known uint64 // byStamp: the highest number seen or used; byLongestAgo: how many requests we know of
-	last  uint64 // byID and byFewest: how many requests we have made; byLongestAgo: known, as we left
+	last  uint64 // byID, byFewest: how many requests we have made; byLongestAgo: known, when we left
 }
 
 // next returns the number of our next request.
@@ -73,26 +72,26 @@ func (r *ranking) next() uint64 {
 	return r.last
 }
 
-// hear takes notice of the request of a peer. It is called once for each.
+// hear records the request of a peer. It is called once for each.
 func (r *ranking) hear(number uint64) {
 	switch r.by {
 	case byStamp:
 		r.known = max(r.known, number)
 	case byLongestAgo:
-		// Nodes read no clocks. But all hear of all requests, so who knew of more has left later, but for
-		// those that are on their way.
+		// Nodes read no clocks. But all hear of all requests, so a node that knew of more has left later,
+		// apart from requests on their way.
 		r.known++
 	}
 }
 
-// meet takes notice of a number that a peer asks under or, as last, has left with.
+// meet records the number of a peer's request, or the last that it left with.
 func (r *ranking) meet(number uint64) {
 	if r.by == byLongestAgo {
 		r.known = max(r.known, number+1)
 	}
 }
 
-// leave takes notice that we have left.
+// leave records that we have left.
 func (r *ranking) leave() {
 	if r.by == byLongestAgo {
 		r.last = r.known

@@ -43,7 +43,7 @@ func inPriority(t *testing.T, of *row.Row, n int, seed uint64) (f check.Finding)
 	return f
 }
 
-// Once a request is known to all, nobody enters before it who has made more.
+// Once a request is known to all, no node enters before it that has made more.
 func TestFewestComeFirst(t *testing.T) {
 	for seed := range soak.Pick[uint64](5, 50, 5000) {
 		if f := inPriority(t, &ricartAgrawalaRow, 2+int(seed%6), seed); f.Outcome != check.Valid {

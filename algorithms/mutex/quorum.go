@@ -16,10 +16,10 @@ import (
 //   - "cyclic": node i asks the nodes i+d mod n for each d in a difference cover of n, a set such that
 //     every number mod n is a difference of two members. Then i and j meet: j-i is some d-e, so
 //     i+d = j+e. For any n, about √(1.5n) nodes. It is the default, since it is never larger.
-//   - "plane": the lines of a finite projective plane, of which any two meet in one node, and no more. They
-//     are the cyclic quorums of K nodes for n = K(K-1)+1, where each number mod n is one difference alone (J.
-//     Singer, 1938). No quorums can be smaller; but if the one node that two share forgets to whom it has
-//     lent its vote, both get it. Quorums of a grid share two.
+//   - "plane": the lines of a finite projective plane, in which any two lines meet in exactly one node. They
+//     are the cyclic quorums of K nodes for n = K(K-1)+1, where each number mod n is one difference only (J.
+//     Singer, 1938). No quorums can be smaller. But if the shared node forgets that it has lent its vote,
+//     both get it. Quorums of a grid share two nodes.
 const (
 	gridQuorums   = "grid"
 	cyclicQuorums = "cyclic"
@@ -50,16 +50,16 @@ func isPlane(n int) bool {
 	return size*(size-1)+1 == n
 }
 
-// noPlane says why n nodes form no plane, and which numbers near n do.
+// noPlane returns the error that n nodes form no plane, with the reason and the nearest numbers that do.
 func noPlane(n int) error {
-	const most = 133 // of the planes that differenceCover knows
+	const most = 133 // the largest plane that differenceCover knows
 	why := fmt.Sprintf("%d is not K(K-1)+1", n)
 	size := (1 + int(math.Sqrt(float64(4*n-3)))) / 2
 	switch {
 	case n == 43 || n == 111:
-		why = fmt.Sprintf("there is none of order %d (G. Tarry, 1901; C. Lam, 1989)", size-1)
+		why = fmt.Sprintf("a plane of order %d does not exist (G. Tarry, 1901; C. Lam, 1989)", size-1)
 	case size*(size-1)+1 == n:
-		why = fmt.Sprintf("none of order %d is known here", size-1)
+		why = fmt.Sprintf("no plane of order %d is known here", size-1)
 	}
 	below, above := min(n, most), n
 	for !isPlane(below) {
@@ -121,7 +121,7 @@ func gridSide(n int) int { return int(math.Sqrt(float64(n))) }
 
 // differenceCover returns a set such that every number mod n is a difference of two members.
 func differenceCover(n int) []nodes.ID {
-	// The cases beat the rulers below by one member. Those for 3, 21, 31, 57, 73, 91 and 133 are
+	// The cases have one member fewer than the rulers below. The cases for 3, 21, 31, 57, 73, 91 and 133 are
 	// perfect difference sets: any two quorums meet in one node, and no quorums can be smaller.
 	switch n {
 	case 1:
@@ -163,7 +163,7 @@ func differenceCover(n int) []nodes.ID {
 func ruler(longest int) []nodes.ID {
 	bestR, bestS, fewest := 0, 0, math.MaxInt
 	for r := 0; 4*r+3 < fewest; r++ {
-		rest := longest - 4*r*(r+2) - 3 // what s gaps of 4r+3 have to measure
+		rest := longest - 4*r*(r+2) - 3 // to be measured by s gaps of 4r+3
 		s := max(0, (rest+4*r+2)/(4*r+3))
 		if 4*r+s+3 < fewest {
 			bestR, bestS, fewest = r, s, 4*r+s+3

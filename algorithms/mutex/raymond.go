@@ -30,13 +30,14 @@ var raymondRow = row.Row{
 			return cost
 		},
 		Symbols: []row.Symbol{{Name: "D", Says: "diameter of the tree, in edges", Value: diameter}},
-		// The privilege goes straight from who leaves to who enters next, and each of its edges took a request.
+		// The privilege goes straight from the node that leaves to the next to enter, and each of its edges
+		// took a request.
 		Exact: func(c nodes.Config, _ bool) row.EntryCost {
 			tree := c.Value(treeOption)
 			return handovers(func(from, to nodes.ID) int { return 2 * distance(tree, from, to) })
 		},
-		// A queue holds each neighbour once, and the request for those who are left follows the privilege on its
-		// link: it is in the next queue before anybody there asks again.
+		// A queue holds each neighbour once. If other nodes there still wait, a request follows the privilege
+		// on its link: it is in the next queue before any node there asks again.
 		Bypass:     peers,
 		Identities: []row.Identity{counts("privilege = request")},
 	},
@@ -52,20 +53,20 @@ var raymondRow = row.Row{
 		under(blocks, tokenLost, "lost-token"),
 		under(starves, "the whole subtree behind the lost request waits, since it has asked already",
 			"lost-request"),
-		under(starves|blocks, "if the token is lost all wait (B), if a request is, the subtree behind it (P)",
+		under(starves|blocks, "all wait if the token is lost (B), the subtree behind it if a request is (P)",
 			losses...),
 		under(starves|blocks, "nodes that are cut off from the token wait (P); all do if the token is "+
 			"lost as it crosses the cut (B)", "split-brain", "half-cut", "holder-in-minority", "holder-in-majority",
 			"one-way"),
-		under(starves|blocks|unhit, "as split-brain; not hit if the tree has none of those links",
+		under(starves|blocks|unhit, "as split-brain; not hit if the tree has no such link",
 			"bridge", "majority-ring"),
 		under(starves|blocks, "no token is made, so exclusion holds; all wait if the node had the token "+
 			"(B), and otherwise its subtree (P)", comebacks...),
 	),
 }
 
-// meanDistances claims the cost of single requests in several trees: a request and a privilege for each edge
-// on the way from the last who entered to the next, both drawn at random.
+// meanDistances returns claims on the cost of single requests in several trees: a request and a privilege
+// for each edge between the last node that entered and the next, both drawn at random.
 func meanDistances(trees ...string) (claims []row.Claim) {
 	for _, tree := range trees {
 		claims = append(claims, row.Claim{
@@ -93,18 +94,18 @@ func meanDistances(trees ...string) (claims []row.Claim) {
 // served in order.
 type raymond struct {
 	tree   string
-	holder nodes.ID   // the neighbour on the way to the privilege; None if it is here, or we do not know
+	holder nodes.ID   // the neighbour on the way to the privilege; None: it is here, or we do not know
 	has    bool       // it is here
 	using  bool       // our client is inside
 	asked  bool       // the holder has been asked for it
-	queue  []nodes.ID // who wants it of us, the first come first
+	queue  []nodes.ID // neighbours that want it, and this node, in order of arrival
 	serial uint64     // of the privilege when it was last here, or was sent from here
 	heard  []uint64   // by position of the neighbour: its next request has this serial or a higher one
 }
 
 type (
-	raymondRequest   struct{ Serial uint64 } // asks for the privilege, last sent from here as the Serial-th
-	raymondPrivilege struct{ Serial uint64 } // is it, sent for the Serial-th time
+	raymondRequest   struct{ Serial uint64 } // asks for the privilege; its last serial known here is Serial
+	raymondPrivilege struct{ Serial uint64 } // sent for the Serial-th time
 )
 
 // Start puts the privilege at node 0, the root.
@@ -116,7 +117,7 @@ func (r *raymond) Start(env *nodes.Env) {
 	}
 }
 
-// Recover leaves open where the privilege is: if node 0 made one again after a crash, there would be two.
+// Recover leaves the privilege's place unknown: if node 0 made one again after a crash, there would be two.
 func (r *raymond) Recover(*nodes.Env, nodes.Message) {}
 
 func (r *raymond) Request(env *nodes.Env) {
@@ -139,7 +140,7 @@ func (r *raymond) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 			r.heard = append(r.heard, 0)
 		}
 		if m.Serial < r.heard[at] {
-			return // a copy: served too, it could have the privilege go back and forth for ever
+			return // a copy: served too, it could make the privilege go back and forth for ever
 		}
 		r.heard[at] = m.Serial + 1
 		r.queue = append(r.queue, from)
@@ -173,7 +174,7 @@ func (r *raymond) assign(env *nodes.Env) {
 	env.Send(first, raymondPrivilege{r.serial})
 }
 
-// ask sends for the privilege, if somebody wants it and nobody has yet been sent (MAKE_REQUEST).
+// ask sends for the privilege, if it is wanted and not asked for yet (MAKE_REQUEST).
 func (r *raymond) ask(env *nodes.Env) {
 	if r.holder == nodes.None || len(r.queue) == 0 || r.asked {
 		return

@@ -47,18 +47,18 @@ var raymondKRow = row.Row{
 		{Figure: row.MessagesPerEntry, Source: "with one unit, as Ricart and Agrawala", Units: 1,
 			Value: formula(func(n float64) float64 { return 2 * (n - 1) })},
 	},
-	// With two units, the usual number: each entry does without one reply.
+	// With two units, the default number: each entry does without one reply.
 	Faults: withoutTimeouts(
 		under(recovers, "every entry does without the reply of the dead node (k-1 may be dead, and one is)",
 			"dead-idle", "dead-waiter", "dead-holder"),
 		under(recovers, "one reply is missing, and every entry does without one", "lost-request", "lost-reply"),
-		under(starves|blocks, "a node that lacks the replies of two waits (P), and then none of the others gets "+
-			"its reply, so that they wait as well unless it is the only one (B)", losses...),
-		under(starves|blocks, "nodes that lack the replies of two after the heal wait: one that was cut off alone "+
+		under(starves|blocks, "a node that lacks two replies waits (P), and then no other node gets "+
+			"its reply, so that all wait unless it is the only one (B)", losses...),
+		under(starves|blocks, "nodes that lack two replies after the heal wait: one that was cut off alone "+
 			"(P), as the others do without its reply; all, if sides of two or more were cut off (B)", cuts...),
 		under(recovers, "one node at a time is down, and every entry does without its reply", "each-in-turn"),
-		under(recovers|breaks, "every entry does without the reply of the node that is down; one that comes up "+
-			"with its clock at 0 may enter beside two others (X), since what it had put off is forgotten",
+		under(recovers|breaks, "every entry does without the reply of the dead node; one that comes up "+
+			"with its clock at 0 may enter beside two others (X), since it has forgotten what it had put off",
 			"restarts", "amnesia", "empty-restarts"),
 	),
 }
@@ -67,24 +67,22 @@ var raymondKRow = row.Row{
 func needed(c nodes.Config) int { return max(0, c.N-c.Capacity()) }
 
 // raymondK is the algorithm of K. Raymond, "A distributed algorithm for multiple entries to a critical
-// section", Information Processing Letters 30(4), 1989, for a resource of k units of which each request takes
-// one.
+// section", Information Processing Letters 30(4), 1989, for a resource of k units. Each request takes one.
 //
 // It is Ricart and Agrawala's, but for the number of replies: a node enters when N-k peers have replied, so
-// that k-1 may have put it off. Their replies come later, when it is inside or has left.
+// k-1 may have put it off. Their replies come later, when it is inside or has left.
 //
-// No more than k are inside. Of those that are, take the one whose request has the latest stamp. Each of the
-// others requested without having received that request, or its own would be the later one; so it has put its
-// reply off, and has not sent it while it is inside. At most k-1 peers have not replied to a node inside.
+// No more than k are inside. Take the request with the latest stamp inside. Each other node inside requested
+// before it received that request, or its own would be the later one; so it has put its reply off until it
+// leaves. But at most k-1 peers have not replied to a node inside.
 //
 // A peer that is inside for long may owe a node several replies, since that enters and asks again without
-// it. A reply therefore names the request that it is to: one that comes late permits no later request. Of
-// those that it owes to one node, a peer sends the latest alone, since earlier requests are over; so there
-// may be fewer than 2(N-1) messages.
+// it. So a reply names its request: a late one permits no later request. A peer that owes one node several
+// sends only the latest, since earlier requests are over; so there may be fewer than 2(N-1) messages.
 type raymondK struct {
 	ricartAgrawala
-	without int  // so many replies a node may enter without
-	waiting bool // and not inside
+	without int  // how many replies may be missing at an entry
+	waiting bool // we are not inside yet
 }
 
 func (r *raymondK) Request(env *nodes.Env) {
@@ -115,7 +113,7 @@ func (r *raymondK) enter(env *nodes.Env) {
 	}
 }
 
-// WaitsFor names those who have yet to reply to a node that is not inside.
+// WaitsFor names the peers that have yet to reply while we wait.
 func (r *raymondK) WaitsFor() nodes.Set {
 	if !r.waiting {
 		return nodes.Set{}

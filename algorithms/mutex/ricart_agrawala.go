@@ -25,9 +25,10 @@ var ricartAgrawalaRow = row.Row{
 		"earlier, replies when it leaves.",
 	Mutex: &row.Exclusion{
 		Cost: ricartCost,
-		// A peer that has received a request stamps its own later ones higher, so it enters once before it at most.
+		// A peer that has received a request stamps its own later ones higher, so it enters at most once
+		// before it.
 		Bypass: ofStamps,
-		// A peer that waits asks again whom it lets pass, and that one puts it off.
+		// A waiting peer that lets a request pass asks its sender again, which puts it off.
 		Fewest: func(c nodes.Config) bool { return priorityOf(c) == byFewest },
 		Identities: []row.Identity{
 			unranked(counts("request = (N-1) entries", peers), counts("request >= (N-1) entries", peers)),
@@ -72,8 +73,8 @@ type ricartAgrawala struct {
 	clock    uint64        // the highest stamp seen or used
 	ours     stamp         // our request; zero while we are neither waiting nor inside
 	awaiting nodes.Set     // the peers that have yet to reply to it
-	deferred []ricartReply // by peer: the reply we owe; zero if none
-	owed     []nodes.ID    // the peers that we owe one, in the order of their requests
+	deferred []ricartReply // by peer: the reply we owe; zero: no reply
+	owed     []nodes.ID    // the peers that we owe a reply, in the order of their requests
 }
 
 type (
@@ -104,8 +105,8 @@ func (r *ricartAgrawala) Release(env *nodes.Env) {
 func (r *ricartAgrawala) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	switch m := m.(type) {
 	case ricartRequest:
-		// Set to m.Clock instead, the clock could fall, and our next request undercut one that we
-		// have permitted: both would be inside.
+		// With r.clock = m.Clock the clock could fall, and our next request undercut one that we have
+		// permitted: both would be inside.
 		r.clock = max(r.clock, m.Clock)
 		if !r.ours.isZero() && r.ours.before(stamp{m.Clock, from}) {
 			r.putOff(from, m)
@@ -113,8 +114,8 @@ func (r *ricartAgrawala) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 		}
 		env.Send(from, ricartReply(m))
 	case ricartReply:
-		// A reply names the request it permits, so that a late or repeated one cannot be counted
-		// towards a request its sender never saw.
+		// A reply names the request it permits, so that a late or repeated one does not count towards a
+		// request that its sender never saw.
 		if m.Clock == r.ours.Clock && r.awaiting.Remove(from) && r.awaiting.Empty() {
 			env.Grant()
 		}
@@ -135,5 +136,5 @@ func (r *ricartAgrawala) putOff(from nodes.ID, m ricartRequest) {
 	r.deferred[from] = ricartReply(m) // the same stamp
 }
 
-// WaitsFor names those who have yet to reply.
+// WaitsFor names the peers that have yet to reply.
 func (r *ricartAgrawala) WaitsFor() nodes.Set { return r.awaiting.Clone() }

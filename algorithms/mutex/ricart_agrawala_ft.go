@@ -25,7 +25,7 @@ var ricartRetryingRow = row.Row{
 		Messages: []nodes.MessageKind{{Zero: ricartRequest{}, Broadcast: true}, {Zero: ricartReply{}, Permit: true},
 			{Zero: ricartNack{}}, {Zero: ricartRetry{}}, {Zero: ricartProbe{}}, {Zero: ricartClock{}}},
 		Options: []nodes.Option{giveUpOption, givingUpOption, nackOption},
-		// To act on silence is to rest on answers that come in time.
+		// Acting on silence assumes that answers come in time.
 		Safe:      nodes.NoLoss | nodes.NoAmnesia | nodes.Timing,
 		Live:      nodes.Timing,
 		Fenced:    true,
@@ -37,11 +37,11 @@ var ricartRetryingRow = row.Row{
 	Aliases: []string{"ricart-ft", "ra-ft"}, Family: "permission",
 	Source: "Ricart and Agrawala, CACM 24(1), 1981, made fault tolerant as by Jones, Mutual exclusion in " +
 		"distributed systems, notes of 22C:116, University of Iowa, 2002",
-	Summary: "Ricart-Agrawala whose requests are tried again, where a peer that has to wait says that it is " +
-		"there, and one that answers nothing is given up.",
+	Summary: "Ricart-Agrawala whose requests are tried again, where a peer that cannot reply yet says that " +
+		"it is there, and a silent one is given up.",
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
-			// Of a peer that is given up, the reply may be missing.
+			// The reply of a peer that is given up may be missing.
 			plain := 2 * float64(c.N-1)
 			cost := always("2(N-1)", row.Exactly(plain), row.Exactly(1))
 			most := plain
@@ -52,7 +52,7 @@ var ricartRetryingRow = row.Row{
 			cost.Any = cost.Saturated
 			return cost
 		},
-		Bypass: peers, // without faults, as of ricart-agrawala
+		Bypass: peers, // without faults, as in ricart-agrawala
 		Identities: []row.Identity{
 			counts("request = (N-1) entries", peers),
 			counts("request <= reply + retry + probe"),
@@ -91,21 +91,21 @@ const (
 	nackAtOnce  = "at-once"  // when it is asked
 )
 
-// anyTry is how long the tries may be apart so that one of them is answered in time.
+// anyTry is how far apart the tries may be so that one of them is answered in time.
 func anyTry(c nodes.Config, d nodes.Delays) time.Duration {
 	return 2 * d.Message / time.Duration(triesOf(c))
 }
 
-// mostTries bounds the tries, so that a simulation comes to its end.
+// mostTries bounds the tries, so that a simulation ends.
 const mostTries = 1000
 
 func checkTries(_ nodes.Config, value string) error {
 	switch tries, err := strconv.Atoi(value); {
 	case err != nil:
-		return fmt.Errorf("%q is no number of tries, such as 5", value)
+		return fmt.Errorf("%q is not a number of tries, such as 5", value)
 	case tries < 1 || tries > mostTries:
-		return fmt.Errorf("%d is not from 1 to %d: a peer that defers answers when it is asked again, so with "+
-			"none it would be taken for dead", tries, mostTries)
+		return fmt.Errorf("%d is not from 1 to %d: a peer that defers answers when it is asked again, so without "+
+			"tries it would be taken for dead", tries, mostTries)
 	}
 	return nil
 }
@@ -116,55 +116,55 @@ func triesOf(c nodes.Config) int {
 	return tries
 }
 
-// ricartRetrying is the algorithm of Ricart and Agrawala, made fault tolerant as D. W. Jones has it: "by
+// ricartRetrying is the algorithm of Ricart and Agrawala, made fault tolerant as D. W. Jones describes: "by
 // applying the same kinds of tricks as are applied in other client server applications".
 //
-// Whoever has not replied to a request for some time is sent it again, and answers then in any case: by the
-// reply, or by a NACK ("I got your request and I can't reply yet"). Who has sent a NACK is sent probes from
-// then on ("are you still there"), and answers them alike. Who leaves so many of these in a row unanswered
-// is given up: its reply is not waited for. With --nack at-once a request that has to wait is answered by a
-// NACK when it comes, as in the source.
+// A peer that has not replied to a request for some time gets it again, and then answers in any case: by the
+// reply, or by a NACK ("I got your request and I can't reply yet"). After a NACK it gets probes ("are you
+// still there"), and answers them alike. A peer that leaves so many of these in a row unanswered is given
+// up: its reply is not waited for. With --nack at-once a request that has to wait is answered by a NACK when
+// it comes, as in the source.
 //
-// A peer that was given up may have been slow, or be up again. So it is asked by the next request too, and
-// has the time of one retry to answer. If it is heard of while the request that gave it up still waits, its
+// A peer that was given up may have been slow, or be up again. So the next request asks it too, and it has
+// the time of one retry to answer. If it is heard of while the request that gave it up still waits, its
 // reply is waited for again.
 //
-// A node saves its clock before it answers. So one that was down stamps its requests higher than all that it
-// has permitted, and no two requests of a node have the same stamp: a reply or NACK tells by it which
-// request it is for. Copies do no harm: a request is answered once more, and a reply counts once.
+// A node saves its clock before it answers. So after a crash it stamps its requests higher than all that it
+// has permitted, and no two requests of a node have the same stamp: the stamp in a reply or NACK names its
+// request. Copies do no harm: a request is answered once more, and a reply counts once.
 //
-// Mutual exclusion holds as it does without faults if whoever is given up is down: if of so many tries one
-// is answered in time. Loss, cuts, pauses and delays can break that, and then who was given up may be
-// inside. Where messages are lost with probability p, a peer that is up is given up with probability
+// Mutual exclusion holds as without faults if peers that are given up are down: if a live peer answers one
+// of so many tries in time. Loss, cuts, pauses and delays can break that, and then a peer that was given up
+// may be inside. If messages are lost with probability p, a live peer is given up with probability
 // (1-(1-p)^2)^k in k tries, which is 9e-6 for p = 5% and k = 5.
 //
-// The stamp of a request is its fence number. Let j have permitted an entry of i. Then j requested nothing,
-// and stamps its next request higher; or j waited, and its stamp was the higher one. So whoever enters after
-// i does so under a higher number, unless i gave it up: it may have asked before i, and enters under the
-// lower number, so that the resource refuses what it writes. Since no two entries have the same number, the
-// resource accepts nothing from a holder that was given up once another has entered under a higher one, and
-// nothing from that other if its number is lower: nothing stale, whoever is given up.
+// The stamp of a request is its fence number. Let j have permitted an entry of i. Then either j requested
+// nothing, and stamps its next request higher; or j waited, and its stamp was the higher one. So a node that
+// enters after i has a higher number, unless i gave it up. In that case it may have asked before i, and
+// enters under the lower number, so that the resource refuses its writes. No two entries have the same
+// number. So once a node has entered under a higher number, the resource accepts nothing from a holder that
+// was given up: nothing stale, whichever peer is given up.
 type ricartRetrying struct {
 	ricartAgrawala
 	retry  time.Duration
 	giveUp uint32
 	atOnce bool      // send NACKs at once
-	silent []uint32  // by peer: how many tries ago it was heard of
-	told   nodes.Set // who has answered our request by a NACK
-	gone   nodes.Set // who was given up for our request
+	silent []uint32  // by peer: tries since it was heard of
+	told   nodes.Set // peers that have answered our request by a NACK
+	gone   nodes.Set // peers given up for our request
 }
 
 type (
 	ricartNack  struct{ Clock uint64 } // the request stamped Clock has come, and has to wait
 	ricartRetry struct{ Clock uint64 } // the request stamped Clock, once more
-	ricartProbe struct{ Clock uint64 } // is who keeps the request stamped Clock still there?
+	ricartProbe struct{ Clock uint64 } // is the keeper of the request stamped Clock still there?
 	ricartClock struct{ Clock uint64 } // is saved
 )
 
 // nextTry is the timer of a node that waits for replies.
 var nextTry = nodes.Timer{}
 
-// Recover goes on with the clock. Nothing else matters: who waits for a reply asks again.
+// Recover restores the clock. Nothing else matters: a node that waits for a reply asks again.
 func (r *ricartRetrying) Recover(_ *nodes.Env, m nodes.Message) {
 	saved, _ := m.(ricartClock)
 	r.clock = saved.Clock
@@ -186,7 +186,7 @@ func (r *ricartRetrying) Request(env *nodes.Env) {
 	r.proceed(env)
 }
 
-// proceed enters if nobody's reply is missing, and waits for the next try otherwise.
+// proceed enters if no reply is missing, and otherwise waits for the next try.
 func (r *ricartRetrying) proceed(env *nodes.Env) {
 	if !r.awaiting.Empty() {
 		env.SetTimer(nextTry, r.retry, r.retry)
@@ -235,7 +235,7 @@ func (r *ricartRetrying) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 	}
 }
 
-// hear notes that a peer is there. If it was given up and we still wait, we wait for its reply again.
+// hear notes that a peer is up. If it was given up and we still wait, we wait for its reply again.
 func (r *ricartRetrying) hear(from nodes.ID) {
 	r.silent[from] = 0
 	if !r.awaiting.Empty() && r.gone.Remove(from) {
@@ -243,14 +243,14 @@ func (r *ricartRetrying) hear(from nodes.ID) {
 	}
 }
 
-// answer answers a request, and one that is sent again in any case.
+// answer answers a request: if it was sent again in any case, otherwise unless it has to wait.
 func (r *ricartRetrying) answer(env *nodes.Env, from nodes.ID, m ricartRequest, again bool) {
 	r.rise(env, m.Clock)
 	send := env.Send
 	if again {
 		send = env.Resend
 	}
-	// Who is inside defers even an earlier request: of a peer that it gave up.
+	// A node inside defers even an earlier request, of a peer that it gave up.
 	inside := !r.ours.isZero() && r.awaiting.Empty()
 	if !inside && (r.ours.isZero() || !r.ours.before(stamp{m.Clock, from})) {
 		send(from, ricartReply(m))

@@ -40,7 +40,8 @@ func ricartRetryingMutants() []mutant {
 	}
 }
 
-// ricartLosingRow is the row where a loss of five messages in a hundred excuses nothing.
+// ricartLosingRow is the row without the assumption that no message is lost, so that losses do not count as
+// outside its model.
 var ricartLosingRow = func() row.Row {
 	row := ricartRetryingRow
 	row.Safe &^= nodes.NoLoss
@@ -155,7 +156,7 @@ func TestRetriesStandHeavyLoss(t *testing.T) {
 				chaos.Fault{Effect: &effect.Duplicate{Of: 0.1}})
 			h := rowtest.History(t, o)
 			s := check.SettingOf(o.Stack)
-			s.Safe, s.Live = 0, 0 // nothing excuses it
+			s.Safe, s.Live = 0, 0 // nothing is outside its model
 			if v := check.Judge(h, s); v.Outcome != check.Valid {
 				t.Fatalf("%s, seed %d: %v: %s", nack, seed, v.Outcome, v.Reason)
 			}
@@ -177,8 +178,8 @@ func TestWhoAnswersProbesIsNotGivenUp(t *testing.T) {
 	}
 }
 
-// A holder that is killed is given up. Its update is missing from the account: the next who enters reads what
-// it has read (J32).
+// A holder that is killed is given up. Its update is missing from the account: the next node that enters
+// reads what it has read (J32).
 func TestUpdateOfDeadHolderIsMissing(t *testing.T) {
 	holder, err := effect.ParseTarget("holder")
 	if err != nil {

@@ -10,16 +10,16 @@ import (
 // ricartMulticast is the algorithm of Ricart and Agrawala whose exit is one multicast, as lecture notes have
 // it (source G of docs/coverage.md): the replies that a node has put off go to all peers in one message.
 //
-// It names the request of each peer that it permits. A peer whose request is still on its way must not take
-// it for a reply: the node that left may ask again under an earlier stamp than that request, and would get
-// the reply of the peer, which is inside by then.
+// The message names the request of each peer that it permits. A peer whose request is still on its way must
+// not take it for a reply: the node that left may ask again under an earlier stamp than that request, and
+// would get the reply of the peer, which is inside by then.
 //
-// An exit costs N-1 deliveries, for whomever they are, where others wait, and none where nobody does: an
-// entry takes 2(N-1) messages, as if each were for one reply, to 3(N-1). Saturated and with multicast it is
-// two publishes: a request, and the replies of an exit.
+// An exit costs N-1 deliveries if others wait, however many, and no message otherwise. So an entry takes
+// from 2(N-1) messages, as if each were for one reply, to 3(N-1). Saturated and with multicast it is two
+// publishes: a request, and the replies of an exit.
 type ricartMulticast struct{ ricartAgrawala }
 
-// ricartReplies permits several requests: of each client, the one stamped so; 0: none.
+// ricartReplies permits several requests, by client: the one with this stamp; 0: no request.
 type ricartReplies struct{ Clocks []uint64 }
 
 var repliesOption = nodes.Option{
@@ -29,14 +29,14 @@ var repliesOption = nodes.Option{
 	Default: "unicast",
 	Check: func(c nodes.Config, value string) error {
 		if value == "multicast" && priorityOf(c) != byStamp {
-			return errors.New("an exit is a multicast with the priority stamp alone: leave out --priority or " +
+			return errors.New("an exit is a multicast only with the priority stamp: leave out --priority or " +
 				"--replies")
 		}
 		return nil
 	},
 }
 
-// repliesTogether reports whether the replies of an exit are one message, and repliesApart whether not.
+// repliesTogether reports whether the replies of an exit are one message; repliesApart reports the opposite.
 func repliesTogether(c nodes.Config) bool { return c.Value(repliesOption) == "multicast" }
 func repliesApart(c nodes.Config) bool    { return !repliesTogether(c) }
 
@@ -64,7 +64,7 @@ func (r *ricartMulticast) Receive(env *nodes.Env, from nodes.ID, m nodes.Message
 	r.ricartAgrawala.Receive(env, from, m)
 }
 
-// where is an identity of some configurations.
+// where returns an identity that holds only for some configurations.
 func where(only func(nodes.Config) bool, i row.Identity) row.Identity {
 	i.Only = only
 	return i

@@ -27,7 +27,7 @@ func (r *multicastToAll) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 	r.ricartMulticast.Receive(env, from, m)
 }
 
-// multicastAlways sends replies of its own at each exit, beside those that it owes.
+// multicastAlways sends replies of its own at each exit, beside the replies that it owes.
 func (r *multicastAlways) Release(env *nodes.Env) {
 	env.Broadcast(ricartReplies{make([]uint64, env.N())})
 	r.ricartMulticast.Release(env)

@@ -7,16 +7,16 @@ import (
 	"turnstile/nodes/row"
 )
 
-// The algorithm of Ricart and Agrawala as lecture notes print it has two mistakes. They are two rows, which
-// are known to be broken, and here to show that the checks detect it.
+// The algorithm of Ricart and Agrawala as lecture notes print it has two mistakes. Each has a row, which is
+// known to be broken, and here to show that the checks detect it.
 //
 // Its clock can fall: the notes "set highestClock to max(localClock, c)", where localClock is the stamp of
-// the node's own last request. A request that arrives late so makes the node forget a later one, which it has
-// permitted, and its own next request comes before that. Both are then inside.
+// the node's own last request. So a late request makes the node forget a later one, which it has permitted,
+// and its own next request comes before that. Both are then inside.
 //
-// Its replies do not say which request they permit, and are counted. A reply that arrives twice counts for
-// the peer that has not replied, or for the next request. The notes assume "a reliable mechanism for
-// delivering messages", which also rules out copies; a node that sends its request again makes them.
+// Its replies do not say which request they permit, and are counted. A reply that arrives twice counts for a
+// peer that has not replied, or for the next request. The notes assume "a reliable mechanism for delivering
+// messages", which also rules out copies; a node that sends its request again makes them.
 
 var ricartPrintedRow = row.Row{
 	Spec: nodes.Spec{
@@ -38,8 +38,8 @@ var ricartPrintedRow = row.Row{
 		At:    nodes.Config{N: 3},
 	},
 	Faults: printedFaults(
-		under(recovers|breaks, "a request that arrives late sets the clock of its receiver back, whose next "+
-			"stamp then may come before one that it has permitted (X)", "stopped-holder", "stopped-idle",
+		under(recovers|breaks, "a request that arrives late sets its receiver's clock back; its next "+
+			"stamp may come before one that it has permitted (X)", "stopped-holder", "stopped-idle",
 			"slow-node", "stalled-connection", "slow-links", "slow-network", "overtaking"),
 	),
 }
@@ -69,11 +69,12 @@ func printedExclusion() *row.Exclusion {
 	return &row.Exclusion{Cost: ricartAgrawalaRow.Mutex.Cost, Identities: ricartAgrawalaRow.Mutex.Identities[:2]}
 }
 
-// printedFaults returns the cells of both: their own, and those that differ from ricart-agrawala by copies.
+// printedFaults returns the cells of both rows: their own, and the ones that copies change from
+// ricart-agrawala's.
 func printedFaults(own ...[]row.FaultCell) []row.FaultCell {
 	return beside(beside(slices.Concat(own...), slices.Concat(
 		under(recovers|breaks, "a reply that arrives twice is counted for a peer that has not replied", "copies"),
-		under(blocks|breaks, "a request or reply that is lost is not sent again (B); a reply that arrives twice "+
+		under(blocks|breaks, "a lost request or reply is not sent again (B); a reply that arrives twice "+
 			"is counted twice (X)", "flaky-links"),
 	)), ricartAgrawalaRow.Faults)
 }
@@ -86,7 +87,7 @@ type ricartPrinted struct {
 	localClock   uint64    // the stamp of our last request
 	highestClock uint64    // of requests
 	need         int       // replies that are missing
-	pending      nodes.Set // who has requested and was not replied to; ourselves while we wait or are inside
+	pending      nodes.Set // requesters not replied to yet; this node while it waits or is inside
 }
 
 type (
@@ -100,7 +101,7 @@ func (r *ricartPrinted) Request(env *nodes.Env) {
 	r.need = env.N() - 1
 	env.Broadcast(printedRequest{r.localClock})
 	if r.need == 0 {
-		env.Grant() // there are no peers, and as printed nobody ever would
+		env.Grant() // there are no peers; as printed no reply would ever grant
 	}
 }
 

@@ -7,33 +7,34 @@ import (
 	"turnstile/nodes/row"
 )
 
-// ricartRanked is the algorithm of Ricart and Agrawala with another priority than that of stamps, as D. W.
-// Jones, notes of 22C:116, University of Iowa, 2002, suggests: a node that waits replies at once to requests
-// that come before its own, and puts off the others.
+// ricartRanked is the algorithm of Ricart and Agrawala with a priority other than stamps, as D. W. Jones,
+// notes of 22C:116, University of Iowa, 2002, suggests: a waiting node replies at once to requests that come
+// before its own, and puts off the others.
 //
-// With these rules alone two enter together. Stamps see to it that who has replied to a request does not ask
-// under an earlier one; other priorities do not. Let j reply to i, and then ask under a number that comes
-// first, while i still waits for k: i replies, and when k has replied to both, each has all replies. It is
-// not enough that i puts off who has replied to it: then i waits for k, k for j, and j for i.
+// With these rules alone two enter together. Stamps ensure that a node that has replied to a request does
+// not ask under an earlier one; other priorities do not. Let j reply to i, and then ask under a number that
+// comes first, while i still waits for k. Then i replies, and when k has replied to both, each has all
+// replies. It is not enough that i puts off a peer that has replied to it: then i waits for k, k for j, and
+// j for i.
 //
-// So there is one more rule here, after that by which Carvalho and Roucairol (1983) take a permission back: a
-// node that waits and lets a request pass asks its sender again, with the number that it has, and of each
-// peer it counts the reply to the latest request alone. Let two nodes be inside, of which the first comes
-// before the second. The second gave its reply before it asked, or it asked again after it. In either
-// case the first had asked when that request came, and has put it off until it leaves. Of those that wait,
-// who comes first has all replies in the end; with IDs, high ones may wait for ever.
+// So there is one more rule here, like the rule by which Carvalho and Roucairol (1983) take a permission
+// back. A waiting node that lets a request pass asks its sender again, with the number that it has. Of each
+// peer it counts only the reply to its latest request. Let two nodes be inside, and let the first come
+// before the second. The second gave its reply before it asked, or it asked again after it. In either case
+// the first had asked when that request came, and has put it off until it leaves. The first of the waiting
+// nodes gets all replies in the end; with IDs, high ones may wait for ever.
 type ricartRanked struct {
 	ranking
 	ours  stamp      // our request; zero while we are neither waiting nor inside
 	again uint64     // how often we have asked again for it
 	lacks nodes.Set  // the peers that have yet to reply to it
-	asked []uint64   // by peer: the Clock of what we have asked it last
-	seen  []uint64   // by peer: the Clock of what it has asked us last
+	asked []uint64   // by peer: the Clock of our latest request to it
+	seen  []uint64   // by peer: the Clock of its latest request to us
 	owed  []nodes.ID // the peers that we owe a reply, in the order of their requests
 }
 
-// rankedAgain is how many low bits of the Clock of a request count how often it was made; the others are its
-// number.
+// rankedAgain is the number of low bits in the Clock of a request that count how often it was made; the
+// other bits are its number.
 const rankedAgain = 24
 
 func newRicart(c nodes.Config) nodes.Machine {
@@ -47,8 +48,8 @@ func newRicart(c nodes.Config) nodes.Machine {
 	return &plain
 }
 
-// ricartCost is what an entry takes. A request that is let pass makes those who wait ask once more. Replies
-// that are multicast go to peers too who do not wait.
+// ricartCost is the cost of an entry. A request that is let pass makes waiting nodes ask once more.
+// Multicast replies also go to peers that do not wait.
 func ricartCost(c nodes.Config) row.Cost {
 	least := float64(2 * (c.N - 1))
 	if repliesTogether(c) {
@@ -59,13 +60,13 @@ func ricartCost(c nodes.Config) row.Cost {
 	if priorityOf(c) == byStamp {
 		return always("2(N-1)", row.Exactly(least), row.Exactly(1))
 	}
-	cost := always("2(N-1), and up to 2(N-1) more where requests pass others", row.Between(least, 2*least),
+	cost := always("2(N-1), and up to 2(N-1) more if requests pass others", row.Between(least, 2*least),
 		row.Exactly(1))
 	cost.Sequential, cost.One = row.Exactly(least), row.Exactly(least)
 	return cost
 }
 
-// unranked is an identity of the algorithm with stamps, of which a weaker one is left with other priorities.
+// unranked is an identity of the algorithm with stamps, and a weaker one with other priorities.
 func unranked(stamps, others row.Identity) row.Identity {
 	return row.Identity{Says: stamps.Says, Holds: func(c nodes.Config, t row.Tally) bool {
 		if priorityOf(c) == byStamp {
@@ -138,5 +139,5 @@ func (r *ricartRanked) answer(env *nodes.Env, s stamp) {
 	}
 }
 
-// WaitsFor names those who have yet to reply.
+// WaitsFor names the peers that have yet to reply.
 func (r *ricartRanked) WaitsFor() nodes.Set { return r.lacks.Clone() }

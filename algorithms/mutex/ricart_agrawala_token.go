@@ -19,12 +19,13 @@ var ricartTokenRow = row.Row{
 	Aliases: []string{"ricart-token", "ra-token"}, Family: "token",
 	Source: "Ricart and Agrawala, Authors' response to \"On mutual exclusion in computer networks\", " +
 		"CACM 26(2), 1983",
-	Summary: "A node without the token asks all peers for it; who leaves sends it to the next node, " +
+	Summary: "A node without the token asks all peers for it; a node that leaves sends it to the next one, " +
 		"cyclically, that has asked since it was served.",
 	Mutex: &row.Exclusion{
 		Cost:  suzukiKasamiRow.Mutex.Cost,
 		Exact: suzukiKasamiRow.Mutex.Exact,
-		// The token goes round: whoever enters first is between the node that leaves and the one that waits.
+		// The token goes round: a node that enters first is between the node that leaves and the one that
+		// waits.
 		Bypass:     peers,
 		Identities: suzukiKasamiRow.Mutex.Identities,
 	},
@@ -37,27 +38,27 @@ var ricartTokenRow = row.Row{
 		{Figure: row.SynchronizationDelayHops, Source: "the token", Sizes: nine, Value: exactly(1)},
 	},
 	Faults: beside(under(recovers|starves|blocks, "as split-brain (P, B); but each node that gets the token "+
-		"sends it to those whom it has heard, over the bridge or not (L)", "bridge"), suzukiKasamiRow.Faults),
+		"sends it to nodes that it has heard, over the bridge or not (L)", "bridge"), suzukiKasamiRow.Faults),
 }
 
 // ricartToken is the algorithm of G. Ricart and A. K. Agrawala with a token: "Authors' response to 'On
 // mutual exclusion in computer networks' by Carvalho and Roucairol", CACM 26(2), 1983, in the form in
 // which M. Raynal, Algorithms for mutual exclusion, 1986, and lectures after him give it.
 //
-// A node that has the token may enter. A node without it counts its requests (clock), and sends the
-// number of this one to every peer; all note the highest number they hear from each node (request). The
-// token carries the number of each node's request that was served last (token). A node that leaves looks
-// at the nodes after it, cyclically, and sends the token to the first whose number is higher in request
-// than in token. If there is none it keeps the token, and looks again when a request comes.
+// A node that has the token may enter. A node without it counts its requests (clock), and sends the number
+// of this one to every peer; all record the highest number they hear from each node (request). The token
+// carries the number of each node's latest request that was served (token). A node that leaves looks at the
+// nodes after it, cyclically, and sends the token to the first whose number is higher in request than in
+// token. If it finds no such node it keeps the token, and looks again when a request comes.
 //
-// It differs from Suzuki and Kasami's in that the token carries no queue: what order there is comes from the
+// It differs from Suzuki and Kasami's in that the token carries no queue: the only order comes from the
 // numbers of the nodes.
 //
 // Mutual exclusion holds because there is one token. A second one could only be a copy made by the network:
 // the token counts how often it was sent, and a node drops one that was sent no more often than the last it
-// had. Nobody waits for ever, since the token passes no node that waits and is known to.
+// had. Nobody waits for ever, since the token passes no node that it knows to wait.
 type ricartToken struct {
-	requests []uint64 // request, by node: its latest that we have heard of; ours is the clock
+	requests []uint64 // request, by node: the number of its latest known request; ours is the clock
 	has      bool     // token_present
 	held     bool     // token_held: our client waits or is inside
 	token    rtToken  // the token; once it has gone only its serial is kept
@@ -120,8 +121,7 @@ func (r *ricartToken) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// pass notes that our latest request is served, and sends the token to the next node that waits, if any
-// does.
+// pass notes that our latest request is served, and sends the token to the next waiting node, if any.
 func (r *ricartToken) pass(env *nodes.Env) {
 	self, n := env.Self(), nodes.ID(env.N())
 	r.token.Served[self] = r.requests[self]

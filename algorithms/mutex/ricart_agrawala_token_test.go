@@ -80,7 +80,7 @@ func (r *rtStale) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 
 func (r *rtMinting) Recover(env *nodes.Env, _ nodes.Message) { r.Start(env) }
 
-// Release overlooks all who wait but the first.
+// Release overlooks all waiting nodes but the first.
 func (r *rtLowest) Release(env *nodes.Env) {
 	heard := slices.Clone(r.requests)
 	found := false

@@ -25,12 +25,12 @@ var ricartViewRow = row.Row{
 		Options: []nodes.Option{retryOfTurn},
 		Detects: "heartbeat:period=50ms,timeout=250ms",
 		Safe:    nodes.PerfectDetector,
-		Live:    nodes.Majority | nodes.NoAmnesia, // some may forget, and ask the others: not a majority
-		Fenced:  true,                             // and effective exclusion rests on nothing
+		Live:    nodes.Majority | nodes.NoAmnesia, // some may forget, if the others are a majority
+		Fenced:  true,                             // and effective exclusion assumes nothing
 		Grace:   func(c nodes.Config) time.Duration { return 10 * c.Duration(retryOption) },
 	},
 	Aliases: []string{"ricart-view", "ra-view"}, Family: "permission",
-	Source: "Ricart and Agrawala, CACM 24(1), 1981, in views that a majority agrees on, as of Lamport, " +
+	Source: "Ricart and Agrawala, CACM 24(1), 1981, in views that a majority agrees on, as in Lamport, " +
 		"The part-time parliament, ACM TOCS 16(2), 1998",
 	Summary: "Ricart-Agrawala among the members of a view: when one is suspected, the others agree on " +
 		"a view without it, if they are a majority.",
@@ -38,13 +38,13 @@ var ricartViewRow = row.Row{
 		Epochs:   epochsOf("view"),
 		Minority: minorityWaits,
 		Cost: func(c nodes.Config) row.Cost {
-			// Who waits for longer than a retry asks those again that have not replied.
+			// A node that waits longer than a retry asks silent members again.
 			least := 2 * float64(c.N-1)
 			cost := always("2(N-1)", row.Exactly(least), row.Exactly(1))
 			cost.Saturated, cost.Any = row.Unbounded(least), row.Unbounded(least)
 			return cost
 		},
-		Bypass: peers, // in a view, as of ricart-agrawala; who is in none is passed over for as long as that lasts
+		Bypass: peers, // in a view, as ricart-agrawala; a node in no view is passed over meanwhile
 		Fair:   undisturbed,
 		Identities: []row.Identity{
 			counts("request >= (N-1) entries", peers),
@@ -52,40 +52,40 @@ var ricartViewRow = row.Row{
 			counts("reply <= request"),
 		},
 	},
-	Faults: withCensus(under(recovers, "what is lost is sent again", "lost-request",
+	Faults: withCensus(under(recovers, "lost messages are sent again", "lost-request",
 		"lost-reply")),
 }
 
-// ricartView is the algorithm of Ricart and Agrawala among the members of a view, which a majority of all
-// clients has agreed on.
+// ricartView is the algorithm of Ricart and Agrawala among the members of a view, on which a majority of all
+// clients has agreed.
 //
-// A view is a complete census: its number is the epoch, and its members are those who have answered. View 0
-// has all clients. The lowest client that is not suspected takes a census when it suspects a member, or when
-// a client asks for one that has no place in the view. Within a view the algorithm is that of 1981, with all
-// messages tagged by the view. Who promises an epoch takes part in no lower view any more; requests that wait
-// are made anew in the next view. Who is inside stays inside: as a member it defers all requests of the new
-// view until it leaves, so that its entry is kept in front. Who has been down or was left out asks for a
-// view that it can be in, once its client wants to enter.
+// A view is a complete census: its number is the epoch, and its members are the clients that have answered.
+// View 0 has all clients. The lowest client that is not suspected takes a census when it suspects a member,
+// or when a client outside the view asks for one. Within a view the algorithm is that of 1981, with all
+// messages tagged by the view. A node that promises an epoch takes part in no lower view any more; waiting
+// requests are made anew in the next view. A node inside stays inside: as a member it defers all requests of
+// the new view until it leaves. A node that has been down or was left out asks for a view that it can be in,
+// once its client wants to enter.
 //
-// With a perfect failure detector two are never inside together. Within a view, that is as without faults:
-// who comes up again has no place in the view any more. When a view is complete, all that are up have
-// promised it, so that nobody will enter in a lower one, and who has entered in a lower one and is still
-// inside is a member, without whose reply nobody enters.
+// With a perfect failure detector two are never inside together. Within a view, that is as without faults: a
+// node that comes up again has no place in the view any more. When a view is complete, all live nodes have
+// promised it, so nobody enters in a lower one any more. A node that entered in a lower one and is still
+// inside is a member, and nobody enters without its reply.
 //
-// An entry has the view and its serial number in it as its fence number. Each reply tells the serial of the
-// last entry that its sender knows. Whoever entered before in the view has replied after it left, so serials
-// rise. A view is completed once, and of two sides of a partition by one, so whatever detectors say, no two
-// entries have the same number, and who enters in a view that has been superseded is refused by the resource
-// as soon as somebody has entered in a later one.
+// The fence number of an entry is the view and its serial number in the view. Each reply tells the serial of
+// the last entry that its sender knows. A node that entered earlier in the view replies after it has left,
+// so serials rise. A view is completed once, and by only one side of a partition. So even if detectors err,
+// no two entries have the same number. The resource refuses a node of a superseded view as soon as one has
+// entered in a later view.
 //
-// A message that may have been lost is sent again, on behalf of a client that waits.
+// While a client waits, messages that may have been lost are sent again.
 type ricartView struct {
 	ricartAgrawala
 	census[viewReport]
-	view    uint64    // that we have been in
-	members nodes.Set // of it
+	view    uint64    // the latest view that we were in
+	members nodes.Set // of view
 	pledged uint64    // the latest view that we have promised since we are up
-	serial  uint64    // of the last entry in the view that we know of
+	serial  uint64    // of the last entry in the view, as far as we know
 	wants   bool      // our client waits
 	inside  bool      // our client is inside
 }
@@ -93,23 +93,23 @@ type ricartView struct {
 type (
 	viewRequest struct { // asks to enter, in a view
 		View, Clock uint64
-		Again       bool // it was asked before, and may have been answered
+		Again       bool // it was sent before, and may have been answered
 	}
 	viewReply struct { // permits that
 		View, Clock uint64 // as requested
-		Serial      uint64 // of the last entry in the view that the sender knows of
+		Serial      uint64 // of the last entry in the view, as far as the sender knows
 	}
-	viewInstall struct { // says who is in a view
+	viewInstall struct { // lists the members of a view
 		View    uint64
 		Members []nodes.ID
 	}
 	viewWanted struct { // asks for a view with the sender in it
-		Epoch, Pledged uint64 // the highest that it knows; that it has promised since it is up
+		Epoch, Pledged uint64 // the highest that it knows; the one that it has promised since it is up
 	}
-	viewReport struct{} // what is left after a loss is the members alone
+	viewReport struct{} // members are all that a view needs to know after a loss
 )
 
-// noView is promised by who has come up again.
+// noView is the promise of a node that has come up again.
 const noView = math.MaxUint64
 
 func (r *ricartView) Start(env *nodes.Env) {
@@ -127,7 +127,7 @@ func (r *ricartView) Request(env *nodes.Env) {
 	r.proceed(env)
 }
 
-// proceed asks to enter, or for a view to do that in.
+// proceed asks to enter, or for a view to enter in.
 func (r *ricartView) proceed(env *nodes.Env) {
 	if !r.wants {
 		return
@@ -152,7 +152,7 @@ func (r *ricartView) proceed(env *nodes.Env) {
 	r.enter(env)
 }
 
-// enter enters once nobody's reply is missing.
+// enter enters once no reply is missing.
 func (r *ricartView) enter(env *nodes.Env) {
 	switch {
 	case !r.awaiting.Empty():
@@ -245,11 +245,11 @@ func (r *ricartView) asked(env *nodes.Env, from nodes.ID, m viewRequest) {
 	case r.running(env):
 		env.Resend(from, r.present())
 	default:
-		env.Resend(from, viewInstall{View: r.epoch}) // it has to know that there is to be a later view
+		env.Resend(from, viewInstall{View: r.epoch}) // the sender has to know that there is to be a later view
 	}
 }
 
-// seek asks for a view that we are in.
+// seek asks for a view with us in it.
 func (r *ricartView) seek(env *nodes.Env) {
 	switch lowest := r.lowest(env); lowest {
 	case env.Self():
@@ -268,7 +268,7 @@ func (r *ricartView) lowest(env *nodes.Env) nodes.ID {
 	return id
 }
 
-// wanted gives a client a view that it is in.
+// wanted gives a client a view with the client in it.
 func (r *ricartView) wanted(env *nodes.Env, from nodes.ID, m viewWanted) {
 	known := r.running(env) && !r.members.Meets(r.suspected)
 	if known && (m.Epoch < r.view || m.Epoch == r.view && m.Pledged == r.view && r.members.Has(from)) {
@@ -293,7 +293,7 @@ func (r *ricartView) change(env *nodes.Env) {
 	}
 }
 
-// leave forgets what was going on in a view that is over for us.
+// leave drops requests and replies of a view that is over for us.
 func (r *ricartView) leave(env *nodes.Env) {
 	if r.running(env) {
 		return
@@ -316,7 +316,7 @@ func (r *ricartView) install(env *nodes.Env) {
 	r.installed(env, m)
 }
 
-// installed begins a view, if it is the last that we have promised.
+// installed begins a view, if it is the latest that we have promised.
 func (r *ricartView) installed(env *nodes.Env, m viewInstall) {
 	r.raise(env, m.View)
 	r.leave(env)
@@ -333,12 +333,12 @@ func (r *ricartView) installed(env *nodes.Env, m viewInstall) {
 	}
 }
 
-// present says who is in our view.
+// present returns the members of our view.
 func (r *ricartView) present() viewInstall {
 	return viewInstall{View: r.view, Members: slices.Collect(r.members.All())}
 }
 
-// Suspect has the lowest client see to a view without the peer.
+// Suspect makes the lowest client change to a view without the peer.
 func (r *ricartView) Suspect(env *nodes.Env, peer nodes.ID) {
 	joining := r.joining
 	switch {

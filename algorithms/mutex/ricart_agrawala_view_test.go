@@ -114,7 +114,7 @@ func (r *viewMinor) Suspect(env *nodes.Env, peer nodes.ID) {
 	}
 }
 
-// Who has left a view for a later one that it has heard of is not offered the first one again.
+// A node that has left a view for a later one that it has heard of is not offered the first one again.
 func TestViewsAreLeftForLaterOnes(t *testing.T) {
 	for seed := range soak.Pick[uint64](5, 15, 100) {
 		o := saturated(&ricartViewRow, nodes.Config{N: 7}, seed)

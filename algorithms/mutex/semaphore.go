@@ -44,7 +44,7 @@ var semaphoreRow = row.Row{
 		{Figure: row.ClientDelayHops, Source: "a P and its reply", Load: "sequential", Sizes: nine,
 			Value: exactly(2)},
 	},
-	// With three units, the usual number.
+	// With three units, the default number.
 	Faults: withoutTimeouts(
 		under(recovers, "the server does not wait for clients that are not inside, and the other units go round",
 			"dead-idle", "dead-waiter"),
@@ -52,30 +52,30 @@ var semaphoreRow = row.Row{
 		under(blocks, "all clients ask the server, and none takes its place", "dead-coordinator"),
 		under(starves, "the client whose reply is lost waits for ever, and keeps its unit; the others go round",
 			"lost-reply"),
-		under(recovers|starves|blocks, "a client whose P or reply is lost waits (P); each reply or V that is lost "+
-			"takes a unit away, and all wait once none is left (B); a lost V by itself leaves the others (L)",
+		under(recovers|starves|blocks, "a client whose P or reply is lost waits (P); each lost reply or V "+
+			"takes a unit away, and all wait once no unit is left (B); a single lost V leaves the others (L)",
 			losses...),
 		under(starves|blocks, "clients whose P or reply was lost wait (P); all do if no unit is left (B)",
 			"split-brain", "half-cut", "holder-in-minority", "holder-in-majority"),
 		reachingServer,
-		under(starves|blocks, "the numbers of a client that comes up again begin again, so each P passes for a "+
-			"copy (P, that client); a unit that it held is lost, and all wait once none is left (B)", comebacks...),
+		under(starves|blocks, "a client that comes up again numbers its P anew, so each passes for a "+
+			"copy (P, that client); a unit that it held is lost, and all wait once no unit is left (B)", comebacks...),
 		under(recovers|starves|blocks|breaks, "a server that has forgotten has all units again while clients are "+
 			"inside (X, if more enter than there are units; L, if not); clients whose P it has forgotten or missed "+
 			"wait (P), and they may be all (B)", "empty-coordinator"),
 	),
 }
 
-// A semaphore as a server: the folklore of operating systems, where the server counts and keeps a queue of
-// return addresses. (Semaphores: E. W. Dijkstra, "Cooperating sequential processes", 1965.)
+// A semaphore as a server: the folklore of operating systems, in which the server counts and keeps a queue
+// of return addresses. (Semaphores: E. W. Dijkstra, "Cooperating sequential processes", 1965.)
 //
-// To enter, a client sends P and waits for the reply; to leave it sends V. The server replies at once while
-// its count is above zero, and takes one off it. Otherwise it puts the client into its queue. A V lets the
-// first of the queue have the unit, by a delayed reply, or adds one to the count.
+// To enter, a client sends P and waits for the reply; to leave it sends V. If its count is above zero, the
+// server takes one off it and replies at once; otherwise it queues the client. A V lets the first of the
+// queue have the unit, by a delayed reply, or adds one to the count.
 //
-// No more clients are inside than the count was at first, since a unit is either counted, or out under one
-// reply until the V of that reply has come. P, reply and V have numbers, for the same reason as the messages
-// of central.
+// No more clients are inside than the initial count, since a unit is either counted, or out under one reply
+// until the V of that reply has come. P, reply and V have numbers, for the same reason as the messages of
+// central.
 
 type (
 	semaphoreP     struct{ Number uint64 }         // asks for a unit, for the Number-th time
@@ -88,11 +88,11 @@ type semaphoreClient = asker[semaphoreP, semaphoreReply, semaphoreV]
 
 // A semaphore is the server.
 type semaphore struct {
-	count  int      // units that are free
+	count  int      // free units
 	serial uint64   // of the latest reply
 	out    []ticket // the replies whose V has not come: by client, with their serials
-	queue  tickets  // who waits
-	seen   latest   // P of each client
+	queue  tickets  // waiting clients
+	seen   latest   // the latest P of each client
 }
 
 func (s *semaphore) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
@@ -111,7 +111,8 @@ func (s *semaphore) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// back takes a unit back, and reports whether it was out under that reply. Otherwise the V is a copy.
+// back takes a unit back if it was out under that reply, and reports whether it was. Otherwise the V is a
+// copy.
 func (s *semaphore) back(from nodes.ID, serial uint64) bool {
 	at := slices.Index(s.out, ticket{from, serial})
 	if at < 0 {
@@ -122,7 +123,7 @@ func (s *semaphore) back(from nodes.ID, serial uint64) bool {
 	return true
 }
 
-// next gives units that are free to the first in the queue.
+// next gives free units to the first in the queue.
 func (s *semaphore) next(env *nodes.Env) {
 	for s.count > 0 && len(s.queue) > 0 {
 		first := s.queue.first()
@@ -133,7 +134,7 @@ func (s *semaphore) next(env *nodes.Env) {
 	}
 }
 
-// LentTo returns who has had a unit for longest.
+// LentTo returns the client that has had a unit for longest.
 func (s *semaphore) LentTo() nodes.ID {
 	if len(s.out) == 0 {
 		return nodes.None

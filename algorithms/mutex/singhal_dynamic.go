@@ -18,8 +18,8 @@ var singhalDynamicRow = row.Row{
 	Aliases: []string{"singhal", "dynamic"}, Family: "permission",
 	Source: "Singhal, A dynamic information-structure mutual exclusion algorithm for distributed systems, " +
 		"IEEE TPDS 3(1), 1992, as Kshemkalyani and Singhal, Distributed Computing, ch. 9, give it",
-	Summary: "A node asks its request set, at first the nodes below it; who replies is taken out of the set, " +
-		"and who is replied to comes into it.",
+	Summary: "A node asks its request set, at first the nodes below it; a node that replies is taken out of " +
+		"the set, and one that is replied to comes into it.",
 	Mutex: &row.Exclusion{
 		Cost:       keptPermissions,
 		Exact:      func(c nodes.Config, alone bool) row.EntryCost { return lacking(c, alone, staircase) },
@@ -29,45 +29,47 @@ var singhalDynamicRow = row.Row{
 		{Figure: row.MessagesPerEntry, Source: textbook + ": N-1 at low load", Load: "sequential",
 			Value: formula(func(n float64) float64 { return n - 1 }), Within: row.Mean},
 		{Figure: row.MessagesPerEntry, Source: "derived: nobody else has asked", Load: "one", Value: exactly(0)},
-		// The book takes half of the peers to be in the request set of a node that asks, and half of the others
-		// to come into it while the node waits. Where all ask again at once, all are in it from the beginning.
+		// The book assumes that half of the peers are in the request set of a node that asks, and that half of
+		// the others come into it while the node waits. If all ask again at once, all are in it from the
+		// beginning.
 		{Figure: row.MessagesPerEntry, Source: textbook + ": 3(N-1)/2 at high load", Hold: 2 * row.Hop,
 			Value: formula(func(n float64) float64 { return 3 * (n - 1) / 2 }), Within: row.Beside},
 		{Figure: row.SynchronizationDelayHops, Source: textbook, Hold: 2 * row.Hop, Sizes: nine,
 			Value: exactly(1)},
 	},
 	Faults: withoutTimeouts(
-		under(starves|blocks, "nodes that have the dead node in their request sets wait (P), and soon all who "+
+		under(starves|blocks, "nodes that have the dead node in their request sets wait (P), and soon all that "+
 			"need their replies (B)", "dead-idle"),
 		under(blocks, answerLost, "lost-request", "lost-reply"),
 		under(starves|blocks, keptOn, losses...),
 		under(starves|blocks, keptOn, cuts...),
 		under(recovers|starves|blocks|breaks, "a node that comes up begins with its first request set, and may "+
-			"enter without the permission of who is inside (X); or all have left by then, and its requests are taken "+
+			"enter without the permission of a node inside (X); or all have left by then, and its requests are taken "+
 			"for old ones (P, B), or it needs nobody (L)", comebacks...),
 	),
 }
 
-// staircase is which peers are in the request set of a node at first: those below it. Of any two nodes one is
-// in that of the other.
+// staircase reports which peers are in the request set of a node at first: those with lower IDs. So one of
+// any two nodes is in the other's set.
 func staircase(id, peer nodes.ID) bool { return peer < id }
 
 // singhalDynamic is the algorithm of M. Singhal, "A dynamic information-structure mutual exclusion algorithm
 // for distributed systems", IEEE TPDS 3(1), 1992, by the rules that A. D. Kshemkalyani and M. Singhal,
 // "Distributed Computing", chapter 9, give.
 //
-// A node has a request set (R), whose nodes it asks, and an inform set (I), whose nodes it replies to when it
-// leaves. At first the request sets are a staircase: node i asks nodes 0 to i-1. A node that replies is taken
-// out of the set, and one that is replied to comes into it; who comes into the set of a node that waits is
-// asked at once. Of any two nodes, one is in the request set of the other, and so one of them asks the other.
+// A node has a request set (R), whose nodes it asks, and an inform set (I), whose nodes it replies to when
+// it leaves. At first the request sets are a staircase: node i asks nodes 0 to i-1. A node that replies is
+// taken out of the set, and one that is replied to comes into it. A node that comes into the set of a
+// waiting node is asked at once. One of any two nodes is in the request set of the other, and so one of them
+// asks the other.
 //
-// These are the rules of Carvalho and Roucairol, told by sets: the request set holds the peers whose
-// permission is lacking, the inform set those whose requests are put off. What differs is the beginning, at
-// which some have permissions here; a node that comes up again has them once more, and that breaks exclusion.
+// These are the rules of Carvalho and Roucairol, expressed by sets: the request set holds peers whose
+// permission is lacking, the inform set peers whose requests are put off. Only the beginning differs: some
+// nodes have permissions. A node that comes up again has them once more, and that breaks exclusion.
 //
-// Two things are said here that the book leaves open. A node that asks once more does so with the stamp of
-// its request: a clock that messages have moved would put it behind those that it has put off. And copies of
-// requests and replies are recognized, as in carvalho-roucairol.
+// This fixes two things that the book leaves open. A node that asks once more does so with the stamp of its
+// request: with its clock, which messages have moved, it would come after requests that it has put off. And
+// copies of requests and replies are recognized, as in carvalho-roucairol.
 type singhalDynamic struct{ carvalhoRoucairol }
 
 func (s *singhalDynamic) Start(env *nodes.Env) {

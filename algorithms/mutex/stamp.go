@@ -8,7 +8,7 @@ import (
 )
 
 // A stamp orders requests alike at all nodes: by logical clock and, where clocks are equal, by node (Lamport
-// 1978). Clocks start at 1, so a stamp with clock 0 is none.
+// 1978). Clocks start at 1; a stamp with clock 0 stands for no request.
 type stamp struct {
 	Clock uint64
 	ID    nodes.ID

@@ -2,7 +2,7 @@ package mutex
 
 import "embed"
 
-// Stories are the schedules in testdata, each of which shows one behaviour of a row: `simulate --replay`
+// Stories are the schedules in testdata. Each shows one behaviour of a row: `simulate --replay`
 // plays them wherever the program is.
 //
 //go:embed testdata/*/*.txt

@@ -7,20 +7,20 @@ import (
 	"turnstile/nodes/row"
 )
 
-// scanOption is the order in which a node that leaves looks at the others. The paper leaves it open. Whatever
-// it is, a node that is known to wait is in the queue after the next exit; but of those that were heard of
-// since the last one, a scan that begins at node 0 always puts low numbers first.
+// scanOption is the order in which a node that leaves looks at the others. The paper leaves it open. In any
+// order, a node that is known to wait is in the queue after the next exit; but a scan that begins at node 0
+// always puts low numbers first among the nodes heard of since the last exit.
 var scanOption = nodes.Option{
 	Name:    "scan",
-	Usage:   "in which order who leaves queues the nodes that have asked since the last exit",
+	Usage:   "in which order a node that leaves queues the nodes that have asked since the last exit",
 	Values:  []string{scanCyclic, scanFixed, scanArrival},
 	Default: scanCyclic,
 }
 
 const (
-	scanCyclic  = "cyclic"  // from the node after it on
+	scanCyclic  = "cyclic"  // from the next node on
 	scanFixed   = "fixed"   // from node 0 on
-	scanArrival = "arrival" // as it has heard of them
+	scanArrival = "arrival" // in order of arrival
 )
 
 var suzukiKasamiRow = row.Row{
@@ -40,8 +40,8 @@ var suzukiKasamiRow = row.Row{
 	},
 	Aliases: []string{"suzuki", "sk"}, Family: "token",
 	Source: "Suzuki and Kasami, A distributed mutual exclusion algorithm, ACM TOCS 3(4), 1985",
-	Summary: "A node without the token asks all peers for it; the token carries the queue of those whom " +
-		"it goes to next.",
+	Summary: "A node without the token asks all peers for it; the token carries the queue of the " +
+		"nodes that it goes to next.",
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
 			cost := always("N, or 0 with the token", row.Between(0, float64(c.N)), row.Between(0, 1))
@@ -57,8 +57,8 @@ var suzukiKasamiRow = row.Row{
 			}
 			return handovers(func(_, _ nodes.ID) int { return c.N })
 		},
-		// The next node that leaves queues a request that it has heard, whatever its scan; the queue holds each
-		// node once.
+		// The next node that leaves queues a request that it has heard, in any scan; the queue holds each node
+		// once.
 		Bypass: peers,
 		Identities: []row.Identity{
 			ofUnbounded(counts("request = (N-1) token", peers)),
@@ -80,8 +80,9 @@ var suzukiKasamiRow = row.Row{
 			"asked (B)", "dead-idle"),
 		under(blocks, tokenLost, "lost-token"),
 		under(recovers|starves, "the request is lost to one peer, and the token goes on to others, "+
-			"which know of it (L); if none does, the requester waits (P)", "lost-request"),
-		under(starves|blocks, "if the token is lost all wait (B), if a request is, the requester (P)", losses...),
+			"which know of it (L); if none knows, the requester waits (P)", "lost-request"),
+		under(starves|blocks, "all wait if the token is lost (B), the requester waits if its request is (P)",
+			losses...),
 		under(starves|blocks, "the side of the token goes on, and the other waits (P); all do if the token is "+
 			"lost as it crosses the cut (B)", "split-brain", "half-cut", "holder-in-minority",
 			"holder-in-majority", "one-way", "bridge"),
@@ -95,18 +96,18 @@ var suzukiKasamiRow = row.Row{
 // suzukiKasami is the algorithm of I. Suzuki and T. Kasami, "A distributed mutual exclusion
 // algorithm", ACM TOCS 3(4), 1985.
 //
-// A node that has the token may enter. A node without it numbers its request and sends it to every
-// peer; all note the highest number they hear from each node (RN). The token carries the number of
-// each node's request that was served last (LN) and a queue of nodes. A node that leaves
-// appends to that queue every node that has requested (RN > LN) and is not in it, and sends the token to the
-// first; if there is none it keeps the token, idle, and sends it to the first node that requests it.
+// A node that has the token may enter. A node without it numbers its request and sends it to every peer; all
+// record the highest number they hear from each node (RN). The token carries the number of each node's
+// latest request that was served (LN) and a queue of nodes. A node that leaves appends to that queue every
+// node that has requested (RN > LN) and is not in it, and sends the token to the first. If the queue is
+// empty it keeps the token, idle, and sends it to the first node that requests it.
 //
 // Mutual exclusion holds because there is one token. A second one could only be a copy made by the network:
 // the token counts how often it was sent, and a node drops one that was sent no more often than the last it
 // had.
 type suzukiKasami struct {
 	scan  string
-	heard []nodes.ID  // who has asked since we left, the first first; kept for scanArrival alone
+	heard []nodes.ID  // nodes that have asked since we left, in order; only for scanArrival
 	rn    []uint64    // RN, by node; ours numbers our own requests
 	has   bool        // the token is here
 	token suzukiToken // the token; once it has gone only its serial is kept
@@ -118,7 +119,7 @@ type (
 	suzukiToken   struct {                // is the privilege
 		Serial uint64     // how often it was sent
 		LN     []uint64   // by node: its latest request that was served
-		Queue  []nodes.ID // who gets it next
+		Queue  []nodes.ID // next receivers
 	}
 )
 
@@ -172,14 +173,14 @@ func (s *suzukiKasami) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// hear notes the number of a request.
+// hear records the number of a request if it is later than all before of its sender.
 func (s *suzukiKasami) hear(from nodes.ID, number uint64) {
 	if number > s.rn[from] {
 		s.note(from, number)
 	}
 }
 
-// note notes the number of a request that is later than all of its sender before.
+// note records the number of a later request.
 func (s *suzukiKasami) note(from nodes.ID, number uint64) {
 	if s.rn[from] = number; s.scan == scanArrival {
 		s.heard = slices.DeleteFunc(s.heard, func(id nodes.ID) bool { return id == from })
@@ -187,10 +188,10 @@ func (s *suzukiKasami) note(from nodes.ID, number uint64) {
 	}
 }
 
-// leave notes that our latest request is served, queues those who have asked and sends the token on.
+// leave records that our latest request is served, queues the nodes that have asked, and sends the token on.
 func (s *suzukiKasami) leave(env *nodes.Env) {
 	s.token.Queue = suzukiServed(env.Self(), s.order(env.Self()), s.rn, s.token.LN, s.token.Queue)
-	s.heard = nil // who waits is in the queue
+	s.heard = nil // the waiting nodes are in the queue
 	if len(s.token.Queue) > 0 {
 		first := s.token.Queue[0]
 		s.token.Queue = slices.Delete(s.token.Queue, 0, 1)
@@ -218,8 +219,8 @@ func cyclicFrom(first, n nodes.ID) (all []nodes.ID) {
 	return all
 }
 
-// suzukiServed notes in LN that the latest request of a node is served, and returns the queue with all who
-// have asked and are not in it, at its end, in a given order.
+// suzukiServed records in LN that the latest request of a node is served. It returns the queue with all
+// other nodes that have asked appended, in the given order.
 func suzukiServed(self nodes.ID, order []nodes.ID, rn, ln []uint64, queue []nodes.ID) []nodes.ID {
 	ln[self] = rn[self]
 	queued := nodes.SetOf(queue...)

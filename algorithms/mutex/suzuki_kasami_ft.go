@@ -22,8 +22,8 @@ var suzukiKasamiFTRow = row.Row{
 		Detects: "heartbeat:period=50ms,timeout=250ms",
 		Fenced:  true,
 		Safe:    nodes.PerfectDetector,
-		Live:    nodes.Majority | nodes.NoAmnesia, // some may forget, and ask the others: not a majority
-		// A loss is suspected by who waits, after the loss timeout at the latest.
+		Live:    nodes.Majority | nodes.NoAmnesia, // some may forget, if the others are a majority
+		// A waiting node suspects a loss, after the loss timeout at the latest.
 		Grace: func(c nodes.Config) time.Duration {
 			return 2*c.Duration(lossTimeoutOption) + 4*c.Duration(retryOption)
 		},
@@ -32,13 +32,13 @@ var suzukiKasamiFTRow = row.Row{
 	Source: "Suzuki and Kasami, A distributed mutual exclusion algorithm, ACM TOCS 3(4), 1985; the census " +
 		"after Lamport, The part-time parliament, ACM TOCS 16(2), 1998",
 	Summary: "Suzuki and Kasami's token, made again when it is lost, once a census has found no other, under " +
-		"a higher epoch and with a queue of all who wait; requests are sent again.",
+		"a higher epoch and with a queue of all waiting nodes; requests are sent again.",
 	Mutex: &row.Exclusion{
 		Epochs:   epochsOf("token"),
 		Minority: minorityKeeps,
 		Cost: func(c nodes.Config) row.Cost {
 			cost := suzukiKasamiRow.Mutex.Cost(c)
-			if c.N > 1 { // who waits long asks again
+			if c.N > 1 { // a node that waits long asks again
 				cost.Saturated, cost.Any = row.Unbounded(0), row.Unbounded(0)
 			}
 			return cost
@@ -50,33 +50,33 @@ var suzukiKasamiFTRow = row.Row{
 				return t.Sent["ask"] > 0 || uint64(peers(c))*token <= request && (token > 0) == (request > 0)
 			},
 		}},
-		Bypass: peers, // who is suspected is passed over, even wrongly
+		Bypass: peers, // suspected nodes are passed over, even wrongly
 		Fair:   undisturbed,
 	},
 	Faults: withCensus(under(recovers, "the token is made again, and requests are sent again under the same "+
 		"number", "lost-token", "lost-request")),
 }
 
-// suzukiKasamiFT is the algorithm of I. Suzuki and T. Kasami, "A distributed mutual exclusion algorithm", ACM
-// TOCS 3(4), 1985 (see suzukiKasami), whose token is made again when it is lost.
+// suzukiKasamiFT is the algorithm of I. Suzuki and T. Kasami, "A distributed mutual exclusion algorithm",
+// ACM TOCS 3(4), 1985 (see suzukiKasami), with a token that is made again when it is lost.
 //
-// A node that waits sends its request again under the same number, less and less often. If it has waited
-// for the loss timeout, or the failure detector of who sent the token last suspects the one to whom, it
-// takes a census, and has the token made again (see regeneration, also for why exclusion holds). Everyone
-// reports, besides, the number of its latest request, and that of its latest request that was served. LN
-// and RN of who makes the token, or puts it under the new epoch, are what was reported, so that every node
-// that has answered and waits is in the queue as soon as the token goes on. Of a node that has not answered
-// LN is 0: if its request is known the token comes to it, even for nothing. Who is suspected is passed over,
-// and queued again when it is trusted.
+// A waiting node sends its request again under the same number, less and less often. A node takes a census
+// when it has waited for the loss timeout, or when the failure detector of the node that sent the token last
+// suspects the receiver. Then the token is made again (see regeneration, also for why exclusion holds). Each
+// node also reports the number of its latest request, and of its latest request that was served. The node
+// that makes the token, or puts it under the new epoch, takes LN and RN from the reports. So every waiting
+// node that has answered is in the queue as soon as the token goes on. For a node that has not answered LN
+// is 0: if its request is known the token comes to it, perhaps for nothing. Suspected nodes are passed over,
+// and queued again when they are trusted.
 //
 // The numbers of a node's requests begin with its incarnation, so that they rise though it forgets.
 type suzukiKasamiFT struct {
 	regeneration[suzukiReport]
 	rn       []uint64      // RN, by node; ours numbers our own requests
-	served   uint64        // our latest request that was served
+	served   uint64        // the number of our latest request that was served
 	ln       []uint64      // of the token, while it is here
-	queue    []nodes.ID    // the same
-	pause    time.Duration // before our request is sent again
+	queue    []nodes.ID    // likewise
+	pause    time.Duration // until our request is sent again
 	waited   time.Duration // for the token, in pauses
 	patience time.Duration
 }
@@ -85,7 +85,7 @@ type (
 	skftToken struct { // is the privilege
 		Token regeneratedToken
 		LN    []uint64   // by node: its latest request that was served
-		Queue []nodes.ID // who gets it next
+		Queue []nodes.ID // next receivers
 	}
 	suzukiReport struct {
 		Token          tokenMark
@@ -99,7 +99,7 @@ type (
 
 func (r suzukiReport) last() tokenMark { return r.Token }
 
-// suzukiWait is the timer of who waits.
+// suzukiWait is the timer of a waiting node.
 var suzukiWait = nodes.Timer{Kind: 1}
 
 // Start puts the token of epoch 0 at node 0.
@@ -111,7 +111,7 @@ func (s *suzukiKasamiFT) Start(env *nodes.Env) {
 	}
 }
 
-// Recover has the node join the others again. If it had the token, that is lost.
+// Recover makes the node join the others again. If it had the token, that is lost.
 func (s *suzukiKasamiFT) Recover(env *nodes.Env, saved nodes.Message) {
 	s.census.recover(env, saved)
 	s.served = uint64(env.Incarnation()) << 32
@@ -130,7 +130,7 @@ func (s *suzukiKasamiFT) Request(env *nodes.Env) {
 	s.wait(env)
 }
 
-// wait has the timer run that ends a pause.
+// wait sets the timer that ends a pause.
 func (s *suzukiKasamiFT) wait(env *nodes.Env) { env.SetTimer(suzukiWait, s.pause, s.pause+s.pause/4) }
 
 func (s *suzukiKasamiFT) Release(env *nodes.Env) {
@@ -213,8 +213,8 @@ func (s *suzukiKasamiFT) settle(env *nodes.Env) {
 	}
 }
 
-// leave notes that our latest request is served, queues those who have asked and sends the token to the first
-// who is not suspected; if there is none, it stays.
+// leave records that our latest request is served, queues the nodes that have asked, and sends the token to
+// the first that is not suspected. Without such a node, the token stays.
 func (s *suzukiKasamiFT) leave(env *nodes.Env) {
 	s.queue = suzukiServed(env.Self(), cyclicFrom(env.Self(), nodes.ID(env.N())), s.rn, s.ln, s.queue)
 	for len(s.queue) > 0 {
@@ -232,7 +232,7 @@ func (s *suzukiKasamiFT) leave(env *nodes.Env) {
 // search takes a census, unless one is open.
 func (s *suzukiKasamiFT) search(env *nodes.Env) { s.complete(env, s.begin(env, s.report(env))) }
 
-// complete gives our epoch, with what was reported, to the one who had the token last, if our census is
+// complete gives our epoch, with what was reported, to the node that had the token last, if our census is
 // complete.
 func (s *suzukiKasamiFT) complete(env *nodes.Env, is bool) {
 	if !is {
@@ -245,7 +245,7 @@ func (s *suzukiKasamiFT) complete(env *nodes.Env, is bool) {
 	s.give(env, m)
 }
 
-// renewed takes an epoch.
+// renewed takes an epoch that we are given.
 func (s *suzukiKasamiFT) renewed(env *nodes.Env, m suzukiRenewal) {
 	if !s.renew(m.Epoch) {
 		return

@@ -8,23 +8,23 @@ import (
 	"turnstile/nodes/row"
 )
 
-// indexOption says how the requests of a node are numbered. Without a bound nothing else is assumed.
+// indexOption says how the requests of a node are numbered. Without a bound no further assumption is needed.
 var indexOption = nodes.Option{
 	Name:    "index",
-	Usage:   "modulo which number the requests of a node are numbered",
+	Usage:   "modulus of the numbers of a node's requests",
 	Values:  []string{unboundedIndex, "4", "8", "64"},
 	Default: unboundedIndex,
 }
 
 const unboundedIndex = "unbounded"
 
-// modulusOf returns modulo which number requests are numbered; 0: they are not.
+// modulusOf returns the modulus of request numbers; 0: they are unbounded.
 func modulusOf(c nodes.Config) uint64 {
 	modulus, _ := strconv.ParseUint(c.Value(indexOption), 10, 64) // the options are valid
 	return modulus
 }
 
-// besidesOfIndex is what a bounded index rests on: a request is in time, in order, and comes once.
+// besidesOfIndex returns what a bounded index assumes: requests come in time, in order, and once.
 func besidesOfIndex(c nodes.Config) (safe, live nodes.Assumption) {
 	if modulusOf(c) > 0 {
 		live = nodes.FIFO | nodes.NoDuplication | nodes.NoPause | nodes.Timing
@@ -32,17 +32,17 @@ func besidesOfIndex(c nodes.Config) (safe, live nodes.Assumption) {
 	return 0, live
 }
 
-// ofUnbounded holds an identity for numbers without a bound alone. With one, a request that passes for a
-// later one has the token sent to a node that has not asked.
+// ofUnbounded returns an identity that holds only for unbounded numbers. With a bound, a request may pass
+// for a later one, and the token is sent to a node that has not asked.
 func ofUnbounded(of row.Identity) row.Identity {
 	return row.Identity{Says: of.Says + ", unless the index is bounded",
 		Holds: func(c nodes.Config, t row.Tally) bool { return modulusOf(c) > 0 || of.Holds(c, t) }}
 }
 
-// suzukiModulo is the algorithm of Suzuki and Kasami with numbers of requests modulo a number, since an
-// "index can be bound" (Lozes and Henrio). A node asks again only when it was served, so the numbers that are
-// known of it differ by as much as requests are late. Of two numbers the later one is that which is less than
-// half the modulus ahead, so a request may be overtaken by fewer than that of the same node.
+// suzukiModulo is the algorithm of Suzuki and Kasami with request numbers modulo a number, since an "index
+// can be bound" (Lozes and Henrio). A node asks again only when it was served, so its known numbers differ
+// only as far as requests are late. The later of two numbers is the one that is less than half the modulus
+// ahead. So fewer requests of the same node than that may overtake a request.
 type suzukiModulo struct {
 	suzukiKasami
 	modulus uint64
@@ -77,8 +77,8 @@ func (s *suzukiModulo) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// counting has the numbers of others be one more than LN while do is called, if they are later, and otherwise
-// the same.
+// counting calls do with rn changed: a number of another node is LN+1 if it is later than LN, and otherwise
+// LN.
 func (s *suzukiModulo) counting(env *nodes.Env, ln []uint64, do func()) {
 	heard := slices.Clone(s.rn)
 	for id := range s.rn {

@@ -7,11 +7,11 @@ import (
 	"turnstile/nodes/row"
 )
 
-// holderOption is how a node waits for a token that it has. The printed program has it wait; the example that
-// is printed beside the program has a node that "has sent a request to all, and grabbed the token".
+// holderOption says what a node does that asks and has the token. The printed program makes it wait; the
+// example printed beside the program has a node that "has sent a request to all, and grabbed the token".
 var holderOption = nodes.Option{
 	Name:    "holder",
-	Usage:   "what a node does that asks and has the token already",
+	Usage:   "what a node does that asks although it has the token",
 	Values:  []string{holderWaits, holderEnters},
 	Default: holderWaits,
 }
@@ -35,8 +35,8 @@ var suzukiPrintedRow = row.Row{
 	Aliases: []string{"sk-printed"}, Family: "token",
 	Source: "Suzuki and Kasami, ACM TOCS 3(4), 1985, as Lozes and Henrio, Distributed Algorithms: Mutual " +
 		"exclusion (lecture notes, Nice), print it",
-	Summary: "As suzuki-kasami, but who has the token and is not inside answers no request, and waits for the " +
-		"token itself.",
+	Summary: "As suzuki-kasami, but a node that has the token and is not inside answers no request, and " +
+		"waits for the token itself.",
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost { // a holder that enters asks all the same
 			return always("N", row.Between(0, float64(c.N)), row.Between(0, 1))
@@ -58,10 +58,10 @@ var suzukiPrintedRow = row.Row{
 // suzukiPrinted is the program of Suzuki and Kasami's algorithm as a lecture prints it. It is known to be
 // broken, and here to show that the checks detect it.
 //
-// Its entry protocol sends a request to all and waits until the token arrives; its exit protocol sends the
-// token on if the queue is not empty; and who gets a request notes its number, and does nothing else. So a
-// node that leaves while nobody has asked keeps the token for ever. The paper has the holder enter without a
-// request, and an idle holder send the token to the first node that requests it.
+// Its entry protocol sends a request to all and waits until the token arrives. Its exit protocol sends the
+// token on if the queue is not empty. A node that gets a request records its number, and does nothing else.
+// So a node that leaves while nobody has asked keeps the token for ever. In the paper the holder enters
+// without a request, and an idle holder sends the token to the first node that requests it.
 //
 // It is safe, since there is one token.
 type suzukiPrinted struct {

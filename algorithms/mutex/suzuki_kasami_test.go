@@ -147,7 +147,7 @@ func askingMore(v row.Row) row.Row {
 // numbers count as asking.
 type suzukiRetrying struct {
 	suzukiKasami
-	anew  bool // who asks again does so under a new number
+	anew  bool // a node asks again under a new number
 	exact bool // only RN = LN+1 counts as asking, as in the paper
 }
 
@@ -181,7 +181,7 @@ func (s *suzukiRetrying) Receive(env *nodes.Env, from nodes.ID, m nodes.Message)
 	}
 }
 
-// Release overlooks those who do not count as asking.
+// Release overlooks nodes that do not count as asking.
 func (s *suzukiRetrying) Release(env *nodes.Env) {
 	heard := slices.Clone(s.rn)
 	for id, number := range s.rn {
@@ -193,7 +193,7 @@ func (s *suzukiRetrying) Release(env *nodes.Env) {
 	copy(s.rn, heard)
 }
 
-// asks reports whether a node of which that number was heard counts as asking.
+// asks reports whether a node with this number counts as asking.
 func (s *suzukiRetrying) asks(number uint64, from nodes.ID) bool {
 	served := s.token.LN[from]
 	return number == served+1 || !s.exact && number > served

@@ -1,11 +1,11 @@
 // Package mutex holds the algorithms of mutual exclusion: a file for each, with its row on top, and the table
 // of them all.
 //
-// A row states what is published about its algorithm: the paper, what its safety and its progress rest on,
-// and what it costs. The tests hold it to that. To add an algorithm, write its file and list its row here.
+// A row states what is published about its algorithm: the paper, the assumptions of its safety and its
+// progress, and its cost. The tests check that. To add an algorithm, write its file and list its row here.
 //
-// Where a row uses no timeouts, a lost message, a crash, a partition or a pause may stop the algorithm, but
-// does not break its safety; copies, reordering and amnesia may, where Safe says so.
+// If a row uses no timeouts, a lost message, a crash, a partition or a pause may stop the algorithm, but
+// does not break its safety; copies, reordering and amnesia may, if Safe says so.
 package mutex
 
 import "turnstile/nodes/row"

@@ -43,7 +43,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Whatever stands for a quantity in the formula of a row's cost is N or a symbol of the row.
+// Every quantity in the formula of a row's cost is N or a symbol of the row.
 func TestSymbolsOfFormulas(t *testing.T) {
 	c := nodes.Config{N: 4}
 	symbols := regexp.MustCompile(`\b[0-9]*([A-Z])\b`)
@@ -90,15 +90,16 @@ func TestOptionsAreRefused(t *testing.T) {
 	}{
 		{&maekawaRow, 36, "quorums=grid", ""},
 		{&maekawaRow, 32, "quorums=grid", "32 is not one: use 25 or 36, or cyclic"},
-		{&maekawaRow, 43, "quorums=plane", "none of order 6 (G. Tarry, 1901; C. Lam, 1989): use 31 or 57"},
+		{&maekawaRow, 43, "quorums=plane", "a plane of order 6 does not exist (G. Tarry, 1901; C. Lam, 1989): " +
+			"use 31 or 57"},
 		{&maekawaRow, 8, "quorums=plane", "8 is not K(K-1)+1: use 7 or 13, or cyclic"},
-		{&maekawaRow, 183, "quorums=plane", "none of order 13 is known here: use 133, or cyclic"},
+		{&maekawaRow, 183, "quorums=plane", "no plane of order 13 is known here: use 133, or cyclic"},
 		{&maekawaRow, 4, "quorums=gird", "did you mean grid?"},
 		{&tokenRingRow, 3, "order=0,1", "2 of 3 nodes: list each node once"},
 		{&tokenRingRow, 3, "order=0,1,1", "node 1 comes twice"},
-		{&tokenRingRow, 3, "order=0,1,3", `"3" is no node`},
+		{&tokenRingRow, 3, "order=0,1,3", `"3" is not a node`},
 		{&ricartRetryingRow, 3, "give-up=0", "0 is not from 1 to 1000"},
-		{&ricartRetryingRow, 3, "give-up=few", `"few" is no number of tries, such as 5`},
+		{&ricartRetryingRow, 3, "give-up=few", `"few" is not a number of tries, such as 5`},
 		{&ricartRetryingRow, 3, "retry=0s", "0s is not from"},
 		{&bakeryRow, 3, "give-up=0", "a peer has at least one try: write never"},
 		{&bakeryRow, 3, "give-up=5 reads=tree", "along a tree a node answers for those below it"},

@@ -25,18 +25,19 @@ var ticketRow = row.Row{
 	Aliases: []string{"sequencer", "ticket-roll"}, Family: "centralized",
 	Source: "Reed and Kanodia, Synchronization with eventcounts and sequencers, CACM 22(2), 1979; the roll of " +
 		"tickets of Jones, Mutual exclusion in distributed systems, notes of 22C:116, University of Iowa, 2002",
-	Summary: "A server hands out numbers in rising order, of which each of k units serves every k-th; a " +
-		"client waits until its number is served, and has the next one served when it leaves.",
+	Summary: "A server hands out rising numbers, and each of k units serves every k-th of them; a " +
+		"client waits until its number is served, and passes the turn on when it leaves.",
 	Mutex: &row.Exclusion{
 		Cost: func(c nodes.Config) row.Cost {
 			delay := row.Exactly(2)
 			if c.Capacity() > 1 {
-				delay = row.Between(0, 2) // who enters next may have its turn from another clerk
+				delay = row.Between(0, 2) // the next to enter may have its turn from another clerk
 			}
 			return always("5", row.Exactly(5), delay)
 		},
-		// A client has one number at a time. With a lower one it enters once. Of k numbers that come later, k-1 may
-		// go before ours, at other clerks, and who has the other one waits for us: so does each peer in the end.
+		// A client has one number at a time. A peer with a lower number enters once before us. Of the next k
+		// numbers k-1, at other clerks, may go before ours; the remaining one waits for us. So each peer
+		// enters at most k times.
 		Bypass: func(c nodes.Config) int { return c.Capacity() * peers(c) },
 		Identities: []row.Identity{
 			counts("take = entries"),
@@ -55,11 +56,11 @@ var ticketRow = row.Row{
 			Value: exactly(5)},
 	},
 	Faults: withoutTimeouts(
-		without("lost-request", askingOne), // none of its messages is called a request
+		without("lost-request", askingOne), // it has no message called request
 		under(starves|blocks, "a client whose request or number is lost waits (P); all do, once a number is not "+
 			"advanced, since numbers are served in order (B)", "split-brain", "half-cut", "holder-in-majority"),
 		reachingServer,
-		under(starves|blocks, "the requests of a client that comes up again are counted anew, and pass for copies "+
+		under(starves|blocks, "a client that comes up again counts its requests anew, so they pass for copies "+
 			"(P, that client); all wait for its number if it had one (B)", comebacks...),
 		under(recovers|starves|blocks|breaks, "a server that has forgotten hands out the first number again, and "+
 			"serves it while a client is inside (X); clients whose numbers are no longer served wait (P), and they "+
@@ -67,35 +68,35 @@ var ticketRow = row.Row{
 	),
 }
 
-// The ticket lock is mutual exclusion as D. P. Reed and R. K. Kanodia have it, "Synchronization with
-// eventcounts and sequencers", CACM 22(2), 1979: await(E, ticket(S)), the critical section, advance(E). A
-// server has the sequencer S, which hands out each number once, and the eventcount E, which only grows.
+// The ticket lock is mutual exclusion after D. P. Reed and R. K. Kanodia, "Synchronization with eventcounts
+// and sequencers", CACM 22(2), 1979: await(E, ticket(S)), the critical section, advance(E). A server has the
+// sequencer S, which hands out each number once, and the eventcount E, which only grows.
 //
 // To enter, a client takes a number and waits until the eventcount has reached it; to leave it advances the
-// eventcount. Numbers are handed out once and without gaps, so one client at a time has the number that is
-// served, and all are served in order.
+// eventcount. Numbers are handed out once and without gaps, so one client at a time has the served number,
+// and all are served in order.
 //
-// A resource of k units is k clerks, or the k slots of a bounded buffer, as D. W. Jones has it: the number
+// A resource of k units is k clerks, or the k slots of a bounded buffer, in D. W. Jones's notes: the number
 // modulo k chooses the unit. Each has an eventcount of its own and serves its numbers in order, so that
-// number t has its turn when t-k has left: no unit is taken twice before it is left, and each is taken as
-// often as the others, to within one. The price is that who waits for one clerk does not go to another who is
-// free.
+// number t has its turn when t-k has left. No unit is taken twice before it is left, and each is taken as
+// often as the others, to within one. The price is that a client waiting for one clerk does not go to
+// another that is free.
 //
-// Each message names the request or the number that it is about, so a copy is recognized.
+// Each message names its request or number, so a copy is recognized.
 
 type (
 	rollTake    struct{ Request uint64 }         // asks for a number, for the Request-th time
-	rollNumber  struct{ Request, Number uint64 } // is it
+	rollNumber  struct{ Request, Number uint64 } // hands out Number
 	rollAwait   struct{ Number uint64 }          // waits until Number is served
-	rollTurn    struct{ Number uint64 }          // says that it is
-	rollAdvance struct{ Number uint64 }          // has the next one served after it
+	rollTurn    struct{ Number uint64 }          // Number is served
+	rollAdvance struct{ Number uint64 }          // Number is over: serve the next one
 )
 
 // A customer takes numbers.
 type customer struct {
 	roll    nodes.ID // the server
 	request uint64   // our latest
-	number  uint64   // the number that it has got, from 1; 0: none yet
+	number  uint64   // the number for it, from 1; 0: not yet
 	waiting bool
 }
 
@@ -129,10 +130,10 @@ func (c *customer) WaitsFor() nodes.Set { return waitsFor(c.roll, c.waiting) }
 
 // A ticketRoll is the server.
 type ticketRoll struct {
-	last    uint64       // the number that was handed out last
+	last    uint64       // the latest number handed out
 	served  []uint64     // by clerk: the number that it serves
-	taken   []rollNumber // by client: the latest that it has taken
-	waiting []rollWait   // who awaits a number
+	taken   []rollNumber // by client: its latest request and number
+	waiting []rollWait   // clients that await a number
 }
 
 // A rollWait is a client that awaits a number.
@@ -149,7 +150,7 @@ func newTicketRoll(c nodes.Config) *ticketRoll {
 	return r
 }
 
-// clerk returns what the clerk of a number serves.
+// clerk returns the number that the clerk of a number serves.
 func (r *ticketRoll) clerk(number uint64) *uint64 { return &r.served[number%uint64(len(r.served))] }
 
 func (r *ticketRoll) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
@@ -181,18 +182,18 @@ func (r *ticketRoll) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// over reports whether the number that a client awaits has left.
+// over reports whether the client with the awaited number has left.
 func (r *ticketRoll) over(w rollWait) bool { return w.Number < *r.clerk(w.Number) }
 
-// serve tells a client that waits for a number that is served. It stays until that is over, so that a copy
-// of what it sent is recognized.
+// serve tells a waiting client if its number is served. The wait stays listed until it is over, so that a
+// copy of rollAwait is recognized.
 func (r *ticketRoll) serve(env *nodes.Env, wait rollWait) {
 	if wait.Number == *r.clerk(wait.Number) {
 		env.Send(wait.Client, rollTurn{wait.Number})
 	}
 }
 
-// LentTo returns who has the lowest of the numbers that are served.
+// LentTo returns the client with the lowest served number.
 func (r *ticketRoll) LentTo() nodes.ID {
 	lowest := slices.Min(r.served)
 	for id, t := range r.taken {

@@ -101,7 +101,7 @@ func (r *ticketHopping) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) 
 	r.ticketRoll.Receive(env, from, m)
 }
 
-// A ticketPool has whoever waits first go to any clerk who is free.
+// A ticketPool lets the first waiting client go to any free clerk.
 type ticketPool struct {
 	ticketRoll
 	free int
@@ -123,7 +123,7 @@ func (r *ticketPool) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// Numbers have no gaps, and those of a clerk are served in order. So clients may use them for more: "the
+// Numbers have no gaps, and each clerk serves its numbers in order. So clients may use them for more: "the
 // clients could use their number to select a clerk (number modulo number of clerks)", and each clerk gets as
 // many, to within one; "the number modulo the queue size could indicate the slot in the buffer", and no slot
 // is taken again before it was left, nor before all others were taken.

@@ -58,23 +58,23 @@ var tokenRingRow = row.Row{
 		under(blocks, "the token is lost when it is passed to the dead node next", "dead-idle"),
 		under(blocks, tokenLost, "lost-token"),
 		under(blocks|unhit, "the token is lost between neighbours that do not reach each other (B); not hit if "+
-			"all do (-)", "majority-ring"),
+			"all neighbours do (-)", "majority-ring"),
 		under(recovers|blocks, "the token is lost with a holder that is killed (B); other nodes hold nothing (L)",
 			"empty-restarts"),
 	),
 }
 
-// orderOption says who comes after whom in the ring. The ring is virtual: every node can send to every other.
+// orderOption is the order of nodes in the ring. The ring is virtual: every node can send to every other.
 var orderOption = nodes.Option{
 	Name:  "order",
-	Usage: "order of the nodes in the ring of the token, as in 0,2,1; by number if none is given",
+	Usage: "order of the nodes in the ring of the token, as in 0,2,1; by default by number",
 	Check: func(c nodes.Config, value string) error {
 		_, err := ringOrder(c.N, value)
 		return err
 	},
 }
 
-// ringOrder returns who comes after each node in a ring of n; nil: the node with the next number.
+// ringOrder returns the node after each node in a ring of n; nil: the node with the next number.
 func ringOrder(n int, value string) ([]nodes.ID, error) {
 	if value == "" {
 		return nil, nil
@@ -85,7 +85,7 @@ func ringOrder(n int, value string) ([]nodes.ID, error) {
 		id, err := strconv.ParseUint(strings.TrimSpace(word), 10, 31)
 		switch {
 		case err != nil || id >= uint64(n):
-			return nil, fmt.Errorf("%q is no node: list the nodes 0 to %d in the order of the ring", word, n-1)
+			return nil, fmt.Errorf("%q is not a node: list the nodes 0 to %d in the order of the ring", word, n-1)
 		case slices.Contains(order, nodes.ID(id)):
 			return nil, fmt.Errorf("node %d comes twice: list each node once", id)
 		}
@@ -103,7 +103,7 @@ func ringOrder(n int, value string) ([]nodes.ID, error) {
 // tokenRing is the algorithm of G. Le Lann, "Distributed systems: towards a formal approach",
 // IFIP Congress 1977.
 //
-// One token circulates in the ring 0, 1, ..., n-1, 0, or in that of the option order. A node that has it may
+// One token circulates in the ring 0, 1, ..., n-1, 0, or in the order of the option. A node that has it may
 // enter, and passes it on when it leaves; a node whose client does not wait passes it on at once.
 //
 // Mutual exclusion holds because there is one token. A second one could only be a copy made by the network:
@@ -112,13 +112,13 @@ type tokenRing struct {
 	hops  uint64     // of the token when it was last here
 	has   bool       // the token is here
 	wants bool       // our client waits or is inside
-	next  []nodes.ID // by node: who comes after it; nil: the node with the next number
+	next  []nodes.ID // by node: the next one; nil: the node with the next number
 }
 
-// ringToken is the privilege, having made so many Hops.
+// ringToken is the privilege after so many Hops.
 type ringToken struct{ Hops uint64 }
 
-// Start has node 0 make the token.
+// Start makes the token at node 0.
 func (r *tokenRing) Start(env *nodes.Env) {
 	if env.Self() == 0 {
 		r.has = true
@@ -132,7 +132,7 @@ func (r *tokenRing) Recover(*nodes.Env, nodes.Message) {}
 func (r *tokenRing) Request(env *nodes.Env) {
 	r.wants = true
 	if r.has {
-		env.Grant() // only a single node keeps the token
+		env.Grant() // only the node of a ring of one keeps the token
 	}
 }
 

@@ -22,7 +22,7 @@ var tokenRingRegeneratingRow = row.Row{
 		Fenced:  true,
 		Follows: true,
 		Safe:    nodes.PerfectDetector,
-		Live:    nodes.Majority | nodes.NoAmnesia, // some may forget, and ask the others: not a majority
+		Live:    nodes.Majority | nodes.NoAmnesia, // some may forget, if the others are a majority
 		// A loss is suspected after the loss timeout, by a clock that is read twice in it.
 		Grace: func(c nodes.Config) time.Duration {
 			return 2*c.Duration(lossTimeoutOption) + 4*c.Duration(retryOption)
@@ -33,7 +33,7 @@ var tokenRingRegeneratingRow = row.Row{
 	Source: "Le Lann, Distributed systems: towards a formal approach, IFIP Congress 1977, whose token is " +
 		"made again; the census after Lamport, The part-time parliament, ACM TOCS 16(2), 1998",
 	Summary: "A token ring whose token is made again when it is lost, once a census has found no other, " +
-		"under a higher epoch; nodes that are suspected are skipped.",
+		"under a higher epoch; suspected nodes are skipped.",
 	Mutex: &row.Exclusion{
 		Epochs:   epochsOf("token"),
 		Minority: minorityKeeps,
@@ -43,37 +43,38 @@ var tokenRingRegeneratingRow = row.Row{
 				return twoRounds(c, nodes.Delays{Message: latency, Hold: hold})
 			}},
 		Cost:   tokenRingRow.Mutex.Cost,
-		Bypass: peers, // who is suspected is skipped, even wrongly
+		Bypass: peers, // suspected nodes are skipped, even wrongly
 		Fair:   undisturbed,
 	},
 	Faults: withCensus(under(recovers, "the token is made again once a majority has answered",
 		"lost-token")),
 }
 
-// lossTimeoutOption is after how much silence a token is taken for lost.
+// lossTimeoutOption is the silence after which a token is taken for lost.
 var lossTimeoutOption = nodes.Option{Name: "loss-timeout", Default: "1s",
 	Usage: "how long a token may stay away until a census is taken",
 	Check: func(c nodes.Config, value string) error {
 		return row.CheckTime(value, time.Millisecond, time.Hour, "1s")
 	}, Bound: &nodes.TimeoutBound{Formula: "2N(T+hold)", Covers: twoRounds}}
 
-// twoRounds is how long a token may stay away, twice over: from one node, while it comes round, or from one
-// that waits, while all others are served before. A ring looks for it twice in a loss timeout.
+// twoRounds is twice the time that a token may stay away: from a node, while it comes round, or from a
+// waiting node, while all others are served before. A ring looks for it twice in a loss timeout.
 func twoRounds(c nodes.Config, d nodes.Delays) time.Duration { return 2 * d.Round(c.N) }
 
 // tokenRingRegenerating is the ring of G. Le Lann, "Distributed systems: towards a formal approach", IFIP
-// Congress 1977, in which a token that is lost is made again, as he proposes: whoever has waited for it too
-// long sees to that. Here all have to agree first, since a token that stays away may only be slow.
+// Congress 1977. He proposes that a node that has waited too long for the token makes it again. Here all
+// have to agree first, since a token that stays away may only be slow.
 //
 // The token has an epoch, which rises each time it is made, and counts its hops in it. A node passes it to
-// the next that is not suspected. A node that has not seen the token for the loss timeout, or whose failure
-// detector suspects the one to which it was passed, takes a census, and has it made again (see regeneration,
-// also for why exclusion holds). Who makes it passes it on, so that the round goes on from where it was.
+// the next that is not suspected. A node takes a census if it has not seen the token for the loss timeout,
+// or if its failure detector suspects the node to which it passed the token. Then the token is made again
+// (see regeneration, also for why exclusion holds). The node that makes it passes it on, so that the round
+// goes on from where it was.
 type tokenRingRegenerating struct {
 	regeneration[tokenMark]
 	follower
-	silent   int  // how often half of the loss timeout is over since the token was here
-	watching bool // the timer of that runs
+	silent   int  // half loss timeouts since the token was here
+	watching bool // ringWatch is set
 	patience time.Duration
 }
 
@@ -83,7 +84,7 @@ type ringRenewal struct{ Epoch uint64 }
 // ringWatch is the timer for half of the loss timeout.
 var ringWatch = nodes.Timer{Kind: 1}
 
-// Start has node 0 make the token of epoch 0.
+// Start makes the token of epoch 0 at node 0.
 func (r *tokenRingRegenerating) Start(env *nodes.Env) {
 	r.census.start(env)
 	r.campaign(env)
@@ -94,7 +95,7 @@ func (r *tokenRingRegenerating) Start(env *nodes.Env) {
 	}
 }
 
-// Recover has the node join the others again. If it had the token, that is lost.
+// Recover makes the node join the others again. If it had the token, that is lost.
 func (r *tokenRingRegenerating) Recover(env *nodes.Env, saved nodes.Message) {
 	r.census.recover(env, saved)
 	r.watch(env)
@@ -120,13 +121,13 @@ func (r *tokenRingRegenerating) Suspect(env *nodes.Env, peer nodes.ID) {
 	}
 }
 
-// Lead implements nodes.Led: where nodes follow a leader, it alone finds that the token is lost.
+// Lead implements nodes.Led: if nodes follow a leader, only the leader finds that the token is lost.
 func (r *tokenRingRegenerating) Lead(_ *nodes.Env, leader nodes.ID, _ uint64) { r.leader = leader }
 
 func (r *tokenRingRegenerating) Trust(env *nodes.Env, peer nodes.ID) {
 	r.census.trust(env, peer)
 	r.watch(env)
-	r.settle(env) // to whom it can be passed again
+	r.settle(env) // the token can be passed to the peer again
 }
 
 func (r *tokenRingRegenerating) Timeout(env *nodes.Env, t nodes.Timer) {
@@ -175,7 +176,7 @@ func (r *tokenRingRegenerating) settle(env *nodes.Env) {
 	}
 }
 
-// pass sends the token to the next node that is not suspected; if there is none, it stays.
+// pass sends the token to the next node that is not suspected; without one, it stays.
 func (r *tokenRingRegenerating) pass(env *nodes.Env) {
 	n := nodes.ID(env.N())
 	next := (env.Self() + 1) % n
@@ -187,7 +188,7 @@ func (r *tokenRingRegenerating) pass(env *nodes.Env) {
 	}
 }
 
-// watch has the timer run, unless so many are suspected that no census can be complete.
+// watch sets the timer, unless too many are suspected for a census to be complete.
 func (r *tokenRingRegenerating) watch(env *nodes.Env) {
 	if !r.watching && !r.census.minority(env) {
 		r.watching = true
@@ -203,14 +204,14 @@ func (r *tokenRingRegenerating) search(env *nodes.Env) {
 	r.complete(env, r.begin(env, r.token.mark()))
 }
 
-// complete gives our epoch to the one who had the token last, if our census is complete.
+// complete gives our epoch to the node that had the token last, if our census is complete.
 func (r *tokenRingRegenerating) complete(env *nodes.Env, is bool) {
 	if is {
 		r.give(env, ringRenewal{r.census.epoch})
 	}
 }
 
-// renewed takes an epoch.
+// renewed takes an epoch that we are given.
 func (r *tokenRingRegenerating) renewed(env *nodes.Env, epoch uint64) {
 	was := r.here
 	if !r.renew(epoch) {
@@ -218,7 +219,7 @@ func (r *tokenRingRegenerating) renewed(env *nodes.Env, epoch uint64) {
 	}
 	r.silent = 0
 	if !was && r.usable() {
-		r.pass(env) // it went on from here
+		r.pass(env) // the round goes on from here
 	}
 	r.settle(env)
 }

@@ -24,7 +24,7 @@ var treeOption = nodes.Option{
 	Default: binaryTree,
 }
 
-// parent returns the neighbour on the way to the root of a node that is not the root.
+// parent returns a node's neighbour on the way to the root. The node is not the root.
 func parent(tree string, id nodes.ID) nodes.ID {
 	switch tree {
 	case starTree:
@@ -35,8 +35,8 @@ func parent(tree string, id nodes.ID) nodes.ID {
 	return (id - 1) / 2
 }
 
-// below returns the children of a node in the tree of n nodes whose root is another: these are numbered from
-// the root on.
+// below returns the children of a node in the tree of n nodes with another root: nodes are numbered from the
+// root on, modulo n.
 func below(tree string, n int, root, id nodes.ID) (children []nodes.ID) {
 	ours := (id - root + nodes.ID(n)) % nodes.ID(n)
 	for child := ours + 1; child < nodes.ID(n); child++ {
@@ -47,7 +47,7 @@ func below(tree string, n int, root, id nodes.ID) (children []nodes.ID) {
 	return children
 }
 
-// depth returns how many edges the root of the tree is apart from the node that is farthest from it.
+// depth returns the edges between the root and the node farthest from it.
 func depth(tree string, n int) int { return distance(tree, 0, nodes.ID(n-1)) }
 
 // position numbers the neighbours of a node: the parent is 0, its children are 1 and so on.
@@ -61,7 +61,7 @@ func position(tree string, id, neighbour nodes.ID) int {
 	return int(neighbour - 2*id)
 }
 
-// distance returns how many edges apart two nodes are.
+// distance returns the number of edges between two nodes.
 func distance(tree string, a, b nodes.ID) (edges int) {
 	if tree == lineTree {
 		return int(max(a, b) - min(a, b))
@@ -76,7 +76,7 @@ func distance(tree string, a, b nodes.ID) (edges int) {
 	return edges
 }
 
-// diameter returns how many edges apart the two nodes are that are farthest apart.
+// diameter returns the number of edges between the two nodes that are farthest apart.
 func diameter(c nodes.Config) int {
 	switch tree := c.Value(treeOption); {
 	case c.N <= 2 || tree == lineTree:
@@ -93,8 +93,8 @@ func diameter(c nodes.Config) int {
 	return 2 * depth
 }
 
-// meanDistance returns how many edges apart two nodes are on average, each drawn from all: an edge lies
-// between them if they are on different sides of it.
+// meanDistance returns the mean number of edges between two nodes, each drawn from all: an edge lies between
+// them if they are on different sides of it.
 func meanDistance(c nodes.Config) float64 {
 	tree := c.Value(treeOption)
 	below := make([]int, c.N) // by node: how many nodes are below it, itself included

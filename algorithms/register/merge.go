@@ -7,17 +7,17 @@ import (
 )
 
 // A variable of all others may be read along a tree whose root is the reader: the read goes down the tree,
-// and on the way up the values of a node and of those below it are merged into one. So a read takes 2(N-1)
-// messages, of which the reader gets as many as it has children.
+// and on the way up the values of each subtree are merged into one. So a read takes 2(N-1) messages. The
+// reader itself gets one from each of its children.
 type (
-	// Gather asks a node for the variable Var of its own and of those below it.
+	// Gather asks a node for the variable Var, its own and its subtree's.
 	Gather struct {
-		Root  nodes.ID // who reads
+		Root  nodes.ID // the reader
 		Var   uint32
 		Tag   uint64
 		Least bool // merged into the lowest that is not 0; otherwise into the highest
 	}
-	// Merged answers a Gather: Value is that of the node Of. Of equal values it is that of the lowest ID.
+	// Merged answers a Gather: Value is the value of the node Of. The lowest ID wins among equal values.
 	Merged struct {
 		Root       nodes.ID
 		Var        uint32
@@ -28,20 +28,20 @@ type (
 
 // Merges are the merged reads of others that a node takes part in.
 type Merges struct {
-	of []merge // by reader: the latest
+	of []merge // by reader: the latest read
 }
 
-// A merge is what a node knows of a read.
+// A merge is the state of one read.
 type merge struct {
 	asked   Gather
 	parent  nodes.ID
-	missing nodes.Set // of the children
+	missing nodes.Set // children that have not answered
 	value   uint64
 	of      nodes.ID
 }
 
-// Serve takes part in a read of another, with those that are below this node in its tree. Reads under one
-// tag may get each other's answers: each value was there after the first had begun.
+// Serve takes part in another node's read, together with the nodes below this one in the reader's tree.
+// Reads under one tag may get each other's answers: each value was there after the first had begun.
 func (s *Merges) Serve(env *nodes.Env, from nodes.ID, m nodes.Message, own *Memory, below []nodes.ID) {
 	if s.of == nil {
 		s.of = make([]merge, env.N())
@@ -49,7 +49,7 @@ func (s *Merges) Serve(env *nodes.Env, from nodes.ID, m nodes.Message, own *Memo
 	switch m := m.(type) {
 	case Gather:
 		if m.Tag < s.of[m.Root].asked.Tag {
-			return // it has been overtaken
+			return // a later read has overtaken it
 		}
 		of := &s.of[m.Root]
 		*of = merge{m, from, nodes.SetOf(below...), own.Get(m.Var), env.Self()}
@@ -66,7 +66,7 @@ func (s *Merges) Serve(env *nodes.Env, from nodes.ID, m nodes.Message, own *Memo
 	}
 }
 
-// add merges a value.
+// add merges a value into the result.
 func (m *merge) add(value uint64, of nodes.ID) {
 	order := cmp.Compare(m.value, value)
 	if m.asked.Least {
@@ -77,7 +77,7 @@ func (m *merge) add(value uint64, of nodes.ID) {
 	}
 }
 
-// answer answers if no value is missing.
+// answer answers the parent if no value is missing.
 func (m *merge) answer(env *nodes.Env) {
 	if m.missing.Empty() {
 		env.Send(m.parent, Merged{m.asked.Root, m.asked.Var, m.asked.Tag, m.value, m.of})

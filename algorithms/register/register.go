@@ -1,19 +1,19 @@
-// Package register has shared variables for machines: variables that their owners serve over messages. A
-// machine embeds the Memory of what it owns, and a Client for what it reads and writes at others. Both are
-// plain, so that hosts, codec and explorer treat such a machine as any other.
+// Package register has shared variables for machines: their owners serve them over messages. A machine
+// embeds a Memory for the variables that it owns, and a Client for the variables of others that it accesses.
+// Both are plain data, so that hosts, codec and explorer treat such a machine like any other.
 //
-// A read is a message and its answer another, so a read and a write of one variable may overlap: whoever
-// reads gets what the variable holds when the read arrives. An exploration thus tries every value that a read
-// can return.
+// A read is a message and its answer another, so a read and a write of one variable may overlap: a read
+// returns what the variable holds when it arrives. So an exploration tries every value that a read can
+// return.
 //
-// Accesses are tagged. So an answer that is late, or comes twice, is not taken for that of a later access,
-// and a write that is late, or comes twice, does not undo a later one of the same writer. A tag begins with
-// how often its node has restarted, so this holds in its next life too, as long as the owner is up.
+// Accesses are tagged. So an answer that is late, or comes twice, is not taken for the answer to a later
+// access; and a write that is late, or comes twice, does not undo a later one of the same writer. A tag
+// begins with the node's incarnation, so this holds in its next life too, as long as the owner is up.
 package register
 
 import "turnstile/nodes"
 
-// The messages of registers: what a row whose machines have a Memory or a Client lists.
+// The messages of registers. A row lists them if its machines have a Memory or a Client.
 type (
 	// Read asks the owner for the value of its variable Var.
 	Read struct {
@@ -25,7 +25,7 @@ type (
 		Var        uint32
 		Tag, Value uint64
 	}
-	// Write has the owner set its variable Var to Value.
+	// Write asks the owner to set its variable Var to Value.
 	Write struct {
 		Var        uint32
 		Tag, Value uint64
@@ -46,13 +46,13 @@ type Memory struct {
 // MemoryOf returns a memory of so many variables.
 func MemoryOf(variables int) Memory { return Memory{values: make([]uint64, variables)} }
 
-// Get and Set are the owner's own accesses. They take no message, and no time.
+// Get returns the variable v. Get and Set are the owner's own accesses, without messages or delay.
 func (m *Memory) Get(v uint32) uint64 { return m.values[v] }
 
 // Set sets the variable v to x.
 func (m *Memory) Set(v uint32, x uint64) { m.values[v] = x }
 
-// Serve answers a Read or a Write. It reports whether the message is one.
+// Serve answers a Read or a Write. It returns false for any other message.
 func (m *Memory) Serve(env *nodes.Env, from nodes.ID, message nodes.Message) bool {
 	switch message := message.(type) {
 	case Read:
@@ -66,8 +66,7 @@ func (m *Memory) Serve(env *nodes.Env, from nodes.ID, message nodes.Message) boo
 	return true
 }
 
-// write does what a message asks for, unless that is older than another write of the same variable and
-// writer, which has overtaken it.
+// write does a write, unless a later write of the same writer has overtaken it.
 func (m *Memory) write(env *nodes.Env, from nodes.ID, w Write) {
 	if m.latest == nil {
 		m.latest = make([]uint64, len(m.values)*env.Total())
@@ -82,17 +81,17 @@ func (m *Memory) write(env *nodes.Env, from nodes.ID, w Write) {
 // A Client reads and writes variables of others, one access at a time, or the same variable of several owners
 // at once.
 //
-// Begin and Write begin a new tag, and reads that follow have the same one. Whoever reads a variable again
-// and again, until it has a certain value, may do so under one tag: any value that was read under it was
-// there after Begin. Whoever needs what a variable holds now begins anew.
+// Begin and Write begin a new tag, which the following reads share. A client that reads a variable again and
+// again, until it has a certain value, may do so under one tag: any value read under it was there after
+// Begin. A client that needs the present value begins anew.
 type Client struct {
 	tag      uint64
-	variable uint32    // that is accessed
+	variable uint32    // the accessed one
 	awaiting nodes.Set // the owners that have yet to answer
-	merges   bool      // each for those below it as well
+	merges   bool      // each answers for its subtree as well
 }
 
-// Begin has all answers ignored that have not yet come.
+// Begin begins a new tag: answers that have not yet come are ignored.
 func (c *Client) Begin(env *nodes.Env) {
 	c.tag = max(c.tag, uint64(env.Incarnation())<<32) + 1
 	c.awaiting.Clear()
@@ -105,12 +104,12 @@ func (c *Client) Read(env *nodes.Env, owner nodes.ID, v uint32) {
 	env.Send(owner, Read{v, c.tag})
 }
 
-// ReadAgain reads once more what an owner has not answered.
+// ReadAgain repeats a read that an owner has not answered.
 func (c *Client) ReadAgain(env *nodes.Env, owner nodes.ID) {
 	env.Resend(owner, Read{c.variable, c.tag})
 }
 
-// Forget has an owner's answer not be waited for.
+// Forget stops waiting for an owner's answer.
 func (c *Client) Forget(owner nodes.ID) { c.awaiting.Remove(owner) }
 
 // ReadAll reads the variable v of every other client.
@@ -120,9 +119,9 @@ func (c *Client) ReadAll(env *nodes.Env, v uint32) {
 	env.Broadcast(Read{v, c.tag})
 }
 
-// Write begins and sets the variable v of an owner to x. Whoever needs that done before its next access waits
-// until nothing is Awaited. Whoever does not is a processor with a store buffer: its write may be done after
-// the accesses that follow.
+// Write begins and sets the variable v of an owner to x. A client that needs this done before its next
+// access waits until nothing is Awaited. A client that does not wait is like a processor with a store
+// buffer: its write may be done after the accesses that follow.
 func (c *Client) Write(env *nodes.Env, owner nodes.ID, v uint32, x uint64) {
 	c.Begin(env)
 	c.variable, c.merges = v, false
@@ -130,8 +129,8 @@ func (c *Client) Write(env *nodes.Env, owner nodes.ID, v uint32, x uint64) {
 	env.Send(owner, Write{v, c.tag, x})
 }
 
-// Take returns what an answer says, the value 0 if it is to a write. It reports whether the message is the
-// answer to an access of this client that is still waited for; all others are to be ignored.
+// Take returns the value in an answer, 0 for a write's. It returns false unless the message answers an
+// access of this client that is still waited for: such messages are to be ignored.
 func (c *Client) Take(from nodes.ID, m nodes.Message) (value uint64, awaited bool) {
 	var v uint32
 	var tag uint64
@@ -144,7 +143,7 @@ func (c *Client) Take(from nodes.ID, m nodes.Message) (value uint64, awaited boo
 	case Written:
 		v, tag = m.Var, m.Tag
 	}
-	// The value of an owner says nothing of those below it.
+	// The value of an owner alone says nothing of its subtree.
 	if tag != c.tag || v != c.variable || merged != c.merges || !c.awaiting.Remove(from) {
 		return 0, false
 	}

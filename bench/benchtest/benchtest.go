@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -253,7 +254,7 @@ func Row(name string) (*row.Row, error) {
 	if spec := stuck(name); spec.New != nil {
 		return spec, nil
 	}
-	return row.Find("algorithm", append(catalog.All(), detector.Table...), name)
+	return row.Find("algorithm", slices.Concat(catalog.Table{}.Rows(), detector.Table), name)
 }
 
 // Programs are the programs of processes, with their arguments: all are this program again.

@@ -42,7 +42,9 @@ func (t *Trial) Text(column string) string {
 
 // Columns names the columns by which all trials can be grouped and chosen. Trials of services and of foreign
 // programs have more columns, one for each option: see OptionColumns.
-func Columns() []string { return append(ColumnsWith(catalog.OptionNames()), runColumn) }
+func Columns(known catalog.Table) []string {
+	return append(ColumnsWith(known.OptionNames()), runColumn)
+}
 
 // ColumnsWith returns the columns that tell trials apart which have options with such columns.
 func ColumnsWith(options []string) []string {
@@ -75,8 +77,8 @@ func ofAlgorithm(column string) bool {
 }
 
 // checkColumns returns an error if trials cannot be grouped or chosen by the columns of some names.
-func checkColumns(names []string, trials []*Trial) error {
-	known := append(Columns(), OptionColumns(trials)...)
+func checkColumns(table catalog.Table, names []string, trials []*Trial) error {
+	known := append(Columns(table), OptionColumns(trials)...)
 	for _, name := range names {
 		switch {
 		case slices.Contains(known, name):
@@ -121,7 +123,7 @@ func (r *Request) choose(sides []Side) (*selection, error) {
 	for _, field := range by.Fields() {
 		s.by = append(s.by, field.Name)
 	}
-	if err := checkColumns(s.by, all); err != nil {
+	if err := checkColumns(r.Known, s.by, all); err != nil {
 		return nil, fmt.Errorf("--by: %w", err)
 	}
 	columns = slices.Compact(slices.Sorted(slices.Values(append(columns, s.by...))))
@@ -163,7 +165,7 @@ func (r *Request) filter(trials []*Trial) (f *benchproc.Filter, columns []string
 	if f, err = benchproc.NewFilter(query); err != nil {
 		return nil, nil, fmt.Errorf("%w\nwrite a column and a value, as in nodes:8", err)
 	}
-	return f, columns, checkColumns(columns, trials)
+	return f, columns, checkColumns(r.Known, columns, trials)
 }
 
 // result returns a trial as benchproc takes it, with some columns as its configuration.
@@ -203,7 +205,7 @@ func (s *selection) regroup(r *Request, keys []benchproc.Key) error {
 	}
 	if r.Against != "" {
 		against := r.Against
-		if row, err := catalog.Find(against); err == nil && r.By == "algorithm" { // it may be an alias
+		if row, err := r.Known.Find(against); err == nil && r.By == "algorithm" { // it may be an alias
 			against = row.Name
 		}
 		at := slices.Index(s.names, against)

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/bench/option"
 	"turnstile/results"
 )
@@ -32,6 +33,7 @@ type Request struct {
 	// By is a projection of golang.org/x/perf/benchproc, such as algorithm or nodes@num: trials with one value
 	// of it form a group. Empty: two sides are compared.
 	By      string
+	Known   catalog.Table    // of algorithms, whose aliases Against may name
 	Against string           // the group that the others are compared with, by its value; empty: the first
 	Where   []string         // filters of benchproc, such as nodes:8; trials that match all of them are compared
 	Metrics []results.Column // none: each of defaults that some trial has measured

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/bench/runs"
 	"turnstile/internal/input"
 	"turnstile/results"
@@ -39,7 +40,7 @@ var private = regexp.MustCompile(`://[^\s/]*@|\b(command|foreign): (.*[\s"'=])?/
 
 // Make publishes a set as the folder to, which must not be there, and as an archive beside it. It is an error
 // if a file is private, or if [Check] finds a difference.
-func Make(ctx context.Context, set *results.Set, to string, histories bool) error {
+func Make(ctx context.Context, known catalog.Table, set *results.Set, to string, histories bool) error {
 	if err := cmp.Or(os.MkdirAll(filepath.Dir(to), 0o755), os.Mkdir(to, 0o755)); err != nil {
 		return err
 	}
@@ -47,7 +48,7 @@ func Make(ctx context.Context, set *results.Set, to string, histories bool) erro
 	err := results.WriteFile(archive, func(w io.Writer) error { return fill(ctx, w, set, to, histories) })
 	if err == nil {
 		var a *Audit
-		if a, err = Check(ctx, to); err == nil && len(a.Differences) > 0 {
+		if a, err = Check(ctx, known, to); err == nil && len(a.Differences) > 0 {
 			err = fmt.Errorf("the set cannot be published: %v", a.Differences[0])
 		}
 	}
@@ -120,7 +121,7 @@ func (a *Audit) differ(file, what string) {
 // Check compares the files of a published set with their digests. If all agree, it compares the tables of the
 // set with those of its runs, and the files of each run with each other. It judges nothing. An error says
 // that it could not go on.
-func Check(ctx context.Context, folder string) (*Audit, error) {
+func Check(ctx context.Context, known catalog.Table, folder string) (*Audit, error) {
 	a := &Audit{Differences: []results.Difference{}, Lacking: map[string]int{}}
 	if err := a.sums(ctx, folder); err != nil || len(a.Differences) > 0 {
 		return a, err
@@ -128,7 +129,7 @@ func Check(ctx context.Context, folder string) (*Audit, error) {
 	set := cmp.Or(results.OpenSet(folder, "."), &results.Set{})
 	for _, run := range set.Runs {
 		var all []results.Difference
-		s, err := runs.ReadSummary(run)
+		s, err := runs.ReadSummary(known, run)
 		if err == nil {
 			all, err = s.Contradictions()
 		}

@@ -32,7 +32,7 @@ import (
 func stored(t *testing.T) *results.Set {
 	t.Helper()
 	root := t.TempDir()
-	row, err := catalog.Find("central")
+	row, err := (catalog.Table{}).Find("central")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func stored(t *testing.T) *results.Set {
 		o.Algorithm, o.Config, o.Duration, o.Warmup = row.Name, nodes.Config{N: 3}, 100*time.Millisecond, 0
 		o.WarmupLimit, o.Latency = 0, chance.Constant(time.Millisecond)
 		o.Workload, o.Faults = workload.Workload{Load: workload.Saturated}, all
-		j, err := bench.Resolve(o, row, true)
+		j, err := bench.Resolve(catalog.Table{}, o, row, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func stored(t *testing.T) *results.Set {
 func published(t *testing.T, histories bool) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "lan")
-	if err := Make(t.Context(), stored(t), folder, histories); err != nil {
+	if err := Make(t.Context(), catalog.Table{}, stored(t), folder, histories); err != nil {
 		t.Fatal(err)
 	}
 	return folder
@@ -113,7 +113,7 @@ func files(t *testing.T, folder string) (names []string) {
 // differences returns what Check finds, in a line each.
 func differences(t *testing.T, folder string) (all []string) {
 	t.Helper()
-	a, err := Check(t.Context(), folder)
+	a, err := Check(t.Context(), catalog.Table{}, folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 		} else {
 			put(t, replaced(t, text, c.was, c.is), folder, c.file)
 		}
-		s, err := runs.ReadSummary(&results.Folder{Path: folder})
+		s, err := runs.ReadSummary(catalog.Table{}, &results.Folder{Path: folder})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,7 +283,7 @@ func TestARunOfAnotherTurnstileIsNoDifference(t *testing.T) {
 		file := filepath.Join(folder, results.PublishedRuns, "run-0", results.RunFile)
 		put(t, replaced(t, read(t, file), was, is), file)
 		resum(t, folder)
-		a, err := Check(t.Context(), folder)
+		a, err := Check(t.Context(), catalog.Table{}, folder)
 		if err != nil || len(a.Differences) > 0 || len(a.Judgeable) != 1 || a.Without != 0 ||
 			!strings.Contains(fmt.Sprint(a.Lacking), "commit abc") {
 			t.Errorf("%q: %+v, %v", is, a, err)
@@ -296,7 +296,7 @@ func TestWhatIsNotPublished(t *testing.T) {
 	set, to := stored(t), filepath.Join(t.TempDir(), "lan")
 	refused := func(ctx context.Context, says string) {
 		t.Helper()
-		err := Make(ctx, set, to, false)
+		err := Make(ctx, catalog.Table{}, set, to, false)
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, and nothing says %q", err, says)
 		}

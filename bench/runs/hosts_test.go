@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/benchtest"
@@ -235,7 +236,7 @@ func TestHostsAreNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := bench.Resolve(dealtOut(t, ""), spec, false)
+	j, err := bench.Resolve(catalog.Table{}, dealtOut(t, ""), spec, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +263,7 @@ func TestRegionsOfHostsInARun(t *testing.T) {
 		"regions: [host 0-1, host 2-3]\nlatency: [[1ms, 9ms], [9ms, 1ms]]")); err != nil {
 		t.Fatal(err)
 	}
-	j, err := bench.Resolve(o, spec, true)
+	j, err := bench.Resolve(catalog.Table{}, o, spec, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/benchtest"
@@ -53,7 +54,7 @@ func TestManyAskARun(t *testing.T) {
 		t.Errorf("%d faults were injected, and %d are on record", injected, got)
 	}
 	again := r.Record.Options.Again()
-	if _, err := bench.Resolve(again, spec, false); err != nil {
+	if _, err := bench.Resolve(catalog.Table{}, again, spec, false); err != nil {
 		t.Errorf("what was injected cannot be repeated: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/option"
@@ -27,7 +28,7 @@ func TestOptionsAreResolvedOnce(t *testing.T) {
 	o := option.Defaults()
 	o.Config.N, o.Duration, o.Warmup, o.WarmupLimit, o.Trials = 3, 50*time.Millisecond, 0, 0, 2
 	o.Latency = chance.Constant(time.Millisecond)
-	j, err := bench.Resolve(o, &counted, true)
+	j, err := bench.Resolve(catalog.Table{}, o, &counted, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func TestOptionsAreResolvedOnce(t *testing.T) {
 // simulateRun makes a simulated run.
 func simulateRun(t testing.TB, spec *row.Row, o bench.Options, s Setup) (*Run, error) {
 	t.Helper()
-	j, err := bench.Resolve(o, spec, true)
+	j, err := bench.Resolve(catalog.Table{}, o, spec, true)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func simulateRun(t testing.TB, spec *row.Row, o bench.Options, s Setup) (*Run, e
 // resolved returns the job of a run of processes.
 func resolved(t testing.TB, spec *row.Row, o bench.Options) *bench.Job {
 	t.Helper()
-	j, err := bench.Resolve(o, spec, false)
+	j, err := bench.Resolve(catalog.Table{}, o, spec, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func resolved(t testing.TB, spec *row.Row, o bench.Options) *bench.Job {
 // tryRun makes a simulated run of which nothing is stored.
 func tryRun(t testing.TB, spec *row.Row, o bench.Options) (*bench.Tried, error) {
 	t.Helper()
-	j, err := bench.Resolve(o, spec, true)
+	j, err := bench.Resolve(catalog.Table{}, o, spec, true)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +81,7 @@ func tryRun(t testing.TB, spec *row.Row, o bench.Options) (*bench.Tried, error) 
 // drafted returns the job of options that need not be complete.
 func drafted(t testing.TB, spec *row.Row, o bench.Options, simulated bool) *bench.Job {
 	t.Helper()
-	d, err := bench.NewDraft(o, spec, simulated)
+	d, err := bench.NewDraft(catalog.Table{}, o, spec, simulated)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/bare"
@@ -90,7 +91,7 @@ func (o OverheadOptions) testbed(algorithm string) (*bench.Job, error) {
 	options := option.Defaults()
 	options.Config.N, options.Seed = o.Nodes, o.Seed
 	options.Warmup, options.WarmupLimit, options.Duration = o.Warmup, o.WarmupLimit, o.Duration
-	return bench.Resolve(options, spec, false)
+	return bench.Resolve(catalog.Table{}, options, spec, false)
 }
 
 // Overhead runs the same algorithm in the testbed, as users run it, and in a bare loop, in turn, and
@@ -210,7 +211,7 @@ func overheadBare(ctx context.Context, o OverheadOptions, s Setup) (rate float64
 		if err != nil {
 			return 0, err
 		}
-		p, err := launcher.Start(cluster.Command{Name: fmt.Sprintf("bare node %d", id), Program: []string{s.Node},
+		p, err := launcher.Start(cluster.Command{Name: fmt.Sprintf("bare node %d", id), Program: s.NodeProgram(),
 			Env: cluster.NodeEnv, Input: input}, nil)
 		if err != nil {
 			return 0, err

@@ -126,12 +126,12 @@ func (r *Run) checkOrigin(number int, h history.Header) error {
 }
 
 // job returns the job of the run that the folder stores, which another Turnstile may have made.
-func (r *Record) job(folder *results.Folder) (*bench.Job, error) {
-	spec, err := catalog.Of(r.Options.Algorithm, r.Options.Config)
+func (r *Record) job(known catalog.Table, folder *results.Folder) (*bench.Job, error) {
+	spec, err := known.Of(r.Options.Algorithm, r.Options.Config)
 	if err != nil {
 		return nil, r.lacking(err)
 	}
-	d, err := bench.NewDraft(r.Options, spec, r.Simulated)
+	d, err := bench.NewDraft(known, r.Options, spec, r.Simulated)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", folder.File(results.RunFile), r.lacking(err))
 	}
@@ -295,13 +295,13 @@ type Past struct {
 type NoTrial struct{ error }
 
 // OpenPast opens a trial of the run in a folder.
-func OpenPast(folder *results.Folder, trial int) (*Past, error) {
+func OpenPast(known catalog.Table, folder *results.Folder, trial int) (*Past, error) {
 	record, err := ReadRecord(folder)
 	if err != nil {
 		return nil, err
 	}
 	r := &Run{Folder: folder, Record: *record}
-	if r.Job, err = record.job(folder); err != nil {
+	if r.Job, err = record.job(known, folder); err != nil {
 		return nil, err
 	}
 	if err := r.checkKinds(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/chaos"
@@ -27,7 +28,7 @@ func audited(t *testing.T, folder *results.Folder) *Audit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Reopen(t.Context(), folder)
+	r, err := Reopen(t.Context(), catalog.Table{}, folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +148,8 @@ func TestTrialsOfADamagedRun(t *testing.T) {
 	}
 	var wrong []error
 	missing := &results.Folder{Path: filepath.Join(t.TempDir(), "missing")}
-	trials := StoredTrials([]*results.Folder{missing, folder}, func(_ *results.Folder, err error) {
+	folders := []*results.Folder{missing, folder}
+	trials := StoredTrials(catalog.Table{}, folders, func(_ *results.Folder, err error) {
 		wrong = append(wrong, err)
 	})
 	if len(trials) != 2 || trials[0].Run != "renamed" || trials[1].Nodes != 3 || trials[0].Machine != "" {

@@ -197,13 +197,13 @@ func (r *Run) finish(ctx context.Context, t *trial.Trial, trouble error) error {
 
 // Reopen reads a run from its folder, and judges its histories again. It is an error if none of them can be
 // judged; those that cannot are in Unjudged.
-func Reopen(ctx context.Context, folder *results.Folder) (*Run, error) {
+func Reopen(ctx context.Context, known catalog.Table, folder *results.Folder) (*Run, error) {
 	r := &Run{Folder: folder}
 	if err := folder.ReadYAML(&r.Record); err != nil {
 		return nil, err
 	}
 	var err error
-	if r.Job, err = r.Record.job(folder); err != nil {
+	if r.Job, err = r.Record.job(known, folder); err != nil {
 		return nil, err
 	}
 	count := len(folder.Histories())
@@ -321,14 +321,15 @@ type Progress = trial.Progress
 // StoredTrials returns the trials of runs that their folders store, in that order, to compare them. Of a run
 // that is damaged, or that was changed after it was written, it returns what can be read, and tells damaged
 // what is wrong.
-func StoredTrials(folders []*results.Folder, damaged func(*results.Folder, error)) (all []compare.Trial) {
+func StoredTrials(known catalog.Table, folders []*results.Folder, damaged func(*results.Folder, error)) (
+	all []compare.Trial) {
 	trials, errs := make([][]compare.Trial, len(folders)), make([]error, len(folders))
 	var group sync.WaitGroup
 	var next atomic.Int64
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(folders)); i = next.Add(1) - 1 {
-				trials[i], errs[i] = trialsOf(folders[i])
+				trials[i], errs[i] = trialsOf(known, folders[i])
 			}
 		})
 	}
@@ -346,7 +347,7 @@ func StoredTrials(folders []*results.Folder, damaged func(*results.Folder, error
 }
 
 // trialsOf returns the trials of one run, as far as they can be read, and what is wrong.
-func trialsOf(folder *results.Folder) ([]compare.Trial, error) {
+func trialsOf(known catalog.Table, folder *results.Folder) ([]compare.Trial, error) {
 	var record Record
 	wrong := folder.ReadYAML(&record)
 	machine := ""
@@ -356,7 +357,7 @@ func trialsOf(folder *results.Folder) ([]compare.Trial, error) {
 			return nil, err
 		}
 	}
-	rows, err := folder.Rows(catalog.OptionNames()...)
+	rows, err := folder.Rows(known.OptionNames()...)
 	if wrong == nil && record.Unfinished() && errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.New(results.UnfinishedSays)
 	}
@@ -370,8 +371,8 @@ func trialsOf(folder *results.Folder) ([]compare.Trial, error) {
 
 // TableTrials returns the trials that the table of a set lists, to compare them, where the folders of its
 // runs are not there. A trial has the machine of the command of its version that made runs of the set.
-func TableTrials(set *results.Folder) ([]compare.Trial, error) {
-	rows, err := set.Rows(catalog.OptionNames()...)
+func TableTrials(known catalog.Table, set *results.Folder) ([]compare.Trial, error) {
+	rows, err := set.Rows(known.OptionNames()...)
 	if err != nil {
 		return nil, err
 	}

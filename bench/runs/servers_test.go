@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/election"
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
@@ -50,7 +51,7 @@ func keepsServers(t *testing.T, row, scheme *row.Row, real bool) {
 	last := nodes.ID(o.Config.N + scheme.ServerCount(nodes.Config{N: o.Config.N}) - 1)
 	o.Faults = []chaos.Fault{{Effect: &effect.Pause{Who: effect.Target{List: effect.Group{last}}},
 		Schedule: chaos.Schedule{At: 200 * time.Millisecond, For: 20 * time.Millisecond}}}
-	j, err := bench.Resolve(o, row, !real)
+	j, err := bench.Resolve(catalog.Table{}, o, row, !real)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,7 @@ func keepsServers(t *testing.T, row, scheme *row.Row, real bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := Reopen(t.Context(), r.Folder)
+	again, err := Reopen(t.Context(), catalog.Table{}, r.Folder)
 	if err != nil {
 		t.Fatal(err)
 	}

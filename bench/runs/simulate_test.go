@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/election"
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
@@ -44,7 +45,7 @@ func withPlan(t *testing.T, spec *row.Row, plan string) (bench.Options, error) {
 	for _, f := range p.Faults { // ours are for three seconds
 		o.Duration = max(o.Duration, f.At+f.For+f.Every*time.Duration(max(0, f.Repeat-1))+time.Second)
 	}
-	_, err = bench.Resolve(o, spec, true)
+	_, err = bench.Resolve(catalog.Table{}, o, spec, true)
 	return o, err
 }
 

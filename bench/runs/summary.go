@@ -10,6 +10,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/bench"
 	"turnstile/internal/figure"
 	"turnstile/judge/check"
@@ -67,13 +68,13 @@ func ReadRecord(folder *results.Folder) (*Record, error) {
 }
 
 // ReadSummary reads the summary of a stored run. It judges nothing.
-func ReadSummary(folder *results.Folder) (*Summary, error) {
+func ReadSummary(known catalog.Table, folder *results.Folder) (*Summary, error) {
 	s := &Summary{Folder: folder}
 	err := folder.ReadYAML(&s.Record)
 	if err != nil {
 		return nil, err
 	}
-	if s.Job, err = s.Record.job(folder); err != nil {
+	if s.Job, err = s.Record.job(known, folder); err != nil {
 		return nil, err
 	}
 	if err := s.readTables(); err != nil {

@@ -144,7 +144,8 @@ func (f *fleet) start(ctx context.Context, l *cluster.Launcher, s *Setup, j *ben
 	for i := range j.Hosts {
 		p := agent.Piped{URL: url, Token: token, Name: places.Name(i), Folder: folder,
 			Version: s.Versions["turnstile"]}
-		if p.Node, err = filepath.Abs(s.Node); err != nil {
+		p.Node = s.NodeProgram()
+		if p.Node[0], err = filepath.Abs(s.Node); err != nil {
 			return nil, err
 		}
 		input, err := json.Marshal(p)

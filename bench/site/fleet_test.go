@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/benchtest"
@@ -24,7 +25,7 @@ func twoHosts(t *testing.T) (*Site, *fleet) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := bench.Resolve(benchtest.OverHosts("ricart-agrawala", 4, 2), spec, false)
+	j, err := bench.Resolve(catalog.Table{}, benchtest.OverHosts("ricart-agrawala", 4, 2), spec, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func TestHostsThatShareNoMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := bench.Resolve(benchtest.OverHosts("ricart-agrawala", 4, 2), spec, false)
+	j, err := bench.Resolve(catalog.Table{}, benchtest.OverHosts("ricart-agrawala", 4, 2), spec, false)
 	if err == nil {
 		err = j.PlaceOn([]string{"h0", "h1"})
 	}

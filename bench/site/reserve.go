@@ -27,6 +27,7 @@ type Setup struct {
 	Broker, Proxy []string
 	Agent         []string // the same of an agent on this machine (see agent.ServePiped)
 	Resource      []string // the same of a resource process (see cluster.ServeResource)
+	NodeArgs      []string // behind the path of the node program
 	NodeGiven     bool     // the user has named the node program
 	// Control is the URL of the control plane that connects to the hosts, with what it takes to connect;
 	// empty: a run with hosts starts its own on this machine.
@@ -41,6 +42,9 @@ type Setup struct {
 	ServerProgram string
 	Versions      map[string]string // of what the run is made with
 }
+
+// NodeProgram returns the program of a node, with its arguments.
+func (s *Setup) NodeProgram() []string { return append([]string{s.Node}, s.NodeArgs...) }
 
 // CheckNode says what is wrong with the program of a node, if anything is.
 func (s *Setup) CheckNode() error {

@@ -71,7 +71,7 @@ func New(j *bench.Job) *Site {
 // site returns the site of the run with its hosts, on which nothing is started yet.
 func (r *Reservation) site(ctx context.Context, folder string) (*Site, error) {
 	s, setup := New(r.job), r.setup
-	s.programs = programs{[]string{setup.Node}, setup.Broker, setup.Proxy, setup.Resource}
+	s.programs = programs{setup.NodeProgram(), setup.Broker, setup.Proxy, setup.Resource}
 	var err error
 	if s.Service.program, err = setup.ServiceProgram(r.job.Config); err != nil || r.job.Hosts == 0 {
 		return s, err

@@ -84,7 +84,7 @@ func (c *Campaign) compared(row *row.Row, fault string, number int, simulated bo
 	o.Latency, o.Faults = chance.Constant(latency), []chaos.Fault{f}
 	o.Duration, o.Warmup, o.WarmupLimit, o.Entries = 0, 0, 0, 30
 	o.Patience = 300 * time.Millisecond
-	j, err := bench.Resolve(o, row, simulated)
+	j, err := bench.Resolve(c.Known, o, row, simulated)
 	return &Case{Job: j, Err: err}
 }
 

@@ -170,7 +170,7 @@ func (c *cell) job(e *Experiment) (*bench.Job, error) {
 	case workload.Open:
 		o.Workload.Rate = 1 / (turn + c.hold/1000).Seconds()
 	}
-	d, err := bench.NewDraft(o, c.spec, true)
+	d, err := bench.NewDraft(e.Known, o, c.spec, true)
 	if err == nil && d.Entries == 0 {
 		takes := d.Unchecked().Stack.Grace()
 		if takes == 0 {

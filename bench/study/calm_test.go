@@ -17,7 +17,7 @@ import (
 // the number of nodes, the latency, the hold and the load.
 func TestCalm(t *testing.T) {
 	const fewest, batch = 300, 60
-	g := CalmOf(catalog.All(), soak.Pick(9, CalmNodes, CalmNodes))
+	g := CalmOf(catalog.Table{}.Rows(), soak.Pick(9, CalmNodes, CalmNodes))
 	most := soak.Pick(30, g.Cells(), g.Cells())
 	spare := soak.Pick(time.Hour, 90*time.Second, 1000*time.Hour) / time.Duration(runtime.GOMAXPROCS(0))
 	began, made := time.Now(), 0
@@ -80,12 +80,12 @@ func TestCalmDrawsEachCellOnce(t *testing.T) {
 
 // Rows take turns, so that a number of runs is shared out evenly among them.
 func TestCalmIsSharedOut(t *testing.T) {
-	g, runs := CalmOf(catalog.All(), CalmNodes), map[*row.Row]int{}
+	g, runs := CalmOf(catalog.Table{}.Rows(), CalmNodes), map[*row.Row]int{}
 	order := g.order(3)[:g.Fewest()]
 	for _, i := range order {
 		runs[g.cells[i].spec]++
 	}
-	for _, r := range catalog.All() {
+	for _, r := range (catalog.Table{}).Rows() {
 		if want := CalmForEach; r.Flaw == nil && runs[r] < want {
 			t.Errorf("%s has %d of %d runs, want %d", r.Name, runs[r], len(order), want)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/detector"
 	"turnstile/bench"
 	"turnstile/bench/option"
@@ -32,7 +33,7 @@ const patient = 5 * time.Second
 // draw draws the case of a number, from 0. The cases take turns with the rows. Every second one of a row has
 // a plan that leaves its model whole, the others have any. With an error comes a job without options.
 func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
-	d := drawn{dice: chance.Dice(e.Seed).Of(chance.ForCampaign, number+1)}
+	d := drawn{known: e.Known, dice: chance.Dice(e.Seed).Of(chance.ForCampaign, number+1)}
 	o, rows := option.Defaults(), e.Rows
 	spec := rows[number%len(rows)]
 	none := &bench.Job{Spec: spec, Simulated: !real}
@@ -68,7 +69,7 @@ func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
 	if o.Workload.Work.Check(o.Config.Capacity(), o.Config.Fenced) != nil {
 		o.Workload.Work = workload.Account
 	}
-	j, err := bench.Resolve(o, spec, !real)
+	j, err := bench.Resolve(e.Known, o, spec, !real)
 	if err != nil {
 		return none, fmt.Errorf("seed %d drew %s with %d nodes under %s, which is no run: %w", o.Seed, spec.Name,
 			o.Config.N, o.Plan, err)
@@ -104,7 +105,7 @@ func (d *drawn) last(o *bench.Options, spec *row.Row, real bool) (*row.Stack, er
 	}
 	plain := *o
 	plain.Config = spec.Explicit(o.Config) // the times of a case do not grow with what is drawn of delays
-	draft, err := bench.NewDraft(plain, spec, !real)
+	draft, err := bench.NewDraft(d.known, plain, spec, !real)
 	if err != nil {
 		return nil, err
 	}
@@ -146,6 +147,7 @@ func (d *drawn) units(o *bench.Options, spec *row.Row) {
 
 // drawn draws one thing after another.
 type drawn struct {
+	known catalog.Table // of what runs beside the algorithms
 	dice  chance.Dice
 	count uint64
 }

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"time"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/bench/runs"
 	"turnstile/internal/figure"
 	"turnstile/nodes"
@@ -15,6 +16,7 @@ import (
 // An Experiment says of which algorithms runs are made, and how.
 type Experiment struct {
 	Rows  []*row.Row
+	Known catalog.Table // of what runs beside them
 	Seed  uint64
 	Setup runs.Setup // of the runs of processes
 	// Receive is how applications receive messages in the runs that are drawn.

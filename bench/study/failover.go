@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/bench"
 	"turnstile/bench/option"
 	"turnstile/bench/runs"
@@ -138,7 +139,7 @@ func (c *FailoverCase) Job(seed uint64) (*bench.Job, error) {
 	o.Config, o.Servers = c.Subject.Config, c.Subject.Servers
 	o.Seed = seed
 	studyOf(c.Subject.Spec).failover(c, &o)
-	return bench.Resolve(o, c.Subject.Spec, false)
+	return bench.Resolve(catalog.Table{}, o, c.Subject.Spec, false)
 }
 
 // entries sets the options of a run about a lock: clients always request, and the fault hits the second

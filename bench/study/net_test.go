@@ -115,11 +115,11 @@ func netOptions(spec *row.Row, seed uint64) bench.Options {
 func TestNetOfHistories(t *testing.T) {
 	t.Parallel()
 	says := map[string][]string{}
-	for _, spec := range catalog.All() {
+	for _, spec := range (catalog.Table{}).Rows() {
 		for seed := range uint64(2) {
 			o := netOptions(spec, seed+1)
 			if seed == 1 {
-				draft, err := bench.NewDraft(o, spec, true)
+				draft, err := bench.NewDraft(catalog.Table{}, o, spec, true)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -129,7 +129,7 @@ func TestNetOfHistories(t *testing.T) {
 				}
 				o.Plan, o.Faults = plan.Name, plan.Faults
 			}
-			j, err := bench.Resolve(o, spec, true)
+			j, err := bench.Resolve(catalog.Table{}, o, spec, true)
 			if err != nil {
 				t.Fatalf("%s: %v", spec.Name, err)
 			}
@@ -149,7 +149,7 @@ func TestNetOfHistories(t *testing.T) {
 func TestNetOfTheMatrix(t *testing.T) {
 	t.Parallel()
 	says := map[string][]string{}
-	for _, spec := range soak.Few(catalog.All()) {
+	for _, spec := range soak.Few(catalog.Table{}.Rows()) {
 		m := some(spec)
 		m.Runs = 2
 		cells, err := m.Make(t.Context())
@@ -184,7 +184,7 @@ func TestNetOfSplitBrains(t *testing.T) {
 func TestNetOfPublishedFigures(t *testing.T) {
 	t.Parallel()
 	says := map[string][]string{}
-	rows := soak.Few(slices.Concat(catalog.All(), detector.Table))
+	rows := soak.Few(slices.Concat(catalog.Table{}.Rows(), detector.Table))
 	figures, _, err := (&Experiment{Rows: rows, Seed: 1}).Reproduce(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -200,7 +200,7 @@ func TestNetOfPublishedFigures(t *testing.T) {
 func TestNetOfExplorations(t *testing.T) {
 	t.Parallel()
 	says := map[string][]string{}
-	for _, spec := range soak.Few(catalog.All()) {
+	for _, spec := range soak.Few(catalog.Table{}.Rows()) {
 		config := spec.Explicit(nodes.Config{N: 2})
 		x, err := explore.Run(explore.Options{Spec: spec, Config: config, Entries: 2, States: 20_000,
 			Reordering: (spec.SafeIn(config)|spec.LiveIn(config))&nodes.FIFO == 0})

@@ -28,6 +28,7 @@ import (
 type Reproduced struct {
 	row.Claim
 	Spec      *row.Row
+	known     catalog.Table // of what runs beside it
 	Config    nodes.Config
 	Load      workload.Load
 	Published row.Range
@@ -46,7 +47,7 @@ func (e *Experiment) Reproduce(ctx context.Context) (figures []*Reproduced, list
 	for _, spec := range e.Rows {
 		for _, claim := range spec.Published {
 			for _, config := range claim.Configs() {
-				all = append(all, &Reproduced{Claim: claim, Spec: spec, Config: config})
+				all = append(all, &Reproduced{Claim: claim, Spec: spec, known: e.Known, Config: config})
 			}
 		}
 	}
@@ -96,7 +97,7 @@ func (r *Reproduced) reproduceEntries(ctx context.Context, seed uint64) error {
 		}
 	}
 	var costs settledCosts
-	t, err := tried(ctx, o, spec, eachEvent(func(e history.Event) {
+	t, err := r.tried(ctx, o, spec, eachEvent(func(e history.Event) {
 		if e.Kind == history.Settled {
 			costs = append(costs, float64(e.Value))
 		}
@@ -130,8 +131,9 @@ func (r *Reproduced) reproduceEntries(ctx context.Context, seed uint64) error {
 }
 
 // tried makes the simulated run that options describe, which need not be complete for one that is stored.
-func tried(ctx context.Context, o bench.Options, row *row.Row, folds ...history.Fold) (*bench.Tried, error) {
-	d, err := bench.NewDraft(o, row, true)
+func (r *Reproduced) tried(ctx context.Context, o bench.Options, row *row.Row, folds ...history.Fold) (
+	*bench.Tried, error) {
+	d, err := bench.NewDraft(r.known, o, row, true)
 	if err != nil {
 		return nil, err
 	}
@@ -262,7 +264,7 @@ func (r *Reproduced) detector() row.Instance {
 // detectionRun makes a run in which node 0 crashes, unless at 0.
 func (r *Reproduced) detectionRun(ctx context.Context, lasts time.Duration, seed uint64,
 	crash time.Duration) (d detected, err error) {
-	spec, err := catalog.Find("ricart-agrawala")
+	spec, err := r.known.Find("ricart-agrawala")
 	if err != nil {
 		return d, err
 	}
@@ -273,7 +275,7 @@ func (r *Reproduced) detectionRun(ctx context.Context, lasts time.Duration, seed
 		o.Faults = []chaos.Fault{{Effect: &effect.Kill{Who: effect.Target{List: effect.Group{0}}},
 			Schedule: chaos.Schedule{At: crash}}}
 	}
-	_, err = tried(ctx, o, spec, &d)
+	_, err = r.tried(ctx, o, spec, &d)
 	return d, err
 }
 
@@ -382,7 +384,7 @@ func (r *Reproduced) trial(run int, seed uint64) (bench.Options, error) {
 func (r *Reproduced) simulateElections(ctx context.Context, o bench.Options) (x float64, known bool,
 	err error) {
 	var late [nodes.MaxKinds]uint64 // messages of each kind that the algorithm sends from some time on
-	t, err := tried(ctx, o, r.Spec, eachEvent(func(e history.Event) {
+	t, err := r.tried(ctx, o, r.Spec, eachEvent(func(e history.Event) {
 		if e.Kind == history.Sent && e.Instance == 0 && e.At >= int64(r.Election.From) && e.At < int64(o.Duration) {
 			late[e.Count]++
 		}

@@ -31,7 +31,7 @@ func ratesOf(t *testing.T, trials int) *RateSweep {
 	s.Trials, s.Command, s.Seed = trials, "orchestrator sweep", 3
 	s.Setup.Results, s.Setup.Set = t.TempDir(), "rates"
 	s.Setup.Versions = map[string]string{"turnstile": "v1", "revision": "abc"}
-	spec, err := catalog.Find("central")
+	spec, err := (catalog.Table{}).Find("central")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func ratesOf(t *testing.T, trials int) *RateSweep {
 	o.Config.N, o.Duration, o.Warmup, o.WarmupLimit = 4, 2*time.Second, 200*time.Millisecond, 0
 	o.Latency = chance.Constant(lockDelay)
 	o.Workload = workload.Workload{Load: workload.Open, Rate: 1, Hold: chance.Constant(lockHold)}
-	j, err := bench.Resolve(o, spec, true)
+	j, err := bench.Resolve(catalog.Table{}, o, spec, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/bench"
 	"turnstile/bench/option"
 	"turnstile/bench/runs"
@@ -284,7 +285,7 @@ func (l *ServiceLine) Job(of *ServiceSubject, seed uint64) (*bench.Job, error) {
 	o.Config, o.Servers, o.Faults, o.Proxies = of.Config, of.Servers, l.Faults, l.Proxies
 	o.Seed, o.Duration = seed, l.Duration
 	studyOf(of.Spec).line(l, &o)
-	return bench.Resolve(o, of.Spec, false)
+	return bench.Resolve(catalog.Table{}, o, of.Spec, false)
 }
 
 // entries sets the options of a run about a lock: clients request again at once, or after the line's pause.

@@ -45,7 +45,7 @@ func TestShrinkFindsTheFaultThatMatters(t *testing.T) {
 // job returns the job of a simulated run.
 func job(t *testing.T, spec *row.Row, o bench.Options) *bench.Job {
 	t.Helper()
-	j, err := bench.Resolve(o, spec, true)
+	j, err := bench.Resolve(catalog.Table{}, o, spec, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func repeats(t *testing.T, s *shrunk, o bench.Options) {
 	if err != nil {
 		t.Fatalf("%v:\n%s", err, text)
 	}
-	spec, err := catalog.Find(o.Algorithm)
+	spec, err := (catalog.Table{}).Find(o.Algorithm)
 	if err != nil {
 		t.Fatal(err)
 	}

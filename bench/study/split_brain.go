@@ -144,6 +144,9 @@ func (c *SplitBrain) options(x *partition) bench.Options {
 	return o
 }
 
+// Count returns how many runs Run makes, those that are made again left aside.
+func (c *SplitBrain) Count() int { return len(c.cases()) }
+
 // Takes returns about how long Run takes at least: real runs are made one after the other, and simulated ones
 // take no time.
 func (c *SplitBrain) Takes() (sum time.Duration) {
@@ -171,7 +174,7 @@ func (c *SplitBrain) Run(ctx context.Context) ([]*Result, error) {
 func (c *SplitBrain) caseOf(x *partition) *Case {
 	o := c.options(x)
 	x.left = o.Duration - x.begins - x.lasts
-	j, err := bench.Resolve(o, x.spec, !c.Real)
+	j, err := bench.Resolve(c.Known, o, x.spec, !c.Real)
 	return &Case{Job: j, Err: err, Stored: true, Expect: x.expected, Again: func(r *Result) *Case {
 		if c.tooLittle(x, r) {
 			return c.caseOf(x)

@@ -276,7 +276,7 @@ func (s *Sweep) reopen(ctx context.Context, cell int,
 		if folder == nil {
 			continue // it was not made
 		}
-		run, err := runs.Reopen(ctx, folder)
+		run, err := runs.Reopen(ctx, s.Known, folder)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

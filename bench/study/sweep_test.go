@@ -25,14 +25,14 @@ func sweepOf(t *testing.T, trials int, algorithms ...string) *Sweep {
 	s.Setup.Versions = map[string]string{"turnstile": "v1", "revision": "abc"}
 	for _, name := range algorithms {
 		for _, n := range []int{3, 4} {
-			spec, err := catalog.Find(name)
+			spec, err := (catalog.Table{}).Find(name)
 			if err != nil {
 				t.Fatal(err)
 			}
 			o := option.Defaults()
 			o.Config.N, o.Duration, o.Warmup, o.Entries = n, 0, 0, 50
 			o.Latency = chance.Constant(time.Millisecond)
-			j, err := bench.Resolve(o, spec, true)
+			j, err := bench.Resolve(catalog.Table{}, o, spec, true)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/bench"
 	"turnstile/bench/benchtest"
 	"turnstile/bench/cluster"
@@ -43,7 +44,7 @@ func takeApart(t *testing.T, o bench.Options) *takenApart {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := bench.Resolve(o, spec, false)
+	j, err := bench.Resolve(catalog.Table{}, o, spec, false)
 	if err != nil {
 		t.Fatal(err)
 	}

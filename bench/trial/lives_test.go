@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/benchtest"
@@ -667,7 +668,7 @@ func played(t *testing.T, count int) (tr *Trial, started func(int) *playedNode) 
 	}
 	o := option.Defaults()
 	o.Config.N = count
-	j, err := bench.Resolve(o, spec, false)
+	j, err := bench.Resolve(catalog.Table{}, o, spec, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/bench"
 	"turnstile/bench/option"
 	"turnstile/nodes"
@@ -158,7 +159,7 @@ func TestStallsOfServicesAreAwaited(t *testing.T) {
 	}
 	o := option.Defaults()
 	o.Config, o.Duration = c, time.Second
-	j, err := bench.Resolve(o, spec, false)
+	j, err := bench.Resolve(catalog.Table{}, o, spec, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,13 +14,13 @@ type Share float64
 func (s *Share) UnmarshalText(text []byte) error {
 	number, percent := strings.CutSuffix(strings.TrimSpace(string(text)), "%")
 	x, err := strconv.ParseFloat(number, 64)
-	if percent && err == nil { // a hundredth of what is written, exactly
+	if percent && err == nil { // exactly a hundredth of the number in the text
 		digits, exponent, _ := strings.Cut(strings.ToLower(number), "e")
 		power, _ := strconv.Atoi(exponent)
 		x, err = strconv.ParseFloat(fmt.Sprintf("%se%d", digits, power-2), 64)
 	}
 	if err != nil || !(x >= 0 && x <= 1) { // nor is it a NaN
-		return fmt.Errorf("%q is no share: write one from 0%% to 100%%, as in 2%% or 0.02", text)
+		return fmt.Errorf("%q is not a share: write one from 0%% to 100%%, as in 2%% or 0.02", text)
 	}
 	*s = Share(x)
 	return nil
@@ -46,16 +46,16 @@ func (s Share) String() string {
 // MarshalText writes the share as UnmarshalText reads it.
 func (s Share) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Losses says which messages of a link are lost: each with the same chance or, as links of E. N. Gilbert
-// ("Capacity of a burst-noise channel", Bell System Technical Journal 39, 1960), none while the link is good
-// and all while it is bad.
+// Losses says which messages of a link are lost: each with probability Rate or, in the burst model of E. N.
+// Gilbert ("Capacity of a burst-noise channel", Bell System Technical Journal 39, 1960), all while the link
+// is bad and none while it is good.
 type Losses struct {
-	Rate     Share // if the two others are zero
-	Worsens  Share // the chance, with each message, that a good link becomes bad
-	Recovers Share // that a bad one becomes good
+	Rate     Share // if the two others are 0
+	Worsens  Share // the probability, with each message, that a good link becomes bad
+	Recovers Share // the probability, with each message, that a bad link becomes good
 }
 
-// lossForms lists what losses may be.
+// lossForms describes the texts that losses are read from.
 const lossForms = "2% (each message by chance) or burst:1%,20% (with each message a good link becomes bad " +
 	"with a chance of 1%, and a bad one, which loses all, becomes good with a chance of 20%)"
 
@@ -76,7 +76,7 @@ func (l *Losses) UnmarshalText(text []byte) error {
 	}
 	switch {
 	case wrong:
-		return fmt.Errorf("%q says no losses: write %s", text, lossForms)
+		return fmt.Errorf("%q are not losses: write %s", text, lossForms)
 	case burst && (of.Worsens < leastChange || of.Recovers < leastChange || of.Worsens+of.Recovers > 1):
 		return fmt.Errorf("%q: each of the two chances is %v at least, and both together are 100%% at most",
 			text, Share(leastChange))
@@ -88,7 +88,7 @@ func (l *Losses) UnmarshalText(text []byte) error {
 // IsZero reports whether nothing is lost.
 func (l Losses) IsZero() bool { return l.Rate == 0 && l.Worsens == 0 }
 
-// String writes the losses as ParseLosses reads them.
+// String writes the losses as UnmarshalText reads them.
 func (l Losses) String() string {
 	if l.Worsens > 0 {
 		return fmt.Sprintf("burst:%v,%v", l.Worsens, l.Recovers)
@@ -96,10 +96,10 @@ func (l Losses) String() string {
 	return l.Rate.String()
 }
 
-// MarshalText writes the losses as ParseLosses reads them.
+// MarshalText writes the losses as UnmarshalText reads them.
 func (l Losses) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// Bytes is how many bytes pass in a second.
+// Bytes is a bandwidth in bytes per second.
 type Bytes int64
 
 var byteUnits = []struct {
@@ -107,7 +107,7 @@ var byteUnits = []struct {
 	bytes int64
 }{{"GB", 1e9}, {"MB", 1e6}, {"KB", 1e3}, {"B", 1}}
 
-// UnmarshalText reads a bandwidth: 500B, 100KB or 1MB, in a second.
+// UnmarshalText reads a bandwidth per second: 500B, 100KB or 1MB.
 func (b *Bytes) UnmarshalText(text []byte) error {
 	word := strings.TrimSuffix(strings.ToUpper(string(text)), "/S")
 	for _, u := range byteUnits {
@@ -122,7 +122,7 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 		}
 		break
 	}
-	return fmt.Errorf("%q is no bandwidth: write the bytes that pass in a second, "+
+	return fmt.Errorf("%q is not a bandwidth: write the bytes that pass in a second, "+
 		"as in 500B, 100KB or 1MB", text)
 }
 

@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes"
 )
 
-// Bandwidth has so many bytes pass each link in a second.
+// Bandwidth limits the bytes that pass each link in a second.
 type Bandwidth struct {
 	plain
 	Rate Bytes `yaml:"bandwidth"`
@@ -30,16 +30,16 @@ func (b *Bandwidth) Start(*Place) Link {
 	}
 }
 
-// queues are what waits for bandwidth.
+// queues keeps until when each link is busy with packets that wait for bandwidth.
 type queues struct {
 	rate Bytes
-	busy map[[2]nodes.ID]int64 // until when each link is, or one direction of a connection
+	busy map[[2]nodes.ID]int64 // until when a link, or one direction of a connection, is busy
 	last int64                 // when the latest packet came
 }
 
 func newQueues(rate Bytes) *queues { return &queues{rate: rate, busy: map[[2]nodes.ID]int64{}} }
 
-// renew forgets what is busy if another run has begun.
+// renew clears the queues if time has gone back, since another run has begun.
 func (q *queues) renew(at int64) {
 	if at < q.last {
 		clear(q.busy)
@@ -47,8 +47,7 @@ func (q *queues) renew(at int64) {
 	q.last = at
 }
 
-// pass returns when a packet has passed that comes at a time, since others pass before it, and since it takes
-// its own time.
+// pass returns when a packet that comes at a time has passed: after earlier packets, and its own bytes.
 func (q *queues) pass(link [2]nodes.ID, at int64, bytes int) int64 {
 	q.busy[link] = max(q.busy[link], at) + int64(bytes)*int64(time.Second)/int64(q.rate)
 	return q.busy[link]

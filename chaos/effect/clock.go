@@ -10,11 +10,11 @@ import (
 	"turnstile/nodes/port"
 )
 
-// Clock has clocks jump ahead, or run at another rate. Those of servers jump alone.
+// Clock makes clocks jump, or run at another rate. Clocks of servers can only jump.
 type Clock struct {
 	Who  Target        `yaml:"clock"`
-	By   time.Duration `yaml:"by"`   // how far it jumps
-	Rate float64       `yaml:"rate"` // at which it runs; 0: 1
+	By   time.Duration `yaml:"by"`   // how far it jumps; negative: back
+	Rate float64       `yaml:"rate"` // at which it runs; 0: unchanged
 }
 
 var clockOfNodes = Kind{Key: "clock", Layer: ofClocks,
@@ -42,7 +42,8 @@ func (c *Clock) Idle() bool                         { return c.By == 0 && c.Rate
 func (c *Clock) Leaves(time.Duration) time.Duration { return max(0, -c.By) }
 func (c *Clock) ForGood() bool                      { return c.Rate == 0 }
 
-// randomClock hits one client, so that it is known who it is: one clock has one rate at a time.
+// randomClock draws a fault of the clock of one random client. Resolve names it, and can refuse another fault
+// of that clock: a clock has one rate at a time.
 func randomClock(d *Draw) Effect {
 	c := Clock{Who: Target{Word: "random", Many: 1}}
 	if c.Rate = float64(1+d.Below(40)) / 20; d.Below(2) == 0 {
@@ -81,7 +82,7 @@ func (c *Clock) Check(lasts time.Duration, _ bool) (string, error) {
 	return checkBy(c.By)
 }
 
-// checkBy says what is wrong with how far something jumps.
+// checkBy returns an error if a jump is longer than a day, and its key.
 func checkBy(by time.Duration) (string, error) {
 	if by > 24*time.Hour || by < -24*time.Hour {
 		return "by", fmt.Errorf("a jump of %v: a clock jumps by 24h at most", by)

@@ -8,10 +8,10 @@ import (
 	"turnstile/nodes/port"
 )
 
-// reconnecting is how long nodes and brokers may take to find each other again, on a slow machine.
+// reconnecting is how long nodes and brokers may take to reconnect, on a slow machine.
 const reconnecting = 10 * time.Second
 
-// connections returns the connections of nodes to their brokers, whose numbers are not looked at.
+// connections returns the connections of nodes to their brokers. The numbers of the brokers are left 0.
 func (w *Wires) connections() (all []port.Link) {
 	for _, id := range w.Nodes {
 		all = append(all, port.Link{A: port.NodeOf(id), B: port.Member{Role: port.Broker}})
@@ -19,15 +19,15 @@ func (w *Wires) connections() (all []port.Link) {
 	return all
 }
 
-// on reports of a node whether a fault of connections hits its own.
-func (at *Place) on(who *Target) func(nodes.ID) bool {
-	if who.ByRun() {
+// on returns a function that reports whether a fault of connections hits that of a node.
+func (at *Place) on(target *Target) func(nodes.ID) bool {
+	if target.ByRun() {
 		return func(id nodes.ID) bool { return id == at.Victim() }
 	}
-	return func(id nodes.ID) bool { return slices.Contains(who.List, id) }
+	return func(id nodes.ID) bool { return slices.Contains(target.List, id) }
 }
 
-// brokerOf returns the number of the broker of its network that a node would be at.
+// brokerOf returns the broker that a node would connect to in a real run.
 func (at *Place) brokerOf(id nodes.ID) nodes.ID {
 	if at.Second {
 		return 0
@@ -35,12 +35,12 @@ func (at *Place) brokerOf(id nodes.ID) nodes.ID {
 	return id % nodes.ID(at.Brokers)
 }
 
-// at reports of a node whether it would be at one of some brokers.
-func (at *Place) at(brokers Group) func(nodes.ID) bool {
+// connected returns a function that reports whether a node would connect to one of some brokers.
+func (at *Place) connected(brokers Group) func(nodes.ID) bool {
 	return func(id nodes.ID) bool { return slices.Contains(brokers, at.brokerOf(id)) }
 }
 
-// cutOff loses what passes the connection of a node that is hit.
+// cutOff drops all packets from and to nodes that are hit.
 func cutOff(hit func(nodes.ID) bool) Link {
 	return func(p *nodes.Packet, fate nodes.Fate, begun int) (nodes.Fate, bool) {
 		if hit(p.From) || hit(p.To) {
@@ -50,7 +50,7 @@ func cutOff(hit func(nodes.ID) bool) Link {
 	}
 }
 
-// holdBack holds back what passes the connection of a node that is hit, until the fault is healed.
+// holdBack delays all packets from and to nodes that are hit until the fault is healed.
 func (at *Place) holdBack(hit func(nodes.ID) bool) Link {
 	return func(p *nodes.Packet, fate nodes.Fate, begun int) (nodes.Fate, bool) {
 		if hit(p.From) || hit(p.To) {

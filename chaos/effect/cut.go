@@ -15,37 +15,37 @@ import (
 // in no group reach all. Its zero value cuts nothing.
 type Cut struct {
 	groups []Group
-	hosts  []Group // in place of the group of that number; nil: the cut names no hosts
+	hosts  []Group // by group: the hosts with its nodes; nil: the cut names no hosts
 	oneWay bool    // only messages from the first group to the second are lost
 	ring   Group
 	reach  int // in a ring: how many nodes each reaches on either side
-	side   int // of a square of nodes, each of which reaches its row and its column; 0: none
-	// for groups that are not known yet: bridge, ring or a target, which is cut off from all others
+	side   int // of a square of nodes, where each reaches its row and its column; 0: no square
+	// Word is for groups that are not resolved yet: bridge, ring, or a target to cut off from all others.
 	Word string
 	Of   Target // that target
 	// members are the sides of a cut between brokers, between servers, or between the clients Of and servers;
-	// empty: the cut is one of links
+	// empty: a cut between nodes.
 	members []Target
-	group   map[nodes.ID]int
+	group   map[nodes.ID]int // the index of each node's group, or its place in the ring
 }
 
-// Words for cuts that are no targets.
+// Words for cuts other than targets.
 const (
 	BridgeCut = "bridge"
 	RingCut   = "ring"
 	GridCut   = "grid"
 )
 
-// cutForms lists what ParseCut takes, for its errors.
+// cutForms describes the texts that ParseCut reads, for its errors.
 const cutForms = "0-1/2-4 (nodes 0 and 1 from 2 to 4), 0/1/2 (each from the others), " +
-	"0,3/1-2, 0>1-2 (what 0 sends to 1 and 2, and not what they send), host 0/host 1-3, bridge, ring, grid, " +
-	"or who is cut off from all others, as in minority or holder; of a service holder/servers, " +
-	"server 0/server 1-2; of brokers broker 0/broker 1-2"
+	"0,3/1-2, 0>1-2 (only messages from 0 to 1 and 2), host 0/host 1-3, bridge, ring, grid, " +
+	"or nodes to cut off from all others, as in minority or holder; for a service holder/servers, " +
+	"server 0/server 1-2; for brokers broker 0/broker 1-2"
 
 // ParseCut reads a cut: groups of nodes or hosts with / between them, or two with >, or a word.
 func ParseCut(text string) (Cut, error) {
 	fail := func(why string) (Cut, error) {
-		return Cut{}, fmt.Errorf("%q is no cut%s: write %s", text, why, cutForms)
+		return Cut{}, fmt.Errorf("%q is not a cut%s: write %s", text, why, cutForms)
 	}
 	sides := strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == '>' })
 	if slices.ContainsFunc(sides, namesMembers) {
@@ -133,8 +133,8 @@ func CutInto(oneWay bool, groups ...Group) Cut {
 	return c
 }
 
-// RingOf returns the cut in which every node of a ring reaches a majority of them, those next to it, and no
-// two the same.
+// RingOf returns the cut in which every node of a ring reaches its nearest neighbors. With itself they are a
+// majority, and each node has another one.
 func RingOf(ring Group) Cut {
 	c := Cut{ring: ring, reach: (len(ring)/2 + 1) / 2, group: map[nodes.ID]int{}}
 	for i, id := range ring {
@@ -153,7 +153,7 @@ func GridOf(n int) (Cut, bool) {
 	return Cut{side: side}, side > 1 && side*side == n
 }
 
-// Sides returns the groups between which no message passes, either way; nil if the cut is none of that form.
+// Sides returns the groups that are cut off from each other both ways; nil: the cut is one way, or no groups.
 func (c Cut) Sides() []Group {
 	if c.oneWay {
 		return nil
@@ -161,7 +161,7 @@ func (c Cut) Sides() []Group {
 	return c.groups
 }
 
-// Links reports whether the cut names the nodes between which messages are lost: it is no word, and no ring.
+// Links reports whether the cut lists groups of nodes: it is no word, ring or grid.
 func (c Cut) Links() bool { return len(c.groups) > 0 }
 
 // Named returns the nodes that a cut of groups names.
@@ -172,7 +172,7 @@ func (c Cut) Named() (all Group) {
 	return all
 }
 
-// Exchanged returns a cut of groups in which two nodes stand in each other's place.
+// Exchanged returns a cut of groups with two nodes swapped.
 func (c Cut) Exchanged(a, b nodes.ID) Cut {
 	var groups []Group
 	for _, g := range c.groups {
@@ -197,8 +197,7 @@ func (c Cut) IsZero() bool {
 	return len(c.groups) == 0 && len(c.ring) == 0 && c.side == 0 && c.Word == "" && len(c.members) == 0
 }
 
-// Separates reports whether messages from one node to another are lost. It must be known who is in which
-// group.
+// Separates reports whether messages from one node to another are lost. The groups must be resolved.
 func (c *Cut) Separates(from, to nodes.ID) bool {
 	if side := nodes.ID(c.side); side > 0 {
 		return c.Names(from) && c.Names(to) && from/side != to/side && from%side != to%side
@@ -212,14 +211,14 @@ func (c *Cut) Separates(from, to nodes.ID) bool {
 	return in && too && a != b && (!c.oneWay || a == 0)
 }
 
-// Parts reports whether no message passes between two nodes, neither way, if the cut hit a victim that came
-// out in the run, or None.
+// Parts reports whether no message passes between two nodes either way, given the victim that the run
+// determined, or None.
 func (c *Cut) Parts(a, b, victim nodes.ID) bool {
 	return c.Blocks(a, b, victim) && c.Blocks(b, a, victim)
 }
 
-// Part returns in which part a node is, if the cut hit such a victim: Parts says the same of all nodes of a
-// part, and that they reach each other.
+// Part returns a number for the part of a node, given the victim as in Parts: nodes with one number reach
+// each other, and Parts treats them alike.
 func (c *Cut) Part(id, victim nodes.ID) int {
 	group, in := c.group[id]
 	switch {
@@ -235,7 +234,7 @@ func (c *Cut) Part(id, victim nodes.ID) int {
 	return 0
 }
 
-// Blocks reports whether messages from one node to another are lost, if the cut hit such a victim.
+// Blocks reports whether messages from one node to another are lost, given the victim as in Parts.
 func (c *Cut) Blocks(from, to, victim nodes.ID) bool {
 	if c.Of.ByRun() {
 		return from != to && (from == victim || to == victim)
@@ -263,7 +262,7 @@ func (c *Cut) Names(id nodes.ID) bool {
 	return in
 }
 
-// Check says what is wrong with the cut of so many nodes, servers included, if anything is.
+// Check returns an error if the cut names nodes that a run with total nodes, servers included, does not have.
 func (c *Cut) Check(total int) error {
 	if c.side*c.side > total {
 		return fmt.Errorf("a grid of %d by %d takes %d nodes, and there are %d", c.side, c.side, c.side*c.side,
@@ -277,7 +276,7 @@ func (c *Cut) Check(total int) error {
 	return nil
 }
 
-// Short writes the cut for people: of many nodes the first few.
+// Short writes the cut for people: only the first few of many nodes.
 func (c Cut) Short() string {
 	if len(c.ring) > mostNamed {
 		return fmt.Sprintf("%s:%v,... (%d nodes)", RingCut, c.ring[:mostNamed/2], len(c.ring))
@@ -323,7 +322,7 @@ func (c Cut) write(group func(Group) string) string {
 // MarshalText writes the cut as ParseCut reads it.
 func (c Cut) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalText is ParseCut in place. Nothing cuts nothing.
+// UnmarshalText is ParseCut in place. Empty text is the zero Cut.
 func (c *Cut) UnmarshalText(text []byte) (err error) {
 	if len(text) == 0 {
 		*c = Cut{}
@@ -333,23 +332,23 @@ func (c *Cut) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// namesMembers reports whether a side of a cut is one of brokers or servers.
+// namesMembers reports whether a side of a cut names brokers or servers.
 func namesMembers(side string) bool {
 	words := strings.Fields(side)
 	return len(words) > 0 && slices.Contains([]string{port.Broker.String(), port.Server.String(), AllServers},
 		words[0])
 }
 
-// memberCutForms lists what parseMemberCut takes, for its errors.
+// memberCutForms describes the texts that parseMemberCut reads, for its errors.
 const memberCutForms = "holder/servers, 0-2/server 1, 3/server leader (clients from servers), " +
 	"server 0/server 1-2, server leader/servers, server of holder/servers (a server from others), " +
 	"broker 0/broker 1-2 (the routes between brokers)"
 
-// parseMemberCut reads a cut of servers or brokers: two sides with / between them, or more if none is of
+// parseMemberCut reads a cut of servers or brokers: two sides with / between them, or more if no side names
 // clients.
 func parseMemberCut(text string) (c Cut, err error) {
 	fail := func(why string) (Cut, error) {
-		return Cut{}, fmt.Errorf("%q is no cut of servers or brokers%s: write %s", text, why, memberCutForms)
+		return Cut{}, fmt.Errorf("%q is not a cut of servers or brokers%s: write %s", text, why, memberCutForms)
 	}
 	if strings.Contains(text, ">") {
 		return fail(", since connections are cut both ways")
@@ -399,7 +398,7 @@ func (c *Cut) checkMembers(parts int, fail func(why string) (Cut, error)) (err e
 	case clients && len(c.members) != 1:
 		_, err = fail(", since it has clients on one side and servers on more")
 	case clients && c.members[0].Word == ServerOfHolder && c.Of.Word != "holder":
-		_, err = fail(", since others are cut off from the server of the holder: name it by its number")
+		_, err = fail(", since only the holder can be cut off from its server: name the server by its number")
 	case !clients && words && (len(c.members) > 2 || c.members[0].Word == c.members[1].Word):
 		_, err = fail("")
 	}

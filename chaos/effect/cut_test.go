@@ -38,22 +38,22 @@ func TestCutsSeparateGroups(t *testing.T) {
 
 func TestParseCutSaysWhatIsRight(t *testing.T) {
 	for text, want := range map[string]string{
-		"":         "is no cut: write 0-1/2-4",
+		"":         "is not a cut: write 0-1/2-4",
 		"0-4":      "one group",
-		"hodler":   "is no cut",
+		"hodler":   "is not a cut",
 		"ring:0,0": "lists each node once",
 		"grid:1":   "has a side of 2 to 1000",
 		"0/0":      "node 0 is in it twice",
 		"0-2/2-4":  "node 2 is in it twice",
 		"0>1>2":    "from one group to one other",
-		"a/b":      "is no cut: write 0-1/2-4",
-		"2-1/0":    "is no cut",
-		"0//1":     "is no cut",
-		"-1/2":     "is no cut",
+		"a/b":      "is not a cut: write 0-1/2-4",
+		"2-1/0":    "is not a cut",
+		"0//1":     "is not a cut",
+		"-1/2":     "is not a cut",
 
 		"host 0/host 0-1": "host 0 is in it twice",
-		"host 0/host a":   "is no cut",
-		"host 0/":         "is no cut",
+		"host 0/host a":   "is not a cut",
+		"host 0/":         "is not a cut",
 	} {
 		if _, err := ParseCut(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

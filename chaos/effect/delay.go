@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes"
 )
 
-// Delay has messages arrive later, in order.
+// Delay makes messages arrive later, in order.
 type Delay struct {
 	plain
 	Later chance.Distribution `yaml:"delay"`

@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes/port"
 )
 
-// DropAnswer has one answer of servers to each of some clients be lost: the nth, by the filter of its fault.
+// DropAnswer drops one answer of the servers to each of some clients: the nth, by the filter of its fault.
 type DropAnswer struct {
 	plain
 	Who   Target `yaml:"drop-answer"`

@@ -5,7 +5,7 @@ import (
 	"turnstile/nodes"
 )
 
-// Duplicate has a share of messages arrive twice.
+// Duplicate makes a share of messages arrive twice.
 type Duplicate struct {
 	plain
 	Of Share `yaml:"duplicate"`

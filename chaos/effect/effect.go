@@ -15,21 +15,21 @@ import (
 
 // An Effect is what goes wrong. It is a pointer to a struct.
 type Effect interface {
-	// Idle reports whether its rate is zero, so that it breaks nothing.
+	// Idle reports whether its rate is zero: it has no effect.
 	Idle() bool
-	// Leaves returns for how long what it has done may last once it is healed, given how long it lasted; 0: to
-	// the end. It is chance.Longest if that is not bounded.
+	// Leaves returns how long it may still have consequences after its heal, given how long it lasted (0: to
+	// the end of the run). chance.Longest means unbounded.
 	Leaves(lasts time.Duration) time.Duration
-	// ForGood reports whether it is not healed if the plan does not say how long it lasts.
+	// ForGood reports whether it is never healed if the plan has no for.
 	ForGood() bool
-	// Check returns what is wrong with a value of its keys, and the key. The fault lasts so long, 0: to the
-	// end, and may wait for a moment.
+	// Check returns an error about a value of its keys, and that key. lasts is how long the fault lasts, 0 to
+	// the end; waits is whether it waits for a moment.
 	Check(lasts time.Duration, waits bool) (key string, wrong error)
-	more() []string  // what its other keys say, for people
-	role() port.Role // of the members that it is for
+	more() []string  // describes the values of its other keys
+	role() port.Role // of the members that it hits
 }
 
-// plain is what most effects have in common.
+// plain has the defaults of most effects.
 type plain struct{}
 
 func (plain) Idle() bool                                { return false }
@@ -41,31 +41,31 @@ func (plain) role() port.Role                           { return port.Node }
 
 // A Kind is one kind of fault: an effect on members of a role.
 type Kind struct {
-	Key     string // that says it
+	Key     string // in plans
 	Role    port.Role
 	Layer   string // one of the constants
-	Says    string // what happens
+	Says    string // describes it
 	Example string // of a fault, as in a plan
 	Breaks  nodes.Assumption
-	Filters []string // which keys of the messages or the network that it is for it takes
-	Without []string // which keys of its effect it does not take
-	Flag    string   // the help of the flag of its key; empty: another kind of that key has it
-	More    []Key    // that say more of it
+	Filters []string // the keys of chaos.Filter that it takes
+	Without []string // the keys of its effect that it does not take
+	Flag    string   // the help of the flag of its key; empty: another kind with that key has it
+	More    []Key    // its further keys
 
-	// What it does while it is in force.
+	// What happens while it is in force.
 	Downs bool // members are down
 	Stops bool // members stand still, all the time
-	Holds bool // processes or connections stand still, which may be for too long
+	Holds bool // processes or connections stand still, perhaps longer than timeouts allow for
 	Sets  bool // clocks are wrong
 	Cuts  bool // nodes are cut off: links, connections or brokers pass nothing on
 
-	// Turns has members stop, or go on, and returns for how long; nil: what it does, it does all the time.
+	// Turns stops members, or lets them go on, and returns when to call it next; nil: they do not alternate.
 	Turns func(e Effect, c Cluster, of []port.Member, stop bool) (time.Duration, error)
 
-	Proxies bool   // it takes proxies for connections or routes
-	Weighs  bool   // it depends on how many bytes messages have
-	StandIn string // which fault of links stands in for it in a simulation
-	Did     string // what it has done once and for good, so that there is nothing to heal
+	Proxies bool   // connections or routes must run through proxies
+	Weighs  bool   // it depends on the size of messages
+	StandIn string // describes the fault of links that stands in for it in a simulation
+	Did     string // what it has done once and for good, if it cannot be healed
 	Zero    Effect // without a value
 }
 
@@ -85,7 +85,7 @@ var Kinds = []*Kind{&cutNodes, &loss, &delay, &duplicate, &reorder, &bandwidth, 
 	&slow, &clockOfNodes, &lag, &throttle, &stall, &reset, &killBrokers, &pauseBrokers, &cutBrokers, &cutHosts,
 	&killServers, &pauseServers, &clockOfServers, &cutServers, &promote, &dropAnswer}
 
-// Name tells the kind from others of its key.
+// Name returns the key, and the role if several kinds share the key.
 func (k *Kind) Name() string {
 	if k.Role == port.Node || k.Flag != "" {
 		return k.Key
@@ -93,19 +93,19 @@ func (k *Kind) Name() string {
 	return k.Key + " of " + k.Role.String() + "s"
 }
 
-// Carried reports whether the cluster of a real run carries it out on connections, brokers, hosts or servers.
+// Carried reports whether a real run carries it out on connections, brokers, hosts or servers.
 func (k *Kind) Carried() bool {
 	return slices.Contains([]string{OfConnections, ofBrokers, ofHosts, OfServers}, k.Layer)
 }
 
-// A Key is a key of plans, and the flag that says the same.
+// A Key is a further key of plans, with its flag.
 type Key struct {
 	Name string
 	Says string // the help of its flag
-	Flag string // its name, if it is not the key's
-	// Value is what its help calls the value, if that is not the name of its type.
+	Flag string // the name of the flag; empty: Name
+	// Value names the value in the help; empty: by its type.
 	Value string
-	// Why a zero, which means the same as no key, is refused in a plan and by the flag; empty: it is not.
+	// NoZero and NoZeroFlag end the error that refuses a zero, in a plan and by the flag; empty: it is allowed.
 	NoZero, NoZeroFlag string
 }
 
@@ -117,7 +117,7 @@ func (k *Key) FlagName() string {
 	return k.Name
 }
 
-// Takes lists the keys that a fault takes beside its own, and beside those that say when.
+// Takes lists the keys that a fault takes beside its own and the keys of its schedule.
 func (k *Kind) Takes() []string {
 	var own []string
 	Each(reflect.ValueOf(k.Zero).Elem(), func(key string, _ reflect.Value) {
@@ -128,8 +128,7 @@ func (k *Kind) Takes() []string {
 	return append(own, k.Filters...)
 }
 
-// Each calls do with the fields of a struct that are keys of plans, in order, those of its embedded structs
-// included.
+// Each calls do with the fields of a struct that are keys of plans, in order, including embedded structs.
 func Each(of reflect.Value, do func(key string, field reflect.Value)) {
 	for i := range of.NumField() {
 		field := of.Type().Field(i)
@@ -152,8 +151,8 @@ var kindsOf = func() map[reflect.Type][]*Kind {
 	return of
 }()
 
-// KindOf returns the kind of an effect. If the effect names members that it cannot hit, it is the first
-// kind of its key.
+// KindOf returns the kind of an effect. If the effect names members that it cannot hit, it returns the first
+// kind with its key.
 func KindOf(e Effect) *Kind {
 	all := kindsOf[reflect.TypeOf(e)]
 	for _, k := range all {
@@ -199,8 +198,8 @@ func valueOf(e Effect) (value any) {
 	return value
 }
 
-// TargetOf says which nodes an effect hits, or by which of them it comes out what it hits; nil: it hits
-// links, brokers or servers that it names itself.
+// TargetOf returns the nodes that an effect hits, or that determine which server it hits; nil: it hits links,
+// brokers or servers that it names itself.
 func TargetOf(e Effect) *Target {
 	switch of := valueOf(e).(type) {
 	case *Target:
@@ -208,7 +207,7 @@ func TargetOf(e Effect) *Target {
 			return of
 		}
 	case *Cut:
-		if RoleOf(e) != port.Host && !of.Of.IsZero() { // who is cut off, until the groups are named
+		if RoleOf(e) != port.Host && !of.Of.IsZero() { // the nodes to cut off, until the groups are resolved
 			return &of.Of
 		}
 	}
@@ -218,7 +217,7 @@ func TargetOf(e Effect) *Target {
 	return nil
 }
 
-// CutOf returns the cut of an effect that cuts links, and nil of others.
+// CutOf returns the cut of an effect that cuts links, else nil.
 func CutOf(e Effect) *Cut {
 	if p, is := e.(*Partition); is && p.role() == port.Node {
 		return &p.Cut
@@ -226,8 +225,8 @@ func CutOf(e Effect) *Cut {
 	return nil
 }
 
-// Separated returns the cut between nodes that kernels of hosts make. hosts is how many hosts there are,
-// and on returns the nodes on a host. Nil: kernels do not carry out the effect.
+// Separated returns the cut between nodes that kernels of hosts carry out; nil: they do not. hosts is how
+// many hosts there are, and on returns the nodes on a host.
 func Separated(e Effect, hosts int, on func(host int) Group) *Cut {
 	if p, is := e.(*Partition); is && p.Kernel {
 		return new(p.cutOfHosts(hosts, on))
@@ -246,7 +245,7 @@ func OfClients(e Effect) bool {
 	return false
 }
 
-// ByChance reports whether chance decides which of the messages that the effect is for it hits.
+// ByChance reports whether the effect hits a random part of the messages.
 func ByChance(e Effect) bool {
 	switch e := e.(type) {
 	case *Loss:
@@ -257,8 +256,8 @@ func ByChance(e Effect) bool {
 	return false
 }
 
-// Surely returns an effect that hits a message with at least this chance, if it has a rate. In place of a
-// bandwidth it returns a delay. It reports whether the effect is a loss or a duplication.
+// Surely returns the effect with a rate of at least share, if it has one, and a delay instead of a bandwidth.
+// It reports whether the effect is a loss or a duplication.
 func Surely(e Effect, share Share, later func() chance.Distribution) (Effect, bool) {
 	switch e := e.(type) {
 	case *Loss:
@@ -275,8 +274,7 @@ func Surely(e Effect, share Share, later func() chance.Distribution) (Effect, bo
 	return e, false
 }
 
-// MidInput returns after how much of what a node saves and sends because of one input it is killed; 0:
-// between two inputs.
+// MidInput returns after how many saves and sends of one input a node is killed; 0: between two inputs.
 func MidInput(e Effect) int {
 	if k, is := e.(*Kill); is {
 		return k.MidInput
@@ -284,7 +282,7 @@ func MidInput(e Effect) int {
 	return 0
 }
 
-// Forgets reports whether who comes up again has forgotten what it saved.
+// Forgets reports whether restarted nodes have forgotten what they saved.
 func Forgets(e Effect) bool {
 	k, is := e.(*Kill)
 	return is && k.Forget
@@ -298,7 +296,7 @@ func Remembering(e Effect) Effect {
 	return e
 }
 
-// RateOf returns the rate at which an effect has clocks of nodes run; 0: it changes none.
+// RateOf returns the rate of clocks under an effect; 0: unchanged.
 func RateOf(e Effect) float64 {
 	if c, is := e.(*Clock); is {
 		return c.Rate
@@ -306,8 +304,8 @@ func RateOf(e Effect) float64 {
 	return 0
 }
 
-// MembersIn returns the brokers or servers that an effect names, on each side if it is a cut; nil: it is for
-// none.
+// MembersIn returns the brokers or servers that an effect names, one target for each side of a cut; nil: it
+// names only nodes.
 func MembersIn(e Effect) []Target {
 	switch of := valueOf(e).(type) {
 	case *Target:
@@ -322,7 +320,7 @@ func MembersIn(e Effect) []Target {
 	return nil
 }
 
-// BreaksOf returns the assumptions about the system that an effect breaks: none, if its rate is zero.
+// BreaksOf returns the assumptions about the system that an effect breaks; 0 if its rate is zero.
 func BreaksOf(e Effect) nodes.Assumption {
 	if e.Idle() {
 		return 0
@@ -333,7 +331,7 @@ func BreaksOf(e Effect) nodes.Assumption {
 	return KindOf(e).Breaks
 }
 
-// What says what goes wrong, with further words behind the value of the effect's own key.
+// What describes an effect: its key and value, further words, and its other keys.
 func What(e Effect, further ...string) string {
 	value := valueOf(e)
 	text := fmt.Sprint(reflect.ValueOf(value).Elem())
@@ -354,56 +352,55 @@ func Clone(e Effect) Effect {
 // OnLinks is an effect that shapes packets.
 type OnLinks interface {
 	Effect
-	// Start returns the effect at work in a run.
+	// Start starts the effect in a run.
 	Start(at *Place) Link
 }
 
-// A Link is an effect at work on links: it changes the fate of a packet, from begun on, and reports whether
-// it hits it.
+// A Link changes the fate of a packet, from index begun on, and reports whether it hit the packet.
 type Link func(p *nodes.Packet, fate nodes.Fate, begun int) (nodes.Fate, bool)
 
-// A Place is where an effect works on links.
+// A Place tells an effect on links about the run.
 type Place struct {
 	Dice    chance.Dice
-	Beneath nodes.Shaper    // what links do without it
-	Victim  func() nodes.ID // who it hits as it came out in the run, or nodes.None
-	Until   func() int64    // when it is healed, in the run's nanoseconds
-	Second  bool            // it is on the second network
-	Brokers int             // how many the first network has, or would have
+	Beneath nodes.Shaper    // of the links without faults
+	Victim  func() nodes.ID // the victim that the run determined, or nodes.None
+	Until   func() int64    // when the fault is healed, in nanoseconds of the run
+	Second  bool            // the fault is on the second network
+	Brokers int             // how many the first network has, or would have in a real run
 	HostOf  func(nodes.ID) int
 }
 
 // OnMembers is an effect that strikes members of a cluster.
 type OnMembers interface {
 	Effect
-	// Strike does to a member that is up what goes wrong, and Undo takes it back, whether it is up or not.
+	// Strike carries out the effect on a member that is up. Undo reverts it; the member may be down.
 	Strike(c Cluster, m port.Member) error
 	Undo(c Cluster, m port.Member) error
 }
 
-// A Cluster is what effects strike. Of several faults that stop one member it goes on when all are over, and
-// who is started again has the rate of clocks that others want.
+// A Cluster is the cluster that effects strike. If several faults stop a member, it goes on when all are
+// healed. A restarted member has the clock rate that other faults in force give it.
 type Cluster interface {
 	port.Cluster
-	Rate(m port.Member) float64 // at which faults in force have a clock run
+	Rate(m port.Member) float64 // of its clock, under the faults in force
 }
 
 // OnConnections is an effect that puts a strain on connections.
 type OnConnections interface {
 	Effect
-	// Strain returns the strain. The error is ErrNobodyLeads if it is to be tried again.
+	// Strain returns the strain. On ErrNobodyLeads the driver tries again later.
 	Strain(w *Wires) (port.Strain, error)
 }
 
-// Wires is what an effect on connections must know of a run.
+// Wires tells an effect on connections about the run.
 type Wires struct {
 	Nodes   Group  // that it hits
 	Hosts   int    // how many there are
-	Nth     uint64 // of messages, the one that the fault is for
+	Nth     uint64 // the only message that the fault hits; 0: all
 	Members func(*Target) ([]port.Member, error)
 }
 
-// ErrNobodyLeads says that a fault is for the server that leads, and none does now.
+// ErrNobodyLeads means that a fault of the leading server finds no server that leads.
 var ErrNobodyLeads = errors.New("no server leads")
 
 // roll returns the decision of a purpose about a packet.
@@ -411,7 +408,7 @@ func roll(purpose chance.Purpose, p *nodes.Packet) chance.Roll {
 	return chance.OnLink(purpose, p.From, p.To, p.Kind, p.Number)
 }
 
-// postpone has what came of a packet arrive later.
+// postpone delays the copies of a packet, and reports whether it changed anything.
 func postpone(fate nodes.Fate, begun int, later time.Duration) (nodes.Fate, bool) {
 	for i := range fate[begun:] {
 		fate[begun+i] += later
@@ -419,7 +416,7 @@ func postpone(fate nodes.Fate, begun int, later time.Duration) (nodes.Fate, bool
 	return fate, len(fate) > begun && later > 0
 }
 
-// Find returns the first kind of fault that a key says, or nil.
+// Find returns the first kind of fault with a key, or nil.
 func Find(key string) *Kind {
 	i := slices.IndexFunc(Kinds, func(k *Kind) bool { return k.Key == key })
 	if i < 0 {

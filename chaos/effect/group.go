@@ -12,7 +12,6 @@ import (
 // A Group is a list of nodes.
 type Group []nodes.ID
 
-// errTwice says what no group may do.
 var errTwice = errors.New("a node is named twice")
 
 // ParseGroup reads a group: 3, 0-2 or 0-2,5.
@@ -45,7 +44,8 @@ func ParseGroup(text string) (g Group, err error) {
 	return g, nil
 }
 
-// Check says which node of the group is none of so many, servers included, if one is not.
+// Check returns an error if the group has a node that a run with total nodes, servers included, does not
+// have.
 func (g Group) Check(total int) error {
 	for _, id := range g {
 		if int(id) >= total {
@@ -72,10 +72,10 @@ func (g Group) String() string {
 	return strings.Join(words, ",")
 }
 
-// mostNamed is how many of many nodes are named in texts for people.
+// mostNamed bounds how many nodes texts for people list.
 const mostNamed = 12
 
-// Short writes the group for people: of many nodes the first few.
+// Short writes the group for people: only the first few of many nodes.
 func (g Group) Short() string {
 	if len(g) <= mostNamed || len(g.String()) < 4*mostNamed {
 		return g.String()

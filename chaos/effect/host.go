@@ -9,11 +9,11 @@ import (
 	"turnstile/nodes/port"
 )
 
-// hostWord is what a list of hosts begins with.
+// hostWord begins a list of hosts.
 const hostWord = "host"
 
-// ParseHosts reads a list of hosts, which count from 0: host 1, host 0-2 or host 0,2. It reports whether the
-// text begins as such a list does.
+// ParseHosts reads a list of hosts, which count from 0: host 1, host 0-2 or host 0,2. is tells whether the
+// text begins with host.
 func ParseHosts(text string) (hosts Group, is bool, err error) {
 	text = strings.TrimSpace(text)
 	list, is := strings.CutPrefix(text, hostWord)
@@ -30,7 +30,7 @@ func ParseHosts(text string) (hosts Group, is bool, err error) {
 // hostsText writes a list of hosts as ParseHosts reads it.
 func hostsText(hosts Group) string { return hostWord + " " + hosts.String() }
 
-// OnHosts returns the nodes on some hosts, in order, given those on each.
+// OnHosts returns the nodes on some hosts, in order. on returns the nodes on a host.
 func OnHosts(hosts Group, on func(host int) Group) (all Group) {
 	for _, h := range hosts {
 		all = append(all, on(int(h))...)
@@ -49,8 +49,9 @@ func HostsOf(e Effect) Group {
 	return nil
 }
 
-// Settle puts nodes in place of the hosts that an effect names as its target or in a cut, given the nodes on
-// each host and the cut of some nodes off from all others. What hosts themselves suffer stays as it is.
+// Settle replaces the hosts that an effect names as its target or in a cut by their nodes. on returns the
+// nodes on a host, and apart the cut between some nodes and all others. Effects on hosts themselves stay as
+// they are.
 func Settle(e Effect, on func(host int) Group, apart func(Group) Cut) error {
 	if RoleOf(e) == port.Host {
 		return nil
@@ -76,7 +77,7 @@ func Settle(e Effect, on func(host int) Group, apart func(Group) Cut) error {
 	return nil
 }
 
-// settle puts the nodes on the hosts that it names in their place.
+// settle replaces the hosts of the target by their nodes.
 func (t *Target) settle(on func(host int) Group) {
 	if len(t.Hosts) > 0 {
 		*t = Target{List: OnHosts(t.Hosts, on)}
@@ -91,7 +92,7 @@ func (c Cut) Hosts() (all Group) {
 	return append(all, c.Of.Hosts...)
 }
 
-// Settled returns the cut with the nodes in place of the hosts between which it is, given those on each.
+// Settled returns the cut with its hosts replaced by their nodes. on returns the nodes on a host.
 func (c Cut) Settled(on func(host int) Group) (Cut, error) {
 	if c.hosts == nil {
 		return c, nil

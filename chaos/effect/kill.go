@@ -9,12 +9,12 @@ import (
 	"turnstile/nodes/port"
 )
 
-// Kill has processes killed and, after the time that it lasts, restarted.
+// Kill kills processes, and restarts them when it is healed.
 type Kill struct {
 	plain
 	Who    Target `yaml:"kill"`
-	Forget bool   `yaml:"forget"` // what they have saved
-	// when it has saved or sent so often because of one input, before it does so again; 0: between two inputs
+	Forget bool   `yaml:"forget"` // restart without saved state
+	// MidInput kills the node after so many saves and sends because of one input; 0: between two inputs.
 	MidInput int `yaml:"mid-input"`
 }
 
@@ -23,7 +23,7 @@ var killNodes = Kind{Key: "kill", Layer: ofProcesses,
 	Example: "kill: holder", Breaks: nodes.NoCrash, Downs: true, Zero: new(Kill),
 	Flag: "have `nodes` killed, as in 2, 0-1, random, holder or token (see plans), or a broker or server, as " +
 		"in 'broker 0' or 'server leader'",
-	More: []Key{{Name: "forget", Says: "have who was killed forget what it saved"},
+	More: []Key{{Name: "forget", Says: "have killed nodes forget what they saved"},
 		{Name: "mid-input",
 			Says:       "have --kill come in the middle of an input, after so `many` of its saves and messages",
 			NoZero:     "would be before the input: write 1 for after the first save or message, or leave it out",
@@ -70,8 +70,8 @@ func (k *Kill) breaks() nodes.Assumption {
 }
 
 func (k *Kill) Check(lasts time.Duration, waits bool) (string, error) {
-	switch who := &k.Who; {
-	case who.Role == port.Broker && lasts == 0:
+	switch target := &k.Who; {
+	case target.Role == port.Broker && lasts == 0:
 		return "for", errors.New(
 			"no run comes to rest without a broker: say after how long it is restarted, as in for: 500ms")
 	case k.MidInput < 0:
@@ -79,12 +79,12 @@ func (k *Kill) Check(lasts time.Duration, waits bool) (string, error) {
 			"input, from 1, and not %d", k.MidInput)
 	case k.MidInput > 0 && waits:
 		return "when", fmt.Errorf("%s: that is a moment of its own: leave out when, or mid-input", What(k))
-	case k.MidInput > 0 && (len(who.List) > 1 || who.Many > 1 ||
-		who.Word != "" && who.Word != "random" && who.Word != "coordinator"):
+	case k.MidInput > 0 && (len(target.List) > 1 || target.Many > 1 ||
+		target.Word != "" && target.Word != "random" && target.Word != "coordinator"):
 		return "kill", fmt.Errorf("%s: mid-input takes one node that is known before, as in kill: 2, "+
 			"kill: random or kill: coordinator", What(k))
 	case k.Forget && lasts == 0:
-		return "forget", errors.New("who forgets comes up again: say after how long, as in for: 500ms")
+		return "forget", errors.New("forget takes a restart: say after how long, as in for: 500ms")
 	}
 	return "", nil
 }
@@ -98,5 +98,5 @@ func (k *Kill) Undo(c Cluster, m port.Member) error {
 	return c.Start(m, k.Forget)
 }
 
-// Start is of the cut that stands in for it: of the links of the nodes at brokers.
-func (k *Kill) Start(at *Place) Link { return cutOff(at.at(k.Who.List)) }
+// Start starts the stand-in of a killed broker: a cut of the links of its nodes.
+func (k *Kill) Start(at *Place) Link { return cutOff(at.connected(k.Who.List)) }

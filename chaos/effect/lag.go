@@ -8,7 +8,7 @@ import (
 	"turnstile/nodes/port"
 )
 
-// Lag has what passes the connections of nodes to their brokers come later.
+// Lag delays everything on the connections of nodes to their brokers.
 type Lag struct {
 	plain
 	Who Target        `yaml:"lag"`
@@ -23,7 +23,7 @@ var lag = Kind{Key: "lag", Layer: OfConnections, Proxies: true,
 
 func (l *Lag) more() []string { return []string{"by " + l.By.String()} }
 
-// Leaves is that of a message that passes two such connections.
+// Leaves allows for a message that passes two such connections.
 func (l *Lag) Leaves(time.Duration) time.Duration { return 2 * l.By }
 
 func (l *Lag) Check(time.Duration, bool) (string, error) {
@@ -41,7 +41,7 @@ func (l *Lag) Start(at *Place) Link {
 	hit := at.on(&l.Who)
 	return func(p *nodes.Packet, fate nodes.Fate, begun int) (nodes.Fate, bool) {
 		later := time.Duration(0)
-		for _, id := range [2]nodes.ID{p.From, p.To} { // of each connection that it passes
+		for _, id := range [2]nodes.ID{p.From, p.To} { // for each connection that it passes
 			if hit(id) {
 				later += l.By
 			}

@@ -5,7 +5,7 @@ import (
 	"turnstile/nodes"
 )
 
-// Loss has messages lost.
+// Loss drops messages.
 type Loss struct {
 	plain
 	Of Losses `yaml:"loss"`
@@ -34,8 +34,8 @@ func (l *Loss) loses(dice chance.Dice, p *nodes.Packet) bool {
 	if l.Of.Worsens == 0 {
 		return dice.Unit(roll(chance.ForLoss, p)) < float64(l.Of.Rate)
 	}
-	// Each packet draws a number that makes a good link bad, or a bad one good, or leaves it as it is. So the
-	// state is that of the latest packet whose number was not of the last kind, and no state need be kept.
+	// Each packet draws a number that makes the link bad, makes it good, or leaves it as it is. The latest
+	// packet that changed it determines the state, so no state need be kept.
 	for number := p.Number; number > 0; number-- {
 		switch u := dice.Unit(chance.OnLink(chance.ForBurst, p.From, p.To, 0, number)); {
 		case u < float64(l.Of.Worsens):

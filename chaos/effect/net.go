@@ -15,7 +15,7 @@ func (n *Net) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is no network: write first or second", text)
+	return fmt.Errorf("%q is not a network: write first or second", text)
 }
 
 // MarshalText writes first or second.

@@ -9,8 +9,8 @@ import (
 	"turnstile/nodes/port"
 )
 
-// Partition has nothing pass between groups of nodes; or between servers of a service, or these and clients;
-// or between brokers; or between hosts, by their kernels.
+// Partition cuts off from each other groups of nodes; servers of a service, or servers and clients; brokers;
+// or hosts, by their kernels.
 type Partition struct {
 	plain
 	Cut    Cut  `yaml:"cut"`
@@ -72,12 +72,12 @@ func (p *Partition) Check(time.Duration, bool) (string, error) {
 	return "", nil
 }
 
-// longestRetry is the longest time between two attempts of TCP to send a packet again, on Linux.
+// longestRetry is the longest retransmission timeout of TCP on Linux.
 const longestRetry = 2 * time.Minute
 
-// Leaves returns for how long brokers, servers and who connects to them may take to find each other again.
-// After packets were dropped, TCP waits until it tries again. It doubles its waits, so the one during which
-// the cut is healed is no longer than the cut.
+// Leaves returns how long brokers, servers and their clients may take to reconnect. After packets were
+// dropped, TCP waits before it sends them again. It doubles its waits, so the wait in which the cut is healed
+// is no longer than the cut.
 func (p *Partition) Leaves(lasts time.Duration) time.Duration {
 	switch p.role() {
 	case port.Node:
@@ -112,11 +112,11 @@ func CutLeadingServer() *Partition {
 		{Role: port.Server, Word: AllServers}}}}
 }
 
-// hosts returns those that are cut off from all others.
+// hosts returns the hosts that are cut off from all others.
 func (p *Partition) hosts() Group { return p.Cut.Of.Hosts }
 
-// cutOfHosts returns the cut that kernels make between nodes, given how many hosts there are and the nodes on
-// each: each of its hosts from all others.
+// cutOfHosts returns the cut between nodes that kernels carry out: each named host is cut off from all
+// others. on returns the nodes on a host.
 func (p *Partition) cutOfHosts(hosts int, on func(host int) Group) Cut {
 	var groups []Group
 	var others Group
@@ -185,7 +185,7 @@ func between(sides [][]port.Member) (links []port.Link) {
 	return links
 }
 
-// Start is of a cut of links, or of what stands in for a cut of brokers or hosts.
+// Start starts a cut of links, or the stand-in of a cut of brokers or hosts.
 func (p *Partition) Start(at *Place) Link {
 	cuts := p.separates(at)
 	return func(packet *nodes.Packet, fate nodes.Fate, begun int) (nodes.Fate, bool) {
@@ -196,7 +196,7 @@ func (p *Partition) Start(at *Place) Link {
 	}
 }
 
-// separates returns what reports whether messages from one node to another are lost.
+// separates returns a function that reports whether messages from one node to another are lost.
 func (p *Partition) separates(at *Place) func(from, to nodes.ID) bool {
 	switch p.role() {
 	case port.Host:

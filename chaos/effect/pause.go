@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes/port"
 )
 
-// Pause has processes stand still.
+// Pause stops processes until it is healed.
 type Pause struct {
 	plain
 	Who Target `yaml:"pause"`
@@ -42,5 +42,5 @@ func (p *Pause) Leaves(time.Duration) time.Duration {
 func (*Pause) Strike(c Cluster, m port.Member) error { return c.Stop(m) }
 func (*Pause) Undo(c Cluster, m port.Member) error   { return c.Continue(m) }
 
-// Start is of the links that stand in for it: they hold back what is of nodes at brokers.
-func (p *Pause) Start(at *Place) Link { return at.holdBack(at.at(p.Who.List)) }
+// Start starts the stand-in of a stopped broker: the links of its nodes hold messages back.
+func (p *Pause) Start(at *Place) Link { return at.holdBack(at.connected(p.Who.List)) }

@@ -9,7 +9,7 @@ import (
 	"turnstile/nodes/port"
 )
 
-// Promote has a replica or standby of a service become the primary.
+// Promote makes a replica or standby of a service the primary.
 type Promote struct {
 	plain
 	Which oneServer `yaml:"promote"`

@@ -7,17 +7,17 @@ import (
 	"turnstile/nodes/port"
 )
 
-// A Draw is what chance has said of a fault of a random plan before its kind is known.
+// A Draw holds random values for a fault of a random plan, drawn before its kind.
 type Draw struct {
 	Who    Target
 	Broker nodes.ID
-	Later  time.Duration   // short beside the run
+	Later  time.Duration   // a delay, short compared to the run
 	For    time.Duration   // how long it lasts
 	Below  func(n int) int // draws a number
 }
 
-// Randoms draw effects for random plans, which have one of them at most; plans draw others otherwise. Their
-// order is part of what a seed says.
+// Randoms draw the faults of clocks, connections and brokers for random plans, which have at most one of
+// them. Changing their order changes the plans of all seeds.
 var Randoms = []func(d *Draw) Effect{
 	randomClock,
 	func(d *Draw) Effect { return &Lag{Who: d.Who, By: min(d.Later, time.Second)} },

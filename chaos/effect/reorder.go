@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes"
 )
 
-// Reorder has messages arrive later, and overtake each other.
+// Reorder makes messages arrive later, and overtake each other.
 type Reorder struct {
 	plain
 	Later chance.Distribution `yaml:"reorder"`

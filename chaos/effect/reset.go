@@ -7,7 +7,7 @@ import (
 	"turnstile/nodes/port"
 )
 
-// Reset has the connections of nodes to their brokers closed, with all that is on its way.
+// Reset closes the connections of nodes to their brokers. Messages on them are lost.
 type Reset struct {
 	plain
 	Who Target `yaml:"reset"`

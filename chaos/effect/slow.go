@@ -8,7 +8,7 @@ import (
 	"turnstile/nodes/port"
 )
 
-// Slow has processes stand still for a share of the time, again and again.
+// Slow stops processes repeatedly, for a share of the time.
 type Slow struct {
 	plain
 	Who   Target `yaml:"slow"`
@@ -34,7 +34,7 @@ func (s *Slow) Check(time.Duration, bool) (string, error) {
 		"as in share: 50%")
 }
 
-// slowPeriod is how long a slow process takes from one stop to the next.
+// slowPeriod is the time from one stop of a slow process to the next.
 const slowPeriod = 20 * time.Millisecond
 
 // Strike does nothing: see turnSlow.
@@ -42,7 +42,7 @@ func (*Slow) Strike(Cluster, port.Member) error { return nil }
 
 func (*Slow) Undo(c Cluster, m port.Member) error { return c.Continue(m) }
 
-// turnSlow has members that are up stop, or go on, and returns for how long.
+// turnSlow stops members that are up, or lets them go on, and returns for how long.
 func turnSlow(e Effect, c Cluster, of []port.Member, stop bool) (time.Duration, error) {
 	s := e.(*Slow)
 	share, act := 1-float64(s.Share), c.Continue

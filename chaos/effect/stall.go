@@ -5,7 +5,7 @@ import (
 	"turnstile/nodes/port"
 )
 
-// Stall has nothing pass the connections of nodes to their brokers until it is healed.
+// Stall holds back everything on the connections of nodes to their brokers until it is healed.
 type Stall struct {
 	plain
 	Who Target `yaml:"stall"`

@@ -16,25 +16,25 @@ import (
 type Target struct {
 	Role  port.Role
 	List  Group
-	Word  string // if there is no list
-	Many  int    // of random
-	Hosts Group  // whose nodes it is, under the word host
+	Word  string // instead of a list
+	Many  int    // how many the word random draws
+	Hosts Group  // for the word host: all nodes on these
 }
 
 // The words for servers of a service.
 const (
-	// AllServers are those that are not on another side of a cut.
+	// AllServers are the servers that are not on another side of the cut.
 	AllServers = "servers"
-	// LeadingServer is the server that leads then, or is the primary.
+	// LeadingServer is the server that leads, or is the primary, when the fault begins.
 	LeadingServer = "leader"
-	// ServerOfHolder is the server that answered the next client to enter last, as that client is inside.
+	// ServerOfHolder is the server of the next client to enter: the one that answered it last.
 	ServerOfHolder = "of holder"
 )
 
 // TargetWords lists the words for targets that are nodes.
 var TargetWords = []struct {
 	Word, Says string
-	Run        bool // who it is comes out in the run; otherwise the seed and the number of nodes say so
+	Run        bool // the run determines the node; otherwise the seed and the number of nodes do
 }{
 	{"all", "every node, servers included", false},
 	{"random", "a client drawn by the seed; random:2 for two", false},
@@ -84,9 +84,9 @@ func ParseTarget(text string) (Target, error) {
 	switch {
 	case !slices.Contains(words, word) || counted:
 		if near := suggest.Nearest(word, words); near != "" {
-			return Target{}, fmt.Errorf("%q is no target: did you mean %s?", text, near)
+			return Target{}, fmt.Errorf("%q is not a target: did you mean %s?", text, near)
 		}
-		return Target{}, fmt.Errorf("%q is no target: write 3, 0-2, 0-2,5, host 1, broker 0, server 0, server "+
+		return Target{}, fmt.Errorf("%q is not a target: write 3, 0-2, 0-2,5, host 1, broker 0, server 0, server "+
 			"leader, or %s", text,
 			strings.Join(words, ", "))
 	case word != "random":
@@ -95,8 +95,8 @@ func ParseTarget(text string) (Target, error) {
 	return Target{Word: word, Many: many}, nil
 }
 
-// parseMembers reads brokers or servers: 0, 0-1 or 0,2, or of servers leader or of holder. The word for the
-// role may stand before.
+// parseMembers reads brokers or servers: 0, 0-1 or 0,2, or leader or of holder for servers. The word for the
+// role may come first.
 func parseMembers(role port.Role, text string) (Target, error) {
 	list := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), role.String()+" "))
 	t := Target{Role: role}
@@ -115,10 +115,10 @@ func parseMembers(role port.Role, text string) (Target, error) {
 	return t, err
 }
 
-// IsZero reports whether it says nobody.
+// IsZero reports whether the target is empty.
 func (t Target) IsZero() bool { return len(t.List) == 0 && t.Word == "" }
 
-// ByRun reports whether it comes out in the run who it is, if it is nodes.
+// ByRun reports whether the target is a node that the run determines.
 func (t Target) ByRun() bool {
 	if t.Role != port.Node {
 		return false
@@ -131,8 +131,8 @@ func (t Target) ByRun() bool {
 	return false
 }
 
-// AtMoment reports whether who it is comes out at a moment in the run, such as that at which the next client
-// enters. A leader may be there already.
+// AtMoment reports whether a later moment of the run determines the node, as when the next client enters. A
+// leader may lead already.
 func (t Target) AtMoment() bool { return t.ByRun() && t.Word != "leader" }
 
 // String writes the target as ParseTarget reads it.
@@ -152,7 +152,7 @@ func (t Target) String() string {
 	return t.Word
 }
 
-// Short writes the target for people: of many nodes the first few.
+// Short writes the target for people: only the first few of many nodes.
 func (t Target) Short() string {
 	if t.Word == "" && t.Role == port.Node {
 		return t.List.Short()

@@ -9,7 +9,7 @@ import (
 	"turnstile/nodes/port"
 )
 
-// Throttle has so many bytes pass the connections of nodes to their brokers in a second.
+// Throttle limits the bytes that pass the connections of nodes to their brokers in a second.
 type Throttle struct {
 	plain
 	Who Target `yaml:"throttle"`

@@ -1,4 +1,4 @@
-// Package place says on which host of a run each node is.
+// Package place assigns the nodes of a run to its hosts.
 package place
 
 import (
@@ -15,26 +15,26 @@ import (
 	"turnstile/nodes"
 )
 
-// The words for places that list no nodes.
+// The words that Parse reads instead of lists of nodes.
 const (
 	Turns  = "turns"  // node i is on host i mod their number
-	Blocks = "blocks" // nodes of consecutive numbers are on one host, about as many on each
+	Blocks = "blocks" // each host has consecutive nodes, about equally many
 )
 
-// Forms says what Parse reads.
+// Forms describes the texts that Parse reads.
 const Forms = Turns + ", " + Blocks + " or a list, as in 0-3@a,4-7@b"
 
-// A Placement says on which host each node is, servers included. Hosts are numbered from 0. The zero value is
-// that of a run on one machine, which has no hosts.
+// A Placement says on which host each node is, servers included. Hosts are numbered from 0. The zero value
+// has no hosts: the run is on one machine.
 type Placement struct {
 	hostOf []int    // by node
-	names  []string // by host; empty: any host will do
+	names  []string // by host; empty: any host
 }
 
-// Parse reads the placement of so many nodes, servers included, on so many hosts: turns, which empty text
-// stands for, blocks, or lists of nodes with the host of each, as in 0-3@a,4-7@b. There a host is its number,
-// or else its name; named hosts take the lowest numbers that are free, in the order of the text. Every node
-// is on one host, and every host has a node. Of no hosts the zero Placement comes.
+// Parse reads the placement of total nodes, servers included, on hosts: turns, the default, blocks, or lists
+// of nodes with their host, as in 0-3@a,4-7@b. A host is a number or a name; named hosts take the lowest free
+// numbers, in the order of the text. Every node must be on one host, and every host must have a node. With 0
+// hosts it returns the zero Placement.
 func Parse(text string, total, hosts int) (p Placement, err error) {
 	switch {
 	case hosts == 0 && text != "":
@@ -66,12 +66,12 @@ func Parse(text string, total, hosts int) (p Placement, err error) {
 	return p, nil
 }
 
-// IsName reports whether a host can have a name, which is a part of subjects and of file names.
+// IsName reports whether text can name a host: it becomes part of subjects and of file names.
 func IsName(text string) bool { return name().MatchString(text) }
 
 var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,30}$`) })
 
-// A listed is a list of nodes with their host.
+// A listed is one list of nodes with their host.
 type listed struct {
 	nodes effect.Group
 	host  string
@@ -89,7 +89,7 @@ func split(text string) (all []listed, err error) {
 			continue
 		}
 		if !name().MatchString(host) {
-			return nil, fmt.Errorf("%q: %q is no host: its name has small letters, digits and -, at most 31", text,
+			return nil, fmt.Errorf("%q: %q is not a host: a name has at most 31 small letters, digits and -", text,
 				host)
 		}
 		list, err := effect.ParseGroup(group)
@@ -100,7 +100,7 @@ func split(text string) (all []listed, err error) {
 	}
 	switch {
 	case all == nil:
-		return nil, fmt.Errorf("%q says no places: write %s", text, Forms)
+		return nil, fmt.Errorf("%q is not a placement: write %s", text, Forms)
 	case group != "":
 		return nil, fmt.Errorf("%q: it does not say where %s is: end it with a host, as in %s@%s", text, group,
 			group, all[0].host)
@@ -108,7 +108,7 @@ func split(text string) (all []listed, err error) {
 	return all, nil
 }
 
-// number returns the number of each host that is named, and notes the names of those that are none.
+// number returns the number of each host in the lists, and notes the names of the named ones.
 func (p *Placement) number(lists []listed) (map[string]int, error) {
 	numbers, taken := map[string]int{}, make([]bool, len(p.names))
 	for _, l := range lists {
@@ -139,7 +139,7 @@ func (p *Placement) number(lists []listed) (map[string]int, error) {
 	return numbers, nil
 }
 
-// read reads lists of nodes with their hosts.
+// read reads a placement in lists of nodes with their hosts.
 func (p *Placement) read(text string) error {
 	lists, err := split(text)
 	if err != nil {
@@ -196,7 +196,7 @@ func (p *Placement) Nodes(host int) (all effect.Group) {
 	return all
 }
 
-// Check says which of some hosts is none of the run, if one is not.
+// Check returns an error about the first of some hosts that the run does not have, or nil.
 func (p *Placement) Check(hosts effect.Group) error {
 	for _, h := range hosts {
 		switch {
@@ -209,7 +209,7 @@ func (p *Placement) Check(hosts effect.Group) error {
 	return nil
 }
 
-// which says which hosts there are.
+// which says which numbers hosts have.
 func (p *Placement) which() error {
 	if p.Hosts() == 1 {
 		return errors.New("there is one, and it is 0")
@@ -217,7 +217,7 @@ func (p *Placement) which() error {
 	return fmt.Errorf("they are 0 to %d", p.Hosts()-1)
 }
 
-// Name returns the name of a host: the one that the run asks for or was assigned, or else h and its number.
+// Name returns the name of a host: the one that the run names or was assigned, or else h and its number.
 func (p *Placement) Name(host int) string {
 	if p.names[host] == "" {
 		return "h" + strconv.Itoa(host)
@@ -225,11 +225,11 @@ func (p *Placement) Name(host int) string {
 	return p.names[host]
 }
 
-// Assign returns the placement on hosts that are available, by their names. A host that is asked for by its
-// name is that one; the others are the first that are left. The error says which are missing.
+// Assign returns the placement on available hosts, given by name. A named host is assigned to that host; the
+// others take the first that are left. It is an error if a host is missing.
 func (p *Placement) Assign(available []string) (Placement, error) {
 	left := slices.Clone(available)
-	there := "there are none"
+	there := "none are available"
 	if len(available) > 0 {
 		there = "there are " + strings.Join(available, ", ")
 	}
@@ -261,7 +261,7 @@ type Host struct {
 	Nodes effect.Group `yaml:"nodes" json:"nodes"`
 }
 
-// All returns all hosts by their numbers, each with its nodes; none if the run is on one machine.
+// All returns all hosts in order, each with its nodes; nil if the run is on one machine.
 func (p *Placement) All() (all []Host) {
 	for i := range p.names {
 		all = append(all, Host{p.Name(i), p.Nodes(i)})

@@ -54,7 +54,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		{"", 4, 5, "5 hosts, and the run has 4 nodes: a host without a node would do nothing: take 4 at most"},
 		{"", 4, -1, "a run has 1 or more"},
 		{"blocks", 4, 0, "the run has no hosts: add --hosts"},
-		{"block", 4, 2, "says no places: write turns, blocks or a list, as in 0-3@a"},
+		{"block", 4, 2, "is not a placement: write turns, blocks or a list, as in 0-3@a"},
 		{"0-1@a,2-3", 4, 2, "does not say where 2-3 is: end it with a host, as in 2-3@a"},
 		{"0-1@a,2@b", 4, 2, "node 3 is on no host: say on which, as in 3@a"},
 		{"0-2@a,2-3@b", 4, 2, "node 2 is placed twice"},
@@ -62,9 +62,9 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 		{"0-1@a,2@b,3@c", 4, 2, "names more hosts than the run has, which is 2"},
 		{"0-3@a", 4, 2, "no node is on host 1"},
 		{"0-1@0,2-3@2", 4, 2, "there is no host 2: they are 0 to 1"},
-		{"0-1@A,2-3@b", 4, 2, `"A" is no host`},
-		{"0-1@../x,2-3@b", 4, 2, `"../x" is no host`},
-		{"0-1@,2-3@b", 4, 2, `"" is no host`},
+		{"0-1@A,2-3@b", 4, 2, `"A" is not a host`},
+		{"0-1@../x,2-3@b", 4, 2, `"../x" is not a host`},
+		{"0-1@,2-3@b", 4, 2, `"" is not a host`},
 		{"x@a,2-3@b", 4, 2, `before @a, "x" names no nodes`},
 	} {
 		if _, err := Parse(c.text, c.total, c.hosts); err == nil || !strings.Contains(err.Error(), c.says) {
@@ -103,7 +103,7 @@ func TestAssign(t *testing.T) {
 	}
 	p, _ := Parse("", 5, 5)
 	for says, there := range map[string][]string{"the run takes 5 hosts: there are x, y": {"x", "y"},
-		"there are none": nil} {
+		"none are available": nil} {
 		if _, err := p.Assign(there); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, which does not say %q", err, says)
 		}

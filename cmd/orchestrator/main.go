@@ -5,7 +5,8 @@ package main
 import (
 	"os"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/commands"
 )
 
-func main() { os.Exit(commands.Main()) }
+func main() { os.Exit(commands.Main(catalog.Table{}, nil)) }

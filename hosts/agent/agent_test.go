@@ -1051,7 +1051,7 @@ func agentProcess(t *testing.T, url, name string) *exec.Cmd {
 	}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	err = json.NewEncoder(in).Encode(Piped{URL: "nats://" + at, Token: token, Name: name, Version: "7",
-		Folder: t.TempDir(), Node: os.Args[0]})
+		Folder: t.TempDir(), Node: []string{os.Args[0]}})
 	if err == nil {
 		_, err = io.ReadFull(out, make([]byte, 1))
 	}

@@ -15,12 +15,12 @@ import (
 // Piped is what the agent of a run that has started it itself is told by its standard input. When that ends,
 // the agent does.
 type Piped struct {
-	URL     string `json:"url"`
-	Token   string `json:"token"`
-	Name    string `json:"name"`
-	Folder  string `json:"folder"`
-	Version string `json:"version"`
-	Node    string `json:"node"` // the node program
+	URL     string   `json:"url"`
+	Token   string   `json:"token"`
+	Name    string   `json:"name"`
+	Folder  string   `json:"folder"`
+	Version string   `json:"version"`
+	Node    []string `json:"node"` // the node program, with its arguments
 }
 
 // Up is what such an agent prints once it can be found, in a frame of package jsonseq.
@@ -47,7 +47,7 @@ func ServePiped(ctx context.Context, in io.Reader, out io.Writer, o Options) err
 		return fmt.Errorf("reaching the control plane: %w", err)
 	}
 	defer conn.Close()
-	o.Programs[NodeProgram] = []string{p.Node}
+	o.Programs[NodeProgram] = p.Node
 	o.Name, o.Folder, o.Version, o.Address, o.Local = p.Name, p.Folder, p.Version, broker.Loopback, true
 	return Serve(ctx, conn, o, func() {
 		if b, err := jsonseq.Encode(Up{true}); err == nil {

@@ -1,4 +1,4 @@
-// Package broker runs the embedded NATS server, on the loopback address unless it is asked for another.
+// Package broker runs the embedded NATS server, on the loopback address by default.
 package broker
 
 import (
@@ -17,25 +17,25 @@ import (
 	"turnstile/internal/certs"
 )
 
-// A Config says how a broker is to run.
+// A Config configures a broker.
 type Config struct {
 	Name   string `json:"name"`             // of the server among others; empty: turnstile
 	Listen string `json:"listen,omitempty"` // IP address to listen on; empty: 127.0.0.1
-	Port   int    `json:"port"`             // on that address; 0: any that is free
+	Port   int    `json:"port"`             // on that address; 0: any free one
 	Token  string `json:"token"`            // the credential that clients must show
-	// TLS is the certificate of all brokers of a cluster. Clients and routes speak TLS and nothing else, and a
-	// route wants the same certificate from the other broker. Nil: neither does.
+	// TLS is the certificate of all brokers of a cluster. Clients and routes must use TLS, and a route demands
+	// the same certificate from the other broker. Nil: no TLS.
 	TLS    *certs.Pair `json:"tls,omitempty"`
 	Routes *Routes     `json:"routes,omitempty"`
 }
 
-// A Routes says how a broker is to find the other brokers of its cluster. Between two of them there is
-// one route, which one of them opens. So the messages of a link keep their order.
+// A Routes connects a broker to the other brokers of its cluster. Two brokers have one route between them,
+// which one of them opens, so the messages of a link keep their order.
 type Routes struct {
 	Port  int      `json:"port"`  // on the address of the broker, for others to connect to
-	Peers []string `json:"peers"` // addresses of those that this one connects to, again and again if need be
-	// Nowhere is a port on which nobody listens. It is what the brokers tell each other as their address,
-	// since otherwise they would open routes that are not among these.
+	Peers []string `json:"peers"` // addresses of brokers that this one connects to, repeatedly if it fails
+	// Nowhere is a port without a listener. Brokers advertise it as their address: otherwise they would open
+	// further routes.
 	Nowhere int `json:"nowhere"`
 }
 
@@ -49,14 +49,14 @@ func NewToken() string {
 	return hex.EncodeToString(b)
 }
 
-// maxPause is longer than any pause of a node. The broker keeps what such a node has not read, and does not
-// disconnect it, which would lose messages.
+// maxPause is longer than any pause of a node. Until then the broker keeps messages that the node has not
+// read, and does not disconnect it, which would lose them.
 const maxPause = 5 * time.Minute
 
-// routeUser is who brokers are to each other.
+// routeUser is the user name of brokers on routes.
 const routeUser = "broker"
 
-// Loopback is where brokers listen unless they are asked for another address.
+// Loopback is the default address of brokers.
 const Loopback = "127.0.0.1"
 
 // options returns the options of the server.
@@ -87,15 +87,15 @@ func (c *Config) options() (*server.Options, error) {
 	return o, nil
 }
 
-// addRoutes has the server be one of a cluster.
+// addRoutes makes the server part of a cluster.
 func (c *Config) addRoutes(o *server.Options) {
 	r := c.Routes
 	o.Cluster = server.ClusterOpts{
 		Name: "turnstile", Host: o.Host, Port: r.Port, Username: routeUser, Password: c.Token,
 		AuthTimeout: 60, NoAdvertise: true, Advertise: AddressAt(o.Host, r.Nowhere),
-		PoolSize:      -1, // a pool would have routes that come and go one by one
+		PoolSize:      -1, // the routes of a pool would come and go one by one
 		WriteDeadline: maxPause,
-		MaxPingsOut:   int(maxPause / (10 * time.Second)), // the other end is asked for one each 30 s
+		MaxPingsOut:   int(maxPause / (10 * time.Second)), // a ping is sent every 30 s
 		Compression:   server.CompressionOpts{Mode: server.CompressionOff},
 	}
 	for _, peer := range r.Peers {
@@ -119,7 +119,7 @@ func Start(c Config) (*server.Server, error) {
 	if c.Routes != nil {
 		ports = append(ports, c.Routes.Port)
 	}
-	for _, port := range ports { // the server itself would try again and again
+	for _, port := range ports { // the server itself would retry forever
 		if err := CanListenAt(net.JoinHostPort(o.Host, strconv.Itoa(port))); err != nil {
 			return nil, fmt.Errorf("the broker cannot listen: %w", err)
 		}
@@ -142,8 +142,8 @@ func Address(number int) string { return AddressAt(Loopback, number) }
 // AddressAt returns the address of a port of some host.
 func AddressAt(host string, number int) string { return net.JoinHostPort(host, strconv.Itoa(number)) }
 
-// CanListenAt returns an error if this program cannot listen on an address with its port, as when somebody
-// else does.
+// CanListenAt returns an error if this program cannot listen on an address with its port, as when another
+// does.
 func CanListenAt(address string) error {
 	probe, err := net.Listen("tcp", address)
 	if err != nil {

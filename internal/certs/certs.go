@@ -1,5 +1,5 @@
-// Package certs makes certificates for TLS that are known by a pin, which is the SHA-256 of their public
-// key. They need no authority, no names of hosts and no expiry.
+// Package certs makes certificates for TLS that are verified by a pin, the SHA-256 of their public key. They
+// need no authority, host names or expiry.
 package certs
 
 import (
@@ -24,7 +24,7 @@ type Pair struct {
 	Pin  string `json:"pin"` // as Pin returns it
 }
 
-// noEnd is the expiry of a certificate that has none (RFC 5280, 4.1.2.5).
+// noEnd is the expiry of a certificate that never expires (RFC 5280, 4.1.2.5).
 var noEnd = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 
 // New makes a certificate with a fresh private key. The name is for people.
@@ -59,11 +59,10 @@ func Pin(cert *x509.Certificate) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ErrPin is the error of a TLS connection to somebody whose certificate has another pin.
+// ErrPin is the error of a TLS connection whose other end has a certificate with another pin.
 var ErrPin = errors.New("the certificate at the other end is not the one that is pinned")
 
-// Pinned returns how to speak TLS with whoever has the private key of the certificate with a pin, and with
-// nobody else.
+// Pinned returns a TLS configuration that accepts only the certificate with a pin.
 func Pinned(pin string) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS13,
 		InsecureSkipVerify: true, // VerifyConnection decides instead

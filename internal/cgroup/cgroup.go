@@ -1,5 +1,5 @@
-// Package cgroup reads how much of a Linux machine the control groups of this process allow it, as in a
-// container or under systemd: versions 1 and 2, by files alone.
+// Package cgroup reads the limits that control groups of Linux, versions 1 and 2, set for this process, as in
+// a container or under systemd. It only reads files.
 package cgroup
 
 import (
@@ -10,16 +10,15 @@ import (
 	"strings"
 )
 
-// Limits are what a process may use together with the others of its groups. Zero means that there is no
-// limit.
+// Limits are what a process may use together with the others of its groups; 0: no limit.
 type Limits struct {
-	CPUs    float64 // processors' worth of time
+	CPUs    float64 // in processors
 	Memory  uint64  // bytes
 	Threads uint64  // processes and threads
 }
 
-// Read returns the limits of this process by root, the root of the file system. The groups around its own
-// count too. What cannot be read limits nothing.
+// Read returns the limits of this process, including the enclosing groups. root is the root of the
+// file system. A file that cannot be read sets no limit.
 func Read(root fs.FS) Limits {
 	member := memberships(read(root, "proc/self/cgroup"))
 	var l Limits
@@ -76,7 +75,8 @@ func limitsAt(root fs.FS, dir, controller string) (l Limits) {
 	return l
 }
 
-// share returns a quota of time in each period, and 0 for none: "max" in version 2, -1 in version 1.
+// share returns a quota of time in each period, as processors; 0: no limit ("max" in version 2, -1 in version
+// 1).
 func share(quota, period string) float64 {
 	q, p := number(quota), number(period)
 	if q == 0 || p == 0 {
@@ -108,7 +108,7 @@ func memberships(text string) map[string]string {
 	return groups
 }
 
-// A mount is where a hierarchy, or the part of it below a group, is in the file system.
+// A mount is where a hierarchy, or the part of it below a group, is mounted.
 type mount struct {
 	controllers []string
 	root        string // the group that is mounted
@@ -129,7 +129,7 @@ func mounts(text string) (found []mount) {
 		case "cgroup2":
 			m.controllers = []string{unified}
 		case "cgroup":
-			m.controllers = strings.Split(source[2], ",") // and options, which no group is a member by
+			m.controllers = strings.Split(source[2], ",") // with mount options, which match no controller
 		default:
 			continue
 		}
@@ -138,8 +138,8 @@ func mounts(text string) (found []mount) {
 	return found
 }
 
-// folders returns the folders of a group and of those around it, as far as they are mounted. In a container
-// the group may be named as on the host, and only its own folder be mounted.
+// folders returns the mounted folders of a group and its enclosing groups. In a container the group may have
+// its name on the host while only its own folder is mounted.
 func (m mount) folders(group string) []string {
 	inside, ok := strings.CutPrefix(group, m.root)
 	if m.root == "/" {

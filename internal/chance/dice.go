@@ -1,6 +1,5 @@
 // Package chance makes reproducible random decisions: each is a hash of a seed and of its purpose. It has
-// distributions of durations, and the functions that they need, computed to the same bits on every
-// architecture.
+// distributions of durations, whose functions give the same bits on every architecture.
 package chance
 
 import (
@@ -12,7 +11,7 @@ import (
 // real run and in the simulator.
 type Dice uint64
 
-// A Purpose is what a decision is about.
+// A Purpose is the subject of a decision.
 type Purpose uint64
 
 // The purposes.
@@ -20,30 +19,30 @@ const (
 	ForTrial    Purpose = iota + 1 // the seed of the count-th trial
 	ForThink                       // how long a client thinks before its count-th request
 	ForHold                        // how long it holds
-	ForArrival                     // how long after the one before the count-th arrival is due
-	ForTimer                       // when in its range a machine's timer runs out
-	ForChoice                      // what Env.Choose answers
-	ForDelay                       // how late the count-th message of a link arrives
+	ForArrival                     // the time between the count-th arrival and the one before
+	ForTimer                       // when in its range a machine's timer expires
+	ForChoice                      // the answer of Env.Choose
+	ForDelay                       // the delay of the count-th message of a link
 	ForNode                        // which node asks next
 	ForLoss                        // whether the count-th message of a link is lost
 	ForCopy                        // whether it arrives twice
 	ForResource                    // which of several resources is asked for next, and the dice of each
 	ForUnits                       // whether the count-th request wants all units
-	ForFault                       // what the count-th fault of a plan draws
-	ForVictim                      // whom it hits
+	ForFault                       // the draws of the count-th fault of a plan
+	ForVictim                      // its victim
 	ForJitter                      // how much later it begins
-	ForReorder                     // how late the count-th message of a link arrives out of order
+	ForReorder                     // the delay of the count-th message of a link that may be overtaken
 	ForBurst                       // whether it changes the state of a link that loses in bursts
-	ForPlan                        // what the count-th fault of a random plan is
-	ForCampaign                    // what the runs of a campaign are
-	ForCalm                        // in which order its runs without faults come
-	ForPoll                        // when a node polls first
+	ForPlan                        // the count-th decision of a random plan
+	ForCampaign                    // the runs of a campaign
+	ForCalm                        // the order of its runs without faults
+	ForPoll                        // when a node first polls
 )
 
 // A Roll names one decision: the count-th for a purpose, at a node or on a link, for a kind.
 type Roll struct {
 	Purpose Purpose
-	Link    uint64 // of two nodes, as linkOf makes it: the same node twice, unless about a link
+	Link    uint64 // the two nodes, as linkOf makes it: twice the same unless it is about a link
 	Kind    uint64
 	Count   uint64
 } // four words: the compiler keeps no larger struct in registers
@@ -60,8 +59,7 @@ func OnLink[ID ~int32](purpose Purpose, from, to ID, kind uint8, count uint64) R
 	return Roll{purpose, linkOf(from, to), uint64(kind), count}
 }
 
-// Bits returns 64 random bits for r. The last fold is needed because the one before it is almost linear in
-// the count.
+// Bits returns 64 random bits for r. Without the last fold the bits would be almost linear in the count.
 func (d Dice) Bits(r Roll) uint64 {
 	what := bits.RotateLeft64(uint64(r.Purpose), 32) ^ r.Kind
 	h := fold(uint64(d)^0xa0761d6478bd642f, r.Link^0xe7037ed1a0b428db)
@@ -92,7 +90,7 @@ func (d Dice) Exponential(r Roll) float64 { return -ln(1 - unit(d.Bits(r))) }
 
 // Normal returns a number for r from the normal distribution of mean 0 and deviation 1.
 func (d Dice) Normal(r Roll) float64 {
-	return normalQuantile((float64(d.Bits(r)>>11) + 0.5) / (1 << 53)) // those of 0 and 1 are infinite
+	return normalQuantile((float64(d.Bits(r)>>11) + 0.5) / (1 << 53)) // never 0 or 1, which give infinity
 }
 
 // fold multiplies two numbers and folds the product onto itself, as the hash wyhash does (Wang Yi, 2019).

@@ -14,7 +14,7 @@ import (
 type Distribution struct {
 	shape shape
 	a, b  time.Duration    // the two numbers of the shape
-	draws *[]time.Duration // of measured, which never change
+	draws *[]time.Duration // for measured; never changed
 }
 
 type shape uint8
@@ -32,8 +32,8 @@ const (
 var shapeNames = [...]string{"constant", "uniform", "exponential", "normal", "log-normal", "pareto",
 	"measured"}
 
-// Longest is the longest duration that is drawn, 100 years, so that sums of times do not overflow. Only
-// log-normal and Pareto distributions come near it, since their numbers are at most mostNumber.
+// Longest is the longest duration that is drawn, 100 years: sums of such times do not overflow. Only
+// log-normal and Pareto distributions reach it, since the numbers of a distribution are at most mostNumber.
 const (
 	Longest    = 100 * 365 * 24 * time.Hour
 	mostNumber = 24 * time.Hour
@@ -53,7 +53,7 @@ var shapeForms = [...]string{
 	measured:    "measured:1ms,1ms,4ms (each as likely)",
 }
 
-// distributionForms lists what ParseDistribution takes, for its errors.
+// distributionForms describes the texts that ParseDistribution reads, for its errors.
 var distributionForms = strings.Join(shapeForms[:measured], ", ") + " or " + shapeForms[measured]
 
 // ParseDistribution reads a distribution: 2ms, uniform:1ms,3ms, exponential:2ms, normal:2ms,500us or
@@ -111,7 +111,7 @@ func parseShape(s shape, text string, numbers []string) (Distribution, error) {
 	return d, nil
 }
 
-// parseNumber reads a length of time of a distribution, which is text as a whole.
+// parseNumber reads one length of time. text is the whole distribution.
 func parseNumber(s shape, text, number string) (time.Duration, error) {
 	length, err := time.ParseDuration(strings.TrimSpace(number))
 	switch unit := suggest.Unit(number, "ms"); {
@@ -148,7 +148,7 @@ func (s Distribution) Zero() bool { return s.a == 0 && s.b == 0 && s.draws == ni
 // IsConstant reports whether the duration is always the same.
 func (s Distribution) IsConstant() bool { return s.shape == constant }
 
-// Mean returns the mean; that of a normal distribution is the mean before it is cut off at zero.
+// Mean returns the mean; for a normal distribution, before it is cut off at zero.
 func (s Distribution) Mean() time.Duration {
 	switch s.shape {
 	case uniform:
@@ -265,7 +265,7 @@ func (s Distribution) MarshalText() ([]byte, error) { return []byte(s.String()),
 // UnmarshalText is ParseDistribution in place.
 func (s *Distribution) UnmarshalText(text []byte) error { return s.Set(string(text)) }
 
-// zipfWeight is that of the k-th of several things, from 1: k to the power of -s.
+// zipfWeight returns the weight of the k-th thing, from 1: k to the power of -s.
 func zipfWeight(k int, s float64) float64 {
 	if s == 0 {
 		return 1
@@ -281,9 +281,8 @@ func zipfSum(n int, s float64) (sum float64) {
 	return sum
 }
 
-// Zipf returns a number for r, from 0 to n-1, from Zipf's distribution of exponent s: the chance of k is in
-// proportion to k+1 to the power of -s. With an exponent of 0 all have the same. It takes time in proportion
-// to n.
+// Zipf returns a number for r, from 0 to n-1, from Zipf's distribution of exponent s: the probability of k is
+// proportional to k+1 to the power of -s. With s = 0 it is uniform. It takes time proportional to n.
 func (d Dice) Zipf(r Roll, n int, s float64) int {
 	if s == 0 {
 		return d.Below(r, n)
@@ -297,5 +296,5 @@ func (d Dice) Zipf(r Roll, n int, s float64) int {
 	return n - 1
 }
 
-// ZipfShare returns how likely Zipf is to return k.
+// ZipfShare returns the probability that Zipf returns k.
 func ZipfShare(k, n int, s float64) float64 { return zipfWeight(k+1, s) / zipfSum(n, s) }

@@ -2,16 +2,16 @@ package chance
 
 import "math"
 
-// The functions here give the same bits on every architecture, so that a seed gives the same history on all.
-// Those of package math do not: some are in assembly, and compilers may fuse x*y + z into one operation that
-// rounds once. An explicit conversion of the product forbids that, which is why there are so many below.
+// The functions here give the same bits on every architecture, so a seed gives the same history on all.
+// Package math does not: it has assembly, and compilers may fuse x*y + z into one operation that rounds once.
+// The many explicit conversions of products below forbid that.
 
-// ln returns the natural logarithm of a number of at least 2^-1022, to two units in the last place. It takes
-// x = 2^k m, and of m, which is near 1, the first bits as c: then ln(x) = k ln(2) + ln(c) + ln(1+r), where
-// r = (m-c)/c is tiny. It is computed for every message of a simulated run, so ln(c) and 1/c are in a table.
+// ln returns the natural logarithm of a number of at least 2^-1022, to two units in the last place. With x =
+// 2^k m, m near 1, and c the first bits of m, ln(x) = k ln(2) + ln(c) + ln(1+r), where r = (m-c)/c is tiny.
+// ln(c) and 1/c are in a table, since it is computed for every message of a simulated run.
 func ln(x float64) float64 {
 	const (
-		ln2Hi = 6.93147180369123816490e-01 // with so many zeros at its end that k times it is exact
+		ln2Hi = 6.93147180369123816490e-01 // ends with enough zeros that k times it is exact
 		ln2Lo = 1.90821492927058770002e-10
 	)
 	b := math.Float64bits(x)
@@ -94,7 +94,7 @@ func normalQuantile(p float64) float64 {
 			1.615858368580409e+02, -5.447609879822406e+01)
 }
 
-// poly returns the value at x of the polynomial with the coefficients c, that of x⁰ first.
+// poly returns the value at x of the polynomial with the coefficients c, from x⁰ on.
 func poly(x float64, c ...float64) float64 {
 	sum := 0.0
 	for i := len(c) - 1; i >= 0; i-- {

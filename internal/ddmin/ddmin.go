@@ -1,10 +1,10 @@
-// Package ddmin makes what fails smaller.
+// Package ddmin minimizes failing inputs.
 package ddmin
 
 import "slices"
 
-// Reduce returns items that still fail, of which no row of neighbours, at most so many, can be left out.
-// fails says whether some of the items fail, in their order; it is not asked about all of them, which do.
+// Reduce returns a part of items that still fails, and from which no sequence of at most so many neighbours
+// can be left out. fails reports whether some items, in their order, fail; all items together must.
 //
 // It halves first, by ddmin of A. Zeller and R. Hildebrandt, "Simplifying and isolating
 // failure-inducing input", IEEE Transactions on Software Engineering 28(2), 2002.
@@ -25,14 +25,14 @@ func Reduce[T any](items []T, neighbours int, fails func([]T) bool) []T {
 	}
 	for size := min(neighbours, len(items)-1); size > 1; size-- {
 		if rest := without(items, size, 1, fails); rest != nil {
-			return Reduce(rest, neighbours, fails) // what only the dropped ones needed can go now
+			return Reduce(rest, neighbours, fails) // now more items may be superfluous
 		}
 	}
 	return items
 }
 
-// without leaves out the first row of so many neighbours without which the rest fails, of those that begin at
-// every so many items. It returns nil if there is none.
+// without leaves out the first sequence of size neighbours, beginning at a multiple of step, such that the
+// rest still fails. It returns nil if there is no such sequence.
 func without[T any](items []T, size, step int, fails func([]T) bool) []T {
 	for from := 0; from < len(items); from += step {
 		rest := slices.Concat(items[:from], items[min(from+size, len(items)):])

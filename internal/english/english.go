@@ -16,7 +16,7 @@ func Thousands(x float64) string {
 	return digits
 }
 
-// Count writes how many there are of a thing.
+// Count writes a number of things: 1 entry, 1,200 entries.
 func Count[N int | uint64](n N, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -24,7 +24,7 @@ func Count[N int | uint64](n N, one, many string) string {
 	return Thousands(float64(n)) + " " + many
 }
 
-// List writes words one after the other, with an and before the last.
+// List writes words with commas between them, and "and" before the last.
 func List(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -33,7 +33,7 @@ func List(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// Wrap breaks a text into lines of at most so many characters, where single spaces are, if that can be.
+// Wrap breaks a text at single spaces into lines of at most width characters, unless a word is longer.
 func Wrap(text string, width int) (lines []string) {
 	line := ""
 	for i, word := range strings.Split(text, " ") {

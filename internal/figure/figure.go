@@ -1,4 +1,4 @@
-// Package figure has measured numbers, which may be unknown, or known as a lower bound alone.
+// Package figure has measured numbers, which may be unknown or only a lower bound.
 package figure
 
 import (
@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A Figure is one measured number. Its zero value is "not measured", which is never written as a
-// zero. Of some numbers only a lower bound is known, such as a quantile among waits that never ended.
+// A Figure is one measured number. Its zero value means not measured, and is never written as 0. It may be
+// only a lower bound, such as a quantile of waits that never ended.
 type Figure struct {
 	value float64
 	state figureState
@@ -23,16 +23,16 @@ const (
 	atLeast
 )
 
-// Number is the figure x. An x that is not finite counts as not measured.
+// Number returns the figure x; not measured if x is not finite.
 func Number(x float64) Figure { return figure(x, exact) }
 
-// AtLeast is a figure of which only is known that it is not below x.
+// AtLeast returns a figure with the lower bound x.
 func AtLeast(x float64) Figure { return figure(x, atLeast) }
 
-// Count is the figure n.
+// Count returns the figure n.
 func Count(n uint64) Figure { return Number(float64(n)) }
 
-// Ratio is a/b, and not measured when b is zero.
+// Ratio returns a/b; not measured if b is 0.
 func Ratio(a, b float64) Figure {
 	if b == 0 {
 		return Figure{}
@@ -47,19 +47,19 @@ func figure(x float64, state figureState) Figure {
 	return Figure{x + 0, state} // + 0 makes -0 a plain 0
 }
 
-// Known reports whether the figure was measured, if only as a bound.
+// Known reports whether the figure was measured, exactly or as a bound.
 func (f Figure) Known() bool { return f.state != notMeasured }
 
-// IsBound reports whether the number is a lower bound only.
+// IsBound reports whether the number is only a lower bound.
 func (f Figure) IsBound() bool { return f.state == atLeast }
 
-// Value returns the number, and whether there is one.
+// Value returns the number, and whether it is known.
 func (f Figure) Value() (x float64, known bool) { return f.value, f.Known() }
 
-// Equal reports whether f and g say the same.
+// Equal reports whether f and g are equal.
 func (f Figure) Equal(g Figure) bool { return f == g }
 
-// String prints the figure: 12.5, >12.5 if it is a lower bound, or nothing.
+// String prints the figure: 12.5, >12.5 if it is a lower bound, or "".
 func (f Figure) String() string {
 	if f.IsBound() {
 		return ">" + f.Text()
@@ -67,8 +67,8 @@ func (f Figure) String() string {
 	return f.Text()
 }
 
-// Text prints the number alone, as its cell has it, or nothing. More than six places after the point are
-// rounded off: no measure here is that precise.
+// Text prints the number as in a cell, without >, or "". It rounds to six decimal places: no measure here is
+// more precise.
 func (f Figure) Text() string {
 	if !f.Known() {
 		return ""
@@ -83,7 +83,7 @@ func (f Figure) Text() string {
 // MarshalText writes the figure as String prints it.
 func (f Figure) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
 
-// UnmarshalText reads a cell: a number, or nothing.
+// UnmarshalText reads a cell: a number, or "".
 func (f *Figure) UnmarshalText(text []byte) error {
 	*f = Figure{}
 	cell := strings.TrimSpace(string(text))
@@ -92,7 +92,7 @@ func (f *Figure) UnmarshalText(text []byte) error {
 	}
 	x, err := strconv.ParseFloat(cell, 64)
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-		return fmt.Errorf("%q is no number", cell)
+		return fmt.Errorf("%q is not a number", cell)
 	}
 	*f = Number(x)
 	return nil

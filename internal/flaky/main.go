@@ -1,10 +1,10 @@
-// Flaky reads what gotestsum recorded of a run of tests in which failed ones were run once more (--jsonfile):
+// Flaky reads the record (--jsonfile) of gotestsum about a run of tests in which failed tests were run again:
 //
 //	flaky FILE PACKAGE...
 //
 // It prints FLAKY, the name and the first output of each test that failed and then passed, and exits with 1
-// if one of them may not pass the second time: a test outside of the packages, whose paths begin with
-// PACKAGE, or one that found what no load of a machine explains.
+// if one of them may not be flaky: its package is outside all of PACKAGE, or it found something that a busy
+// machine does not explain.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	"strings"
 )
 
-// final is what no load explains, wherever it stands in the output of a test that failed.
+// final are texts in the output of a failed test that a busy machine does not explain.
 var final = []string{"panic: ", "DATA RACE", "VIOLATED", "left behind"}
 
 func main() {
@@ -31,11 +31,11 @@ func main() {
 		os.Exit(1)
 	}
 	defer file.Close()
-	excused, err := judge(file, os.Args[2:], os.Stdout)
+	mayFlake, err := judge(file, os.Args[2:], os.Stdout)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "reading %s: %v\n", os.Args[1], err)
 	}
-	if err != nil || !excused {
+	if err != nil || !mayFlake {
 		os.Exit(1)
 	}
 }
@@ -43,11 +43,11 @@ func main() {
 // An event is a line of go test -json.
 type event struct{ Action, Package, Test, Output string }
 
-// A test is a test of a package, by names.
+// A test is a test of a package.
 type test struct{ Package, Test string }
 
 // judge prints the tests that failed at first, and reports whether all of them may be flaky.
-func judge(events io.Reader, packages []string, out io.Writer) (excused bool, err error) {
+func judge(events io.Reader, packages []string, out io.Writer) (mayFlake bool, err error) {
 	output, said := map[test]*strings.Builder{}, map[test]string{}
 	var failed []test
 	lines := bufio.NewReader(events)
@@ -77,23 +77,23 @@ func judge(events io.Reader, packages []string, out io.Writer) (excused bool, er
 			}
 		}
 	}
-	excused = true
+	mayFlake = true
 	for _, t := range failed {
 		inside := func(other test) bool {
 			return other.Package == t.Package && strings.HasPrefix(other.Test, t.Test+"/")
 		}
-		if !slices.ContainsFunc(failed, inside) { // or it failed since that did
+		if !slices.ContainsFunc(failed, inside) { // else it failed because a subtest did
 			fmt.Fprintf(out, "FLAKY %s %s\n%s", t.Package, t.Test, said[t])
 		}
 		if why := never(t, said[t], packages); why != "" {
 			fmt.Fprintf(out, "%s may not fail once: %s\n", t.Test, why)
-			excused = false
+			mayFlake = false
 		}
 	}
-	return excused, nil
+	return mayFlake, nil
 }
 
-// never says why a test may not fail even once. Empty: it may.
+// never returns why a test may not fail even once, or "".
 func never(t test, said string, packages []string) string {
 	inside := func(p string) bool { return t.Package == p || strings.HasPrefix(t.Package, p+"/") }
 	if !slices.ContainsFunc(packages, inside) {

@@ -11,10 +11,10 @@ import (
 	"turnstile/internal/figure"
 )
 
-// Missing is printed for what was not measured.
+// Missing is printed for a figure that was not measured.
 const Missing = "-"
 
-// Micros prints a figure in microseconds in the unit that suits it.
+// Micros prints a figure in microseconds in a suitable unit.
 func Micros(f figure.Figure) string {
 	return shown(f, func(us float64) string {
 		of, name := Unit(us)
@@ -22,7 +22,7 @@ func Micros(f figure.Figure) string {
 	})
 }
 
-// Unit returns the unit that suits so many microseconds: how many of them it has, and its name after a space.
+// Unit returns a suitable unit for so many microseconds: its length in these, and its name after a space.
 func Unit(us float64) (of float64, name string) {
 	switch {
 	case us >= 999_500:
@@ -33,12 +33,12 @@ func Unit(us float64) (of float64, name string) {
 	return 1, " µs"
 }
 
-// Seconds prints a figure in seconds in the unit that suits it.
+// Seconds prints a figure in seconds in a suitable unit.
 func Seconds(f figure.Figure) string {
 	return shown(f, func(s float64) string { return Nanos(s * 1e9) })
 }
 
-// Nanos prints nanoseconds in the unit that suits them.
+// Nanos prints nanoseconds in a suitable unit.
 func Nanos(ns float64) string { return Micros(figure.Number(ns / 1e3)) }
 
 // significant prints x with three significant digits.
@@ -71,7 +71,7 @@ func Rate(f figure.Figure) string {
 	})
 }
 
-// OutOf prints how many there are of those that there should be.
+// OutOf prints n, and "n of of" if they differ.
 func OutOf(n, of int) string {
 	if n == of {
 		return strconv.Itoa(n)
@@ -111,7 +111,7 @@ func percentage(f figure.Figure, format string) string {
 	return fmt.Sprintf(format, 100*x)
 }
 
-// Probability prints a probability to four decimal places; nothing if it is unknown.
+// Probability prints a probability to four decimal places; "" if it is unknown.
 func Probability(f figure.Figure) string {
 	switch p, known := f.Value(); {
 	case !known:
@@ -122,7 +122,7 @@ func Probability(f figure.Figure) string {
 	return Plain(f, 4)
 }
 
-// shown prints a figure as text does its value, with > if it is a lower bound.
+// shown prints a figure, its value by text, with > if it is a lower bound.
 func shown(f figure.Figure, text func(float64) string) string {
 	x, known := f.Value()
 	switch {
@@ -134,7 +134,7 @@ func shown(f figure.Figure, text func(float64) string) string {
 	return text(x)
 }
 
-// Duration prints a length of time without the zeros that Go puts behind it.
+// Duration prints a length of time without trailing zero units: 5m, not 5m0s.
 func Duration(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {

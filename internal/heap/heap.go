@@ -3,22 +3,22 @@ package heap
 
 import "iter"
 
-// A Heap holds values, of which the first in its order can be read and removed. Make one with New.
+// A Heap holds values. The first in its order can be read and removed. Make one with New.
 type Heap[T any] struct {
 	before func(a, b *T) bool
 	values []T
 }
 
-// New returns an empty heap whose order is before.
+// New returns an empty heap ordered by before.
 func New[T any](before func(a, b *T) bool) Heap[T] { return Heap[T]{before: before} }
 
 // Len returns how many values there are.
 func (h *Heap[T]) Len() int { return len(h.values) }
 
-// First returns the first value. It may be changed if Fix is called then.
+// First returns the first value. After changing it, call Fix.
 func (h *Heap[T]) First() *T { return &h.values[0] }
 
-// All yields the values, in no order. They may be changed unless that changes their order.
+// All yields the values, unsorted. They may be changed if their order stays.
 func (h *Heap[T]) All() iter.Seq[*T] {
 	return func(yield func(*T) bool) {
 		for i := range h.values {

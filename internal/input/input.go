@@ -1,5 +1,5 @@
-// Package input reads the files that users name: regular ones, and standard input. A pipe or a device by a
-// path is refused, since it may block or never end.
+// Package input reads the files that users name: regular files, and standard input. It refuses the path of a
+// pipe or a device, since that may block or never end.
 package input
 
 import (
@@ -12,19 +12,19 @@ import (
 	"syscall"
 )
 
-// Limit is the size up to which files are read. What people write is far smaller.
+// Limit is the size up to which files are read. Files that people write are far smaller.
 const Limit = 16 << 20
 
 // Stdin is the path that stands for standard input.
 const Stdin = "-"
 
-// ErrNoFile is the error about what is no regular file, such as a folder or a pipe.
+// ErrNoFile is the error about a path that is no regular file, such as a folder or a pipe.
 var ErrNoFile = errors.New("no regular file")
 
-// ErrInterrupted is the error of Read if a signal came that asks the program to end.
+// ErrInterrupted is the error of Read if a signal asked the program to end.
 var ErrInterrupted = errors.New("interrupted while reading")
 
-// Name returns the path as messages have it.
+// Name returns the path for messages.
 func Name(path string) string {
 	if path == Stdin {
 		return "standard input"
@@ -32,7 +32,7 @@ func Name(path string) string {
 	return path
 }
 
-// Open opens a regular file, and never blocks at what is none.
+// Open opens a regular file. It never blocks on other files.
 func Open(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ENXIO) { // a socket
@@ -56,7 +56,7 @@ func Open(path string) (*os.File, error) {
 	return file, nil
 }
 
-// A noFile is the error about what is no regular file.
+// A noFile is an ErrNoFile with a text.
 type noFile string
 
 func (n noFile) Error() string { return string(n) }
@@ -68,9 +68,9 @@ func notRegular(path string) error {
 		"input, as in - <%[1]s", path))
 }
 
-// Read returns what a regular file or standard input holds, up to the Limit. It returns ErrInterrupted as
-// soon as a signal asks the program to end, even if nothing comes. Standard input is read once, and all calls
-// return the same text.
+// Read returns the content of a regular file or standard input, up to the Limit. It returns ErrInterrupted as
+// soon as a signal asks the program to end, even if no input comes. Standard input is read once, and all
+// calls return the same text.
 func Read(path string) ([]byte, error) {
 	if path == Stdin {
 		return standardInput()
@@ -85,7 +85,7 @@ func Read(path string) ([]byte, error) {
 
 var standardInput = sync.OnceValues(func() ([]byte, error) { return readUntilSignal(os.Stdin) })
 
-// readUntilSignal reads what may never end.
+// readUntilSignal reads input that may never end.
 func readUntilSignal(in io.Reader) ([]byte, error) {
 	signals := make(chan os.Signal, 1)
 	asked := []os.Signal{syscall.SIGINT, syscall.SIGTERM}

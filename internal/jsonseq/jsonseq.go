@@ -1,6 +1,5 @@
-// Package jsonseq puts JSON texts into a stream that holds other text as well, and takes them out again.
-// They are framed as in a JSON text sequence (RFC 7464): a byte that no text has, the JSON, the end of the
-// line.
+// Package jsonseq inserts JSON texts into a stream of other text, and extracts them. Each is framed as in a
+// JSON text sequence (RFC 7464): a byte that no text has, the JSON, a newline.
 package jsonseq
 
 import "encoding/json"
@@ -10,7 +9,7 @@ const (
 	end   = '\n'
 )
 
-// longest is more than any JSON has: what claims to be longer is none.
+// longest is more than any JSON has: a longer frame is other text.
 const longest = 1 << 24
 
 // Encode returns v as JSON in its frame.
@@ -22,21 +21,21 @@ func Encode(v any) ([]byte, error) {
 	return append(append([]byte{begin}, b...), end), nil
 }
 
-// A Reader takes the values of type T out of a stream.
+// A Reader extracts the values of type T from a stream.
 type Reader[T any] struct {
-	On    func(T) // is given each
-	begun []byte  // of a frame; empty: none has
+	On    func(T) // receives each value
+	begun []byte  // the beginning of a frame; empty: outside a frame
 }
 
-// Sift takes the next piece of the stream, and returns it without the values. What is no value is returned as
-// it came, though perhaps later.
+// Sift takes the next piece of the stream, and returns it without the values. Other text is returned
+// unchanged, perhaps by a later call.
 func (r *Reader[T]) Sift(piece []byte) (rest []byte) {
 	for _, c := range piece {
 		switch {
 		case len(r.begun) == 0 && c != begin:
 			rest = append(rest, c)
 			continue
-		case c == begin: // and what came before is none
+		case c == begin: // the frame before was other text
 			rest = append(rest, r.begun...)
 			r.begun = r.begun[:0]
 		}

@@ -13,7 +13,7 @@ func Read(*os.File, int64, int) ([]byte, error) { return nil, errors.ErrUnsuppor
 // ReadWrite returns errors.ErrUnsupported.
 func ReadWrite(*os.File, int64, int) ([]byte, error) { return nil, errors.ErrUnsupported }
 
-// Unmap takes nil alone, since nothing is mapped.
+// Unmap accepts only nil, since nothing is mapped.
 func Unmap(b []byte) error {
 	if b == nil {
 		return nil

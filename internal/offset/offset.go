@@ -1,16 +1,15 @@
-// Package offset measures how far the clock of one host is from that of another, the reference, and turns
-// times of the one into times of the other, with a bound on the error.
+// Package offset measures the offset of a host's clock from another, the reference, and converts times of the
+// host to the reference, with a bound on the error.
 //
-// An [Exchange] bounds the offset, the host's clock less the reference's: by these clocks, the request took
-// its time and the offset, the answer its time less the offset, and no time is negative. So the bound
-// is half of the round trip. Before and after an exchange the bound grows by [Drift] of the time to it, since
-// no two clocks run apart faster. An [Estimator] intersects what all exchanges say, those before a moment and
-// those after it: its bound is that of the best exchange or less.
+// An [Exchange] bounds the offset, the host's clock minus the reference's: by these clocks, the request took
+// its delay plus the offset, and the answer its delay minus the offset, and no delay is negative. So the
+// bound is half of the round trip. Away from the exchange the bound grows by [Drift] times the distance in
+// time, since clocks run apart no faster. An [Estimator] intersects the ranges of all exchanges before and
+// after a moment: its bound is that of the best exchange, or less.
 //
-// If what an exchange says has nothing in common with what the earlier ones leave possible, the host's
-// clock has jumped: CLOCK_MONOTONIC stands still while a machine is suspended, and a virtual machine that
-// is moved may gain time. Then the offset between the last exchange that contradicts it and this one is
-// unknown.
+// If the range of an exchange is disjoint from that of the earlier ones, the host's clock has jumped:
+// CLOCK_MONOTONIC stands still while a machine is suspended, and a virtual machine that is moved may gain
+// time. Then the offset between the last exchange that contradicts it and this one is unknown.
 //
 // All times are in nanoseconds of the monotonic clock that they are read from.
 package offset
@@ -23,20 +22,20 @@ import (
 	"strings"
 )
 
-// Drift is how fast two monotonic clocks may run apart, in parts of one: Linux slews each by 500 ppm at
-// most, and a fifth more is allowed.
+// Drift bounds how fast two monotonic clocks run apart, as a ratio: Linux slews each by at most 500 ppm, and
+// this allows a fifth more.
 const Drift = 1200e-6
 
-// An Exchange is a request of the reference and the answer of a host, in nanoseconds: the reference sends
-// at Sent, the host receives that at Received and answers at Answered, and the reference has that at
-// Returned. Sent and Returned are read from the reference's clock, the others from the host's.
+// An Exchange is a request of the reference and the answer of a host, in nanoseconds: the reference sends the
+// request at Sent, the host receives it at Received and answers at Answered, and the reference has the answer
+// at Returned. Sent and Returned are times of the reference's clock, the others of the host's.
 type Exchange struct {
 	Sent, Received, Answered, Returned int64
-	// Error bounds the errors of reading the two clocks, added up: of anchors, those of both hosts.
+	// Error bounds the sum of the errors of reading both clocks; for anchors, the anchors of both hosts.
 	Error int64
 }
 
-// offsets returns what the offset may have been in the middle of the exchange.
+// offsets returns the range of the offset in the middle of the exchange.
 func (x Exchange) offsets() (low, high int64) {
 	slack := x.Error + drifted((x.Returned-x.Sent+1)/2)
 	return x.Answered - x.Returned - slack, x.Received - x.Sent + slack
@@ -48,36 +47,36 @@ func drifted(time int64) int64 { return int64(math.Ceil(Drift * float64(time))) 
 // A Stretch is the time from From to To, by the reference's clock.
 type Stretch struct{ From, To int64 }
 
-// An Estimator estimates the offset of a host from exchanges. Its zero value knows nothing. Only one
-// goroutine may use it at a time.
+// An Estimator estimates the offset of a host from exchanges. Its zero value is empty. Only one goroutine may
+// use it at a time.
 type Estimator struct {
 	points   []point
-	answered int64 // by the host's clock: the end of the latest exchange there
-	least    int64 // the narrowest that an exchange was
-	refused  int   // exchanges since the latest point that told of a jump, and were too wide to tell its end
+	answered int64 // by the host's clock: when it last answered
+	least    int64 // the width of the narrowest exchange
+	refused  int   // exchanges since the latest point that show a jump, but are too wide to locate it
 }
 
 // A point is the middle of an exchange.
 type point struct {
 	at              int64 // by the reference's clock
 	sent, returned  int64 // its beginning and its end
-	ownLow, ownHigh int64 // what the exchange says of the offset
-	low, high       int64 // what all exchanges leave possible
+	ownLow, ownHigh int64 // the range of the offset by this exchange
+	low, high       int64 // the range of the offset by all exchanges
 	jumped          bool  // the offset between the point before and this one is unknown
 }
 
 func (p *point) offset() int64 { return p.low + (p.high-p.low)/2 }
 func (p *point) bound() int64  { return (p.high-p.low)/2 + 1 }
 
-// reaches returns what a point leaves possible at another time.
+// reaches returns the range of the offset at another time, by a point.
 func (p *point) reaches(at int64) (low, high int64) {
 	grown := drifted(max(at-p.at, p.at-at))
 	return p.low - grown, p.high + grown
 }
 
-// Add takes an exchange, which must have ended after those before it. It is an error, and the exchange is
-// left out, if its times contradict each other, or if the host's clock fell: then the host was started
-// anew, and wants an estimator of its own.
+// Add takes an exchange, which must be later than all before. It is an error, and the exchange is ignored, if
+// its times contradict each other, or if the host's clock went back: then the host was restarted, and needs a
+// new estimator.
 func (e *Estimator) Add(x Exchange) error {
 	low, high := x.offsets()
 	p := point{at: x.Sent + (x.Returned-x.Sent)/2, sent: x.Sent, returned: x.Returned,
@@ -91,10 +90,10 @@ func (e *Estimator) Add(x Exchange) error {
 		return fmt.Errorf("an exchange of clocks took %d ns here, and the host held it for %d ns: the host's "+
 			"clock jumped meanwhile", x.Returned-x.Sent, x.Answered-x.Received)
 	case last >= 0 && p.at <= e.points[last].at:
-		return fmt.Errorf("an exchange of clocks at %d comes after one at %d: they must be added in their order",
+		return fmt.Errorf("an exchange of clocks at %d comes after one at %d: they must be added in order",
 			p.at, e.points[last].at)
 	case last >= 0 && x.Received < e.answered-2*x.Error:
-		return fmt.Errorf("the host's clock fell from %d to %d: it was started anew, and needs a new estimator",
+		return fmt.Errorf("the host's clock fell from %d to %d: the host was restarted, and needs a new estimator",
 			e.answered, x.Received)
 	}
 	e.answered = x.Answered
@@ -110,12 +109,11 @@ func (e *Estimator) Add(x Exchange) error {
 	return nil
 }
 
-// mostRefused is how many exchanges in a row are taken for unusually wide. After that, they are usual.
+// mostRefused is how many exchanges in a row may count as unusually wide.
 const mostRefused = 5
 
-// follow has a point take what is possible from those before it, unless the clock jumped. It reports
-// whether the point is to be kept: of one much wider than usual it is not known on which side of another
-// jump it is.
+// follow narrows the range of a point by the points before, unless the clock jumped. It reports whether to
+// keep the point: a much wider one may be on either side of another jump.
 func (e *Estimator) follow(p *point) bool {
 	low, high := e.points[len(e.points)-1].reaches(p.at)
 	if low <= p.high && high >= p.low {
@@ -132,11 +130,11 @@ func (e *Estimator) follow(p *point) bool {
 	return true
 }
 
-// wide is what an exchange may be wider than usual, in nanoseconds.
+// wide is how much wider than usual an exchange may be, in nanoseconds.
 const wide = 10_000_000
 
-// jump drops the latest exchanges that do not contradict p: it is not known on which side of the jump they
-// are.
+// jump notes a jump before p. It drops the latest exchanges that do not contradict p, since they may be on
+// either side of the jump.
 func (e *Estimator) jump(p *point) {
 	p.jumped = true
 	kept := len(e.points)
@@ -150,7 +148,7 @@ func (e *Estimator) jump(p *point) {
 	if kept == len(e.points) {
 		return
 	}
-	e.points = e.points[:kept] // and what the others have said of earlier times is dropped with them
+	e.points = e.points[:kept] // the dropped ones have narrowed earlier ranges, so compute these again
 	first := kept - 1
 	for first > 0 && !e.points[first].jumped {
 		first--
@@ -167,7 +165,7 @@ func (e *Estimator) jump(p *point) {
 	}
 }
 
-// narrow has a point take what another leaves possible, and reports whether that says anything new.
+// narrow intersects the range of a point with another, and reports whether that changed it.
 func (p *point) narrow(low, high int64) bool {
 	if low <= p.low && high >= p.high {
 		return false
@@ -176,7 +174,7 @@ func (p *point) narrow(low, high int64) bool {
 	return true
 }
 
-// look has the latest exchange narrow what is possible before it, up to a jump.
+// look narrows the ranges of earlier points by the latest exchange, back to a jump.
 func (e *Estimator) look() {
 	for i := len(e.points) - 1; i > 0 && !e.points[i].jumped; i-- {
 		before := &e.points[i-1]
@@ -186,9 +184,9 @@ func (e *Estimator) look() {
 	}
 }
 
-// Offset returns what the host's clock shows more than the reference's, when that shows at, and a bound on
-// the error of that. Both are unknown if there is no exchange, and while the clock jumped; then they are a
-// guess. Later exchanges may make the bound of an earlier time smaller.
+// Offset returns the offset when the reference's clock shows at, and a bound on its error. known is false
+// without exchanges, and while the clock jumped; then both are a guess. Later exchanges may make the bound of
+// an earlier time smaller.
 func (e *Estimator) Offset(at int64) (offset, bound int64, known bool) {
 	if len(e.points) == 0 {
 		return 0, math.MaxInt64, false
@@ -222,10 +220,10 @@ func (e *Estimator) Jumps() (all []Stretch) {
 	return all
 }
 
-// Pieces returns the offset from one time to another, by the reference's clock, as straight lines. It is
-// empty if nothing is known.
+// Pieces returns the offset from one time to another, by the reference's clock, as straight lines; nil
+// without exchanges.
 func (e *Estimator) Pieces(from, to int64) (all Pieces) {
-	var end int64 // of what is known so far
+	var end int64 // of the known pieces so far
 	for first, last := 0, 0; first < len(e.points); first = last + 1 {
 		for last = first; last+1 < len(e.points) && !e.points[last+1].jumped; {
 			last++
@@ -247,16 +245,16 @@ func (e *Estimator) Pieces(from, to int64) (all Pieces) {
 	return all
 }
 
-// forever is the bound of what may be any time.
+// forever is the bound of an unknown time.
 const forever = 1 << 60
 
-// run returns the offset between two jumps, and until when it is known; nothing if that is no time.
+// run returns the offset between two jumps, and until when it is known; nil if that is no time.
 func (e *Estimator) run(first, last int, from, to int64) (all Pieces, until int64) {
 	a, b := &e.points[first], &e.points[last]
-	// The reading of the host's clock at the beginning may stand for an earlier time, within the bound.
+	// A reading of the host's clock at from may be of an earlier time, within the bound.
 	begin := from - a.bound() - drifted(max(0, a.at-from))
 	if first > 0 {
-		begin = a.returned + a.bound() // what the host's clock shows then, it has shown after the jump
+		begin = a.returned + a.bound() // readings of the host's clock from then on are after the jump
 	} else if begin < a.at {
 		all = append(all, Piece{From: begin, Offset: a.offset(), Bound: a.bound() + drifted(a.at-begin)})
 	}
@@ -288,17 +286,17 @@ func (e *Estimator) run(first, last int, from, to int64) (all Pieces, until int6
 // bridge returns the offset across a jump, from a time in one piece to the beginning of another.
 func bridge(from *Piece, end int64, to *Piece) Piece {
 	p := Piece{From: end, Offset: from.offset(end), Unknown: true, Bound: to.From - end + from.Bound + to.Bound}
-	p.Rate = max(float64(to.Offset-p.Offset)/float64(to.From-end), -1+1e-9) // time passes all the same
+	p.Rate = max(float64(to.Offset-p.Offset)/float64(to.From-end), -1+1e-9) // above -1: time never stands still
 	return p
 }
 
-// piece returns the offset from an exchange to the next one, between which no clock jumped.
+// piece returns the offset from exchange i to the next, without a jump in between.
 func (e *Estimator) piece(i int) Piece {
 	a, b := &e.points[i], &e.points[i+1]
 	length := float64(b.at - a.at)
 	p := Piece{From: a.at, Offset: a.offset(), Rate: float64(b.offset()-a.offset()) / length,
 		Bound: max(a.bound(), b.bound())}
-	// Two lines bound the possible offsets on either side, so the largest error is where they meet.
+	// Two lines bound the offset on either side, so the largest error is where they meet.
 	for _, meet := range []float64{
 		(length + float64(b.high-a.high)/Drift) / 2, (length + float64(a.low-b.low)/Drift) / 2,
 	} {
@@ -311,15 +309,14 @@ func (e *Estimator) piece(i int) Piece {
 	return p
 }
 
-// A Piece is the offset from a time on, until that of the next piece: a straight line.
+// A Piece is the offset from a time until the next piece, as a straight line.
 type Piece struct {
 	From   int64   `yaml:"from"`   // by the reference's clock, in nanoseconds
-	Offset int64   `yaml:"offset"` // what the host's clock showed more then, in nanoseconds
-	Rate   float64 `yaml:"rate"`   // by how much that grows, in parts of the time that passes
+	Offset int64   `yaml:"offset"` // at From, in nanoseconds
+	Rate   float64 `yaml:"rate"`   // the growth of the offset, as a ratio of time
 	// Bound bounds the error of the offset, in nanoseconds.
 	Bound int64 `yaml:"bound"`
-	// Unknown says that the host's clock jumped: of a time by that clock it is known that it lies in the piece,
-	// within Bound.
+	// Unknown means that the host's clock jumped: a time of that clock in the piece is only known within Bound.
 	Unknown bool `yaml:"unknown,omitempty"`
 }
 
@@ -327,14 +324,15 @@ func (p *Piece) offset(at int64) int64 {
 	return p.Offset + int64(math.Round(p.Rate*float64(at-p.From)))
 }
 
-// Sound reports whether a piece can be used: time passes in it, and its bound is one.
+// Sound reports whether a piece is valid: time passes in it, and its bound is not negative.
 func (p *Piece) Sound() bool { return p.Rate > -1 && p.Rate < math.MaxInt32 && p.Bound >= 0 }
 
 // Pieces are the offset of a host over a time, in the order of time.
 type Pieces []Piece
 
-// Reference returns what the reference's clock shows when the host's shows a time, and the piece that this is
-// in; nil: it is before the first, whose line is used. There must be a piece. Later times have later ones.
+// Reference returns the reference's time when the host's clock shows a time, and the piece of that time; nil:
+// before the first piece, whose line it uses. p must not be empty. It is monotonic: later times give later
+// ones.
 func (p Pieces) Reference(host int64) (at int64, in *Piece) {
 	i, found := slices.BinarySearchFunc(p, host, func(p Piece, host int64) int {
 		return int(min(1, max(-1, p.From+p.Offset-host)))
@@ -353,7 +351,7 @@ func (p Pieces) Reference(host int64) (at int64, in *Piece) {
 	return at, in
 }
 
-// Bound returns the largest bound of the pieces that are known, in nanoseconds.
+// Bound returns the largest bound of the pieces that are not Unknown, in nanoseconds.
 func (p Pieces) Bound() (largest int64) {
 	for i := range p {
 		if !p[i].Unknown {
@@ -363,14 +361,14 @@ func (p Pieces) Bound() (largest int64) {
 	return largest
 }
 
-// An Identity tells the monotonic clock of a process from others: that of a boot of a machine, in a namespace
-// that may shift it. Empty fields are unknown.
+// An Identity identifies the monotonic clock of a process: by the boot of the machine, and the namespace,
+// which may shift it. Empty fields are unknown.
 type Identity struct {
 	Boot      string `json:"boot" yaml:"boot"`           // as in /proc/sys/kernel/random/boot_id
 	Namespace string `json:"namespace" yaml:"namespace"` // as /proc/self/ns/time points to
 }
 
-// Own returns the identity of the clock of this process, as far as the system tells it.
+// Own returns the identity of the clock of this process, as far as known.
 func Own() (i Identity) {
 	if boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
 		i.Boot = strings.TrimSpace(string(boot))
@@ -384,8 +382,8 @@ func Own() (i Identity) {
 // SameClock reports whether two identities are known and equal.
 func SameClock(a, b Identity) bool { return a == b && a.Boot != "" && a.Namespace != "" }
 
-// OneClock reports whether two processes have one clock: their identities are the same, and an exchange
-// between them agrees with that within its bound.
+// OneClock reports whether two processes have one clock: their identities are equal, and the offset of an
+// exchange between them may be 0.
 func OneClock(a, b Identity, x Exchange) bool {
 	low, high := x.offsets()
 	return SameClock(a, b) && low <= 0 && 0 <= high

@@ -1,6 +1,5 @@
-// Package plainjson reads JSON that is as plain as programs write it when they say little: no spaces,
-// strings of ASCII without escapes, whole numbers. It takes a fraction of the time of encoding/json, which
-// has to read whatever is not that plain.
+// Package plainjson reads a plain subset of JSON: no spaces, strings of ASCII without escapes, whole numbers.
+// It takes a fraction of the time of encoding/json, which must read all other JSON.
 package plainjson
 
 import "bytes"
@@ -8,11 +7,11 @@ import "bytes"
 // A Scan reads a text from left to right, as far as it is plain.
 type Scan struct {
 	Text   []byte
-	At     int  // what comes next
-	Failed bool // what came was not as plain as it has to be
+	At     int  // index of the next byte
+	Failed bool // the text is not plain
 }
 
-// Take takes a byte, if it is next.
+// Take skips the next byte if it is b, and reports whether it was.
 func (l *Scan) Take(b byte) bool {
 	if l.At < len(l.Text) && l.Text[l.At] == b {
 		l.At++
@@ -21,7 +20,7 @@ func (l *Scan) Take(b byte) bool {
 	return false
 }
 
-// Object reads an object of at least one key, whose values each reads.
+// Object reads an object with at least one key. It calls value to read the value of each key.
 func (l *Scan) Object(value func(key string) bool) bool {
 	if !l.Take('{') {
 		return false
@@ -40,7 +39,7 @@ func (l *Scan) Object(value func(key string) bool) bool {
 	}
 }
 
-// Word reads a string of letters, digits, spaces and signs of ASCII, without escapes.
+// Word reads a string of printable ASCII without escapes.
 func (l *Scan) Word() []byte {
 	if !l.Take('"') {
 		l.Failed = true

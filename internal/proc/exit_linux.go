@@ -7,13 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An exit is where the end of a process shows: a file descriptor that can be read once it has ended. Waiting
-// for that takes no thread, where waiting for each process would take a thread for each.
+// An exit signals the end of a process: a file descriptor that becomes readable. Waiting for it takes no
+// thread, while a wait for the process would take one thread each.
 type exit struct{ fd int }
 
-// attributes ties a process to this one: it gets SIGKILL when its parent's thread ends, and it is in a
-// process group of its own, so that the terminal's Ctrl-C reaches the orchestrator alone, which then ends
-// the others.
+// attributes ties a process to this one: it gets SIGKILL when its parent's thread ends. It is in a process
+// group of its own, so Ctrl-C at the terminal reaches only the orchestrator, which then ends the others.
 func (e *exit) attributes() *syscall.SysProcAttr {
 	e.fd = -1
 	of := dying()
@@ -24,7 +23,7 @@ func (e *exit) attributes() *syscall.SysProcAttr {
 // dying ties a process to this one.
 func dying() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
-// await returns true when the process has ended, which is then still to be waited for, and false if the
+// await returns true when the process has ended; the caller must still reap it. It returns false if the
 // kernel is too old to tell without a thread (before Linux 5.4).
 func (e *exit) await() bool {
 	if e.fd < 0 || unix.SetNonblock(e.fd, true) != nil {

@@ -4,14 +4,14 @@ package proc
 
 import "syscall"
 
-// An exit is where the end of a process shows: nowhere that a thread need not wait for.
+// An exit cannot signal the end of a process here: a thread must wait for it.
 type exit struct{}
 
-// attributes puts a process in a group of its own, so that the terminal's Ctrl-C reaches the orchestrator
-// alone. Without a signal at the parent's death, the end of its standard input ends the process.
+// attributes puts a process in a group of its own, so Ctrl-C at the terminal reaches only the orchestrator.
+// This system sends no signal at the parent's death; the process ends with its standard input.
 func (*exit) attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// dying ties a process to nothing.
+// dying cannot tie a process to this one here.
 func dying() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 
 func (*exit) await() bool { return false }

@@ -11,12 +11,11 @@ import (
 	"syscall"
 )
 
-// Descendants returns the processes that a process has started, those that they have started, and so on.
-// If /proc does not say, it returns none.
+// Descendants returns the children of a process, their children, and so on. Without /proc it returns nil.
 func Descendants(pid int) (all []int) {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, list := range lists {
-		text, _ := os.ReadFile(list) // a thread that has ended
+		text, _ := os.ReadFile(list) // it fails if the thread has ended
 		for _, word := range strings.Fields(string(text)) {
 			if child, err := strconv.Atoi(word); err == nil {
 				all = append(append(all, child), Descendants(child)...)
@@ -26,14 +25,14 @@ func Descendants(pid int) (all []int) {
 	return all
 }
 
-// A Guard does something when this process ends, unless it is dismissed before. Its process outlives this one
-// for a moment.
+// A Guard does something when this process ends, unless it is dismissed before. It is a process that outlives
+// this one for a moment.
 type Guard struct {
 	shell *exec.Cmd
 	input io.WriteCloser
 }
 
-// GuardProcesses has a guard kill processes: those that stand still, and were not started here.
+// GuardProcesses starts a guard that kills processes, such as stopped ones that this process did not start.
 func GuardProcesses(of []int) (*Guard, error) {
 	args := []string{"kill", "-KILL"}
 	for _, pid := range of {
@@ -42,12 +41,12 @@ func GuardProcesses(of []int) (*Guard, error) {
 	return startGuard(`exec "$@"`, args...)
 }
 
-// GuardFolder has a guard remove a folder, once those have ended who still write there.
+// GuardFolder starts a guard that removes a folder. It retries while other processes still write there.
 func GuardFolder(path string) (*Guard, error) {
 	return startGuard(`for i in 1 2 3 4 5 6 7 8 9; do rm -rf "$1" 2>/dev/null && exit; sleep 0.2; done`, path)
 }
 
-// startGuard has a guard run a script of the shell.
+// startGuard starts a guard that runs a shell script when this process ends.
 func startGuard(script string, args ...string) (*Guard, error) {
 	g := &Guard{shell: exec.Command("/bin/sh", append([]string{"-c", "read word && exit; " + script, "guard"},
 		args...)...)}
@@ -59,7 +58,7 @@ func startGuard(script string, args ...string) (*Guard, error) {
 	return g, g.shell.Start()
 }
 
-// Dismiss ends the guard, which does nothing.
+// Dismiss ends the guard without any effect.
 func (g *Guard) Dismiss() {
 	io.WriteString(g.input, "dismissed\n")
 	g.shell.Wait()

@@ -18,17 +18,17 @@ import (
 	"turnstile/internal/english"
 )
 
-// A Launcher starts processes, and looks after them. All are started from one thread that lives as long as
-// this process, since the signal that ends them with their parent follows the thread that started them.
+// A Launcher starts and supervises processes. It starts all from one thread that lives as long as this
+// process: the signal that ends them with their parent is bound to that thread.
 type Launcher struct {
 	jobs  chan func()
-	kills int           // for want of memory, before
+	kills int           // how many processes the kernel had killed for lack of memory before
 	drain time.Duration // see drainLimit
 	as    *syscall.Credential
 }
 
-// As has processes be started as another user and group, without any capability. That takes the capabilities
-// SETUID and SETGID, and KILL to signal them.
+// As makes the launcher start processes as another user and group, without capabilities. It takes the
+// capabilities SETUID and SETGID, and KILL to signal them.
 func (l *Launcher) As(uid, gid uint32) { l.as = &syscall.Credential{Uid: uid, Gid: gid} }
 
 // NewLauncher returns a launcher. It keeps a thread of its own until the process ends.
@@ -47,34 +47,33 @@ func NewLauncher() *Launcher {
 type Command struct {
 	Name    string   // of the process, for people
 	Program []string // the program and its arguments
-	Env     []string // variables beside those of this process
-	Input   []byte   // handed to its standard input, which stays open
-	// Stdin and Stdout are pipes of whoever starts it, who keeps the other ends; nil: they are ours. Then what
-	// it prints is its standard output and error together.
+	Env     []string // variables beside the environment of this process
+	Input   []byte   // written to its standard input, which stays open
+	// Stdin and Stdout are pipes of the caller, which keeps the other ends; nil: the launcher makes them, and
+	// its output is standard output and error together.
 	Stdin, Stdout *os.File
-	Files         []*os.File // that it has open beside, from number 3 on
-	// Shares says that it is in the process group of this process, not one of its own: what is done to this
-	// process as a group, is done to both.
+	Files         []*os.File // further open files, from descriptor 3 on
+	// Shares means that it is in the process group of this process: signals to the group reach both.
 	Shares bool
-	// OnOutput is given all that the process prints, as it comes, and returns what is to be kept for its Fate;
-	// it must not block. Nil: all is kept.
+	// OnOutput receives the output of the process as it comes, and returns the part to keep for its Fate. It
+	// must not block. Nil: keep all.
 	OnOutput func([]byte) []byte
 }
 
-// A Process is one that a Launcher has started. It ends at the latest when this process does.
+// A Process was started by a Launcher. It ends with this process at the latest.
 type Process struct {
 	name   string
 	cmd    *exec.Cmd
 	own    bool // it has a group of its own
 	exit   exit
-	input  *os.File        // its standard input: when this is closed, it ends; nil: somebody else has it
-	raw    syscall.RawConn // the same
+	input  *os.File        // its standard input, whose end ends it; nil: the caller has it
+	raw    syscall.RawConn // of input
 	output *os.File
 	tail   tail
 	ended  chan struct{}
 	err    error         // how it ended: nil for an exit status of 0
-	fate   Fate          // once it has ended
-	kills  int           // for want of memory, before it was started
+	fate   Fate          // after it has ended
+	kills  int           // Launcher.kills
 	turns  atomic.Uint32 // see Turns
 
 	dismissed atomic.Bool
@@ -84,23 +83,23 @@ type Process struct {
 type Fate struct {
 	Well      bool      // with status 0
 	Killed    bool      // by SIGKILL
-	Dismissed bool      // on purpose, which is no trouble
-	Gone      bool      // its host is gone: nobody knows what became of it, and it is taken for killed
-	Heard     time.Time // of a process that is gone: when its host was last heard of
+	Dismissed bool      // on purpose, which is no failure
+	Gone      bool      // its host is gone: its end is unknown, and it counts as killed
+	Heard     time.Time // if Gone: when its host was last heard of
 	Status    int       // its exit status; -1: a signal has ended it
-	How       string    // in words, and why if that is known
-	Says      string    // the same, and what it printed last
+	How       string    // in words, with the reason if known
+	Says      string    // How, with its last output
 }
 
 const (
 	// inputLimit is how long a program may take to read its input.
 	inputLimit = 20 * time.Second
-	// drainLimit is for reading what a process printed before it ended. The end of its output may never come:
-	// a process that it has started itself, and that left its group, holds the pipe too.
+	// drainLimit bounds reading the rest of the output of an ended process. The output may never end: a child
+	// that left its group may hold the pipe too.
 	drainLimit = time.Second
 )
 
-// Start starts a process, and writes its input. The beginning and the end of what it prints are kept.
+// Start starts a process, and writes its input. It keeps the beginning and the end of the output.
 func (l *Launcher) Start(c Command) (*Process, error) {
 	fail := func(err error) (*Process, error) {
 		return nil, fmt.Errorf("starting %s (%s): %w", c.Name, c.Program[0], err)
@@ -135,8 +134,8 @@ func (l *Launcher) Start(c Command) (*Process, error) {
 	return p, nil
 }
 
-// pipes makes the pipes of a process that is about to start, unless it brings them, and returns the end that
-// what it prints is to go to.
+// pipes makes the pipes of a process that is about to start, unless the command has them, and returns the end
+// for its output.
 func (p *Process) pipes(c *Command) (output *os.File, err error) {
 	p.cmd.Stdin = c.Stdin
 	if c.Stdin == nil {
@@ -180,9 +179,9 @@ func (p *Process) hand(input []byte) (err error) {
 	return err
 }
 
-// Tell writes some bytes to the standard input of the process, all or none: what a process that stands
-// still is told waits in the pipe. At most PIPE_BUF bytes are written as a whole, at least 512; more only
-// if the pipe has space for all.
+// Tell writes bytes to the standard input of the process, all or none. They wait in the pipe while the
+// process stands still. Up to PIPE_BUF bytes, at least 512, are atomic; more only if the pipe has space for
+// all.
 func (p *Process) Tell(b []byte) error {
 	var failed error
 	written := 0
@@ -205,7 +204,7 @@ func (p *Process) Tell(b []byte) error {
 	return nil
 }
 
-// watch waits until the process has ended, and until all is read that it printed, or for a time.
+// watch waits until the process has ended, and then until its output is read, at most for drain.
 func (p *Process) watch(onOutput func([]byte) []byte, drain time.Duration) {
 	read := make(chan struct{})
 	go func() {
@@ -221,7 +220,7 @@ func (p *Process) watch(onOutput func([]byte) []byte, drain time.Duration) {
 	close(p.ended)
 }
 
-// read keeps what the process prints.
+// read keeps the output of the process.
 func (p *Process) read(onOutput func([]byte) []byte) {
 	b := make([]byte, 4096)
 	for {
@@ -237,11 +236,11 @@ func (p *Process) read(onOutput func([]byte) []byte) {
 	}
 }
 
-// reap waits until the process has ended, and ends those that it has started itself, unless they have left
-// its group. It returns how the process ended.
+// reap waits until the process has ended, and kills its children, unless they have left its group. It returns
+// how the process ended.
 func (p *Process) reap() error {
 	if p.exit.await() && p.own {
-		syscall.Kill(-p.Pid(), syscall.SIGKILL) // until Wait, nobody else can have that number
+		syscall.Kill(-p.Pid(), syscall.SIGKILL) // no other process can have this number until Wait
 	}
 	return p.cmd.Wait()
 }
@@ -261,11 +260,11 @@ func (p *Process) Fate() Fate { return p.fate }
 // Turns counts the stops and continuations that NoticeStops has seen. If the number is odd, it is stopped.
 func (p *Process) Turns() uint32 { return p.turns.Load() }
 
-// Printed returns the beginning and the end of what is kept of what the process has printed so far.
+// Printed returns the beginning and the end of the output of the process that was kept so far.
 func (p *Process) Printed() string { return p.tail.String() }
 
-// Signal sends a signal to the process, and one that stops it or has it go on to all of its group, if that is
-// its own. The error is os.ErrProcessDone if it has ended.
+// Signal sends a signal to the process, and SIGSTOP and SIGCONT to all of its own group. The error is
+// os.ErrProcessDone if it has ended.
 func (p *Process) Signal(s syscall.Signal) error {
 	err := p.cmd.Process.Signal(s)
 	if err == nil && p.own && (s == syscall.SIGSTOP || s == syscall.SIGCONT) {
@@ -274,13 +273,13 @@ func (p *Process) Signal(s syscall.Signal) error {
 	return err
 }
 
-// CloseInput ends the standard input of the process, which is to end then.
+// CloseInput closes the standard input of the process, which asks it to end.
 func (p *Process) CloseInput() error { return p.input.Close() }
 
 // Kill ends the process at once.
 func (p *Process) Kill() { p.Signal(syscall.SIGKILL) }
 
-// Dismiss ends the process at once, on purpose: so its end is no trouble.
+// Dismiss ends the process at once, on purpose: its end is no failure.
 func (p *Process) Dismiss() {
 	p.dismissed.Store(true)
 	p.Kill()
@@ -295,8 +294,8 @@ func (p *Process) lastWords() string {
 	return "; its last output:\n\t" + strings.ReplaceAll(text, "\n", "\n\t")
 }
 
-// A tail keeps the beginning and the end of what is written to it: after a crash, the first lines say what
-// was wrong.
+// A tail keeps the beginning and the end of the text written to it. After a crash the first lines have the
+// reason.
 type tail struct {
 	mu         sync.Mutex
 	head, rest []byte
@@ -345,11 +344,11 @@ func (p *Process) ending() Fate {
 	return f
 }
 
-// killed is how a process ended that was ended by SIGKILL.
+// killed describes the end by SIGKILL.
 const killed = "signal: killed"
 
-// cause says why a process ended that ended like that, after printing text, while the kernel killed so many
-// processes because memory had run out.
+// cause returns why a process ended, or "". how describes its end, text is its output, and kills is how many
+// processes the kernel killed meanwhile because memory had run out.
 func cause(how, text string, kills int) string {
 	has := func(signs ...string) bool {
 		for _, s := range signs {
@@ -365,7 +364,7 @@ func cause(how, text string, kills int) string {
 			english.Count(kills, "process", "processes"))
 	case has("failed to create new OS thread", "newosproc"):
 		return "it was given no more threads: raise the limit on this user's processes (ulimit -u), " +
-			"or on those of the container"
+			"or on the container"
 	case has("runtime: out of memory", "cannot allocate memory", "fatal error: out of memory",
 		"failed to reserve page summary memory"):
 		return "it was given no more memory" + spaceLimit()
@@ -373,7 +372,7 @@ func cause(how, text string, kills int) string {
 	return ""
 }
 
-// spaceLimit describes the limit on address space, which processes inherit, if there is one.
+// spaceLimit describes the limit on address space, which processes inherit, or returns "".
 func spaceLimit() string {
 	var l unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_AS, &l) != nil || l.Cur>>62 != 0 {
@@ -382,8 +381,8 @@ func spaceLimit() string {
 	return fmt.Sprintf(": the limit on address space (ulimit -v) is %d KB", l.Cur/1024)
 }
 
-// readKills returns how many processes the kernel has killed because memory had run out, since it was
-// booted. Those of containers count too.
+// readKills returns how many processes the kernel has killed since boot because memory had run out, including
+// processes of containers.
 func readKills() int {
 	b, _ := os.ReadFile("/proc/vmstat")
 	for line := range strings.Lines(string(b)) {
@@ -395,8 +394,8 @@ func readKills() int {
 	return 0
 }
 
-// Output runs a program for a moment, and returns what it prints, with its standard error if both is true.
-// The program ends with this process, also if that is killed.
+// Output runs a short program, and returns its output, with its standard error if both is true. The program
+// ends with this process, even if that is killed.
 func Output(cmd *exec.Cmd, both bool) ([]byte, error) {
 	runtime.LockOSThread() // the signal follows the thread that starts the program
 	defer runtime.UnlockOSThread()

@@ -367,8 +367,7 @@ func TestCause(t *testing.T) {
 		{"signal: terminated", "", 2, ""},
 		{"exit status 1", "node: no such algorithm", 2, ""},
 		{"exit status 2", "runtime: failed to create new OS thread (have 2 already; errno=11)", 0,
-			"it was given no more threads: raise the limit on this user's processes (ulimit -u), or on those of " +
-				"the container"},
+			"it was given no more threads: raise the limit on this user's processes (ulimit -u), or on the container"},
 		{"exit status 2", "fatal error: runtime: out of memory", 0, "it was given no more memory"},
 		{"exit status 2", "fatal error: failed to reserve page summary memory", 0, "it was given no more memory"},
 	} {

@@ -2,14 +2,14 @@ package proc
 
 import "sync"
 
-// stopping are the processes that have been started and not reaped, by their ID.
+// stopping has the processes that were started and not reaped, by their ID.
 var stopping struct {
 	sync.Mutex
 	of      map[int]*Process
-	changes uint64 // that were noticed
+	changes uint64 // stops and continuations that were noticed
 }
 
-// enrol makes a process known to NoticeStops, and strike makes it unknown.
+// enrol adds a process for NoticeStops to watch, and strike removes it.
 func enrol(p *Process) {
 	stopping.Lock()
 	defer stopping.Unlock()
@@ -25,9 +25,9 @@ func strike(p *Process) {
 	delete(stopping.of, p.Pid())
 }
 
-// NoticeStops asks the kernel which of the processes that were started here have been stopped, as by SIGSTOP,
-// or continued, and returns how many such changes it has told of so far, whoever asked. It is one system call
-// when nothing has happened. Where the kernel does not tell, no process is ever known to be stopped.
+// NoticeStops asks the kernel which processes of this one were stopped, as by SIGSTOP, or continued, and
+// returns how many such changes it has reported so far, over all calls. It is one system call if nothing has
+// happened. If the kernel does not report them, no process ever counts as stopped.
 func NoticeStops() (changes uint64) {
 	stopping.Lock()
 	defer stopping.Unlock()
@@ -43,8 +43,8 @@ func NoticeStops() (changes uint64) {
 	}
 }
 
-// turn counts that the process was stopped or continued. If it was stopped and continued since it was last
-// looked at, the kernel tells of the latter alone.
+// turn counts a stop or continuation of the process. If it was stopped and continued between two calls, the
+// kernel reports only the latter.
 func (p *Process) turn(stopped bool) {
 	if was := p.turns.Load()%2 == 1; was == stopped {
 		p.turns.Add(2)

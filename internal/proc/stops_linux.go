@@ -15,8 +15,7 @@ type childChange struct {
 	_         [100]byte
 }
 
-// nextStop returns the next change that the kernel has to tell of a child: stopped, or continued. Children
-// that have ended are left to those who wait for them.
+// nextStop returns the next stop or continuation of a child from the kernel. It does not reap children.
 func nextStop() (pid int, stopped, ok bool) {
 	var info unix.Siginfo
 	for {

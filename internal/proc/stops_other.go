@@ -2,5 +2,5 @@
 
 package proc
 
-// nextStop knows nothing here.
+// nextStop reports nothing: this system does not tell.
 func nextStop() (pid int, stopped, ok bool) { return 0, false, false }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// CPUTime returns how much CPU time the process has spent, also once it has ended, if that is known.
+// CPUTime returns the CPU time of the process, also after it has ended, and whether it is known.
 func (p *Process) CPUTime() (time.Duration, bool) {
 	select {
 	case <-p.ended:

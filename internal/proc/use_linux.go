@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CPUTime returns how much CPU time a process has spent, by its clock of it: the time that /proc gives is in
-// units of 10 ms.
+// CPUTime returns the CPU time of a process. It reads its CPU clock, since /proc has only units of 10 ms.
 func CPUTime(pid int) (time.Duration, bool) {
 	const scheduled = 2 // CPUCLOCK_SCHED
 	var t unix.Timespec

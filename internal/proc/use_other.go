@@ -4,5 +4,5 @@ package proc
 
 import "time"
 
-// CPUTime knows nothing here.
+// CPUTime is unknown on this system.
 func CPUTime(int) (time.Duration, bool) { return 0, false }

@@ -5,10 +5,10 @@ import (
 	"unsafe"
 )
 
-// read reads what there is. The error EAGAIN says that there is nothing.
+// read reads available bytes. The error is EAGAIN if nothing is available.
 func read(fd uintptr, b []byte) (int, error) { return call(syscall.SYS_READ, fd, b) }
 
-// write writes what there is space for. The error EAGAIN says that there is none.
+// write writes as much as the pipe has space for. The error is EAGAIN if it is full.
 func write(fd uintptr, b []byte) (int, error) { return call(syscall.SYS_WRITE, fd, b) }
 
 func call(number, fd uintptr, b []byte) (int, error) {

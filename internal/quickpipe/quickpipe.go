@@ -1,6 +1,6 @@
-// Package quickpipe reads and writes pipes that do not block, without telling Go's scheduler of each call.
-// Such a call returns at once. Told of it, the scheduler of a process that mostly waits would wake a thread
-// each time to watch over the call, which takes longer than the call.
+// Package quickpipe reads and writes non-blocking pipes by raw system calls, which Go's scheduler does not
+// see. Such a call returns at once. If the scheduler of a mostly idle process saw it, it would wake a thread
+// to watch over the call, which takes longer than the call itself.
 package quickpipe
 
 import (
@@ -9,8 +9,7 @@ import (
 	"syscall"
 )
 
-// A Pipe is the end of a pipe that does not block, and whose readiness the runtime learns from the system, as
-// of those that os.Pipe and exec.Cmd make.
+// A Pipe is an end of a non-blocking pipe that the runtime polls, such as those from os.Pipe and exec.Cmd.
 type Pipe struct{ raw syscall.RawConn }
 
 // New returns the pipe of a file.

@@ -1,4 +1,4 @@
-// Package relay passes TCP connections on. What becomes of their bytes is up to its users.
+// Package relay forwards TCP connections. Its users may change what happens to the bytes.
 package relay
 
 import (
@@ -10,15 +10,13 @@ import (
 	"time"
 )
 
-// A Relay takes the connections to an address. For each it makes a connection of its own, and passes on what
-// comes from either end.
+// A Relay accepts connections at an address. For each it dials a connection, and forwards bytes both ways.
 type Relay struct {
 	Address string // host:port; Start replaces port 0 by a free one
-	// Dial makes the connection for one that was taken. With an error, that one is closed.
+	// Dial dials the connection for an accepted one. On an error, the accepted one is closed.
 	Dial func(ctx context.Context, taken net.Conn) (net.Conn, error)
-	// Pass passes on what comes from one end; up: from the client. If it returns nil, nothing more comes from
-	// there, and the other end may still send. With an error both ends are closed. Stop cancels the context.
-	// nil: bytes are copied as they come.
+	// Pass forwards the bytes from one end; up: from the client. It returns nil when that end has ended; then
+	// the other may still send. On an error both ends are closed. Stop cancels the context. nil: copy the bytes.
 	Pass func(ctx context.Context, to, from net.Conn, up bool) error
 
 	mu       sync.Mutex
@@ -34,7 +32,7 @@ func To(address string) func(context.Context, net.Conn) (net.Conn, error) {
 	}
 }
 
-// Start has the relay take connections. It does nothing if the relay takes them already.
+// Start begins to accept connections. It does nothing if the relay accepts them already.
 func (r *Relay) Start() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -51,14 +49,14 @@ func (r *Relay) Start() error {
 	return nil
 }
 
-// Open reports whether connections are taken.
+// Open reports whether the relay accepts connections.
 func (r *Relay) Open() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.listener != nil
 }
 
-// Stop closes all connections, and what is on its way is lost. New ones are refused until Start.
+// Stop closes all connections; bytes on their way are lost. New connections are refused until Start.
 func (r *Relay) Stop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -77,7 +75,7 @@ func (r *Relay) accept(ctx context.Context, l net.Listener) {
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
-		case err != nil: // no file is free, say
+		case err != nil: // such as too many open files
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
@@ -85,7 +83,7 @@ func (r *Relay) accept(ctx context.Context, l net.Listener) {
 	}
 }
 
-// join passes on what comes from either end, until both have ended.
+// join forwards bytes both ways, until both ends have ended.
 func (r *Relay) join(ctx context.Context, client net.Conn) {
 	server, err := r.Dial(ctx, client)
 	if err != nil {

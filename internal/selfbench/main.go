@@ -1,7 +1,6 @@
-// Selfbench compares what this tree costs with what an earlier commit did: the same commands are run with the
-// programs and benchmarks of either, in turn, and the least of each is printed. Instructions of user space
-// are counted by perf where it can count them, since they repeat within 1% on a machine whose cores are
-// shared; otherwise it is CPU time.
+// Selfbench compares the cost of this tree with an earlier commit: it runs the same commands with the
+// programs and benchmarks of both, in turn, and prints the least cost of each. The cost is instructions in
+// user space, if perf can count them, since these repeat within 1% even on shared cores; otherwise CPU time.
 //
 //	selfbench -base COMMIT [-rounds 3] [-only TEXT]
 package main
@@ -46,7 +45,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (exitStat
 	return 0
 }
 
-// A subject is something whose cost is measured, for one unit of work: an entry, an operation of a benchmark.
+// A subject is something whose cost is measured, per unit of work: an entry, an operation of a benchmark.
 type subject struct {
 	name    string
 	measure func(m *meter, t *tree) (float64, error)
@@ -64,7 +63,7 @@ var subjects = []subject{
 	realEntry("an entry of token-ring, N=32", "--algo=token-ring", "-n=32"),
 }
 
-// benchmark is what some iterations of a benchmark take, each.
+// benchmark measures one iteration of a benchmark.
 func benchmark(name, pkg, pattern string, iterations int) subject {
 	return subject{name, func(m *meter, t *tree) (float64, error) {
 		binary := filepath.Join(t.bin, filepath.Base(pkg)+".test")
@@ -77,7 +76,7 @@ func benchmark(name, pkg, pattern string, iterations int) subject {
 	}}
 }
 
-// simulation is what a simulated run takes, from its options to its stored verdict.
+// simulation measures a simulated run, from its options to its stored verdict.
 func simulation(name string, options ...string) subject {
 	return subject{name, func(m *meter, t *tree) (float64, error) {
 		cost, _, err := t.trial(m, append([]string{"simulate", "--seed=1"}, options...))
@@ -85,7 +84,7 @@ func simulation(name string, options ...string) subject {
 	}}
 }
 
-// realEntry is what an entry takes in all processes of a run: the slope between a short run and a long one.
+// realEntry measures an entry in all processes of a run: the slope between a short run and a long one.
 func realEntry(name string, options ...string) subject {
 	return subject{name, func(m *meter, t *tree) (float64, error) {
 		var cost, entries [2]float64
@@ -136,7 +135,7 @@ func entriesIn(table string) (float64, error) {
 	return strconv.ParseFloat(rows[1][at], 64)
 }
 
-// compare prints a table of what both trees take.
+// compare prints a table of the costs of both trees.
 func compare(ctx context.Context, base string, rounds int, only string, stdout io.Writer) error {
 	trees, remove, err := buildBoth(ctx, base)
 	if err != nil {
@@ -158,7 +157,7 @@ func compare(ctx context.Context, base string, rounds int, only string, stdout i
 	return table.Print(stdout)
 }
 
-// leastOf measures a subject in both trees, in turn, and returns the least of each; 0: it is not there.
+// leastOf measures a subject in both trees, in turn, and returns the least of each; 0: the tree lacks it.
 func leastOf(m *meter, s subject, trees [2]*tree, rounds int) (least [2]float64, err error) {
 	for round := range rounds {
 		for i, t := range trees {

@@ -12,17 +12,17 @@ import (
 	"strings"
 )
 
-// errAbsent says that a tree does not have what is to be measured.
+// errAbsent means that a tree lacks the subject.
 var errAbsent = errors.New("it is not there")
 
-// A meter measures what a command and its children cost.
+// A meter measures the cost of a command and its children.
 type meter struct {
 	ctx  context.Context
 	unit string
 	perf bool
 }
 
-// newMeter returns a meter of instructions, or of CPU time where perf is not there or cannot count them.
+// newMeter returns a meter of instructions, or of CPU time if perf is missing or cannot count them.
 func newMeter(ctx context.Context) *meter {
 	m := &meter{ctx: ctx, unit: "instructions of user space", perf: true}
 	if cost, _, err := m.cost(".", "true"); err != nil || cost == 0 {
@@ -31,7 +31,7 @@ func newMeter(ctx context.Context) *meter {
 	return m
 }
 
-// cost runs a command in a folder, and returns what that cost, and what it printed.
+// cost runs a command in a folder, and returns its cost and output.
 func (m *meter) cost(folder, name string, args ...string) (cost float64, out string, err error) {
 	count := ""
 	if m.perf {
@@ -53,7 +53,7 @@ func (m *meter) cost(folder, name string, args ...string) (cost float64, out str
 		return 0, "", fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, printed.String())
 	}
 	if !m.perf {
-		s := cmd.ProcessState // of its children too, which it has waited for
+		s := cmd.ProcessState // includes the children that it has waited for
 		return float64(s.UserTime() + s.SystemTime()), printed.String(), nil
 	}
 	text, err := os.ReadFile(count)
@@ -64,7 +64,7 @@ func (m *meter) cost(folder, name string, args ...string) (cost float64, out str
 	return cost, printed.String(), err
 }
 
-// instructionsIn reads the count from what perf stat -x, writes.
+// instructionsIn reads the count from the output of perf stat -x, (with a comma).
 func instructionsIn(text string) (float64, error) {
 	for line := range strings.Lines(text) {
 		if fields := strings.Split(line, ","); len(fields) > 2 && strings.HasPrefix(fields[2], "instructions") {
@@ -74,10 +74,10 @@ func instructionsIn(text string) (float64, error) {
 	return 0, fmt.Errorf("perf counted no instructions: %s", text)
 }
 
-// A tree is the source of a commit, with what is built of it.
+// A tree is the source of a commit, with the programs built from it.
 type tree struct{ folder, bin string }
 
-// buildBoth builds an earlier commit, which it checks out beside this tree, and this tree.
+// buildBoth checks out an earlier commit into a temporary worktree, and builds it and this tree.
 func buildBoth(ctx context.Context, base string) (trees [2]*tree, remove func(), err error) {
 	temp, err := os.MkdirTemp("", "selfbench-")
 	if err != nil {

@@ -13,20 +13,20 @@ import (
 	"strings"
 )
 
-// A Count is how often something stands in the code that is to stand there once, or seldom.
+// A Count is how often the code has something that it should have once, or seldom.
 type Count struct {
 	What string
 	N    int
-	Of   string // which, or where the most are
+	Of   string // which, or where most of them are
 }
 
-// sources are the files of packages, without tests, by their folders.
+// sources are the Go files of packages, without tests.
 type sources struct {
 	files *token.FileSet
 	of    map[string]map[string]*ast.File // by folder, and then by name
 }
 
-// parse reads all Go files of a repository but tests, tools and testdata.
+// parse reads all Go files of a repository, except tests and testdata.
 func parse(root fs.FS) (*sources, error) {
 	s := &sources{token.NewFileSet(), map[string]map[string]*ast.File{}}
 	err := fs.WalkDir(root, ".", func(file string, d fs.DirEntry, err error) error {
@@ -54,7 +54,7 @@ func parse(root fs.FS) (*sources, error) {
 	return s, err
 }
 
-// Counts counts what the structure of the code is judged by.
+// Counts returns the counts that measure the structure of the code.
 func Counts(root fs.FS) ([]Count, error) {
 	s, err := parse(root)
 	if err != nil {
@@ -64,7 +64,7 @@ func Counts(root fs.FS) ([]Count, error) {
 	dying := s.setting("Pdeathsig")
 	all := []Count{
 		{"files that set the parent-death signal", len(dying), strings.Join(dying, " ")},
-		{"questions which effect a fault has, outside chaos/effect", s.asking(), ""},
+		{"tests of the type of an effect, outside chaos/effect", s.asking(), ""},
 		{"comparisons with nil of parts of a site, in " + strings.Join(aRun, ", "), s.nils(), ""},
 		{"methods of the largest type, with functions over it", most, name},
 	}
@@ -93,7 +93,7 @@ func (s *sources) each(do func(dir, file string, n ast.Node)) {
 	}
 }
 
-// setting returns the files in which a field of that name is set.
+// setting returns the files that set a field of a name.
 func (s *sources) setting(field string) (all []string) {
 	s.each(func(_, file string, n ast.Node) {
 		pair, is := n.(*ast.KeyValueExpr)
@@ -107,7 +107,7 @@ func (s *sources) setting(field string) (all []string) {
 	return all
 }
 
-// asking counts the questions which effect a fault has: is[*effect.X], assertions, cases of a type switch.
+// asking counts tests of the type of an effect: hasEffect[*effect.X], assertions, cases of a type switch.
 func (s *sources) asking() (count int) {
 	effects := func(all ...ast.Expr) {
 		for _, x := range all {
@@ -129,7 +129,7 @@ func (s *sources) asking() (count int) {
 		}
 		switch n := n.(type) {
 		case *ast.IndexExpr:
-			if f, is := n.X.(*ast.Ident); is && f.Name == "is" {
+			if f, is := n.X.(*ast.Ident); is && f.Name == "hasEffect" {
 				effects(n.Index)
 			}
 		case *ast.TypeAssertExpr:
@@ -143,11 +143,11 @@ func (s *sources) asking() (count int) {
 	return count
 }
 
-// partsOfSite are the fields that hold what a run is carried by, where it may have none.
+// partsOfSite are the optional parts of a site, which are nil in some runs.
 var partsOfSite = []string{"fleet", "transport", "proxies", "service", "serving", "servers", "endpoint",
 	"second", "brokers", "cutter", "through", "resource"}
 
-// nils counts the comparisons of such a part with nil in the packages that make one run.
+// nils counts comparisons of parts of a site with nil in the packages that make one run.
 func (s *sources) nils() (count int) {
 	s.each(func(dir, _ string, n ast.Node) {
 		b, is := n.(*ast.BinaryExpr)
@@ -171,8 +171,8 @@ func (s *sources) nils() (count int) {
 	return count
 }
 
-// mostMethods returns how many methods the type has that has the most, with the functions that take it, and
-// its name.
+// mostMethods returns the name of the type with most methods, and their number, including functions that take
+// it.
 func (s *sources) mostMethods() (most int, name string) {
 	counts := map[string]int{}
 	s.each(func(dir, _ string, n ast.Node) {
@@ -204,8 +204,8 @@ func (s *sources) mostMethods() (most int, name string) {
 	return most, name
 }
 
-// circle returns the files of the largest circle of a package: each uses a name that another declares, and so
-// on, back to itself.
+// circle returns the files of the largest cycle in a package, where each file uses a name that the next
+// declares.
 func (s *sources) circle(dir string) []string {
 	uses := s.usesOf(dir)
 	reach := map[string]map[string]bool{}
@@ -237,14 +237,14 @@ func (s *sources) circle(dir string) []string {
 	return largest
 }
 
-// usesOf returns, of each file of a package, the files that declare what it uses of the package.
+// usesOf returns, for each file of a package, the other files that declare names that it uses.
 func (s *sources) usesOf(dir string) map[string]map[string]bool {
 	var all []*ast.File
 	for _, name := range slices.Sorted(maps.Keys(s.of[dir])) {
 		all = append(all, s.of[dir][name])
 	}
 	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
-	// What it imports is not looked at, so much does not type-check; names of the package are found anyway.
+	// Imports are ignored, so much does not type-check. Names of the package are found anyway.
 	config := types.Config{Importer: nothing{}, Error: func(error) {}}
 	pkg, _ := config.Check(dir, s.files, all, &info)
 	uses := map[string]map[string]bool{}
@@ -265,7 +265,7 @@ func (s *sources) usesOf(dir string) map[string]map[string]bool {
 	return uses
 }
 
-// nothing imports packages without anything in them.
+// nothing imports every package as an empty one.
 type nothing struct{}
 
 // Import implements types.Importer.

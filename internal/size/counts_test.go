@@ -14,7 +14,7 @@ func TestWhatIsDecidedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	most := map[string]int{"files that set the parent-death signal": 1,
-		"questions which effect a fault has, outside chaos/effect":                               7,
+		"tests of the type of an effect, outside chaos/effect":                                   7,
 		"comparisons with nil of parts of a site, in bench, bench/site, bench/trial, bench/runs": 5}
 	for _, dir := range append([]string{"bench/study", "commands"}, aRun...) {
 		most["files in the largest circle of "+dir] = 15
@@ -37,7 +37,7 @@ func TestCounts(t *testing.T) {
 		"bench/a.go": file("package bench\n\nimport \"x/effect\"\n\ntype T struct{ proxies *T }\n\n" +
 			"func (t *T) one() { b() }\n\nfunc (t T) two() bool { return t.proxies != nil }\n\n" +
 			"func three(t *T, n int) {}\n\nfunc ask(e any) bool {\n\tswitch e.(type) {\n" +
-			"\tcase *effect.Kill, effect.Pause:\n\t\treturn is[*effect.Cut](e)\n\t}\n" +
+			"\tcase *effect.Kill, effect.Pause:\n\t\treturn hasEffect[*effect.Cut](e)\n\t}\n" +
 			"\t_, is := e.(*effect.Kill)\n\treturn is\n}\n"),
 		"bench/b.go":      file("package bench\n\nfunc b() { c() }\n"),
 		"bench/c.go":      file("package bench\n\nfunc c() { three(nil, 1) }\n"),
@@ -55,7 +55,7 @@ func TestCounts(t *testing.T) {
 	for what, want := range map[string]struct {
 		n  int
 		of string
-	}{"files set": {1, "proc/p.go"}, "questions effect": {4, ""}, "comparisons nil": {1, ""},
+	}{"files set": {1, "proc/p.go"}, "tests the": {4, ""}, "comparisons nil": {1, ""},
 		"methods the": {3, "bench.T"}} {
 		if c := got[what]; c.N != want.n || c.Of != want.of {
 			t.Errorf("%s: %d of %q, not %d of %q", c.What, c.N, c.Of, want.n, want.of)

@@ -1,12 +1,11 @@
-// Size prints how large each room of this repository is, a room being a folder to two levels:
+// Size prints the size of each room of this repository. A room is a folder, cut to two levels:
 //
 //	size [-update] [-why REASON]
 //
 // It prints lines of Go outside tests and testdata, lines of tests, files and exported names outside tests,
-// words of Markdown, and their sums; and how often something stands in the code that is to stand there once
-// or seldom. The file .ci/size has the figures of main: with -update it is written
-// anew. A room that has more lines or exported names than that file says takes a reason, which stands behind
-// it from then on.
+// words of Markdown, and their sums; and the counts that measure structure. The file .ci/size has the figures
+// of main; -update rewrites it. A room with more lines or exported names than in that file needs a reason,
+// which the file keeps.
 package main
 
 import (
@@ -29,17 +28,17 @@ import (
 // record is the file with the figures of main, below the root.
 const record = ".ci/size"
 
-// A Room is what there is below a folder.
+// A Room has the figures of a folder.
 type Room struct {
 	Lines int    `yaml:"lines"` // of Go outside tests and testdata
 	Tests int    `yaml:"-"`     // lines of tests
 	Files int    `yaml:"files"` // of Go outside tests and testdata
 	Names int    `yaml:"names"` // exported at package level
 	Words int    `yaml:"words,omitempty"`
-	Why   string `yaml:"why,omitempty"` // of the last rise
+	Why   string `yaml:"why,omitempty"` // the reason of the last rise
 }
 
-// free are the rooms that may grow without a reason: those of algorithms.
+// free are the rooms that may grow without a reason: algorithms.
 var free = []string{"algorithms/mutex", "algorithms/election", "algorithms/detector", "algorithms/register"}
 
 func main() {
@@ -123,7 +122,7 @@ func roomOf(file string) string {
 	return strings.Join(parts[:min(2, len(parts))], "/")
 }
 
-// exported counts the exported names of a file at package level. A program has none.
+// exported counts the exported names of a file at package level; 0 for a program.
 func exported(file string, text []byte) (names int, err error) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, text, parser.SkipObjectResolution)
 	if err != nil || parsed.Name.Name == "main" {
@@ -156,8 +155,7 @@ func exported(file string, text []byte) (names int, err error) {
 	return names, nil
 }
 
-// print prints the rooms and their sums, and behind a room how many lines more or fewer it has than on
-// record.
+// print prints the rooms and their sums, and for each room the change of its lines against the record.
 func print(rooms, known map[string]Room) {
 	fmt.Printf("%-24s %8s %8s %6s %6s %8s\n", "", "lines", "tests", "files", "names", "words")
 	line := func(name string, r Room, more string) {
@@ -181,7 +179,7 @@ func print(rooms, known map[string]Room) {
 	line("all", sum, fmt.Sprintf("%+d", sum.Lines-recorded))
 }
 
-// Rises names the rooms that have more lines or exported names than on record, those of algorithms aside.
+// Rises names the rooms that have more lines or exported names than on record, except free ones.
 func Rises(rooms, known map[string]Room) (all []string) {
 	for _, name := range slices.Sorted(maps.Keys(rooms)) {
 		r, was := rooms[name], known[name]

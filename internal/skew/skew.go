@@ -1,27 +1,27 @@
-// Package skew has clocks that are wrong: that jump, or run at another rate than time.
+// Package skew has wrong clocks: they jump, or run at another rate than time.
 package skew
 
 import "time"
 
-// A Clock tells a time of its own, in nanoseconds. The clock of New is right.
+// A Clock shows a time of its own, in nanoseconds.
 type Clock struct {
 	at    int64   // when it was last set, in true time
 	shows int64   // what it showed then
 	rate  float64 // at which it runs
 }
 
-// New returns a clock that is right.
+// New returns a correct clock.
 func New() Clock { return Clock{rate: 1} }
 
 // Now returns what the clock shows at a true time.
 func (c Clock) Now(at int64) int64 {
-	if c.rate == 1 { // exactly
+	if c.rate == 1 { // without rounding
 		return c.shows + at - c.at
 	}
 	return c.shows + int64(float64(at-c.at)*c.rate)
 }
 
-// When returns at what true time the clock shows this.
+// When returns the true time at which the clock shows a time.
 func (c Clock) When(shows int64) int64 {
 	if c.rate == 1 {
 		return c.at + shows - c.shows
@@ -29,7 +29,7 @@ func (c Clock) When(shows int64) int64 {
 	return c.at + int64(float64(shows-c.shows)/c.rate)
 }
 
-// Set returns the clock as it is once it was set ahead by jump at a true time, to run at rate from then on.
+// Set returns the clock after it jumps ahead at a true time, and runs at a rate from then on.
 func (c Clock) Set(at int64, jump time.Duration, rate float64) Clock {
 	return Clock{at, c.Now(at) + int64(jump), rate}
 }

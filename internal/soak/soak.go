@@ -1,5 +1,5 @@
-// Package soak says how long a test is to be. Tests over seeds, sizes or states, of which there are always
-// more, have three lengths: short under go test -short, long where SOAK is set, as make soak does, or usual.
+// Package soak determines the length of tests. Tests over seeds, sizes or states have three lengths: short
+// under go test -short, long if SOAK is set, as by make soak, and usual otherwise.
 package soak
 
 import (
@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Pick returns the short, the usual or the long form of whatever makes a test long.
+// Pick returns the short, the usual or the long value, such as a number of seeds.
 func Pick[T any](short, usual, long T) T {
 	switch {
 	case testing.Short():
@@ -18,9 +18,9 @@ func Pick[T any](short, usual, long T) T {
 	return usual
 }
 
-// Sample returns the rows of a table over which a test goes, such as all algorithms, each of which it
-// simulates: all of them, and under the race detector every fourth. That makes simulations ten times as slow,
-// and looks for what code does with memory, which is the same code for each row.
+// Sample returns the rows of a table for a test to simulate, such as all algorithms: all of them, but only
+// every fourth under the race detector. That makes simulations ten times as slow, and checks code that is the
+// same for each row.
 func Sample[T any](rows []T) []T {
 	if !racing {
 		return rows
@@ -28,8 +28,8 @@ func Sample[T any](rows []T) []T {
 	return every(4, rows)
 }
 
-// Few returns every eighth row of a table in the short form, and all of them otherwise: where the rows are
-// cases of one behaviour, each of which takes a process or more.
+// Few returns every eighth row of a table under go test -short, and all otherwise. It is for rows that are
+// cases of one behaviour, and each take a process or more.
 func Few[T any](rows []T) []T { return Pick(every(8, rows), rows, rows) }
 
 // every returns one of n rows, from the second on.

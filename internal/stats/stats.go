@@ -1,6 +1,5 @@
-// Package stats compares samples of numbers, and assumes nothing of how they are distributed: medians with
-// their intervals, the difference of two samples with its interval, and the probability that equal
-// distributions differ as much, by ranks.
+// Package stats compares samples of numbers without assumptions about their distribution: medians with their
+// intervals, the difference of two samples with its interval, and rank tests.
 package stats
 
 import (
@@ -14,34 +13,34 @@ import (
 	"turnstile/internal/figure"
 )
 
-// Level is the significance of a difference: the greatest probability that it is chance.
+// Level is the significance level: the greatest probability that a significant difference is chance.
 const Level = 0.05
 
-// confidence is that of all intervals: each holds what it is of with this probability at least.
+// confidence is the least probability that an interval contains the true value.
 const confidence = 1 - Level
 
 // An Estimate is a number with its interval. An end of the interval is infinite if the samples are too small
 // to bound it.
 type Estimate struct {
 	Value, Low, High float64
-	Coverage         float64 // of the interval of a median: the probability that it holds the median
+	Coverage         float64 // for a median: the probability that the interval contains it
 }
 
 // Bounded reports whether the samples were large enough for an interval.
 func (e Estimate) Bounded() bool { return !math.IsInf(e.Low, 0) && !math.IsInf(e.High, 0) }
 
-// Median returns the median of a sample, which must not be empty. Its interval is made of two of the sample,
-// and takes six of them.
+// Median returns the median of a sample, which must not be empty. The ends of its interval are values of the
+// sample; it takes at least six values.
 func Median(x []float64) Estimate {
 	sample, n := sampleOf(x), len(x)
 	s := benchmath.AssumeNothing.Summary(sample, confidence)
-	// Its own center is interpolated, and errs in the last digit.
+	// The center of the summary is interpolated, and wrong in the last digit.
 	center := (sample.Values[n/2] + sample.Values[(n-1)/2]) / 2
 	return Estimate{center, s.Lo, s.Hi, s.Confidence}
 }
 
-// MedianOf returns the median of figures. It is unknown if there are none or one of them is unknown, and a
-// lower bound if one of those up to it is.
+// MedianOf returns the median of figures. It is unknown if figures is empty or one is unknown, and a lower
+// bound if a figure up to it is one.
 func MedianOf(figures []figure.Figure) figure.Figure {
 	values := make([]float64, len(figures))
 	for i, f := range figures {
@@ -66,8 +65,8 @@ func MedianOf(figures []figure.Figure) figure.Figure {
 }
 
 // MannWhitney returns the probability that two samples of one distribution differ as much as x and y or more,
-// in either direction. It is exact up to 50 of each, of samples with ties up to 25, and else that of the
-// normal approximation. Of samples that are all the same number, and of an empty one, it is 1.
+// in either direction. It is exact up to 50 values each, or 25 with ties; beyond that it is the normal
+// approximation. It is 1 if all values are equal, or a sample is empty.
 //
 // H. B. Mann and D. R. Whitney, "On a test of whether one of two random variables is stochastically larger
 // than the other", Annals of Mathematical Statistics 18 (1), 1947.
@@ -75,30 +74,28 @@ func MannWhitney(x, y []float64) float64 {
 	return min(1, benchmath.AssumeNothing.Compare(sampleOf(x), sampleOf(y)).P)
 }
 
-// sampleOf copies a sample, since benchmath sorts what it is given.
+// sampleOf copies a sample, since benchmath sorts it in place.
 func sampleOf(x []float64) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(x), &benchmath.DefaultThresholds)
 }
 
-// LeastP returns the least that MannWhitney may return of samples of m and n numbers: all of one are below
-// all of the other.
+// LeastP returns the least result of MannWhitney for samples of m and n numbers: if all numbers of one are
+// below all of the other.
 func LeastP(m, n int) float64 {
 	draws, _ := new(big.Int).Binomial(int64(m+n), int64(m)).Float64()
 	return min(1, 2/draws)
 }
 
-// Enough returns how many numbers each sample has to have for a difference to be shown at all, when so many
-// comparisons are made and Holm's correction is applied: the least n of which LeastP, times the comparisons,
-// is below Level.
+// Enough returns the least size of samples that can show a difference among so many comparisons with Holm's
+// correction: LeastP times the comparisons is below Level.
 func Enough(comparisons int) (n int) {
 	for n = 1; LeastP(n, n)*float64(comparisons) >= Level; n++ {
 	}
 	return n
 }
 
-// Holm corrects probabilities for being several: each is the least significance at which Holm's procedure
-// calls its comparison significant, which keeps the probability of one wrong call among all of them below
-// that.
+// Holm corrects the p-values of several comparisons. Each result is the least level at which Holm's procedure
+// calls that comparison significant. The procedure keeps the probability of any wrong call below the level.
 //
 // S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6,
 // 1979.
@@ -117,16 +114,16 @@ func Holm(p []float64) []float64 {
 	return corrected
 }
 
-// Shift returns by how much y is greater than x: the median of all differences of one of y and one of x, the
-// estimate of J. L. Hodges and E. L. Lehmann ("Estimates of location based on rank tests", Annals of
-// Mathematical Statistics 34, 1963). Neither sample may be empty.
+// Shift returns by how much y is greater than x: the median of the differences of all pairs of a value of y
+// and a value of x, the estimate of J. L. Hodges and E. L. Lehmann ("Estimates of location based on rank
+// tests", Annals of Mathematical Statistics 34, 1963). Neither sample may be empty.
 //
-// The interval holds the shifts that a rank-sum test does not refute (L. E. Moses; M. Hollander and D. A.
-// Wolfe, "Nonparametric Statistical Methods", 1973, section 4.3): it ends at the k-th least and the k-th
-// greatest of the differences. Up to 50 of each, k is that of the exact distribution without ties, and else
-// of its normal approximation. Where there are ties, that interval is wider than need be, and never too
-// narrow (G. E. Noether, "Wilcoxon confidence intervals for location parameters in the discrete case",
-// Journal of the American Statistical Association 62, 1967).
+// The interval has the shifts that a rank-sum test does not reject (L. E. Moses; M. Hollander and D. A.
+// Wolfe, "Nonparametric Statistical Methods", 1973, section 4.3): from the k-th least to the k-th greatest
+// difference. Up to 50 values each, k comes from the exact distribution without ties, beyond that from its
+// normal approximation. With ties the interval is wider than necessary, but never too narrow (G. E. Noether,
+// "Wilcoxon confidence intervals for location parameters in the discrete case", Journal of the American
+// Statistical Association 62, 1967).
 func Shift(x, y []float64) Estimate {
 	x, y = slices.Sorted(slices.Values(x)), slices.Sorted(slices.Values(y))
 	pairs := len(x) * len(y)
@@ -141,8 +138,8 @@ func Shift(x, y []float64) Estimate {
 	return e
 }
 
-// difference returns the k-th least of the differences of one of y and one of x, which are sorted. It bisects
-// the numbers between the least and the greatest difference, so it holds no list of all.
+// difference returns the k-th least difference of a value of y and a value of x, which are sorted. It bisects
+// the numbers between the least and the greatest difference, so it needs no list of all.
 func difference(x, y []float64, k int) float64 {
 	low, high := math.Nextafter(y[0]-x[len(x)-1], math.Inf(-1)), y[len(y)-1]-x[0]
 	for {
@@ -158,7 +155,7 @@ func difference(x, y []float64, k int) float64 {
 	}
 }
 
-// upTo counts the differences of one of y and one of x, which are sorted, that are at most d.
+// upTo counts the differences up to d of a value of y and a value of x, which are sorted.
 func upTo(x, y []float64, d float64) (count int) {
 	j := 0 // the differences of y[:j] and x[i] are at most d
 	for _, from := range x {
@@ -173,15 +170,15 @@ func upTo(x, y []float64, d float64) (count int) {
 // exactUpTo is the size of samples up to which the distribution of the rank sum is computed.
 const exactUpTo = 50
 
-// refuted returns how many values of the rank-sum statistic, from the least on, refute that there is no shift
-// between samples of m and n numbers: those that have a probability below half of Level together.
+// refuted returns how many values of the rank-sum statistic, from the least on, reject the hypothesis of no
+// shift between samples of m and n numbers: together they have a probability below half of Level.
 func refuted(m, n int) int {
 	if m > exactUpTo || n > exactUpTo {
 		const z = 1.959963984540054 // of confidence
 		a, b := float64(m), float64(n)
 		return max(0, int(a*b/2+0.5-z*math.Sqrt(a*b*(a+b+1)/12)))
 	}
-	most := Level / LeastP(m, n) // draws of ranks that have one of these values
+	most := Level / LeastP(m, n) // how many draws of ranks may have one of these values
 	for k, ways := range rankSums(m, n) {
 		if most -= ways; most < 0 {
 			return k
@@ -190,9 +187,8 @@ func refuted(m, n int) int {
 	return 0
 }
 
-// rankSums returns in how many ways m of m+n ranks can be drawn whose sum is the least possible, one more,
-// and so on up to half of the way to the greatest. They are the coefficients of the Gaussian binomial of m+n
-// and m.
+// rankSums returns, for each rank sum from the least possible up to half way to the greatest, in how many
+// ways m of m+n ranks have that sum: the coefficients of the Gaussian binomial of m+n and m.
 func rankSums(m, n int) []float64 {
 	ways := make([]float64, m*n/2+1)
 	ways[0] = 1

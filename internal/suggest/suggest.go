@@ -1,4 +1,4 @@
-// Package suggest finds the word that a mistyped one was meant to be.
+// Package suggest finds the likely meaning of a mistyped word.
 package suggest
 
 import (
@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// Nearest returns the known word that may have been meant by word, or nothing if none resembles it.
+// Nearest returns the known word that word may stand for, or "" if no known word is similar.
 func Nearest(word string, known []string) string {
 	nearest, distance := "", tolerance(word)+1
 	for _, k := range known {
@@ -18,7 +18,7 @@ func Nearest(word string, known []string) string {
 		if len(k) > 2 && strings.HasPrefix(strings.ToLower(word), k) {
 			d = 1 // algorithm for algo
 		}
-		// At a distance of its whole length, a word need not share a letter.
+		// At a distance of its whole length, the words may have no letter in common.
 		if d < distance && d < len(k) {
 			nearest, distance = k, d
 		}
@@ -26,7 +26,7 @@ func Nearest(word string, known []string) string {
 	return nearest
 }
 
-// Hint is the end of an error about an unknown word: the known word that may have been meant, or all of them.
+// Hint returns the end of an error about an unknown word: the likely known word, or all known words.
 func Hint(word string, known []string) string {
 	if near := Nearest(word, known); near != "" {
 		return ": did you mean " + near + "?"
@@ -34,18 +34,18 @@ func Hint(word string, known []string) string {
 	return "; there are: " + strings.Join(known, ", ")
 }
 
-// A List is the names that a word may be one of.
+// A List has the names that a word may be.
 type List struct {
 	Names   []string
 	Aliases map[string][]string // other words for a name, by the name
 	By      string              // the command that prints them all
 }
 
-// few is how many names a list may have of which an error prints all.
+// few is how many names an error lists at most.
 const few = 12
 
-// Hint is the end of an error about a word that is none of the list: all names if they are few, and otherwise
-// the nearest three and the command that prints all.
+// Hint returns the end of an error about a word that is not in the list: all names if they are few, and
+// otherwise the nearest three and the command that prints all.
 func (l List) Hint(word string) string {
 	names := slices.Clone(l.Names)
 	slices.SortStableFunc(names, func(a, b string) int {
@@ -66,8 +66,8 @@ func (l List) Hint(word string) string {
 	return "; there are: " + strings.Join(l.Names, ", ")
 }
 
-// distance returns how far a word is from a name, or one of its aliases, or one of the words that these are
-// made of: from such a one it is one farther, as it says less.
+// distance returns the least distance of a word from a name, its aliases, or their parts between hyphens. A
+// part counts one more.
 func (l List) distance(word, name string) int {
 	word = strings.ToLower(word)
 	least := len(word) + len(name)
@@ -80,10 +80,10 @@ func (l List) distance(word, name string) int {
 	return least
 }
 
-// tolerance is the distance up to which a word resembles another.
+// tolerance returns the distance up to which words count as similar.
 func tolerance(word string) int { return max(2, len(word)/3) }
 
-// Distance returns how many letters must be put in, taken out or changed to make b of a.
+// Distance returns the edit distance from a to b: insertions, deletions and changes of letters.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1) // row[j]: the distance from the letters of a so far to b[:j]
 	for j := range row {
@@ -105,8 +105,8 @@ func Distance(a, b string) int {
 
 var unitless = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`) })
 
-// Unit is an error about a length of time that lacks its unit, if that is what is wrong with a text. likely
-// is the unit that may have been meant.
+// Unit returns an error about a length of time without a unit, or nil if text is not a plain number. likely
+// is the unit to suggest.
 func Unit(text, likely string) error {
 	if text = strings.TrimSpace(text); !unitless().MatchString(text) {
 		return nil

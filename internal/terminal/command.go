@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// Invoked returns how the user calls this program: by its name if the search path leads to it, or else as it
-// was called now, such as bin/orchestrator, which make calls.
+// Invoked returns how the user calls this program: its name if the search path leads to it, or else as it was
+// called now, such as bin/orchestrator.
 func Invoked() string {
 	name := filepath.Base(os.Args[0])
 	if path, err := exec.LookPath(name); err == nil {
@@ -32,16 +32,16 @@ func OwnPath() string {
 	return path
 }
 
-// CallOn returns the command line by which a command reads the run in a folder, from where the user stands.
+// CallOn returns the command line for a command about the run in a folder, by its path from here.
 func CallOn(command, folder string) string {
 	path := FromHere(folder)
-	if filepath.Base(path) == path && path != "." { // a bare name would be looked for among the result sets
+	if filepath.Base(path) == path && path != "." { // a bare name would mean a result set
 		path = "." + string(filepath.Separator) + path
 	}
 	return Invoked() + " " + command + " " + ShellQuoted(path)
 }
 
-// ShellQuoted returns a word as a shell takes it for one, behind the name of a command.
+// ShellQuoted returns a word quoted as an argument for a shell, if it needs quotes.
 func ShellQuoted(word string) string {
 	special := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+,:@=", r)
@@ -52,7 +52,7 @@ func ShellQuoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// FromHere returns the path of what lies below the working directory as seen from there.
+// FromHere returns a path relative to the working directory, if it is below that.
 func FromHere(path string) string {
 	here, err := os.Getwd()
 	if err != nil {

@@ -15,16 +15,16 @@ import (
 // Gap is how many spaces stand between the columns of a table.
 const Gap = 2
 
-// A Table is printed for people no wider than the terminal, or else 100 columns: if it would be wider,
-// columns are left out, and then cells take several lines. Columns of numbers are aligned on the right.
+// A Table is printed for people no wider than the terminal, or else 100 columns. If it would be wider, it
+// leaves out columns, and then breaks cells into lines. Columns of numbers are aligned on the right.
 type Table struct {
-	Head  []string   // names of the columns; none: the table has no head
-	Drops []string   // names of columns that may be left out, the first one first
-	Rows  [][]string // lines of cells; one of a single cell stands as it is, however long
+	Head  []string   // names of the columns; nil: the table has no head
+	Drops []string   // names of columns that may be left out, in this order
+	Rows  [][]string // lines of cells; a line with one cell is never broken
 	Left  []string   // names of columns that Print has left out
 }
 
-// Add adds a line of cells, as fmt.Sprint has them.
+// Add adds a line of cells, formatted by fmt.Sprint.
 func (t *Table) Add(cells ...any) {
 	row := make([]string, len(cells))
 	for i, cell := range cells {
@@ -76,7 +76,7 @@ func (t *Table) Print(w io.Writer) error {
 	return err
 }
 
-// widthsOf returns how wide the columns are. The last cell of a line that is shorter than others is free.
+// widthsOf returns the widths of the columns. The last cell of a line with fewer cells does not count.
 func widthsOf(lines [][]string) (widths []int) {
 	most := 0
 	for _, cells := range lines {
@@ -93,7 +93,7 @@ func widthsOf(lines [][]string) (widths []int) {
 	return widths
 }
 
-// sum returns how wide a table is.
+// sum returns the width of a table.
 func sum(widths []int) (sum int) {
 	for _, w := range widths {
 		sum += w + Gap
@@ -101,8 +101,7 @@ func sum(widths []int) (sum int) {
 	return max(0, sum-Gap)
 }
 
-// narrow makes columns narrower until the table fits: first the one whose cells can be broken most. No word
-// is broken.
+// narrow makes columns narrower until the table fits: first the one that can shrink most. It breaks no word.
 func narrow(lines [][]string, widths []int, width int) {
 	words := make([]int, len(widths))
 	for _, cells := range lines {
@@ -126,7 +125,7 @@ func narrow(lines [][]string, widths []int, width int) {
 	}
 }
 
-// numbers says of each column whether all its cells below the head are numbers, with a unit or without.
+// numbers reports for each column whether all its cells below the head are numbers, with or without a unit.
 func numbers(lines [][]string, columns, head int) []bool {
 	right := make([]bool, columns)
 	for i := range right {
@@ -145,7 +144,7 @@ func numbers(lines [][]string, columns, head int) []bool {
 	return right
 }
 
-// writeCells writes the cells of a line, each in lines of its own if it is wider than its column.
+// writeCells writes the cells of a line. A cell that is wider than its column takes several lines.
 func writeCells(b *strings.Builder, cells []string, widths []int, right []bool) {
 	if len(cells) == 1 {
 		b.WriteString(cells[0] + "\n")

@@ -1,5 +1,5 @@
-// Package terminal knows the terminal and the working directory of a user: where output goes, how wide and
-// colourful it may be, and how this program was called.
+// Package terminal knows the terminal and the working directory of the user: how wide and colourful output
+// may be, and how this program was called.
 package terminal
 
 import (
@@ -16,7 +16,7 @@ func Is(w io.Writer) bool {
 	return is && term.IsTerminal(fd) && os.Getenv("TERM") != "dumb"
 }
 
-// Columns returns how wide a table on w may be: as the terminal is, or else 100 columns.
+// Columns returns how wide a table on w may be: the width of the terminal, or else 100 columns.
 func Columns(w io.Writer) int {
 	const usual = 100
 	if Is(w) {
@@ -28,7 +28,8 @@ func Columns(w io.Writer) int {
 	return usual
 }
 
-// Width returns how wide a picture on w may be: as the terminal is, within reason, or else 80 columns.
+// Width returns how wide a picture on w may be: the width of the terminal within 40 to 160, or else 80
+// columns.
 func Width(w io.Writer) int {
 	const usual, narrowest, widest = 80, 40, 160
 	if !Is(w) {
@@ -42,13 +43,13 @@ func Width(w io.Writer) int {
 	return min(max(columns, narrowest), widest)
 }
 
-// Asks reports whether a person at a terminal can be asked by r.
+// Asks reports whether r reads from a terminal, so the user can be asked.
 func Asks(r io.Reader) bool {
 	file, is := r.(*os.File)
 	return is && term.IsTerminal(int(file.Fd()))
 }
 
-// descriptor returns the descriptor of the file that w writes to, directly or as its Unwrap says.
+// descriptor returns the descriptor of the file that w, or the writer that it unwraps, writes to.
 func descriptor(w io.Writer) (fd int, is bool) {
 	if wrapper, wraps := w.(interface{ Unwrap() io.Writer }); wraps {
 		w = wrapper.Unwrap()
@@ -63,7 +64,7 @@ func descriptor(w io.Writer) (fd int, is bool) {
 // A Palette colours text, if it goes to a terminal.
 type Palette struct{ on bool }
 
-// PaletteFor returns the palette of what w writes to: colours for a terminal, unless NO_COLOR is set.
+// PaletteFor returns the palette for w: colours for a terminal, unless NO_COLOR is set.
 func PaletteFor(w io.Writer) Palette {
 	return Palette{Is(w) && os.Getenv("NO_COLOR") == ""}
 }

@@ -28,11 +28,10 @@ type step struct {
 }
 
 var (
-	stepForm  = regexp.MustCompile("(?sm)^```sh([^\n]*)\n(.*?)^```$|" + place.String())
-	codeForm  = regexp.MustCompile("(?s)^\n```[^\n]*\n(.*)\n```\n$")
-	lineForm  = regexp.MustCompile(`(?m)^(?:.*\\\n)*.*$`)
-	statuses  = regexp.MustCompile(` # status ([0-9]+)`)
-	published = []string{"*.yaml", "*.tar.gz", "*/README.md"} // in the folder of results
+	stepForm = regexp.MustCompile("(?sm)^```sh([^\n]*)\n(.*?)^```$|" + place.String())
+	codeForm = regexp.MustCompile("(?s)^\n```[^\n]*\n(.*)\n```\n$")
+	lineForm = regexp.MustCompile(`(?m)^(?:.*\\\n)*.*$`)
+	statuses = regexp.MustCompile(` # status ([0-9]+)`)
 )
 
 // steps returns the steps of a page.
@@ -90,16 +89,8 @@ func newClone(dir, root, programs string) (clone, error) {
 		os.Symlink(programs, filepath.Join(dir, "bin")),
 		os.Symlink(filepath.Join(root, "docs"), filepath.Join(dir, "docs")),
 		os.MkdirAll(filepath.Join(dir, "results"), 0o755), os.MkdirAll(filepath.Join(dir, "path"), 0o755),
+		os.Symlink(filepath.Join(root, "results", "published"), filepath.Join(dir, "results", "published")),
 		os.WriteFile(filepath.Join(dir, "path", "go"), []byte("#!/bin/sh\n"), 0o755)) // for make: all is built
-	for _, form := range published {
-		paths, _ := filepath.Glob(filepath.Join(root, "results", form))
-		for _, path := range paths {
-			if filepath.Base(path) == "README.md" {
-				path = filepath.Dir(path)
-			}
-			err = errors.Join(err, os.Symlink(path, filepath.Join(dir, "results", filepath.Base(path))))
-		}
-	}
 	return clone(dir), err
 }
 

@@ -1,8 +1,8 @@
-// Unit measures how fast this machine is: the CPU time of a fixed unit of work. Times of tests are given
-// beside it, since a machine whose cores are shared takes more CPU time for the same work.
+// Unit measures how fast this machine is: the CPU time of a fixed unit of work. It is printed beside times of
+// tests, since a machine with shared cores takes more CPU time for the same work.
 //
-//	unit                  does 20 units and prints what one takes
-//	unit COMMAND ARG...   runs the command, does a unit each second beside it, and prints both times at its end
+//	unit                  does 20 units and prints the time of one
+//	unit COMMAND ARG...   runs the command, does a unit each second meanwhile, and prints both times at the end
 package main
 
 import (
@@ -82,15 +82,15 @@ func timeUnit() time.Duration {
 	return ownTime() - before
 }
 
-// ownTime returns the CPU time of this process, without that of its children.
+// ownTime returns the CPU time of this process, without its children.
 func ownTime() time.Duration {
 	var own syscall.Rusage
 	check(syscall.Getrusage(syscall.RUSAGE_SELF, &own))
 	return time.Duration(own.Utime.Nano() + own.Stime.Nano())
 }
 
-// doUnit does what tests do most, in about equal parts: it computes, uses memory that it did not use before,
-// and calls the kernel.
+// doUnit does the work that tests mostly do, in about equal parts: computing, touching fresh memory, and
+// system calls.
 func doUnit() {
 	block := make([]byte, 1<<20)
 	for at := range block {

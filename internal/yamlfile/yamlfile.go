@@ -15,8 +15,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Decode reads b into v, which points to a struct. A key that v does not know is an error. An empty b
-// gives io.EOF.
+// Decode reads b into v, a pointer to a struct. A key that v does not have is an error. An empty b gives
+// io.EOF.
 func Decode(b []byte, v any) error {
 	in := yaml.NewDecoder(bytes.NewReader(b))
 	in.KnownFields(true)
@@ -40,8 +40,8 @@ func Decode(b []byte, v any) error {
 	return err
 }
 
-// TabError returns an error about the first line of b that is indented by a tab, which is the likely cause if
-// b is no YAML; nil if there is no such line.
+// TabError returns an error about the first line of b that is indented by a tab, the likely cause if b is not
+// YAML; nil if b has no such line.
 func TabError(b []byte) error {
 	for i, line := range bytes.Split(b, []byte("\n")) {
 		text := bytes.TrimLeft(line, " \t")
@@ -52,14 +52,14 @@ func TabError(b []byte) error {
 	return nil
 }
 
-// misfit describes the first node, n or one below it, that cannot be decoded into a value of type t, or
-// returns nil. path is the keys that lead to n.
+// misfit returns an error about the first node, n or one below it, that cannot be decoded into a value of
+// type t, or nil. path has the keys that lead to n.
 func misfit(n *yaml.Node, t reflect.Type, path string) error {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	fresh := reflect.New(t).Interface()
-	if formed, is := fresh.(interface{ Form(*yaml.Node) any }); is { // it is read from another struct
+	if formed, is := fresh.(interface{ Form(*yaml.Node) any }); is { // it is decoded by way of another struct
 		t = reflect.TypeOf(formed.Form(n)).Elem()
 	}
 	_, readsText := fresh.(encoding.TextUnmarshaler)
@@ -80,7 +80,7 @@ func misfit(n *yaml.Node, t reflect.Type, path string) error {
 	case err == nil:
 		return nil
 	case readsText && n.Kind == yaml.ScalarNode && t != reflect.TypeFor[time.Time]():
-		return fmt.Errorf("line %d: %s: %w", n.Line, path, err) // the type's own error says what is right
+		return fmt.Errorf("line %d: %s: %w", n.Line, path, err) // the error of the type says what to write
 	case readsText && n.Kind != yaml.ScalarNode:
 		t = reflect.TypeFor[string]()
 	case t == reflect.TypeFor[time.Duration]() && n.Kind == yaml.ScalarNode:
@@ -129,12 +129,12 @@ func spell(n *yaml.Node, path string) string {
 	what := fmt.Sprintf("%q", cut(n.Value))
 	switch n.Kind {
 	case yaml.MappingNode:
-		what = "what has keys of its own"
+		what = "a mapping"
 	case yaml.SequenceNode:
 		what = "a list"
 	}
 	if path == "" {
-		if n.Kind == yaml.ScalarNode { // the whole document, which may be any file, a secret one even
+		if n.Kind == yaml.ScalarNode { // the whole document, which may be any file, even a secret one
 			what = "a text"
 		}
 		return what
@@ -142,7 +142,7 @@ func spell(n *yaml.Node, path string) string {
 	return path + ": " + what
 }
 
-// cut leaves of a long text its beginning: a wrong file is not to be printed.
+// cut returns the beginning of a long text: a wrong file must not be printed.
 func cut(text string) string {
 	const most = 40
 	if letters := []rune(text); len(letters) > most {
@@ -151,7 +151,7 @@ func cut(text string) string {
 	return text
 }
 
-// formOf says what to write for a value of a type.
+// formOf describes the texts for a value of a type.
 func formOf(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[time.Duration]():

@@ -10,8 +10,11 @@ import (
 	"turnstile/nodes/history"
 )
 
-// accounting: counters and events agree, and every node has left a log.
+// accounting: counters and events agree, and every process has left one log.
 func accounting(e *records) Finding {
+	if e.Lacks.Counts && len(e.sections.Irregularities) == 0 {
+		return notJudged("not judged: the history has no counts")
+	}
 	wrong := slices.Concat(e.Missing(), e.sections.Irregularities)
 	for _, l := range e.perNode() {
 		wrong = append(wrong, e.compareTotals(l)...)
@@ -31,15 +34,15 @@ func accounting(e *records) Finding {
 	return valid("counters and events agree")
 }
 
-// books: counters and events agree, as accounting has found once the logs were there.
+// books: counters and events agree. Close has judged that by accounting.
 func books(e *evidence) Finding { return e.books }
 
-// balanced reports whether counts may be judged. Where counters, events and logs disagree, some are wrong.
+// balanced reports whether counts may be judged: counters, events and logs agree.
 func (r *records) balanced() bool { return r.books.Outcome == Valid }
 
-// balance says where messages that were sent were neither handled, nor dropped, nor went to the dead or died
-// with them. Where nodes have died, that is told process by process: which messages a process took in is
-// known from the numbers of its streams, and a process that was killed may have left one thing half done.
+// balance describes messages that are unaccounted for: sent, but neither handled, nor dropped, nor lost with
+// a death. If nodes have died, it compares process by process, by the numbers of their streams. A killed
+// process may have left one broadcast half done.
 func (r *records) balance() (wrong []string) {
 	if len(r.sections.Deaths) > 0 && r.streamed() {
 		for _, l := range r.logs {
@@ -48,7 +51,7 @@ func (r *records) balance() (wrong []string) {
 				held, slack = min(held, 0), int64(r.hearers(l.Node))
 			}
 			if len(l.SentTo) > 0 && held != 0 {
-				wrong = append(wrong, fmt.Sprintf("%s has handled or dropped %d messages fewer than it was given",
+				wrong = append(wrong, fmt.Sprintf("%s has handled or dropped %d messages fewer than it received",
 					name(l.Node), held))
 			}
 			if len(l.SentTo) > 0 && (unsent < 0 || unsent > slack) {
@@ -75,12 +78,12 @@ func (r *records) balance() (wrong []string) {
 	return wrong
 }
 
-// streamed reports whether the logs have streams: a log is of one incarnation then.
+// streamed reports whether the logs have streams. Then each log is of one incarnation.
 func (r *records) streamed() bool {
 	return slices.ContainsFunc(r.logs, func(l *history.NodeLog) bool { return len(l.SentTo) > 0 })
 }
 
-// perNode returns the logs of all nodes, those of several incarnations of one put together.
+// perNode returns one log for each node: it merges the logs of its incarnations.
 func (r *records) perNode() (all []*history.NodeLog) {
 	for _, l := range r.logs {
 		last := len(all) - 1
@@ -101,7 +104,7 @@ func (r *records) perNode() (all []*history.NodeLog) {
 	return all
 }
 
-// Missing says which processes of nodes left no log, or more than one, once the fold is closed.
+// Missing describes the processes that left no log, or more than one. The fold must be closed.
 func (r *records) Missing() (wrong []string) {
 	type process struct {
 		id          nodes.ID
@@ -121,27 +124,27 @@ func (r *records) Missing() (wrong []string) {
 			latest = r.sections.Incarnation(id)
 		}
 		for life := range latest + 1 {
-			who := name(id)
+			label := name(id)
 			if id == nodes.None {
-				who = "the orchestrator"
+				label = "the orchestrator"
 			}
 			if latest > 0 {
-				who += fmt.Sprintf(", up for time %d,", life+1)
+				label += fmt.Sprintf(", up for time %d,", life+1)
 			}
 			switch count := found[process{id, life}]; count {
 			case 0:
-				wrong = append(wrong, who+" left no log")
+				wrong = append(wrong, label+" left no log")
 			case 1:
 			default:
-				wrong = append(wrong, fmt.Sprintf("%s left %d logs", who, count))
+				wrong = append(wrong, fmt.Sprintf("%s left %d logs", label, count))
 			}
 		}
 	}
 	return wrong
 }
 
-// deaths returns how often a node has died of which every process left a log of its own. Each may have left
-// one thing half done: counted and not yet recorded, or recorded and not yet counted.
+// deaths returns how often the node of a log has died, if each process left a log. At each death one event
+// may have been counted but not recorded, or recorded but not counted.
 func (r *records) deaths(l *history.NodeLog) (count uint64) {
 	if len(l.SentTo) == 0 {
 		return 0
@@ -154,10 +157,10 @@ func (r *records) deaths(l *history.NodeLog) (count uint64) {
 	return count
 }
 
-// compareTotals says where the counters of a node differ from its events.
+// compareTotals describes where the counters of a node differ from its events.
 func (r *records) compareTotals(l *history.NodeLog) (wrong []string) {
 	deaths := r.deaths(l)
-	// In between, events may be so many ahead of their counter, or behind it.
+	// There may be up to ahead more events than counted, or up to behind fewer.
 	compare := func(what string, events, counter, ahead, behind uint64) {
 		if events > counter+ahead || counter > events+behind {
 			wrong = append(wrong, fmt.Sprintf("%s: %s by its events, and %d by its counter",
@@ -176,7 +179,7 @@ func (r *records) compareTotals(l *history.NodeLog) (wrong []string) {
 		if int(l.Node) >= r.Config.N && c.Asked+c.Entered > 0 {
 			wrong = append(wrong, fmt.Sprintf("%s is a server, and has asked or entered", name(l.Node)))
 		}
-		if !r.Circulates || i > 0 && at(r.recorded, i) == nil { // another instance may not circulate
+		if !r.Circulates || i > 0 && at(r.recorded, i) == nil { // only circulating instances record messages
 			continue
 		}
 		sent := at(at(r.recorded, i), int(l.Node))
@@ -188,7 +191,7 @@ func (r *records) compareTotals(l *history.NodeLog) (wrong []string) {
 	return wrong
 }
 
-// at returns an element of s, or the zero value where there is none.
+// at returns an element of s, or the zero value out of range.
 func at[T any](s []T, i int) (element T) {
 	if i >= 0 && i < len(s) {
 		element = s[i]

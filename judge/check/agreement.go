@@ -14,8 +14,8 @@ import (
 	"turnstile/nodes/history"
 )
 
-// agreed: all nodes that were up took the same one of them for the leader when the run was told to stop, and
-// at any time before, if nothing had gone wrong for long enough.
+// agreed: all nodes that are up follow the same leader, which is up, when the run is told to stop, and at any
+// time before if nothing has gone wrong for long enough.
 func agreed(e *evidence) Finding {
 	l := e.leaders
 	if f, is := e.undecided(); is {
@@ -30,7 +30,7 @@ func agreed(e *evidence) Finding {
 	case l.Apart == nil && len(l.Agreements) == 0:
 		return inconclusive("nothing happened")
 	case l.Apart != nil && !l.Asked() && e.Config.N == 1:
-		return inconclusive("the only node was down at the end, and nobody else can lead: take more nodes").
+		return inconclusive("the only node was down at the end, and no other can lead: take more nodes").
 			excused()
 	case l.Apart != nil && !l.Asked() && !e.saw(history.Endless):
 		return inconclusive("nobody that was up at the end had been told to campaign, or had said anything: name " +
@@ -75,7 +75,7 @@ func agreed(e *evidence) Finding {
 		with(e.beliefs()...)
 }
 
-// about rounds a time up for people: to milliseconds or, if it is shorter than a second, to microseconds.
+// about rounds a time up for people: to milliseconds, or to microseconds below a second.
 func about(d time.Duration) time.Duration {
 	unit := time.Microsecond
 	if d >= time.Second {
@@ -84,7 +84,7 @@ func about(d time.Duration) time.Duration {
 	return (d + unit - 1).Truncate(unit)
 }
 
-// undisturbed says that nothing had gone wrong until a time, or that it was over for long enough.
+// undisturbed describes that nothing had gone wrong before a time, or that it was over for long enough.
 func (e *elected) undisturbed(at int64) string {
 	s := e.sections
 	before := func(from int64) bool { return from < at }
@@ -96,8 +96,7 @@ func (e *elected) undisturbed(at int64) string {
 	return ", though nothing had gone wrong"
 }
 
-// lasting returns the first fault that lasted to the end of the run, except those that are done at once;
-// empty: none did.
+// lasting returns the text of the first fault that lasted to the end of the run and is not for good, or "".
 func (e *elected) lasting() string {
 	for i := range e.sections.Faults {
 		f := &e.sections.Faults[i]
@@ -109,8 +108,8 @@ func (e *elected) lasting() string {
 	return ""
 }
 
-// quiet returns for how long nothing had gone wrong at the end of the run, though not all agreed on a leader:
-// of processes, which may be late, since one came to doubt it.
+// quiet returns for how long nothing had gone wrong at the end of the run. If processes may be late, it
+// counts from when the first node came to doubt the leader.
 func (e *elected) quiet() time.Duration {
 	l, from := e.leaders, e.calmAtEnd().From
 	if l.Apart != nil && e.late() {
@@ -119,9 +118,9 @@ func (e *elected) quiet() time.Duration {
 	return time.Duration(l.End - from)
 }
 
-// undecided looks for the first time before the end at which all should have agreed on a leader and did not:
-// nothing had gone wrong for the grace, and nobody had come to doubt the leader since. A row without timeouts
-// has no grace, and says of no time but the end by when it has elected.
+// undecided finds the first time before the end at which all should have agreed on a leader and did not: for
+// the grace, nothing had gone wrong and no node had come to doubt the leader. A row without timeouts has no
+// grace, and promises a leader only at the end.
 func (e *elected) undecided() (f Finding, is bool) {
 	l := e.leaders
 	if e.Grace == 0 {
@@ -133,7 +132,7 @@ func (e *elected) undecided() (f Finding, is bool) {
 		open.Agreed = math.MaxInt64
 		all = append(slices.Clip(all), open)
 	}
-	first := 0 // of those that are not over before a stretch begins
+	first := 0 // index of the first agreement that was not reached before the stretch
 	for _, calm := range e.calms() {
 		for first < len(all) && all[first].Agreed < calm.From {
 			first++
@@ -151,10 +150,9 @@ func (e *elected) undecided() (f Finding, is bool) {
 	return f, false
 }
 
-// Patience returns the longest time that an election takes without faults. For a row with timeouts, this is
-// its grace. A row without timeouts only waits for messages: at most rounds times as many, one after the
-// other, as make a request known. Rings need N or N lg N messages; randomized rings need more than 32 rounds
-// in one run of a million.
+// Patience returns the longest time that an election takes without faults. With timeouts it is the grace. A
+// row without timeouts only waits for messages: at most 32 rounds of as many messages as make a request
+// known. Rings need N or N lg N messages; randomized rings need more than 32 rounds in one run of a million.
 func (s *Setting) Patience() time.Duration {
 	const rounds = 32
 	switch known := s.Promise.Known; {
@@ -170,11 +168,11 @@ func (s *Setting) Patience() time.Duration {
 // A stretch is a part of the run, both ends included, in which nothing went wrong.
 type stretch struct{ leadership.Span }
 
-// span is the time in which a broken assumption excuses that there is no leader at its end. What was broken
-// when it begins does not.
+// span returns the span of a stretch without a leader. An assumption that was broken just when it begins does
+// not count.
 func (s stretch) span() span { return span{min(s.From+1, s.To), s.To, 0} }
 
-// calms returns the stretches of the run in which nothing went wrong and nobody was told to campaign, in
+// calms returns the stretches of the run in which nothing went wrong and no node was told to campaign, in
 // order.
 func (e *elected) calms() []stretch { return e.stretches(e.troubles(nil)) }
 
@@ -203,15 +201,15 @@ func (e *elected) calmAtEnd() stretch {
 	return stretch{leadership.Span{From: end, To: end}}
 }
 
-// atOnce reports whether a fault is done when it begins: one for good, a crash, whose end is a restart, and
-// the loss of one message, if that breaks for good what the election of a leader rests on.
+// atOnce reports whether a fault acts only when it begins: a fault for good, a crash (its restart counts by
+// itself), or the loss of one message that breaks an assumption of the election for good.
 func (e *elected) atOnce(asked *Fault, f *section.Fault) bool {
 	return asked.Breaks&nodes.NoCrash != 0 || asked.ForGood && (!f.Healed ||
 		asked.OfLinks && asked.Breaks&e.Live&^nodes.Transient != 0)
 }
 
 // troubles returns the times in which an assumption was broken, a node was told to campaign, or no node that
-// had been told to campaign was up, but for an absence of the leader; nil: for none.
+// had been told to campaign was up. The causes of the absence but, if not nil, are left out.
 func (e *elected) troubles(but *absence) []leadership.Span {
 	all := append(e.disturbances(but), e.leaders.Unasked...)
 	for _, c := range e.campaigns {
@@ -220,8 +218,8 @@ func (e *elected) troubles(but *absence) []leadership.Span {
 	return all
 }
 
-// disturbances returns the times in which an assumption was broken. A fault without an end counts at its
-// beginning only.
+// disturbances returns the times in which an assumption was broken, without the causes of but. A fault that
+// acts only when it begins counts only then.
 func (e *elected) disturbances(but *absence) (all []leadership.Span) {
 	s := e.sections
 	add := func(from, to int64) { all = append(all, leadership.Span{From: from, To: to}) }
@@ -257,12 +255,12 @@ type absence struct {
 	leadership.Span
 	leader nodes.ID
 	says   string
-	of     func(*Fault, *section.Fault) bool // whether a fault brought it about
-	spares nodes.Assumption                  // what it breaks that a crash does not
+	of     func(*Fault, *section.Fault) bool // reports whether a fault caused it
+	spares nodes.Assumption                  // assumptions that it breaks and a crash does not
 }
 
-// absences returns those that count like a crash of the leader: of an algorithm that has a grace and rests on
-// neither crashes nor what the absence breaks, unless it hears of crashes alone.
+// absences returns the absences that the algorithm must treat like a crash of the leader: it has a grace,
+// tolerates crashes and the assumptions that the absence breaks, and its detector reports more than crashes.
 func (e *elected) absences() (all []absence) {
 	s, needs := e.sections, e.Safe|e.Live
 	if e.Grace == 0 || e.Replayed || e.Oracle || needs&nodes.NoCrash != 0 {
@@ -295,7 +293,7 @@ func (e *elected) absences() (all []absence) {
 	return all
 }
 
-// led reports whether a node took itself for the leader at a time.
+// led reports whether a node led at a time.
 func (e *elected) led(id nodes.ID, at int64) bool {
 	for i := range e.leaders.Beliefs {
 		if b := &e.leaders.Beliefs[i]; b.Node == id && b.Leads() && b.From <= at && at <= b.To {
@@ -305,7 +303,7 @@ func (e *elected) led(id nodes.ID, at int64) bool {
 	return false
 }
 
-// cutsOff reports whether a fault keeps a node apart from all others, and these from none of each other.
+// cutsOff reports whether a fault cuts a node off from all others, and cuts nothing else.
 func (e *elected) cutsOff(f *section.Fault, id nodes.ID) bool {
 	cut := e.asked(f).Separates
 	for a := range nodes.ID(e.Config.N) {
@@ -318,8 +316,8 @@ func (e *elected) cutsOff(f *section.Fault, id nodes.ID) bool {
 	return cut != nil
 }
 
-// unreplaced looks for a leader that was absent for longer than the algorithm may take to replace one that
-// crashed, while no other was followed and nothing else had gone wrong.
+// unreplaced finds a leader that was absent for longer than the replacement of a crashed leader may take,
+// while nothing else went wrong and the others followed no other leader.
 func (e *elected) unreplaced() (f Finding, is bool) {
 	for _, a := range e.absences() {
 		for _, calm := range e.stretches(e.troubles(&a)) {

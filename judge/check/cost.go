@@ -10,10 +10,13 @@ import (
 	"turnstile/nodes/row"
 )
 
-// cost: an entry takes as many messages as was published.
+// cost: an entry takes as many messages as published.
 func cost(e *evidence) Finding {
 	if which := e.unpublished(); which != "" {
 		return notJudged("nothing is published for a run %s", which)
+	}
+	if e.Lacks.Counts {
+		return notJudged("not judged: the history has no counts")
 	}
 	if !e.balanced() {
 		return inconclusive("not judged: the counts disagree")
@@ -30,7 +33,7 @@ func cost(e *evidence) Finding {
 		return e.unjudged("messages per entry are not known")
 	}
 	says := fmt.Sprintf("%s messages per entry", sixDigits(perEntry))
-	if resent := e.sum.Resent; resent > 0 && !e.Circulates { // an answer took long, which is nobody's rule
+	if resent := e.sum.Resent; resent > 0 && !e.Circulates { // retries are not part of the algorithm
 		perEntry -= float64(resent) / float64(e.sum.Entries)
 		says += fmt.Sprintf(", and %s without what was sent again", sixDigits(perEntry))
 	}
@@ -41,7 +44,7 @@ func cost(e *evidence) Finding {
 	case wasted && e.late():
 		return notJudged("%s; what is published, %v, is for runs in which no timer runs out early", says, published)
 	case e.entryCost != nil && e.exclusive() && e.sent()-e.sum.Resent != e.due:
-		return violated("%s: %d messages were sent, but by who entered after whom it takes %d", says, e.sent(),
+		return violated("%s: %d messages were sent, but in the order of these entries it takes %d", says, e.sent(),
 			e.due).with(e.perKind(byKind))
 	case !e.CostKnown:
 		return notJudged("%s; nothing is published for this load", says)
@@ -50,14 +53,14 @@ func cost(e *evidence) Finding {
 	case !published.Has(perEntry):
 		return violated("%s, but %v are published", says, published).with(e.perKind(byKind))
 	case e.entryCost != nil && e.exclusive():
-		return valid("%s, as published: %v, and exactly as many as it takes by who entered after whom", says,
+		return valid("%s, as published: %v, and exactly as many as it takes in the order of these entries", says,
 			published)
 	}
 	return valid("%s, as published: %v", says, published)
 }
 
-// published returns how many messages an entry was published to take, with the renewals of the holds of the
-// run. A process that waits for a processor renews late, and so less often.
+// published returns the published number of messages per entry, plus the renewals of the run's holds. A
+// process that waits for a processor renews late, and so less often.
 func (e *evidence) published() row.Range {
 	if e.sections.Entries == 0 {
 		return e.Cost
@@ -80,8 +83,8 @@ func (r *records) perKind(perEntry []float64) string {
 	return strings.Join(kinds, ", ")
 }
 
-// exclusive reports whether there is one resource, and one client inside at a time, so that entries have an
-// order.
+// exclusive reports whether the entries have an order: the run has one resource, with one client inside at a
+// time.
 func (e *evidence) exclusive() bool {
 	resources, violations := 0, uint64(0)
 	for r := range e.resources() {
@@ -90,7 +93,7 @@ func (e *evidence) exclusive() bool {
 	return resources == 1 && violations == 0
 }
 
-// sent returns how many messages the run took, heartbeats left aside.
+// sent returns how many messages the run took, without heartbeats.
 func (r *records) sent() (total uint64) {
 	for kind, k := range r.sum.Kinds {
 		if !r.sections.Heartbeat(kind) {
@@ -102,7 +105,7 @@ func (r *records) sent() (total uint64) {
 
 func sixDigits(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
-// identities: the message counts obey the identities of the row, whatever the load.
+// identities: the message counts obey the identities of the row, under any load.
 func identities(e *evidence) Finding {
 	which := e.unpublished()
 	switch {
@@ -110,6 +113,8 @@ func identities(e *evidence) Finding {
 		return notJudged("no identity of message counts is known")
 	case which != "":
 		return notJudged("no identity is known for a run %s", which)
+	case e.Lacks.Counts:
+		return notJudged("not judged: the history has no counts")
 	case !e.balanced():
 		return inconclusive("not judged: the counts disagree")
 	case !e.rested():

@@ -9,12 +9,12 @@ import (
 	"turnstile/nodes/history"
 )
 
-// detects reports whether a run is one in which a failure detector is to tell of crashes.
+// detects reports whether the run has a failure detector, and crashes that it should report.
 func detects(e *evidence) bool { return e.Tells != nil && len(e.sections.Crashes) > 0 }
 
-// detection: every node that is up all the while suspects one that has crashed, within the time that the row
-// of the failure detector says. That rests on what the detector rests on, and is not judged after a wrong
-// suspicion, since a detector may learn from that to wait for longer.
+// detection: every node that stays up suspects a crashed node within the time that the row of the failure
+// detector promises, under the detector's assumptions. It is not judged after a wrong suspicion, since a
+// detector may learn from that to wait for longer.
 func detection(e *evidence) Finding {
 	if !e.Bounded {
 		return notJudged("how soon crashes are detected is not judged, since messages may take any time")
@@ -22,7 +22,7 @@ func detection(e *evidence) Finding {
 	judged := 0
 	for i := range e.sections.Crashes {
 		c := &e.sections.Crashes[i]
-		who, took, known := e.slowest(c)
+		last, took, known := e.slowest(c)
 		bound := e.tellsWithin(c)
 		if took <= bound {
 			judged++
@@ -33,22 +33,22 @@ func detection(e *evidence) Finding {
 				return notJudged("how soon crashes are detected is not judged after a wrong suspicion")
 			}
 		}
-		says := "%s did not suspect %s, which had crashed %v before; its failure detector is to within %v"
+		says := "%s did not suspect %s, which had crashed %v before; its failure detector should within %v"
 		if known {
-			says = "%s suspected %s %v after it had crashed, and its failure detector is to within %v"
+			says = "%s suspected %s %v after it had crashed; its failure detector should within %v"
 		}
-		f := violated(says, name(who), name(c.Node), took.Round(time.Millisecond), bound)
+		f := violated(says, name(last), name(c.Node), took.Round(time.Millisecond), bound)
 		if f = e.excuse(f, span{c.At, c.At + int64(took), int64(e.Grace)}, e.TellsNeeds); !f.OutsideModel {
 			return f
 		}
 	}
 	if judged == 0 {
-		return notJudged("what detectors rest on did not hold when nodes crashed")
+		return notJudged("assumptions of the detector were broken when nodes crashed")
 	}
 	return valid("%s detected in time", english.Count(judged, "crash was", "crashes were"))
 }
 
-// tellsWithin returns within what time a crash is to be known to all. Real processes wait for processors.
+// tellsWithin returns within what time all nodes should know of a crash. Real processes wait for processors.
 func (e *evidence) tellsWithin(c *section.Known) time.Duration {
 	down := 0
 	for i := range e.sections.Deaths {
@@ -63,25 +63,25 @@ func (e *evidence) tellsWithin(c *section.Known) time.Duration {
 	return bound
 }
 
-// realDetection is how many times the promised time real processes are allowed, which wait for processors.
+// realDetection is how many times the promised time real processes may take, since they wait for processors.
 const realDetection = 10
 
-// slowest returns who was the last to know of a crash or does not know of it, among those that were up all
-// the while, after what time, and whether it knows.
-func (e *evidence) slowest(c *section.Known) (who nodes.ID, took time.Duration, known bool) {
+// slowest returns the node that was up all the while and learnt of a crash last or never, after what time,
+// and whether it learnt of it.
+func (e *evidence) slowest(c *section.Known) (last nodes.ID, took time.Duration, known bool) {
 	if c.Last > c.At && e.upFrom(c.Who, c) {
-		who, took, known = c.Who, time.Duration(c.Last-c.At), true
+		last, took, known = c.Who, time.Duration(c.Last-c.At), true
 	}
 	for id := range nodes.ID(e.Config.N + e.Servers) {
 		if !c.By.Has(id) && e.upFrom(id, c) {
 			return id, time.Duration(max(0, e.watched(c)-c.At)), false
 		}
 	}
-	return who, took, known
+	return last, took, known
 }
 
-// watched returns until when detectors were to tell of a crash: once no request is issued any more and nobody
-// is left to be served, they are told to rest.
+// watched returns until when detectors should report a crash: they are told to rest once no request is issued
+// any more and all are served.
 func (e *evidence) watched(c *section.Known) int64 {
 	if stopped := e.sections.Marks[history.Stopped]; stopped.Seen {
 		return min(c.Until, max(stopped.At, e.gaps.last))
@@ -89,7 +89,7 @@ func (e *evidence) watched(c *section.Known) int64 {
 	return c.Until
 }
 
-// upFrom reports whether a node was up from a crash until that was over.
+// upFrom reports whether a node was up from a crash of another until that was over.
 func (e *evidence) upFrom(id nodes.ID, c *section.Known) bool {
 	for i := range e.sections.Deaths {
 		if d := &e.sections.Deaths[i]; d.Node == id && d.From <= c.Until && d.Back >= c.At {

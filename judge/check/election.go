@@ -13,14 +13,14 @@ import (
 	"turnstile/nodes/row"
 )
 
-// leaderObserver gives the fold of leaders what the fold of sections is given.
+// leaderObserver passes the events of the fold of sections on to the fold of leaders.
 type leaderObserver struct{ *leadership.Fold }
 
 func (leaderObserver) Asked(*section.Section)   {}
 func (leaderObserver) Entered(*section.Section) {}
 func (leaderObserver) Ended(*section.Section)   {}
 
-// Leaders returns who led in the run; nil if it elects nobody.
+// Leaders returns the fold of leaders; nil if the run elects none.
 func (e *elected) Leaders() *leadership.Fold { return e.leaders }
 
 // terms: no term has two leaders, over all incarnations, and no node goes back to a lower term.
@@ -53,9 +53,9 @@ func (e *elected) since(at int64) time.Duration {
 	return time.Duration(at - e.leaders.Begun).Round(time.Microsecond)
 }
 
-// leaders: no two nodes that run lead at once for longer than a take-over takes by the row. Without terms
-// that holds as long as what safety rests on; with terms it holds while nothing goes wrong: a leader that is
-// cut off or stands still may lead on in its older term until it hears of the higher one.
+// leaders: no two nodes lead at once for longer than the row allows for a take-over. Without terms that holds
+// as long as the assumptions of safety hold. With terms it holds only while nothing goes wrong: a leader that
+// is cut off or stands still may lead on in its older term until it hears of the higher one.
 func leaders(e *evidence) Finding {
 	l := e.leaders
 	both := time.Duration(l.TwoLeaders).Round(time.Microsecond)
@@ -78,7 +78,7 @@ func leaders(e *evidence) Finding {
 		time.Duration(at.Length()).Round(time.Microsecond))
 	switch {
 	case e.Replayed:
-		f = violated("%s at the same time, for too long", who(worst.Leaders, "leads", "lead"))
+		f = violated("%s at the same time, for too long", nodesDo(worst.Leaders, "leads", "lead"))
 	case e.Leads.Terms:
 		f.Says += e.undisturbed(at.From)
 		return f.with(e.overlaps(e.Overlap)...)
@@ -86,10 +86,10 @@ func leaders(e *evidence) Finding {
 	return e.excuse(f.with(e.overlaps(e.Overlap)...), span{at.From, at.To, int64(e.Grace)}, e.Safe)
 }
 
-// worst returns the longest time in which two led for too long, and when that was: one inside the model
-// before any outside. Nil: there is none.
+// worst returns the overlap with the longest time in which two led for too long, and that time; nil: no such
+// overlap. One inside the model counts as worse than one outside.
 func (e *evidence) worst() (worst *leadership.Overlap, at leadership.Span) {
-	inside := false // the model
+	inside := false // worst is inside the model
 	for i := range e.leaders.Overlaps {
 		o := &e.leaders.Overlaps[i]
 		when, is := e.tooLong(o)
@@ -107,8 +107,8 @@ func (e *evidence) worst() (worst *leadership.Overlap, at leadership.Span) {
 	return worst, at
 }
 
-// tooLong reports whether two led at once for longer than a take-over takes, and when. Processes may be late,
-// but while they cannot reach each other, none takes over from the other.
+// tooLong reports whether two led at once for longer than a take-over takes, and when. Late processes extend
+// a take-over by Slack, but not while a cut separates the two: then no node takes over from the other.
 func (e *elected) tooLong(o *leadership.Overlap) (leadership.Span, bool) {
 	if e.Leads.Terms {
 		return e.tooLongUndisturbed(o)
@@ -126,9 +126,9 @@ func (e *elected) tooLong(o *leadership.Overlap) (leadership.Span, bool) {
 	return leadership.Span{}, false
 }
 
-// tooLongUndisturbed reports whether two led in terms of their own for longer than a take-over takes though
-// nothing had gone wrong, and when: since the run began, or since the algorithm had its time to recover from
-// what went wrong last. A scheme whose progress rests on what is broken for good may never have one leader.
+// tooLongUndisturbed reports whether two led in different terms for longer than a take-over takes though
+// nothing had gone wrong since the run began, or since the algorithm had had time to recover; and when. If an
+// assumption of its progress is broken for good, a scheme may never get down to one leader.
 func (e *elected) tooLongUndisturbed(o *leadership.Overlap) (longest leadership.Span, is bool) {
 	for _, calm := range e.stretches(e.disturbances(nil)) {
 		from := calm.From
@@ -144,7 +144,8 @@ func (e *elected) tooLongUndisturbed(o *leadership.Overlap) (longest leadership.
 	return longest, is
 }
 
-// leadOn reports whether two or more lead at the end, and have for longer than more time would change.
+// leadOn reports whether two or more lead at the end, and have for so long that more time would not change
+// it.
 func (e *elected) leadOn() bool {
 	for i := range e.leaders.Overlaps {
 		if o := &e.leaders.Overlaps[i]; o.To == e.leaders.End {
@@ -155,14 +156,14 @@ func (e *elected) leadOn() bool {
 	return false
 }
 
-// divides reports whether a cut was between some that led at once.
+// divides reports whether a cut separated two nodes that led at once.
 func (e *elected) divides(o *leadership.Overlap, cut func(a, b, victim nodes.ID) bool, victim nodes.ID) bool {
 	return slices.ContainsFunc(o.Leaders, func(a nodes.ID) bool {
 		return slices.ContainsFunc(o.Leaders, func(b nodes.ID) bool { return a != b && cut(a, b, victim) })
 	})
 }
 
-// lateBy says by how much processes may be late beside; empty: not at all.
+// lateBy describes by how much processes may be late, or returns "".
 func (e *elected) lateBy() string {
 	if e.Slack == 0 {
 		return ""
@@ -177,7 +178,7 @@ func names(all []nodes.ID) (words []string) {
 	return words
 }
 
-// overlaps tells of stretches with several leaders that were longer than a bound.
+// overlaps describes the stretches with several leaders that were longer than a bound.
 func (e *elected) overlaps(bound time.Duration) []string {
 	var lines []string
 	for i := range e.leaders.Overlaps {
@@ -189,7 +190,7 @@ func (e *elected) overlaps(bound time.Duration) []string {
 	return fewOf(lines, len(lines))
 }
 
-// beliefs tells whom each node took for the leader when the run was told to stop.
+// beliefs describes which leader each node followed when the run was told to stop.
 func (e *elected) beliefs() []string {
 	last := map[nodes.ID]string{}
 	for i := range e.leaders.Beliefs {
@@ -211,7 +212,7 @@ func (e *elected) beliefs() []string {
 	return fewOf(lines, len(lines))
 }
 
-// winner: of the nodes that were up throughout an election, the one was elected that the row says.
+// winner: each election elected the node that the row names, such as the highest of those up throughout.
 func winner(e *evidence) Finding {
 	if e.Leads.Wins == row.AnyWins {
 		return notJudged("it may elect anybody")
@@ -241,7 +242,7 @@ func winner(e *evidence) Finding {
 	return valid("%s elected the right one", english.Count(judged, "election", "elections"))
 }
 
-// back says when a leader that crashed came up again, if it did by a time.
+// back describes when a leader that crashed restarted, if it did before a time.
 func (e *elected) back(lost leadership.Incident, until int64) string {
 	for _, r := range e.leaders.Restarts {
 		if r.Node == lost.Node && r.At > lost.At && r.At < until {
@@ -251,15 +252,15 @@ func (e *elected) back(lost leadership.Incident, until int64) string {
 	return ""
 }
 
-// again reports whether all took a leader that had crashed for the leader again, by a time.
+// again reports whether all followed a leader that had crashed again, before a time.
 func (e *elected) again(lost leadership.Incident, until int64) bool {
 	return slices.ContainsFunc(e.leaders.Agreements, func(x leadership.Election) bool {
 		return x.Again && x.Leader == lost.Node && lost.At < x.Agreed && x.Agreed < until
 	})
 }
 
-// elections: somebody was elected, and somebody after each crash of a leader, so that the other checks had
-// evidence. The check of agreement convicts an algorithm that elects nobody.
+// elections: an election was completed, and one after each crash of a leader; otherwise the other checks have
+// no evidence. The check of agreement finds an algorithm in violation that elects no leader.
 func elections(e *evidence) Finding {
 	l := e.leaders
 	n := l.Elected()
@@ -267,12 +268,12 @@ func elections(e *evidence) Finding {
 		return inconclusive("no election was completed")
 	}
 	var lines []string
-	same := 0 // crashes after which all took the same one for the leader again
-	next := 0 // election that was not over before a crash
+	same := 0 // crashes after which all followed the same leader again
+	next := 0 // index of the first election that was not over before a crash
 	for i, lost := range l.Lost {
 		until, what := l.End, "the run ended"
 		if i+1 < len(l.Lost) {
-			until, what = l.Lost[i+1].At, name(l.Lost[i+1].Node)+" crashed, which led"
+			until, what = l.Lost[i+1].At, "the leader "+name(l.Lost[i+1].Node)+" crashed"
 		}
 		for next < len(l.Elections) && (l.Elections[next].Again || l.Elections[next].Agreed < lost.At) {
 			next++
@@ -283,7 +284,7 @@ func elections(e *evidence) Finding {
 				then = "all took it for the leader again"
 				same++
 			}
-			lines = append(lines, fmt.Sprintf("%s crashed at %v and led; %s%s", name(lost.Node), e.since(lost.At),
+			lines = append(lines, fmt.Sprintf("the leader %s crashed at %v; %s%s", name(lost.Node), e.since(lost.At),
 				e.back(lost, until), then))
 		}
 	}
@@ -306,23 +307,23 @@ func elections(e *evidence) Finding {
 	return f
 }
 
-// elected says who led in the run.
+// elected is the evidence of runs about leaders.
 type elected struct {
 	*model
-	leaders   *leadership.Fold // nil: nobody leads
+	leaders   *leadership.Fold // nil: the run has no leaders
 	campaigns []campaign
 	senders   otherSenders
 }
 
-// otherSenders are what others than the leader sent though all agreed on it.
+// otherSenders counts messages of other nodes than the leader while all agreed on it.
 type otherSenders struct {
 	messages uint64
 	first    history.Event
 	leader   nodes.ID // when the first was sent
 }
 
-// noteSender notes a message of the elector from a node that follows a leader on which all agree, if by its
-// row the leader alone sends then.
+// noteSender notes a message of an elector while all agree on another node as leader, if by the row only the
+// leader sends then.
 func (e *elected) noteSender(event history.Event) {
 	if !e.Leads.LeaderAlone || event.Instance != 0 || !e.leaders.Follows(event.Node) {
 		return
@@ -336,7 +337,7 @@ func (e *elected) noteSender(event history.Event) {
 	}
 }
 
-// senders: once all agree on a leader, nobody else sends anything.
+// senders: while all agree on a leader, no other node sends anything.
 func senders(e *evidence) Finding {
 	switch {
 	case !e.Leads.LeaderAlone:
@@ -352,13 +353,12 @@ func senders(e *evidence) Finding {
 	return valid("while all agreed on a leader, nobody else sent anything")
 }
 
-// stability: while delays are bounded and nothing else goes wrong, no node gives up the leader that all
-// should agree on more often than the row says. A node that followed it before something went wrong may give
-// it up once more.
+// stability: while delays are bounded and nothing goes wrong, no node gives up the leader that all should
+// agree on more often than the row allows. A belief that began before the last trouble does not count.
 func stability(e *evidence) Finding {
 	switch {
 	case e.Leads.Mistakes == nil:
-		return notJudged("it does not say how often a leader that is up may be given up")
+		return notJudged("the algorithm does not promise how often a leader that is up is given up")
 	case !e.Bounded:
 		return notJudged("messages may take any time")
 	}
@@ -371,7 +371,7 @@ func stability(e *evidence) Finding {
 		}
 		judged = true
 		if id, times := e.givesUp(leader, calm); times > most {
-			return violated("%s gave up %s %s in %v in which that was up and nothing went wrong: where no message "+
+			return violated("%s gave up %s %s in %v in which that was up and nothing went wrong: if no message "+
 				"takes longer than %v, it may %d times", name(id), name(leader),
 				english.Count(uint64(times), "time", "times"),
 				time.Duration(calm.Length()).Round(time.Millisecond), longest, most)
@@ -384,7 +384,7 @@ func stability(e *evidence) Finding {
 		"nothing went wrong", english.Count(uint64(most), "time", "times"))
 }
 
-// shouldLead returns which of the nodes that are up at a time is to be elected; None: the row does not say.
+// shouldLead returns the node that should be elected of those up at a time; None: any may be.
 func (e *elected) shouldLead(at int64) nodes.ID {
 	best := nodes.None
 	for id := range nodes.ID(e.Config.N) {
@@ -404,7 +404,8 @@ func (e *elected) shouldLead(at int64) nodes.ID {
 	return best
 }
 
-// givesUp returns which node came to follow a leader and gave it up most often in a stretch, and how often.
+// givesUp returns the node that came to follow a leader and gave it up most often in a stretch, and how
+// often.
 func (e *elected) givesUp(leader nodes.ID, calm stretch) (most nodes.ID, times int) {
 	count := make([]int, e.Config.N)
 	for i := range e.leaders.Beliefs {
@@ -416,7 +417,7 @@ func (e *elected) givesUp(leader nodes.ID, calm stretch) (most nodes.ID, times i
 	return nodes.ID(slices.Index(count, times)), times
 }
 
-// electionCost: an election takes as many messages as the row says.
+// electionCost: an election takes as many messages as the row expects.
 func electionCost(e *evidence) Finding {
 	switch {
 	case e.Leads.Costs == nil:
@@ -459,14 +460,14 @@ func (r *records) kindsSent() string {
 	return r.perKind(perKind)
 }
 
-// A campaign is how many nodes were told to campaign at one moment.
+// A campaign counts the nodes that were told to campaign at one time.
 type campaign struct {
 	at    int64
 	nodes int
 }
 
-// told takes note of a node that is told to campaign.
-func (e *elected) told(at int64) {
+// campaigned notes that a node was told to campaign.
+func (e *elected) campaigned(at int64) {
 	if last := len(e.campaigns) - 1; last >= 0 && e.campaigns[last].at == at {
 		e.campaigns[last].nodes++
 		return
@@ -474,9 +475,9 @@ func (e *elected) told(at int64) {
 	e.campaigns = append(e.campaigns, campaign{at, 1})
 }
 
-// begunAtOnce reports whether every message took the same time, and all nodes began each of so many
-// elections at one moment, with none going on. The last one must be over when the run is told to stop:
-// messages may have no effect after that.
+// begunAtOnce reports whether every message took the same time, and all nodes began each of so many elections
+// at one time, when the election before was over. The last one must be over when the run is told to stop,
+// since messages may have no effect after that.
 func (e *elected) begunAtOnce(elections int) bool {
 	s := e.sections
 	if !e.Even || len(s.Faults)+len(s.Pauses) > 0 || len(e.campaigns) != elections || e.leaders.Apart != nil {
@@ -494,8 +495,8 @@ func (e *elected) begunAtOnce(elections int) bool {
 	return true
 }
 
-// lapse: a leader that cannot reach a majority knows within the time that its row promises. It cannot while
-// faults cut it off, or others are down; time in which it or others stand still is not judged.
+// lapse: a leader that cannot reach a majority, because of cuts or crashes, knows it within the time that its
+// row promises. Time in which it or others stand still is not judged.
 func lapse(e *evidence) Finding {
 	if e.Lapse == 0 {
 		return notJudged("a leader without a majority may never know it")
@@ -510,7 +511,7 @@ func lapse(e *evidence) Finding {
 		for _, alone := range e.minorityOf(b.Node, b.From, b.To) {
 			judged = true
 			if had := time.Duration(alone.to - alone.from); had > within {
-				f := violated("%s led for %v without a majority, and is to know within %v", name(b.Node),
+				f := violated("%s led for %v without a majority, and should know within %v", name(b.Node),
 					had.Round(time.Millisecond), within)
 				return e.excuse(f, span{alone.from, alone.to, int64(e.Grace)}, nodes.NoPause|nodes.Timing)
 			}

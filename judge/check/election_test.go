@@ -349,7 +349,7 @@ func steady() []electionRun {
 		{name: "given up as often as it may be", setting: within, check: "stability", as: Valid,
 			says: "more than 2 times", text: gives(2)},
 		{name: "given up too often", setting: within, check: "stability", as: Violated,
-			says: "node 3 gave up node 0 3 times in 995ms in which that was up and nothing went wrong: where no " +
+			says: "node 3 gave up node 0 3 times in 995ms in which that was up and nothing went wrong: if no " +
 				"message takes longer than 20ms, it may 2 times", text: gives(3)},
 		{name: "processes may be late", check: "stability", as: Valid, text: gives(3),
 			setting: func(s *Setting) { within(s); s.Slack = 10 * time.Millisecond }},

@@ -8,7 +8,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// enough: something was measured, so that the other checks had evidence.
+// enough: entries were measured, so the other checks had evidence.
 func enough(e *evidence) Finding {
 	switch {
 	case !e.sections.Window.Known():
@@ -22,8 +22,9 @@ func enough(e *evidence) Finding {
 	return valid("%s while it was measured", english.Count(e.sections.EntriesInWindow, "entry", "entries"))
 }
 
-// load: under an open load, nearly all due requests were issued. If not, either clients were busy when they
-// fell due, since more was asked for than the system could serve; or clients were free, and processes late.
+// load: under an open load, nearly all due requests were issued. If not, either clients were busy when
+// requests fell due, since the system could not serve that many; or clients were free, and the processes
+// late.
 func load(e *evidence) Finding {
 	due, issued := e.sections.Due, e.sections.Issued
 	if e.Open && !e.seen(history.Stopped) {

@@ -11,8 +11,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// evidence is what checks read of a run: what was broken when, what nodes counted, who led, who entered in a
-// minority, and how often requests were passed over.
+// evidence is all that checks read about a run: broken assumptions, counters, leaders, entries in a minority,
+// and how often requests were passed over.
 type evidence struct {
 	*model
 	records
@@ -20,22 +20,22 @@ type evidence struct {
 	minority minorityEntries
 	gaps     gaps
 	fair     *fairFold
-	ranked   *rankFold // nil: requests come in another order than by how many there were
+	ranked   *rankFold // nil: the client with fewest requests does not come first
 
 	abandoned       uint64                               // sections whose node crashed before they were entered
 	waiting, inside []section.Section                    // that never ended, the oldest first
-	entryCost       row.EntryCost                        // nil: not known
-	observed        [history.Secluded + 1]*history.Event // the first of each that was seen of a schedule
-	breach          *history.Event                       // of a foreign program; nil: there was none
-	due             uint64                               // messages that the entries take by it
+	entryCost       row.EntryCost                        // nil: unknown
+	observed        [history.Secluded + 1]*history.Event // the first event of each kind observed in a schedule
+	breach          *history.Event                       // of a foreign program, or nil
+	due             uint64                               // messages of all entries by entryCost
 	renewals        row.Range                            // messages of the holds beside the published cost
 }
 
-// saw reports whether something was observed of a schedule.
+// saw reports whether something was observed in a schedule.
 func (e *evidence) saw(what int) bool { return e.observed[what] != nil }
 
-// faulty reports whether faults have changed which messages were sent and arrived. An algorithm that acts on
-// silence sends more for a pause or a delay as well.
+// faulty reports whether faults may have changed which messages were sent or arrived. An algorithm with
+// timeouts also sends more because of a pause or a delay.
 func (e *evidence) faulty() bool {
 	s := e.sections
 	return e.sum.Dropped+e.sum.Copied > 0 ||
@@ -43,7 +43,7 @@ func (e *evidence) faulty() bool {
 		e.Timed && len(s.Faults)+len(s.Pauses)+len(s.Wrongs) > 0
 }
 
-// unpublished says why no published count of messages holds for the run; empty: the published counts hold.
+// unpublished returns why no published count of messages holds for the run, or "".
 func (e *evidence) unpublished() string {
 	switch {
 	case e.faulty():
@@ -54,8 +54,8 @@ func (e *evidence) unpublished() string {
 	return ""
 }
 
-// late reports whether timers may have run out though nothing was wrong, since a process waited for a
-// processor. Nothing is published for what an algorithm sends then.
+// late reports whether timers may have expired though nothing was wrong, since a process waited for a
+// processor. No published count of messages allows for that.
 func (m *model) late() bool { return m.Timed && m.Real }
 
 // rested reports whether the run came to rest by itself, so that its totals are whole.
@@ -63,7 +63,7 @@ func (m *model) rested() bool {
 	return m.seen(history.Rested) && !m.seen(history.Stalled) && !m.seen(history.Interrupted)
 }
 
-// seen reports whether the run came to a mark.
+// seen reports whether the history has a mark.
 func (m *model) seen(mark int) bool { return m.sections.Marks[mark].Seen }
 
 // resources yields the resources that clients shared.
@@ -77,7 +77,7 @@ func (e *evidence) resources() iter.Seq[*section.Resource] {
 	}
 }
 
-// fewOf returns the first few of lines, and a line that says how many of all it left out.
+// fewOf returns the first few lines, and a line with the number of the others.
 func fewOf(lines []string, all int) []string {
 	kept := lines[:min(few, len(lines)):min(few, len(lines))]
 	if all > len(kept) {
@@ -91,10 +91,9 @@ func name(id nodes.ID) string { return fmt.Sprintf("node %d", id) }
 
 func us(ns int64) string { return fmt.Sprintf("%.1f us", float64(ns)/1e3) }
 
-// finding makes a check. It takes a violation back where the evidence is not sound: the witnesses of
-// exclusion disagree, the transport has changed what the algorithm rests on though no fault did, processes
-// waited for processors so long that no delay had a bound, or, of runs about leaders, counters and events
-// disagree.
+// finding makes a check. A violation becomes inconclusive if the evidence is not sound: the witnesses of
+// exclusion disagree, the transport broke an assumption without a fault, processes waited for processors so
+// long that delays had no bound, or, in runs about leaders, counters and events disagree.
 func (e *evidence) finding(c *check) Finding {
 	f := c.judge(e)
 	f.Check = c.name
@@ -106,8 +105,8 @@ func (e *evidence) finding(c *check) Finding {
 	return f
 }
 
-// doubt says why a violation is in doubt; empty: it is not. Safety rests on less than all other promises do,
-// but that no two lead for long in terms of their own is no safety.
+// doubt returns why a violation is in doubt, or "". Safety rests on Safe only, all other promises on Live as
+// well. That no two nodes lead for long in different terms is not safety.
 func (e *evidence) doubt(c *check, f *Finding) string {
 	needs, unsound := e.Safe, e.Problem.unsound(e)
 	if c.about != aboutSafety || c.live && e.Leads.Terms {
@@ -126,18 +125,18 @@ func (e *evidence) doubt(c *check, f *Finding) string {
 	return ""
 }
 
-// jumped says why times convict nobody.
-const jumped = "the clock of a host jumped, or was not measured: nobody knows what times of its nodes mean"
+// jumped says why no violation can be found from times.
+const jumped = "the clock of a host jumped, or was not measured: times of its nodes cannot be compared"
 
-// inTime are the assumptions that do not hold where processes wait for processors.
+// inTime are the assumptions that waiting for a processor breaks.
 const inTime = nodes.NoPause | nodes.PerfectDetector | nodes.EventualDetector | nodes.Timing
 
-// fewLate is how late most timers of processes may run out: half of the shortest timeout that a row has by
-// default.
+// fewLate is how late 99 of 100 timers may run out: half of the shortest default timeout of all rows.
 const fewLate = 50 * time.Millisecond
 
-// lateTimers says how late timers of processes ran out, if that shows that the processes waited for
-// processors: one timer in a hundred was late, or one by more than processes and recorded pauses explain.
+// lateTimers describes how late timers ran out, if processes must have waited for processors: one timer in a
+// hundred was later than fewLate, or one was later than Slack and recorded pauses explain. Else it returns
+// "".
 func (e *evidence) lateTimers() string {
 	if !e.Real {
 		return ""
@@ -159,8 +158,8 @@ func (e *evidence) lateTimers() string {
 		time.Duration(ns).Round(time.Millisecond))
 }
 
-// breaks returns what of the assumptions on links the transport broke. Messages that nobody has sent are
-// repeats of others, as far as can be told.
+// breaks returns the assumptions on links that the transport broke. Messages beyond those sent count as
+// repeats.
 func (a *audit) breaks() (broken nodes.Assumption) {
 	if a.lost > 0 {
 		broken |= nodes.NoLoss

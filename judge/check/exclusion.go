@@ -10,9 +10,8 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// exclusion: sections never overlap (see section.Resource). If the stamps say that they do and the
-// register says that they do not, the stamps are wrong, since the register is raised before the Enter and
-// lowered after the Exit.
+// exclusion: sections never overlap (see section.Resource). If they overlap by the stamps but not by the
+// register, the stamps are wrong: the register is raised before the Enter and lowered after the Exit.
 func exclusion(e *evidence) Finding {
 	if s := e.observed[history.Unfenced]; s != nil {
 		return e.excuse(violated("%s enters without a fence number of its own, which the resource demands",
@@ -25,7 +24,7 @@ func exclusion(e *evidence) Finding {
 			kept = "no capacity was exceeded"
 		}
 		switch {
-		case e.fenced(r) && (r.Violations == 0 || !r.Denies()):
+		case e.fenced(r) && (r.Violations == 0 || !e.denies(r)):
 			f := e.effective(r)
 			if f.Outcome != Valid {
 				return f
@@ -35,7 +34,7 @@ func exclusion(e *evidence) Finding {
 			}
 		case r.Violations == 0:
 			doubtful += r.UncertainOverlaps
-		case r.Denies():
+		case e.denies(r):
 			return inconclusive("by their stamps %s overlapped, by up to %s, but the register never "+
 				"exceeded %d: the harness itself is wrong", english.Count(r.Violations, "entry", "entries"),
 				us(r.Closest), r.Capacity).with(e.story(r.First)...)
@@ -50,12 +49,12 @@ func exclusion(e *evidence) Finding {
 	}
 	if doubtful > 0 {
 		// This witness cannot tell. The register can, since it is exact.
-		if f := register(e); f.Outcome != Valid {
+		if f := register(e); f.Outcome != Valid || f.NotJudged {
 			return inconclusive("%s overlapped others by no more than the stamps may err, %s",
 				english.Count(doubtful, "entry", "entries"), e.err())
 		}
-		return valid("%s: of %s that the stamps cannot tell from others, the register can", kept,
-			english.Count(doubtful, "entry", "entries"))
+		return valid("%s: %s too close for the stamps, but not for the register", kept,
+			english.Count(doubtful, "entry was", "entries were"))
 	}
 	if figure != nil {
 		return *figure
@@ -63,9 +62,9 @@ func exclusion(e *evidence) Finding {
 	return valid("%s in %s", kept, english.Count(e.sections.Entries, "entry", "entries"))
 }
 
-// uncontended says of how many resources a run shows little, in words that follow the verdict: no request for
-// them was made while others had or wanted what it takes, so who lets everybody in passes as well. A schedule
-// that is played asks for what it is about. Empty: it shows something of each.
+// uncontended describes resources that were never contended, in words that follow the verdict, or returns "".
+// No two clients had or wanted such a resource at once, so an algorithm that lets everybody in passes as
+// well. A played schedule is not judged by this.
 func (e *evidence) uncontended() string {
 	all := max(1, e.Resources)
 	idle := all
@@ -83,7 +82,7 @@ func (e *evidence) uncontended() string {
 	return fmt.Sprintf("%d of %d resources not contended", idle, all)
 }
 
-// err says how far apart stamps of one moment may be.
+// err describes how much stamps may err.
 func (e *evidence) err() string {
 	if e.sections.Jumped() {
 		return "and " + jumped
@@ -91,7 +90,7 @@ func (e *evidence) err() string {
 	return us(e.sections.StampError())
 }
 
-// beyond names the capacity that was exceeded, if it is more than 1.
+// beyond names the exceeded capacity, if it is more than 1.
 func beyond(r *section.Resource) string {
 	if r.Capacity == 1 {
 		return ""
@@ -102,6 +101,9 @@ func beyond(r *section.Resource) string {
 // register: the occupancy register never exceeds the capacity. It is one word that all nodes change
 // atomically, so it is exact.
 func register(e *evidence) Finding {
+	if e.Lacks.Register {
+		return notJudged("not judged: the history has no register")
+	}
 	most, figure := uint32(1), ""
 	for r := range e.resources() {
 		if over := r.Exceeded.Least(e.outside); over != nil && e.fenced(r) {
@@ -133,9 +135,12 @@ func register(e *evidence) Finding {
 	return valid("the register never counted more than %d inside", most)
 }
 
-// account: every exit adds one to the shared account. If one is missing, two clients used it at the same
-// time.
+// account: every exit adds one to the shared account. If an update is missing, two clients used it at the
+// same time.
 func account(e *evidence) Finding {
+	if e.Lacks.Account {
+		return notJudged("not judged: the history has no account")
+	}
 	for r := range e.resources() {
 		if lost := r.Lost(); lost > 0 {
 			f := violated("the account lost %s: it held at most %d, and there were %s",
@@ -144,6 +149,17 @@ func account(e *evidence) Finding {
 		}
 	}
 	return valid("the account lost no update")
+}
+
+// denies reports whether the register shows that the capacity was never exceeded.
+func (e *evidence) denies(r *section.Resource) bool { return !e.Lacks.Register && r.Denies() }
+
+// lost returns how many updates the account lost; 0 if the history has no account.
+func (e *evidence) lost(r *section.Resource) uint64 {
+	if e.Lacks.Account {
+		return 0
+	}
+	return r.Lost()
 }
 
 // sharedAt returns when clients used a resource at the same time, as other witnesses have it: of several such
@@ -158,11 +174,15 @@ func (e *evidence) sharedAt(r *section.Resource) span {
 	return e.at(e.sections.End)
 }
 
-// witnesses: money lost implies that sections overlapped, and that implies that the register exceeded the
-// capacity. What an entry reads that was alone, by the register, was written before it, by the stamps. If
-// not, the harness is wrong, and no witness can be trusted. A process that is asked for the resource decides
-// by itself, and the stamps of two that overlapped there may lie apart by as much as its answers take.
+// witnesses: a lost update implies that sections overlapped, and that implies that the register exceeded the
+// capacity. If an entry is alone by the register, the value that it reads was written before it by the
+// stamps. Otherwise the harness is wrong, and no witness can be trusted. If nodes ask a process for the
+// resource, two that overlapped there may have stamps that do not overlap, because of the delay of its
+// answers.
 func witnesses(e *evidence) Finding {
+	if e.Lacks.Register || e.Lacks.Account {
+		return notJudged("not judged: the history does not have all witnesses")
+	}
 	for r := range e.resources() {
 		done, spoilt := r.Worked(e.Work)
 		switch denied := r.Denies(); {
@@ -190,10 +210,10 @@ func witnesses(e *evidence) Finding {
 	return valid("intervals, register and account agree")
 }
 
-// works reports whether clients do more inside than to write the account, of which there is a check.
+// works reports whether clients do more inside than to write the account, which has its own check.
 func works(e *evidence) bool { return e.Work != workload.Account }
 
-// work: nobody else has spoilt what clients did inside. This is the harm that shows, of what exclusion is to
+// work: no other client has spoilt the work that a client did inside. That is the harm that exclusion should
 // prevent.
 func work(e *evidence) Finding {
 	var sum uint64
@@ -207,15 +227,15 @@ func work(e *evidence) Finding {
 	return valid("%s", e.Work.Says(sum, 0))
 }
 
-// fenced reports whether fence numbers decide about the exclusion of a resource: if the algorithm promises
-// them, and each entry had one.
+// fenced reports whether the exclusion of a resource is judged by fence numbers: the resource demands them,
+// and each entry had one.
 func (e *evidence) fenced(r *section.Resource) bool {
 	return e.Fenced && r.Capacity == 1 && r.Unfenced == 0
 }
 
-// effective: the resource accepts nothing that is written under a lower fence number than the highest that
-// has entered. That two are inside together is no violation then, since what the earlier one writes is
-// refused: no algorithm that lets others go on can prevent it if a process may stand still for any time.
+// effective: the resource accepts no write under a lower fence number than the highest that has entered. Then
+// two clients inside together are no violation, since the resource refuses the writes of the earlier one. No
+// algorithm that lets others go on can prevent it if a process may stand still for any time.
 func (e *evidence) effective(r *section.Resource) Finding {
 	if stale := r.Stale.Least(e.outside); stale != nil {
 		s, by := stale.What.A, stale.What.B
@@ -235,15 +255,14 @@ func (e *evidence) effective(r *section.Resource) Finding {
 	return f
 }
 
-// enteredUnder tells of an entry under a fence number.
+// enteredUnder describes an entry under a fence number.
 func enteredUnder(s *section.Section) string {
 	return fmt.Sprintf("%s entered under %d at %s: the account held %d", name(s.Node), s.Fence, us(s.Entered),
 		s.Read)
 }
 
-// capacity: of a resource that has several units, all were taken at some time. That an algorithm never lets
-// anybody have the last one breaks its promise only where the load demands all of them (Setting.Fills). Any
-// other run shows no more than what it reached.
+// capacity: all units of a resource with several were taken at some time. An algorithm that never hands out
+// the last unit breaks its promise only if the load demands all of them (Setting.Fills).
 func capacity(e *evidence) Finding {
 	for r := range e.resources() {
 		if r.Capacity == 1 {
@@ -259,7 +278,7 @@ func capacity(e *evidence) Finding {
 			return notJudged("%s: the load does not demand all of them", says)
 		}
 		return violated("%s in %s, though clients wanted all of them all the time, and kept them for longer than "+
-			"it takes to hand on those that are free", says, english.Count(e.sections.Entries, "entry", "entries"))
+			"it takes to hand on free ones", says, english.Count(e.sections.Entries, "entry", "entries"))
 	}
 	return valid("all units were taken at some time")
 }

@@ -13,21 +13,21 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A Promise is what an algorithm promises of the order in which it serves requests, and what a run of it is
-// held to. Its zero value promises nothing.
+// A Promise is the bound on overtaking that an algorithm promises, and how a run is judged by it. The zero
+// value promises nothing.
 type Promise struct {
-	Made   bool          // there is a promise
-	Bypass int           // entries of others that may come after a request is known to all who must see it
-	Times  int           // a request that more than Times the Bypass of entries pass over breaks the promise
-	Known  time.Duration // within which messages make every request known to all who must see it
-	Slack  time.Duration // what processes may take for that beside the latency of their messages
-	Chance bool          // who enters next is a matter of chance: see row.Exclusion
+	Made   bool          // the algorithm promises a bound
+	Bypass int           // entries of others allowed after a request is known to all that must see it
+	Times  int           // a run breaks the promise with more than Times*Bypass such entries
+	Known  time.Duration // within which messages make every request known
+	Slack  time.Duration // processing time for that, beside the latency of messages
+	Chance bool          // the next client to enter is random: see row.Exclusion
 }
 
-// PromiseOf returns what an algorithm promises, for a network whose messages take so long at most.
+// PromiseOf returns the promise of an algorithm on a network whose messages take at most longest.
 //
-// A request is passed on at most N-1 times until it is known, and each that it must come behind became known
-// likewise. That takes no longer than 2N messages one after another: docs/measures.md says why.
+// A request is passed on at most N-1 times until it is known, and so are the requests before it. That takes
+// no longer than 2N messages one after another: docs/measures.md says why.
 func PromiseOf(spec *row.Row, c nodes.Config, longest time.Duration) Promise {
 	hops := time.Duration(2 * c.N)
 	longest = min(max(1, longest), chance.Longest/hops) // so that no time overflows
@@ -36,8 +36,8 @@ func PromiseOf(spec *row.Row, c nodes.Config, longest time.Duration) Promise {
 	return p
 }
 
-// starving is how many entries of each other client a window must have for one that gets nothing in it to
-// count as starved.
+// starving is how many entries per other client the window must have before a client without an entry counts
+// as starved.
 const starving = 10
 
 // A fairFold counts how many entries of others pass over each request. It observes the fold of the sections.
@@ -45,18 +45,18 @@ type fairFold struct {
 	promise  Promise
 	sections *section.Fold
 	away     away
-	unknown  []unknown // requests that may not be known yet, the first asked for first
-	known    int       // of these, how many are
+	unknown  []unknown // requests that may not be known yet, the oldest first
+	known    int       // how many of these are known by now
 	lines    []*served // by instance
 
 	judged  uint64       // requests that were open for longer than it takes to be known
-	most    passedOver   // of these and of what is measured, the one that was passed over most often
+	most    passedOver   // the measured one of these that was passed over most often
 	broken  uint64       // requests that break the promise
-	suspect []passedOver // of these the first, the one that was passed over most often, and the last
+	suspect []passedOver // of these the first, the most passed over, and the last
 	starved []passedOver // requests that were open during the whole window
 }
 
-// An unknown is a request, and when it is known to all who must see it.
+// An unknown is a request, and the time at which it becomes known to all nodes that must see it.
 type unknown struct {
 	at       int64
 	node     nodes.ID
@@ -64,9 +64,9 @@ type unknown struct {
 	instance uint16
 }
 
-// A served is what the clients of one resource have got so far.
+// A served counts the entries of one resource so far.
 type served struct {
-	passing  uint64 // entries, but for those at a time when all nodes were away
+	passing  uint64 // entries, except while all nodes were away
 	inWindow uint64
 	clients  []client
 }
@@ -75,12 +75,12 @@ type served struct {
 type client struct {
 	entry uint32
 	known bool
-	away  bool   // its node is
-	since uint64 // passing when the request became known, and what was added to it while the node was away
+	away  bool   // its node is away
+	since uint64 // passing when the request became known, plus entries while the node was away
 	left  uint64 // passing when the node went away, or the request became known if that was later
 }
 
-// open has a client wait for an entry; 0: for none.
+// open makes a client wait for an entry; 0: it waits for nothing.
 func (c *client) open(entry uint32) { c.entry, c.known = entry, false }
 
 // passed returns how many entries have passed over a request that is known.
@@ -118,7 +118,7 @@ func (f *fairFold) client(l *served, id nodes.ID) *client {
 	return &l.clients[id]
 }
 
-// add takes an event. If it takes nodes away, what is entered from now on does not pass over them.
+// add takes an event. If it takes nodes away, later entries do not pass over them.
 func (f *fairFold) add(e *history.Event) {
 	one, changed := f.away.add(e)
 	if !changed {
@@ -137,7 +137,7 @@ func (f *fairFold) add(e *history.Event) {
 	}
 }
 
-// turn notes that a node goes away or comes back, if it does.
+// turn notes whether a node is away.
 func (f *fairFold) turn(l *served, id nodes.ID) {
 	c, away := &l.clients[id], f.away.has(id)
 	switch {
@@ -159,8 +159,7 @@ func (f *fairFold) asked(s *section.Section) {
 		s.Resource.Instance})
 }
 
-// entered counts an entry, which passes over every request that is known before it, unless its node could not
-// have entered: it stands still, or is cut off.
+// entered counts an entry. It passes over every request that is known, unless that request's node is away.
 func (f *fairFold) entered(s *section.Section) {
 	f.until(s.Entered)
 	l := f.line(s.Resource)
@@ -181,7 +180,7 @@ func (f *fairFold) ended(s *section.Section) {
 	}
 }
 
-// until takes note of the requests that are known before a time.
+// until marks the requests that became known before a time.
 func (f *fairFold) until(at int64) {
 	for ; f.known < len(f.unknown) && f.unknown[f.known].at < at; f.known++ {
 		u := &f.unknown[f.known]
@@ -192,7 +191,7 @@ func (f *fairFold) until(at int64) {
 	}
 }
 
-// quiet takes note that all requests are known.
+// quiet marks all requests as known.
 func (f *fairFold) quiet() { f.until(math.MaxInt64) }
 
 // over judges a request whose wait is over.
@@ -222,7 +221,7 @@ func (f *fairFold) over(l *served, s *section.Section, at int64) {
 	}
 }
 
-// breaks takes a request that breaks the promise.
+// breaks notes a request that breaks the promise.
 func (f *fairFold) breaks(p passedOver) {
 	if f.broken++; f.broken == 1 {
 		f.suspect = []passedOver{p, p, p}
@@ -233,8 +232,8 @@ func (f *fairFold) breaks(p passedOver) {
 	}
 }
 
-// fairness: nobody is passed over more often than the algorithm promises, as long as all that it rests on
-// holds and no process stands still or waits for a processor.
+// fairness: no request is passed over more often than the algorithm promises, while its assumptions hold and
+// no process stands still or waits for a processor.
 func fairness(e *evidence) Finding {
 	f, p := e.fair, e.Promise
 	known := (p.Known + p.Slack).Round(time.Microsecond)
@@ -243,19 +242,19 @@ func fairness(e *evidence) Finding {
 	case is && broken.Outcome != Valid:
 		return broken
 	case len(f.starved) > 0 && p.Chance:
-		return valid("%s: who enters next is a matter of chance here", f.starvedText())
+		return valid("%s: the next client to enter is a matter of chance here", f.starvedText())
 	case len(f.starved) > 0:
 		return inconclusive("%s", f.starvedText()).with(fewOf(f.starvedLines(), len(f.starved))...)
 	case is:
 		return broken
 	case f.judged == 0 && !p.Made:
 		return valid("nothing to judge: every request was served within %v, before it had to be known to all; "+
-			"how often it may be passed over is not promised", known)
+			"the algorithm promises no bound on overtaking", known)
 	case f.judged == 0:
 		return valid("nothing to judge: every request was served within %v, before it had to be known to all",
 			known)
 	case !p.Made && f.most.times == 0:
-		return valid("nobody starved; how often a request may be passed over is not promised")
+		return valid("no client starved; the algorithm promises no bound on overtaking")
 	case !p.Made:
 		return valid("%s was passed over %s once its request %d was known to all; this algorithm promises no bound",
 			name(f.most.Node), english.Count(f.most.times, "time", "times"), f.most.Entry)
@@ -264,9 +263,9 @@ func fairness(e *evidence) Finding {
 		english.Count(f.most.times, "time", "times"), p.text())
 }
 
-// unfair judges the requests that break the promise, and reports whether there are any. It returns the worst
-// finding, the first of equal ones, beginning with the request that was passed over most often. A finding is
-// valid where only what the promise rests on was broken.
+// unfair judges the requests that break the promise, and reports whether the run has any. It returns the
+// worst finding; on a tie the request that was passed over most often wins. A finding is valid if only an
+// assumption of the promise was broken.
 func (e *evidence) unfair() (f Finding, is bool) {
 	if e.fair.broken == 0 {
 		return f, false
@@ -295,15 +294,15 @@ func (e *evidence) passedOver(w *passedOver) Finding {
 	case e.brokenIn(open, e.Fair) != 0:
 		return valid("%s as long as nothing goes wrong%s", says, e.culprit(open, e.brokenIn(open, e.Fair)))
 	case !e.balanced():
-		return inconclusive("the counts disagree, by which %s", says).with(lines...)
+		return inconclusive("the counts disagree, but by them %s", says).with(lines...)
 	case !e.audit.clean(): // perhaps its request
 		return inconclusive("%s, but %s", says, e.audit.text()).with(lines...)
 	}
 	return violated("%s", says).with(lines...)
 }
 
-// mostPassedOver returns the measured request that was passed over most often. Only requests that were open
-// for long enough to be known to all count; nil: there was none.
+// mostPassedOver returns the measured request that was passed over most often, among requests that were open
+// for long enough to be known to all; nil: no such request.
 func (e *evidence) mostPassedOver() *PassedOver {
 	m := &e.fair.most
 	if m.Resource == nil {
@@ -312,17 +311,16 @@ func (e *evidence) mostPassedOver() *PassedOver {
 	return &PassedOver{Node: m.Node, Request: m.Entry, Times: m.times, Open: !m.Served()}
 }
 
-// slowed marks a finding about a request that was passed over, if something excuses that: what broke an
-// assumption that the algorithm rests on, or what slowed the run down while the request was open, pauses and
-// delays. Once these are over, messages take as long as always until all know the request. That a process
-// stands still is recorded a little later than it begins.
+// slowed marks a finding about a request that was passed over as outside the model, if an assumption of the
+// algorithm was broken, or pauses or delays slowed the run down while the request was open. After these, the
+// request needs its usual time to become known. The span is widened, since pauses are recorded a little late.
 func (e *evidence) slowed(f Finding, w *passedOver) (Finding, bool) {
 	slack := int64(e.Promise.Slack)
 	slow := span{w.Asked - slack, later(w.over(), slack), int64(e.Promise.Known + e.Promise.Slack)}
 	if e.brokenBy(w.over(), e.Safe|e.Live) != 0 {
 		return e.excuse(f, e.at(w.over()), e.Safe|e.Live), true
 	}
-	if e.Replayed { // that it was known was observed
+	if e.Replayed { // a schedule observes that the request is known
 		return f, false
 	}
 	f = e.excuse(f, slow, nodes.NoPause|nodes.Timing)

@@ -39,7 +39,8 @@ var unfairMutants = []mutant{
 		w := passing(2, Promise{Made: true, Bypass: 1, Times: 1})()
 		w.stand(1, w.log(1).Events[3].At, 1000)
 		return w
-	}, "fairness", Inconclusive, Inconclusive, "(outside its model: the algorithm assumes that no node pauses for long and that messages and handlers take bounded time, and that did not hold)"},
+	}, "fairness", Inconclusive, Inconclusive, "(outside its model: the algorithm assumes that no node pauses "+
+		"for long and that messages and handlers take bounded time, and that did not hold)"},
 	{"passed over long after a process stood still", func() *world {
 		w := passing(2, Promise{Made: true, Bypass: 1, Times: 1})()
 		w.stand(1, 0, w.log(1).Events[3].At-1)
@@ -54,7 +55,7 @@ var unfairMutants = []mutant{
 		w := passing(2, Promise{Made: true, Bypass: 1, Times: 1})()
 		w.totals(0).Entries++
 		return w
-	}, "fairness", Inconclusive, Inconclusive, "the counts disagree, by which node 1 was passed over"},
+	}, "fairness", Inconclusive, Inconclusive, "the counts disagree, but by them node 1 was passed over"},
 	{"passed over for want of a message", func() *world {
 		w := passing(2, Promise{Made: true, Bypass: 1, Times: 1})()
 		w.log(0).Totals.Gaps++
@@ -63,7 +64,7 @@ var unfairMutants = []mutant{
 	{"starved", passing(11, Promise{}), "fairness", Inconclusive, Inconclusive,
 		"node 1 had asked before the window and got nothing in it, while others entered 11 times"},
 	{"starved by chance", passing(11, Promise{Chance: true}), "fairness", Valid, Valid,
-		"who enters next is a matter of chance here"},
+		"the next client to enter is a matter of chance here"},
 }
 
 func TestFairness(t *testing.T) {
@@ -144,7 +145,7 @@ func TestWhatIsSaidWithoutAPromise(t *testing.T) {
 	}{
 		{9, Promise{}, "node 1 was passed over 9 times once its request 2 was known to all; this algorithm " +
 			"promises no bound"},
-		{0, Promise{}, "nobody starved; how often"},
+		{0, Promise{}, "no client starved; the algorithm promises no bound"},
 		{9, Promise{Known: time.Hour}, "nothing to judge: every request was served within 1h0m0s"},
 	} {
 		v := passing(c.times, c.p)().judge()

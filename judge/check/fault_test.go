@@ -113,7 +113,8 @@ func TestWhatTheModelExcuses(t *testing.T) {
 			if v.Outcome != test.outcome || v.OutsideModel != test.outside {
 				t.Errorf("%v, outside its model: %v: %s", v.Outcome, v.OutsideModel, v.Reason)
 			}
-			if test.outside && !strings.Contains(v.Reason, "(outside its model: the algorithm assumes that messages of a link arrive in order, and some did not)") {
+			if test.outside && !strings.Contains(v.Reason, "(outside its model: the algorithm assumes "+
+				"that messages of a link arrive in order, and some did not)") {
 				t.Errorf("the reason is %q", v.Reason)
 			}
 		})

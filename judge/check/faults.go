@@ -11,46 +11,42 @@ import (
 	"turnstile/nodes"
 )
 
-// A Fault is one that was asked for.
+// A Fault is a planned fault. Its functions take the victim that the run determined, or None.
 type Fault struct {
 	Text    string
 	OfLinks bool // it hits messages; otherwise it hits nodes, or servers of a service
 	ForGood bool // it is not healed
-	Waits   bool // it waits for a moment, or for whom it hits
-	// ByChance says that chance decides which of the messages that it is for it hits.
+	Waits   bool // it waits for a moment, or for its victim
+	// ByChance means that it hits a random part of the messages.
 	ByChance bool
 	Breaks   nodes.Assumption
-	// Separates reports whether it lets no message pass between two nodes, neither way, if it hit a victim that
-	// came out in the run, or None; nil: it cuts nothing.
+	// Separates reports whether no message passes between two nodes either way; nil: it cuts nothing.
 	Separates func(a, b, victim nodes.ID) bool
-	// Part returns in which part of the nodes one is, if it hit such a victim: those of a part reach each other,
-	// and the same others; nil: that is not known.
+	// Part returns a number for the part of a node: nodes of one part reach each other and the same others; nil:
+	// unknown.
 	Part func(id, victim nodes.ID) int
-	// Blocks reports whether messages from one node to another are lost, all of them, if it hit such a victim;
-	// nil: it cuts nothing.
+	// Blocks reports whether all messages from one node to another are lost; nil: it cuts nothing.
 	Blocks func(from, to, victim nodes.ID) bool
-	// CutsOff reports whether messages from a node or to it are lost or held on some links, if it hit such a
-	// victim; nil: it cuts nobody off.
+	// CutsOff reports whether messages from or to a node are lost or held on some links; nil: it cuts no node
+	// off.
 	CutsOff func(id, victim nodes.ID) bool
-	// Kills reports whether a fault that kills nodes kills one of them, if it hit such a victim; nil: any.
+	// Kills reports whether a fault that kills nodes kills this one; nil: it may kill any.
 	Kills func(id, victim nodes.ID) bool
-	// Sets reports whether a fault of clocks sets that of a node, if it hit such a victim; nil: it sets none.
+	// Sets reports whether a fault of clocks sets the clock of a node; nil: it sets no clock.
 	Sets func(id, victim nodes.ID) bool
-	// Stops reports whether a fault that has processes stand still stops a node, if it hit such a victim; nil:
-	// it stops none.
+	// Stops reports whether a fault that stops processes stops a node; nil: it stops no process.
 	Stops  func(id, victim nodes.ID) bool
-	Leaves time.Duration // for how long after it what it did may last: messages that come late, timers
+	Leaves time.Duration // how long it may have consequences after its heal: late messages, timers
 }
 
-// faults: what was to go wrong did go wrong and was healed, and somebody entered while it lasted, if the
-// algorithm promises that and the fault lasted long enough, or after it. A run without that does not show
-// what the algorithm does about it. It is judged by the faults that hit something: of the others it shows
-// nothing, which Verdict.Misses says.
+// faults: every planned fault took place and was healed, and a client entered while it lasted (if the
+// algorithm promises that and the fault lasted long enough) or after it. Otherwise the run does not show how
+// the algorithm copes with it. Only faults that hit something are judged: Verdict.Misses lists the others.
 func faults(e *evidence) Finding {
 	if len(e.Faults) == 0 {
 		return valid("no fault was asked for")
 	}
-	var told, lines, wrong []string // of all that took place, and of those that hit
+	var all, lines, wrong []string // describes all faults that took place, and the ones that hit something
 	idle := false
 	for i := range e.sections.Faults {
 		f := &e.sections.Faults[i]
@@ -62,7 +58,7 @@ func faults(e *evidence) Finding {
 			wrong = append(wrong, says)
 		}
 		idle = idle || e.missedBy(asked, f) == "" && e.Problem.around != nil && e.idle(f) > 0
-		told = append(told, e.faultText(asked, f))
+		all = append(all, e.faultText(asked, f))
 		if e.missedBy(asked, f) == "" {
 			lines = append(lines, e.faultText(asked, f))
 		}
@@ -73,11 +69,11 @@ func faults(e *evidence) Finding {
 		}
 	}
 	misses := e.misses()
-	if len(lines) == 0 { // nothing of what was asked for is shown
+	if len(lines) == 0 { // the run shows nothing about its faults
 		wrong = append(wrong, misses...)
 	}
 	if len(wrong) > 0 {
-		story := append(fewOf(wrong, len(wrong)), fewOf(told, len(told))...)
+		story := append(fewOf(wrong, len(wrong)), fewOf(all, len(all))...)
 		unclear := inconclusive("%s", wrong[0]).with(story...)
 		unclear.Idle = idle
 		return unclear
@@ -87,24 +83,23 @@ func faults(e *evidence) Finding {
 		says += "; and " + english.Count(more, "more fault", "more faults")
 	}
 	if len(misses) > 0 {
-		says += fmt.Sprintf("; of %s that hit nothing it shows nothing",
+		says += fmt.Sprintf("; %s hit nothing, and the run shows nothing about that",
 			english.Count(len(misses), "fault", "faults"))
 	}
 	return valid("%s", says).with(fewOf(lines, len(lines))...)
 }
 
-// missedBy says why a fault that took place hit nothing; empty: it hit something. How many messages one of
-// links hit is known when it is healed, which each is at the end of a run that neither stalls nor is cut
-// short.
+// missedBy returns why a fault that took place hit nothing, or "". How many messages a fault of links hit is
+// known when it is healed. All are healed at the end of a run, unless it stalls or is cut short.
 func (m *model) missedBy(asked *Fault, f *section.Fault) string {
 	if of := m.timeless(asked, f); of != "" {
 		return asked.Text + ": it hit nothing: " + of
 	}
 	switch {
 	case asked.Breaks != 0 && asked.OfLinks && f.Healed && f.Hits == 0 && asked.ByChance:
-		return asked.Text + ": it hit no message, since chance drew none of those that it is for, if any came"
+		return asked.Text + ": it hit no message: chance picked no matching message, if any came"
 	case asked.Breaks != 0 && asked.OfLinks && f.Healed && f.Hits == 0:
-		return asked.Text + ": it hit no message, since none came that it is for"
+		return asked.Text + ": it hit no message: no matching message came"
 	case !asked.OfLinks && f.Nodes == 0 && len(f.Servers) == 0:
 		if asked.Breaks&nodes.ServersUp != 0 {
 			return asked.Text + ": it hit no server that was up"
@@ -114,7 +109,7 @@ func (m *model) missedBy(asked *Fault, f *section.Fault) string {
 	return ""
 }
 
-// misses says of each fault that was asked for and hit nothing why that is so.
+// misses returns why each planned fault that hit nothing did so.
 func (e *evidence) misses() (all []string) {
 	began := map[uint32]bool{}
 	for i := range e.sections.Faults {
@@ -132,8 +127,8 @@ func (e *evidence) misses() (all []string) {
 	return all
 }
 
-// spared says of a cut that hit no message who led, if the cut leaves that one alone, and what to do about
-// it: only leaders send where nothing goes wrong. Empty: that is not why.
+// spared explains why a cut hit no message, if it cut no link of the leader: while nothing goes wrong, only
+// the leader sends. It returns "" if that is not the reason.
 func (e *evidence) spared(f *section.Fault) string {
 	asked := e.asked(f)
 	if e.leaders == nil || asked.CutsOff == nil || asked.Separates == nil {
@@ -148,11 +143,11 @@ func (e *evidence) spared(f *section.Fault) string {
 	if leader == nodes.None || asked.CutsOff(leader, nodes.None) {
 		return ""
 	}
-	return fmt.Sprintf("; %s led, of which it cuts no link: cut one of these, or take another --seed",
+	return fmt.Sprintf("; %s led, and it cuts none of its links: cut one of these, or take another --seed",
 		name(leader))
 }
 
-// faultText says what a fault hit, and who entered meanwhile.
+// faultText describes what a fault hit, and how many clients entered meanwhile.
 func (e *evidence) faultText(asked *Fault, f *section.Fault) string {
 	hit := english.Count(f.Hits, "message", "messages")
 	switch {
@@ -171,7 +166,7 @@ func (e *evidence) faultText(asked *Fault, f *section.Fault) string {
 	return says
 }
 
-// hitText says how many nodes a fault hit, and which servers of a service.
+// hitText describes how many nodes a fault hit, and which servers of a service.
 func hitText(f *section.Fault) string {
 	text := english.Count(f.Nodes, "node", "nodes")
 	if len(f.Servers) == 0 {
@@ -187,7 +182,7 @@ func hitText(f *section.Fault) string {
 	return text + " at " + english.List(servers)
 }
 
-// lacks says why a fault shows nothing, if it does not.
+// lacks returns why a fault that took place shows nothing, or "".
 func (e *evidence) lacks(asked *Fault, f *section.Fault) string {
 	around := e.Problem.around
 	switch {
@@ -202,8 +197,8 @@ func (e *evidence) lacks(asked *Fault, f *section.Fault) string {
 	return ""
 }
 
-// entriesAround says who entered while a fault lasted and after it, and whether that is too few to show
-// anything.
+// entriesAround describes the entries while a fault lasted and after it, and why these are too few to show
+// anything, or "".
 func (e *evidence) entriesAround(asked *Fault, f *section.Fault) (says, lacks string) {
 	says = english.Count(f.Entries, "entry", "entries")
 	if asked.ForGood {
@@ -214,11 +209,11 @@ func (e *evidence) entriesAround(asked *Fault, f *section.Fault) (says, lacks st
 	}
 	switch idle := e.idle(f); {
 	case idle > 0 && f.Entries > 0:
-		lacks = fmt.Sprintf("nobody entered for %v while it lasted, though it leaves all that the algorithm "+
-			"rests on", time.Duration(idle).Round(time.Millisecond))
+		lacks = fmt.Sprintf("nobody entered for %v while it lasted, though it breaks no assumption of the "+
+			"algorithm", time.Duration(idle).Round(time.Millisecond))
 	case f.Entries > 0 && (asked.ForGood || e.promises(f)):
 	case idle > 0:
-		lacks = "nobody entered while it lasted, though it leaves all that the algorithm rests on"
+		lacks = "nobody entered while it lasted, though it breaks no assumption of the algorithm"
 	case asked.ForGood && f.After == 0:
 		lacks = "nobody entered since it began"
 	case f.After == 0:
@@ -227,23 +222,21 @@ func (e *evidence) entriesAround(asked *Fault, f *section.Fault) (says, lacks st
 	return says, lacks
 }
 
-// promises reports whether the algorithm promises entries while a fault lasts: if it rests on nothing that
-// the fault breaks. If nodes stand still, or messages do not come, an algorithm without timeouts waits all
-// the same.
+// promises reports whether the algorithm promises entries while a fault lasts: the fault breaks none of its
+// assumptions. If nodes stand still or messages are missing, it must also have timeouts, or it just waits.
 func (e *evidence) promises(f *section.Fault) bool {
 	const loose = nodes.NoDuplication | nodes.FIFO | nodes.Timing
 	return f.Breaks&(e.Safe|e.Live) == 0 && (f.Breaks&^loose == 0 || e.Grace > 0)
 }
 
-// enoughEntries is how many entries a fault must last for, at the rate of before, for it to be expected that
-// somebody enters meanwhile.
+// enoughEntries is for how many entries, at the rate before, a fault must last before an entry is expected.
 const enoughEntries = 20
 
-// gaps gathers for each fault the longest stretch of it in which somebody waited whom it left alone, and
-// nobody entered.
+// gaps finds, for each fault, the longest stretch in which no client entered though one waited that the fault
+// did not hit.
 type gaps struct {
 	*model
-	last    int64 // entry
+	last    int64 // the time of the last entry
 	longest []gap // by fault, in the order of section.Fold.Faults
 }
 
@@ -275,7 +268,7 @@ func (g *gaps) wait(s *section.Section, until int64) {
 	}
 }
 
-// hits reports whether a fault cuts a node off, or that stood still or was down in a stretch.
+// hits reports whether a fault cuts a node off, or the node stood still or was down in a stretch.
 func (g *gaps) hits(f *section.Fault, id nodes.ID, in gap) bool {
 	off := g.asked(f).CutsOff
 	return off != nil && off(id, f.Victim) ||
@@ -296,9 +289,9 @@ func (g *gaps) of(f *section.Fault) (longest gap) {
 	return longest
 }
 
-// idle returns for how long nobody entered while a fault lasted, though the algorithm promises that somebody
-// does; 0: it does not, or somebody did. That is all of the fault, or the longest stretch of it, if nothing
-// else was wrong then: of processes, which may be late, by more than that.
+// idle returns for how long no client entered while a fault lasted, though the algorithm promises entries; 0:
+// it does not, or clients entered. That is the whole fault, or its longest stretch without an entry if
+// nothing else was wrong then. Processes may be late by Slack.
 func (e *evidence) idle(f *section.Fault) int64 {
 	lasted := min(f.To, e.sections.Window.To) - f.From
 	takes, is := e.takes(f)
@@ -313,15 +306,15 @@ func (e *evidence) idle(f *section.Fault) int64 {
 	return 0
 }
 
-// takes returns how long entries may take to go on that the algorithm promises while a fault lasts: as long
-// as twenty took before it, its grace, and what the fault may delay a request and all that is behind it. It
-// reports false if none are promised.
+// takes returns how long it may take until clients enter again while a fault lasts: as long as twenty entries
+// took before it, plus the grace, plus the delay that the fault adds to the messages of a request. promised
+// is false if the algorithm promises no entries, or their rate is unknown.
 func (e *evidence) takes(f *section.Fault) (takes int64, promised bool) {
-	if !e.promises(f) || f.Before < 2 { // of one alone it is not known how long the next one takes
+	if !e.promises(f) || f.Before < 2 { // one entry gives no rate
 		return 0, false
 	}
 	takes = enoughEntries * ((f.From - e.sections.Window.From) / int64(f.Before))
-	if len(f.Servers) > 0 && e.Recovers > 0 { // no client has to recover
+	if len(f.Servers) > 0 && e.Recovers > 0 { // only the servers have to recover
 		whole := gap{f.From, min(f.To, e.sections.Window.To)}
 		return later(takes, int64(e.Recovers)), e.alone(f, whole)
 	}
@@ -332,8 +325,7 @@ func (e *evidence) takes(f *section.Fault) (takes int64, promised bool) {
 	return later(later(takes, int64(e.Grace)), hops*leaves), true
 }
 
-// alone reports whether nothing else was wrong in a stretch while a fault lasted, nor had the clients
-// anything else to recover from.
+// alone reports whether nothing but a fault was wrong in a stretch, or shortly before.
 func (e *evidence) alone(f *section.Fault, g gap) bool {
 	in := span{g.from, g.to, int64(e.Grace)}
 	for i := range e.sections.Faults {
@@ -344,7 +336,7 @@ func (e *evidence) alone(f *section.Fault, g gap) bool {
 	return e.brokenIn(in, e.Safe|e.Live) == 0
 }
 
-// stands reports whether a process stood still in a stretch while a fault lasted that stops none.
+// stands reports whether a process stood still in a stretch, though the fault stops no process.
 func (e *evidence) stands(f *section.Fault, g gap) bool {
 	in := span{g.from, g.to, int64(e.Grace)}
 	for _, p := range e.sections.Pauses {

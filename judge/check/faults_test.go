@@ -32,7 +32,7 @@ func TestRunsAreJudgedByTheFaultsThatHit(t *testing.T) {
 	v := w.judge()
 	f := finding(t, v, "faults")
 	if f.Outcome != Valid || !strings.HasPrefix(f.Says, "loss 5%: it hit 3 messages") ||
-		!strings.Contains(f.Says, "of 3 faults that hit nothing it shows nothing") {
+		!strings.Contains(f.Says, "3 faults hit nothing, and the run shows nothing about that") {
 		t.Errorf("%v: %s", f.Outcome, f.Says)
 	}
 	said := f.Says + strings.Join(f.Witness, "\n")
@@ -80,7 +80,7 @@ func TestFaultsThatShowNothing(t *testing.T) {
 		{"never fired", lossy, func(*world) {}, "loss 5%: it did not take place"},
 		{"drew no message", Fault{Text: "loss 5%", OfLinks: true, Breaks: nodes.NoLoss, ByChance: true},
 			func(w *world) { begin(w, 1, 0); heal(w, 1, 0) },
-			"loss 5%: it hit no message, since chance drew none of those that it is for, if any came"},
+			"loss 5%: it hit no message: chance picked no matching message, if any came"},
 		{"hit no message", lossy, func(w *world) { begin(w, 1, 0); heal(w, 1, 0) }, "loss 5%: it hit no message"},
 		{"healed, of a server", killServer, func(w *world) { beginAt(w, 0, 0, 2); heal(w, 1, 0) }, ""},
 		{"hit no server", killServer, func(w *world) { begin(w, 1, 0) },

@@ -17,7 +17,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A Setting is what the checks must know of a run that its history does not say.
+// A Setting has what the checks must know about a run beside its history.
 type Setting struct {
 	Problem   *Problem // nil: Exclusion
 	Config    nodes.Config
@@ -25,62 +25,61 @@ type Setting struct {
 	Codec     *nodes.Codec // of the messages; nil: their kinds have no names
 	Cost      row.Range    // published messages per entry for this load, for the whole run
 	CostKnown bool
-	Renewals  func(hold time.Duration) row.Range             // messages beside Cost of one hold; nil: none
+	Renewals  func(hold time.Duration) row.Range             // messages of one hold beside Cost; nil: 0
 	Exact     func(c nodes.Config, alone bool) row.EntryCost // as in the algorithm's row
 	Alone     bool                                           // requests are made one at a time
 	Servers   int                                            // how many nodes have no client
 	Resources int                                            // that clients ask for
-	Detects   bool                                           // a failure detector runs beside it
-	// Tells is within what time the detector suspects who has crashed, where so many nodes are down at once at
-	// most; TellsNeeds is what that rests on. Nil: there is none.
+	Detects   bool                                           // a failure detector runs beside the algorithm
+	// Tells returns within what time the detector suspects a crashed node, given the delay of a message and how
+	// many nodes are down at once at most; nil: no detector. TellsNeeds are the assumptions of that.
 	Tells      func(message time.Duration, down int) time.Duration
 	TellsNeeds nodes.Assumption
-	Oracle     bool // the simulator speaks for the detector, and tells of crashes alone
-	Unheard    bool // it listens to one, and none runs
-	Timed      bool // it acts when its timers run out
+	Oracle     bool // the simulator plays the detector, and reports only crashes
+	Unheard    bool // the algorithm listens to a detector, and none runs
+	Timed      bool // the algorithm has timeouts
 	Replayed   bool // a schedule was played
 	Real       bool // processes run it: they wait for processors
 	Asked      bool // they ask a process for the resource
+	Lacks      Lacks
 	Identities []row.Identity
 	Circulates bool
-	Safe, Live nodes.Assumption // what the algorithm's safety rests on, and what its progress, beside that
-	Fair       nodes.Assumption // what the order of service rests on that it promises, beside both
-	NeverHolds nodes.Assumption // what never holds, since timeouts are too short for the delays of the run
-	Recovers   time.Duration    // within which servers of a service serve while most are joined; 0: not known
-	Grace      time.Duration    // within which it recovers once what breaks these for a time is over
-	// Of a run about leaders, or one that follows a leader: what they promise, within what time a leader gives
-	// way to the next and one that has no majority knows it, and what processes are allowed beside all these
-	// times.
+	Safe, Live nodes.Assumption // assumptions of safety, and further assumptions of progress
+	Fair       nodes.Assumption // further assumptions of the promised order of service
+	NeverHolds nodes.Assumption // broken all the time, since timeouts are too short for the delays of the run
+	Recovers   time.Duration    // within which a majority of the servers of a service serves again; 0: unknown
+	Grace      time.Duration    // within which the algorithm recovers after assumptions were broken for a time
+	// In a run with leaders: what electors promise, how long two may lead during a take-over, and within what
+	// time a leader without a majority knows it.
 	Leads          *row.Leadership
 	Overlap, Lapse time.Duration
-	Slack          time.Duration
-	// Of a run of clients: within what time one that reaches no majority enters no more, zero if nothing is
-	// promised, or only in an epoch that had begun before (Keeps); and for how long what was on its way then may
-	// still arrive.
+	Slack          time.Duration // how late processes may be, beside all these times
+	// In a run of clients: Minority is how long a client without a majority may still enter; 0: not promised.
+	// With Keeps, it may go on entering in an epoch that began before. Settles is how long messages that were on
+	// their way may still arrive.
 	Minority, Settles time.Duration
 	Keeps             bool
-	// How long messages take without faults: no longer than Delay, if it is bounded, and all the same, if even.
+	// Delays of messages without faults: at most Delay, if bounded, and all equal, if even.
 	Bounded, Even bool
 	Delay         time.Duration
 	Informs       bool // its machines say what clients hear of the lock: see nodes.Spec
-	Fenced        bool // the resource demands fence numbers, and refuses what comes late
-	// Epoch tells in which epoch a fence number was handed out; nil: the algorithm has none.
+	Fenced        bool // the resource demands fence numbers, and refuses late writes
+	// Epoch returns the epoch in which a fence number was handed out; nil: the algorithm has no epochs.
 	Epoch func(fence uint64) uint64
-	// Fills says that the load demands all units of a resource that has several, at some time: clients always
-	// want more than there are, and keep them for longer than it takes to hand on those that are free.
+	// Fills means that the load demands all units of a resource with several: clients always want more than
+	// there are, and keep them for longer than it takes to hand on free ones.
 	Fills   bool
-	Fewest  bool    // who has made fewest requests comes first
+	Fewest  bool    // the client with fewest requests comes first
 	Promise Promise // of the order in which it serves
 	Work    workload.Work
 	Open    bool // the schedule of requests was fixed before the run
-	// Capacity tells how many units the resource of an instance has; nil: as many as Config says.
+	// Capacity returns how many units the resource of an instance has; nil: by Config.
 	Capacity func(instance uint16) int
-	Faults   []Fault // that were asked for, in the order of their numbers
-	Expected uint64  // entries that the run was to make in all; zero if it was to last for a time
+	Faults   []Fault // planned, in the order of their numbers
+	Expected uint64  // entries that the run was to make in all; 0: the run had a duration
 }
 
-// SettingOf returns what checks must know of what the nodes of a run are made of: the algorithm is the first
-// instance.
+// SettingOf returns the setting of a run with the instances of stack. The algorithm is the first instance.
 func SettingOf(stack *row.Stack) Setting {
 	in := stack.Instances()[0]
 	row, c := in.Row, in.Config
@@ -98,13 +97,13 @@ func SettingOf(stack *row.Stack) Setting {
 			s.Renewals = cost.Renewals
 		}
 	}
-	if !alone { // what the other needs, the algorithm does
+	if !alone { // the algorithm also needs the assumptions of the other instances
 		s.Live = stack.Live()
 	}
 	for _, in := range stack.Instances() {
 		if c := in.Config; in.Detector != nil {
 			c.N = stack.Total()
-			s.TellsNeeds = in.LiveIn(c) | nodes.NoPause | nodes.Timing // who stands still suspects nobody
+			s.TellsNeeds = in.LiveIn(c) | nodes.NoPause | nodes.Timing // a stopped node suspects no node
 			s.Oracle = in.Told != nil
 			s.Tells = func(message time.Duration, down int) time.Duration {
 				return in.Detector.Tells(c, message, down)
@@ -127,15 +126,15 @@ func SettingOf(stack *row.Stack) Setting {
 	return s
 }
 
-// A Fold gathers the evidence of a run. It observes the fold of the sections of its history.
+// A Fold gathers the evidence of a run. It observes the fold of the sections of the history.
 type Fold struct{ evidence }
 
-// New returns a fold of the history that s folds.
+// New returns a fold of the same history as s.
 func New(s *section.Fold, setting Setting) *Fold {
 	if setting.Problem == nil {
 		setting.Problem = Exclusion
 	}
-	// If hosts have several clocks, times of different nodes are this much less exact.
+	// If hosts have different clocks, times of different nodes differ by up to this error.
 	err := time.Duration(min(s.StampError(), int64(time.Hour)))
 	if setting.Slack > 0 {
 		setting.Slack += err
@@ -165,7 +164,7 @@ func New(s *section.Fold, setting Setting) *Fold {
 	return f
 }
 
-// Sections returns the fold of the sections of a history.
+// Sections returns a fold of the sections of a history.
 func Sections(h history.Header, s Setting) *section.Fold {
 	if s.Capacity == nil {
 		s.Capacity = func(uint16) int { return s.Config.Capacity() }
@@ -206,7 +205,7 @@ func (f *Fold) Verdict() Verdict {
 	for r := range f.resources() {
 		v.Violations += r.Violations
 		v.Overlap += time.Duration(r.Overlap)
-		v.LostUpdates += r.Lost()
+		v.LostUpdates += f.evidence.lost(r)
 	}
 	for i := range f.Problem.checks {
 		if c := &f.Problem.checks[i]; c.of != nil && !c.of(&f.evidence) {
@@ -226,6 +225,13 @@ func (f *Fold) Verdict() Verdict {
 		v.Reason += " (outside its model: its timeouts are too short for the delays of the run)"
 	}
 	return v
+}
+
+// Lacks says what the history of a run does not have, so that it is not judged.
+type Lacks struct {
+	Counts   bool // of messages, which nodes leave beside their events
+	Register bool // how many the register counted at an entry
+	Account  bool // what the shared account held
 }
 
 // Asked implements section.Observer.
@@ -278,7 +284,7 @@ func (f *Fold) Add(event history.Event) {
 	case history.FaultBegan, history.FaultHealed, history.Crashed, history.Restarted:
 		f.minority.changed()
 	case history.Campaigned:
-		f.told(event.At)
+		f.campaigned(event.At)
 	case history.Observed:
 		f.observe(event)
 	case history.ClockSet:
@@ -321,10 +327,10 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 	f.books = accounting(&f.records)
 }
 
-// SettingOfReplay returns what checks must know of a schedule that was played on nodes that are made of a
-// stack. What is on its way when it ends is not counted. Its steps have no length, so nothing is judged by
-// how long it took: that two lead for too long, or that all never agree, was observed. What has broken an
-// assumption excuses all that comes later. The schedule speaks for the failure detector.
+// SettingOfReplay returns the setting of a schedule that was played on nodes with the instances of stack.
+// Messages that are on their way at its end are not counted. Its steps take no time, so nothing is judged by
+// time: that two lead for too long, or that the nodes never agree, was observed. After an assumption was
+// broken, all that follows is outside the model. The schedule plays the failure detector.
 func SettingOfReplay(stack *row.Stack) Setting {
 	s := SettingOf(stack)
 	s.Identities, s.Exact, s.Unheard = nil, nil, false
@@ -341,8 +347,8 @@ func SettingOfReplay(stack *row.Stack) Setting {
 	return s
 }
 
-// Failed returns which check the play of a schedule fails, perhaps outside its model, and what was broken
-// then of what it needs; empty: no promise was broken by its end.
+// Failed returns the check that a schedule fails, perhaps outside its model, and the broken assumptions; ""
+// if no promise was broken.
 func (v *Verdict) Failed() (check string, broken nodes.Assumption) {
 	if w := v.Worst(); w.Outcome == Violated || w.OutsideModel && !w.Excused {
 		return w.Check, w.Broken
@@ -350,7 +356,7 @@ func (v *Verdict) Failed() (check string, broken nodes.Assumption) {
 	return "", 0
 }
 
-// observe takes what was seen of a schedule.
+// observe takes something that was observed in a schedule.
 func (f *Fold) observe(event history.Event) {
 	if event.Count == history.Quiet {
 		f.fair.quiet()
@@ -366,8 +372,8 @@ func panicked(e *evidence) Finding {
 	return e.excuse(violated("%s panicked", name(p.Node)), e.at(p.At), e.Safe)
 }
 
-// who says which nodes do something: node 1 waits, or nodes 0, 2 wait.
-func who(all []nodes.ID, does, do string) string {
+// nodesDo writes a sentence about nodes: node 1 waits, or nodes 0, 2 wait.
+func nodesDo(all []nodes.ID, does, do string) string {
 	if len(all) == 1 {
 		return name(all[0]) + " " + does
 	}

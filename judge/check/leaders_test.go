@@ -27,7 +27,7 @@ func overlapping() []electionRun {
 			check: "leaders", as: Violated, says: "3 leaders, two or more at once: node 3, node 4 and node 2 for 20"},
 		{name: "two leaders, of whom one suspected the other", check: "leaders", as: Violated, outside: true,
 			setting: func(s *Setting) { s.Safe = nodes.PerfectDetector },
-			says:    "the algorithm assumes that only crashed nodes are suspected, and another was; node 3 suspected node 4 at 49ms, which was up)",
+			says:    "suspected, and another was; node 3 suspected node 4 at 49ms, which was up)",
 			text:    allElect(5, 4, 0) + "49 3 suspect 4\n50 3 elect 3\n60 3 elect 4\n61 3 trust 4"},
 		{name: "while one takes over", text: allElect(5, 4, 0) + "50 3 elect 3\n60 3 elect 4", check: "leaders",
 			setting: func(s *Setting) { s.Overlap = 10 * time.Millisecond }, as: Valid,

@@ -196,10 +196,10 @@ func TestDeathsExplainNothingElse(t *testing.T) {
 		{"the dead count more than they sent", "accounting", "has numbered", func(w *world) {
 			w.totals(2).Kind(kindRequest).Sent++
 		}, nil},
-		{"somebody handles less than it took in", "accounting", "fewer than it was given", nil, func(w *world) {
+		{"somebody handles less than it took in", "accounting", "fewer than it received", nil, func(w *world) {
 			w.totals(0).Kind(kindRequest).Delivered--
 		}},
-		{"the dead handle more than they took in", "accounting", "fewer than it was given", func(w *world) {
+		{"the dead handle more than they took in", "accounting", "fewer than it received", func(w *world) {
 			w.totals(2).Kind(kindRequest).Delivered++
 		}, nil},
 		{"requests are not on record", "accounting", "requested", func(w *world) {

@@ -13,17 +13,17 @@ import (
 type minorityEntries struct {
 	sides
 	entries uint64
-	broken  []minorityEntry               // the first of those that its row rules out
-	entered map[nodes.ID]map[uint64]int64 // when a client entered last in an epoch, by that
+	broken  []minorityEntry               // the first entries that the row rules out
+	entered map[nodes.ID]map[uint64]int64 // when a client last entered in an epoch, by client and epoch
 }
 
-// A minorityEntry is one of them, and since when its client had reached no majority.
+// A minorityEntry is an entry, and since when its client had reached no majority.
 type minorityEntry struct {
 	section.Section
 	since int64
 }
 
-// mostMinorityEntries is how many of the entries are kept that a row rules out.
+// mostMinorityEntries bounds minorityEntries.broken.
 const mostMinorityEntries = 1000
 
 // add takes an entry.
@@ -43,7 +43,7 @@ func (e *minorityEntries) add(s *section.Section) {
 	}
 }
 
-// judgeEntry looks whether the row rules an entry out that was made in a minority.
+// judgeEntry keeps an entry in a minority if the row rules it out.
 func (e *minorityEntries) judgeEntry(s *section.Section) {
 	since := e.minoritySince(s.Node, s.Entered, e.sections.Marks[history.Began].At)
 	if s.Entered-since <= int64(e.Minority+e.Slack) || e.Keeps && !e.begun(s, since) {
@@ -54,7 +54,7 @@ func (e *minorityEntries) judgeEntry(s *section.Section) {
 	}
 }
 
-// noteEpoch notes when a client has entered in an epoch last.
+// noteEpoch notes when a client last entered in an epoch.
 func (e *minorityEntries) noteEpoch(s *section.Section) {
 	if e.entered == nil {
 		e.entered = map[nodes.ID]map[uint64]int64{}
@@ -67,9 +67,9 @@ func (e *minorityEntries) noteEpoch(s *section.Section) {
 	of[e.Epoch(s.Fence)] = s.Entered
 }
 
-// begun reports whether the epoch of an entry is sure to have begun after a time. An epoch begins when more
-// than half of the clients have promised to enter in no lower one. So it had not if half of them did later,
-// and after what was on its way at that time.
+// begun reports whether the epoch of an entry certainly began after a time. An epoch begins when more than
+// half of the clients have promised to enter in no lower one. So it had not begun if half of them entered in
+// a lower one later than Settles after that time, when messages on their way had arrived.
 func (e *minorityEntries) begun(s *section.Section, since int64) bool {
 	epoch, later := e.Epoch(s.Fence), 0
 	for _, of := range e.entered {
@@ -83,21 +83,21 @@ func (e *minorityEntries) begun(s *section.Section, since int64) bool {
 	return 2*later >= e.Config.N
 }
 
-// minority: a client that can reach no majority enters no more, from when its failure detector knows, if its
-// row promises that. It cannot while faults cut it off or others are down. Of a row that keeps what it has,
-// it enters in no epoch that began since.
+// minority: a client that can reach no majority, because of cuts or crashes, enters no more once its failure
+// detector knows, if its row promises that. If the row keeps its epochs, the client enters in no epoch that
+// began since.
 func minority(e *evidence) Finding {
 	if s := e.observed[history.Secluded]; s != nil {
 		return violated("%s enters, suspects half of the clients, and has heard from no majority", name(s.Node))
 	}
 	few := english.Count(e.minority.entries, "entry was", "entries were")
 	if e.Minority == 0 {
-		return notJudged("%s made in a minority, of which nothing is promised", few)
+		return notJudged("%s made in a minority; the algorithm promises nothing about that", few)
 	}
 	if len(e.minority.broken) == 0 {
 		return valid("%s made in a minority, as far as the algorithm allows", few)
 	}
-	needs := e.Safe | nodes.NoPause | nodes.Timing // that timers are in time, and what exclusion rests on
+	needs := e.Safe | nodes.NoPause | nodes.Timing // assumptions of exclusion, and timers in time
 	within := func(s *minorityEntry) span { return span{s.since, s.Entered, int64(e.Grace)} }
 	s, what := &e.minority.broken[0], ""
 	for i := range e.minority.broken {
@@ -109,7 +109,7 @@ func minority(e *evidence) Finding {
 	if e.Keeps {
 		what = " in an epoch that began since"
 	}
-	f := violated("%s entered%s though it had reached no majority for %v, and is to know within %v",
+	f := violated("%s entered%s though it had reached no majority for %v, and should know within %v",
 		name(s.Node), what, time.Duration(s.Entered-s.since).Round(time.Millisecond), e.Minority+e.Slack)
 	if s.Fence > 0 {
 		f = f.with(enteredUnder(&s.Section))

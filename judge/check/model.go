@@ -12,25 +12,24 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A model tells which of the assumptions that an algorithm rests on were broken when, by faults, pauses,
-// crashes and suspicions, and what that excuses. It knows what was asked for and what took place, and nothing
-// of what the algorithm did.
+// A model tells which assumptions of an algorithm were broken when, by faults, pauses, crashes and wrong
+// suspicions. It knows the planned and the actual faults, and nothing about what the algorithm did.
 type model struct {
 	Setting
 	sections *section.Fold
 	clocks   []history.Event // ClockSet
 }
 
-// A span is the time in which a broken assumption excuses what went wrong: from one moment to another, both
-// included, and for so long before. If that is negative, what faults leave behind excuses nothing, such as
-// messages that come late.
+// A span is the time of a failure, both ends included. An assumption that was broken in it puts the failure
+// outside the model, and so does one that was broken up to after nanoseconds before. If after is negative,
+// consequences of healed faults do not count, such as late messages.
 type span struct{ from, to, after int64 }
 
-// at is the span of something that happened at one time.
+// at returns the span of a failure at one time.
 func (m *model) at(time int64) span { return span{time, time, int64(m.Grace)} }
 
-// covers reports whether what lasted from one time to another, and left something behind for so long, was in
-// force then.
+// covers reports whether something that lasted from one time to another, and had consequences for leaves
+// more, counts in the span.
 func (in span) covers(from, to int64, leaves time.Duration) bool {
 	if from > in.to {
 		return false
@@ -41,7 +40,7 @@ func (in span) covers(from, to int64, leaves time.Duration) bool {
 	return to >= in.from
 }
 
-// later returns the time so much later, as far as there are such times.
+// later returns time+by, or the latest time if that overflows.
 func later(time, by int64) int64 {
 	if time > math.MaxInt64-by {
 		return math.MaxInt64
@@ -49,10 +48,10 @@ func later(time, by int64) int64 {
 	return time + by
 }
 
-// brokenIn returns those of the needs that did not hold in a span.
+// brokenIn returns the needs that were broken in a span.
 func (m *model) brokenIn(in span, needs nodes.Assumption) (broken nodes.Assumption) {
 	broken = m.NeverHolds
-	if d := m.sections.Deaths; m.Unheard && len(d) > 0 && d[0].From <= in.to { // nobody tells of the first crash
+	if d := m.sections.Deaths; m.Unheard && len(d) > 0 && d[0].From <= in.to { // no detector reports the crash
 		broken |= nodes.PerfectDetector | nodes.EventualDetector
 	}
 	for i := range m.sections.Broken {
@@ -87,19 +86,19 @@ func (m *model) brokenIn(in span, needs nodes.Assumption) (broken nodes.Assumpti
 	return broken & needs
 }
 
-// brokenBy returns those of the needs that did not hold at a time, or within the grace before.
+// brokenBy returns the needs that were broken at a time, or within the grace before.
 func (m *model) brokenBy(at int64, needs nodes.Assumption) nodes.Assumption {
 	return m.brokenIn(m.at(at), needs)
 }
 
-// brokenByFault returns what of the assumptions that a fault breaks did not hold in a span. A fault that is
-// known to have hit nothing has broken none.
+// brokenByFault returns the assumptions that a fault broke in a span; 0 if the fault is known to have hit
+// nothing.
 func (m *model) brokenByFault(in span, f *section.Fault) (broken nodes.Assumption) {
 	asked, to := m.asked(f), f.To
 	switch {
 	case f.From > in.to || asked.OfLinks && f.Healed && f.Hits == 0 || m.timeless(asked, f) != "":
 		return 0
-	case asked.ForGood && !f.Healed && f.Breaks&nodes.ServersUp == 0: // what lasts is done at once
+	case asked.ForGood && !f.Healed && f.Breaks&nodes.ServersUp == 0: // it acts once, when it begins
 		to = f.From
 	}
 	broken = f.Breaks &^ nodes.Transient
@@ -112,7 +111,7 @@ func (m *model) brokenByFault(in span, f *section.Fault) (broken nodes.Assumptio
 	return broken
 }
 
-// asked returns what was asked for of a fault.
+// asked returns the planned fault of one that took place.
 func (m *model) asked(f *section.Fault) *Fault {
 	if f.Number < 1 || int(f.Number) > len(m.Faults) {
 		return &Fault{Text: fmt.Sprintf("fault %d", f.Number)}
@@ -120,12 +119,12 @@ func (m *model) asked(f *section.Fault) *Fault {
 	return &m.Faults[f.Number-1]
 }
 
-// excuse marks a finding as outside the model if some of the needs of the algorithm did not hold in a span.
+// excuse marks a finding as outside the model if one of the needs was broken in a span.
 func (m *model) excuse(f Finding, in span, needs nodes.Assumption) Finding {
 	return m.outsideModel(f, "outside its model", in, needs)
 }
 
-// expect marks a stall as expected if some of the needs of the algorithm did not hold in a span.
+// expect marks a stall as outside the model, and so expected, if one of the needs was broken in a span.
 func (m *model) expect(f Finding, in span, needs nodes.Assumption) Finding {
 	words := "blocked"
 	switch {
@@ -139,7 +138,8 @@ func (m *model) expect(f Finding, in span, needs nodes.Assumption) Finding {
 	return f
 }
 
-// outsideModel marks a finding as outside the model, in these words, if some of the needs did not hold.
+// outsideModel marks a finding as outside the model, in these words, if one of the needs was broken in a
+// span.
 func (m *model) outsideModel(f Finding, words string, in span, needs nodes.Assumption) Finding {
 	if broken := m.brokenIn(in, needs); broken != 0 {
 		f.Says += fmt.Sprintf(" (%s: %s%s)", words, broken.Broken(m.known(in, broken)), m.culprit(in, broken))
@@ -148,7 +148,7 @@ func (m *model) outsideModel(f Finding, words string, in span, needs nodes.Assum
 	return f
 }
 
-// known reports whether a message was hit for certain by what broke some of the needs in a span.
+// known reports whether the break of a need in a span certainly hit a message.
 func (m *model) known(in span, broken nodes.Assumption) bool {
 	for i := range m.sections.Broken {
 		if b := &m.sections.Broken[i]; b.At <= in.to && nodes.Assumption(b.Value)&broken != 0 {
@@ -164,8 +164,8 @@ func (m *model) known(in span, broken nodes.Assumption) bool {
 	return false
 }
 
-// culprit names the first fault that broke some of the needs in a span, and whom it hit; without any, the
-// first suspicion that did.
+// culprit describes the first fault that broke one of the needs in a span, and its victim; without a fault,
+// the first wrong suspicion.
 func (m *model) culprit(in span, broken nodes.Assumption) string {
 	for i := range m.sections.Faults {
 		f := &m.sections.Faults[i]
@@ -191,9 +191,8 @@ func (m *model) culprit(in span, broken nodes.Assumption) string {
 	return ""
 }
 
-// brokenByDeathsOf returns what did not hold in a span because of the deaths that a fault caused, beside that
-// nodes do not crash: that no node comes up again without what it knew, that servers and a majority are up,
-// and that a detector tells of crashes.
+// brokenByDeathsOf returns the assumptions that the deaths of a fault broke in a span, except NoCrash: that
+// restarted nodes remember, that servers and a majority are up, and that a detector reports crashes.
 func (m *model) brokenByDeathsOf(in span, fault int) (broken nodes.Assumption) {
 	forgot := m.forgot(in)
 	for i := range m.sections.Deaths {
@@ -219,8 +218,7 @@ func (m *model) brokenByDeathsOf(in span, fault int) (broken nodes.Assumption) {
 	return broken
 }
 
-// killer returns which of the faults that took place killed the node of a death: the latest before that kills
-// it; -1: none did.
+// killer returns the index of the latest fault that killed the node of a death, or -1.
 func (m *model) killer(d *section.Death) int {
 	last := -1
 	for i := range m.sections.Faults {
@@ -233,9 +231,9 @@ func (m *model) killer(d *section.Death) int {
 	return last
 }
 
-// forgot returns the death from which a node came up again without what it knew, the first until the end of a
-// span; nil: none did. That is on record as the node comes up, or right after. Of servers of somebody else
-// that are out of reach it is on record that they may be down as well.
+// forgot returns the first death, up to the end of a span, after which a node restarted without its state, or
+// nil. The history records the amnesia when the node restarts, or right after. For servers that the run does
+// not own it may record, together with amnesia, that they are down.
 func (m *model) forgot(in span) (d *section.Death) {
 	const forgets = int64(nodes.NoAmnesia)
 	before := int64(0)
@@ -257,16 +255,16 @@ func (m *model) forgot(in span) (d *section.Death) {
 	return nil
 }
 
-// beside is the span of clients that were inside together at a time, where the first had entered before.
+// beside returns the span of an overlap at a time, whose first client had entered at entered.
 func (m *model) beside(entered, time int64) span { return span{entered, time, int64(m.Grace)} }
 
-// outside reports whether clients that were inside together were outside the model of what safety rests on.
+// outside reports whether such an overlap is outside the model of safety.
 func (m *model) outside(entered, at int64) bool {
 	return m.brokenIn(m.beside(entered, at), m.Safe) != 0
 }
 
-// stalledIn is the span in which a stall is judged. If nothing was left to happen, more time would not have
-// helped, and no message was late: then only faults that were still in force excuse it.
+// stalledIn returns the span of a stall. If nothing was left to happen, more time would not have helped and
+// no message was late: then only faults that are still in force count.
 func (m *model) stalledIn() span {
 	mark := m.sections.Marks[history.Stalled]
 	if mark.Value == 0 {
@@ -275,12 +273,12 @@ func (m *model) stalledIn() span {
 	return m.at(mark.At)
 }
 
-// An away knows which nodes cannot enter at present, whatever the others do: they stand still, have lost
-// their connection, or are cut off. While a broker or a proxy stands still, no node can.
+// An away knows which nodes cannot enter at present: they stand still, have lost their connection, or are cut
+// off. While a broker or a proxy stands still, no node can.
 type away struct {
 	asked   []Fault
 	still   map[uint32]bool   // nodes that stand still
-	carrier map[uint32]bool   // brokers and proxies that do, as in history.Paused
+	carrier map[uint32]bool   // brokers and proxies that stand still, as in history.Paused
 	offline map[nodes.ID]bool // nodes without a connection
 	cut     map[uint32]cutter // by the number of the fault
 }
@@ -292,8 +290,8 @@ func awayBy(asked []Fault) away {
 	return away{asked, map[uint32]bool{}, map[uint32]bool{}, map[nodes.ID]bool{}, map[uint32]cutter{}}
 }
 
-// add takes an event, and reports whether that may have taken nodes away or brought them back: one of them,
-// or any if it is None.
+// add takes an event. changed means that it may have taken a node away or brought it back: that one, or any
+// node if one is None.
 func (a *away) add(e *history.Event) (one nodes.ID, changed bool) {
 	switch e.Kind {
 	case history.Paused:
@@ -312,7 +310,7 @@ func (a *away) add(e *history.Event) (one nodes.ID, changed bool) {
 	case history.Disconnected:
 		a.offline[e.Node] = true
 		return e.Node, true
-	case history.Reconnected, history.Crashed: // whose next process has a connection of its own
+	case history.Reconnected, history.Crashed: // its next process makes a new connection
 		delete(a.offline, e.Node)
 		if e.Kind == history.Crashed {
 			delete(a.still, uint32(e.Node))
@@ -332,10 +330,10 @@ func (a *away) add(e *history.Event) (one nodes.ID, changed bool) {
 	return nodes.None, false
 }
 
-// all reports whether all nodes are away.
+// all reports whether all nodes are away, since a broker or proxy stands still.
 func (a *away) all() bool { return len(a.carrier) > 0 }
 
-// has reports whether a node is away, not counting that all may be.
+// has reports whether a node is away by itself.
 func (a *away) has(id nodes.ID) bool {
 	if a.still[uint32(id)] || a.offline[id] {
 		return true
@@ -348,7 +346,7 @@ func (a *away) has(id nodes.ID) bool {
 	return false
 }
 
-// minorityOf returns the stretches from one time to another in which a node reached no majority.
+// minorityOf returns the stretches between two times in which a node reached no majority.
 func (m *model) minorityOf(id nodes.ID, since, until int64) (all []span) {
 	turns := []int64{since, until}
 	for at := range m.turns() {
@@ -371,7 +369,7 @@ func (m *model) minorityOf(id nodes.ID, since, until int64) (all []span) {
 	return all
 }
 
-// turns yields when it changed who reaches whom, in no order.
+// turns yields the times at which reachability between nodes changed, unsorted.
 func (m *model) turns() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for i := range m.sections.Faults {
@@ -388,7 +386,7 @@ func (m *model) turns() iter.Seq[int64] {
 	}
 }
 
-// reached returns how many clients a node could reach at a time and be reached by, itself included.
+// reached returns how many clients a node could exchange messages with at a time, itself included.
 func (m *model) reached(from nodes.ID, at int64) (n int) {
 	for id := range nodes.ID(m.Config.N) {
 		if id == from || m.wasUp(id, at) && !m.separated(from, id, at) {
@@ -417,15 +415,15 @@ func (m *model) separated(a, b nodes.ID, at int64) bool {
 	return false
 }
 
-// timeless says why a fault of clocks hit nothing of a foreign program, which has clocks of its own: at the
-// nodes whose clocks it set, no timer ran that the program had the testbed set. Empty: it hit some, or that
-// is not known.
+// timeless returns why a fault of clocks hit nothing, or "" if it did or that is unknown. A foreign program
+// has clocks of its own, so the fault hits only timers that the program had the testbed set, and no such
+// timer ran.
 func (m *model) timeless(asked *Fault, f *section.Fault) string {
 	if asked.Sets == nil {
 		return ""
 	}
 	var ids []nodes.ID
-	never := true // was any set
+	never := true // none of these nodes set a timer
 	for id := range nodes.ID(m.Config.N) {
 		if !asked.Sets(id, f.Victim) {
 			continue
@@ -443,12 +441,12 @@ func (m *model) timeless(asked *Fault, f *section.Fault) string {
 	case uint64(len(ids)) < uint64(f.Nodes) || len(ids) == 0:
 		return ""
 	case never:
-		return fmt.Sprintf("%s set no timer", who(ids, "has", "have"))
+		return fmt.Sprintf("%s set no timer", nodesDo(ids, "has", "have"))
 	}
-	return fmt.Sprintf("no timer that %s set ran", who(ids, "has", "have"))
+	return fmt.Sprintf("no timer that %s set ran", nodesDo(ids, "has", "have"))
 }
 
-// clockSet returns the first time at which the clock of a node was set from a time on; nil: it was not.
+// clockSet returns the first event from a time on that sets the clock of a node, or nil.
 func (m *model) clockSet(id nodes.ID, from int64) *history.Event {
 	for i := range m.clocks {
 		if e := &m.clocks[i]; e.Node == id && e.At >= from && from < math.MaxInt64 {
@@ -458,34 +456,34 @@ func (m *model) clockSet(id nodes.ID, from int64) *history.Event {
 	return nil
 }
 
-// sides tell on which side of cuts clients were, as far as the history has been read.
+// sides tell which clients could reach each other, as far as the history has been read.
 type sides struct {
 	*model
-	known []*parting // what has been asked for, until any of it may change
+	known []*parting // cached, until the history changes it
 }
 
-// A parting is who reaches whom from one time until another, between two changes of that.
+// A parting is the reachability between clients from one change of it until the next.
 type parting struct {
 	from, until int64
 	n           int // clients
-	up          int // those that are up
+	up          int // clients that are up
 	down        map[nodes.ID]bool
 	cuts        []func(a, b nodes.ID) bool // report whether two nodes do not reach each other
-	of          []int32                    // the part of each client; nil: there are no cuts
+	of          []int32                    // the part of each client; nil: no cuts
 	parts       []part
 }
 
-// A part is clients that reach each other and the same others, or one of which no more is known.
+// A part is a set of clients that reach each other and the same others, or a single client.
 type part struct {
 	any  nodes.ID // one of them
-	up   int      // those that are up
-	size int      // of the side that those are on, no further than to a majority; 0: not known yet
+	up   int      // how many of them are up
+	size int      // of the side that these are on, counted up to a majority; 0: not known yet
 }
 
-// changed forgets what is known, since what happens may change it.
+// changed clears the cache.
 func (s *sides) changed() { s.known = nil }
 
-// when returns who reached whom at a time.
+// when returns the reachability at a time.
 func (s *sides) when(at int64) *parting {
 	for _, p := range s.known {
 		if p.from <= at && at < p.until {
@@ -531,7 +529,8 @@ func (s *sides) parting(at int64) *parting {
 	return p
 }
 
-// cut adds a cut, and divides the parts by its own. They are numbered in the order of their first clients.
+// cut adds a cut, and intersects the parts with its parts. They are numbered in the order of their first
+// clients.
 func (p *parting) cut(asked *Fault, victim nodes.ID) {
 	p.cuts = append(p.cuts, func(a, b nodes.ID) bool { return asked.Separates(a, b, victim) })
 	if p.of == nil {
@@ -559,14 +558,14 @@ func (p *parting) separated(a, b nodes.ID) bool {
 	return slices.ContainsFunc(p.cuts, func(cut func(a, b nodes.ID) bool) bool { return cut(a, b) })
 }
 
-// side returns how many clients are on the side of a node: those that it can reach, and those that these can,
-// itself included. A coordinator or a token may be with any of them. It counts no further than to a majority.
+// side returns how many clients a node can reach directly or through others, itself included: the coordinator
+// or token that it needs may be at any of them. It stops counting at a majority.
 func (p *parting) side(from nodes.ID) int {
 	alone := 0 // the node itself, if it is down
 	if p.down[from] {
 		alone = 1
 	}
-	if p.of == nil { // all that are up reach each other
+	if p.of == nil { // no cut: all nodes that are up reach each other
 		return p.up + alone
 	}
 	its := &p.parts[p.of[from]]
@@ -587,7 +586,7 @@ func (p *parting) side(from nodes.ID) int {
 		rest = beyond
 	}
 	size = min(size, p.n/2+1)
-	if its.up > 0 { // otherwise those that it reaches need not reach each other
+	if its.up > 0 { // otherwise the parts that it reaches may not reach each other
 		for _, one := range reached {
 			one.size = size
 		}
@@ -595,7 +594,7 @@ func (p *parting) side(from nodes.ID) int {
 	return size + alone
 }
 
-// others returns the parts but one of which somebody is up.
+// others returns the other parts in which a client is up.
 func (p *parting) others(than *part) (all []*part) {
 	for i := range p.parts {
 		if one := &p.parts[i]; one != than && one.up > 0 {
@@ -605,7 +604,7 @@ func (p *parting) others(than *part) (all []*part) {
 	return all
 }
 
-// minoritySince returns since when a node has been in a minority that is in one at a time.
+// minoritySince returns since when a node that is in a minority at a time has been in one.
 func (s *sides) minoritySince(id nodes.ID, at, began int64) int64 {
 	for {
 		p := s.when(at)

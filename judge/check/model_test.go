@@ -139,11 +139,12 @@ func TestWhatFaultsOfServersBreak(t *testing.T) {
 
 // An excuse names what was needed, and the first fault that broke it.
 func TestWhatAnExcuseSays(t *testing.T) {
+	const late = "it is late (outside its model: the algorithm assumes that "
 	m := modelOf(delay, lossy, kill).with(func(m *model) { m.sections.Faults[2].Victim = 2 })
 	for needs, want := range map[nodes.Assumption]string{
-		nodes.Timing:  "it is late (outside its model: the algorithm assumes that messages and handlers take bounded time, and some took longer; delay)",
-		nodes.NoLoss:  "it is late (outside its model: the algorithm assumes that no message is lost, and one was; loss)",
-		nodes.NoCrash: "it is late (outside its model: the algorithm assumes that no node crashes, and one did; kill, which hit node 2)",
+		nodes.Timing:  late + "messages and handlers take bounded time, and some took longer; delay)",
+		nodes.NoLoss:  late + "no message is lost, and one was; loss)",
+		nodes.NoCrash: late + "no node crashes, and one did; kill, which hit node 2)",
 		nodes.FIFO:    "it is late",
 	} {
 		f := m.excuse(violated("it is late"), m.at(1500), needs)

@@ -167,7 +167,7 @@ var mutants = []mutant{
 		}
 		w.send(0, 1, kindRequest)
 		w.send(1, 0, kindReply)
-	}), "cost", Violated, Violated, "26 messages were sent, but by who entered after whom it takes 24"},
+	}), "cost", Violated, Violated, "26 messages were sent, but in the order of these entries it takes 24"},
 	{"too cheap", change(func(w *world) { w.Cost = row.Between(5, 6) }),
 		"cost", Violated, Violated, "but 5-6"},
 	{"too dear, simulated with timers", change(func(w *world) { w.Timed, w.Cost = true, row.Exactly(3) }),

@@ -9,8 +9,8 @@ import (
 	"turnstile/nodes"
 )
 
-// A turn is by what requests come first where who has made fewest comes first: the number of the request
-// among those of its client, and of two with the same number the ID.
+// A turn orders requests if the client with fewest requests comes first: by the number of the request at its
+// client, and then by the ID of the client.
 type turn struct {
 	entry uint32
 	node  nodes.ID
@@ -31,15 +31,15 @@ func (r *ranks) Pop() any {
 	return last
 }
 
-// A rankFold looks whether a request is entered before one that comes first and is known to all.
+// A rankFold finds entries before a request that comes first and is known to all.
 type rankFold struct {
 	within  int64 // time until a request is known
 	asked   []section.Section
 	waiting map[nodes.ID]uint32 // the open request of a client that waits
-	known   ranks               // of those that are known, and some that are over
+	known   ranks               // known requests, and some that are over
 
 	judged        uint64
-	first, passed *section.Section // the first that was passed over, and who entered; nil: none was
+	first, passed *section.Section // the first request that was passed over, and the entry that did; or nil
 }
 
 func newRankFold(within time.Duration) *rankFold {
@@ -68,18 +68,19 @@ func (f *rankFold) enter(s *section.Section) {
 	delete(f.waiting, s.Node)
 }
 
-// prioritized reports whether a run is one in which who has made fewest requests comes first, and of which it
-// is known when a request is known to all.
+// prioritized reports whether the client with fewest requests comes first in the run, and the time at which a
+// request is known to all is certain.
 func prioritized(e *evidence) bool {
 	return e.ranked != nil && e.Bounded && !e.Real && !e.faulty() && len(e.sections.Faults) == 0
 }
 
-// priority: nobody enters before a client that has made fewer requests and waits, once that is known to all.
+// priority: no client enters before a waiting one that has made fewer requests, once its request is known to
+// all.
 func priority(e *evidence) Finding {
 	if f := e.ranked; f.first != nil {
 		return violated("%s made its entry %d while %s, whose request %d comes first, waited and all knew of it",
 			name(f.passed.Node), f.passed.Entry, name(f.first.Node), f.first.Entry)
 	}
-	return valid("%s made while others waited, each by who had made fewest requests",
+	return valid("%s made while others waited, each by the client with fewest requests",
 		english.Count(e.ranked.judged, "entry was", "entries were"))
 }

@@ -12,72 +12,71 @@ import (
 type check struct {
 	name   string
 	about  About
-	leaves open // what of a run with faults is open if the check does not come out valid
-	// split says that a violation breaks safety only if the verdict says that the run was Divided.
+	leaves open // what a run with faults leaves open if the check is not valid
+	// split means that a violation breaks safety only if the verdict is Divided.
 	split bool
-	// live says that where leaders have terms it rests on what progress does, too, though it is about safety.
+	// live means that, though about safety, it also rests on the assumptions of progress if leaders have terms.
 	live bool
-	// timed says that it compares times of nodes with those of others, and not only the order of what they did.
+	// timed means that it compares times of different nodes, and not only the order of events.
 	timed bool
-	// of reports whether a run is one that the check is about; nil: every run is.
+	// of reports whether the check applies to a run; nil: to every run.
 	of    func(*evidence) bool
 	judge func(*evidence) Finding
 }
 
-// An About says what a check is about.
+// An About is the subject of a check.
 type About int
 
 // Subjects of checks.
 const (
 	aboutSafety     About = iota + 1
-	aboutProgress         // everybody is served, and all agree on a leader
-	AboutFairness         // in what order
-	AboutCost             // how many messages it takes
+	aboutProgress         // every request is served, or all agree on a leader
+	AboutFairness         // the order of service
+	AboutCost             // the number of messages
 	AboutIdentities       // equations that counts of messages obey
-	aboutClaims           // what else the row of the algorithm says
+	aboutClaims           // what else the row of the algorithm promises
 	aboutBooks            // whether counters, events, streams of messages and witnesses contradict each other
-	AboutFaults           // whether what was to go wrong did
+	AboutFaults           // whether the planned faults took place
 	aboutEnough           // whether there was something to judge
-	aboutLoad             // whether as much was asked for as the run was to ask
+	aboutLoad             // whether the run issued as many requests as planned
 )
 
-// An open is what remains unknown of a run with faults because of a finding that is not valid.
+// An open is what a finding that is not valid leaves unknown about a run with faults.
 type open int
 
 // Questions that a finding leaves open.
 const (
-	recovery       open = iota // whether the algorithm recovered; that it stalled is shown all the same
+	recovery       open = iota // whether the algorithm recovered; a stall is shown all the same
 	recoveryInside             // the same, unless the finding is outside the model of the algorithm
-	everything                 // that it stalled as well
+	everything                 // whether it recovered or stalled
 	nothing
 )
 
-// A Problem is what the processes of a run solve: the kind of the run, as data.
+// A Problem is the problem that the processes of a run solve, and so the kind of the run.
 type Problem struct {
 	Name      string
 	Kind      nodes.Kind    // of the rows that solve it
 	Command   string        // that makes real runs of it
-	One, Many string        // what it is about, as a noun: an entry, entries
-	Victim    string        // whom a fault may hit, as an example
-	Load      workload.Load // of a run, unless it names another
-	// Misplaced says what is wrong with its algorithms where a run is about another problem, Instead what to do.
+	One, Many string        // the noun for what it counts: entry, entries
+	Victim    string        // an example of a target of faults
+	Load      workload.Load // the default load of a run
+	// Misplaced ends the error about its algorithms in a run of another problem; Instead says what to do.
 	Misplaced, Instead string
-	// checks are made in this order. Of two equal outcomes, the first gives the reason of the verdict.
+	// checks are made in this order. On a tie, the first gives the reason of the verdict.
 	checks []check
-	Leads  bool // it is about who leads: its runs have tables of that
+	Leads  bool // it is about leaders: its runs have tables of leaders
 
-	unsound func(*evidence) string // why its evidence convicts nobody; empty: it does
-	// unserved returns who is not served at the end, and whether the run was Divided.
+	unsound func(*evidence) string // why its evidence is not sound; empty: it is
+	// unserved returns the nodes that are not served at the end, and whether the run was Divided.
 	unserved func(*evidence) (starved []nodes.ID, divided bool)
-	// uncontended says that clients hardly ever wanted at once what they share; nil: they share nothing.
+	// uncontended describes shared resources that were not contended; nil: clients share nothing.
 	uncontended func(*evidence) string
-	// around says what was done while a fault that hit something lasted and after it, and why the fault shows
-	// nothing all the same; nil: nothing is judged by that.
+	// around describes the work done while a fault lasted and after it, and why the fault shows nothing all the
+	// same, or ""; nil: faults are not judged by that.
 	around func(*evidence, *Fault, *section.Fault) (says, lacks string)
-	// unhit reports whether the faults that were asked for hit nothing, though none took place; nil: that is not
-	// known.
+	// unhit reports whether the planned faults hit nothing, if none took place; nil: unknown.
 	unhit func(*model) bool
-	// sent takes note of a message of the algorithm; nil: nothing is judged by single messages.
+	// sent notes a message of the algorithm; nil: no check judges single messages.
 	sent func(*elected, history.Event)
 }
 
@@ -121,7 +120,7 @@ var Exclusion = &Problem{
 	around:   (*evidence).entriesAround, uncontended: (*evidence).uncontended,
 }
 
-// The checks of who leads at once, of which ShownInTerms leaves out the first.
+// The checks of simultaneous leaders. ShownInTerms leaves out the first.
 const leadersCheck, termsCheck = "leaders", "terms"
 
 // Election is the problem of nodes that elect leaders.
@@ -157,7 +156,7 @@ var Election = &Problem{
 	sent:     (*elected).noteSender,
 }
 
-// ProblemOf returns what an algorithm solves.
+// ProblemOf returns the problem that an algorithm solves.
 func ProblemOf(row *row.Row) *Problem {
 	for _, p := range Problems {
 		if p.Kind == row.Kind {
@@ -167,10 +166,10 @@ func ProblemOf(row *row.Row) *Problem {
 	return Exclusion
 }
 
-// Has reports whether a check of it has this name.
+// Has reports whether the problem has a check of this name.
 func (p *Problem) Has(name string) bool { return p.check(name) != nil }
 
-// check returns a check by its name; nil: there is none.
+// check returns the check of a name, or nil.
 func (p *Problem) check(name string) *check {
 	for i := range p.checks {
 		if p.checks[i].name == name {

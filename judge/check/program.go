@@ -4,13 +4,13 @@ import (
 	"turnstile/nodes/history"
 )
 
-// misgrants reports whether a foreign program has let its client in that had not asked, or was inside.
+// misgrants reports whether a foreign program let its client in without a request, or twice.
 func misgrants(e *evidence) bool { return e.breach != nil && e.breach.Count != history.EndedItself }
 
-// ends reports whether a foreign program has ended though nobody had killed it.
+// ends reports whether a foreign program ended by itself.
 func ends(e *evidence) bool { return e.breach != nil && e.breach.Count == history.EndedItself }
 
-// grants: a foreign program lets its client in once for each request. It rests on what its safety does.
+// grants: a foreign program lets its client in once for each request. It has the assumptions of safety.
 func grants(e *evidence) Finding {
 	what := "let its client in that had not asked"
 	if e.breach.Count == history.GrantedTwice {
@@ -20,8 +20,8 @@ func grants(e *evidence) Finding {
 	return e.excuse(f, e.at(e.breach.At), e.Safe)
 }
 
-// exit: a foreign program goes on until its input ends. An end of its own is no crash that was asked for, so
-// it excuses nothing, and rests on what its progress does.
+// exit: a foreign program goes on until its input ends. If it ends by itself, that is no crash of the plan,
+// so it does not put later failures outside the model. It has the assumptions of progress.
 func exit(e *evidence) Finding {
 	at, needs := e.at(e.breach.At), e.Safe|e.Live
 	f := violated("the program of %s ended by itself: %s", name(e.breach.Node), e.lastOf(e.breach))
@@ -31,7 +31,7 @@ func exit(e *evidence) Finding {
 	return e.excuse(f, at, needs)
 }
 
-// lastOf returns what the program said by which it broke the protocol.
+// lastOf returns the last line of the program, which broke the protocol.
 func (e *evidence) lastOf(breach *history.Event) (says string) {
 	for _, l := range e.logs {
 		if l.Node == breach.Node && l.Last != "" {

@@ -13,7 +13,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// few is how many lines of one sort a witness has.
+// few is how many lines of one sort a witness has at most.
 const few = 20
 
 // progress: every request is served.
@@ -28,7 +28,7 @@ func progress(e *evidence) Finding {
 	return f
 }
 
-// pauses says which processes stood still, if any did.
+// pauses describes the processes that stood still, or returns "".
 func (m *model) pauses() string {
 	pauses := m.sections.Pauses
 	if len(pauses) == 0 {
@@ -67,17 +67,17 @@ func allServed(e *evidence) Finding {
 	case e.seen(history.Stalled) && len(waiting) == 0:
 		return inconclusive("the run stalled, though no request waits")
 	case e.seen(history.Stalled) && len(inside) > 0:
-		// The client has to leave, not the algorithm: its process has stopped.
+		// The client should leave, but its process has stopped. The algorithm is not the cause.
 		return inconclusive("the run stalled while %s was inside, with %s", name(inside[0].Node),
 			unserved(len(waiting))).with(waiters...)
 	case e.seen(history.Stalled) && !e.audit.clean():
-		// An algorithm that rests on reliable links is not to blame.
+		// The transport lost messages. The algorithm may not be the cause.
 		return inconclusive("the run stalled with %s, but %s", unserved(len(waiting)), e.audit.text()).
 			with(waiters...)
 	case e.seen(history.Stalled) && e.brokenIn(e.stalledIn(), e.Safe|e.Live) != 0:
 		f := inconclusive("no progress, with %s", unserved(len(waiting)))
 		if e.Replayed {
-			f = inconclusive("nothing is left to happen, and %s", who(e.waitingAtEnd(), "waits", "wait"))
+			f = inconclusive("nothing is left to happen, and %s", nodesDo(e.waitingAtEnd(), "waits", "wait"))
 		} else if e.livelocked() {
 			marks := e.sections.Marks
 			f = inconclusive("no progress: %s, with %s %v after the run began", e.moves(), unserved(len(waiting)),
@@ -98,10 +98,10 @@ func allServed(e *evidence) Finding {
 	return valid("all of %s were served", english.Count(e.sections.Entries, "request", "requests"))
 }
 
-// livelocked reports whether messages went on being handled in a run that stalled.
+// livelocked reports whether messages were still handled when the run stalled.
 func (m *model) livelocked() bool { return m.sections.Marks[history.Stalled].Value > 0 }
 
-// moves says what moved in a run that stalled.
+// moves describes what still happened in a run that stalled.
 func (e *evidence) moves() string {
 	if !e.livelocked() {
 		return "nothing moves"
@@ -112,7 +112,7 @@ func (e *evidence) moves() string {
 
 func unserved(n int) string { return english.Count(n, "request", "requests") + " unserved" }
 
-// waiters lists who waits, the longest wait first.
+// waiters lists the clients that wait, the longest wait first.
 func (e *evidence) waiters() []string {
 	end := e.sections.End
 	if m := e.sections.Marks[history.Stalled]; m.Seen {

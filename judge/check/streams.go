@@ -10,7 +10,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// records holds what nodes have counted, and what they have recorded of messages.
+// records holds the counters of nodes, and the messages that they recorded.
 type records struct {
 	*model
 	recorded     [][][]uint64 // messages, by instance, node and kind
@@ -19,10 +19,10 @@ type records struct {
 	sum          history.InstanceTotals // of all logs
 	books        Finding                // of accounting
 	audit        audit
-	disconnected []string // nodes that lost their connections though no fault took them away
+	disconnected []string // describes nodes that lost a connection without a fault
 }
 
-// kinds returns how many kinds of messages are known.
+// kinds returns how many kinds of messages have names.
 func (r *records) kinds() int {
 	if r.Codec == nil {
 		return 0
@@ -38,21 +38,21 @@ func (r *records) kind(index int) string {
 	return fmt.Sprintf("message of kind %d", index)
 }
 
-// A stream is what one incarnation of a node sent on a link or, with multicast set, in its multicasts, as one
-// incarnation of a node heard it.
+// A stream is the messages of a node on a link, or its multicasts, as one incarnation of the receiver hears
+// them.
 type stream struct {
 	from, to nodes.ID
 	hearer   uint32 // incarnation of the receiver
 	multi    bool
 }
 
-// A hearing is the part of a stream that one process has heard.
+// A hearing is the part of a stream that comes from one incarnation of the sender.
 type hearing struct {
 	sender      uint32 // incarnation
 	first, last uint64 // numbers of messages
 }
 
-// hear takes an event by which a process hears another stream than it would if nobody had died.
+// hear takes an event by which a process begins to hear the stream of another incarnation.
 func (r *records) hear(event *history.Event) {
 	if event.Kind != history.LinkBegan && event.Kind != history.MulticastBegan {
 		return
@@ -72,7 +72,7 @@ func (r *records) hear(event *history.Event) {
 	r.heard[s] = append(all, hearing{event.Entry, uint64(event.Value), math.MaxUint64})
 }
 
-// hearings returns what the process of a log has heard of a node, given the number of the last message.
+// hearings returns what the process of a log has heard from a node, given the number of the last message.
 func (r *records) hearings(l *history.NodeLog, from nodes.ID, multi bool, last uint64) []hearing {
 	all := r.heard[stream{from, l.Node, l.Incarnation, multi}]
 	if len(all) == 0 {
@@ -83,14 +83,14 @@ func (r *records) hearings(l *history.NodeLog, from nodes.ID, multi bool, last u
 	}
 	latest := &all[len(all)-1]
 	latest.last = last
-	if latest.last < latest.first { // it died as it took the first one in
+	if latest.last < latest.first { // it died while it received the first message
 		latest.last = latest.first - 1
 	}
 	return all
 }
 
-// died reports whether the process of a log was killed. Where there are no streams, as in a simulation, the
-// log is of all incarnations, and exact.
+// died reports whether the process of a log was killed. A log without streams, as in a simulation, covers all
+// incarnations, and is exact.
 func (r *records) died(l *history.NodeLog) bool {
 	for i := range r.sections.Deaths {
 		if d := &r.sections.Deaths[i]; d.Node == l.Node && d.Incarnation == l.Incarnation {
@@ -100,7 +100,7 @@ func (r *records) died(l *history.NodeLog) bool {
 	return false
 }
 
-// upSince returns when an incarnation of a node was up.
+// upSince returns when an incarnation of a node came up.
 func (r *records) upSince(id nodes.ID, incarnation uint32) int64 {
 	if incarnation == 0 {
 		return math.MinInt64
@@ -113,8 +113,7 @@ func (r *records) upSince(id nodes.ID, incarnation uint32) int64 {
 	return math.MaxInt64
 }
 
-// downSince reports whether a node was down at a moment after a time, after the given incarnation or a later
-// one.
+// downSince reports whether a node was down at some moment after a time, from the given incarnation on.
 func (r *records) downSince(id nodes.ID, incarnation uint32, at int64) bool {
 	for i := range r.sections.Deaths {
 		if d := &r.sections.Deaths[i]; d.Node == id && d.Incarnation >= incarnation && d.Back > at {
@@ -125,13 +124,14 @@ func (r *records) downSince(id nodes.ID, incarnation uint32, at int64) bool {
 }
 
 // auditLives compares the ends of all streams of a run in which nodes have died. A death explains what is
-// missing at the end of a stream of the dead, and what went to the dead until the next incarnation heard it.
+// missing at the end of a stream from the dead process, and messages to it until the next incarnation heard
+// one.
 func (r *records) auditLives(a *audit) {
 	of := map[nodes.ID][]*history.NodeLog{} // by incarnation
 	for _, l := range r.logs {
 		if len(l.SentTo) > 0 {
 			of[l.Node] = append(of[l.Node], l)
-			a.toDeaths -= int64(l.Totals.Strays) // they are at the end of a stream that is over
+			a.toDeaths -= int64(l.Totals.Strays) // else they would count twice, as the end of a dead stream
 		}
 	}
 	for _, from := range r.logs {
@@ -152,8 +152,8 @@ func (r *records) auditLives(a *audit) {
 	}
 }
 
-// ends returns how many nodes the streams of a log are to and from. Where there is a second network, the
-// streams on that come behind those on the first.
+// ends returns how many nodes the streams of a log are to and from. Streams on a second network come after
+// the streams on the first.
 func (r *records) ends(l *history.NodeLog) int {
 	if r.Codec != nil {
 		if networks := r.Codec.Networks(); len(l.SentTo) >= networks*r.Config.N {
@@ -163,12 +163,11 @@ func (r *records) ends(l *history.NodeLog) int {
 	return max(1, len(l.SentTo))
 }
 
-// auditStream compares a stream of the process of a log on a network with what the processes of its receiver
-// heard of it.
+// auditStream compares a stream from the process of one log with what the processes of its receiver heard.
 func (r *records) auditStream(a *audit, from *history.NodeLog, to []*history.NodeLog, network int, multi bool,
 	sent uint64) {
 	if len(to) == 0 {
-		return // it left no log, which is on record
+		return // the receiver left no log, which Missing reports
 	}
 	began, next, hearer := r.upSince(from.Node, from.Incarnation), uint64(1), uint32(0)
 	missing := func(count uint64, explained bool) {
@@ -204,7 +203,7 @@ func (r *records) auditStream(a *audit, from *history.NodeLog, to []*history.Nod
 			}
 			if gap := h.first - min(h.first, next); gap > 0 {
 				next = h.first
-				if from.Totals.Disconnects+l.Totals.Disconnects > 0 { // nothing tells it from what went with a connection
+				if from.Totals.Disconnects+l.Totals.Disconnects > 0 { // perhaps it was lost with a connection
 					a.withBroker += gap
 				} else {
 					missing(gap, l.Incarnation > 0 && r.upSince(l.Node, l.Incarnation) > began)
@@ -227,7 +226,7 @@ func (r *records) auditStream(a *audit, from *history.NodeLog, to []*history.Nod
 	}
 }
 
-// received returns how many messages the process of a log has taken in, each time that they came.
+// received returns how many messages the process of a log has received, repeats included.
 func (r *records) received(l *history.NodeLog) (count int64) {
 	for from := range nodes.ID(len(l.ReceivedFrom)) {
 		for _, multi := range []bool{false, true} {
@@ -244,7 +243,7 @@ func (r *records) received(l *history.NodeLog) (count int64) {
 	return count + int64(t.Repeats) + int64(t.Strays) - int64(t.Gaps) - int64(t.Explained)
 }
 
-// held returns how many messages the process of a log has taken in, and neither handled nor dropped.
+// held returns how many messages the process of a log has received, and neither handled nor dropped.
 func (r *records) held(l *history.NodeLog) int64 {
 	sum := l.Sum()
 	held := r.received(l) + int64(sum.Copied) - int64(sum.Dropped)
@@ -254,7 +253,7 @@ func (r *records) held(l *history.NodeLog) int64 {
 	return held
 }
 
-// unsent returns how many messages the process of a log has numbered, and not counted as sent.
+// unsent returns how many messages the process of a log has numbered but not counted as sent.
 func (r *records) unsent(l *history.NodeLog) (count int64) {
 	for _, n := range l.SentTo {
 		count += int64(n)
@@ -274,17 +273,17 @@ func (r *records) hearers(id nodes.ID) int {
 	return r.Config.N - 1
 }
 
-// An audit compares what was sent with what arrived, stream by stream. A lost connection to the broker
-// explains what is missing up to the floors of streams, as their ends tell it; a death, what went to the dead
-// or died with them. If nothing explains a difference, the transport has lost or repeated messages, and the
-// run says nothing about the algorithm.
+// An audit compares sent and received messages, stream by stream. A lost connection to the broker explains
+// missing messages up to the floor that the sender recorded; a death explains messages to or from the dead
+// process. If nothing explains a difference, the transport has lost or repeated messages, and the run shows
+// nothing about the algorithm.
 type audit struct {
 	balanced      bool // the ends of the streams were compared as well
 	gaps, repeats uint64
 	lost          uint64
 	withBroker    uint64   // lost with connections to the broker
-	toDeaths      int64    // messages that went to the dead or died with them
-	lines         []string // the nodes and links where something is wrong
+	toDeaths      int64    // messages to dead processes, or that died with them
+	lines         []string // describes the nodes and links where something is wrong
 }
 
 func (r *records) auditStreams(balance bool) audit {
@@ -330,8 +329,8 @@ func (r *records) auditStreams(balance bool) audit {
 	return a
 }
 
-// compare compares the ends of a stream, of which those up to its floor may have been lost with a connection.
-// Messages that are missing before its end are gaps.
+// compare compares the ends of a stream. Messages up to its floor may have been lost with a connection.
+// Messages that are missing before its end count as gaps elsewhere.
 func (a *audit) compare(stream string, sent, received, floor uint64) {
 	explained := max(received, min(sent, floor)) - received
 	a.withBroker += explained
@@ -354,9 +353,11 @@ func (a *audit) text() string {
 		english.Count(a.lost, "message", "messages"), a.repeats, a.lines[0])
 }
 
-// loss: what was sent has arrived, once.
+// loss: every message has arrived, once.
 func loss(e *evidence) Finding {
 	switch {
+	case e.Lacks.Counts:
+		return notJudged("not judged: the history has no counts")
 	case !e.audit.clean():
 		return inconclusive("%s", e.audit.text()).with(fewOf(e.audit.lines, len(e.audit.lines))...)
 	case len(e.disconnected) > 0:
@@ -365,26 +366,26 @@ func loss(e *evidence) Finding {
 		return e.unjudged("messages may still have been on their way")
 	}
 	if lost := e.audit.withBroker; lost > 0 {
-		return valid("%s lost with connections to the broker; every other came that no fault had lost",
+		return valid("%s lost with connections to the broker; all others came, unless a fault dropped them",
 			english.Count(lost, "message was", "messages were"))
 	}
 	if lost := e.audit.toDeaths; lost > 0 {
-		return valid("every message came, but for %s that went to the dead or died with them, "+
-			"and what faults had lost", english.Count(uint64(lost), "message", "messages"))
+		return valid("every message came, except %s to or from nodes that died, "+
+			"and messages that faults dropped", english.Count(uint64(lost), "message", "messages"))
 	}
 	if e.faulty() {
-		return valid("every message came that no fault had lost")
+		return valid("every message came, unless a fault dropped it")
 	}
 	return valid("every message came, once and in order")
 }
 
-// unjudged is the finding of a check that needs a run at rest.
+// unjudged returns the finding of a check that needs a run that came to rest.
 func (e *evidence) unjudged(why string) Finding {
 	return inconclusive("not judged, since the run did not come to rest: %s", why)
 }
 
-// disconnect takes an event by which a node has lost its connection to the broker. That explains what was
-// lost only if a fault that loses messages had begun before.
+// disconnect takes an event by which a node lost its connection to the broker. That explains lost messages
+// only if a fault that loses messages had begun before.
 func (r *records) disconnect(event *history.Event) {
 	if r.brokenBy(event.At, nodes.NoLoss) == 0 {
 		r.disconnected = append(r.disconnected, fmt.Sprintf("%s lost its connection to the broker at %v, and no "+

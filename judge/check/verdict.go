@@ -19,9 +19,9 @@ type Outcome int
 // The outcomes, in rising order of severity.
 const (
 	Valid        Outcome = iota // the promise was kept, and there is evidence of it
-	Overloaded                  // more was asked of the system than it could serve
-	underLoaded                 // less was asked of the system than the run was to ask
-	Inconclusive                // the run does not show whether it was
+	Overloaded                  // the run planned more requests than the system could serve
+	underLoaded                 // the run issued fewer requests than planned
+	Inconclusive                // the run does not show whether the promise was kept
 	Violated                    // the promise was broken
 )
 
@@ -32,7 +32,7 @@ func Outcomes() []string { return slices.Clone(outcomes[:]) }
 
 func (o Outcome) String() string { return outcomes[o] }
 
-// ExitCode is the exit status of a command whose verdict this is.
+// ExitCode returns the exit status of a command with this verdict.
 func (o Outcome) ExitCode() int { return [...]int{0, 3, 3, 2, 1}[o] }
 
 // MarshalText writes the outcome as its name.
@@ -53,39 +53,37 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// A Finding is what one check says.
+// A Finding is the result of one check.
 type Finding struct {
 	Check   string   `json:"check" yaml:"check"`
 	Outcome Outcome  `json:"outcome" yaml:"outcome"`
 	Says    string   `json:"says" yaml:"says"` // in one sentence
 	Witness []string `json:"witness,omitempty" yaml:"witness,omitempty"`
 
-	// NotJudged says that it is valid for lack of anything that the run could be compared with.
+	// NotJudged means that it is valid only because nothing was there to compare the run with.
 	NotJudged bool `json:"not_judged,omitempty" yaml:"not_judged,omitempty"`
 
-	// Excused says that the algorithm has no part in its being inconclusive: the run ended too early to tell, or
-	// nobody asked for a leader.
+	// Excused means that it is inconclusive for a reason outside the algorithm: the run ended too early to tell,
+	// or no node that was up had been asked to elect a leader.
 	Excused bool `json:"excused,omitempty" yaml:"excused,omitempty"`
 
-	// OutsideModel says that an assumption that the algorithm rests on had been broken before.
+	// OutsideModel means that an assumption of the algorithm was broken before.
 	OutsideModel bool `json:"outside_model,omitempty" yaml:"outside_model,omitempty"`
-	// Broken are those assumptions; only of a verdict that was just given.
+	// Broken has these assumptions. Not stored.
 	Broken nodes.Assumption `json:"-" yaml:"-"`
-	// Doubted says that it was a violation, which was taken back since the evidence is not sound; only of a
-	// verdict that was just given.
+	// Doubted means that it was a violation, but the evidence is not sound. Not stored.
 	Doubted bool `json:"-" yaml:"-"`
-	// Idle says that nobody entered while a fault lasted that leaves all that the algorithm rests on; only of a
-	// verdict that was just given.
+	// Idle means that no client entered during a fault that breaks no assumption of the algorithm. Not stored.
 	Idle bool `json:"-" yaml:"-"`
-	// Expected says that the run stalled, or ended without a leader that all agree on, as the model of the
-	// algorithm allows: see OutsideModel.
+	// Expected means that the run stalled, or ended without a leader that all agree on, outside the model of the
+	// algorithm.
 	Expected bool `json:"expected,omitempty" yaml:"expected,omitempty"`
 }
 
-// A Verdict is what all checks together say of a run.
+// A Verdict is the result of all checks of a run.
 type Verdict struct {
 	Outcome  Outcome   `json:"outcome" yaml:"outcome"`
-	Reason   string    `json:"reason" yaml:"reason"` // what the worst finding says
+	Reason   string    `json:"reason" yaml:"reason"` // of the worst finding
 	Findings []Finding `json:"findings" yaml:"findings"`
 
 	Entries        uint64        `json:"entries" yaml:"entries"`
@@ -94,39 +92,39 @@ type Verdict struct {
 	LostUpdates    uint64        `json:"lost_updates" yaml:"lost_updates"`
 	Unfinished     uint64        `json:"unfinished" yaml:"unfinished"`           // requests that never left
 	LostUnintended uint64        `json:"lost_unintended" yaml:"lost_unintended"` // messages no fault explains
-	// LostWithBroker are the messages that were lost with connections to the broker.
+	// LostWithBroker counts messages that were lost with connections to the broker.
 	LostWithBroker uint64 `json:"lost_with_broker,omitempty" yaml:"lost_with_broker,omitempty"`
-	// LostToDeaths are the messages that went to nodes that were down, or died with their sender or receiver.
+	// LostToDeaths counts messages to nodes that were down, or that died with their sender or receiver.
 	LostToDeaths uint64 `json:"lost_to_deaths,omitempty" yaml:"lost_to_deaths,omitempty"`
-	// EntriesInMinority are the entries of clients that could reach no majority then, for cuts and crashes.
+	// EntriesInMinority counts entries of clients that could reach no majority because of cuts and crashes.
 	EntriesInMinority uint64 `json:"entries_in_minority,omitempty" yaml:"entries_in_minority,omitempty"`
 
-	// PassedOver is the measured request that others passed over most often, counted from when it was known to
-	// all; nil: no request was open for so long.
+	// PassedOver is the measured request with most entries of others after it was known to all; nil: no request
+	// was open for so long.
 	PassedOver *PassedOver `json:"passed_over,omitempty" yaml:"passed_over,omitempty"`
 
-	Pauses string `json:"pauses,omitempty" yaml:"pauses,omitempty"` // which processes stood still, if any did
+	Pauses string `json:"pauses,omitempty" yaml:"pauses,omitempty"` // describes processes that stood still
 
-	// OutsideModel says that an assumption that the algorithm rests on had been broken before.
+	// OutsideModel means that an assumption of the algorithm was broken before.
 	OutsideModel bool `json:"outside_model,omitempty" yaml:"outside_model,omitempty"`
-	// Uncontended says of a valid run that no two ever wanted a resource at once, or of how many of several
-	// resources that is so; empty: each was contended.
+	// Uncontended says that no two clients ever wanted a resource at once in a valid run, or for how many of
+	// several resources; empty: each was contended.
 	Uncontended string `json:"uncontended,omitempty" yaml:"uncontended,omitempty"`
-	// Stall says why nothing moved any more; none: the run did not stall. No history holds it.
+	// Stall says why nothing moved any more; nil: the run did not stall. It is not in the history.
 	Stall stall.Reports `json:"-" yaml:"stall,omitempty"`
 
-	// Broken are the assumptions that the algorithm rests on which do not hold at the end of the run.
+	// Broken has the assumptions of the algorithm that are broken at the end of the run.
 	Broken nodes.Assumption `json:"-" yaml:"-"`
-	// Starved are the clients that wait at the end of the run, the longest wait first. Of a run about leaders
-	// they are the nodes that are up and do not take the only one that leads for the leader, if they had the
-	// time that the algorithm needs for that. Blocked says that these are all that are up.
+	// Starved are the clients that wait at the end of the run, the longest wait first. In a run about leaders
+	// they are the nodes that are up and do not follow the only leader, though the algorithm had the time it
+	// needs. Blocked means that these are all nodes that are up.
 	Starved []nodes.ID `json:"starved,omitempty" yaml:"starved,omitempty"`
 	Blocked bool       `json:"blocked,omitempty" yaml:"blocked,omitempty"`
-	// Divided says that two nodes led where one may: in one term or, without terms, for longer than a take-over
-	// takes; or that two still lead at the end, and no time would change that.
+	// Divided means that two nodes led where one may: in one term or, without terms, for longer than a take-over
+	// takes; or that two lead at the end, and more time would not change that.
 	Divided bool `json:"divided,omitempty" yaml:"divided,omitempty"`
 	Missed  bool `json:"missed,omitempty" yaml:"missed,omitempty"` // no fault hit anything
-	// Misses says of each fault that hit nothing why. The run shows nothing of these.
+	// Misses says why, for each fault that hit nothing. The run shows nothing about these.
 	Misses []string `json:"misses,omitempty" yaml:"misses,omitempty"`
 }
 
@@ -138,7 +136,7 @@ type PassedOver struct {
 	Open    bool     `json:"open,omitempty" yaml:"open,omitempty"` // it was never served
 }
 
-// Worst returns the finding that gives the reason of the verdict.
+// Worst returns the first of the worst findings, which gives the verdict its reason.
 func (v *Verdict) Worst() *Finding {
 	at := 0
 	for i := range v.Findings {
@@ -149,13 +147,12 @@ func (v *Verdict) Worst() *Finding {
 	return &v.Findings[at]
 }
 
-// Idle reports whether nobody entered while a fault lasted that leaves all that the algorithm rests on.
+// Idle reports whether no client entered during a fault that breaks no assumption of the algorithm.
 func (v *Verdict) Idle() bool {
 	return slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Idle })
 }
 
-// About returns what a check found that is about something, the first of several; without any, that it is
-// inconclusive.
+// About returns the first finding about a subject, or an inconclusive one.
 func (v *Verdict) About(a About) Finding {
 	for _, f := range v.Findings {
 		if f.About() == a {
@@ -172,16 +169,16 @@ func (v *Verdict) Violates(check string) bool {
 	})
 }
 
-// About says what the check is about that found it; zero: there is no such check.
+// About returns the subject of the finding's check; 0: an unknown check.
 func (f *Finding) About() About { return f.check().about }
 
-// ShowsLittle reports whether it is about what the run asked of the algorithm, and not about what that did.
+// ShowsLittle reports whether the finding is about the demands of the run, and not about the algorithm.
 func (f *Finding) ShowsLittle() bool {
 	about := f.About()
 	return about == AboutFaults || about == aboutEnough || about == aboutLoad
 }
 
-// check returns the check that found it; of an unknown one, its zero value.
+// check returns the check of the finding, or a zero check if it is unknown.
 func (f *Finding) check() *check {
 	for _, p := range Problems {
 		if c := p.check(f.Check); c != nil {
@@ -195,7 +192,7 @@ func valid(format string, args ...any) Finding {
 	return Finding{Outcome: Valid, Says: fmt.Sprintf(format, args...)}
 }
 
-// notJudged is a finding that is valid for lack of anything that the run could be compared with.
+// notJudged returns a finding that is valid only because nothing was there to compare the run with.
 func notJudged(format string, args ...any) Finding {
 	f := valid(format, args...)
 	f.NotJudged = true
@@ -220,8 +217,8 @@ func (f Finding) with(witness ...string) Finding {
 	return f
 }
 
-// Shown returns what a run with faults shows of what becomes of its algorithm, and why: one outcome, or none
-// if it is inconclusive. It is made of the findings, and judges nothing itself.
+// Shown returns what a run with faults shows about its algorithm, and why: an outcome, or 0 if it is
+// inconclusive. It follows from the findings.
 func (v *Verdict) Shown() (row.Outcome, string) {
 	var stalled, doubt *Finding
 	for i := range v.Findings {
@@ -250,14 +247,14 @@ func (v *Verdict) Shown() (row.Outcome, string) {
 		return row.Blocks, stalled.Says
 	case stalled != nil:
 		return row.Starves, stalled.Says
-	case len(v.Misses) > 0: // what recovers did so from less than the plan says
+	case len(v.Misses) > 0: // it recovered from fewer faults than planned
 		return 0, v.Misses[0]
 	}
 	return row.Recovers, v.Reason
 }
 
-// Served is Shown with violated safety left aside: whether clients were served, or a leader was found, though
-// more than one was inside.
+// Served is Shown without violations of safety: whether clients were served, or a leader was found, even if
+// two were inside together.
 func (v *Verdict) Served() (row.Outcome, string) {
 	beside := *v
 	beside.Findings = slices.DeleteFunc(slices.Clone(v.Findings),
@@ -265,8 +262,8 @@ func (v *Verdict) Served() (row.Outcome, string) {
 	return beside.Shown()
 }
 
-// ShownInTerms is Shown to a resource that obeys the leader of the latest term alone: two that lead for good
-// in terms of their own leave some nodes without that one.
+// ShownInTerms is Shown for a resource that obeys only the leader of the latest term: if two nodes lead for
+// good in different terms, some nodes are without the leader of the latest.
 func (v *Verdict) ShownInTerms() (row.Outcome, string) {
 	apart := *v
 	if slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Check == termsCheck && !f.NotJudged }) {
@@ -280,7 +277,8 @@ func (v *Verdict) ShownInTerms() (row.Outcome, string) {
 	return apart.Shown()
 }
 
-// doubts reports whether a finding that is not valid leaves open what a run shows, which may have stalled.
+// doubts reports whether a finding that is not valid leaves open what the run shows. stalled is whether the
+// run stalled.
 func (f *Finding) doubts(stalled bool) bool {
 	switch leaves := f.check().leaves; {
 	case stalled:
@@ -292,9 +290,9 @@ func (f *Finding) doubts(stalled bool) bool {
 	}
 }
 
-// leaderless returns the nodes that are without a leader at the end; none, if all agree on one, or may
-// still come to. An algorithm without a time within which it recovers acts on messages alone: it is at its
-// end when nobody has anything to declare any more.
+// leaderless returns the nodes without a leader at the end; nil if all agree on one, or still may. An
+// algorithm without a grace acts only on messages: it is finished when no node has anything to declare any
+// more.
 func (e *elected) leaderless() []nodes.ID {
 	l := e.leaders
 	if l.Apart == nil || !e.seen(history.Stopped) || e.still() < e.Patience() || e.Grace == 0 && l.Ending.Stirs {
@@ -303,8 +301,8 @@ func (e *elected) leaderless() []nodes.ID {
 	return l.Ending.Without
 }
 
-// still returns for how long nothing had gone wrong at the end. That no node is up that has a reason to elect
-// counts as nothing wrong here: it leaves those that are up without a leader.
+// still returns for how long nothing had gone wrong at the end. Here the lack of a node that is up and was
+// told to campaign is not a trouble: it leaves the other nodes without a leader.
 func (e *elected) still() time.Duration {
 	l := e.leaders
 	if l.Asked() {
@@ -319,7 +317,7 @@ func (e *elected) still() time.Duration {
 	return time.Duration(l.End - since)
 }
 
-// divided reports whether two led where one may, or two lead at the end and nothing would change that.
+// divided reports whether two led where one may, or two lead at the end and more time would not change that.
 func (e *elected) divided() bool {
 	l := e.leaders
 	return len(l.Conflicts) > 0 || len(l.Ending.Leading) > 1 && len(e.leaderless()) > 0 ||
@@ -346,7 +344,7 @@ func (m *model) down() (count int) {
 	return count
 }
 
-// missed reports whether faults were asked for, and all that took place were of links and hit no message.
+// missed reports whether the run had faults, and all that took place were of links and hit no message.
 func (m *model) missed() bool {
 	none := len(m.sections.Faults) > 0
 	if unhit := m.Problem.unhit; unhit != nil && !none {
@@ -360,7 +358,7 @@ func (m *model) missed() bool {
 	return none
 }
 
-// nobodyLed reports whether all faults that were asked for wait, and nobody led whom they are for.
+// nobodyLed reports whether all planned faults wait for a leader, and no node led.
 func (m *model) nobodyLed() bool {
 	return len(m.Faults) > 0 && m.seen(history.Stopped) &&
 		!slices.ContainsFunc(m.Faults, func(f Fault) bool { return !f.Waits })

@@ -14,7 +14,7 @@ import (
 // storyMessages is how many messages a story has at most.
 const storyMessages = 12
 
-// A line is one event of a story. Of equal times, as in simulations, causes come before effects.
+// A line is one event of a story. At equal times, as in simulations, causes come before effects.
 type line struct {
 	at   int64
 	rank rank
@@ -35,8 +35,8 @@ func (l line) compare(m line) int {
 	return cmp.Or(cmp.Compare(l.at, m.at), cmp.Compare(l.rank, m.rank))
 }
 
-// story tells how the two sections of o came to overlap: what they did, and the messages of their nodes from
-// the earlier request to the end of the overlap.
+// story describes how the two sections of o came to overlap: their events, and the messages of their nodes,
+// from the earlier request to the end of the overlap.
 func (e *evidence) story(o *section.Overlap) []string {
 	from := min(o.A.Asked, o.B.Asked)
 	var lines []line
@@ -76,7 +76,7 @@ func (e *evidence) story(o *section.Overlap) []string {
 func left(s *section.Section) bool { return s.State == section.Exited || s.State == section.Revoked }
 
 // messages returns the messages of the two nodes of o from a time until their overlap ended, and how many it
-// left out. Messages between the two are preferred to others, and later ones to earlier ones.
+// left out. It prefers messages between the two, and then later ones.
 func (e *evidence) messages(o *section.Overlap, from int64) (lines []line, left int) {
 	a, b := o.A.Node, o.B.Node
 	var passed []message
@@ -100,18 +100,18 @@ func (e *evidence) messages(o *section.Overlap, from int64) (lines []line, left 
 		}
 		return cmp.Compare(y.At, x.At)
 	})
-	told := passed[:min(len(passed), storyMessages)]
-	for _, m := range told {
+	kept := passed[:min(len(passed), storyMessages)]
+	for _, m := range kept {
 		rank := gets
 		if m.Sent {
 			rank = sends
 		}
 		lines = append(lines, line{m.At, rank, e.tell(m)})
 	}
-	return lines, len(passed) - len(told)
+	return lines, len(passed) - len(kept)
 }
 
-// A message is one of a trace, and what it says.
+// A message is a message of a trace, with its content.
 type message struct {
 	history.MessageRecord
 	says history.Text
@@ -135,7 +135,7 @@ func (e *evidence) tell(m message) (says string) {
 	return says
 }
 
-// overwritten says from when on the traces have the messages, if not from the beginning of the story.
+// overwritten says that messages at the beginning of the story were not kept, if that is so.
 func (e *evidence) overwritten(o *section.Overlap, from int64) (says []string) {
 	for _, l := range e.logs {
 		mine := l.Node == o.A.Node || l.Node == o.B.Node

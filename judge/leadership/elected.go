@@ -9,40 +9,38 @@ import (
 	"turnstile/nodes/row"
 )
 
-// An Election is a stretch of time that ends when enough nodes follow one that runs: in Fold.Elections those
-// that the scheme demands (row.Following), in Fold.Agreements all that are up and run, whatever cuts them
-// off.
+// An Election is a stretch of time that ends when enough nodes follow a running leader: in Fold.Elections as
+// many as the scheme demands (row.Following), in Fold.Agreements all running nodes, even if they are cut off.
 type Election struct {
 	Cause  Cause
 	Begun  int64
-	Leader nodes.ID // whom they agreed on; None if it was not completed
+	Leader nodes.ID // the leader that they agreed on; None if it was not completed
 	Term   uint64
 
-	// When a node first declared anything after it had begun, when the later leader declared itself last, and
-	// when all of them followed it; -1: not yet.
+	// When a node first declared anything after the beginning, when the new leader last declared itself, and
+	// when enough nodes followed it; -1: not yet.
 	Detected, Declared, Agreed int64
 
-	// Served is when a client first entered after it, where the leader serves clients; -1: none did.
+	// Served is when a client first entered after it, if the leader serves clients; -1: not yet.
 	Served int64
 
-	// Again says that the leader and its term are those of before: nobody was elected, some node only learned
-	// who leads.
+	// Again means that the leader and its term are the same as before: some node only learned of the leader.
 	Again bool
-	// Takeover says that the leader of before gave way to a node that had come up again since it began to lead.
+	// Takeover means that the old leader gave way to a node that had restarted since the old one began to lead.
 	Takeover bool
 
-	// The highest and the lowest by rank of those that ran when it was over and had been up all the time, and
-	// that the leader could reach; None: there was none, or somebody was cut off, or joined again, meanwhile.
+	// The highest and the lowest by rank of the nodes that run at its end, were up all the time, and can reach
+	// the leader; None: unknown, since nodes were cut off or joined again meanwhile.
 	Highest, Lowest nodes.ID
 }
 
-// Elects reports whether somebody was elected, and not by a take-over.
+// Elects reports whether it elected a new leader or term, other than by a take-over.
 func (e *Election) Elects() bool { return !e.Again && !e.Takeover }
 
-// Elected returns how many elections were completed that elected somebody: see Election.Again.
+// Elected returns how many elections were completed without Again.
 func (f *Fold) Elected() int { return f.ElectedSince(math.MinInt64) }
 
-// ElectedSince returns how many of them were completed at a time or later.
+// ElectedSince returns how many elections were completed without Again at a time or later.
 func (f *Fold) ElectedSince(at int64) (n int) {
 	for i := range f.Elections {
 		if e := &f.Elections[i]; !e.Again && e.Agreed >= at {
@@ -52,21 +50,21 @@ func (f *Fold) ElectedSince(at int64) (n int) {
 	return n
 }
 
-// A Cause is what an election began with.
+// A Cause is the event that an election began with.
 type Cause struct {
 	What What
-	Node nodes.ID // that crashed, came up again or declared; None: no node in particular
+	Node nodes.ID // that crashed, restarted or declared; None: no node in particular
 }
 
-// What an election begins with.
+// A What is a kind of cause.
 type What uint8
 
-// The causes.
+// The kinds of causes.
 const (
-	RunBegan      What = iota // nobody leads when the run begins
+	RunBegan      What = iota // no node leads when the run begins
 	LeaderCrashed             // the leader is down
-	nodeRestarted             // a node came up again, which knows of no leader
-	doubted                   // a node declared another leader, or none
+	nodeRestarted             // a node restarted, and knows of no leader
+	doubted                   // a node declared another leader, or that it knows of no leader
 	nodeStopped               // the leader stands still, or goes on
 	linksCut                  // nodes were cut off from each other
 	linksHealed               // such a cut was healed
@@ -94,22 +92,22 @@ func causeOf(e *history.Event) Cause {
 	return Cause{doubted, e.Node}
 }
 
-// A Cut reports whether a fault loses all messages from one node to another, if it hit a victim that came out
-// in the run, or None.
+// A Cut reports whether a fault loses all messages from one node to another, given the victim that the run
+// determined, or None.
 type Cut func(from, to, victim nodes.ID) bool
 
-// A tally follows who was elected, by a rule.
+// A tally finds the elected leaders by a rule: how many nodes must follow one.
 type tally struct {
 	f        *Fold
 	rule     row.Following
-	done     *[]Election       // that were completed
-	began    int64             // when the run did, or somebody was first told to campaign
+	done     *[]Election       // completed elections
+	began    int64             // when the run began, or a node was first told to campaign
 	cuts     []cutInForce      // of the faults that are in force
-	relinked int64             // when one of these last began or ended
+	relinked int64             // when a cut last began or ended
 	down     map[nodes.ID]bool // nodes, servers included
 
-	led []tenure // by leader: the latest time for which it was elected
-	by  []tenure // by node: of the elected leader that it follows, or did last
+	led []tenure // by leader: its latest tenure
+	by  []tenure // by node: the tenure of the elected leader that it follows, or followed last
 }
 
 type cutInForce struct {
@@ -117,16 +115,16 @@ type cutInForce struct {
 	between func(from, to nodes.ID) bool
 }
 
-// A tenure is a time for which a leader was elected, or in which a node followed it.
+// A tenure is a time in which a leader was elected, or in which a node followed it.
 type tenure struct {
 	standing
 	held  bool  // it goes on
-	began int64 // when the node declared itself
+	began int64 // when the leader declared itself
 	lost  int64 // when it ended
-	cause Cause // of that
+	cause Cause // of its end
 }
 
-// A party is an elected leader with those who follow it.
+// A party is an elected leader with its followers.
 type party struct {
 	standing
 	members []nodes.ID
@@ -141,7 +139,7 @@ func newTally(f *Fold, rule row.Following, done *[]Election) tally {
 	return t
 }
 
-// relink takes the beginning or the end of a fault, and reports whether it cuts links.
+// relink takes the beginning or end of a fault, and reports whether the fault cuts links.
 func (f *Fold) relink(e *history.Event) bool {
 	if e.Count < 1 || int(e.Count) > len(f.Cuts) || f.Cuts[e.Count-1] == nil {
 		return false
@@ -156,8 +154,7 @@ func (f *Fold) relink(e *history.Event) bool {
 	return true
 }
 
-// reaches reports whether messages pass between two nodes, both ways: from one to the other or by a server
-// that both reach.
+// reaches reports whether messages pass between two nodes both ways, directly or through a server.
 func (t *tally) reaches(a, b nodes.ID) bool {
 	if a == b || len(t.cuts) == 0 || t.linked(a, b) {
 		return true
@@ -174,7 +171,7 @@ func (t *tally) linked(a, b nodes.ID) bool {
 	return !slices.ContainsFunc(t.cuts, func(c cutInForce) bool { return c.between(a, b) || c.between(b, a) })
 }
 
-// parties returns the leaders that enough nodes follow, by the rule.
+// parties returns the elected leaders: enough nodes follow them, by the rule.
 func (t *tally) parties() (all []party) {
 	for i := range t.f.voters {
 		if id := nodes.ID(i); t.f.voters.Leads(id) {
@@ -186,7 +183,7 @@ func (t *tally) parties() (all []party) {
 	return all
 }
 
-// following returns the nodes that a leader reaches and that follow it; nil: too few, by the rule.
+// following returns the nodes that a leader reaches and that follow it; nil if these are too few by the rule.
 func (t *tally) following(leader nodes.ID) (members []nodes.ID) {
 	majority := t.rule == row.MajorityReached
 	for i := range t.f.voters {
@@ -207,10 +204,10 @@ func (t *tally) following(leader nodes.ID) (members []nodes.ID) {
 	return members
 }
 
-// elect follows elections: e has just been taken.
+// elect updates the tenures after an event, and completes elections.
 func (t *tally) elect(e *history.Event) {
 	parties, why := t.parties(), causeOf(e)
-	led := make([]standing, t.f.stack) // by node: whom it follows that is elected
+	led := make([]standing, t.f.stack) // by node: the elected leader that it follows
 	for i := range led {
 		led[i].leader = nodes.None
 	}
@@ -237,8 +234,8 @@ func (t *tally) elect(e *history.Event) {
 	}
 }
 
-// losses returns the latest elected leader that the members of a party lost, and when: one of them followed
-// it, or leader reaches it. Several may be lost at once.
+// losses returns the latest tenure that the members of a party lost, and when it ended: one of them followed
+// that leader, or the new leader reaches it. Several may have ended at once.
 func (t *tally) losses(leader nodes.ID, members []nodes.ID) (all []tenure, at int64) {
 	at = t.began
 	add := func(x *tenure) {
@@ -263,7 +260,7 @@ func (t *tally) losses(leader nodes.ID, members []nodes.ID) (all []tenure, at in
 	return all, at
 }
 
-// complete takes an election that is over.
+// complete adds an election that a party has completed.
 func (t *tally) complete(p *party, at int64) {
 	lost, begun := t.losses(p.leader, p.members)
 	done := Election{Cause: causeOfLoss(lost), Begun: begun, Leader: p.leader, Term: p.term, Agreed: at,
@@ -277,14 +274,14 @@ func (t *tally) complete(p *party, at int64) {
 			t.f.nodes[p.leader].restarted > lost[i].began
 	}
 	if done.Again && done.Agreed == done.Begun {
-		return // at no time was it otherwise
+		return // nothing has changed
 	}
 	done.Takeover = done.Takeover && !done.Again
 	done.Highest, done.Lowest = t.extremes(p.leader, begun)
 	*t.done = append(*t.done, done)
 }
 
-// causeOfLoss returns why a leader was lost: of several causes the most telling one.
+// causeOfLoss returns why a leader was lost. A crash comes before other causes.
 func causeOfLoss(lost []tenure) Cause {
 	if len(lost) == 0 {
 		return Cause{RunBegan, nodes.None}
@@ -297,7 +294,7 @@ func causeOfLoss(lost []tenure) Cause {
 	return lost[0].cause
 }
 
-// firstWord returns when a node that a leader reaches first declared anything, from a time on; -1: none did.
+// firstWord returns when a node that a leader reaches first declared anything, from a time on, or -1.
 func (t *tally) firstWord(leader nodes.ID, from int64) int64 {
 	first := int64(-1)
 	for i := len(t.f.Beliefs) - 1; i >= 0 && t.f.Beliefs[i].From >= from; i-- {
@@ -309,8 +306,8 @@ func (t *tally) firstWord(leader nodes.ID, from int64) int64 {
 }
 
 // extremes returns the highest and the lowest by rank of the nodes that run, have been up since a time and
-// reach a leader; None, if links were cut or healed since then, or if they do not all reach each other: then
-// their ranks do not say which of them can be elected.
+// reach a leader. It returns None if links were cut or healed since then, or if these nodes do not all reach
+// each other: then their ranks do not determine which of them should be elected.
 func (t *tally) extremes(leader nodes.ID, since int64) (highest, lowest nodes.ID) {
 	highest, lowest = nodes.None, nodes.None
 	if t.relinked > since || !t.together(leader) {
@@ -331,7 +328,7 @@ func (t *tally) extremes(leader nodes.ID, since int64) (highest, lowest nodes.ID
 	return highest, lowest
 }
 
-// together reports whether those that run and reach a node reach the same nodes as it.
+// together reports whether all running nodes that reach a node reach the same nodes as it.
 func (t *tally) together(with nodes.ID) bool {
 	if len(t.cuts) == 0 {
 		return true
@@ -350,12 +347,13 @@ func (t *tally) together(with nodes.ID) bool {
 	return true
 }
 
-// holds reports whether somebody is elected.
+// holds reports whether a leader is elected.
 func (t *tally) holds() bool {
 	return slices.ContainsFunc(t.led, func(x tenure) bool { return x.held })
 }
 
-// lacks reports whether a node that runs has no elected leader; of a majority, whether there is none.
+// lacks reports whether a running node has no elected leader; if a majority elects, whether no leader is
+// elected.
 func (t *tally) lacks() bool {
 	if t.rule == row.MajorityReached {
 		return !t.holds()
@@ -368,7 +366,7 @@ func (t *tally) lacks() bool {
 	return false
 }
 
-// leaderCrashed notes that a leader is down: for nodes without a leader this becomes the cause.
+// leaderCrashed notes that a leader is down. This becomes the cause for all nodes without a leader.
 func (t *tally) leaderCrashed(crashed nodes.ID) {
 	why := Cause{LeaderCrashed, crashed}
 	for i := range t.by {
@@ -379,7 +377,7 @@ func (t *tally) leaderCrashed(crashed nodes.ID) {
 	}
 }
 
-// lacksLeader reports whether a node that runs and could reach one that is down has no elected leader.
+// lacksLeader reports whether a running node that could reach a crashed one has no elected leader.
 func (t *tally) lacksLeader(crashed nodes.ID) bool {
 	held := t.holds()
 	if !held || t.rule == row.MajorityReached {
@@ -393,8 +391,8 @@ func (t *tally) lacksLeader(crashed nodes.ID) bool {
 	return false
 }
 
-// unelected returns the election that goes on: of several groups, the one that began first; of a majority, as
-// it was lost last; nil: none does.
+// unelected returns the election that goes on, or nil. If several groups elect, it returns the one that began
+// first; if a majority elects, the one that began last.
 func (t *tally) unelected() (open *Election) {
 	held := t.holds()
 	majority := t.rule == row.MajorityReached
@@ -410,7 +408,7 @@ func (t *tally) unelected() (open *Election) {
 			open = openSince(lost, begun)
 		}
 	}
-	if open == nil && !held { // nobody is left who could agree
+	if open == nil && !held { // no node runs that could agree
 		open = openSince(t.losses(0, nil))
 	}
 	return open

@@ -1,9 +1,9 @@
-// Package leadership folds a history into who believed whom to lead, and from that into elections, their
-// parts, and the time without a leader or with several. Measures and checks are made from the same fold. Who
-// leads and who agrees at a moment is decided in nodes/leading.
+// Package leadership folds a history into the beliefs of nodes about the leader, and from these into
+// elections, their parts, and the time without a leader or with several. Measures and checks use the same
+// fold. Package nodes/leading decides which nodes lead and agree at a moment.
 //
-// Only what a node says of itself makes it a leader. It leads from when it declares so until it declares
-// another or none, or until it is down. While it stands still it neither leads nor gives way: such time is
+// Only a node's own declaration makes it a leader. It leads until it declares another leader or that it knows
+// of no leader, or until it is down. While it stands still it neither leads nor gives way: such time is
 // counted apart.
 package leadership
 
@@ -19,7 +19,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A Belief is a stretch of time in which a node took another, or itself, for the leader.
+// A Belief is a stretch of time in which a node believed in one leader, perhaps itself.
 type Belief struct {
 	Node, Leader nodes.ID // Leader may be nodes.None, or nodes.Somebody
 	Term         uint64
@@ -27,7 +27,7 @@ type Belief struct {
 	Cut          bool // it ended because its node went down, or with the history
 }
 
-// Text says in words what the node believed.
+// Text describes the belief, to follow the name of the node.
 func (b *Belief) Text() string {
 	says := ""
 	switch b.Leader {
@@ -49,18 +49,18 @@ func (b *Belief) Text() string {
 // Leads reports whether the node believed in itself.
 func (b *Belief) Leads() bool { return b.Leader == b.Node }
 
-// A Fold follows what nodes believe. Its fields are complete when the history is over.
+// A Fold follows the beliefs of nodes. Its fields are complete when the history is over.
 type Fold struct {
-	// Cuts are the faults that were asked for, in the order of their numbers; nil: it cuts no link.
+	// Cuts has a Cut for each planned fault, by its number less one; nil: the fault cuts no link.
 	Cuts    []Cut
-	Servers int           // how many nodes there are beside those that elect
+	Servers int           // how many further nodes there are that do not elect
 	Grace   time.Duration // within which the scheme has a leader again; 0: it has no timeouts
 
 	Beliefs   []Belief   // in the order of their beginnings
-	Overlaps  []Overlap  // with two leaders or more that run, in order
-	Elections []Election // that were completed, by what the scheme says, in order
-	Open      *Election  // that was not completed when the history ended; nil: all were
-	// Agreements are the same, completed when all nodes agreed that were up and ran; Apart is what Open is.
+	Overlaps  []Overlap  // with two or more running leaders, in order
+	Elections []Election // completed by the rule of the scheme, in order
+	Open      *Election  // the one that was not completed when the history ended, or nil
+	// Agreements are completed when all running nodes agree; Apart is their Open.
 	Agreements []Election
 	Apart      *Election
 	Conflicts  []Conflict // terms with two leaders
@@ -70,20 +70,21 @@ type Fold struct {
 	Begun, End int64 // the run, from its first mark to when it was told to stop
 	Ending     Ending
 
-	// Forsaken is when a node that ran followed no elected leader that it reaches, by what the scheme says.
+	// Forsaken are the times in which a running node followed no elected leader that it reaches, by the rule of
+	// the scheme.
 	Forsaken []Span
 
-	Vacancies []Span // in which no node that ran led, in order
+	Vacancies []Span // in which no running node led, in order
 
 	Leaderless, TwoLeaders, TwoStopped, TwoInTerm int64 // nanoseconds: see docs/measures.md
 
-	Flaps []Flap // leaders that were deposed while they were up, in order
-	// Lost are the crashes of nodes that led, after which some whom they reached had no leader, in order.
+	Flaps []Flap // leaders that gave way while they were up, in order
+	// Lost are the crashes of leaders that left a node that they reached without a leader, in order.
 	Lost     []Incident
 	Restarts []Incident // of nodes, in order
 
-	// Unasked is when, of the nodes that were up, none had been told to campaign in that life, or had said what
-	// it believed; to math.MaxInt64: when the run ended.
+	// Unasked are the times in which no node that was up had been told to campaign in its life, or had declared
+	// anything. The last may reach to math.MaxInt64, beyond the end of the run.
 	Unasked []Span
 
 	Stretches []Stretch // of all nodes from Begun to End, in the order of their beginnings
@@ -91,25 +92,25 @@ type Fold struct {
 	stack     int // clients
 	voters    leading.Electorate
 	nodes     []node
-	byTerm    bool  // terms are told apart
-	at        int64 // up to when time is counted
-	latest    int64 // event, of whatever kind
-	running   bool  // between Begun and End
-	uncalled  bool  // it runs, and nobody has been told to campaign, has declared anything or was elected
-	undecided int   // the first of Flaps of which it is not known who leads next
-	votes     tally // who was elected by what the scheme says, and whom all agreed on
-	unanimous tally
-	turns     []int64 // when anything happened by which a leader may change
+	byTerm    bool    // leaders have terms
+	at        int64   // up to when time is counted
+	latest    int64   // the time of the latest event
+	running   bool    // between Begun and End
+	uncalled  bool    // running, and no node has been told to campaign, has declared anything or was elected
+	undecided int     // the first of Flaps whose next leader is unknown
+	votes     tally   // by the rule of the scheme
+	unanimous tally   // by the agreement of all
+	turns     []int64 // when something happened that may change the leader
 	rank      func(nodes.ID) uint32
 }
 
-// An Incident is what befell a node at a time.
+// An Incident is a crash or restart of a node.
 type Incident struct {
 	Node nodes.ID
 	At   int64
 }
 
-// A Conflict is a term in which two nodes led, at any time.
+// A Conflict is a term in which two nodes led, perhaps at different times.
 type Conflict struct {
 	Term          uint64
 	First, Second nodes.ID
@@ -121,14 +122,14 @@ type standing struct {
 	term   uint64
 }
 
-// A node is what is known of one client, beside what makes it a voter.
+// A node is the state of one client, beside its Voter.
 type node struct {
 	restarted int64 // when it came up last; 0: it never went down
-	belief    int   // its current one, in Beliefs; -1: it has said nothing in this life
-	stretch   int   // its current one, in Stretches; -1: the run has not begun
+	belief    int   // index of its current one in Beliefs; -1: it has declared nothing in this life
+	stretch   int   // index of its current one in Stretches; -1: the run has not begun
 }
 
-// New returns a fold of the history of a cluster whose electors promise this.
+// New returns a fold of the history of a cluster whose electors have these promises.
 func New(c nodes.Config, promises *row.Leadership) *Fold {
 	n, byTerm := c.N, promises.Terms
 	f := &Fold{rank: func(id nodes.ID) uint32 { return promises.RankOf(c, id) }, stack: n, byTerm: byTerm,
@@ -206,7 +207,7 @@ func (f *Fold) Add(e history.Event) {
 
 func (f *Fold) has(id nodes.ID) bool { return id >= 0 && int(id) < f.stack }
 
-// mark takes a mark of the run: what is measured lasts from its beginning until it is told to stop.
+// mark takes a mark of the run. The fold measures from Began until the run is told to stop.
 func (f *Fold) mark(e *history.Event) {
 	switch e.Count {
 	case history.Began:
@@ -222,7 +223,7 @@ func (f *Fold) mark(e *history.Event) {
 	}
 }
 
-// stop ends what is measured.
+// stop ends the measuring.
 func (f *Fold) stop(at int64) {
 	f.End, f.running = at, false
 	for i := range f.nodes {
@@ -236,10 +237,10 @@ func (f *Fold) stop(at int64) {
 	f.Open, f.Apart, f.Ending = f.votes.unelected(), f.unanimous.unelected(), f.ending()
 }
 
-// elected takes what a node declares.
+// elected takes the declaration of a node.
 func (f *Fold) elected(e *history.Event) {
 	if !f.has(e.Node) || !f.voters[e.Node].Up {
-		return // it was killed and had not ended yet: its belief is over
+		return // it was killed and its process had not ended yet: its belief is over
 	}
 	f.Ending.Stirs, f.uncalled = f.Ending.Stirs || f.End != math.MaxInt64, false
 	n := &f.nodes[e.Node]
@@ -267,7 +268,7 @@ func (f *Fold) elected(e *history.Event) {
 	f.Beliefs = append(f.Beliefs, b)
 }
 
-// claim takes note of a node that leads in a term in which it never led before.
+// claim notes a node that leads in a term in which it never led before.
 func (f *Fold) claim(b *Belief) {
 	var before []nodes.ID
 	for i := range f.voters {
@@ -280,7 +281,7 @@ func (f *Fold) claim(b *Belief) {
 	}
 }
 
-// current returns what a node believes; nil: it has said nothing in this life.
+// current returns the belief of a node; nil: it has declared nothing in this life.
 func (f *Fold) current(id nodes.ID) *Belief {
 	if n := &f.nodes[id]; n.belief >= 0 {
 		return &f.Beliefs[n.belief]
@@ -295,7 +296,7 @@ func (f *Fold) endBelief(id nodes.ID, at int64, cut bool) {
 	}
 }
 
-// down takes the end of a life of a node: its beliefs end with it. It reports whether it led.
+// down takes the end of a life of a node, which ends its belief. It reports whether the node led.
 func (f *Fold) down(id nodes.ID, at int64) (led bool) {
 	if !f.has(id) || !f.voters[id].Up {
 		return false
@@ -321,7 +322,7 @@ func (f *Fold) rise(id nodes.ID, at int64) {
 
 // Close implements history.Fold.
 func (f *Fold) Close([]*history.NodeLog) {
-	if f.running { // it was not told to stop: whoever led did so as long as anything is known
+	if f.running { // the run was not told to stop: it ends with the latest event
 		f.count(f.latest)
 		f.stop(f.latest)
 	}
@@ -333,10 +334,10 @@ func (f *Fold) Close([]*history.NodeLog) {
 // turn notes a time at which something happened that may change the leader.
 func (f *Fold) turn(at int64) { f.turns = append(f.turns, at) }
 
-// Steady returns how often another node came to lead, or one in another term, in the time in which no fault
-// began or ended, nobody crashed, came up again, stood still or was told to campaign, and how long that was,
-// in nanoseconds. It begins anew a grace after each of these moments: within that a scheme may elect. A
-// scheme without a grace elects when it is told to.
+// Steady returns how often another node came to lead, or one in another term, in steady time, and the length
+// of that time in nanoseconds. Steady time begins a grace after each turn, since a scheme may elect within
+// that, and ends with the next. A turn is the beginning or end of a fault, a crash, a restart, a pause or a
+// campaign. A scheme without a grace has no steady time.
 func (f *Fold) Steady() (changes int, length int64) {
 	if f.Grace == 0 {
 		return 0, 0
@@ -355,15 +356,15 @@ func (f *Fold) Steady() (changes int, length int64) {
 	return changes, length
 }
 
-// An Ending is whom the nodes that were up and ran took for the leader when the run was told to stop.
+// An Ending has the beliefs of the running nodes when the run was told to stop.
 type Ending struct {
-	Leading []nodes.ID // those that led
-	// Without are those that did not take the only one that led for the leader: all, unless one led.
+	Leading []nodes.ID // the leaders
+	// Without are the nodes that did not follow the only leader: all, unless exactly one led.
 	Without []nodes.ID
-	Stirs   bool // a node declared something after that
+	Stirs   bool // a node declared something after the run was told to stop
 }
 
-// ending returns whom the nodes that are up and run take for the leader.
+// ending returns the Ending by the current beliefs.
 func (f *Fold) ending() (e Ending) {
 	e.Leading = f.voters.Leaders()
 	for i := range f.voters {
@@ -375,13 +376,13 @@ func (f *Fold) ending() (e Ending) {
 	return e
 }
 
-// Asked reports whether somebody was up at the end who had been told to campaign, or had said something.
+// Asked reports whether a node was up at the end that had been told to campaign, or had declared something.
 func (f *Fold) Asked() bool {
 	last := len(f.Unasked) - 1
 	return last < 0 || f.Unasked[last].To < math.MaxInt64
 }
 
-// ask follows when nobody that is up has a reason to elect a leader.
+// ask updates Unasked.
 func (f *Fold) ask(now int64) {
 	switch asked, was := f.voters.Asked(), f.Asked(); {
 	case asked && !was:
@@ -391,11 +392,10 @@ func (f *Fold) ask(now int64) {
 	}
 }
 
-// Agreed returns whom all nodes that are up and run take for the leader after the latest event; None: they do
-// not all take the same one.
+// Agreed returns the leader that all running nodes agree on after the latest event, or None.
 func (f *Fold) Agreed() nodes.ID { return f.voters.Agreed() }
 
-// Follows reports whether a node takes another for the leader after the latest event.
+// Follows reports whether a node follows another one after the latest event.
 func (f *Fold) Follows(id nodes.ID) bool {
 	if !f.has(id) || !f.voters[id].Up {
 		return false
@@ -422,7 +422,7 @@ func (f *Fold) ChangesIn(from, to int64) int {
 	return max(0, past-first)
 }
 
-// AgreedAtEnd returns the latest of Agreements; nil: at the end, not all nodes that are up and run agree.
+// AgreedAtEnd returns the latest of Agreements; nil: not all running nodes agree at the end.
 func (f *Fold) AgreedAtEnd() *Election {
 	if last := len(f.Agreements) - 1; f.Apart == nil && last >= 0 {
 		return &f.Agreements[last]

@@ -7,16 +7,16 @@ import (
 	"turnstile/nodes"
 )
 
-// A Stretch is a stretch of time in which a node was in one state, and believed the same.
+// A Stretch is a stretch of time in which the state and the belief of a node did not change.
 type Stretch struct {
 	Node     nodes.ID
 	State    State
-	Leader   nodes.ID // whom it takes for the leader, also while it stands still; None while it is down
+	Leader   nodes.ID // the leader that it believes in, also while it stands still; None while it is down
 	Term     uint64
 	From, To int64
 }
 
-// A State is what a node does at a time, as beliefs.csv names it.
+// A State is the state of a node at a time, as named in beliefs.csv.
 type State string
 
 // The states.
@@ -28,7 +28,7 @@ const (
 	Down      State = "down"
 )
 
-// stretchOf returns the stretch that a node is in from a time on.
+// stretchOf returns the stretch of a node that begins at a time.
 func (f *Fold) stretchOf(id nodes.ID, at int64) Stretch {
 	v := &f.voters[id]
 	s := Stretch{Node: id, State: Down, Leader: nodes.None, From: at, To: math.MaxInt64}
@@ -51,7 +51,7 @@ func (f *Fold) stretchOf(id nodes.ID, at int64) Stretch {
 	return s
 }
 
-// note ends the stretch of a node and begins another if the node is not as it was.
+// note ends the stretch of a node and begins another if its state or belief has changed.
 func (f *Fold) note(id nodes.ID, at int64) {
 	if !f.running || !f.has(id) {
 		return
@@ -68,11 +68,11 @@ func (f *Fold) note(id nodes.ID, at int64) {
 	f.Stretches = append(f.Stretches, now)
 }
 
-// A Fault is one that was in force for a time, as a ledger needs to know it.
+// A Fault is a fault that took place, for a ledger.
 type Fault struct {
 	Number   int
 	From, To int64
-	// Separates reports whether it lets no message pass between two nodes, neither way; nil: it cuts nothing.
+	// Separates reports whether no message passes between two nodes either way; nil: it cuts nothing.
 	Separates func(a, b nodes.ID) bool
 }
 
@@ -80,12 +80,12 @@ type Fault struct {
 type Entry struct {
 	Stretch
 	Faults     []int      // their numbers
-	Side       []nodes.ID // whom the node could exchange messages with, itself included; nil: all
-	TwoLeaders int64      // for how much of it, in nanoseconds, two nodes or more that run led
+	Side       []nodes.ID // the nodes with which it could exchange messages, itself included; nil: all
+	TwoLeaders int64      // the time of it, in nanoseconds, in which two or more running nodes led
 }
 
-// Ledger returns who believed what in [from, to), in the order of the nodes and then of time. There are total
-// nodes that one may be cut off from, servers included. The fold must be closed.
+// Ledger returns the beliefs of all nodes in [from, to), sorted by node and time. total counts all nodes,
+// servers included. The fold must be closed.
 func (f *Fold) Ledger(faults []Fault, total int, from, to int64) (all []Entry) {
 	var turns []int64
 	for i := range faults {
@@ -108,7 +108,7 @@ func (f *Fold) Ledger(faults []Fault, total int, from, to int64) (all []Entry) {
 	return all
 }
 
-// entry adds to a stretch during which no fault began or ended what was in force.
+// entry adds the faults in force and the reachable nodes to a stretch during which no fault began or ended.
 func (f *Fold) entry(s Stretch, faults []Fault, total int) Entry {
 	e := Entry{Stretch: s, TwoLeaders: f.twoLeadersIn(s.From, s.To)}
 	var cuts []func(a, b nodes.ID) bool
@@ -133,7 +133,7 @@ func (f *Fold) entry(s Stretch, faults []Fault, total int) Entry {
 	return e
 }
 
-// twoLeadersIn returns for how much of [from, to) two nodes or more that run led.
+// twoLeadersIn returns the time in [from, to) in which two or more running nodes led.
 func (f *Fold) twoLeadersIn(from, to int64) (sum int64) {
 	first, _ := slices.BinarySearchFunc(f.Overlaps, from, func(o Overlap, at int64) int {
 		if o.To <= at {

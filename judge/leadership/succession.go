@@ -7,8 +7,8 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A Succession finds out who led when the first fault of a history began, and when a node led after that
-// which had not.
+// A Succession finds the nodes that led when the first fault of a history began, and when another node led
+// after that.
 type Succession struct {
 	*Fold
 	Known bool // the fault has begun

@@ -10,17 +10,17 @@ import (
 // A Span is a stretch of time: [From, To), in nanoseconds.
 type Span struct{ From, To int64 }
 
-// Length returns how long it was, in nanoseconds.
+// Length returns the length in nanoseconds.
 func (s *Span) Length() int64 { return s.To - s.From }
 
-// An Overlap is a stretch of time in which several nodes that ran led.
+// An Overlap is a stretch of time in which several running nodes led.
 type Overlap struct {
 	Span
 	Leaders  []nodes.ID // all that led at any moment of it, in the order in which they began to
-	SameTerm bool       // two of them in one term at one time
+	SameTerm bool       // two of them led in one term at one time
 }
 
-// leading returns the nodes that run and lead, whether two of them do in one term, and how many lead and
+// leading returns the running nodes that lead, whether two of them lead in one term, and how many leaders
 // stand still.
 func (f *Fold) leading() (leaders []nodes.ID, sameTerm bool, stopped int) {
 	var led []uint64
@@ -39,7 +39,7 @@ func (f *Fold) leading() (leaders []nodes.ID, sameTerm bool, stopped int) {
 	return leaders, sameTerm, stopped
 }
 
-// count adds the time since the last event to what it was spent with.
+// count adds the time since the last event to the totals: without leader, with two, and so on.
 func (f *Fold) count(now int64) {
 	since := now - f.at
 	f.at = now
@@ -61,7 +61,7 @@ func (f *Fold) count(now int64) {
 	}
 }
 
-// follow follows the stretches with several leaders that run, and those with none.
+// follow updates Overlaps and Vacancies.
 func (f *Fold) follow(now int64) {
 	leaders, sameTerm, _ := f.leading()
 	vacant := len(f.Vacancies) > 0 && f.Vacancies[len(f.Vacancies)-1].To == math.MaxInt64
@@ -95,7 +95,7 @@ func (f *Fold) endVacancy(now int64) {
 	}
 }
 
-// forsake follows the stretches in which some node that runs has no elected leader.
+// forsake updates Forsaken.
 func (f *Fold) forsake(now int64) {
 	open := len(f.Forsaken) > 0 && f.Forsaken[len(f.Forsaken)-1].To == math.MaxInt64
 	switch lacks := f.votes.lacks(); {
@@ -122,8 +122,8 @@ func (f *Fold) endOverlap(now int64) {
 type Flap struct {
 	Node nodes.ID
 	At   int64
-	// Takeover says that it gave way to a node that had come up again since it began to lead: one that leads at
-	// that moment or, if none does, the one that leads next.
+	// Takeover means that it gave way to a node that had restarted since it began to lead. That node leads at
+	// that moment or, if no node does, leads next.
 	Takeover bool
 
 	since int64 // when it began to lead
@@ -139,7 +139,7 @@ func (f *Fold) Takeovers() (n int) {
 	return n
 }
 
-// depose takes note of a leader that gives way while it is up.
+// depose notes a leader that gives way while it is up.
 func (f *Fold) depose(old *Belief, at int64) {
 	flap := Flap{Node: old.Node, At: at, since: old.From}
 	others := false
@@ -155,7 +155,7 @@ func (f *Fold) depose(old *Belief, at int64) {
 	}
 }
 
-// succeed notes that a node says that it leads: the leaders that gave way while no other led gave way to it.
+// succeed notes that a node declares itself leader: leaders that gave way while no other led gave way to it.
 func (f *Fold) succeed(id nodes.ID) {
 	for ; f.undecided < len(f.Flaps); f.undecided++ {
 		flap := &f.Flaps[f.undecided]
@@ -163,7 +163,7 @@ func (f *Fold) succeed(id nodes.ID) {
 	}
 }
 
-// returned reports whether a node came up again after another had begun to lead, and before that gave way.
+// returned reports whether a node restarted after the leader of a flap began to lead, and before it gave way.
 func (f *Fold) returned(id nodes.ID, flap *Flap) bool {
 	restarted := f.nodes[id].restarted
 	return restarted > flap.since && restarted <= flap.At

@@ -9,7 +9,7 @@ import (
 
 // OfGroup are the figures of a group of requests.
 type OfGroup struct {
-	Requests      number `csv:"requests"`          // that went on at some moment of the window
+	Requests      number `csv:"requests"`          // that overlap the window
 	Contended     number `csv:"contended"`         // of the whole run: see Figures
 	Entries       number `csv:"entries_in_window"` // entered while measuring
 	Unserved      number `csv:"unserved"`          // of the whole run
@@ -25,18 +25,18 @@ type OfGroup struct {
 // OfSize are the figures of the requests for one number of units: the columns of sizes.csv. They show whether
 // large requests wait for longer than small ones.
 type OfSize struct {
-	Units int `csv:"units"` // that each of these requests takes
+	Units int `csv:"units"` // that each request takes
 	OfGroup
 }
 
 // OfResource are the figures of the requests for one resource: the columns of resources.csv.
 type OfResource struct {
 	Resource    int    `csv:"resource"`    // its number
-	Utilisation number `csv:"utilisation"` // share of the window with somebody inside
+	Utilisation number `csv:"utilisation"` // share of the window with a client inside
 	OfGroup
 }
 
-// A group gathers requests that have a number in common.
+// A group gathers the requests for one number of units, or for one resource.
 type group struct {
 	number    uint32
 	wait      Latency
@@ -45,13 +45,13 @@ type group struct {
 	unissued  uint64
 	requests  uint64
 	contended uint64
-	overtaken uint64 // how often these were, in all
-	most      uint64 // how often one of them was at most
-	gaveUp    bool   // some of them were never served: they might have been overtaken more often
-	busy      int64  // of a resource: for how many nanoseconds of the window somebody was inside
+	overtaken uint64 // how often they were overtaken, in all
+	most      uint64 // how often one of them was overtaken at most
+	gaveUp    bool   // some were never served: they might have been overtaken more often
+	busy      int64  // of a resource: nanoseconds of the window with a client inside
 }
 
-// groups are in the order of their numbers.
+// groups are sorted by number.
 type groups []*group
 
 // of returns the group of a number.
@@ -65,7 +65,7 @@ func (g *groups) of(number uint32) *group {
 	return (*g)[at]
 }
 
-// waited takes a request whose wait is over, of which some part lay in the window, if its wait did.
+// waited takes a request whose wait is over. It counts if it overlaps the window.
 func (g *group) waited(s *section.Section, at int64, window section.Window) {
 	if window.Touches(s.Due, at) {
 		g.wait.add(at-s.Due, s.Served())
@@ -96,7 +96,7 @@ func (g *group) ended(s *section.Section, window section.Window) {
 	}
 }
 
-// figures returns what is known of the group.
+// figures returns the figures of the group.
 func (g *group) figures() OfGroup {
 	number := figure.Number
 	if g.gaveUp {
@@ -115,12 +115,12 @@ func (g *group) figures() OfGroup {
 	return of
 }
 
-// divided gathers the requests of a run by how many units they take, and by the resource that they name.
+// divided groups the requests of a run by how many units they take, and by the resource that they name.
 type divided struct {
-	sizes     groups  // of resources of several units
+	sizes     groups  // for resources with several units
 	byName    bool    // requests name one of several resources
-	resources groups  // by instance, if so
-	held      float64 // units taken, each by the nanoseconds of the window in which it was
+	resources groups  // by instance, if byName
+	held      float64 // units taken, times nanoseconds of the window
 }
 
 // each calls do for the groups that a request belongs to.
@@ -144,8 +144,8 @@ func (d *divided) ended(s *section.Section, window section.Window) {
 	}
 }
 
-// OfSizes returns the figures of each number of units that requests took, from the lowest. There are none if
-// no resource has several units.
+// OfSizes returns the figures for each number of units that requests took, in rising order; nil if no
+// resource has several units.
 func (m *Measures) OfSizes() (all []OfSize) {
 	for _, g := range m.divided.sizes {
 		all = append(all, OfSize{int(g.number), g.figures()})
@@ -153,8 +153,8 @@ func (m *Measures) OfSizes() (all []OfSize) {
 	return all
 }
 
-// ByResource has the fold measure each of the resources by itself too, whether a request names it or not. It
-// is called before the first event.
+// ByResource makes the fold also measure each resource by itself, requested or not. Call it before the first
+// event.
 func (f *Fold) ByResource() {
 	d := &f.Measures.divided
 	d.byName = true
@@ -163,15 +163,14 @@ func (f *Fold) ByResource() {
 	}
 }
 
-// used takes for how long somebody was inside a resource.
+// used takes for how long a resource was in use.
 func (d *divided) used(r *section.Resource) {
 	if d.byName {
 		d.resources.of(uint32(r.Instance)).busy = r.Busy
 	}
 }
 
-// OfResources returns the figures of each resource, by its number. There are none unless ByResource was
-// called.
+// OfResources returns the figures of each resource, by its number; nil unless ByResource was called.
 func (m *Measures) OfResources() (all []OfResource) {
 	for _, g := range m.divided.resources {
 		of := OfResource{Resource: int(g.number), OfGroup: g.figures()}

@@ -10,44 +10,44 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A FaultFold measures what faults did, in a run that has some. It observes the fold of its sections, and
-// takes memory for faults and not for events.
+// A FaultFold measures the effects of faults. It observes the fold of the sections, and takes memory for
+// faults, not for events.
 type FaultFold struct {
 	sections    *section.Fold
 	phases      phases
 	since       *phase // from the latest heal, or the beginning of the window
 	faults      []*fault
-	healed      []*fault // whose time after is not over
-	begunQuiet  []*fault // since whose beginning nobody has entered
-	healedQuiet []*fault // since whose heal nobody has entered
-	over        bool     // the window
+	healed      []*fault // whose phase After goes on
+	begunQuiet  []*fault // no client has entered since they began
+	healedQuiet []*fault // no client has entered since they were healed
+	over        bool     // the window is over
 	waiting     bool     // a request was never served
 	edges       []*counters
-	edgesAt     int64                     // the moment whose counters these are
-	epoch       func(fence uint64) uint64 // in which a fence number was handed out; nil: the algorithm has none
-	latest      uint64                    // the highest epoch in which anybody has entered
+	edgesAt     int64                     // the time of the counters in edges
+	epoch       func(fence uint64) uint64 // of a fence number; nil: the algorithm has no epochs
+	latest      uint64                    // the highest epoch of an entry
 	line        timeline
-	last        int64 // the latest entry, heal or mark of the window's end
+	last        int64 // the latest entry, heal or end of the window
 }
 
-// A fault is one that began, with the phases of the window around it; nil: it has no such phase.
+// A fault is a fault that began, with the phases of the window around it; a phase may be nil.
 type fault struct {
 	number           uint32
 	from, to         int64
-	victim           nodes.ID // that came out in the run, or None
+	victim           nodes.ID // the node that the run determined, or None
 	healed           bool
 	phases           ByPhase[*phase]
-	next, nextHealed int64 // when somebody entered next; none
+	next, nextHealed int64 // the first entry after the beginning and after the heal, or none
 	recovery         recovery
 	unfinished       uint64
-	old, new, epochs uint64 // the latest epoch before, and until the next fault; how many were new
+	old, new, epochs uint64 // the latest epoch before it, and before the next fault; how many epochs began
 	heard, silence   int64  // the latest accepted entry, or the beginning; the longest time without one
 }
 
 const none = math.MinInt64
 
-// NewFaults returns a fold of the history that s folds. epoch tells in which epoch a fence number was handed
-// out; nil: the algorithm has none.
+// NewFaults returns a fold of the same history as s. epoch returns the epoch in which a fence number was
+// handed out; nil: the algorithm has no epochs.
 func NewFaults(s *section.Fold, epoch func(fence uint64) uint64) *FaultFold {
 	f := &FaultFold{sections: s, epoch: epoch}
 	s.Observe(&settling{to: f, open: map[clientOf]uint64{}})
@@ -57,8 +57,7 @@ func NewFaults(s *section.Fold, epoch func(fence uint64) uint64) *FaultFold {
 // Asked implements section.Observer.
 func (f *FaultFold) Asked(*section.Section) {}
 
-// Entered implements section.Observer. It is already known whether the resource has refused what the section
-// wrote: see settling.
+// Entered implements section.Observer. s.Refused is already known: see settling.
 func (f *FaultFold) Entered(s *section.Section) {
 	at := s.Entered
 	for _, p := range f.phases.open {
@@ -77,7 +76,7 @@ func (f *FaultFold) Entered(s *section.Section) {
 	}
 	f.countEpoch(s.Fence)
 	f.begunQuiet = slices.DeleteFunc(f.begunQuiet, func(x *fault) bool {
-		if s.Node == x.victim && at <= x.from { // which hit it as it entered
+		if s.Node == x.victim && at <= x.from { // this entry triggered the fault
 			return false
 		}
 		x.next = at
@@ -93,8 +92,8 @@ func (f *FaultFold) Entered(s *section.Section) {
 	}
 }
 
-// endSilence ends the time without an accepted entry since the latest fault: at such an entry, or with that
-// time itself.
+// endSilence ends a time without an accepted entry since the latest fault, at an accepted entry or when the
+// next fault or the window's end comes.
 func (f *FaultFold) endSilence(at int64) {
 	if last := len(f.faults) - 1; last >= 0 {
 		x := f.faults[last]
@@ -102,8 +101,7 @@ func (f *FaultFold) endSilence(at int64) {
 	}
 }
 
-// countEpoch takes the fence number of an entry. An epoch that is higher than all before is new since the
-// latest fault.
+// countEpoch takes the fence number of an entry, and counts its epoch for the latest fault if it is new.
 func (f *FaultFold) countEpoch(fence uint64) {
 	if f.epoch == nil || f.epoch(fence) <= f.latest {
 		return
@@ -115,9 +113,9 @@ func (f *FaultFold) countEpoch(fence uint64) {
 	}
 }
 
-// wait adds a wait to all phases in which it went on.
+// wait adds a wait to all phases that it overlaps.
 func (f *FaultFold) wait(from, to int64, ended bool) {
-	f.phases.touched(from, to, func(p *phase) { p.waits.add(to-from, ended) })
+	f.phases.eachOverlapping(from, to, func(p *phase) { p.waits.add(to-from, ended) })
 }
 
 // Ended implements section.Observer.
@@ -130,7 +128,7 @@ func (f *FaultFold) Ended(s *section.Section) {
 		return
 	}
 	for _, x := range f.faults {
-		if x.healed && s.Asked < x.to { // the heal was before this end
+		if x.healed && s.Asked < x.to { // it was open at the heal
 			x.unfinished++
 		}
 	}
@@ -138,7 +136,7 @@ func (f *FaultFold) Ended(s *section.Section) {
 
 // Overlapped implements section.OverlapObserver.
 func (f *FaultFold) Overlapped(_ *section.Resource, when section.Window) {
-	f.phases.touched(when.From, when.To, func(p *phase) { p.overlap += p.Overlap(when.From, when.To) })
+	f.phases.eachOverlapping(when.From, when.To, func(p *phase) { p.overlap += p.Overlap(when.From, when.To) })
 }
 
 // Add implements history.Fold.
@@ -160,7 +158,7 @@ func (f *FaultFold) Add(e history.Event) {
 	}
 }
 
-// edge says that the counters of a moment are still to come.
+// edge registers counters to be filled in at a time, when a Counted event comes.
 func (f *FaultFold) edge(at int64, of ...*counters) {
 	if f.edgesAt != at {
 		f.edges, f.edgesAt = f.edges[:0], at
@@ -168,7 +166,7 @@ func (f *FaultFold) edge(at int64, of ...*counters) {
 	f.edges = append(f.edges, of...)
 }
 
-// measuring reports whether what happens now is in the window.
+// measuring reports whether the window has begun and is not over.
 func (f *FaultFold) measuring() bool { return f.since != nil && !f.over }
 
 func (f *FaultFold) begin(e *history.Event) {
@@ -190,7 +188,7 @@ func (f *FaultFold) begin(e *history.Event) {
 	f.faults, f.begunQuiet = append(f.faults, x), append(f.begunQuiet, x)
 }
 
-// endAfter ends what is after the faults that are healed.
+// endAfter ends the phase After of all healed faults.
 func (f *FaultFold) endAfter(at int64) {
 	for _, x := range f.healed {
 		f.end(x.phases[After], at)
@@ -199,7 +197,7 @@ func (f *FaultFold) endAfter(at int64) {
 	f.healed = f.healed[:0]
 }
 
-// open begins a phase, of which nothing counts before the window.
+// open begins a phase, which counts nothing before the window.
 func (f *FaultFold) open(at int64) *phase {
 	if f.since == nil {
 		at = math.MaxInt64
@@ -282,12 +280,12 @@ func (f *FaultFold) Close([]*history.NodeLog) {
 	}
 }
 
-// Timeline returns the entries of the run from the beginning of the window to what happened last, in equal
+// Timeline returns the entries from the beginning of the window to the last event that counts, in equal
 // intervals.
 func (f *FaultFold) Timeline() []OfInterval { return f.line.rows() }
 
-// Rows returns the rows of faults.csv in the order of the beginnings of the faults. what says what a fault
-// was, by its number; leaders are the measures of a run with leaders, or nil.
+// Rows returns the rows of faults.csv in the order of the beginnings of the faults. what describes a fault by
+// its number; leaders are the measures of a run with leaders, or nil.
 func (f *FaultFold) Rows(what func(number int) string, leaders *Leaders) (rows []OfFault) {
 	for _, x := range f.faults {
 		row := f.row(x, what(int(x.number)))
@@ -324,14 +322,14 @@ func (f *FaultFold) row(x *fault, what string) OfFault {
 	if x.recovery.found {
 		row.OldRateS = seconds(x.recovery.after)
 	}
-	// Of a run that was ended from outside it is not known which requests would have been over some time.
+	// In a run that was interrupted, open requests might have ended later.
 	if marks := &f.sections.Marks; marks[history.Rested].Seen || marks[history.Stalled].Seen {
 		row.Unfinished = figure.Count(x.unfinished)
 	}
 	return row
 }
 
-// bounds adds from when to when the phases of a fault lasted.
+// bounds adds the bounds of the phases of a fault.
 func (f *FaultFold) bounds(row *OfFault, x *fault) {
 	if p := x.phases[Before]; p != nil && p.Known() {
 		row.BeforeFromS = seconds(p.From - f.line.from)
@@ -344,8 +342,8 @@ func (f *FaultFold) bounds(row *OfFault, x *fault) {
 	}
 }
 
-// until returns how long it took from a time until somebody entered next. If nobody did though somebody
-// waited, it is longer than the rest of the history; if nobody waited, it is not measured.
+// until returns the time from one moment to the next entry. Without an entry it is at least the rest of the
+// history if a request waited, and unknown otherwise.
 func (f *FaultFold) until(from, entered int64) figure.Figure {
 	switch {
 	case entered != none:
@@ -356,9 +354,9 @@ func (f *FaultFold) until(from, entered int64) figure.Figure {
 	return figure.Figure{}
 }
 
-// The old rate is there again in the first of consecutive intervals, each a twentieth of the time before the
-// fault, that has nine tenths of the entries. An interval is at least 50 ms long, and long enough for ten
-// entries at the old rate.
+// After a heal, time is divided into intervals of a twentieth of the phase before the fault, at least 50 ms
+// and long enough for ten entries. The old rate is back in the first interval with nine tenths of its
+// entries.
 const (
 	intervalsBefore = 20
 	shortestNS      = 50e6
@@ -366,17 +364,17 @@ const (
 	muchAsBefore    = 0.9
 )
 
-// A recovery looks for the old rate after a fault. Its zero value looks for nothing.
+// A recovery finds when the old rate is back after a fault. The zero value does nothing.
 type recovery struct {
 	from, width int64
 	need        float64 // entries in an interval
 	current     int64   // number of the interval
-	entries     float64 // in it
+	entries     float64 // in the current interval
 	found       bool
-	after       int64 // the beginning of the interval, since the heal
+	after       int64 // from the heal to the beginning of the interval
 }
 
-// recoveryFrom looks for the rate of a phase from a time on.
+// recoveryFrom returns a recovery to the rate of the phase before, from a time on.
 func recoveryFrom(at int64, before *phase) recovery {
 	if before == nil || !before.Known() || before.accepted() == 0 {
 		return recovery{}
@@ -384,7 +382,7 @@ func recoveryFrom(at int64, before *phase) recovery {
 	length := float64(before.Length())
 	width := max(length/intervalsBefore, shortestNS, entriesInEach/before.rate())
 	if width > length {
-		return recovery{} // this was no rate yet
+		return recovery{} // too few entries for a rate
 	}
 	w := int64(math.Ceil(width))
 	return recovery{from: at, width: w, need: muchAsBefore * before.rate() * float64(w)}
@@ -402,7 +400,7 @@ func (r *recovery) enter(at int64) {
 	r.entries++
 }
 
-// end looks whether the interval is over by a time, and has enough entries.
+// end notes that the old rate is back if the current interval is over at a time, and has enough entries.
 func (r *recovery) end(at int64) {
 	begun := r.current * r.width
 	if r.width > 0 && !r.found && r.from+begun+r.width <= at && r.entries >= r.need {
@@ -410,7 +408,7 @@ func (r *recovery) end(at int64) {
 	}
 }
 
-// A timeline counts entries in equal intervals. When there are too many of them, each two become one.
+// A timeline counts entries in equal intervals. Beyond mostIntervals it merges them in pairs.
 type timeline struct {
 	from   int64
 	length int64 // of an interval
@@ -433,7 +431,7 @@ func (t *timeline) enter(at int64, refused bool) {
 	}
 }
 
-// reach makes the line reach beyond a time, and returns the interval that has it.
+// reach extends the line beyond a time, and returns the index of the interval with that time.
 func (t *timeline) reach(at int64) int {
 	t.length = max(t.length, shortest)
 	for (at-t.from)/t.length >= mostIntervals {

@@ -5,43 +5,43 @@ import "turnstile/internal/figure"
 // A number is one figure.
 type number = figure.Figure
 
-// The audiences of columns, in the tag of: those of runs that are about critical sections, or about leaders.
-// A column without the tag concerns all runs.
+// Values of the tag of: columns of runs with critical sections, and of runs about leaders. A column without
+// the tag concerns all runs.
 const (
 	OfExclusion = "exclusion"
 	OfLeaders   = "leaders"
 )
 
-// Figures are what a trial has measured: the columns of runs.csv, in their order, named by their tags.
+// Figures are the figures of a trial: the columns of runs.csv, in their order, named by their tags.
 // docs/measures.md explains each.
 type Figures struct {
 	WarmupTookS     number `csv:"warmup_took_s"`
 	Clients         number `csv:"clients" of:"exclusion"`          // that requested
 	DurationS       number `csv:"duration_s"`                      // of the window that was measured
 	Entries         number `csv:"entries" of:"exclusion"`          // of the whole run
-	EntriesAccepted number `csv:"entries_accepted" of:"exclusion"` // those whose write was not refused
-	EntriesRefused  number `csv:"entries_refused" of:"exclusion"`  // those whose write the resource refused
-	// EntriesInMinority are the entries of the whole run by clients that could reach no majority then.
+	EntriesAccepted number `csv:"entries_accepted" of:"exclusion"` // whose write was not refused
+	EntriesRefused  number `csv:"entries_refused" of:"exclusion"`  // whose write the resource refused
+	// EntriesInMinority counts the entries of the whole run by clients that could reach no majority.
 	EntriesInMinority number `csv:"entries_in_minority" of:"exclusion"`
 	EntriesInWindow   number `csv:"entries_in_window" of:"exclusion"` // entered while measuring
 	// AcceptedInWindow counts the accepted entries of the window. All rates and shares are of accepted entries.
 	AcceptedInWindow number `csv:"accepted_in_window" of:"exclusion"`
 	EntriesPerS      number `csv:"entries_per_s" of:"exclusion"`
 
-	Messages          number `csv:"messages"` // deliveries asked for in the whole run
+	Messages          number `csv:"messages"` // deliveries that were sent in the whole run
 	Publishes         number `csv:"publishes"`
 	MessagesPerEntry  number `csv:"messages_per_entry" of:"exclusion"`
 	PublishedMin      number `csv:"published_min" of:"exclusion"` // messages per entry, as published
 	PublishedMax      number `csv:"published_max" of:"exclusion"`
 	PublishesPerEntry number `csv:"publishes_per_entry" of:"exclusion"`
 	BytesPerEntry     number `csv:"bytes_per_entry" of:"exclusion"`
-	// ServerBytesPerEntry are the bytes that clients and servers of a service exchange, both ways.
+	// ServerBytesPerEntry counts the bytes that clients and servers of a service exchange, both ways.
 	ServerBytesPerEntry number `csv:"server_bytes_per_entry" of:"exclusion"`
 	Heartbeats          number `csv:"heartbeats"` // of the failure detector; in no other column
 	// No other column counts the questions of nodes to a resource process.
 	ResourceRoundTripsPerEntry number `csv:"resource_round_trips_per_entry" of:"exclusion"`
 	ResourceUSMean             number `csv:"resource_us_mean" of:"exclusion"` // of a round trip
-	// Of single requests, one at a time.
+	// Messages of single requests, one at a time.
 	OneEntryMin  number `csv:"one_entry_messages_min" of:"exclusion"`
 	OneEntryMean number `csv:"one_entry_messages_mean" of:"exclusion"`
 	OneEntryMax  number `csv:"one_entry_messages_max" of:"exclusion"`
@@ -59,7 +59,7 @@ type Figures struct {
 	HoldUSP99     number `csv:"hold_us_p99" of:"exclusion"`
 	// The wait when all else is at rest.
 	ClientDelayP50            number `csv:"client_delay_us_p50" of:"exclusion"`
-	UncontendedP50            number `csv:"uncontended_us_p50" of:"exclusion"` // the same when nobody waited
+	UncontendedP50            number `csv:"uncontended_us_p50" of:"exclusion"` // the same when no client waited
 	SynchronizationDelayUSP50 number `csv:"sync_delay_us_p50" of:"exclusion"`  // exit to the next enter
 	SynchronizationDelayUSP99 number `csv:"sync_delay_us_p99" of:"exclusion"`
 
@@ -70,8 +70,8 @@ type Figures struct {
 	UtilisationPredicted number `csv:"utilisation_predicted" of:"exclusion"`
 	EntriesPerSPredicted number `csv:"entries_per_s_predicted" of:"exclusion"`
 
-	// Contended counts the requests of the whole run that were made while fewer units were free than they and
-	// those who waited took together: without any, no two ever wanted the resource at once.
+	// Contended counts the requests of the whole run for which units were missing: fewer were free than the
+	// request and all waiting requests take together. 0 means that no two ever wanted the resource at once.
 	Contended      number `csv:"contended" of:"exclusion"`
 	JainIndex      number `csv:"jain_index" of:"exclusion"`
 	EntriesNodeMin number `csv:"entries_node_min" of:"exclusion"`
@@ -82,7 +82,7 @@ type Figures struct {
 
 	// PassedOverMax is how many entries of others passed over one request at most, once it was known to all.
 	PassedOverMax number `csv:"passed_over_max" of:"exclusion"`
-	// OrderInversions is how often an entry came before one whose request had happened before its own, in a run
+	// OrderInversions is how often an entry came before another whose request happened before its own, in a run
 	// that records all messages.
 	OrderInversions number `csv:"order_inversions" of:"exclusion"`
 
@@ -92,8 +92,8 @@ type Figures struct {
 	DetectionUSMean number `csv:"detection_us_mean"`      // from a crash until another node suspects
 	DetectionUSMax  number `csv:"detection_us_max"`
 
-	// Of elections: those that elected somebody; those after which the leader of before led; until those who
-	// have to followed the next leader, in parts; all of them since agreement of all is a figure of its own.
+	// Elections elect a new leader; after a rejoin, the old one leads again. The times run until enough nodes
+	// follow the leader, by the rule of the scheme, and in parts.
 	Elections          number `csv:"elections" of:"leaders"`
 	Rejoins            number `csv:"rejoins" of:"leaders"`
 	ElectionsPerCrash  number `csv:"elections_per_crash" of:"leaders"`
@@ -105,11 +105,11 @@ type Figures struct {
 	ElectAgreedUSP50   number `csv:"elect_agreement_us_p50" of:"leaders"`
 	ElectServingUSP50  number `csv:"elect_serving_us_p50" of:"leaders"`
 	TakeoverUSP50      number `csv:"takeover_us_p50" of:"leaders"`
-	// Until all agreed, whatever cut them off.
+	// Until all running nodes agreed, even if they are cut off.
 	AllAgreedUSP50 number `csv:"all_agreed_us_p50" of:"leaders"`
 	AllAgreedUSP99 number `csv:"all_agreed_us_p99" of:"leaders"`
 	AllAgreedUSMax number `csv:"all_agreed_us_max" of:"leaders"`
-	// Changes of leader in the time in which nothing happened that may change the leader, and the length of it.
+	// Changes of leader while nothing happened that may change the leader, and the length of that time.
 	LeaderChangesPerS   number `csv:"leader_changes_per_s" of:"leaders"`
 	SteadyS             number `csv:"steady_s" of:"leaders"`
 	LeaderlessUS        number `csv:"leaderless_us" of:"leaders"`
@@ -122,51 +122,50 @@ type Figures struct {
 	MessagesPerElection number `csv:"messages_per_election" of:"leaders"`
 
 	Violations number `csv:"violations" of:"exclusion"`
-	// ViolationsFenced are the entries that overlapped and that fence numbers would not have kept apart.
+	// ViolationsFenced counts overlapping entries that fence numbers would not have prevented.
 	ViolationsFenced number `csv:"violations_fenced" of:"exclusion"`
 	OverlapUS        number `csv:"overlap_us" of:"exclusion"`
-	// WorkDone counts what clients have done inside, in units of their work, WorkSpoilt what of it others have
-	// spoilt, and SharesUndone shares that a client had taken which then died.
+	// WorkDone counts the work of clients inside, in units of that work, WorkSpoilt how much of it others have
+	// spoilt, and SharesUndone the shares that were taken by clients that then died.
 	WorkDone     number `csv:"work_done" of:"exclusion"`
 	WorkSpoilt   number `csv:"work_spoilt" of:"exclusion"`
 	SharesUndone number `csv:"shares_undone" of:"exclusion"`
-	// EntriesTold are the entries whose client was told that it had lost the lock, and ToldStayed those of them
-	// whose client went on, for how long in all and at most.
+	// EntriesTold counts entries whose client was told that it had lost the lock. ToldStayed counts the clients
+	// of these that went on, for ToldInsideUS in all and ToldInsideUSMax at most.
 	EntriesTold     number `csv:"entries_told" of:"exclusion"`
 	ToldStayed      number `csv:"told_stayed" of:"exclusion"`
 	ToldInsideUS    number `csv:"told_inside_us" of:"exclusion"`
 	ToldInsideUSMax number `csv:"told_inside_us_max" of:"exclusion"`
-	// OverlappedUntold are the entries during which another entered before their client was told, if it was.
+	// OverlappedUntold counts entries during which another client entered before theirs was told, if ever.
 	OverlappedUntold number `csv:"overlapped_untold" of:"exclusion"`
 	// ToldForNothing counts clients that were told, went on, and were alone inside all the time.
 	ToldForNothing number `csv:"told_for_nothing" of:"exclusion"`
-	RefusedTries   number `csv:"refused_tries" of:"exclusion"` // that the lock has refused for now
-	RefusedFree    number `csv:"refused_free" of:"exclusion"`  // of these, those while nobody was inside
+	RefusedTries   number `csv:"refused_tries" of:"exclusion"` // tries that the lock refused
+	RefusedFree    number `csv:"refused_free" of:"exclusion"`  // refused tries while no client was inside
 
 	Unfinished  number `csv:"unfinished" of:"exclusion"`
 	IssuedShare number `csv:"issued_share" of:"exclusion"`
 	ServedShare number `csv:"served_share" of:"exclusion"`
 	Lost        number `csv:"lost_unintended"`
-	// LostWithBroker are the messages that were lost with connections to the broker; empty: none was lost.
+	// LostWithBroker counts messages that were lost with connections to the broker; empty: 0.
 	LostWithBroker number `csv:"lost_with_broker"`
-	// LostToDeaths are those that went to nodes that were down, or died with a process; empty: none did.
+	// LostToDeaths counts messages to nodes that were down, or that died with a process; empty: 0.
 	LostToDeaths number `csv:"lost_to_deaths"`
 
 	TimerLateUSP50 number `csv:"timer_late_us_p50"`
 	TimerLateUSP99 number `csv:"timer_late_us_p99"`
 	TimerLateUSMax number `csv:"timer_late_us_max"`
-	// ClockErrorUS bounds by how much times of two nodes may be apart though they are of one moment.
+	// ClockErrorUS bounds by how much the times of two nodes may differ for one moment.
 	ClockErrorUS number `csv:"clock_error_us"`
 	CPUBusy      number `csv:"cpu_busy"`     // share of the machine or of the run's quota, 0 to 1
-	OwnCPU       number `csv:"own_cpu"`      // of it: by nodes and orchestrator
-	BrokerShare  number `csv:"broker_share"` // by the broker
-	OthersCPU    number `csv:"others_cpu"`   // by others, of the machine
+	OwnCPU       number `csv:"own_cpu"`      // the part of nodes and orchestrator
+	BrokerShare  number `csv:"broker_share"` // the part of the broker
+	OthersCPU    number `csv:"others_cpu"`   // of other processes, share of the machine
 	BrokerCPU    number `csv:"broker_cpu"`   // share of one CPU
 	NodeRSSMB    number `csv:"node_rss_mb_max"`
 	ReadyMS      number `csv:"ready_ms"`
 	PauseSMax    number `csv:"pause_s_max"` // the longest that a process stood still
-	// FaultsMissed is how many of the faults that were asked for hit nothing, and show nothing; empty: none was
-	// asked for.
+	// FaultsMissed is how many planned faults hit nothing, and so show nothing; empty: no fault was planned.
 	FaultsMissed number `csv:"faults_missed"`
 }
 
@@ -174,7 +173,7 @@ type Figures struct {
 type OfMessages struct {
 	Phase             string `csv:"phase"`
 	Kind              string `csv:"kind"`
-	Sent              number `csv:"sent"` // deliveries asked for
+	Sent              number `csv:"sent"` // deliveries that were sent
 	Publishes         number `csv:"publishes"`
 	Delivered         number `csv:"delivered"`
 	Bytes             number `csv:"bytes"`
@@ -191,38 +190,38 @@ const (
 
 // The phases of a fault, as indices of ByPhase.
 const (
-	Before = iota // until it began, since another fault or the window did
+	Before = iota // from the latest heal or the beginning of the window until it began
 	During
-	After // it was healed, until another fault began or the window ended
+	After // from its heal until another fault began or the window ended
 )
 
 // Phases are the names of the phases of a fault.
 var Phases = ByPhase[string]{"before", "during", "after"}
 
-// ByPhase are figures of each phase of a fault. In the tag of such a field, * stands for before, during or
-// after; of one of structs, the tags of their fields follow.
+// ByPhase has one value for each phase of a fault. In the tag of such a field, * stands for before, during or
+// after. If T is a struct, the tags of its fields follow.
 type ByPhase[T any] [3]T
 
 // OfFault are the figures of one fault. Their tags name them in reports; ByPhases returns the columns of
 // faults.csv.
 type OfFault struct {
-	Number int    `csv:"number"`        // of the fault among those that were asked for, from 1
+	Number int    `csv:"number"`        // of the planned fault, from 1
 	Fault  string `csv:"fault,outside"` // in words
 	FromS  number `csv:"from_s"`        // from the beginning of the window
 	ToS    number `csv:"to_s"`
 	Healed bool   `csv:"healed"`
 	// When the phase before began; when the phase during ended, if the fault was not healed; when the phase
-	// after ended. Empty: there was no such phase, or it had no length.
+	// after ended. Empty: the fault has no such phase, or it had no length.
 	BeforeFromS, EndS, AfterToS number
 
 	Entries ByPhase[number] `csv:"entries_*"`
-	// Of these, those whose write the resource has accepted, and those whose write it has refused. The rates,
-	// OldRateS and SilenceS are of accepted entries.
+	// Entries whose write the resource accepted, and refused. The rates, OldRateS and SilenceS are of accepted
+	// entries.
 	Accepted ByPhase[number]  `csv:"accepted_*"`
 	Refused  ByPhase[number]  `csv:"refused_*"`
 	PerS     ByPhase[number]  `csv:"entries_*_per_s"`
 	WaitUS   ByPhase[OfWaits] `csv:"wait_*_us_"`
-	Messages ByPhase[number]  `csv:"messages_*"` // deliveries asked for
+	Messages ByPhase[number]  `csv:"messages_*"` // deliveries that were sent
 	Dropped  ByPhase[number]  `csv:"dropped_*"`
 
 	NextEntryS       number `csv:"next_entry_s"`        // since it began
@@ -230,17 +229,17 @@ type OfFault struct {
 	OldRateS         number `csv:"old_rate_s"`          // since it was healed
 
 	OverlapUS  ByPhase[number] `csv:"overlap_*_us" phases:"during after"`
-	Unfinished number          `csv:"unfinished"` // open at the heal, and never over
+	Unfinished number          `csv:"unfinished"` // open at the heal, and never finished
 
-	EpochBefore number `csv:"epoch_before"` // the highest in which anybody has entered
-	EpochAfter  number `csv:"epoch_after"`  // the same, until the next fault began
-	EpochsNew   number `csv:"epochs_new"`   // how many went by in between
+	EpochBefore number `csv:"epoch_before"` // the highest epoch of an entry before the fault
+	EpochAfter  number `csv:"epoch_after"`  // the same before the next fault
+	EpochsNew   number `csv:"epochs_new"`   // how many epochs with entries began in between
 	// SilenceS is the longest time without an accepted entry until the next fault began.
 	SilenceS number `csv:"silence_s"`
-	// SilenceTextbookS is after which silence a textbook takes what lets in for lost.
+	// SilenceTextbookS is the silence after which a textbook takes the token for lost.
 	SilenceTextbookS number `csv:"silence_textbook_s"`
 
-	// Of a run with leaders. Elections are those that elected somebody, until those followed who have to.
+	// For runs with leaders. Elections leave out rejoins.
 	Elections     ByPhase[number]      `csv:"elections_*"`
 	ElectUS       ByPhase[OfElections] `csv:"elect_*_us_"`
 	LeaderlessUS  ByPhase[number]      `csv:"leaderless_*_us"`

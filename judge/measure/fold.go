@@ -13,20 +13,20 @@ type Fold struct {
 	sections *section.Fold
 	load     workload.Load
 
-	requests          uint64  // that are over, and went on at some moment of the window
-	overtaken         uint64  // how often these were, in all
-	most              uint64  // how often one of them was at most
-	gaveUp            bool    // some of them were never served: they might have been overtaken more often
-	serverBytes       float64 // that clients and servers have exchanged while measuring
+	requests          uint64  // that are over, and overlap the window
+	overtaken         uint64  // how often they were overtaken, in all
+	most              uint64  // how often one of them was overtaken at most
+	gaveUp            bool    // some were never served: they might have been overtaken more often
+	serverBytes       float64 // that clients and servers exchanged while measuring
 	countsServerBytes bool
 
 	largest int64  // resident memory of a node, in units of 1024 bytes
 	clients uint64 // that requested, in the whole run
-	told    told
+	loss    lossNotices
 	ofOne   ofOne // sequential load: messages of a single request
 }
 
-// New returns a fold of the history that s folds, of a run under a load.
+// New returns a fold of the same history as s, of a run with a load.
 func New(s *section.Fold, load workload.Load) *Fold {
 	f := &Fold{sections: s, load: load}
 	s.Observe(f)
@@ -37,7 +37,7 @@ func (f *Fold) has(at int64) bool { return f.sections.Window.Has(at) }
 
 // Asked implements section.Observer.
 func (f *Fold) Asked(s *section.Section) {
-	asked := uint32(0) // for any of the resources
+	asked := uint32(0) // for any resource
 	for _, r := range f.sections.Resources {
 		if r != nil && int(s.Node) < len(r.Clients) {
 			asked += r.Clients[s.Node].Asked
@@ -62,7 +62,7 @@ func (f *Fold) Entered(s *section.Section) {
 func (f *Fold) Ended(s *section.Section) {
 	m := &f.Measures
 	if s.Served() {
-		f.told.add(s, f.sections.StampError())
+		f.loss.add(s, f.sections.StampError())
 	}
 	m.divided.ended(s, f.sections.Window)
 	switch {
@@ -81,7 +81,7 @@ func (f *Fold) Ended(s *section.Section) {
 	}
 }
 
-// waited takes a request whose wait is over, since it was served or its section has ended.
+// waited takes a request whose wait is over: it was served, or its section has ended.
 func (f *Fold) waited(s *section.Section, at int64) {
 	m, served := &f.Measures, s.Served()
 	if f.sections.Window.Touches(s.Due, at) {
@@ -104,7 +104,7 @@ func (f *Fold) waited(s *section.Section, at int64) {
 // Add implements history.Fold.
 func (f *Fold) Add(e history.Event) {
 	switch e.Kind {
-	case history.Sent: // what an elector beside sends again and again goes to no entry
+	case history.Sent: // messages of an elector beside do not count
 		f.Measures.Circulates = f.Measures.Circulates || e.Instance == 0
 	case history.Settled:
 		if e.At >= f.sections.Window.From {
@@ -157,8 +157,8 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 		if f.countsServerBytes {
 			m.ServerBytesPerEntry = figure.Ratio(f.serverBytes, float64(accepted))
 		}
-		// Under other loads all requests are issued when they are due. Which were not is known once issuing has
-		// stopped.
+		// Under other loads all requests are issued when they are due. Which ones were not issued is known only
+		// after issuing has stopped.
 		if f.load == workload.Open && s.Marks[history.Stopped].Seen {
 			m.IssuedShare = figure.Ratio(float64(s.Issued), float64(s.Due))
 			m.ServedShare = figure.Ratio(float64(accepted), float64(s.Due))
@@ -169,14 +169,14 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 	f.units()
 	single := f.single()
 	f.work(single)
-	f.tell(single)
+	f.noticed(single)
 	f.guard(single)
 	f.countMessages(logs)
 	f.detect()
 	if f.load == workload.Sequential {
 		m.ClientDelayP50 = m.Wait.MicrosAt(0.5)
 	}
-	// As of a latency, the upper end of the bucket that a quantile lies in.
+	// As for latencies, this takes the upper end of the bucket of a quantile.
 	late := history.LatenessIn(logs)
 	for q, column := range map[float64]*number{0.5: &m.TimerLateUSP50, 0.99: &m.TimerLateUSP99,
 		1: &m.TimerLateUSMax} {
@@ -194,8 +194,8 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 	m.PauseSMax = seconds(pause)
 }
 
-// detect measures the failure detector. If a crash was not detected while the history lasted, the mean and
-// the longest time of detection are greater than what is known.
+// detect measures the failure detector. If a crash was not detected before the history ended, the mean and
+// the longest time of detection are lower bounds.
 func (f *Fold) detect() {
 	m, s := &f.Measures, f.sections
 	m.Detection = s.Detection
@@ -216,8 +216,8 @@ func (f *Fold) detect() {
 	}
 }
 
-// share measures how the entries in the window, of all resources, are distributed over the nodes that
-// requested any.
+// share measures the distribution of the entries in the window, of all resources, over the nodes that
+// requested.
 func (f *Fold) share() {
 	var clients, sum, squares float64
 	var least, most uint32
@@ -299,7 +299,7 @@ func (f *Fold) contend() {
 	m.OvertakenMean = bound(float64(f.overtaken) / float64(f.requests))
 }
 
-// ofOne are the messages of single requests.
+// ofOne counts the messages of single requests.
 type ofOne struct {
 	count, sum  float64
 	least, most int64
@@ -344,7 +344,7 @@ func (f *Fold) countMessages(logs []*history.NodeLog) {
 	}
 	m.MessagesPerEntry, m.KindPerEntry = figure.Number(perEntry), make([]figure.Figure, len(byKind))
 	for kind, n := range byKind {
-		if !f.sections.Heartbeat(kind) { // those are of no entry
+		if !f.sections.Heartbeat(kind) { // heartbeats belong to no entry
 			m.KindPerEntry[kind] = figure.Number(n)
 		}
 	}
@@ -357,7 +357,7 @@ func (f *Fold) countMessages(logs []*history.NodeLog) {
 	}
 }
 
-// countRoundTrips counts what nodes have asked a resource process, if there is one.
+// countRoundTrips counts the questions of nodes to a resource process, if the run has one.
 func (f *Fold) countRoundTrips(logs []*history.NodeLog) {
 	var count, ns uint64
 	for _, l := range logs {
@@ -371,18 +371,18 @@ func (f *Fold) countRoundTrips(logs []*history.NodeLog) {
 	f.Measures.ResourceUSMean = figure.Ratio(float64(ns)/1e3, float64(count))
 }
 
-// told counts the entries whose client was told that it had lost the lock, and those that were not.
-type told struct {
-	all, stayed uint64 // those who were told; who went on
-	inside      int64  // for how long they did, in nanoseconds
-	most        int64  // and the one that did longest
-	open        bool   // somebody still did when the history ended
-	untold      uint64 // others entered before they were told
-	forNothing  uint64 // they went on, and nobody else was inside while they were
+// lossNotices counts the entries whose client was told that it had lost the lock, or should have been told.
+type lossNotices struct {
+	all, stayed uint64 // clients that were told; and that went on
+	inside      int64  // for how long they went on, in nanoseconds
+	most        int64  // the longest time of one
+	open        bool   // a client still went on when the history ended
+	untold      uint64 // clients that were not told before another entered
+	forNothing  uint64 // clients that went on, and were alone inside
 }
 
 // add takes an entry that has ended.
-func (t *told) add(s *section.Section, stampError int64) {
+func (t *lossNotices) add(s *section.Section, stampError int64) {
 	if s.Late(stampError) {
 		t.untold++
 	}
@@ -401,10 +401,10 @@ func (t *told) add(s *section.Section, stampError int64) {
 	}
 }
 
-// tell measures what clients have heard of their lock. It is unknown unless machines say it. Where several
-// may be inside, nobody can tell whose entry took what another had lost.
-func (f *Fold) tell(single bool) {
-	m, t := &f.Measures, &f.told
+// noticed measures what clients heard of their lock. It is unknown unless machines say it. If several may be
+// inside, it is unknown which entry took the units that another had lost.
+func (f *Fold) noticed(single bool) {
+	m, t := &f.Measures, &f.loss
 	var tries, free uint64
 	for _, r := range f.sections.Resources {
 		if r != nil {
@@ -429,8 +429,8 @@ func (f *Fold) tell(single bool) {
 	}
 }
 
-// guard measures how much of the overlaps a resource that demands fence numbers does not prevent. It is
-// unknown unless each entry had a number.
+// guard counts the overlapping entries that fence numbers do not prevent. It is unknown unless each entry had
+// a number.
 func (f *Fold) guard(single bool) {
 	var entries, sure, maybe uint64
 	for _, r := range f.sections.Resources {
@@ -454,7 +454,8 @@ func (f *Fold) guard(single bool) {
 	}
 }
 
-// work counts what clients have done inside, unless the account counts nothing, since several may be there.
+// work counts the work that clients did inside, unless several may be inside: then the account counts
+// nothing.
 func (f *Fold) work(single bool) {
 	if !single || f.sections.Entries == 0 {
 		return
@@ -473,7 +474,7 @@ func (f *Fold) work(single bool) {
 	}
 }
 
-// single reports whether one client at a time is to be inside of each resource.
+// single reports whether all resources have a capacity of 1.
 func (f *Fold) single() bool {
 	for _, r := range f.sections.Resources {
 		if r != nil && r.Capacity > 1 {

@@ -10,17 +10,17 @@ import (
 	"turnstile/internal/figure"
 )
 
-// A Latency is a distribution of durations, in nanoseconds, to three significant figures. Those that did not
-// end, such as the waits of requests that never entered, count with their age at the end of the run. Leaving
-// them out would be wrong: the longest waits are the least likely to end. Its zero value is empty.
+// A Latency is a distribution of durations, in nanoseconds, to three significant figures. Durations that did
+// not end, such as the waits of requests that never entered, count with their age at the end of the run.
+// Leaving them out would be wrong: the longest waits are the least likely to end. Its zero value is empty.
 type Latency struct {
-	Hist *hdrhistogram.Histogram // of all; nil if there are none
-	open *hdrhistogram.Histogram // of those that did not end, which are in Hist too; nil if there are none
+	Hist *hdrhistogram.Histogram // of all durations; nil: it is empty
+	open *hdrhistogram.Histogram // of durations that did not end, which are in Hist too; nil: all ended
 }
 
 const longest = 1 << 62 // 146 years: no run lasts so long
 
-// LatencyOf returns what latency.hlog holds under a tag, given its histograms by their tags.
+// LatencyOf returns the Latency of a tag, given the histograms of latency.hlog by their tags.
 func LatencyOf(all map[string]*hdrhistogram.Histogram, tag string) Latency {
 	return Latency{Hist: all[tag], open: all[tag+OpenSuffix]}
 }
@@ -40,10 +40,10 @@ func record(to **hdrhistogram.Histogram, ns int64) {
 	(*to).RecordValue(min(max(ns, 0), longest))
 }
 
-// Count returns how many durations there are.
+// Count returns how many durations it has.
 func (l *Latency) Count() uint64 { return countOf(l.Hist) }
 
-// Censored returns how many of them did not end.
+// Censored returns how many durations did not end.
 func (l *Latency) Censored() uint64 { return countOf(l.open) }
 
 func countOf(h *hdrhistogram.Histogram) uint64 {
@@ -58,7 +58,7 @@ func (l *Latency) Values() (all []figure.Figure) {
 	if l.Hist == nil {
 		return nil
 	}
-	open := map[int64]int64{} // how many, by the lower end of their bar
+	open := map[int64]int64{} // how many did not end, by the lower end of their bar
 	if l.open != nil {
 		for _, bar := range l.open.Distribution() {
 			open[bar.From] = bar.Count
@@ -72,22 +72,22 @@ func (l *Latency) Values() (all []figure.Figure) {
 	return all
 }
 
-// Quantile returns the least duration that a share q of all do not exceed. atLeast says that the true value
-// may be greater: it would be if those that did not end went on for ever.
+// Quantile returns the least duration that a share q of all do not exceed. atLeast means that the true value
+// may be greater: it depends on durations that did not end.
 func (l *Latency) Quantile(q float64) (ns int64, atLeast bool) {
 	if l.Hist == nil {
 		return 0, false
 	}
 	rank := rankOf(q, l.Count())
 	if l.open == nil {
-		// A percentile between that of this rank and that of the rank before, however either is rounded.
+		// This percentile lies between this rank and the one before under any rounding.
 		return l.Hist.ValueAtPercentile(100 * (float64(rank) - 0.25) / float64(l.Count())), false
 	}
 	return quantileOf(l.Hist.Distribution(), l.open.Distribution(), rank)
 }
 
-// quantileOf returns the upper end of the bar that the duration of a rank lies in, given the bars of all
-// durations, and of those that did not end, in order.
+// quantileOf returns the upper end of the bar with the duration of a rank, given the bars of all durations
+// and of the open ones, in order.
 func quantileOf(all, open []hdrhistogram.Bar, rank uint64) (ns int64, atLeast bool) {
 	below := uint64(0)
 	for _, bar := range all {
@@ -105,7 +105,7 @@ func quantileOf(all, open []hdrhistogram.Bar, rank uint64) (ns int64, atLeast bo
 	return ns, below < rank
 }
 
-// rankOf returns which of count things in order the quantile q is, from 1.
+// rankOf returns the rank of the quantile q among count values, from 1.
 func rankOf(q float64, count uint64) uint64 {
 	return max(1, uint64(math.Ceil(q*float64(count)-1e-9)))
 }
@@ -126,8 +126,8 @@ func microsOf(ns int64, atLeast bool) figure.Figure {
 	return figure.Number(float64(ns) / 1e3)
 }
 
-// The tags of latencies in latency.hlog, by which --json has them too. The columns of their quantiles in
-// runs.csv begin with the tag and _us_.
+// The tags of latencies in latency.hlog and --json. The columns of their quantiles in runs.csv begin with the
+// tag and _us_.
 const (
 	WaitTag                 = "wait"
 	QueueTag                = "queue"
@@ -146,13 +146,12 @@ const (
 	AllAgreedTag   = "all_agreed"
 )
 
-// A LatencyKind is a latency that trials are measured for: its tag, how a summary calls it, and the words
-// that say from when until when it lasts.
+// A LatencyKind is a latency that trials measure: its tag, its name in a summary, and its description.
 type LatencyKind struct {
 	Tag       string
-	Name      string // of a line of quantiles; empty: it has none
-	One, Many string // above a histogram; empty: it has none
-	About     string // %s stands for the event that ends an election
+	Name      string // of its line of quantiles; empty: without such a line
+	One, Many string // above its histogram; empty: without a histogram
+	About     string // from when until when; %s stands for the event that ends an election
 	of        func(*Measures, *Leaders) *Latency
 }
 
@@ -178,17 +177,18 @@ var Latencies = []LatencyKind{
 		func(_ *Measures, l *Leaders) *Latency { return &l.Agreement }},
 	{ServingTag, "  serving", "", "", "from then until a client entered",
 		func(_ *Measures, l *Leaders) *Latency { return &l.Serving }},
-	{TakeoverTag, "take-overs", "take-over", "take-overs", "of who had come up again; they are left out above",
+	{TakeoverTag, "take-overs", "take-over", "take-overs", "by restarted nodes; they are left out above",
 		func(_ *Measures, l *Leaders) *Latency { return &l.Takeover }},
 	{leaderlessTag, "", "stretch without a leader", "stretches without a leader", "",
 		func(_ *Measures, l *Leaders) *Latency { return &l.Vacancy }},
 	{twoLeadersTag, "", "stretch with two leaders", "stretches with two leaders", "",
 		func(_ *Measures, l *Leaders) *Latency { return &l.Overlap }},
-	{AllAgreedTag, "all agreed", "", "", "from then until all that were up agreed, whatever cut them off",
+	{AllAgreedTag, "all agreed", "", "", "from then until all nodes that were up agreed, even if cut off",
 		func(_ *Measures, l *Leaders) *Latency { return &l.AllAgreed }},
 }
 
-// in returns the latencies of this kind in a trial. Those of leaders are empty in a run without leaders.
+// in returns the latencies of this kind in a trial. In a run without leaders, latencies of elections are
+// empty.
 func (k *LatencyKind) in(m *Measures) *Latency {
 	if m.Leaders == nil {
 		return k.of(m, new(Leaders))
@@ -206,10 +206,10 @@ func LatencyNamed(tag string) LatencyKind {
 	panic("there is no latency " + tag)
 }
 
-// A sparse is a Latency of the same resolution that takes memory only for the values that it holds, since
-// each phase of each fault has one. Its zero value is empty.
+// A sparse is a Latency for few values; a run may have thousands, one for each phase of each fault. It has
+// the same resolution. Its zero value is empty.
 type sparse struct {
-	all, open     map[int64]int64 // counts, by the least value that counts as the same
+	all, open     map[int64]int64 // counts, by the lower end of their bar
 	count, censor uint64
 }
 
@@ -221,7 +221,7 @@ func lowestOf(ns int64) (low, width int64) {
 	return ns >> shift << shift, 1 << shift
 }
 
-// add adds a duration, which has ended or not.
+// add adds a duration that has ended, or the age of one that has not.
 func (s *sparse) add(ns int64, ended bool) {
 	if s.all == nil {
 		s.all, s.open = map[int64]int64{}, map[int64]int64{}

@@ -11,24 +11,24 @@ import (
 type Leaders struct {
 	*leadership.Fold
 
-	// Of the elections that elected somebody, take-overs left out: from the beginning of each until those
-	// followed the later leader who have to by the row, and its parts, until the first node declared anything,
-	// until the later leader declared itself, and until they followed it.
+	// Elect is the time of each election, without rejoins and take-overs: until enough nodes follow the new
+	// leader, by the rule of the scheme. Its parts: until the first node declared anything, until the leader
+	// declared itself, and until they followed it.
 	Elect, Detection, Declaration, Agreement Latency
-	// AllAgreed is the same as Elect until all that were up and ran agreed, whatever cut them off.
+	// AllAgreed is like Elect, until all running nodes agreed, even if they are cut off.
 	AllAgreed Latency
-	// Takeover is of take-overs: from the beginning of each until those followed who have to.
+	// Takeover is the time of each take-over, until enough nodes follow the new leader.
 	Takeover Latency
-	// Serving lasts from then until a client enters, where the leader serves clients.
+	// Serving is from the end of an election until a client enters, if the leader serves clients.
 	Serving Latency
-	// Vacancy is how long each stretch was in which no node that ran led, Overlap each in which two or more did.
+	// Vacancy has the lengths of stretches without a running leader, Overlap of stretches with two or more.
 	Vacancy, Overlap Latency
 
-	// Only says that the run is about nothing else, so that nobody requests anything.
+	// Only means that the run is about nothing else: it has no requests.
 	Only bool
 }
 
-// NewLeaders returns the measures of a history that has been folded.
+// NewLeaders returns the measures of a closed fold.
 func NewLeaders(f *leadership.Fold) *Leaders {
 	m := &Leaders{Fold: f}
 	for i := range f.Elections {
@@ -67,14 +67,14 @@ func NewLeaders(f *leadership.Fold) *Leaders {
 	return m
 }
 
-// add adds a stretch of time, which has not ended if the run did before it.
+// add adds a stretch of time. It has not ended if it ends with the run.
 func (m *Leaders) add(to *Latency, s *leadership.Span) {
 	if s.Length() != 0 {
 		to.add(s.Length(), s.To != m.End)
 	}
 }
 
-// fill adds the figures of elections but the quantiles.
+// fill adds the figures of elections, except quantiles.
 func (m *Leaders) fill(row *Figures) {
 	elected := m.Elected()
 	row.Elections = figure.Count(uint64(elected))
@@ -98,9 +98,9 @@ func (m *Leaders) fill(row *Figures) {
 	row.TermsBackwards = figure.Count(uint64(len(m.Backwards)))
 }
 
-// fillPhase adds to the figures of a fault those of a phase that are about leaders; those of a phase without
-// length are not measured. An election is in the one in which it was completed; the time that it took counts
-// in all in which it went on at any moment, with its whole length, unless it was a take-over.
+// fillPhase adds the figures about leaders of a phase to its fault, unless the phase has no length. An
+// election counts in the phase in which it was completed. Its whole time counts in all phases that it
+// overlaps, unless it was a take-over.
 func (m *Leaders) fillPhase(row *OfFault, i int, p *phase) {
 	if p == nil || !p.Known() {
 		return
@@ -141,8 +141,8 @@ func (m *Leaders) fillPhase(row *OfFault, i int, p *phase) {
 	row.Changes[i] = figure.Count(uint64(m.ChangesIn(p.From, p.To)))
 }
 
-// within returns the part of all, which is in the order of time, that overlaps the time from one moment to
-// another. It searches for it, since a long run has many elements, and as many faults.
+// within returns the elements of all, which is sorted by time, that overlap [from, to). It uses binary
+// search, since a long run has many elements, and as many faults.
 func within[T any](all []T, from, to int64, times func(*T) (from, to int64)) []T {
 	first := sort.Search(len(all), func(i int) bool { _, end := times(&all[i]); return end >= from })
 	rest := all[first:]
@@ -154,8 +154,8 @@ func spanTime(s *leadership.Span) (from, to int64)         { return s.From, s.To
 func overlapTime(o *leadership.Overlap) (from, to int64)   { return o.From, o.To }
 func flapTime(x *leadership.Flap) (from, to int64)         { return x.At, x.At }
 
-// agreedSince returns how long after a time all took the same running node for the leader: nothing, if they
-// did at that time. If they did not before the run ended, it is longer than the rest of it.
+// agreedSince returns how long after a time all agreed on a running leader: 0 if they did at that time, and
+// at least the rest of the run if they did not before it ended.
 func (m *Leaders) agreedSince(at int64) figure.Figure {
 	if at < m.Begun || at >= m.End {
 		return figure.Figure{}
@@ -171,8 +171,8 @@ func (m *Leaders) agreedSince(at int64) figure.Figure {
 	return seconds(0)
 }
 
-// fillFault adds to the figures of a fault what is about leaders, and takes out what is about entries if
-// nobody requests any.
+// fillFault adds the figures about leaders to a fault, and removes the figures about entries if the run has
+// no requests.
 func (m *Leaders) fillFault(row *OfFault, x *fault) {
 	for i, p := range x.phases {
 		m.fillPhase(row, i, p)

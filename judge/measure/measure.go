@@ -1,13 +1,13 @@
-// Package measure folds the history of a run into figures. It uses nothing but the history and the load, so
-// real, simulated and stored runs are measured alike.
+// Package measure folds the history of a run into figures. It uses only the history and the load, so real,
+// simulated and stored runs are measured alike.
 //
-// A [Fold] observes the sections of a history and gives [Measures] once it is closed; a [FaultFold] measures
-// what happened before, during and after each fault, and [Leaders] the elections of a fold of package
+// A [Fold] observes the sections of a history, and has [Measures] once it is closed. A [FaultFold] measures
+// the phases before, during and after each fault, and [Leaders] the elections of a fold of package
 // leadership. Each takes a history event by event, with bounded memory.
 //
-// [Figures], [OfMessages], [OfPhase] and [OfInterval] are what becomes of that: structs whose fields are
-// columns, by their tags. docs/columns.md defines each. What was not measured stays unknown, which is not
-// zero, and what never ended is a lower bound.
+// The results are [Figures], [OfMessages], [OfPhase] and [OfInterval]: structs whose fields are columns, by
+// their tags. docs/columns.md defines each. A figure that was not measured is unknown, which is not zero. If
+// a duration never ended, it counts as a lower bound.
 //
 // It judges nothing, and knows neither files nor algorithms.
 package measure
@@ -25,24 +25,24 @@ import (
 	"turnstile/nodes/history"
 )
 
-// Measures are what was measured in one trial: its figures, and what they are made from. What could not be
-// measured, because the run ended early or because nothing of the kind happened, is an unknown figure or an
-// empty latency. docs/measures.md defines each.
+// Measures are the measures of one trial: its figures, and the data behind them. If something could not be
+// measured, because the run ended early or nothing of the kind happened, its figure is unknown or its latency
+// empty. docs/measures.md defines each.
 type Measures struct {
-	// Figures lack what the verdict and the options of the run say.
+	// Figures lack the figures that depend on the verdict and the options of the run.
 	Figures
-	// Window is what was measured. Waits count if they went on at any moment of it, with their whole length;
-	// entries and what follows them count by when they began.
+	// Window is the measured time. A wait that overlaps it counts with its whole length; an entry and its hold
+	// count if the entry is in it.
 	Window   section.Window
 	Unserved uint64 // requests of the whole run that never entered
 	Unissued uint64 // arrivals of the whole run that never became requests
 
 	Kinds  [nodes.MaxKinds]history.KindTotals // of the whole run, by the number of the kind
-	Resent uint64                             // of the messages, the retries
-	// Circulates says that messages circulate even if nobody requests. The cost of an entry is then counted from
+	Resent uint64                             // messages that were retries
+	// Circulates means that messages circulate even without requests. Then the cost of an entry is counted from
 	// the first to the last entry of the window, since messages before and after belong to no entry.
 	Circulates   bool
-	KindPerEntry []figure.Figure // by the number of the kind; nil if it is not known
+	KindPerEntry []figure.Figure // by the number of the kind; nil: unknown
 
 	Leaders   *Leaders // nil: the run is not about leaders
 	Detection section.Detection
@@ -52,13 +52,13 @@ type Measures struct {
 	Protocol             Latency // requested to entered
 	Hold                 Latency // entered to exited
 	SynchronizationDelay Latency // exited to the next entered, which had been requested before that exit
-	Uncontended          Latency // requested to entered, of requests made when nobody held or waited
+	Uncontended          Latency // requested to entered, of requests made when no client held or waited
 
 	divided divided
 }
 
-// AddLeaders adds the measures of a run about leaders, given its closed fold. only says that the run is about
-// nothing else, so that nobody requests anything.
+// AddLeaders adds the measures of a run about leaders, given its closed fold. only means that the run is
+// about nothing else: it has no requests.
 func (m *Measures) AddLeaders(f *leadership.Fold, only bool) {
 	m.Leaders = NewLeaders(f)
 	m.Leaders.Only = only
@@ -70,7 +70,7 @@ func (m *Measures) AddLeaders(f *leadership.Fold, only bool) {
 
 var quantiles = map[string]float64{"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "max": 1}
 
-// Columns returns all figures: those of Figures, and the quantiles of latencies, which take longer to find
+// Columns returns all figures: Figures and the quantiles of latencies, which take longer to find
 // than a short run. The column of a quantile is named by the tag of its latency, _us_ and the quantile.
 func (m *Measures) Columns() Figures {
 	m.UncontendedP50 = m.Uncontended.MicrosAt(0.5)
@@ -84,7 +84,8 @@ func (m *Measures) Columns() Figures {
 	return m.Figures
 }
 
-// QuantileIn returns which quantile a column of runs.csv has, and of which latency; not if it has none.
+// QuantileIn returns the quantile and the tag of its latency for a column of runs.csv; is is false if the
+// column is no quantile.
 func QuantileIn(column string) (tag string, q float64, is bool) {
 	tag, quantile, _ := strings.Cut(column, "_us_")
 	q, is = quantiles[quantile]
@@ -124,8 +125,8 @@ func (m *Measures) OfMessages(codec *nodes.Codec) []OfMessages {
 	return append(whole, steady...)
 }
 
-// OpenSuffix ends the tag of a histogram of those latencies that never ended. They are in the histogram
-// without the suffix too, with the age they had.
+// OpenSuffix ends the tag of a histogram of latencies that never ended. The histogram without the suffix also
+// has them, with their age.
 const OpenSuffix = "_open"
 
 // A Tagged is a histogram in nanoseconds, with its tag in latency.hlog.
@@ -134,7 +135,7 @@ type Tagged struct {
 	Hist *hdrhistogram.Histogram
 }
 
-// Histograms returns the latencies of the trial that there are.
+// Histograms returns the histograms of the trial that are not empty.
 func (m *Measures) Histograms() (tagged []Tagged) {
 	for _, l := range Latencies {
 		of := l.in(m)

@@ -8,24 +8,23 @@ import (
 	"turnstile/judge/section"
 )
 
-// A phase is a part of the window, before, during or after a fault, with what happened in it.
+// A phase is a part of the window, before, during or after a fault, with its figures.
 type phase struct {
 	section.Window // its end is math.MaxInt64 while it goes on
 	entries        uint64
-	refused        uint64 // of these, by the resource
+	refused        uint64 // entries whose write the resource refused
 	waits          sparse
 	overlap        int64
 	first, last    counters // at its beginning and its end
 }
 
-// counters are how many messages there were at some time.
+// counters are the numbers of messages at some time.
 type counters struct {
 	known         bool
 	sent, dropped uint64
 }
 
-// fill adds the figures of a phase to those of its fault, given which phase that is. Those of a phase without
-// length are not measured.
+// fill adds the figures of phase i to its fault, unless the phase has no length.
 func (p *phase) fill(row *OfFault, i int) {
 	if p == nil || !p.Known() {
 		return
@@ -35,7 +34,7 @@ func (p *phase) fill(row *OfFault, i int) {
 	row.PerS[i] = figure.Number(p.rate() * 1e9)
 	row.WaitUS[i] = OfWaits{p.waits.microsAt(0.5), p.waits.microsAt(0.99), p.waits.microsAt(1)}
 	row.OverlapUS[i] = figure.Number(float64(p.overlap) / 1e3)
-	// Counters never fall; if they do in a history, they are wrong.
+	// Counters never fall. If they do, the history is wrong.
 	if p.first.known && p.last.known && p.last.sent >= p.first.sent && p.last.dropped >= p.first.dropped {
 		row.Messages[i] = figure.Count(p.last.sent - p.first.sent)
 		row.Dropped[i] = figure.Count(p.last.dropped - p.first.dropped)
@@ -48,8 +47,8 @@ func (p *phase) accepted() uint64 { return p.entries - p.refused }
 // rate returns accepted entries per nanosecond of a phase that has a length.
 func (p *phase) rate() float64 { return float64(p.accepted()) / float64(p.Length()) }
 
-// phases are those that go on, and those that are over in the order of their ends. A wait or an overlap may
-// have gone on in any open phase and in the latest closed ones.
+// phases has the open phases, and the closed ones in the order of their ends. A wait or an overlap that ends
+// now may overlap any open phase and the latest closed ones.
 type phases struct{ open, closed []*phase }
 
 // begin returns a new phase from a time on.
@@ -59,7 +58,7 @@ func (ps *phases) begin(at int64) *phase {
 	return p
 }
 
-// end ends a phase, if it goes on. It must not be earlier than the end of any other.
+// end ends a phase, if it is open. at must not be earlier than the end of any other phase.
 func (ps *phases) end(p *phase, at int64) {
 	if p == nil || !ps.drop(p) {
 		return
@@ -68,14 +67,14 @@ func (ps *phases) end(p *phase, at int64) {
 	ps.close(p)
 }
 
-// close adds a phase that is over.
+// close adds a closed phase, unless it has no length.
 func (ps *phases) close(p *phase) {
 	if p.Known() {
 		ps.closed = append(ps.closed, p)
 	}
 }
 
-// drop forgets a phase that goes on. It reports whether there was one.
+// drop removes an open phase, and reports whether it was open.
 func (ps *phases) drop(p *phase) bool {
 	for i, o := range ps.open {
 		if o == p {
@@ -86,8 +85,8 @@ func (ps *phases) drop(p *phase) bool {
 	return false
 }
 
-// touched calls do for each phase in which something went on that lasted from one time to another.
-func (ps *phases) touched(from, to int64, do func(*phase)) {
+// eachOverlapping calls do for every phase that overlaps [from, to].
+func (ps *phases) eachOverlapping(from, to int64, do func(*phase)) {
 	for _, p := range ps.open {
 		if p.Touches(from, to) {
 			do(p)
@@ -100,12 +99,12 @@ func (ps *phases) touched(from, to int64, do func(*phase)) {
 	}
 }
 
-// Healed names what is counted from the heal of a fault on, beside the Phases.
+// Healed names the figures that are counted from the heal of a fault on, beside the Phases.
 const Healed = "healed"
 
-// OfPhase are the figures of one phase of a fault, or of what came after its heal: the columns of faults.csv.
+// OfPhase are the figures of one phase of a fault, or from its heal on: the columns of faults.csv.
 type OfPhase struct {
-	Number int    `csv:"number"`        // of the fault among those that were asked for, from 1
+	Number int    `csv:"number"`        // of the planned fault, from 1
 	Fault  string `csv:"fault,outside"` // in words
 	Phase  string `csv:"phase"`         // one of Phases, or Healed
 	FromS  number `csv:"from_s"`        // from the beginning of the window
@@ -141,8 +140,8 @@ type OfPhase struct {
 	AgreedS       number `csv:"agreed_s" of:"leaders"` // healed
 }
 
-// ByPhases returns the figures of a fault by phase, in the order of Phases, and those from its heal on, if it
-// was healed. FaultOf makes the fault of them again.
+// ByPhases returns the figures of a fault by phase, in the order of Phases, and from its heal on if it was
+// healed. FaultOf is its inverse.
 func (f *OfFault) ByPhases() []OfPhase {
 	var all []OfPhase
 	for i, name := range Phases {
@@ -170,7 +169,7 @@ func (f *OfFault) ByPhases() []OfPhase {
 	return all
 }
 
-// FaultOf returns the fault that has such figures by phase.
+// FaultOf returns the fault with these figures by phase.
 func FaultOf(phases []OfPhase) (f OfFault) {
 	back := func(from, to *number) { *to = *from }
 	for i := range phases {
@@ -222,7 +221,7 @@ func (p *OfPhase) copyPhase(f *OfFault, i int, do func(of, in *number)) {
 	do(&p.LeaderChanges, &f.Changes[i])
 }
 
-// copyBegun copies what is counted from the beginning of the fault on.
+// copyBegun copies the figures that are counted from the beginning of the fault on.
 func (p *OfPhase) copyBegun(f *OfFault, do func(of, in *number)) {
 	do(&p.NextEntryS, &f.NextEntryS)
 	do(&p.EpochBefore, &f.EpochBefore)
@@ -232,7 +231,7 @@ func (p *OfPhase) copyBegun(f *OfFault, do func(of, in *number)) {
 	do(&p.SilenceTextbookS, &f.SilenceTextbookS)
 }
 
-// copyHealed copies what is counted from its heal on.
+// copyHealed copies the figures that are counted from its heal on.
 func (p *OfPhase) copyHealed(f *OfFault, do func(of, in *number)) {
 	do(&p.NextEntryS, &f.HealedNextEntryS)
 	do(&p.OldRateS, &f.OldRateS)

@@ -6,13 +6,13 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A settling passes on what it observes in the same order, but each entry only once its section has ended:
-// only then is it known whether the resource has refused the write. Until then it queues all that follows.
+// A settling passes on what it observes in the same order, but each entry only after its section has ended:
+// only then it is known whether the resource refused the write. Until then it queues all that follows.
 type settling struct {
 	to    section.OverlapObserver
 	queue []step
-	gone  uint64              // how many steps have been handed on
-	open  map[clientOf]uint64 // of those inside: the number of the step in which they entered
+	gone  uint64              // how many steps have been passed on
+	open  map[clientOf]uint64 // by client inside: the number of the step in which it entered
 }
 
 type clientOf struct {
@@ -20,7 +20,7 @@ type clientOf struct {
 	node     nodes.ID
 }
 
-// A step is one thing that was observed. The memory of a section is used again, so it has a copy.
+// A step is one observed call. It has a copy of the section, whose memory is reused.
 type step struct {
 	section section.Section
 	do      func(to section.OverlapObserver, s *section.Section)
@@ -38,7 +38,7 @@ func (o *settling) Asked(s *section.Section) {
 
 // Entered implements section.Observer.
 func (o *settling) Entered(s *section.Section) {
-	fenced := s.Fence > 0 // or nothing can be refused
+	fenced := s.Fence > 0 // else nothing can be refused
 	if fenced {
 		o.open[clientOf{s.Resource.Instance, s.Node}] = o.gone + uint64(len(o.queue))
 	} else if len(o.queue) == 0 {
@@ -80,7 +80,7 @@ func (o *settling) Add(e history.Event) {
 // Close implements history.Fold. All sections have ended.
 func (o *settling) Close(logs []*history.NodeLog) { o.to.Close(logs) }
 
-// take adds a step, and hands on all up to the first whose section has not ended.
+// take adds a step, and passes on all up to the first whose section has not ended.
 func (o *settling) take(s step) {
 	o.queue = append(o.queue, s)
 	done := 0

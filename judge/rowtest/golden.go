@@ -15,22 +15,22 @@ import (
 	"turnstile/nodes/row"
 )
 
-// Rewrite is the flag -rewrite: tests write what they find into the files that say what they must find.
+// Rewrite is the flag -rewrite: tests write their results into the files with the expected results.
 var Rewrite = flag.Bool("rewrite", false, "write what the schedules in testdata tell into their files")
 
 // A Form plays the stories of a row: the row itself, a sound variant of it, or a mutant.
 type Form struct {
 	*row.Row
-	Title string // in stories; of a mutant, the rule that is changed; empty: the row itself
+	Title string // in stories: the changed rule of a mutant; empty: the row itself
 	Sound bool   // it breaks no promise inside its model
-	// Fails names checks: a mutant fails one of them in all its stories, Inside its model or anywhere. Empty: it
-	// need not fail any.
+	// Fails names checks. A mutant must fail one of them in all its stories; with Inside, inside its model.
+	// Empty: it need not fail.
 	Fails  string
 	Inside bool
 }
 
-// Goldens has every story in testdata told anew by its forms, and compares that with what the file says. form
-// returns the form of a row that goes by a title. also, if it is not nil, tests a form that plays a schedule.
+// Goldens plays every story in testdata with its forms, and compares the result with the file. form returns
+// the form of a row with a title. also, if not nil, tests each form on the schedule.
 func Goldens(t *testing.T, least int, find func(string) (*row.Row, error),
 	form func(row *row.Row, title string) (Form, error), also func(*testing.T, *replay.Schedule, Form)) {
 	paths, err := filepath.Glob("testdata/*/*.txt")
@@ -70,20 +70,20 @@ func Goldens(t *testing.T, least int, find func(string) (*row.Row, error),
 					t.Fatal(err)
 				}
 			default:
-				t.Errorf("it tells something else; with -rewrite, this test writes it into the file:\n%s",
+				t.Errorf("the story has changed; with -rewrite, this test writes it into the file:\n%s",
 					cmp.Diff(s.Told, told))
 			}
 		})
 	}
 }
 
-// judge wants a mutant to fail the check that it states, and a sound form to fail none inside its model.
+// judge demands that a mutant fails a check in Fails, and that a sound form fails no check inside its model.
 func (f *Form) judge(t *testing.T, v *check.Verdict) {
 	t.Helper()
 	switch failed, broken := v.Failed(); {
 	case f.Sound && failed != "" && broken == 0:
 		t.Errorf("%s is broken: %s", f.Name, v.Reason)
 	case f.Fails != "" && (failed == "" || f.Inside && broken != 0 || !strings.Contains(f.Fails, failed)):
-		t.Errorf("the mutant in which %s breaks %q, and not %s: %s", f.Title, failed, f.Fails, v.Reason)
+		t.Errorf("the mutant in which %s fails %q, and not %s: %s", f.Title, failed, f.Fails, v.Reason)
 	}
 }

@@ -11,28 +11,28 @@ import (
 )
 
 // Hostile returns two explorations of two clients of a row. In both, links reorder messages and one timer
-// runs out early; in the first a node crashes and comes up again, in the second a message arrives twice. What
-// the safety of the row rests on is left out.
+// expires early; in the first a node crashes and restarts, in the second a message arrives twice. Neither
+// breaks an assumption of the row's safety.
 func Hostile(of *row.Row) []explore.Options {
 	c := of.Explicit(nodes.Config{N: 2})
-	stands := func(a nodes.Assumption) bool { return of.SafeIn(c)&a == 0 }
-	o := explore.Options{Spec: of, Config: c, Entries: 2, Reordering: stands(nodes.FIFO),
+	tolerates := func(a nodes.Assumption) bool { return of.SafeIn(c)&a == 0 }
+	o := explore.Options{Spec: of, Config: c, Entries: 2, Reordering: tolerates(nodes.FIFO),
 		Take:   workload.Take{Least: 1, Most: of.Units.Takes(c.Capacity())},
 		States: soak.Pick[uint64](2000, 60_000, 4_000_000), Memory: 2 << 30}
 	if len(of.Timers) > 0 {
 		o.Timeouts = 1
 	}
 	crash, double := o, o
-	if stands(nodes.NoCrash) {
+	if tolerates(nodes.NoCrash) {
 		crash.Crashes, crash.Restarts = 1, true
 	}
-	if stands(nodes.NoDuplication) {
+	if tolerates(nodes.NoDuplication) {
 		double.Duplicates = 1
 	}
 	return []explore.Options{crash, double}
 }
 
-// ExploreHostile wants nothing wrong in the hostile explorations of the sound rows of a table.
+// ExploreHostile demands that the hostile explorations of the sound rows of a table find no violation.
 func ExploreHostile(t *testing.T, table []*row.Row) {
 	for _, of := range soak.Sample(table) {
 		if of.Flaw != nil {

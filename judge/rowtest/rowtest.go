@@ -1,6 +1,6 @@
-// Package rowtest has what the tests of all tables of algorithms share: it plays their stories, makes mutants
-// of their rows and hunts them, and has runs go over networks with faults. It knows no table, as
-// testing/fstest knows no file system.
+// Package rowtest has helpers for the tests of all tables of algorithms: it plays their stories, makes and
+// hunts mutants of their rows, and runs them over networks with faults. It depends on no table, as
+// testing/fstest depends on no file system.
 package rowtest
 
 import (
@@ -41,14 +41,14 @@ type Mutant struct {
 	Row  *row.Row
 }
 
-// MutantsOf returns a function that makes mutants of a row: it takes the rule that is changed, and what makes
-// the mutant of the sound machine, of type M.
+// MutantsOf returns a function that makes mutants of a row: it takes the changed rule, and a function that
+// makes the mutant from the sound machine, of type M.
 func MutantsOf[M any](of *row.Row) func(rule string, wrap func(M) nodes.Machine) Mutant {
 	return func(rule string, wrap func(M) nodes.Machine) Mutant { return Mutant{rule, Rebuilt(of, wrap)} }
 }
 
-// Hunt looks for what is wrong with each mutant of a row, by fault, which returns that for a seed, or
-// nothing. Every mutant must be caught by one of so many seeds, and the row itself by none.
+// Hunt demands that every mutant of a row is caught by one of so many seeds, and the row itself by no seed.
+// fault returns what is wrong under a seed, or "".
 func Hunt(t *testing.T, of *row.Row, mutants []Mutant, seeds uint64,
 	fault func(t testing.TB, row *row.Row, seed uint64) string) {
 	for _, m := range append(slices.Clip(mutants), Mutant{"", of}) {
@@ -63,16 +63,16 @@ func Hunt(t *testing.T, of *row.Row, mutants []Mutant, seeds uint64,
 	}
 }
 
-// StackOf returns what nodes are made of that run a row, with what is beside it.
+// StackOf returns the stack of a row, with further instances beside it.
 func StackOf(of *row.Row, c nodes.Config, beside ...row.Instance) *row.Stack {
 	s, err := row.Assemble(row.Instance{Row: of, Config: c}, beside...)
 	if err != nil {
-		panic(err) // a slip of the pen in a test
+		panic(err) // a bug in a test
 	}
 	return s
 }
 
-// Over has a run go over a network in which faults take place.
+// Over sets the options of a run to a network with faults.
 func Over(o *sim.Options, network *chaos.Network, faults ...chaos.Fault) {
 	measured := time.Hour
 	if o.Duration > 0 {
@@ -82,7 +82,7 @@ func Over(o *sim.Options, network *chaos.Network, faults ...chaos.Fault) {
 	scene := &chaos.Scene{Spec: of.Row, Config: of.Config, Stack: o.Stack, Measured: measured, Simulated: true}
 	resolved, err := chaos.Resolve(faults, scene, o.Seed)
 	if err != nil {
-		panic(err) // a slip of the pen in a test
+		panic(err) // a bug in a test
 	}
 	s, err := network.Simulated(resolved, scene, o.Seed)
 	if err != nil {
@@ -101,7 +101,7 @@ func History(t testing.TB, o sim.Options) *history.History {
 	return h
 }
 
-// Explore returns what came of an exploration.
+// Explore returns the result of an exploration.
 func Explore(t testing.TB, o explore.Options) *explore.Result {
 	t.Helper()
 	x, err := explore.Run(o)
@@ -111,25 +111,25 @@ func Explore(t testing.TB, o explore.Options) *explore.Result {
 	return x
 }
 
-// Cut reads which groups of nodes are cut off from each other.
+// Cut parses a cut.
 func Cut(text string) effect.Cut {
 	cut, err := effect.ParseCut(text)
 	if err != nil {
-		panic(err) // a slip of the pen in a test
+		panic(err) // a bug in a test
 	}
 	return cut
 }
 
-// Drawn reads a distribution of times.
+// Drawn parses a distribution of times.
 func Drawn(text string) chance.Distribution {
 	d, err := chance.ParseDistribution(text)
 	if err != nil {
-		panic(err) // a slip of the pen in a test
+		panic(err) // a bug in a test
 	}
 	return d
 }
 
-// NetworkOf returns a network whose messages take so long.
+// NetworkOf returns a network with a latency.
 func NetworkOf(latency string) *chaos.Network { return &chaos.Network{Latency: Drawn(latency)} }
 
 // Node returns a node of a row that has not started.
@@ -137,7 +137,7 @@ func Node(of *row.Row, n int, id nodes.ID) *nodes.Node {
 	return nodes.NewNode(StackOf(of, nodes.Config{N: n}).Stack, id, 0, nil)
 }
 
-// Named wants the names of rows to be unique and well formed, and their summaries to be sentences.
+// Named demands that the names of rows are unique and well formed, and that their summaries are sentences.
 func Named(t *testing.T, table []*row.Row) {
 	t.Helper()
 	taken := map[string]string{}
@@ -148,14 +148,14 @@ func Named(t *testing.T, table []*row.Row) {
 			}
 			taken[name] = row.Name
 			if !regexp.MustCompile(`^[a-z0-9-]+$`).MatchString(name) {
-				t.Errorf("%q is no name: it is made of small letters, digits and -", name)
+				t.Errorf("%q is not a name: it must have small letters, digits and - only", name)
 			}
 		}
 		if err := row.Check(); err != nil {
 			t.Error(err)
 		}
 		if !regexp.MustCompile(`^[A-Z][^.]+\.$`).MatchString(row.Summary) {
-			t.Errorf("%s is summarized by %q, which is no sentence", row.Name, row.Summary)
+			t.Errorf("%s: the summary %q is not a sentence", row.Name, row.Summary)
 		}
 	}
 }

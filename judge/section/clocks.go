@@ -6,25 +6,25 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A nodeClock is how far the stamps of a node may err, in nanoseconds, where hosts have several clocks.
+// A nodeClock bounds the error of a node's stamps, in nanoseconds, if hosts have different clocks.
 type nodeClock struct {
-	Error  int64  // from those of the orchestrator's clock
-	Own    int64  // from those of other nodes with the same clock
+	Error  int64  // against the orchestrator's clock
+	Own    int64  // against other nodes with the same clock
 	Number uint64 // of the clock; history.NoClock: it jumped
 }
 
-// clocks are how far stamps may err by now.
+// clocks bounds the errors of stamps by now.
 type clocks struct {
 	of  []nodeClock // by node; nil: all hosts have one clock
-	all int64       // bounds the error of comparing any two stamps, of all that have been read
-	// The largest bound of a clock that did not jump, and the largest of one with another number.
+	all int64       // bounds the error of comparing any two stamps read so far
+	// The largest bound of a clock that did not jump, and the largest of a clock with another number.
 	worst, second nodeClock
-	jumps         int            // bounds of clocks that jumped
-	jumping       map[uint32]int // the pauses of nodes whose clocks jump, by node
+	jumps         int            // how many bounds said that a clock jumped
+	jumping       map[uint32]int // by node whose clock jumps: the index of its pause
 }
 
-// bounded takes a bound on the error of stamps. Clocks jump while hosts are suspended or moved: so while a
-// clock jumps, its nodes may stand still.
+// bounded takes a bound on the error of stamps. Clocks jump while hosts are suspended or moved, so a node
+// counts as paused while its clock jumps.
 func (f *Fold) bounded(e *history.Event) {
 	f.clocks.bounded(e)
 	pause, jumps := f.clocks.jumping[e.Count]
@@ -46,14 +46,14 @@ func (f *Fold) bounded(e *history.Event) {
 // bounded takes a bound on the error of stamps.
 func (c *clocks) bounded(e *history.Event) {
 	if e.Count >= maxSuspect {
-		return // a node that does not exist: the history is garbled
+		return // no such node: the history is garbled
 	}
 	for int(e.Count) >= len(c.of) {
 		c.of = append(c.of, nodeClock{Error: history.Unknowable, Number: history.NoClock})
 	}
 	now := nodeClock{e.Value, int64(e.Entry), e.Fence}
 	c.of[e.Count] = now
-	// Any two stamps: those of clocks that jumped, and those of two others that err most.
+	// Any two stamps err by at most twice the largest error of one, whether clocks jumped or not.
 	if c.all = max(c.all, 2*min(now.Error, history.Unknowable)); now.Number == history.NoClock {
 		c.jumps++
 		return
@@ -68,7 +68,7 @@ func (c *clocks) bounded(e *history.Event) {
 	}
 }
 
-// clock returns how far stamps of a node may err by now.
+// clock returns the bounds on the error of a node's stamps by now.
 func (c *clocks) clock(s *Section) nodeClock {
 	switch {
 	case c.of == nil:
@@ -79,7 +79,7 @@ func (c *clocks) clock(s *Section) nodeClock {
 	return nodeClock{Error: history.Unknowable, Number: history.NoClock}
 }
 
-// between bounds the error of comparing a stamp with one of another node.
+// between bounds the error of comparing stamps of two nodes.
 func between(a, b nodeClock) int64 {
 	if a.Number == b.Number && a.Number != history.NoClock {
 		return a.Own + b.Own + 1
@@ -87,11 +87,11 @@ func between(a, b nodeClock) int64 {
 	return a.Error + b.Error
 }
 
-// longer reports whether both sections have been inside for longer than any two stamps may err.
+// longer reports whether both sections have been inside together for longer than any two stamps may err.
 func (c *clocks) longer(a, b *Section, now int64) bool { return now-max(a.Entered, b.Entered) > c.all }
 
-// together reports whether two sections that are inside, one of which ends now, are sure to have been
-// inside together: each was entered before the other ended, whatever their stamps err.
+// together reports whether two sections that are inside, one of which ends now, were certainly inside
+// together: each was entered before the other ended, under any error of their stamps.
 func (c *clocks) together(a, b *Section, now int64) bool {
 	switch {
 	case a == b:
@@ -102,10 +102,10 @@ func (c *clocks) together(a, b *Section, now int64) bool {
 	return now-a.Entered > between(a.clock, c.clock(b)) && now-b.Entered > between(b.clock, c.clock(a))
 }
 
-// allTogether reports whether s, which ends now, and those that exceed the capacity with it are sure to
-// have been inside together: each two of them.
+// allTogether reports whether s, which ends now, and the sections in most were certainly inside together,
+// each two of them.
 func (c *clocks) allTogether(s *Section, most []*Section, now int64) bool {
-	if c.of == nil { // the latest of them was entered last
+	if c.of == nil { // the last one was entered last
 		return c.longer(most[len(most)-1], s, now)
 	}
 	for i, one := range most {
@@ -121,11 +121,10 @@ func (c *clocks) allTogether(s *Section, most []*Section, now int64) bool {
 	return true
 }
 
-// StampError bounds the error of comparing any two stamps that have been read, in nanoseconds.
+// StampError bounds the error of comparing any two stamps read so far, in nanoseconds.
 func (f *Fold) StampError() int64 { return f.clocks.all }
 
-// ClockError returns a bound on the error of comparing stamps of any two nodes, in nanoseconds, while no
-// clock jumped.
+// ClockError bounds the error of comparing stamps of any two nodes whose clocks did not jump, in nanoseconds.
 func (f *Fold) ClockError() int64 {
 	if f.clocks.of == nil {
 		return f.clocks.all
@@ -133,5 +132,5 @@ func (f *Fold) ClockError() int64 {
 	return f.clocks.worst.Error + f.clocks.second.Error
 }
 
-// Jumped reports whether the clock of a host jumped, or was not known for some of the time.
+// Jumped reports whether the clock of a host jumped, or was unknown for some time.
 func (f *Fold) Jumped() bool { return f.clocks.jumps > 0 }

@@ -9,8 +9,8 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A Death ends an incarnation of a node. The process of the node ended at some time from From to At: it was
-// told to at the earlier time, and had ended at the later one. In a simulation both are the same.
+// A Death ends an incarnation of a node. Its process ended between From, when it was killed, and At, when it
+// was found dead. In a simulation both are the same.
 type Death struct {
 	Node        nodes.ID
 	Incarnation uint32
@@ -47,17 +47,17 @@ func (f *Fold) Minorities(n int) (all []Window) {
 	return all
 }
 
-// Incarnation returns how often a node has restarted, by now.
+// Incarnation returns how often a node has restarted so far.
 func (f *Fold) Incarnation(id nodes.ID) uint32 { return f.incarnations[id] }
 
-// A dead node is one that is down, or about to be.
+// A dead node is down, or was killed and is about to be.
 type dead struct {
 	since int64 // when it was killed
 	at    int64 // when it was down; math.MaxInt64: not yet
 }
 
-// crashed takes an event about the death of a node. From Killed on it may do more, but it is not known
-// when it ended. So its sections are over then, or when it enters if that is later.
+// crashed takes a Killed or Crashed event of a node. After Killed, the node may still act, until an unknown
+// time. So a section that is inside ends with Killed, and a later one as soon as it enters.
 func (f *Fold) crashed(e *history.Event) {
 	d, known := f.dead[e.Node]
 	f.breaks(nodes.NoCrash, e)
@@ -69,7 +69,7 @@ func (f *Fold) crashed(e *history.Event) {
 		f.Deaths = append(f.Deaths, Death{e.Node, f.incarnations[e.Node], d.since, e.At, math.MaxInt64})
 		f.Detection.crash(e)
 		f.err(e)
-		f.proceed(uint32(e.Node), e) // one that is down does not stand still
+		f.proceed(uint32(e.Node), e) // its pause is over
 		f.turn(e)
 	}
 	f.dead[e.Node] = d
@@ -98,7 +98,7 @@ func (f *Fold) crashed(e *history.Event) {
 	}
 }
 
-// orphan notes that the register may count so many units of a client that may have ended.
+// orphan notes that the register may still count so many units of a client whose process may have ended.
 func (c *Client) orphan(r *Resource, units uint32) {
 	if units > c.orphaned {
 		r.orphaned += units - c.orphaned
@@ -106,7 +106,7 @@ func (c *Client) orphan(r *Resource, units uint32) {
 	}
 }
 
-// restarted takes the beginning of the next incarnation of a node.
+// restarted begins the next incarnation of a node.
 func (f *Fold) restarted(e *history.Event) {
 	delete(f.dead, e.Node)
 	f.Detection.restart(e)
@@ -120,8 +120,8 @@ func (f *Fold) restarted(e *history.Event) {
 	}
 }
 
-// afterKill takes what a client does after its node was killed. An entry is over at once. It is an error that
-// it does something after its process has ended.
+// afterKill takes an event of a client whose node was killed. An entry is over at once. An event after the
+// process has ended is irregular.
 func (f *Fold) afterKill(e *history.Event, d dead, r *Resource, c *Client) {
 	if e.At-f.clocks.all > d.at {
 		f.irregular(e, "does something though it is down")

@@ -9,32 +9,32 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A Detection is how well failure detectors tell which nodes are down.
+// A Detection measures how well failure detectors report which nodes are down.
 //
-// The time of detection is from when a node crashed until another that stayed up suspects it: nothing, if it
-// did already. A node that comes up again before it is suspected was not detected, and need not have been.
+// The time of detection is from the crash of a node until another node that stayed up suspects it; 0 if it
+// did already. If the node restarts before it is suspected, the crash does not count at all.
 type Detection struct {
 	Suspicions uint64 // of all nodes, in the whole run
-	Wrong      uint64 // of them, those of nodes that were up
+	Wrong      uint64 // suspicions of nodes that were up
 
-	Detected   uint64 // crashes that were detected, counted for each node that did
-	Undetected uint64 // those that were not when the history ended
-	Sum, Most  int64  // of the times of detection, in nanoseconds; what was not detected counts with its age
+	Detected   uint64 // crashes that were detected, counted for each node that detected them
+	Undetected uint64 // crashes that were not detected when the history ended, counted likewise
+	Sum, Most  int64  // of the times of detection, in nanoseconds; undetected crashes count with their age
 
 	Crashes []Known // what became of each crash
 
-	suspected map[nodes.ID]nodes.Set // by node: whom it suspects
-	wrong     map[suspicion]bool     // those of nodes that were up, and are
+	suspected map[nodes.ID]nodes.Set // by node: the nodes that it suspects
+	wrong     map[suspicion]bool     // current suspicions of nodes that are up
 	crashes   map[nodes.ID]*crash    // of the nodes that are down
 }
 
-// A Known is a crash, and who knew of it until the node came up again or the history ended.
+// A Known is a crash, and the nodes that knew of it until the node restarted or the history ended.
 type Known struct {
 	Node      nodes.ID
 	At, Until int64
 	By        nodes.Set // the nodes that have suspected it, or were down since
 	Last      int64     // when the last of them came to suspect it, if that was after the crash
-	Who       nodes.ID  // who that was
+	Who       nodes.ID  // that last node
 }
 
 // A suspicion is of a node by another.
@@ -42,15 +42,15 @@ type suspicion struct{ by, of nodes.ID }
 
 // A crash is one that may still be detected.
 type crash struct {
-	at    int64
-	knows nodes.Set // who has detected it, or was down since
-	last  int64     // when somebody detected it last
-	who   nodes.ID
+	at     int64
+	knows  nodes.Set // the nodes that have detected it, or were down since
+	last   int64     // when a node detected it last
+	lastBy nodes.ID
 }
 
-// over notes what became of a crash by a time.
+// over adds a crash that can no longer be detected to Crashes.
 func (d *Detection) over(of nodes.ID, c *crash, until int64) {
-	d.Crashes = append(d.Crashes, Known{of, c.at, until, c.knows.Clone(), c.last, c.who})
+	d.Crashes = append(d.Crashes, Known{of, c.at, until, c.knows.Clone(), c.last, c.lastBy})
 }
 
 func newDetection() Detection {
@@ -58,7 +58,7 @@ func newDetection() Detection {
 		crashes: map[nodes.ID]*crash{}}
 }
 
-// suspect takes a suspicion, or one that is taken back, of a node that is down or up.
+// suspect takes a suspicion, or its end, of a node that is down or up.
 func (d *Detection) suspect(e *history.Event, down bool) {
 	of, suspected := nodes.ID(e.Count), d.suspected[e.Node]
 	if e.Kind == history.Trusted {
@@ -73,18 +73,18 @@ func (d *Detection) suspect(e *history.Event, down bool) {
 		d.wrong[suspicion{e.Node, of}] = true
 	}
 	if of < 0 || of >= maxSuspect {
-		return // a node that does not exist: the history is garbled
+		return // no such node: the history is garbled
 	}
 	suspected.Add(of)
 	d.suspected[e.Node] = suspected
 	if c := d.crashes[of]; c != nil && e.Node >= 0 && c.knows.Add(e.Node) {
 		d.Detected++
 		d.took(e.At - c.at)
-		c.last, c.who = e.At, e.Node
+		c.last, c.lastBy = e.At, e.Node
 	}
 }
 
-// maxSuspect bounds the number of a node, so that a garbled one takes no memory.
+// maxSuspect bounds the number of a node: a larger one in a garbled history would take memory.
 const maxSuspect = 1 << 24
 
 func (d *Detection) took(time int64) {
@@ -92,13 +92,13 @@ func (d *Detection) took(time int64) {
 	d.Most = max(d.Most, time)
 }
 
-// crash takes the crash of a node. It detects nothing more, and who suspects it already has detected it.
+// crash takes the crash of a node. It detects no more, and nodes that suspect it already have detected it.
 func (d *Detection) crash(e *history.Event) {
 	if e.Node < 0 || e.Node >= maxSuspect {
 		return
 	}
 	delete(d.suspected, e.Node)
-	for s := range d.wrong { // a suspicion of it is right now, and it has none itself
+	for s := range d.wrong { // suspicions of it become right, and its own end
 		if s.by == e.Node || s.of == e.Node {
 			delete(d.wrong, s)
 		}
@@ -123,7 +123,7 @@ func (d *Detection) restart(e *history.Event) {
 	}
 }
 
-// close counts the crashes that some node has not detected, given which nodes are down.
+// close counts the undetected crashes, for each node that is up.
 func (d *Detection) close(end int64, down map[nodes.ID]dead, logs []*history.NodeLog) {
 	for _, of := range slices.Sorted(maps.Keys(d.crashes)) {
 		c := d.crashes[of]
@@ -138,14 +138,14 @@ func (d *Detection) close(end int64, down map[nodes.ID]dead, logs []*history.Nod
 	}
 }
 
-// suspect takes what a failure detector says.
+// suspect takes a suspicion of a failure detector, or its end.
 func (f *Fold) suspect(e *history.Event) {
 	_, down := f.dead[nodes.ID(e.Count)]
 	f.Detection.suspect(e, down)
 	f.err(e)
 }
 
-// err notes when some node that is up begins to be suspected, and when none is any more.
+// err notes when detectors begin to suspect nodes that are up, and when no such suspicion is left.
 func (f *Fold) err(e *history.Event) {
 	last := len(f.Wrongs) - 1
 	goesOn := last >= 0 && f.Wrongs[last].To == math.MaxInt64

@@ -13,54 +13,55 @@ import (
 // complete when the history is over; most are up to date while it is read. It takes memory for open requests
 // and for nodes, not for each event.
 type Fold struct {
-	Codec   *nodes.Codec  // of the messages; nil: it is not known which are heartbeats
+	Codec   *nodes.Codec  // of the messages; nil: heartbeats are unknown
 	Detects bool          // a failure detector runs beside the algorithm
 	Informs bool          // machines say what clients hear of the lock
 	Demands bool          // resources demand fence numbers
-	Asked   bool          // clients ask a process, which enters them some time before their stamps
-	Work    workload.Work // that clients do inside
-	Named   int           // resources, each with the instance of its number; 0: one
+	Asked   bool          // clients ask a process, which lets them in some time before their stamps
+	Work    workload.Work // of clients inside
+	Named   int           // how many resources there are, each with the instance of its number; 0: one
 
 	Marks  [history.Stalled + 1]Mark
 	Window Window          // what is measured: see mark
 	End    int64           // of the history
-	Broken []history.Event // when assumptions about the system were broken for good, in order; faults aside
+	Broken []history.Event // when assumptions were broken for good, other than by faults, in order
 	Pauses []Pause         // of processes, in the order of their beginnings
-	Faults []Fault         // that were asked for, in the order of their beginnings
-	Wrongs []Wrong         // while a failure detector suspected a node that was up, in order
+	Faults []Fault         // in the order of their beginnings
+	Wrongs []Wrong         // the times in which a failure detector suspected a node that was up, in order
 	Detection
 	Deaths []Death // of nodes, in order
 
 	Entries, EntriesInWindow uint64 // of the whole run, and of the window
-	Refused, RefusedInWindow uint64 // of these, entries whose write the resource has refused
-	Due, Issued              uint64 // arrivals due in the window, and those of them that became requests
-	// for how long clients were behind with these, in all; and while they were free
+	Refused, RefusedInWindow uint64 // the entries of these whose write the resource refused
+	Due, Issued              uint64 // arrivals due in the window, and how many of these became requests
+	// Queued is how long due arrivals waited to become requests, in all, and Late the part of that time in which
+	// their client was free.
 	Queued, Late int64
 	Unregistered uint64      // entries that did not raise the register
-	Resources    []*Resource // by instance; nil for those without clients
+	Resources    []*Resource // by instance; nil if it has no clients
 
-	Irregular      uint64   // events that no client causes
-	Irregularities []string // what the first few of them are
+	Irregular      uint64   // events that no correct client causes
+	Irregularities []string // describes the first few of them
 
 	clocks      clocks
 	capacity    func(instance uint16) int
 	observers   []Observer
 	circulation circulation
 	broken      nodes.Assumption
-	turns       []int64 // when something began or ended that breaks assumptions
+	turns       []int64 // when assumptions began or ceased to hold
 	spare       []*Section
-	within      int  // who is inside, of all resources
-	any         busy // of several resources: of any of them
+	within      int  // how many clients are inside, over all resources
+	any         busy // for several resources: time with any of them in use
 
 	dead         map[nodes.ID]dead   // the nodes that are down, or about to be
-	incarnations map[nodes.ID]uint32 // of those that have restarted
+	incarnations map[nodes.ID]uint32 // of nodes that have restarted
 }
 
 // few is how many irregularities are kept.
 const few = 20
 
-// New returns a fold of a history. stampError bounds the error of comparing any two stamps.
-// capacity tells how many units the resource of an instance has; nil: one each.
+// New returns a fold of a history. stampError bounds the error of comparing any two stamps. capacity returns
+// how many units the resource of an instance has; nil: one each.
 func New(stampError int64, capacity func(instance uint16) int) *Fold {
 	if capacity == nil {
 		capacity = func(uint16) int { return 1 }
@@ -69,7 +70,7 @@ func New(stampError int64, capacity func(instance uint16) int) *Fold {
 		incarnations: map[nodes.ID]uint32{}, Detection: newDetection()}
 }
 
-// Observe adds an observer, which is told of all that follows, events included.
+// Observe adds an observer of all that follows, events included.
 func (f *Fold) Observe(o Observer) { f.observers = append(f.observers, o) }
 
 // Add implements history.Fold. It gives the event to the observers too.
@@ -98,7 +99,7 @@ func (f *Fold) add(e *history.Event) {
 	case history.Suspected, history.Trusted:
 		f.suspect(e)
 	case history.Sent:
-		if e.Count < nodes.MaxKinds && int(e.Instance) < max(1, f.Named) { // not of an elector beside
+		if e.Count < nodes.MaxKinds && int(e.Instance) < max(1, f.Named) { // not from an elector beside
 			f.circulation.send(e.Count)
 		}
 	case history.ClockBound:
@@ -116,7 +117,7 @@ func (f *Fold) add(e *history.Event) {
 	}
 }
 
-// breaks takes an event that breaks some assumptions.
+// breaks takes an event that breaks some assumptions for good.
 func (f *Fold) breaks(needs nodes.Assumption, e *history.Event) {
 	if broken := f.broken | needs; broken != f.broken {
 		f.broken = broken
@@ -126,14 +127,14 @@ func (f *Fold) breaks(needs nodes.Assumption, e *history.Event) {
 	}
 }
 
-// turn notes the time of an event with which assumptions begin or cease to hold.
+// turn notes the time of an event at which assumptions begin or cease to hold.
 func (f *Fold) turn(e *history.Event) {
 	if last := len(f.turns) - 1; last < 0 || f.turns[last] < e.At {
 		f.turns = append(f.turns, e.At)
 	}
 }
 
-// stretch returns how many turns there were until a time.
+// stretch returns how many turns there were up to a time.
 func (f *Fold) stretch(at int64) int {
 	after, _ := slices.BinarySearch(f.turns, at+1)
 	return after
@@ -203,7 +204,7 @@ func (f *Fold) resource(instance uint16) *Resource {
 	return f.Resources[instance]
 }
 
-// fresh returns a section to fill in.
+// fresh returns a section to fill in, perhaps one that is reused.
 func (f *Fold) fresh() *Section {
 	if last := len(f.spare) - 1; last >= 0 {
 		s := f.spare[last]
@@ -299,7 +300,7 @@ func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
 	s.Written, s.Refused = e.Value, e.Refused()
 	switch {
 	case state == Revoked:
-		s.tell(e.At)
+		s.informLost(e.At)
 	case s.Refused:
 		f.refuse(r, s, e.At)
 	case state == Exited:
@@ -313,7 +314,7 @@ func (f *Fold) leave(e *history.Event, r *Resource, c *Client) {
 }
 
 // unissued counts an arrival that never became a request. It waited until issuing ended, or until its node
-// crashed. Arrivals that fell due while the node was down are left out, since there was no client.
+// crashed. Arrivals that fell due while the node was down do not count: it had no client.
 func (f *Fold) unissued(e *history.Event, r *Resource, c *Client) {
 	until := e.At
 	if d, dead := f.dead[e.Node]; dead {
@@ -333,9 +334,9 @@ func (f *Fold) unissued(e *history.Event, r *Resource, c *Client) {
 	}
 }
 
-// queued accounts for the time from when an arrival was the next one of its client and due, until it became a
-// request or issuing stopped. While its client was free, which it may have been since its last section ended,
-// that was not for want of service.
+// queued adds the time in which an arrival was due and the next of its client, until it became a request or
+// issuing stopped. If the client is free, the time since its last section ended is Late: the process is slow,
+// not the service.
 func (f *Fold) queued(c *Client, due, until int64, free bool) {
 	f.Queued += max(0, until-max(due, c.next))
 	if free {
@@ -343,8 +344,7 @@ func (f *Fold) queued(c *Client, due, until int64, free bool) {
 	}
 }
 
-// cut ends a section, if there is one, that its client did not end. Its state depends on whether it was
-// inside.
+// cut ends a section, unless nil, that its client did not end. Its state depends on whether it was inside.
 func (f *Fold) cut(s *Section, at int64, ifInside, ifWaiting State) {
 	switch {
 	case s == nil:
@@ -374,12 +374,12 @@ func (f *Fold) end(s *Section, at int64, state State) {
 		o.Ended(s)
 	}
 	f.tellOverlaps(r)
-	if !s.Violates { // otherwise a witness may need it
+	if !s.Violates { // else a witness may refer to it
 		f.spare = append(f.spare, s)
 	}
 }
 
-// tellOverlaps tells observers of the overlaps of a resource that are over.
+// tellOverlaps passes the overlaps of a resource that are over to the observers.
 func (f *Fold) tellOverlaps(r *Resource) {
 	for _, w := range r.over {
 		for _, o := range f.observers {
@@ -391,7 +391,7 @@ func (f *Fold) tellOverlaps(r *Resource) {
 	r.over = r.over[:0]
 }
 
-// irregular records an event that no client causes.
+// irregular records an event that no correct client causes.
 func (f *Fold) irregular(e *history.Event, does string) {
 	if f.Irregular++; len(f.Irregularities) < few {
 		f.Irregularities = append(f.Irregularities, fmt.Sprintf("node %d %s (entry %d, at %.1f us)", e.Node,
@@ -399,13 +399,13 @@ func (f *Fold) irregular(e *history.Event, does string) {
 	}
 }
 
-// A busy adds up for how much of the window somebody was inside who was not refused.
+// A busy adds up the time of the window in which a client was inside whose write was not refused.
 type busy struct {
-	Busy  int64    // in nanoseconds, up to when nobody was inside
+	Busy  int64    // in nanoseconds, up to the last time at which no client was inside
 	stays []Window // since then, in order
 }
 
-// left takes a section that is over; empty says that nobody is inside any more. None before it ended later.
+// left takes a section that is over, in the order of their ends. empty: no client is inside any more.
 func (b *busy) left(s *Section, empty bool, w Window) {
 	if !s.Refused {
 		stay, last := Window{s.Entered, s.Ended}, len(b.stays)
@@ -422,7 +422,7 @@ func (b *busy) left(s *Section, empty bool, w Window) {
 	}
 }
 
-// Busy returns for how many nanoseconds of the window somebody was inside any of the resources who was not
+// Busy returns for how many nanoseconds of the window a client was inside any resource whose write was not
 // refused.
 func (f *Fold) Busy() (ns int64) {
 	if f.Named > 1 {
@@ -436,14 +436,14 @@ func (f *Fold) Busy() (ns int64) {
 	return ns
 }
 
-// left takes a section of any of the resources that is over.
+// left takes a section of any resource that is over.
 func (f *Fold) left(s *Section) {
 	if f.within--; f.Named > 1 {
 		f.any.left(s, f.within == 0, f.Window)
 	}
 }
 
-// Heartbeat reports whether messages of a kind only say that their sender is up. They belong to no entry.
+// Heartbeat reports whether messages of a kind are heartbeats. These belong to no entry.
 func (f *Fold) Heartbeat(kind int) bool {
 	return f.Codec != nil && kind < f.Codec.Kinds() && f.Codec.Kind(kind).Heartbeat
 }
@@ -451,9 +451,9 @@ func (f *Fold) Heartbeat(kind int) bool {
 // A circulation counts the messages from the first to the last entry in the window, if messages circulate.
 type circulation struct {
 	entries uint64
-	sent    [nodes.MaxKinds]uint64 // up to the last entry
-	since   [nodes.MaxKinds]uint64 // after it
-	kinds   []uint32               // of those since
+	sent    [nodes.MaxKinds]uint64 // from the first to the last entry
+	since   [nodes.MaxKinds]uint64 // after the last entry
+	kinds   []uint32               // with since > 0
 }
 
 func (l *circulation) send(kind uint32) {
@@ -473,15 +473,14 @@ func (l *circulation) enter() {
 	l.kinds = l.kinds[:0]
 }
 
-// MessagesPerEntry returns how many messages one entry took, and how many of each kind by its index:
-// all messages of a run that came to rest, divided by its entries; or, if messages circulate, those
-// from the first to the last entry in the window, divided by the entries after the
-// first. Heartbeats do not count in the first figure, and entries that the resource refused count if refused
-// is set. ok is false if nothing is known.
+// MessagesPerEntry returns the messages per entry, and that by kind: all messages of a run that came to rest,
+// divided by its entries; or, if messages circulate, the messages from the first to the last entry in the
+// window, divided by the entries after the first. perEntry leaves out heartbeats. Entries that the resource
+// refused count only if refused is set. ok is false if the run does not show it.
 func (f *Fold) MessagesPerEntry(all *history.InstanceTotals, circulates, refused bool) (
 	perEntry float64, byKind []float64, ok bool) {
 	var sent [nodes.MaxKinds]uint64
-	var entries, left uint64 // left out
+	var entries, left uint64 // left: refused entries, left out
 	switch {
 	case circulates && (f.Marks[history.Stopped].Seen || f.Marks[history.Interrupted].Seen):
 		sent, entries, left = f.circulation.sent, max(f.circulation.entries, 1)-1, f.RefusedInWindow
@@ -507,7 +506,7 @@ func (f *Fold) MessagesPerEntry(all *history.InstanceTotals, circulates, refused
 	return float64(total) / float64(entries), byKind, true
 }
 
-// hear takes what a client has heard of its lock. Once its node was killed, that does not matter any more.
+// hear takes what a client has heard of its lock. After its node was killed, that is ignored.
 func (f *Fold) hear(e *history.Event, r *Resource, c *Client) {
 	if _, dead := f.dead[e.Node]; dead {
 		return
@@ -520,21 +519,21 @@ func (f *Fold) hear(e *history.Event, r *Resource, c *Client) {
 	case e.Kind == history.TryRefused:
 		f.irregular(e, "is refused without a request")
 	case mine && s.State == inside:
-		s.tell(e.At)
+		s.informLost(e.At)
 	default:
 		f.irregular(e, "is told that it has lost what it does not hold")
 	}
 }
 
-// tell notes that the client of a section was told that what it holds is lost. Only the first time counts.
-func (s *Section) tell(at int64) {
+// informLost notes that the client of a section was told that it has lost the lock, if for the first time.
+func (s *Section) informLost(at int64) {
 	if !s.Told {
 		s.Told, s.ToldAt = true, at
 	}
 }
 
-// refuseTry counts a try that was refused. It was refused although nobody was inside if, by the stamps,
-// nobody has been at any moment of it. A client leaves before it asks again, whatever stamps err by.
+// refuseTry counts a refused try. It counts as free if, by the stamps, no client was inside at any moment of
+// the try. The client's own last exit came before its try under any error of stamps.
 func (r *Resource) refuseTry(e *history.Event, stampError int64) {
 	r.Tries++
 	others := r.lastLeft
@@ -546,8 +545,8 @@ func (r *Resource) refuseTry(e *history.Event, stampError int64) {
 	}
 }
 
-// Late reports whether another entered while a section was inside, before its client was told that what it
-// held was lost, if it ever was: by more than the stamps may err, and in a certain overlap.
+// Late reports whether another client entered while a section was inside, before its client was told, if
+// ever, that it had lost the lock: by more than the stamps may err, and in a certain overlap.
 func (s *Section) Late(stampError int64) bool {
 	return s.Violates && s.Ended-stampError > s.Followed && (!s.Told || s.ToldAt-stampError > s.Followed)
 }

@@ -10,80 +10,80 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A Resource is what the clients of one instance share. It has a capacity in units. Sections *overlap* while
-// those inside hold more units than that; with a capacity of 1 no two may be inside. An overlap is certain if
-// it is longer than the error of the stamps. Only then is it a violation.
+// A Resource is shared by the clients of one instance. It has a capacity in units. Sections *overlap* while
+// they hold more units than that; with a capacity of 1, while two are inside. An overlap is certain if it is
+// longer than the error of the stamps. Only then is it a violation.
 type Resource struct {
 	Instance uint16
 	Capacity uint32
 	Requests uint64
-	// Contended counts the requests made while fewer units were free than they and those who waited took
-	// together.
+	// Contended counts requests for which units were missing: fewer were free than the request and all waiting
+	// requests take together.
 	Contended uint64
 
 	Violations        uint64   // sections in certain overlaps
 	Overlap           int64    // total length of the certain overlaps
-	First             *Overlap // the earliest certain one
+	First             *Overlap // the earliest certain overlap
 	Overlaps          Moments[Overlap]
 	UncertainOverlaps uint64 // sections that left in an overlap that is not certain
-	// the longest overlap, certain or not; negative: how far apart the closest sections were
+	// Closest is the longest overlap, certain or not; negative: the distance of the closest sections.
 	Closest int64
 
-	// Deepest is the Entered with the highest count of the register that was certainly right. Uncertain is how
-	// many counted more than the capacity, but by no more than what nobody knows since a node died while it
-	// changed the register; FirstUncertain is the first of these.
+	// Deepest is the Entered with the highest count of the register that was certainly right. Uncertain counts
+	// entries that saw more than the capacity, perhaps only because a node died while it changed the register;
+	// FirstUncertain is the first of these.
 	Deepest           history.Event
 	Exceeded          Moments[history.Event] // the Entered that certainly counted more than the capacity
 	Uncertain         uint64
 	FirstUncertain    history.Event
-	UncertainByDeaths uint64 // entries that counted more, but perhaps only by those who have been killed
+	UncertainByDeaths uint64 // entries that saw more than the capacity, perhaps only counting killed clients
 	Exits             uint64 // that wrote to the account
-	Account           int64  // the most that was ever written to it
-	// The first entry that read what, by the stamps, nobody had written yet; nil: none.
+	Account           int64  // the highest value written to it
+	// Early is the first entry that read a value before it was written, by the stamps, or nil.
 	Early   *Misread
-	Clients []Client // by node; there may be fewer
+	Clients []Client // by node; may be shorter than the number of nodes
 	busy
-	// What clients have done inside (see workload.Work): steps, how many of these others have spoilt, and
-	// updates of the account by nodes that died before their client asked again.
+	// The work of clients inside (see workload.Work): steps, how many of these others have spoilt, and updates
+	// of the account by nodes that died before their client asked again.
 	steps, spoilt, undone uint64
 
 	Unfenced uint64           // entries without a fence number
 	Refusals uint64           // exits whose write was refused
 	Stale    Moments[Overlap] // writes that should have been refused: by A, after B had entered
-	Baseless *Section         // the first whose write was refused though nobody had entered; nil: none
+	Baseless *Section         // the first whose write was refused though no client had entered since, or nil
 
-	Tries     uint64 // that were refused
-	FreeTries uint64 // of these, those during which nobody was inside at any moment
-	// Unguarded counts the entries in certain overlaps with another of the same fence number whose write a
-	// resource that demands numbers accepts. Of MaybeUnguarded others it is not known.
+	Tries     uint64 // refused tries
+	FreeTries uint64 // refused tries during which no client was inside
+	// Unguarded counts entries in certain overlaps with another of the same fence number, whose write the
+	// resource accepts though it demands numbers. MaybeUnguarded counts entries for which this is uncertain.
 	Unguarded, MaybeUnguarded uint64
 
-	top      *Section   // a copy of who entered under the highest fence number; nil: nobody
-	refused  []*Section // copies of those refused, as nobody had entered by their stamp under a higher number
+	top      *Section   // a copy of the section with the highest fence number, or nil
+	refused  []*Section // copies of refused sections, until another enters under a higher number
 	line     line
-	recent   []*Section // made while units were missing, so shortly before that these may have been free
+	recent   []*Section // contended requests, made so recently that units may have been free before them
 	inside   []*Section // in the order of their entries
-	held     uint64     // units held by those inside
+	held     uint64     // units held by sections inside
 	current  Overlap    // the certain overlap that may go on, if it has a length
-	over     []Window   // certain overlaps that are over, and of which no observer has been told
-	freed    bool       // since the latest exit a unit is free, and before it none was
+	over     []Window   // certain overlaps that are over, and not passed to observers yet
+	freed    bool       // the latest exit freed units, and before it all were taken
 	freeAt   int64      // the time of that exit
-	lastLeft int64
-	lastBy   nodes.ID // who left then
-	others   int64    // when somebody else left last before that
-	ahead    *Misread // an entry that read more than was written until then
+	lastLeft int64      // when a client left last
+	lastBy   nodes.ID   // the node of that client
+	others   int64      // when another client left last before
+	ahead    *Misread   // an entry that read more than had been written so far
 
-	// Units of nodes that were killed, which the register may count until they are taken out; and how many of
-	// these are out by now.
+	// orphaned counts the units of killed nodes that the register may count until they are taken out, takenOut
+	// how many of these are out.
 	orphaned, takenOut uint32
 
 	unknown      uint32   // units that the register may count too many, since nodes died while they changed it
-	mayBeWritten int64    // the most that a node may have written whose death left no Exited
-	readOfDead   *Misread // the latest entry that read what a node has written so
-	writesOfDead uint64   // how many did
+	mayBeWritten int64    // the highest value that a dead node may have written without an Exited
+	readOfDead   *Misread // the latest entry that read such a value
+	writesOfDead uint64   // how many such values were read
 }
 
-// A Misread is an entry that read what it should not have.
+// A Misread is an entry that read an unexpected value.
 type Misread struct {
 	Node nodes.ID
 	At   int64
@@ -93,7 +93,7 @@ type Misread struct {
 // A Client is the state of one client of a resource. It is small: with many clients, none stays in a cache
 // from one event to the next.
 type Client struct {
-	open     *Section // nil: none
+	open     *Section // its open request, or nil
 	left     int64    // when its last section ended
 	next     int64    // when its last request was made, or issuing stopped
 	Asked    uint32   // requests
@@ -102,10 +102,10 @@ type Client struct {
 	InWindow uint32   // entries in the window
 	Unissued uint32   // arrivals that never became requests
 	orphaned uint32   // see Resource
-	updated  bool     // it has not asked again since it wrote the account
+	updated  bool     // it wrote the account, and has not asked again since
 }
 
-// An Overlap is when sections held more than the capacity. A entered before B; others may have been there.
+// An Overlap is a time in which sections held more than the capacity: A, which entered first, B, and others.
 type Overlap struct {
 	A, B     *Section
 	From, To int64
@@ -125,9 +125,9 @@ func (r *Resource) client(id nodes.ID) *Client {
 	return &r.Clients[id]
 }
 
-// register takes what the register showed to an entry, at some time since its request. It may count those who
-// were dead and not taken out then, and if a node died while it changed the register, units that nobody
-// holds: never too few.
+// register takes the count that an entry read from the register, at some time since its request. It never
+// counts too few units. It may count units of dead nodes that were not taken out yet, and units that no
+// client holds if a node died while it changed the register.
 func (r *Resource) register(e *history.Event, s *Section, stretch int) {
 	doubt := r.orphaned + r.unknown - r.takenOut
 	if s != nil {
@@ -139,7 +139,7 @@ func (r *Resource) register(e *history.Event, s *Section, stretch int) {
 		if r.Uncertain++; r.Uncertain == 1 {
 			r.FirstUncertain = *e
 		}
-	case over && certain <= r.Capacity: // it may count somebody who has been killed
+	case over && certain <= r.Capacity: // it may count a killed client
 		r.UncertainByDeaths++
 	default:
 		if over {
@@ -151,13 +151,13 @@ func (r *Resource) register(e *history.Event, s *Section, stretch int) {
 	}
 }
 
-// Denies reports whether the register says that the capacity was never exceeded.
+// Denies reports whether the capacity was never exceeded by the register.
 func (r *Resource) Denies() bool {
 	return r.Deepest.Count <= r.Capacity && r.Uncertain+r.UncertainByDeaths == 0
 }
 
-// read takes what an entry has read that by the register was alone inside. If that is more than was written
-// by now, an exit must come that has written it, by its stamp within the error of stamps.
+// read takes the value that an entry read. If the entry was alone by the register and the value was not
+// written yet, an exit that wrote it must follow within the error of stamps.
 func (r *Resource) read(s *Section) {
 	if s.Read > r.Account && s.Read <= r.mayBeWritten {
 		r.Account, r.readOfDead = s.Read, &Misread{s.Node, s.Entered, s.Read}
@@ -168,7 +168,7 @@ func (r *Resource) read(s *Section) {
 	}
 }
 
-// write takes what an exit has written.
+// write takes the value that an exit wrote.
 func (r *Resource) write(s *Section, at, stampError int64) {
 	if a := r.ahead; a != nil && s.Written >= a.Read {
 		if at-a.At > stampError && r.Early == nil {
@@ -179,21 +179,21 @@ func (r *Resource) write(s *Section, at, stampError int64) {
 	r.wrote(s.Written, at-stampError)
 }
 
-// wrote takes what an exit has written, which may have been read since a time. The account ends with the most
-// that anybody wrote: the exit that is last by its stamp may have been an earlier one.
+// wrote takes the value that an exit wrote, which may have been read from since on. The final account is the
+// highest value written: the last exit by stamps may not have been the last.
 func (r *Resource) wrote(account, since int64) {
 	if d := r.readOfDead; d != nil && account == d.Read && d.At >= since {
-		r.readOfDead = nil // it was this exit that wrote it
+		r.readOfDead = nil // this exit wrote it, not a dead node
 		r.writesOfDead--
 	}
 	r.Account = max(r.Account, account)
 }
 
-// settle ends the comparison of what was read with what was written, and of what was refused with who has
-// entered. Somebody may have entered unseen who died before the answer came.
+// settle ends the comparison of values read with values written, and of refusals with entries. unseen means
+// that a client may have entered without an event: it died before the answer came.
 func (r *Resource) settle(unseen bool) {
 	if r.Early == nil {
-		r.Early = r.ahead // nobody wrote it at all
+		r.Early = r.ahead // no exit wrote it at all
 	}
 	if unseen {
 		return
@@ -203,8 +203,8 @@ func (r *Resource) settle(unseen bool) {
 	}
 }
 
-// Lost returns how many updates of the account were overwritten, or more: each exit adds one to it. It is 0
-// if several clients may be inside, since their updates overwrite each other anyway.
+// Lost returns how many updates of the account are missing: each exit adds one to it. It is 0 if several
+// clients may be inside, since their updates overwrite each other anyway.
 func (r *Resource) Lost() uint64 {
 	written := r.Exits + r.writesOfDead
 	if r.Capacity > 1 || uint64(r.Account) >= written {
@@ -213,15 +213,15 @@ func (r *Resource) Lost() uint64 {
 	return written - uint64(r.Account)
 }
 
-// step takes what a client has done that leaves.
+// step adds the work of a client that leaves.
 func (r *Resource) step(e *history.Event) {
 	done, spoilt := e.Worked()
 	r.steps += uint64(done)
 	r.spoilt += uint64(spoilt)
 }
 
-// Worked returns how much clients have done whose work is w: its steps or, if it has none, updates of the
-// account. Others have spoilt so many of them, or overwritten.
+// Worked returns how much work of kind w clients have done: steps or, if it has no steps, updates of the
+// account; and how much of it others have spoilt.
 func (r *Resource) Worked(w workload.Work) (done, spoilt uint64) {
 	if w.Steps() > 0 {
 		return r.steps, r.spoilt
@@ -230,7 +230,7 @@ func (r *Resource) Worked(w workload.Work) (done, spoilt uint64) {
 }
 
 // Undone returns how many updates of the account were by nodes that died before their client asked again. If
-// each update takes a share of some work, which its client does once it has left, these are never done.
+// an update takes a share of work that the client does after it leaves, these shares are never done.
 func (r *Resource) Undone() uint64 { return r.undone + r.writesOfDead }
 
 // updated notes that a client has left and written the account, and whether its node has died since.
@@ -256,7 +256,7 @@ func (r *Resource) enter(s *Section) {
 	r.held += uint64(s.Units)
 }
 
-// leave takes a section out that has ended. It returns a certain overlap in which that was.
+// leave removes a section that has ended. It returns the certain overlap that it was in, or nil.
 func (r *Resource) leave(s *Section, c *clocks, w Window) (certain *Overlap) {
 	over := r.held > uint64(r.Capacity)
 	if over {
@@ -273,7 +273,7 @@ func (r *Resource) leave(s *Section, c *clocks, w Window) (certain *Overlap) {
 		r.others, r.lastBy = r.lastLeft, s.Node
 	}
 	r.lastLeft = s.Ended
-	if over && r.held <= uint64(r.Capacity) { // the next overlap is another one
+	if over && r.held <= uint64(r.Capacity) { // the overlap is over
 		r.past()
 		r.current = Overlap{}
 	}
@@ -285,7 +285,7 @@ func (r *Resource) leave(s *Section, c *clocks, w Window) (certain *Overlap) {
 	return certain
 }
 
-// ask counts a request, and whether units are missing for it.
+// ask counts a request, and as contended if units are missing for it.
 func (r *Resource) ask(s *Section, stampError int64) {
 	r.Requests++
 	if takes := r.held + r.line.units + uint64(s.Units); takes > uint64(r.Capacity) {
@@ -296,9 +296,9 @@ func (r *Resource) ask(s *Section, stampError int64) {
 	}
 }
 
-// gaveBack takes it that the units of a section that has ended are free. By the stamps, which may err, they
-// may have been before the latest requests were made; in a simulation both may have the same time. So these
-// were not contended.
+// gaveBack notes that the units of a section that has ended are free. As stamps may err, they may have been
+// free before the latest requests; in a simulation both may have the same time. So these requests do not
+// count as contended.
 func (r *Resource) gaveBack(s *Section, at, stampError int64) {
 	r.forget(at, stampError)
 	r.recent = slices.DeleteFunc(r.recent, func(late *Section) bool {
@@ -313,10 +313,10 @@ func (r *Resource) gaveBack(s *Section, at, stampError int64) {
 	})
 }
 
-// longestDoubt is for how long a request is recent, however much stamps may err.
+// longestDoubt bounds for how long a request is recent, in nanoseconds.
 const longestDoubt = 10_000_000
 
-// forget takes the requests as contended that were made longer ago than stamps may err.
+// forget drops requests from recent that are older than stamps may err: they stay contended.
 func (r *Resource) forget(now, stampError int64) {
 	if len(r.recent) == 0 {
 		return
@@ -330,9 +330,9 @@ func (r *Resource) forget(now, stampError int64) {
 }
 
 // overlap accounts for the overlap of s, which is leaving, with the other sections that are inside. It
-// returns the overlap if it is certain.
+// returns the overlap if it is certain, else nil.
 func (r *Resource) overlap(s *Section, c *clocks) *Overlap {
-	var one *Section // whose entry exceeded the capacity
+	var one *Section // the section whose entry exceeded the capacity
 	last := 0
 	for sum := uint64(0); sum <= uint64(r.Capacity); last++ {
 		one = r.inside[last]
@@ -346,7 +346,7 @@ func (r *Resource) overlap(s *Section, c *clocks) *Overlap {
 		}
 		return nil
 	}
-	held := uint64(0) // certainly at the same time
+	held := uint64(0) // units that were certainly held at the same time
 	for _, other := range r.inside {
 		if !c.together(other, one, now) || !c.together(other, s, now) {
 			continue
@@ -375,9 +375,9 @@ func (r *Resource) overlap(s *Section, c *clocks) *Overlap {
 	return certain
 }
 
-// heldSince returns when the last of those came in who must have been let in wrongly, if the capacity is
-// exceeded by so much at a time and whoever enters then does so rightly: as few as it takes, the first of all
-// inside. If no more are known, it is that time itself.
+// heldSince returns the latest entry that must have been wrong if the capacity is exceeded by excess at a
+// time, assuming that the earliest sections inside, as few as it takes, were let in wrongly. If these are too
+// few, it is that time itself.
 func (r *Resource) heldSince(excess uint64, at int64) int64 {
 	for _, s := range r.inside {
 		if uint64(s.Units) >= excess {
@@ -388,7 +388,7 @@ func (r *Resource) heldSince(excess uint64, at int64) int64 {
 	return at
 }
 
-// past takes the current overlap as over.
+// past ends the current overlap.
 func (r *Resource) past() {
 	if w := (Window{r.current.From, r.current.To}); w.Known() {
 		r.Overlap += w.Length()
@@ -400,7 +400,7 @@ func (r *Resource) past() {
 // how many later ones have entered. Places are numbered from 1; the place of a section that enters is marked,
 // and a Fenwick tree (P. M. Fenwick, "A new data structure for cumulative frequency tables", Software:
 // Practice and Experience 24(3), 1994) counts the marks up to a place. When most places are empty, the
-// waiting sections are renumbered, so a line takes memory for those that wait, however long one of them does.
+// waiting sections are renumbered, so a line takes memory only for waiting ones, even if one waits for long.
 type line struct {
 	sums    []uint32   // sums[i-1] counts the marks from i-lowest(i)+1 to i
 	waiting []*Section // by place; nil: gone
@@ -409,7 +409,7 @@ type line struct {
 	entered uint64     // places marked
 }
 
-// lowest returns the lowest bit of i that is set.
+// lowest returns the lowest set bit of i.
 func lowest(i int) int { return i & -i }
 
 // join puts a section at the end of the line.
@@ -428,7 +428,7 @@ func (l *line) join(s *Section) {
 	l.sums = append(l.sums, sum)
 }
 
-// leave takes a section that enters or gives up out of the line, and completes its Overtaken.
+// leave removes a section that enters or gives up from the line, and completes its Overtaken.
 func (l *line) leave(s *Section, enters bool) {
 	s.Overtaken += l.overtaken(s.place)
 	l.waiting[s.place-1] = nil
@@ -468,14 +468,14 @@ func (l *line) moveUp() {
 	l.entered = 0
 }
 
-// Where entries have fence numbers, the resource is to accept nothing that is written under a lower number
-// than the highest that has entered. The account, which is one word with that number, tells what came first:
-// who entered before a write has read less than was written. Stamps would not tell, since a process may stand
-// still between a stamp and what it is of.
+// With fence numbers, the resource must refuse a write under a lower number than the highest that has
+// entered. The account, one word together with that number, tells which came first: a client that entered
+// before a write has read a lower value than was written. Stamps cannot tell, since a process may stand still
+// between an action and its stamp.
 
-// fence compares the fence number of an entry with those of the others: a number is passed once another
-// enters under the same or a higher one. Of an entry that a process was asked for, the number counts before
-// the stamp.
+// fence compares the fence number of an entry with the others. A number is passed when another
+// client enters under the same or a higher one. asked means that a process lets clients in some time before
+// their stamps.
 func (r *Resource) fence(s *Section, stampError int64, asked bool) {
 	if s.Fence == 0 {
 		r.Unfenced++
@@ -507,8 +507,8 @@ func (r *Resource) fence(s *Section, stampError int64, asked bool) {
 	})
 }
 
-// refuse takes an exit whose write was refused. If nobody has entered by then under a higher number, somebody
-// must have, by a later stamp within their error.
+// refuse takes an exit whose write was refused. A client must have entered under a higher number before, or
+// by a later stamp within the error.
 func (f *Fold) refuse(r *Resource, s *Section, at int64) {
 	f.Refused++
 	if f.Window.Has(s.Entered) {
@@ -522,8 +522,8 @@ func (f *Fold) refuse(r *Resource, s *Section, at int64) {
 	}
 }
 
-// accept takes an exit whose write was accepted. It should not have been if somebody had entered under a
-// number no lower, and read less.
+// accept takes an exit whose write was accepted. It should have been refused if another client had entered
+// under the same or a higher number before the write: it read a lower value.
 func (f *Fold) accept(r *Resource, s *Section, at int64) {
 	if s.passed != nil && s.passed.Read < s.Written {
 		writer := *s
@@ -532,8 +532,8 @@ func (f *Fold) accept(r *Resource, s *Section, at int64) {
 	}
 }
 
-// pair notes who was in an overlap with s, which ends, under the same fence number: a resource that demands
-// numbers lets both write.
+// pair notes the sections that overlap with s, which ends, under the same fence number: a resource that
+// demands numbers lets both write.
 func (r *Resource) pair(s *Section, c *clocks) {
 	for _, other := range r.inside {
 		switch {
@@ -546,10 +546,10 @@ func (r *Resource) pair(s *Section, c *clocks) {
 	}
 }
 
-// unguarded counts a section that has ended if it wrote beside another under the same fence number, and a
-// resource that demands numbers accepts that: by its stamps, nobody has entered under a higher number before.
-// If one has, the write may have come before that all the same, since a process may stand still after it. A
-// process that is asked enters a client some time before its stamp.
+// unguarded counts a section that wrote beside another under the same fence number, if a resource that
+// demands numbers accepts that write: by the stamps no client had entered under a higher number. If one had,
+// the write may still have come before, since a process may stand still after it; so this is uncertain. The
+// same holds if a process is asked, which lets clients in before their stamps.
 func (f *Fold) unguarded(r *Resource, s *Section) {
 	wrote := s.State == Exited && !s.Refused
 	passed := s.above > s.Fence || f.Asked

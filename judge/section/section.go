@@ -1,12 +1,12 @@
-// Package section folds a history into sections: what became of each request. Measures and checks are made
-// from the same sections, so that waits, overlaps and the window mean the same in figures and in verdicts.
+// Package section folds a history into sections: the life of each request. Measures and checks use the same
+// sections, so waits, overlaps and the window mean the same in figures and in verdicts.
 //
-// A [Fold] takes events in the order of time, and then what each node counted. It tells each [Observer] of a
-// request, an entry and an end as they come, with the [Section] that they are about, and keeps of all that
-// only what is open. Besides, it keeps what both sides need: the [Window] that is measured, each [Resource]
-// with the overlaps of its sections, pauses, deaths of nodes, what failure detectors found, and faults.
+// A [Fold] takes events in the order of time, and then the counters of each node. It passes each request,
+// entry and end to each [Observer], with its [Section], and keeps only open sections. It also keeps what
+// measures and checks share: the [Window] that is measured, each [Resource] with its overlaps, pauses, deaths
+// of nodes, suspicions of failure detectors, and faults.
 //
-// It knows neither what a figure is called nor what an algorithm promises.
+// It knows neither the names of figures nor the promises of algorithms.
 package section
 
 import (
@@ -14,10 +14,10 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A State is how far a section has come, or how it has ended.
+// A State is the state of a section: open, or how it ended.
 type State uint8
 
-// The states of a section. Those after inside are ends.
+// The states of a section. From Exited on it has ended.
 const (
 	waiting   State = iota + 1 // asked for, and not entered yet
 	inside                     // entered, and not left yet
@@ -35,47 +35,47 @@ type Section struct {
 	Resource *Resource
 	Node     nodes.ID
 	Entry    uint32 // its number among the requests of its client
-	Units    uint32 // of the resource that it wants or holds; 0: unknown, of an arrival
+	Units    uint32 // of the resource that it wants or holds; 0: unknown, for an arrival
 	State    State
 
-	Due, Asked, Entered, Ended int64 // times, as far as its state has come
+	Due, Asked, Entered, Ended int64 // times, up to its state
 
-	Alone     bool   // nobody held or waited when it was asked for
+	Alone     bool   // no client held or waited when it was asked for
 	Overtaken uint64 // how many others asked later and entered earlier
 	Handed    bool   // it took units that an exit had freed, and was requested before that exit
 	FreedAt   int64  // the time of that exit, if Handed
 
 	Taken    uint32 // units taken when it entered, by the register
-	Fence    uint64 // under which it entered; 0: none
-	Read     int64  // what the account held when it entered
-	Written  int64  // what it wrote to the account, once it has exited
-	Refused  bool   // the account did not take that, since somebody had entered under a higher fence number
+	Fence    uint64 // the fence number under which it entered; 0: without one
+	Read     int64  // the value of the account when it entered
+	Written  int64  // the value that it wrote to the account, once it has exited
+	Refused  bool   // the account refused the write, since another had entered under a higher fence number
 	Violates bool   // it was in a certain overlap
 
-	Told     bool  // its client was told that it had lost what it held
+	Told     bool  // its client was told that it had lost the lock
 	ToldAt   int64 // when, if Told
-	Met      bool  // another was inside at some time while it was
-	Followed int64 // when the first other entered while it was inside; math.MaxInt64: nobody has
+	Met      bool  // another client was inside at some time while it was
+	Followed int64 // when the first other client entered while it was inside, or math.MaxInt64
 
-	twin, maybe bool // it was in an overlap, certain or not, with another under the same fence number
+	twin, maybe bool // it was in an overlap (twin: certain; maybe: not) with another under the same fence number
 
-	passed   *Section  // a copy of who entered under a fence number no lower, and of these read the least
-	above    uint64    // the highest number of these
-	clock    nodeClock // of the stamp of its entry, where hosts have several
+	passed   *Section  // among sections that entered under no lower fence number, a copy of the lowest Read
+	above    uint64    // the highest fence number of these
+	clock    nodeClock // of the stamp of its entry, if hosts have different clocks
 	place    int       // in its line
 	missing  uint64    // units, when it was asked for: see Contended
-	takenOut uint32    // see Resource, when it was asked for
+	takenOut uint32    // Resource.takenOut when it was asked for
 }
 
 // Served reports whether the section was ever entered.
 func (s *Section) Served() bool { return s.State >= inside && s.State <= Unended }
 
-// Contended reports whether, when the section was asked for, fewer units were free than it and those who
-// waited take together. Units that were given back within the error of the stamps were free.
+// Contended reports whether units were missing when the section was asked for: fewer were free than it and
+// all waiting requests take. Units that were given back within the error of the stamps count as free.
 func (s *Section) Contended() bool { return s.missing > 0 }
 
-// An Observer is told of every change of a section, and then of the event that caused it. The memory of a
-// section that has ended is used again.
+// An Observer receives every change of a section, and then the event that caused it. The memory of a section
+// that has ended is reused.
 type Observer interface {
 	history.Fold
 	Asked(s *Section)
@@ -83,30 +83,30 @@ type Observer interface {
 	Ended(s *Section) // s.State says how. An Unissued section was never Asked.
 }
 
-// An OverlapObserver is an observer that is also told when there were certain overlaps: of each when it is
-// over, so that those of one resource come in their order.
+// An OverlapObserver is an observer that also receives each certain overlap when it is over. The overlaps of
+// one resource come in order.
 type OverlapObserver interface {
 	Observer
 	Overlapped(r *Resource, when Window)
 }
 
-// Moments keep what is needed to tell whether one of several things happened inside the model of the
-// algorithm. Assumptions begin or cease to hold at turns. Between two turns an excuse may run out, and none
-// begins: so of what happened between two turns, the first thing and the one that began last are enough, and
-// memory is taken for turns alone.
+// Moments keep enough of a series of incidents to tell whether one happened inside the model of the
+// algorithm. Assumptions begin or cease to hold only at turns. In a stretch between two turns, an incident
+// outside the model can be followed by one inside, but not the reverse. So it keeps two incidents of each
+// stretch: the first, and the one that began last. Memory grows with turns only.
 type Moments[T any] struct{ of []Hook[T] }
 
-// A Hook is one of them: it happened at a time, and what led to it began no later, such as the stay of who
-// was inside already.
+// A Hook is an incident. It happened at a time, and its cause began no later, such as the section of the
+// client that was inside already.
 type Hook[T any] struct {
 	From    int64
 	At      int64
 	What    T
 	stretch int
-	last    bool // of its stretch, by From; else the first, by At
+	last    bool // the last of its stretch, by From; else the first, by At
 }
 
-// keep takes something that began at a time and happened at another, which is in a stretch.
+// keep takes an incident that began at from and happened at a time in a stretch.
 func (m *Moments[T]) keep(stretch int, from, at int64, what T) {
 	one := Hook[T]{from, at, what, stretch, false}
 	first, last := -1, -1
@@ -134,15 +134,15 @@ func (m *Moments[T]) keep(stretch int, from, at int64, what T) {
 	}
 }
 
-// Least returns the earliest of those that happened outside the model least, as outside tells; nil: there are
-// none.
+// Least returns the earliest incident inside the model or, if all are outside, the earliest of all; nil: it
+// has no incident. outside tells whether one is outside.
 func (m *Moments[T]) Least(outside func(from, at int64) bool) (least *Hook[T]) {
-	excused := false
+	leastOutside := false
 	for i := range m.of {
 		one := &m.of[i]
 		switch is := outside(one.From, one.At); {
-		case least == nil, excused && !is, excused == is && one.At < least.At:
-			least, excused = one, is
+		case least == nil, leastOutside && !is, leastOutside == is && one.At < least.At:
+			least, leastOutside = one, is
 		}
 	}
 	return least

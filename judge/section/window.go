@@ -10,24 +10,24 @@ import (
 // A Window is the time [From, To) of a run. Its zero value is empty.
 type Window struct{ From, To int64 }
 
-// A Wrong is a stretch of time in which some node that was up was suspected.
+// A Wrong is a stretch of time with wrong suspicions: of nodes that were up.
 type Wrong struct {
 	Window
-	By, Of nodes.ID // the suspicion that it began with
+	By, Of nodes.ID // its first suspicion
 }
 
 // unseen is a window that has not begun: it contains no time.
 var unseen = Window{math.MaxInt64, math.MaxInt64}
 
-// Known reports whether there is a window.
+// Known reports whether the window is not empty.
 func (w Window) Known() bool { return w.To > w.From }
 
-// Has reports whether a time is in the window. The answer is right while a history is read, even if the
-// window has not ended yet: no mark is earlier than an event that was read before it.
+// Has reports whether a time is in the window. That is right even before the window has ended: no mark is
+// earlier than an event that was read before it.
 func (w Window) Has(at int64) bool { return w.From <= at && at < w.To }
 
-// Touches reports whether something that lasted from one time to another, both included, was in the window at
-// any moment. It is right while a history is read, as Has is.
+// Touches reports whether the time [from, to], both included, overlaps the window. Like Has, it is right
+// while a history is read.
 func (w Window) Touches(from, to int64) bool { return w.From <= to && from < w.To }
 
 // Length returns how long the window is, in nanoseconds.
@@ -36,14 +36,14 @@ func (w Window) Length() int64 { return max(0, w.To-w.From) }
 // Overlap returns how much of [from, to) lies in the window.
 func (w Window) Overlap(from, to int64) int64 { return max(0, min(to, w.To)-max(from, w.From)) }
 
-// A Mark is when a run first came to a mark, if it did.
+// A Mark is when the history first has a mark, if Seen.
 type Mark struct {
 	At    int64
 	Value int64 // by mark: see history.Stalled
 	Seen  bool
 }
 
-// A Pause is when a process stood still. It ends with the history if it did not go on.
+// A Pause is a time in which a process stood still. It ends with the history if the process did not go on.
 type Pause struct {
 	Process  uint32 // as in history.Paused
 	From, To int64
@@ -58,7 +58,7 @@ func (f *Fold) pause(e *history.Event) {
 	f.proceed(e.Count, e)
 }
 
-// proceed ends the pause of a process that stands still.
+// proceed ends the pause of a process, if it stands still.
 func (f *Fold) proceed(process uint32, e *history.Event) {
 	for i := range f.Pauses {
 		if p := &f.Pauses[i]; p.Process == process && p.To == math.MaxInt64 {
@@ -68,18 +68,17 @@ func (f *Fold) proceed(process uint32, e *history.Event) {
 	}
 }
 
-// A Fault is one that was asked for, from when it began until it was healed. It ends with the history if it
-// was not.
+// A Fault is a fault that took place, from its beginning until its heal or the end of the history.
 type Fault struct {
 	Number   uint32 // from 1
 	From, To int64
 	Healed   bool
 	Breaks   nodes.Assumption
-	Victim   nodes.ID // that came out in the run, or None
+	Victim   nodes.ID // the node that the run determined, or None
 	Nodes    uint64   // how many it hit when it began
-	Servers  []int    // of a service, those that it hit then
+	Servers  []int    // the servers of a service that it hit then
 	Hits     uint64   // messages that it hit, known once it is healed
-	Before   uint64   // entries from the beginning of the window to its own
+	Before   uint64   // entries from the beginning of the window to the beginning of the fault
 	Entries  uint64   // while it lasted
 	After    uint64   // entries after it was healed
 }
@@ -99,8 +98,8 @@ func (f *Fold) fault(e *history.Event) {
 	}
 }
 
-// throughFaults counts an entry at a time for the faults that are in force, and for those that are healed.
-// The entry that a fault has waited for is none of these.
+// throughFaults counts an entry for the faults that are in force, and for the healed ones. An entry that
+// triggered a fault does not count for that fault.
 func (f *Fold) throughFaults(at int64) {
 	for i := range f.Faults {
 		switch fault := &f.Faults[i]; {

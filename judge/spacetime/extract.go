@@ -1,6 +1,5 @@
-// Package spacetime gathers what happened in a part of a run, node by node: each message from its send to
-// what became of it, sections, who led, and what went wrong. Pictures and exports of single events are made
-// from that.
+// Package spacetime gathers the events in a part of a run, node by node: messages from their send to their
+// receipt or loss, sections, leaders, and what went wrong. Pictures and exports of single events use it.
 package spacetime
 
 import (
@@ -14,68 +13,68 @@ import (
 	"turnstile/nodes/row"
 )
 
-// An Extract is what happened in a window of a run. Times are in nanoseconds since the run's zero.
+// An Extract holds the events in a window of a run. Times are in nanoseconds since the run's zero.
 type Extract struct {
 	Stack  *row.Stack // of every node
 	Window section.Window
 	End    int64 // of the run
 
-	Messages []Message            // that were under way in the window, in the order of their sends
-	Sections []section.Section    // that touch the window, in the order of their requests
-	Unissued []section.Section    // that were due in the window, and never asked for
-	Reigns   []leadership.Stretch // in which a node led, as far as they touch the window
-	Events   []history.Event      // of nodes in the window, those that Steps has
-	Deaths   []section.Death      // of all the run, as are pauses and faults
+	Messages []Message            // on their way in the window, in the order of their sends
+	Sections []section.Section    // that overlap the window, in the order of their requests
+	Unissued []section.Section    // due in the window, and never asked for
+	Reigns   []leadership.Stretch // in which a node led, and that overlap the window
+	Events   []history.Event      // of nodes in the window that become Steps
+	Deaths   []section.Death      // of the whole run, as are pauses and faults
 	Pauses   []section.Pause
 	Faults   []section.Fault
-	Measured section.Window // what is measured of the run
+	Measured section.Window // the measured time of the run
 	Together []Together     // in the window, in the order of their beginnings
-	// First is the first thing of the run that was not to be; nil: nothing is known of.
+	// First is the first failure of the run, or nil.
 	First *Together
 
-	// Complete is from when on all messages are known, and Until is up to when.
+	// Messages are all known from Complete until Until.
 	Complete, Until int64
-	texts           map[nodes.ID][]history.Text // of the records of each node; nil: none are kept
-	// TooMany says that there are more sections in the window than an extract holds.
+	texts           map[nodes.ID][]history.Text // of the records of each node; nil: not kept
+	// TooMany means that the window has more sections than an extract holds.
 	TooMany bool
 }
 
-// How many sections and events an extract holds.
+// How many sections and events an extract holds at most.
 const (
 	mostSections = 1_000_000
 	mostEvents   = 1_000_000
 )
 
-// A Together is a time in which nodes did what only one may, or a moment in which something else went wrong.
+// A Together is a time in which several nodes did what only one may, or the moment of another failure.
 type Together struct {
 	section.Window
 	Nodes []nodes.ID
-	Since int64 // when the first of these sections was asked for; of leaders, From
+	Since int64 // when the first of these sections was asked for; for leaders, From
 	What  What
-	May   bool // it is allowed: fence numbers or terms tell them apart, or for so long two may lead
+	May   bool // it is allowed: fence numbers or terms tell them apart, or a take-over may take so long
 }
 
-// A What says what went wrong.
+// A What is a kind of failure.
 type What uint8
 
-// Kinds of what goes wrong.
+// Kinds of failures.
 const (
-	Inside   What = iota // more were inside than may be
+	Inside   What = iota // more clients were inside than may be
 	Leading              // two led at once
-	Stalled              // nothing moves any more, and somebody waits
-	Observed             // whoever plays the schedule has seen something: see history.Observed
+	Stalled              // nothing moves any more, and a request waits
+	Observed             // the player of a schedule observed something: see history.Observed
 )
 
-// A Fold makes an Extract of a history. Extract is complete once it is closed.
+// A Fold makes an Extract of a history. Extract is complete once the fold is closed.
 type Fold struct {
 	Extract
 	sections *section.Fold
-	leaders  []*leadership.Fold // of the elector, if there is one
-	seen     *Together          // what was observed first
+	leaders  []*leadership.Fold // of the elector; empty: the stack has none
+	seen     *Together          // the first observation
 	err      int64              // of comparing two stamps
 }
 
-// New returns a fold of a history whose nodes are made of a stack, for what happened in a window of it.
+// New returns a fold of a history, for a window of it. All nodes have the instances of stack.
 func New(h history.Header, stack *row.Stack, window section.Window) *Fold {
 	config := stack.Instances()[0].Config
 	f := &Fold{Extract: Extract{Stack: stack, Window: window}, err: h.StampError}
@@ -96,7 +95,7 @@ func (f *Fold) Add(e history.Event) {
 		l.Add(e)
 	}
 	f.End = max(f.End, e.At)
-	if e.Node >= 0 && f.touches(e.At, e.At) && told(e.Kind) && len(f.Events) < mostEvents {
+	if e.Node >= 0 && f.touches(e.At, e.At) && isStep(e.Kind) && len(f.Events) < mostEvents {
 		f.Events = append(f.Events, e)
 	}
 	if e.Kind != history.Observed || e.Count == history.Quiet || f.seen != nil {
@@ -108,12 +107,11 @@ func (f *Fold) Add(e history.Event) {
 	}
 }
 
-// touches reports whether something that lasted from one time to another was in the window, whose ends both
-// belong to it.
+// touches reports whether [from, to] overlaps the window, both ends of both included.
 func (f *Extract) touches(from, to int64) bool { return from <= f.Window.To && to >= f.Window.From }
 
-// told reports whether events of a kind are steps of a node.
-func told(k history.Kind) bool {
+// isStep reports whether events of a kind are steps of a node.
+func isStep(k history.Kind) bool {
 	switch k {
 	case history.Requested, history.Entered, history.Exited, history.Revoked, history.ToldLost,
 		history.Elected, history.Crashed, history.Restarted, history.Campaigned, history.Suspected, history.Trusted:
@@ -125,7 +123,7 @@ func told(k history.Kind) bool {
 // An observer takes the sections of a run.
 type observer struct{ *Fold }
 
-// Add implements history.Fold: the fold has taken the event.
+// Add implements history.Fold. Fold.Add has taken the event already.
 func (observer) Add(history.Event) {}
 
 // Close implements history.Fold.
@@ -174,7 +172,7 @@ type edge struct {
 	what *section.Section
 }
 
-// inside looks when more were inside than may be, by the sections of the window.
+// inside finds the times in which more clients were inside than may be, by the sections of the window.
 func (f *Fold) inside() {
 	edges := map[uint16][]edge{}
 	for i := range f.Sections {
@@ -186,7 +184,7 @@ func (f *Fold) inside() {
 	for instance := range uint16(len(f.sections.Resources)) {
 		all := edges[instance]
 		slices.SortStableFunc(all, func(a, b edge) int {
-			if a.at == b.at && a.in != b.in { // who leaves makes room
+			if a.at == b.at && a.in != b.in { // exits come before entries
 				return map[bool]int{true: 1, false: -1}[a.in]
 			}
 			return cmp.Compare(a.at, b.at)
@@ -227,7 +225,7 @@ func (f *Fold) sweep(edges []edge) {
 	}
 }
 
-// leading takes who led, and when several did that may not.
+// leading takes the leaders, and the times with several leaders.
 func (f *Fold) leading(l *leadership.Fold) {
 	for _, s := range l.Stretches {
 		if s.State == leadership.Leads && f.touches(s.From, s.To) {
@@ -247,7 +245,8 @@ func (f *Fold) led(o leadership.Overlap) Together {
 		What: Leading, May: f.mayLead(o)}
 }
 
-// mayLead reports whether two may lead so: in terms of their own, or for as long as a take-over takes.
+// mayLead reports whether several leaders are allowed: in different terms, or for as long as a take-over
+// takes.
 func (f *Fold) mayLead(o leadership.Overlap) bool {
 	elector := f.Stack.Elector()
 	if elector.Elector.Terms {
@@ -257,7 +256,7 @@ func (f *Fold) mayLead(o leadership.Overlap) bool {
 	return allowed != nil && o.To-o.From <= int64(allowed(elector.Config))
 }
 
-// blame finds the first thing of the whole run that was not to be.
+// blame sets First, over the whole run.
 func (f *Fold) blame() {
 	var all []Together
 	for _, r := range f.sections.Resources {
@@ -288,7 +287,7 @@ func (f *Fold) blame() {
 	}
 }
 
-// keepTexts keeps what messages say, by their places among the records of their nodes.
+// keepTexts keeps the texts of messages, by their index among the records of their nodes.
 func (f *Fold) keepTexts(logs []*history.NodeLog) {
 	for _, l := range logs {
 		if len(l.Texts) > 0 {
@@ -310,7 +309,7 @@ func (f *Extract) Name(m *Message) string {
 	return cmp.Or(f.text(m).Type, f.Stack.Codec().Name(int(m.Kind)))
 }
 
-// Body returns what a message of a foreign program says, shortened; empty: nothing is known.
+// Body returns the shortened content of a message of a foreign program; empty: unknown.
 func (f *Extract) Body(m *Message) string { return f.text(m).Body }
 
 func (f *Extract) text(m *Message) (says history.Text) {

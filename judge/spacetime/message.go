@@ -10,33 +10,33 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A Message is one message to one node. A copy of another is one of its own.
+// A Message is one message to one node. A copy counts as a message of its own.
 type Message struct {
 	From, To nodes.ID
 	Instance uint16
 	Kind     uint8 // among the kinds of the stack
 	Fate     Fate
-	Sent     int64 // Unknown: it was sent before messages are known
-	Over     int64 // when it was handled or lost; Unknown
+	Sent     int64 // Unknown: before messages are known
+	Over     int64 // when it was handled or lost, or Unknown
 
-	sent, over int32 // which of the records of its nodes these are
-	asks       bool  // it is the first that its node sent for a request
+	sent, over int32 // indices among the records of the sender and of the receiver
+	asks       bool  // the first message that its node sent for a request
 }
 
-// Unknown is a time that nobody knows.
+// Unknown is an unknown time.
 const Unknown = math.MinInt64
 
 // A Fate is what became of a message.
 type Fate uint8
 
-// What becomes of messages.
+// The fates of messages.
 const (
-	Pending Fate = iota // it is not known to have come: it may be under way, or lost
+	Pending Fate = iota // no receipt is known: it may be on its way, or lost
 	Handled
 	Lost
 )
 
-// A link says which messages have one number.
+// A link identifies the messages with one number.
 type link struct {
 	from, to  nodes.ID
 	multicast bool
@@ -45,18 +45,18 @@ type link struct {
 	seq       uint32
 }
 
-// A matcher finds for each message that was handled or lost when it was sent.
+// A matcher finds the send of each message that was handled or lost.
 type matcher struct {
 	*Fold
-	sends map[link][]int32 // messages, the earliest first
+	sends map[link][]int32 // indices of messages, the earliest first
 }
 
-// match makes messages of what nodes have seen of them.
+// match makes the messages from the records of nodes.
 func (f *Fold) match(logs []*history.NodeLog) {
 	m := matcher{f, map[link][]int32{}}
 	f.keepTexts(logs)
 	f.Complete, f.Until = math.MinInt64, math.MaxInt64
-	stopped := int64(math.MinInt64) // when all traces were, so that they keep what led to a violation
+	stopped := int64(math.MinInt64) // when tracing stopped everywhere, to keep the messages before a violation
 	for _, l := range logs {
 		if len(l.Trace) == 0 {
 			continue
@@ -84,7 +84,7 @@ func (f *Fold) match(logs []*history.NodeLog) {
 	m.finish()
 }
 
-// counted returns how many messages a node has published and handled.
+// counted returns how many messages a node published and handled.
 func counted(l *history.NodeLog) (sum uint64) {
 	for i := range l.Instances {
 		for _, k := range l.Instances[i].Kinds {
@@ -94,7 +94,7 @@ func counted(l *history.NodeLog) (sum uint64) {
 	return sum
 }
 
-// records yields the messages in all logs that have numbers, with their places among those of their nodes.
+// records yields the messages with numbers in all logs, with their index among the records of their node.
 func records(logs []*history.NodeLog) iter.Seq2[int32, *history.MessageRecord] {
 	return func(yield func(int32, *history.MessageRecord) bool) {
 		next := map[nodes.ID]int32{}
@@ -148,10 +148,10 @@ func (m *matcher) come(r *history.MessageRecord, place int32) {
 		m.Messages[at] = was
 		return
 	}
-	m.Messages = append(m.Messages, was) // a copy, or one that nobody is known to have sent
+	m.Messages = append(m.Messages, was) // a copy, or a message whose send is unknown
 }
 
-// sent returns the message that was sent last on a link before a time, -1: none was.
+// sent returns the index of the message that was sent last on a link before a time, or -1.
 func (m *matcher) sent(on link, before int64) int32 {
 	at := int32(-1)
 	for _, i := range m.sends[on] {
@@ -162,7 +162,7 @@ func (m *matcher) sent(on link, before int64) int32 {
 	return at
 }
 
-// finish drops what was over before the window, and puts the rest in the order of sends.
+// finish drops messages that were over before the window, and sorts the rest by their sends.
 func (m *matcher) finish() {
 	f := m.Fold
 	f.Messages = slices.DeleteFunc(f.Messages, func(x Message) bool {

@@ -14,7 +14,7 @@ import (
 
 func stack(t *testing.T, algorithm string, n int) *row.Stack {
 	t.Helper()
-	found, err := catalog.Find(algorithm)
+	found, err := (catalog.Table{}).Find(algorithm)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,21 +13,21 @@ import (
 // event.
 type Step struct {
 	At       int64
-	Messages []int32        // among those of the extract; nil: it had an event
+	Messages []int32        // indices in Extract.Messages; nil: it had an event
 	Receipt  bool           // the message was handled
 	Event    *history.Event // nil: the step is about messages
-	// Clock is the vector clock of the node after the step: how many steps of each node it can know of. It takes
-	// four bytes for each node, and ClockedSteps alone has it.
+	// Clock is the vector clock of the node after the step: how many steps of each node it can know of. Only
+	// ClockedSteps sets it. It takes four bytes for each node.
 	Clock []uint32
 	// Stamp is the node's logical clock after the step (L. Lamport, CACM 21(7), 1978).
 	Stamp uint32
 
-	place int32 // among the records of the node
-	after bool  // of a request: whatever the node sent at that time, and comes after it, was sent after it
+	place int32 // index among the records of the node
+	after bool  // a request: messages that follow it at the same time were certainly sent after it
 }
 
-// Steps returns the steps of each node in the window. At one time a node first handles what has come, and
-// asks before it sends the first message for its request; that is the order of its log otherwise.
+// Steps returns the steps of each node in the window. At equal times a node first handles messages, and
+// requests before it sends the first message for that request. Otherwise they are in the order of its log.
 func (f *Extract) Steps() [][]Step { return f.steps(0) }
 
 // ClockedSteps is Steps with vector clocks (C. J. Fidge, 1988; F. Mattern, 1989).
@@ -57,7 +57,7 @@ func (f *Extract) steps(clocked int) [][]Step {
 	return all
 }
 
-// joined makes one step of those of one record: a multicast, or a message and its copies by the network.
+// joined merges the steps of one record: a multicast, or a message and its copies by the network.
 func joined(steps []Step) (all []Step) {
 	for _, s := range steps {
 		if last := len(all) - 1; last >= 0 && all[last].place == s.place {
@@ -69,7 +69,7 @@ func joined(steps []Step) (all []Step) {
 	return all
 }
 
-// merged puts the events of a node among its other steps.
+// merged inserts the events of a node among its other steps.
 func (f *Extract) merged(steps []Step, events []history.Event) (all []Step) {
 	for i := range events {
 		e := &events[i]
@@ -85,7 +85,7 @@ func (f *Extract) merged(steps []Step, events []history.Event) (all []Step) {
 	return append(all, steps...)
 }
 
-// asks returns which step sent the first message for the request e, -1: none did at its time.
+// asks returns the index of the step that sent the first message for the request e at its time, or -1.
 func (f *Extract) asks(steps []Step, e *history.Event) int {
 	for i := 0; e.Kind == history.Requested && i < len(steps) && steps[i].At == e.At; i++ {
 		if m := &f.Messages[steps[i].Messages[0]]; !steps[i].Receipt && m.asks && m.Instance == e.Instance {
@@ -95,12 +95,13 @@ func (f *Extract) asks(steps []Step, e *history.Event) int {
 	return -1
 }
 
-// setClocks lets each node take its steps, a receipt once the message was sent.
+// setClocks sets the clocks of all steps. It takes the steps of each node in order, and a receipt after its
+// send.
 func (f *Extract) setClocks(all [][]Step, clocked int) {
 	clocks := make([][]uint32, len(all))
 	next := make([]int, len(all))
 	stamps := make([]uint32, len(all))
-	sent := make([]*Step, len(f.Messages)) // the steps by which they were sent
+	sent := make([]*Step, len(f.Messages)) // by message: the step that sent it
 	for id := range all {
 		clocks[id] = make([]uint32, clocked)
 	}
@@ -120,17 +121,17 @@ func (f *Extract) setClocks(all [][]Step, clocked int) {
 				next[id]++
 			}
 		}
-		force = left == before // stamps that err have made a circle: one receipt goes first
+		force = left == before // a circle, from errors of stamps: take one receipt before its send
 	}
 }
 
-// awaits reports whether a receipt comes before its send, which the window has.
+// awaits reports whether the send of a receipt is in the window and was not taken yet.
 func (f *Extract) awaits(s *Step, sent []*Step) bool {
 	m := &f.Messages[s.Messages[0]]
 	return sent[s.Messages[0]] == nil && m.Sent != Unknown && f.touches(m.Sent, m.Sent)
 }
 
-// takeStep gives a step of a node its clocks.
+// takeStep sets the clocks of a step of a node.
 func (f *Extract) takeStep(s *Step, id int, clock []uint32, stamp *uint32, sent []*Step) {
 	if s.Receipt && sent[s.Messages[0]] != nil {
 		by := sent[s.Messages[0]]
@@ -151,18 +152,18 @@ func (f *Extract) takeStep(s *Step, id int, clock []uint32, stamp *uint32, sent 
 	}
 }
 
-// A clocked request knows so many steps of each node, and was certainly made at so many of its own.
+// A clocked request knows of knows[i] steps of node i, and was certainly made by its node's step number made.
 type clocked struct {
 	knows []uint32
 	made  uint32
 }
 
-// mostClocks is how many counts all vector clocks of an extract have together: 256 MB.
+// mostClocks bounds how many counts all vector clocks of an extract have together, to 256 MB.
 const mostClocks = 1 << 26
 
-// Inversions returns how often an entry came before another whose request had happened before its own (L.
-// Lamport, CACM 21(7), 1978) and still waited: each algorithm orders requests that know nothing of each other
-// as it likes. It is known of extracts that begin with the run, have all messages, and are not too long.
+// Inversions returns how often a client entered while another waited whose request happened before its own
+// (L. Lamport, CACM 21(7), 1978). Concurrent requests do not count: an algorithm may order them in any way.
+// known is false unless the extract begins with the run, has all messages, and is not too long.
 func (f *Extract) Inversions() (count int, known bool) {
 	steps := (2*len(f.Messages) + len(f.Events)) * f.Stack.Total()
 	if f.Window.From > 0 || f.Complete > 0 || f.Until < min(f.End, f.Window.To) || len(f.Events) >= mostEvents ||
@@ -184,8 +185,8 @@ func (f *Extract) Inversions() (count int, known bool) {
 			if e == nil || e.Kind != history.Requested {
 				continue
 			}
-			// Unless a message was for it, what the node sent at that time may have been sent before, such as what
-			// its last exit released.
+			// Unless a message was for the request, messages that the node sent at that time may have come before
+			// it, such as the releases of its last exit.
 			last := i
 			for !steps[i].after && last+1 < len(steps) && steps[last+1].At == e.At {
 				last++

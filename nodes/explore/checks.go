@@ -12,7 +12,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// looksFor reports whether an exploration looks for what a check finds.
+// looksFor reports whether an exploration makes a check.
 func (o *Options) looksFor(check string) bool {
 	if o.Checks == nil {
 		return check != replay.CheckFairness && check != replay.CheckMinority
@@ -20,10 +20,10 @@ func (o *Options) looksFor(check string) bool {
 	return slices.Contains(o.Checks, check)
 }
 
-// mostPromised is the highest bypass of a row of which fairness can be explored.
+// mostPromised is the highest promised bypass whose fairness can be explored.
 const mostPromised = passedOver/2 - 1
 
-// validateChecks says what is wrong with what is to be looked for.
+// validateChecks returns what is wrong with Options.Checks.
 func (o *Options) validateChecks(stack *row.Stack) error {
 	for _, name := range o.Checks {
 		if slices.Contains(replay.Checks(), name) {
@@ -45,7 +45,7 @@ func (o *Options) validateChecks(stack *row.Stack) error {
 		return fmt.Errorf("%s does not promise how often a request may be passed over: look for something else",
 			o.Spec.Name)
 	case len(stack.Mutexes()) != 1:
-		return fmt.Errorf("%d resources: whether requests are passed over is looked at for one",
+		return fmt.Errorf("%d resources: fairness can be checked for one only",
 			len(stack.Mutexes()))
 	case bypass > mostPromised:
 		return fmt.Errorf("%d entries may pass over a request: an exploration counts up to %d, so take fewer nodes",
@@ -78,7 +78,7 @@ func (w *worker) broken(state []uint32) nodes.Assumption {
 	return broken
 }
 
-// up returns how many of some nodes are up.
+// up returns how many of the nodes in some are up.
 func (w *worker) up(some []uint32) (n int) {
 	for _, number := range some {
 		if w.known[number].up {
@@ -88,15 +88,15 @@ func (w *worker) up(some []uint32) (n int) {
 	return n
 }
 
-// excuse returns the broken assumptions among the needs, unless faults excuse nothing.
-func (w *worker) excuse(state []uint32, needs nodes.Assumption) nodes.Assumption {
+// outside returns the broken assumptions among needs, which put a violation outside the model; 0 with Demand.
+func (w *worker) outside(state []uint32, needs nodes.Assumption) nodes.Assumption {
 	if w.o.Demand {
 		return 0
 	}
 	return w.broken(state) & needs
 }
 
-// needs returns what keeping a check rests on, of what the instances of a stack rest on.
+// needs returns the assumptions that the stack needs to pass a check.
 func (w *worker) needs(check string) nodes.Assumption {
 	stack := w.parts.stack
 	switch check {
@@ -112,7 +112,7 @@ func (w *worker) needs(check string) nodes.Assumption {
 	return stack.Safe()
 }
 
-// majority returns what is broken while so many of the clients are up.
+// majority returns nodes.Majority if it is broken while so many clients are up, or else 0.
 func (w *worker) majority(up int) nodes.Assumption {
 	if 2*up > w.o.Config.N {
 		return 0
@@ -120,7 +120,7 @@ func (w *worker) majority(up int) nodes.Assumption {
 	return nodes.Majority
 }
 
-// campaign makes the moves by which a node is told to bring an election about.
+// campaign makes the move that tells a node to campaign.
 func (w *worker) campaign(node uint8, p *part) {
 	if !w.rules.Elects || int(p.campaigned) >= w.o.Entries {
 		return
@@ -134,7 +134,7 @@ func (w *worker) campaign(node uint8, p *part) {
 	}
 }
 
-// electorate returns what the clients believe in a state, until the next call.
+// electorate returns the beliefs of the clients in a state. It is valid until the next call.
 func (w *worker) electorate(state []uint32) leading.Electorate {
 	w.voters = w.voters[:0]
 	for _, number := range state[:w.o.Config.N] {
@@ -144,7 +144,7 @@ func (w *worker) electorate(state []uint32) leading.Electorate {
 	return w.voters
 }
 
-// together says what is wrong with several leaders in a state; empty: nothing.
+// together says what is wrong with several leaders in a state; empty if nothing is.
 func (w *worker) together(state []uint32) string {
 	if !w.rules.Elects || !w.o.looksFor(replay.CheckLeaders) {
 		return ""
@@ -160,7 +160,7 @@ func (w *worker) together(state []uint32) string {
 	return w.rules.TooMany(e, w.silent(state), w.o.Timing, ticks)
 }
 
-// silent reports whether no message is on its way in a state and no timer runs.
+// silent reports whether a state has no message on its way and no running timer.
 func (w *worker) silent(state []uint32) bool {
 	for _, number := range state[:w.total] {
 		if len(w.known[number].timers) > 0 {
@@ -170,8 +170,8 @@ func (w *worker) silent(state []uint32) bool {
 	return len(state) == w.head
 }
 
-// quarrel returns which check the leaders of a state fail, which has just come about by a move; empty: none.
-func (w *worker) quarrel(state []uint32, m move, out *outcome) (check string) {
+// failsLeaders returns the check that the leaders of a state fail after a move; empty if none.
+func (w *worker) failsLeaders(state []uint32, m move, out *outcome) (check string) {
 	id := nodes.ID(m.node)
 	if out != nil && w.rules.Terms && int(id) < w.o.Config.N && w.o.looksFor(replay.CheckTerms) {
 		if _, _, shared := w.electorate(state).Shared(id); shared || out.back {
@@ -184,8 +184,9 @@ func (w *worker) quarrel(state []uint32, m move, out *outcome) (check string) {
 	return ""
 }
 
-// undecided looks, in a state that was expanded, whether nodes agree that are to. If they do not, and nothing
-// excuses that, they are still to: 1. Nothing is known of that if moves were findings, which lead nowhere.
+// undecided returns 1 if nodes have yet to agree in the expanded state, so starvation follows it. It returns
+// 0 if broken assumptions put that outside the model, or if a move was a finding and has no successor. If no
+// move makes progress, it adds a finding instead.
 func (w *worker) undecided(state []uint32, findings int) uint8 {
 	if !w.o.looksFor(replay.CheckAgreement) || !w.electorate(state).Disagree() {
 		return 0
@@ -194,17 +195,17 @@ func (w *worker) undecided(state []uint32, findings int) uint8 {
 		w.findings = append(w.findings, finding{check: replay.CheckAgreement})
 		return 0
 	}
-	if len(w.findings) > findings || w.excuse(state, w.live) != 0 {
+	if len(w.findings) > findings || w.outside(state, w.live) != 0 {
 		return 0
 	}
 	return 1
 }
 
-// checksOfLeaders are those that rows of electors alone can fail.
+// checksOfLeaders are the checks of electors.
 var checksOfLeaders = []string{replay.CheckLeaders, replay.CheckTerms, replay.CheckAgreement}
 
-// refused are options that explorations of rows of a kind do not take: checks that these cannot fail, and
-// others. What to say of them takes the name of the row and, of a check, its name.
+// refused has, by kind of row, the options that an exploration refuses: checks that such rows cannot fail,
+// and others. The formats take the name of the row and that of the check.
 var refused = map[nodes.Kind]struct {
 	checks    []string
 	saysCheck string
@@ -225,7 +226,7 @@ var refused = map[nodes.Kind]struct {
 		"%s elects leaders beside resources of clients: explore the two on their own"},
 }
 
-// validateElection says what is wrong with the options about elections and timers, if anything is.
+// validateElection returns what is wrong with the options about elections and timers.
 func (o *Options) validateElection(stack *row.Stack) error {
 	refused := refused[o.Spec.Kind]
 	switch {
@@ -248,35 +249,33 @@ func (o *Options) validateElection(stack *row.Stack) error {
 	return nil
 }
 
-// In an exploration nobody is cut off. That a node reaches no majority is that its failure detector suspects
-// half of the clients, and that in its present life it has heard from too few to make a majority with it. If
-// such a node lets its client in, and not because of a message, it has taken a minority for enough. A row
-// that may keep what was there promises that but for requests, which find a token there.
+// The check minority: an exploration cuts no links, so a node counts as one that reaches no majority if it
+// suspects half of the clients, and in this life has heard from too few to make a majority with it. Such a
+// node must not let its client in, except because of a message. With row.Minority.Keeps it may also let it in
+// because of a request, which may find a token there.
 
-// secludes reports whether a row promises something of minorities, and an exploration looks for it.
+// secludes reports whether the check minority is made.
 func (o *Options) secludes() bool {
 	return o.Spec.Exclusion().Minority != nil && o.looksFor(replay.CheckMinority)
 }
 
-// secluded reports whether a stimulus by which a client enters may not let it in, in the state of its node
-// that comes of it.
+// secluded reports whether an entry violates the check minority: s let the client in, and next is the new
+// state of the node.
 func (ps *parts) secluded(next *part, s stimulus) bool {
 	keeps := ps.o.Spec.Exclusion().Minority.Keeps && s >= onRequest && s < onRelease
 	return s < onReceive && !keeps && ps.rules.InMinority(next.suspects, next.heard)
 }
 
-// Where the resource demands fence numbers (Config.Fenced), that two are inside is no violation: of what they
-// write, it refuses what is under a lower number than the highest that has entered. What can still go wrong
-// is that somebody enters under the same number as that one. Then the resource accepts what either writes, in
-// any order, though both are inside, or one has left: see judge/section/resource.go. Who enters under a lower
-// number was let in before, and heard of it late; what it writes is refused. An entry without a number is
-// wrong.
+// If the resource demands fence numbers (Config.Fenced), two clients inside are no violation: the resource
+// refuses writes under a lower number than the highest that has entered. It is a violation if a client enters
+// under the same number as the highest, since the resource then accepts the writes of both, in any order: see
+// judge/section/resource.go. It is also one to enter without a number. A client that enters under a lower
+// number was granted earlier, and its writes are refused.
 
-// The highest number under which anybody has entered each such resource is in two words of a state, behind
-// its faults.
+// The highest fence number that has entered each such resource is in two words of a state, behind its faults.
 const fenceWords = 2
 
-// fenced returns which of the resources of a stack demand fence numbers.
+// fenced returns the resources of a stack that demand fence numbers.
 func fenced(stack *row.Stack) (resources []int) {
 	for r, instance := range stack.Mutexes() {
 		if stack.Fenced(instance) {
@@ -286,13 +285,13 @@ func fenced(stack *row.Stack) (resources []int) {
 	return resources
 }
 
-// highest returns the highest number under which anybody has entered the ith such resource, in a state.
+// highest returns the highest fence number that has entered the ith fenced resource, in a state.
 func (w *worker) highest(state []uint32, i int) uint64 {
 	at := w.fences + fenceWords*i
 	return uint64(state[at])<<32 | uint64(state[at+1])
 }
 
-// raise brings the highest numbers up to date in a state, which is about to come about by an entry.
+// raise updates the highest fence numbers in a state after an entry.
 func (w *worker) raise(state []uint32, out *outcome) {
 	for i, r := range w.fenced {
 		if out.entered>>r&1 != 0 && out.fences[r] > w.highest(state, i) {

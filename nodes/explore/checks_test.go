@@ -14,7 +14,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// Whatever can be wrong with leaders is found, by a shortest schedule, which shows it when it is played.
+// Every violation of the checks of leaders is found, with a shortest schedule, which shows it when played.
 func TestWrongLeadersAreFound(t *testing.T) {
 	single, terms := row.Leadership{}, row.Leadership{Terms: true}
 	overlapping := row.Leadership{Overlap: func(nodes.Config) time.Duration { return 2 * time.Millisecond }}
@@ -73,7 +73,7 @@ func slow(ticks time.Duration) Options {
 // What was not tried is never taken for what is not there: timers that may run out only so often bound a
 // search.
 func TestTimeoutsBound(t *testing.T) {
-	spec, err := catalog.Find("bully")
+	spec, err := (catalog.Table{}).Find("bully")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestTimeoutsBound(t *testing.T) {
 	}
 }
 
-// A dispensing machine lets its client in at once, under numbers that are to say who may write.
+// A dispensing machine lets its client in at once, under fence numbers.
 type dispensing struct {
 	kind   int
 	grants uint64
@@ -149,7 +149,7 @@ func TestFenceNumbersAreExplored(t *testing.T) {
 	}
 }
 
-// The checks of histories say the same of what is accepted at the resource, whoever leaves first.
+// The checks of histories agree about the writes that the resource accepts, in any order of exits.
 func TestFencesAreJudgedAsInHistories(t *testing.T) {
 	const head = "turnstile schedule 1\nalgorithm dispenser\nn 2\nfenced\n"
 	for _, steps := range []string{"req 0; req 1; exit 0; exit 1", "req 0; req 1; exit 1; exit 0",
@@ -182,7 +182,7 @@ func TestFencesAreJudgedAsInHistories(t *testing.T) {
 	}
 }
 
-// Who writes late is refused, and that is told.
+// A late write is refused, and the story tells it.
 func TestReplayOfRefusals(t *testing.T) {
 	const story = `node 1 asks
 node 1 enters under the fence number 3

@@ -33,7 +33,7 @@ func timed(stack *row.Stack) bool {
 	return false
 }
 
-// validateCopies says what is wrong with the bound on equal messages, if anything is.
+// validateCopies returns what is wrong with Options.Copies.
 func (o *Options) validateCopies(stack *row.Stack) error {
 	const all = "so that any number of equal messages on a link is explored: give no number of copies"
 	switch {
@@ -47,11 +47,12 @@ func (o *Options) validateCopies(stack *row.Stack) error {
 	return nil
 }
 
-// post sends a message in the state that begins at head.
+// post sends a message in the state that begins at b[head]. It is lost if its receiver is down, or if too
+// many equal ones are on the link.
 func (w *worker) post(b []uint32, head int, word uint32) []uint32 {
 	switch {
 	case !w.known[b[head+int(receiver(word))]].up:
-		return b // nobody is there
+		return b
 	case w.crowds(b[head+w.head:], word):
 		w.crowded = true
 		if w.counts {
@@ -81,7 +82,7 @@ func (w *worker) after(a, b uint32) bool {
 	return w.flights[b&flightMask].digest.less(w.flights[a&flightMask].digest)
 }
 
-// crowds reports whether as many messages like a new one as may be are among those on their way.
+// crowds reports whether as many messages equal to a new one are on their way as may be.
 func (w *worker) crowds(flights []uint32, word uint32) bool {
 	if w.copies == 0 {
 		return false

@@ -12,7 +12,7 @@ import (
 // A caller asks a server until it has an answer.
 type caller struct{ calls, open uint8 }
 
-// An answerer answers whatever comes, as often as it comes.
+// An answerer answers every message.
 type answerer struct{}
 
 var again = nodes.Timer{Kind: 1}
@@ -71,7 +71,8 @@ func TestCopiesAreBounded(t *testing.T) {
 	}
 }
 
-// Who needs every message is excused for what comes of those that are lost behind others, and for no more.
+// For an algorithm that needs every message, only violations after a loss because of Copies are outside the
+// model.
 func TestCopiesExcuseWhoNeedsThem(t *testing.T) {
 	o := callers()
 	o.Losses, o.Spec.Live, o.Copies = 0, nodes.NoLoss, 1

@@ -12,7 +12,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A move is what happens between a state and the next.
+// A move is a transition between states.
 type move struct {
 	what    replay.StepKind
 	node    uint8
@@ -20,7 +20,7 @@ type move struct {
 	which   uint32 // a message, as its word; a timer, by its index in the part; a peer; or a stimulus
 }
 
-// stimulus returns the stimulus that a move is for its node.
+// stimulus returns the stimulus of a move for its node.
 func (w *worker) stimulus(m move) stimulus {
 	switch m.what {
 	case replay.StepRequest, replay.StepRelease:
@@ -46,10 +46,10 @@ func (w *worker) stimulus(m move) stimulus {
 // A candidate is a state that a move leads to. It may have been seen before.
 type candidate struct {
 	digest   digest
-	known    uint32 // its number if it had been seen then, else unknown
+	known    uint32 // its number, or unknown if it was new to the worker
 	move     move
 	from, to uint32 // where it is in the data of the batch
-	step     bool   // the move makes progress by itself: it is no fault, request or restart
+	step     bool   // the move makes progress: see progresses
 	entered  bool
 	taken    uint8 // units of the first resource, if it has several and a client has entered
 }
@@ -59,11 +59,11 @@ const unknown = ^uint32(0)
 // A finding is a state or a move that fails a check.
 type finding struct {
 	check  string
-	move   move     // the last one, if it has one
-	waiter nodes.ID // who is passed over, or never let in; of nodes that can never agree, forEver
+	move   move     // the last move; unset if still
+	waiter nodes.ID // the client that is passed over or can never enter; forEver: nodes can never agree
 }
 
-// still reports whether a finding is about a state itself, so that no move belongs to it.
+// still reports whether a finding is about a state itself, not about a move.
 func (f *finding) still() bool {
 	return f.check == replay.CheckDeadlock || f.check == replay.CheckAgreement
 }
@@ -71,7 +71,7 @@ func (f *finding) still() bool {
 // An expansion is what a worker found in one state.
 type expansion struct {
 	candidates, findings int   // where its own end in the lists of the batch
-	waiting              uint8 // the clients that wait, unless that is excused
+	waiting              uint8 // the clients that wait, unless that is outside the model
 	moves                int
 }
 
@@ -90,41 +90,41 @@ type worker struct {
 	o        *Options
 	total    int
 	head     int     // the length of a state without the messages on their way
-	fair     bool    // fairness is looked for
-	bypass   int     // what is promised then
-	shared   int     // resources
+	fair     bool    // the check fairness is made
+	bypass   int     // the promised bypass, if fair
+	shared   int     // number of resources
 	sizes    [][]int // by resource: how many units a request may take
-	fenced   []int   // those that demand fence numbers
-	fences   int     // where the highest of these are in a state
+	fenced   []int   // the resources that demand fence numbers
+	fences   int     // index of their highest fence numbers in a state
 	parts    *parts
 	seen     *visited
-	countsUp bool             // the algorithms rest on a majority, or servers, that are up
-	model    nodes.Assumption // what is broken from the beginning
-	safe     nodes.Assumption // what the algorithms rest on
-	live     nodes.Assumption
-	forgets  []bool       // which nodes forget everything in a crash, since they do not recover
-	listens  []bool       // which nodes hear of whom their failure detector suspects
-	copies   int          // how many equal messages may be on a link; 0: any number
-	crowded  bool         // messages were lost because of that
-	counts   bool         // the algorithms rest on no message being lost
-	rules    replay.Rules // of the election, if it is one
-	timeouts int          // where in a state it is how often timers have run out; 0: that is not bounded
-	ticks    int          // where it is for how many ticks several lead; 0: that is not counted
-	late     bool         // timers would have run out more often than they may
+	countsUp bool             // the algorithms need a majority, or servers, that are up
+	model    nodes.Assumption // broken from the beginning
+	safe     nodes.Assumption // needed for safety
+	live     nodes.Assumption // needed for progress
+	forgets  []bool           // by node: it forgets everything in a crash, since it does not recover
+	listens  []bool           // by node: it hears of suspicions
+	copies   int              // most equal messages on a link; 0: any number
+	crowded  bool             // messages were lost because of copies
+	counts   bool             // the algorithms need NoLoss
+	rules    replay.Rules     // of the election, if it is one
+	timeouts int              // index in a state of the number of timeouts; 0: not bounded
+	ticks    int              // index in a state of the ticks for which several lead; 0: not counted
+	late     bool             // timers would have run out more often than Options.Timeouts
 	voters   leading.Electorate
 	known    []*part // as of the last refresh
 	flights  []*keptFlight
 	memo     map[uint64][]outcome // reactions that this worker has asked for
 
 	*batch
-	free  chan *batch   // those of its batches that are not in use
+	free  chan *batch   // its batches that are not in use
 	all   [ahead]batch  // its batches
 	bytes atomic.Uint64 // of memory in use, after the latest share
 
 	state []uint32 // being expanded
 	moves int      // out of it
-	steps int      // those of them that make progress
-	cut   bool     // some move out of it was not made, though it makes progress
+	steps int      // moves that make progress
+	cut   bool     // a move out of it that makes progress was left out because of a bound
 }
 
 func newWorker(o *Options, ps *parts, seen *visited) *worker {
@@ -135,7 +135,7 @@ func newWorker(o *Options, ps *parts, seen *visited) *worker {
 		w.fair, w.head, w.bypass = true, w.total+2, o.Spec.Exclusion().Bypass(o.Config)
 	}
 	for r, instance := range ps.stack.Mutexes() {
-		var take workload.Take // clients of what runs beside the algorithm take one
+		var take workload.Take // further instances: one unit
 		if instance == 0 {
 			take = o.Take
 		}
@@ -171,7 +171,7 @@ func newWorker(o *Options, ps *parts, seen *visited) *worker {
 	return w
 }
 
-// refresh takes a snapshot of the parts and flights that all workers have found. They never change.
+// refresh takes a snapshot of the parts and flights that all workers have found.
 func (w *worker) refresh() { w.known, w.flights = w.parts.parts, w.parts.flights }
 
 // react returns the outcomes of a stimulus, from the memo if they are there.
@@ -205,20 +205,20 @@ func (w *worker) expand(state []uint32) {
 		w.findings = append(w.findings, finding{check: replay.CheckDeadlock})
 		waiting = 0 // it is reported already
 	}
-	if w.excuse(state, w.safe|w.live) != 0 {
+	if w.outside(state, w.safe|w.live) != 0 {
 		waiting = 0
 	}
 	if w.rules.Elects {
 		waiting = w.undecided(state, before)
 	}
 	if w.cut {
-		waiting = 0 // what was not made might lead on
+		waiting = 0 // the move left out might let them in
 	}
 	w.expansions = append(w.expansions, expansion{len(w.candidates), len(w.findings), waiting, w.moves})
 }
 
-// deliveries makes the moves of messages. On a link in order only the first message moves: to lose or copy a
-// later one has the same effect when it has become the first.
+// deliveries makes the moves of messages. On an ordered link only the first message moves: losing or copying
+// a later one has the same effect once it is the first.
 func (w *worker) deliveries() {
 	flights, faults := w.state[w.head:], w.state[w.total]
 	for i, word := range flights {
@@ -306,12 +306,12 @@ func (w *worker) put(m move, out *outcome) {
 		w.steps++
 	}
 	switch {
-	case out != nil && out.panics != "": // nothing follows, whether that is looked for or not
+	case out != nil && out.panics != "": // the path ends, even if the check is not made
 		if w.o.looksFor(replay.CheckPanic) {
 			w.findings = append(w.findings, finding{check: replay.CheckPanic, move: m})
 		}
 		return
-	case out != nil && out.entered != 0 && out.after == 0 && // or it does the same without a crash
+	case out != nil && out.entered != 0 && out.after == 0 && // with a crash: the outcome without one shows it
 		w.o.looksFor(replay.CheckExclusion) && w.overfull(int(m.node), out):
 		w.findings = append(w.findings, finding{check: replay.CheckExclusion, move: m})
 		return
@@ -340,10 +340,10 @@ func (w *worker) put(m move, out *outcome) {
 	w.candidates = append(w.candidates, c)
 }
 
-// fails returns which check a state fails, which has just come about by a move; empty: none.
+// fails returns the check that a state fails after a move; empty if none.
 func (w *worker) fails(state []uint32, m move, out *outcome) (check string, waiter nodes.ID) {
 	if w.rules.Elects {
-		return w.quarrel(state, m, out), 0
+		return w.failsLeaders(state, m, out), 0
 	}
 	if id := w.passed(state); id != nodes.None {
 		return replay.CheckFairness, id
@@ -351,8 +351,8 @@ func (w *worker) fails(state []uint32, m move, out *outcome) (check string, wait
 	return "", 0
 }
 
-// overfull reports whether more units of a resource are taken than there are, now that a client of the node
-// enters, or the fence number under which it does is wrong.
+// overfull reports whether an entry of a client of the node takes more units of a resource than there are, or
+// has a wrong fence number.
 func (w *worker) overfull(node int, out *outcome) bool {
 	for r, instance := range w.parts.stack.Mutexes() {
 		if out.entered>>r&1 == 0 {
@@ -371,7 +371,7 @@ func (w *worker) overfull(node int, out *outcome) bool {
 	return false
 }
 
-// taken returns how many units of a resource are taken, now that a client of the node enters.
+// taken returns how many units of a resource are taken after an entry of a client of the node.
 func (w *worker) taken(node, r int, instance int32, out *outcome) int {
 	taken := w.known[out.next].process.Units(instance)
 	for at, number := range w.state[:w.o.Config.N] {
@@ -382,20 +382,19 @@ func (w *worker) taken(node, r int, instance int32, out *outcome) int {
 	return taken
 }
 
-// A state is a list of numbers: the part of each node, the faults so far, how often each client was passed
-// over if that is looked for, the highest fence numbers if the resource demands any, how often timers have
-// run out if that is bounded, for how many ticks several nodes lead if that is, and a word for each message
-// on its way. Words are ordered by link, and on a link as they were sent or, with Reordering, by
-// their digests, since the order sent makes no difference then.
+// A state is a list of numbers: the part of each node; the faults so far; how often each client was passed
+// over, for the check fairness; the highest fence numbers, if the resource demands them; the number of
+// timeouts, if bounded; for how many ticks several nodes lead, if bounded; and a word for each message on its
+// way. Words are ordered by link, and on a link as they were sent or, with Reordering, by their digests.
 
-// Faults are counted in one number.
+// All faults are counted in one number.
 const (
 	oneLoss      = 1
-	lostBehind   = 1 << 7 // not counted: a message was lost behind equal ones, and each counts
+	lostBehind   = 1 << 7 // a flag: a message was lost because of copies, and the algorithms need NoLoss
 	oneDuplicate = 1 << 8
 	oneCrash     = 1 << 16
-	oneAmnesia   = 1 << 24 // not counted: a flag
-	oneSuspicion = 1 << 25 // of a node that is up: the bits from here on
+	oneAmnesia   = 1 << 24 // a flag
+	oneSuspicion = 1 << 25 // of a node that is up: all bits from here on
 )
 
 // successor appends the state that a move leads to from a state.
@@ -429,7 +428,7 @@ func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
 	for i, word := range flights {
 		switch {
 		case crashes && receiver(word) == uint32(m.node):
-			continue // it is lost with its receiver
+			continue // lost with its receiver
 		case i == at && m.what == replay.StepDuplicate:
 			b = append(b, word)
 		case i == at:
@@ -458,8 +457,8 @@ func (w *worker) successor(b, state []uint32, m move, out *outcome) []uint32 {
 	return b
 }
 
-// digest returns the digest of a state. It is made of the digests of its parts and flights, since their
-// numbers depend on which worker found them first.
+// digest returns the digest of a state. It uses the digests of parts and flights, not their numbers, which
+// depend on which worker found them first.
 func (w *worker) digest(state []uint32) digest {
 	d := digest{}.addNumbers(state[w.total], uint32(len(state)))
 	for _, word := range state[w.total+1 : w.head] {
@@ -474,21 +473,20 @@ func (w *worker) digest(state []uint32) digest {
 	return d
 }
 
-// How often a client that waits was passed over is in one word of the state, four bits for each client:
-// zero if its request is not known yet to all who must see it, or else one more than twice the number of
-// times, and one more if others have entered since it was counted. It is counted at quiet moments, when no
-// message is on its way: at the first of these a request is known, and at each later one before which
-// others have entered, it was passed over once more. So what counts does not depend on how long messages
-// take.
+// One word of the state has four bits for each waiting client: 0 if its request is not known yet to all nodes
+// that must see it, or else 1 plus twice the number of times that it was passed over, plus 1 if others have
+// entered since. It is counted in quiet states, without messages on their way: in the first of them a request
+// is known, and in each later one after entries of others it was passed over once more. So the count does not
+// depend on message delays.
 const (
 	fairBits   = 4
 	passedOver = 1<<fairBits - 1 // more often than promised
 )
 
-// passOver brings the word of a state up to date, which has just come about by a move.
+// passOver updates that word of a state after a move.
 func (w *worker) passOver(state []uint32, m move, out *outcome) {
 	if !w.fair {
-		return // it is not looked for
+		return
 	}
 	entered, quiet := out != nil && out.entered != 0, len(state) == w.head
 	old, word := state[w.total+1], uint32(0)
@@ -514,7 +512,7 @@ func (w *worker) passOver(state []uint32, m move, out *outcome) {
 	state[w.total+1] = word
 }
 
-// passed returns who was passed over more often than is promised; None: nobody.
+// passed returns a client that was passed over more often than promised, or None.
 func (w *worker) passed(state []uint32) nodes.ID {
 	if !w.fair {
 		return nodes.None
@@ -541,12 +539,12 @@ func (w *worker) detect(node uint8, p *part) {
 	}
 }
 
-// progresses reports whether a move makes progress by itself: it is no fault, request or restart.
+// progresses reports whether a move makes progress by itself: it is not a fault, request or restart.
 func (w *worker) progresses(m move) bool {
 	return m.what.Progresses() || m.what == replay.StepSuspect && !w.known[w.state[m.which]].up
 }
 
-// validateSuspicions says what is wrong with the wrong suspicions, if anything is.
+// validateSuspicions returns what is wrong with Options.Suspicions.
 func (o *Options) validateSuspicions(stack *row.Stack) error {
 	if o.Suspicions == 0 {
 		return nil
@@ -562,8 +560,7 @@ func (o *Options) validateSuspicions(stack *row.Stack) error {
 		o.Spec.Name)
 }
 
-// tick lets a tick pass, unless something has to happen first. If nothing depends on time, a tick would
-// change nothing.
+// tick makes the move of a tick, if there is a message or timer and none is due now.
 func (w *worker) tick() {
 	if w.o.Timing == nil {
 		return
@@ -583,7 +580,7 @@ func (w *worker) tick() {
 	}
 }
 
-// later appends what a state has become after a tick.
+// later appends the state after a tick.
 func (w *worker) later(b, state []uint32) []uint32 {
 	head := len(b)
 	b = append(b, state[:w.head]...)

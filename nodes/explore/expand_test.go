@@ -1,14 +1,12 @@
 package explore
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"turnstile/algorithms/mutex"
-	"turnstile/internal/chance"
 	"turnstile/internal/soak"
 	"turnstile/judge/check"
 	"turnstile/nodes"
@@ -23,16 +21,16 @@ func fairSpaces(spec *row.Row) (all []Options) {
 	for _, size := range soak.Pick(usual, usual, append(usual, size{3, 3}, size{4, 1}, size{4, 2})) {
 		o := Options{Spec: spec, Config: nodes.Config{N: size.nodes}, Entries: size.entries,
 			Checks: []string{replay.CheckFairness}}
-		if _, timed := spec.Machine(o.Config, 0).(nodes.Timed); timed { // or late messages would excuse it
-			o.Timing = &replay.Timing{Latency: chance.Constant(time.Millisecond), Tick: time.Millisecond}
+		if _, timed := spec.Machine(o.Config, 0).(nodes.Timed); timed { // or late messages put it outside its model
+			o.Timing = timing(ms, ms)
 		}
 		all = append(all, o)
 	}
 	return all
 }
 
-// No row is less fair than it promises, whatever the order of events. Spaces of three nodes are explored so
-// far, and to their end by make soak.
+// In every order of events, each row is as fair as it promises. Spaces of three nodes are explored up to a
+// bound, and to their end by make soak.
 func TestRowsAreFairInAnyOrder(t *testing.T) {
 	for _, spec := range mutex.Table {
 		if spec.Exclusion().Bypass == nil {
@@ -66,7 +64,7 @@ func TestWhoIsPassedOverIsSeen(t *testing.T) {
 			o := Options{Spec: fairer, Config: nodes.Config{N: 3}, Entries: 1,
 				Checks: []string{replay.CheckFairness}, States: 100_000}
 			if _, timed := spec.Machine(o.Config, 0).(nodes.Timed); timed { // else it tries again and again
-				o.Timing = &replay.Timing{Latency: chance.Constant(time.Millisecond), Tick: time.Millisecond}
+				o.Timing = timing(ms, ms)
 			}
 			x := explore(t, o)
 			if x.Violation == nil || x.Violation.Check != replay.CheckFairness || len(x.Violation.Story) == 0 {
@@ -83,7 +81,7 @@ func TestWhoIsPassedOverIsSeen(t *testing.T) {
 	}
 }
 
-// A plain search finds the same, whatever is looked for.
+// A plain search finds the same, for any checks.
 func TestChecksFindWhatAPlainSearchFinds(t *testing.T) {
 	for name, checks := range map[string][]string{
 		"central":          {replay.CheckFairness},
@@ -147,7 +145,7 @@ func fairest(spec *row.Row) *row.Row {
 }
 
 // An heir is one of two nodes. Node 0 lends the permission, and node 1 asks it, as long as each takes the
-// other for alive: whoever is alone needs no permission. With a perfect detector that is safe.
+// other for alive. A node that is alone needs no permission. With a perfect detector that is safe.
 type heir struct {
 	wants, alone bool // the client waits; the other node is down
 	lent, asked  bool // of node 0: node 1 has the permission, or waits for it
@@ -264,8 +262,8 @@ func TestPerfectDetectorIsPlayed(t *testing.T) {
 	}
 }
 
-// One wrong suspicion, and two are inside: outside the model of who needs a perfect detector, but not of who
-// needs one that is right in the end.
+// One wrong suspicion, and two are inside: outside the model of an algorithm that needs a perfect detector,
+// but not of one that needs an eventual detector.
 func TestWrongSuspicion(t *testing.T) {
 	const story = `node 0 asks
 node 0 enters
@@ -320,7 +318,8 @@ func TestDetectorTellsAllBeforeADeadlock(t *testing.T) {
 	}
 }
 
-// Who comes up again suspects nobody, and hears of who is down then. Who is up again is trusted again.
+// A node that comes up again suspects no node at first, and then suspects nodes that are down. The others
+// trust it again.
 func TestReplayOfSuspicions(t *testing.T) {
 	const head = "turnstile schedule 1\nalgorithm listener\nn 2\n"
 	for steps, want := range map[string]string{
@@ -335,7 +334,7 @@ func TestReplayOfSuspicions(t *testing.T) {
 		"suspect 0>2":                     "there is no node 2: they are 0 to 1",
 		"suspect 0>1; crash 1; trust 0>1": "node 1 is down, and stays suspected",
 		"crash 0; suspect 0>1":            "it is down",
-		"suspect 0":                       "line 4: say which node and whom, such as suspect 0>1",
+		"suspect 0":                       "line 4: suspect takes two nodes, such as suspect 0>1",
 		"req 0; crash 1; rest; try trust 0>1": "node 1 crashes\nnode 0 leaves\n" +
 			"node 0 suspects node 1",
 	} {
@@ -360,16 +359,12 @@ const ms = time.Millisecond
 
 // timing is one of messages that take from least to most, in ticks of a millisecond.
 func timing(least, most time.Duration) *replay.Timing {
-	latency, err := chance.ParseDistribution(fmt.Sprintf("uniform:%v,%v", least, most))
-	if err != nil {
-		panic(err)
-	}
-	return &replay.Timing{Tick: ms, Latency: latency}
+	return &replay.Timing{Tick: ms, Latency: replay.Latency{Least: least, Most: most}}
 }
 
 // A fisher takes the lock by Fischer's timed algorithm, with the shared variable at a server. It reads
 // until the variable is free, writes its own name, waits, and is in if the name still stands there. That
-// rests on nothing but time: it waits longer than the write of anyone who has found it free can take.
+// needs only bounded time: it waits longer than any write by a node that found the variable free can take.
 //
 // Source: L. Lamport, "A Fast Mutual Exclusion Algorithm", ACM TOCS 5(1), 1987, which tells of Fischer's.
 type fisher struct {
@@ -427,8 +422,8 @@ func fishers(wait time.Duration) *row.Row {
 	}}
 }
 
-// Who has found the variable free has written its name at most three messages after the first to do so
-// wrote its own. So who reads again later than that, in one message at least, sees the last of all.
+// A node that found the variable free writes its name at most three messages after the first such write. So a
+// read that comes later than that sees the last write.
 func TestTimingDecidesWhetherFischerIsSafe(t *testing.T) {
 	for _, c := range []struct {
 		least, most, wait time.Duration

@@ -14,76 +14,74 @@ import (
 )
 
 // Options says what is explored: every order of deliveries, timers, choices, requests and releases,
-// and every placing of the faults that are allowed.
+// and every placement of the allowed faults.
 type Options struct {
 	Spec    *row.Row
 	Config  nodes.Config
 	Beside  []row.Instance // further instances on every node, numbered from 1
-	Entries int            // requests of each client; of an elector, campaigns of each node
-	Take    workload.Take  // units of a resource that has several which a request may take: all are tried
+	Entries int            // requests of each client; for an elector, campaigns of each node
+	Take    workload.Take  // numbers of units that a request may take: all are tried
 
-	// Campaigns is how often nodes of an election are told to campaign, in all; zero: as often as Entries
-	// allows.
+	// Campaigns is how often nodes are told to campaign in all; zero: limited by Entries only.
 	Campaigns int
 
-	Crashes, Losses, Duplicates int  // at most so many of each
+	Crashes, Losses, Duplicates int  // the most of each
 	Restarts                    bool // a crashed node may come up again, with what it saved
 	Amnesia                     bool // and without it
-	Suspicions                  int  // at most so many of nodes that are up
+	Suspicions                  int  // the most wrong suspicions, of nodes that are up
 	Reordering                  bool // messages of one link arrive in any order
 
-	// WholeInputs has nodes crash between two inputs alone. Otherwise they crash between the effects of one
-	// input too: what was saved and sent by then is, and what comes after it is not.
+	// WholeInputs has nodes crash only between inputs. Otherwise they also crash between the effects of one
+	// input: earlier saves and messages are done, later ones are not.
 	WholeInputs bool
 
-	// Copies is how many equal messages may be on one link, if the algorithm has timers and no Timing is given:
-	// then a timer may run out as often as it likes, so what is sent again would pile up without end. A further
-	// one is lost, which excuses an algorithm that needs every message. What the lost ones would bring about is
-	// not explored: if any was lost so, the search is not exhausted, but bounded by copies. Zero: one, or any
-	// number if the algorithm needs every message.
+	// Copies is how many equal messages may be on one link, if the algorithm has timers and no Timing is
+	// given. A timer may then run out any number of times, so retries would pile up without end. A further
+	// message is lost, which breaks NoLoss for an algorithm that needs it. If any was lost so, the search is
+	// not exhausted, but bounded by copies. Zero: one, or any number if the algorithm needs NoLoss.
 	Copies int
 
-	// Timeouts is how often timers may run out, in all, of an algorithm whose timers or terms have no end. If
-	// any would run out once more, the search is not exhausted, but bounded by timeouts. Zero: any number.
+	// Timeouts is how often timers may run out in all, for an algorithm whose timers or terms have no end. If
+	// one would run out once more, the search is not exhausted, but bounded by timeouts. Zero: any number.
 	Timeouts int
 
-	// Timing bounds how long messages and timers take. If it is nil, a message may arrive and a timer run
-	// out at any moment, however long the timer was set.
+	// Timing bounds how long messages and timers take. Nil: a message may arrive and a timer run out at any
+	// moment.
 	Timing *replay.Timing
 
-	// Checks names what to look for; nil: everything but fairness, which takes more states. What is not looked
-	// for is passed by, except that nothing follows a panic.
+	// Checks names the checks; nil: all but fairness and minority, which take more states. Other violations
+	// are ignored, but a panic still ends its path.
 	Checks []string
 
-	// Demand has faults excuse nothing: what breaks outside the model of the algorithm counts too.
+	// Demand counts violations outside the model of the algorithm like all others.
 	Demand bool
 
-	// Where to stop, if the space has not ended before; zero: nowhere.
+	// Bounds of the search; zero: unbounded.
 	Depth  int    // steps from the beginning
 	States uint64 // states seen
 	Memory uint64 // bytes in use
 
 	Workers int // goroutines; zero: one. The result is the same for any number.
 
-	Interrupt <-chan struct{} // closed to end the exploration where it is; nil: never
-	Progress  func(Progress)  // called while the exploration goes on, often; nil: not at all
+	Interrupt <-chan struct{} // closed to end the exploration at once; nil: never
+	Progress  func(Progress)  // called often during the exploration; may be nil
 }
 
-// A Progress says how far an exploration has come.
+// A Progress is the progress of an exploration.
 type Progress struct {
 	States uint64
 	Depth  int
 	Bytes  uint64 // of memory
-	Last   bool   // all states are seen, and it is looked whether whoever waits can enter
+	Last   bool   // all states are seen; the search for starvation goes on
 }
 
-// What an exploration can hold.
+// Limits of an exploration.
 const (
 	mostExplored = 8 // nodes, servers included
 	mostTries    = 100
 )
 
-// Validate says what is wrong with the options, if anything is, and what would be right.
+// Validate returns what is wrong with the options, and what would be right.
 func (o *Options) Validate() error {
 	stack, err := o.stack()
 	if err != nil {
@@ -106,7 +104,7 @@ func (o *Options) Validate() error {
 	case (o.Restarts || o.Amnesia) && o.Crashes == 0:
 		return errors.New("nodes are to restart, but none may crash: allow at least one crash")
 	case o.WholeInputs && o.Crashes == 0:
-		return errors.New("nodes are to crash between inputs alone, but none may crash: allow at least one crash")
+		return errors.New("nodes are to crash only between inputs, but none may crash: allow at least one crash")
 	case o.Depth < 0:
 		return fmt.Errorf("a depth of %d: it is at least 1 step; leave it out to go to the end", o.Depth)
 	case o.Workers < 0:
@@ -148,44 +146,44 @@ func (o *Options) Validate() error {
 func refuseDetectors(s *row.Stack) error {
 	for _, in := range s.Instances() {
 		if in.Kind == nodes.Detection {
-			return fmt.Errorf("%s sends without end, so an exploration would have none either, and find no deadlock: "+
-				"leave it out, since an exploration speaks in its place, or simulate the algorithm with it", in.Name)
+			return fmt.Errorf("%s sends without end, so an exploration would not end, and find no deadlock: leave it "+
+				"out, since an exploration plays the failure detector itself, or simulate the algorithm with it", in.Name)
 		}
 	}
 	return nil
 }
 
-// stack returns what every node is made of.
+// stack returns the stack of every node.
 func (o *Options) stack() (*row.Stack, error) {
 	return row.Assemble(row.Instance{Row: o.Spec, Config: o.Config}, o.Beside...)
 }
 
-// A Violation is a failed check, and how it comes about.
+// A Violation is a failed check, with a schedule that leads to it.
 type Violation struct {
 	replay.Violation
-	OutsideModel nodes.Assumption // assumptions that had been broken before, if they excuse it
-	Schedule     *replay.Schedule // that leads there
-	Shortest     bool             // no violation has fewer steps: all that might were explored
-	Story        []string         // of the schedule, for people
+	OutsideModel nodes.Assumption // broken assumptions that put it outside the model; 0: inside
+	Schedule     *replay.Schedule
+	Shortest     bool     // proved: no violation has fewer steps
+	Story        []string // of the schedule, for people
 }
 
 // A Result is what an exploration found.
 type Result struct {
-	Exhausted   bool   // there are no more states than these
-	Bound       string // if not, what ended it: depth, states, memory, interrupt, violation, copies, timeouts
-	States      uint64 // distinct ones
-	Transitions uint64 // from one to the next
-	Depth       int    // of the state that is farthest from the beginning
-	Entries     uint64 // transitions by which a client enters, or a node comes to lead: evidence
-	MostTaken   int    // units that were taken at once, of a resource that has several
+	Exhausted   bool   // all reachable states were seen
+	Bound       string // otherwise: depth, states, memory, interrupt, violation, copies, timeouts
+	States      uint64 // distinct states
+	Transitions uint64
+	Depth       int    // of the state farthest from the beginning
+	Entries     uint64 // transitions by which a client enters, or a node becomes leader: evidence
+	MostTaken   int    // most units taken at once, of a resource that has several
 	Bytes       uint64 // of memory
-	NodeStates  int    // distinct states of single nodes, of which all others are made
+	NodeStates  int    // distinct states of single nodes
 
-	// Progress tells that everyone who waits could still enter, in every state. It is known only of a
-	// space that is exhausted, or bounded by copies alone.
+	// Progress says that in every state, all waiting clients could still enter. It is known only if the space
+	// is exhausted, or bounded by copies only.
 	Progress bool
 
-	Violation *Violation // nil if there is none
+	Violation *Violation // nil: none found
 	// Violations outside the model of the algorithm: how many, and the first.
 	Excused      uint64
 	FirstExcused *Violation
@@ -194,8 +192,8 @@ type Result struct {
 // BytesPerState returns how much memory a state took.
 func (e *Result) BytesPerState() float64 { return float64(e.Bytes) / float64(max(1, e.States)) }
 
-// Run visits every state that can be reached, breadth first, and stops at the first violation, which is part
-// of the Result and no error.
+// Run visits every reachable state, breadth first, and stops at the first violation, which it returns in the
+// Result, not as an error.
 func Run(o Options) (*Result, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -218,19 +216,19 @@ func (s *search) result() (*Result, error) {
 	x.NodeStates = len(s.parts.parts)
 	var err error
 	if s.worst != nil {
-		if x.Violation, err = s.tell(s.worst); err != nil {
+		if x.Violation, err = s.explain(s.worst); err != nil {
 			return nil, err
 		}
 		x.Violation.Shortest = !s.cut
 	}
-	if s.excused != nil {
-		x.FirstExcused, err = s.tell(s.excused)
+	if s.outside != nil {
+		x.FirstExcused, err = s.explain(s.outside)
 	}
 	return x, err
 }
 
-// tell returns the violation of a lead, with its story.
-func (s *search) tell(l *lead) (*Violation, error) {
+// explain replays a lead, and returns its violation with the story.
+func (s *search) explain(l *lead) (*Violation, error) {
 	schedule, stage, state, err := s.play(l)
 	if err != nil {
 		return nil, err
@@ -247,11 +245,11 @@ func (s *search) tell(l *lead) (*Violation, error) {
 		r.Story = append(r.Story, v.Says)
 	case replay.CheckStarvation:
 		v = &replay.Violation{Check: l.check, Stall: r.Status.String(),
-			Says: fmt.Sprintf("node %d waits, and whatever happens it is never let in", l.waiter)}
+			Says: fmt.Sprintf("node %d waits, and can never enter", l.waiter)}
 		r.Story = append(r.Story, fmt.Sprintf("from here on, node %d cannot enter any more", l.waiter))
 	}
 	if l.waiter == forEver {
-		v = &replay.Violation{Check: l.check, Says: "not all agree, and whatever happens they never do"}
+		v = &replay.Violation{Check: l.check, Says: "not all agree, and they never can"}
 		r.Story = append(r.Story, "from here on, not all can agree any more")
 	}
 	if v == nil || v.Check != l.check || l.check != replay.CheckPanic && !s.same(stage, state) {
@@ -261,7 +259,7 @@ func (s *search) tell(l *lead) (*Violation, error) {
 	return &Violation{Violation: *v, OutsideModel: l.needs, Schedule: schedule, Story: r.Story}, nil
 }
 
-// same reports whether the nodes of a stage are in a state, and as many messages on their way.
+// same reports whether the nodes of a stage are in a state, with as many messages on their way.
 func (s *search) same(stage *replay.Stage, state []uint32) bool {
 	w := s.workers[0]
 	for id, number := range state[:w.total] {
@@ -273,8 +271,8 @@ func (s *search) same(stage *replay.Stage, state []uint32) bool {
 	return len(stage.Flying) == len(state)-w.head
 }
 
-// play returns the steps that lead to a lead, the stage on which they were played, since only real nodes tell
-// equal messages apart, and the state to which they lead; of a panic, the one before.
+// play returns the schedule of a lead, the stage on which it was played, since only real nodes tell equal
+// messages apart, and its last state; for a panic, the state before.
 func (s *search) play(l *lead) (out *replay.Schedule, stage *replay.Stage, state []uint32, err error) {
 	var moves []move
 	switch l.check {

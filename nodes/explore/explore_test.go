@@ -77,8 +77,8 @@ func columns(spec *row.Row) []Options {
 	return append(all, listenerColumns(spec)...)
 }
 
-// Spaces of three nodes are explored so far, and to their end by make soak. So are those of two nodes if the
-// row has timers, since whatever it counts with each timeout has no end.
+// Spaces of three nodes are explored up to a bound, and to their end by make soak. So are spaces of two nodes
+// if the row has timers, since counters that rise with each timeout have no end.
 func TestSoundRowsAreCleanAndExhausted(t *testing.T) {
 	most := soak.Pick[uint64](2000, 20_000, endless)
 	for _, spec := range mutex.Table {
@@ -208,18 +208,18 @@ func TestFaultsOutsideTheModel(t *testing.T) {
 		v := x.FirstExcused
 		if x.Violation != nil || !x.Exhausted || v == nil || v.OutsideModel&c.need == 0 && c.check != "" ||
 			c.check != "" && v.Check != c.check {
-			t.Errorf("%s: %+v, first excused %+v", c.o.Spec.Name, x, v)
+			t.Errorf("%s: %+v, first outside the model %+v", c.o.Spec.Name, x, v)
 			continue
 		}
 		c.o.Demand = true
 		if x := explore(t, c.o); x.Violation == nil || x.Violation.OutsideModel != 0 {
-			t.Errorf("%s, excusing nothing: %+v", c.o.Spec.Name, x)
+			t.Errorf("%s, with Demand: %+v", c.o.Spec.Name, x)
 		}
 	}
 }
 
 func TestExploreRefuses(t *testing.T) {
-	chang, err := catalog.Find("chang-roberts")
+	chang, err := (catalog.Table{}).Find("chang-roberts")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func TestExploreRefuses(t *testing.T) {
 		"there can be 0 to 100":    func(o *Options) { o.Losses = -1 },
 		"allow at least one crash": func(o *Options) { o.Restarts = true },
 		"a depth of -1":            func(o *Options) { o.Depth = -1 },
-		`"x" is none of cyclic`:    func(o *Options) { o.Config = o.Config.With("quorums", "x") },
+		`"x" is not one of cyclic`: func(o *Options) { o.Config = o.Config.With("quorums", "x") },
 		"probe sends without end":  func(o *Options) { o.Beside = []row.Instance{probe} },
 		"so nobody campaigns":      func(o *Options) { o.Campaigns = 1 },
 		"elects no leaders: look":  func(o *Options) { o.Checks = []string{replay.CheckLeaders} },
@@ -245,7 +245,7 @@ func TestExploreRefuses(t *testing.T) {
 		"7 entries may pass over a request": func(o *Options) {
 			o.Spec, o.Checks, o.Config.N = rowOf(t, "ricart-agrawala"), ofClients, 8
 		},
-		"2 resources: whether requests are passed": func(o *Options) {
+		"2 resources: fairness can be checked": func(o *Options) {
 			o.Spec, o.Checks = rowOf(t, "central-inside"), ofClients
 			o.Beside = []row.Instance{{Row: o.Spec, Config: o.Config}}
 		},
@@ -368,7 +368,7 @@ func TestChoicesTimersSavesAndStarvation(t *testing.T) {
 		want string // the check, what it says, and the last step
 	}{
 		{modeDeaf, Options{},
-			"starvation: node 0 waits, and whatever happens it is never let in; req 0 choosing 0 0"},
+			"starvation: node 0 waits, and can never enter; req 0 choosing 0 0"},
 		{modePanic, Options{}, "panic: out of luck; req 0 choosing 1 2"},
 		{modeTimer, Options{}, ""},
 		{modeTimer, Options{Config: nodes.Config{N: 2}},

@@ -7,7 +7,8 @@ import (
 	"turnstile/nodes/replay"
 )
 
-// A minority excuses who needs a majority as long as it lasts: who waits when most are up again has to enter.
+// For a row that needs a majority, waiting is outside the model only while most are down: a client that waits
+// when most are up again must enter.
 func TestMajorityIsNeededWhileItLasts(t *testing.T) {
 	o := shyOnes() // it stops for good when it suspects somebody
 	o.Spec.Live, o.Config.N, o.Entries, o.Crashes = nodes.Majority, 3, 1, 1
@@ -37,7 +38,7 @@ func TestMajorityIsNeededWhileItLasts(t *testing.T) {
 	}
 }
 
-// The crash of a server excuses who needs all servers, and that of a client does not.
+// For a row that needs all servers, the crash of a server is outside the model, and that of a client is not.
 func TestServersAreNeededWhileTheyAreDown(t *testing.T) {
 	spec := *rowOf(t, "central")
 	spec.Safe, spec.Live = 0, nodes.ServersUp

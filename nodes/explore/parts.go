@@ -13,10 +13,10 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A state of the cluster is made of parts, the states of single nodes, and of flights, the messages on their
-// way. There are many states but few parts and flights, so each is kept once and has a number, and the
-// reaction of a node to a stimulus is computed once for each of its parts. That is exact: a handler depends
-// only on its node, its input and what Choose answers.
+// A state of the cluster consists of parts, the states of single nodes, and of flights, the messages on their
+// way. There are many states but few parts and flights, so each is stored once under a number, and the
+// reaction to a stimulus is computed once for each part. That is exact, since a handler depends only on its
+// node, its input and the results of Choose.
 
 // A digest is the fingerprint of a part, or of a state.
 type digest struct{ hi, lo uint64 }
@@ -60,14 +60,14 @@ type part struct {
 	timers  []replay.RunningTimer
 
 	suspects uint8 // a bit for each node that its failure detector suspects
-	heard    uint8 // and for each that it has heard from in this life, if it is looked for minorities
+	heard    uint8 // and for each that it has heard from in this life, for the check minority
 
-	// Of an election.
+	// For an election.
 	leading.Belief
-	campaigned uint8 // how often it was told to
+	campaigned uint8 // how often it was told to campaign
 }
 
-// leads reports whether the node says that it leads.
+// leads reports whether the node takes itself for the leader.
 func (p *part) leads() bool { return p.up && p.Leader == p.process.ID() }
 
 // saved reports whether a restart with amnesia would lose anything.
@@ -80,12 +80,12 @@ func (p *part) saved() bool {
 	return false
 }
 
-// A keptFlight is a flight that is kept once. In states it is a word: its link in the upper bits, its number
-// in the lower ones. A tick makes it the one with the next number.
+// A keptFlight is a stored flight. In states it is a word: its link in the upper bits, its number in the
+// lower ones. A tick turns it into the flight with the next number.
 type keptFlight struct {
 	replay.Flight
 	digest digest
-	fresh  uint32 // the number that it had when it was sent
+	fresh  uint32 // its number when it was sent
 }
 
 const (
@@ -98,11 +98,11 @@ func wordFor(from, to nodes.ID, number int) uint32 {
 	return uint32(from<<nodeBits|to)<<linkShift | uint32(number)
 }
 
-// receiver returns the node to which the flight of a word is on its way.
+// receiver returns the receiver of the flight of a word.
 func receiver(word uint32) uint32 { return word >> linkShift & (mostExplored - 1) }
 
-// A stimulus is what happens to a node: one of these constants, to which the number of a resource, the index
-// of a timer in the part or the number of a flight when it was sent is added.
+// A stimulus is an event at a node: one of these constants, plus the number of a resource or node, the index
+// of a timer in the part, or the number of a flight when it was sent.
 type stimulus uint32
 
 const (
@@ -122,15 +122,15 @@ const (
 
 // An outcome is a result of a stimulus. There is one for each sequence of answers to Choose.
 type outcome struct {
-	next     uint32   // the part that the node becomes
+	next     uint32   // the new part of the node
 	sends    []uint32 // words
-	entered  uint8    // the resources whose client enters
-	fences   []uint64 // under which fence number, by resource; nil if none demands any
-	leads    bool     // the node has come to lead
-	secluded bool     // it enters though it reaches no majority
-	back     bool     // it has gone back to a lower term
+	entered  uint8    // a bit for each resource whose client enters
+	fences   []uint64 // fence numbers of the entries, by resource; nil if no resource demands them
+	leads    bool     // the node becomes leader
+	secluded bool     // the entry violates the check minority
+	back     bool     // the node goes back to a lower term
 	choices  []int
-	after    int // the node crashes when it has saved or sent so often; 0: it does not
+	after    int // the node crashes after so many saves and messages; 0: it does not
 	panics   string
 }
 
@@ -146,15 +146,15 @@ type parts struct {
 	partOf    map[digest]uint32
 	flightOf  map[digest]uint32
 	reactions map[uint64][]outcome
-	err       error // what cannot be explored
+	err       error // the space exceeds a limit
 	dice      fixedDice
 	buffer    []byte
 	out       *outcome              // of the current stimulus
-	next      *part                 // that comes of it
+	next      *part                 // after the current stimulus
 	rules     replay.Rules          // of the election, if it is one
-	set       []replay.RunningTimer // timers that it has set
-	after     int                   // so many saves and messages it crashes; 0: it does not
-	places    int                   // where it may crash
+	set       []replay.RunningTimer // timers set by the current stimulus
+	after     int                   // the node crashes after so many saves and messages; 0: it does not
+	places    int                   // number of places where it may crash
 	bytes     uint64                // an estimate of the memory in use
 }
 
@@ -168,14 +168,14 @@ func newParts(o *Options, stack *row.Stack) *parts {
 	return ps
 }
 
-// How many bytes of memory each of these takes beside the state of the machine, as measured.
+// Bytes of memory of each, beside the state of the machine, as measured.
 const (
 	partBytes     = 700
 	flightBytes   = 200
 	reactionBytes = 220
 )
 
-// mostWays is how many outcomes a stimulus may have: a move numbers them in 16 bits.
+// mostWays is the limit on outcomes of a stimulus: a move numbers them in 16 bits.
 const mostWays = 1 << 16
 
 // used returns how many bytes are in use.
@@ -214,8 +214,8 @@ func (ps *parts) react(number uint32, s stimulus) []outcome {
 	return r
 }
 
-// once returns the outcome of a stimulus under the current answers of the dice, if the node crashes when
-// it has saved or sent so often; 0: it does not.
+// once returns the outcome of a stimulus under the current answers of the dice. The node crashes after so
+// many saves and messages; 0: it does not.
 func (ps *parts) once(p *part, s stimulus, after int) (out outcome) {
 	defer func() {
 		if text := recover(); text != nil {
@@ -232,7 +232,7 @@ func (ps *parts) once(p *part, s stimulus, after int) (out outcome) {
 	}
 	next.process = p.process.Clone()
 	ps.out, ps.next, ps.set = &out, next, ps.set[:0]
-	ps.happen(next, p, s)
+	ps.apply(next, p, s)
 	if after > 0 {
 		next.down()
 	}
@@ -245,8 +245,8 @@ func (ps *parts) once(p *part, s stimulus, after int) (out outcome) {
 	return out
 }
 
-// happen applies a stimulus to next, which is a copy of p.
-func (ps *parts) happen(next, p *part, s stimulus) {
+// apply applies a stimulus to next, which is a copy of p.
+func (ps *parts) apply(next, p *part, s stimulus) {
 	switch {
 	case s == onCrash:
 		next.process.Crash()
@@ -287,7 +287,7 @@ func (ps *parts) happen(next, p *part, s stimulus) {
 // request returns the stimulus of a request for units of a resource.
 func request(r, units int) stimulus { return onRequest + stimulus(mostExplored*(units-1)+r) }
 
-// requested returns what a request is for.
+// requested returns the resource and the units of a request.
 func requested(s stimulus) (r, units int) {
 	return int(s-onRequest) % mostExplored, int(s-onRequest)/mostExplored + 1
 }
@@ -311,7 +311,7 @@ func (ps *parts) word(from, to nodes.ID, e *nodes.Effect) uint32 {
 	return wordFor(from, to, int(number))
 }
 
-// keep keeps a flight, and what it becomes with each tick.
+// keep stores a flight, and its versions after each tick.
 func (ps *parts) keep(f keptFlight) {
 	for ; ; f.Window = f.Later() {
 		if len(ps.flights) > flightMask {
@@ -328,7 +328,7 @@ func (ps *parts) keep(f keptFlight) {
 	}
 }
 
-// number returns the number of a part. A new one is kept.
+// number returns the number of a part, and stores it if it is new.
 func (ps *parts) number(p *part) uint32 {
 	ps.buffer = append(append(ps.buffer[:0], byte(p.process.ID())), p.asked...)
 	ps.buffer = append(ps.buffer, p.suspects, p.heard, byte(len(p.timers)))
@@ -373,7 +373,7 @@ func (d *fixedDice) choose(n int) int {
 	return d.answers[d.at-1]
 }
 
-// next goes on to the next list. It reports whether there is one.
+// next goes on to the next list, if any, and reports whether it did.
 func (d *fixedDice) next() bool {
 	last := len(d.answers) - 1
 	for last >= 0 && d.answers[last]+1 == d.bounds[last] {
@@ -408,7 +408,7 @@ func (ps *parts) SetTimer(_ *nodes.Process, e *nodes.Effect) {
 	ps.set = append(ps.set, ps.o.Timing.Timer(e))
 }
 
-// Save implements nodes.Host: the process itself holds what it has saved.
+// Save implements nodes.Host. The process keeps the message itself.
 func (ps *parts) Save(*nodes.Process, *nodes.Effect) {}
 
 // Enter implements nodes.Host.
@@ -435,17 +435,17 @@ func (ps *parts) Elect(p *nodes.Process, e *nodes.Effect) {
 	}
 }
 
-// Revoke, Inform and Suspect implement nodes.Host: what they change is in the state of the process.
+// Revoke, Inform and Suspect implement nodes.Host. Their effects are in the state of the process.
 func (ps *parts) Revoke(*nodes.Process, *nodes.Effect)        {}
 func (ps *parts) Inform(*nodes.Process, *nodes.Effect)        {}
 func (ps *parts) Suspect(*nodes.Process, *nodes.Effect, bool) {}
 
-// A node may crash in the middle of an input: an algorithm that sends before it has saved, or saves in two
-// parts what belongs together, fails nowhere else. It is a further outcome of the input for each of these
-// places. They lie between what outlives a crash: saves and messages. A crash before the first of them is one
-// instead of the input, and a crash after the last is one after it.
+// A node may crash in the middle of an input: only then an algorithm fails that sends before it saves, or
+// saves in two steps what belongs together. The input has a further outcome for each place between two
+// effects that survive a crash, saves and messages. A crash before the first is the same as one before the
+// input, and a crash after the last the same as one after it.
 
-// between is told of a place in the middle of an input.
+// between is called at each such place.
 func (ps *parts) between(p *nodes.Process, done int) {
 	ps.places = done
 	if done == ps.after {
@@ -453,8 +453,7 @@ func (ps *parts) between(p *nodes.Process, done int) {
 	}
 }
 
-// crashes returns the outcomes of the stimulus that once was called with last, if the node crashes in the
-// middle of it.
+// crashes returns the outcomes of a crash in the middle of a stimulus. Call it after once with the stimulus.
 func (ps *parts) crashes(p *part, s stimulus) (all []outcome) {
 	places := ps.places
 	for after := 1; after <= places && s != onStart; after++ {

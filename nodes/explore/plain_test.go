@@ -21,24 +21,24 @@ type plainRun struct {
 
 	exhausted bool // there are no more states than these
 
-	states, transitions, entries, excuses uint64
-	depth                                 int
+	states, transitions, entries, outsideCount uint64
+	depth                                      int
 
-	worst, excused plainFinding
+	worst, outside plainFinding
 }
 
 // What a plain run remembers of a state.
 type plainSeen struct {
 	state   *plainState
 	depth   int
-	waiting []int // clients, unless that is excused
+	waiting []int // clients, unless that is outside the model
 	steps   []int // what follows by steps that bring things on
 }
 
-// A plain finding is what breaks promises in the fewest moves.
+// A plainFinding has the checks that fail in the fewest moves.
 type plainFinding struct {
 	depth  int
-	checks []string // of those that do in so many; none: no promise is broken
+	checks []string // that fail at this depth; empty: none does at any
 }
 
 func (f *plainFinding) note(depth int, check string) {
@@ -135,21 +135,21 @@ func (r *plainRun) expand(at *plainSeen, moves []plainMove) {
 			steps = append(steps, to)
 		}
 	}
-	waiting, excuse := s.clients(r.o, nodes.Waiting), r.broken(s)&(r.o.Spec.SafeIn(r.o.Config)|r.o.Spec.Live)
+	waiting, outside := s.clients(r.o, nodes.Waiting), r.broken(s)&(r.o.Spec.SafeIn(r.o.Config)|r.o.Spec.Live)
 	if stuck && len(waiting) > 0 && r.o.looksFor(replay.CheckDeadlock) {
-		r.note(depth, replay.CheckDeadlock, excuse)
+		r.note(depth, replay.CheckDeadlock, outside)
 	}
 	if r.stack.Elects() {
-		waiting, excuse = r.undecided(s, depth, stuck, moves), r.broken(s)&r.o.Spec.Live
+		waiting, outside = r.undecided(s, depth, stuck, moves), r.broken(s)&r.o.Spec.Live
 	}
-	if !r.o.Demand && excuse != 0 {
+	if !r.o.Demand && outside != 0 {
 		waiting = nil
 	}
 	at = &r.seen[r.ended]
 	at.steps, at.waiting = steps, waiting
 }
 
-// needs returns the assumptions that excuse what a check finds.
+// needs returns the assumptions that a check needs.
 func (r *plainRun) needs(check string) nodes.Assumption {
 	switch check {
 	case replay.CheckFairness:
@@ -160,16 +160,16 @@ func (r *plainRun) needs(check string) nodes.Assumption {
 	return r.o.Spec.SafeIn(r.o.Config)
 }
 
-func (r *plainRun) note(depth int, check string, excuse nodes.Assumption) {
-	if excuse != 0 && !r.o.Demand {
-		r.excuses++
-		r.excused.note(depth, check)
+func (r *plainRun) note(depth int, check string, outside nodes.Assumption) {
+	if outside != 0 && !r.o.Demand {
+		r.outsideCount++
+		r.outside.note(depth, check)
 		return
 	}
 	r.worst.note(depth, check)
 }
 
-// starvation notes the states in which somebody waits who is let in in none that may follow.
+// starvation notes the states with a client that waits and enters in no state that may follow.
 func (r *plainRun) starvation() {
 	for client := range r.o.Config.N {
 		served := make([]bool, len(r.seen))
@@ -215,7 +215,7 @@ func agree(t *testing.T, o Options) *Result {
 	x := explore(t, o)
 	want := newPlain(t, &o).run()
 	if x.States != want.states || x.Transitions != want.transitions || x.Entries != want.entries ||
-		x.Excused != want.excuses || x.Depth != want.depth ||
+		x.Excused != want.outsideCount || x.Depth != want.depth ||
 		x.Exhausted != (want.exhausted && !want.crowded) ||
 		(x.Bound == "copies") != (want.exhausted && want.crowded) ||
 		x.Progress != (want.exhausted && len(want.worst.checks) == 0 && o.looksFor(want.never())) {
@@ -223,7 +223,7 @@ func agree(t *testing.T, o Options) *Result {
 		t.Errorf("%+v\nand plainly\n%+v", x, want)
 	}
 	want.worst.is(t, x.Violation)
-	want.excused.is(t, x.FirstExcused)
+	want.outside.is(t, x.FirstExcused)
 	if t.Failed() {
 		t.Logf("%+v", o)
 	}

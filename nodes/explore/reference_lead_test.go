@@ -57,7 +57,7 @@ func (p *plain) campaigns(s *plainState, id nodes.ID, may func(bool, func(*plain
 	})
 }
 
-// leaders returns who is up and leads.
+// leaders returns the nodes that are up and lead.
 func (s *plainState) leaders() (all []int) {
 	for id, n := range s.nodes {
 		if n.up != nil && n.lead.known && n.lead.leader == nodes.ID(id) {
@@ -67,7 +67,7 @@ func (s *plainState) leaders() (all []int) {
 	return all
 }
 
-// led reports whether somebody leads who did not before.
+// led reports whether a node leads that did not before.
 func (p *plain) led(from, to *plainState) bool {
 	before := from.leaders()
 	return slices.ContainsFunc(to.leaders(), func(id int) bool { return !slices.Contains(before, id) })
@@ -108,7 +108,7 @@ func (p *plain) quarrel(s *plainState) string {
 	return ""
 }
 
-// undecided looks whether those who are up are to agree and do not: then somebody waits for that.
+// undecided returns client 0 as waiting if nodes that are up have yet to agree.
 func (r *plainRun) undecided(s *plainState, depth int, stuck bool, moves []plainMove) []int {
 	takesPart := func(n plainNode) bool { return n.up != nil && n.lead.takesPart }
 	if r.agree(s) || !slices.ContainsFunc(s.nodes, takesPart) {

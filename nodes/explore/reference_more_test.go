@@ -56,7 +56,7 @@ func (p *plain) crowds(s *plainState, f *plainFlight) bool {
 	return p.copies > 0 && equal >= p.copies
 }
 
-// wrongEntry reports whether somebody has entered who may not.
+// wrongEntry reports whether a client has entered that may not.
 func (p *plain) wrongEntry(before, after int) bool {
 	if p.o.Config.Fenced {
 		return p.badFence
@@ -120,8 +120,8 @@ func (p *plain) ticks(s *plainState) bool {
 }
 
 // listenerColumns are further spaces of a row that listens to a failure detector: 2 nodes with 2 entries each
-// and one wrong suspicion; 3 nodes with one entry each and one crash, one wrong suspicion. Those of a wrong
-// suspicion are explored with a resource that demands fence numbers as well, if the row hands them out.
+// and one wrong suspicion; 3 nodes with one entry each and one crash, one wrong suspicion. Spaces with a
+// wrong suspicion are also explored with a resource that demands fence numbers, if the row hands them out.
 func listenerColumns(spec *row.Row) (all []Options) {
 	two := Options{Spec: spec, Config: nodes.Config{N: 2}, Entries: 2, Workers: 2, Suspicions: 1,
 		Copies: copiesOf(spec)}

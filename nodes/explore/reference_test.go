@@ -161,7 +161,7 @@ func (p *plain) ways(from *plainState, step bool, happen func(*plainState), scri
 	return []plainMove{m}
 }
 
-// passOver counts who was passed over, and reports whether that is more often than is promised.
+// passOver counts passed-over requests, and reports whether one was passed over more often than promised.
 func (p *plain) passOver(s *plainState, entered bool) (unfair bool) {
 	waiting := s.clients(p.o, nodes.Waiting)
 	for id := range s.passed {
@@ -274,7 +274,7 @@ func (p *plain) send(s *plainState, from, to nodes.ID, e nodes.Effect) {
 		return
 	}
 	if tick := p.o.Timing; tick != nil {
-		least, most, _ := tick.Latency.Bounds()
+		least, most := tick.Latency.Least, tick.Latency.Most
 		f.earliest, f.limit = s.now+int(least/tick.Tick), s.now+int(most/tick.Tick)
 	}
 	s.flying = append(s.flying, f)

@@ -10,33 +10,33 @@ import (
 	"turnstile/nodes/replay"
 )
 
-// A search visits all states, level by level. Workers expand shares of a level in parallel, and their batches
-// are taken in by one goroutine, in the order of the shares. So the result does not depend on the number or
-// the speed of the workers.
+// A search visits all states, level by level. Workers expand shares of a level in parallel; one goroutine
+// merges their batches, in the order of the shares. So the result does not depend on the number or the speed
+// of the workers.
 type search struct {
 	o       Options
 	parts   *parts
 	seen    *visited
 	workers []*worker
-	judge   *worker // of what they find, while they go on
+	judge   *worker // judges the findings of the others meanwhile
 
 	roots   []root
-	parents column[uint32] // of each state; of a root, unknown
-	moves   column[move]   // by which it was reached first; of a root, its number as which
-	waiting column[uint8]  // the clients that wait in it, once it was expanded and unless that is excused
-	edges   column[uint32] // the successors of each state by moves that make progress, one after the other
-	ends    column[uint32] // where those of each state end
+	parents column[uint32] // by state; unknown for a root
+	moves   column[move]   // by state: the move that reached it first; for a root, move.which is its number
+	waiting column[uint8]  // by expanded state: the clients that wait, unless that is outside the model
+	edges   column[uint32] // by state: its successors by moves that make progress
+	ends    column[uint32] // by state: where its edges end
 
 	level, next level
 	depth       int
 	x           Result
 
-	worst   *lead // the nearest violation to the beginning
-	cut     bool  // its level was not swept to the end
-	excused *lead
+	worst   *lead // the violation nearest to the beginning
+	cut     bool  // the level of worst was not swept to the end
+	outside *lead // the nearest outside the model
 }
 
-// A root is an initial state, with steps that tell what machines chose when they started, if they chose.
+// A root is an initial state, with steps for the choices of machines when they started.
 type root struct {
 	state []uint32
 	steps []replay.Step
@@ -57,7 +57,7 @@ func (l *level) state(i int) []uint32 {
 	return l.data[from:l.ends[i]]
 }
 
-// A lead is a finding with the state that it is about.
+// A lead is a finding with its state.
 type lead struct {
 	finding
 	state uint32
@@ -65,7 +65,7 @@ type lead struct {
 	needs nodes.Assumption
 }
 
-// forEver is the waiter of a lead from where nodes can never agree.
+// forEver is the waiter of a lead after which nodes can never agree.
 const forEver nodes.ID = -1000
 
 func newSearch(o Options) (*search, error) {
@@ -83,7 +83,7 @@ func newSearch(o Options) (*search, error) {
 	return s, s.begin()
 }
 
-// begin starts all nodes, with all choices that they have.
+// begin starts all nodes, with all their choices.
 func (s *search) begin() error {
 	w := s.workers[0]
 	blank := make([]uint32, w.head)
@@ -137,7 +137,7 @@ func (s *search) put(state []uint32, parent uint32, m move) {
 	s.x.Depth = s.depth
 }
 
-// run goes on until nothing is left to expand, something is found, or a bound is reached.
+// run sweeps levels until no state is left, a violation is found, or a bound is reached.
 func (s *search) run() {
 	for s.x.Bound == "" && len(s.next.ends) > 0 {
 		s.level, s.next = s.next, level{data: s.level.data[:0], ends: s.level.ends[:0]}
@@ -158,13 +158,13 @@ func (s *search) run() {
 		s.x.Progress = s.x.Exhausted && s.worst == nil
 	}
 	if s.x.Exhausted {
-		s.confess()
+		s.setBound()
 	}
 }
 
-// confess says what bounded a search that has seen all states there are within bounds: more copies of
-// messages, or timers that ran out more often.
-func (s *search) confess() {
+// setBound sets the bound of a search that has seen all states within Copies or Timeouts, if one of them left
+// anything out.
+func (s *search) setBound() {
 	for _, w := range s.workers {
 		if w.crowded && s.x.Bound == "" {
 			s.x.Exhausted, s.x.Bound = false, "copies"
@@ -175,8 +175,8 @@ func (s *search) confess() {
 	}
 }
 
-// take takes in a batch. It reports false when no more states fit.
-func (s *search) take(b *batch) bool {
+// merge adds the results of a batch. It reports false when no more states fit.
+func (s *search) merge(b *batch) bool {
 	var last expansion
 	state := s.level.first + uint32(b.number*share)
 	for _, e := range b.expansions {
@@ -206,8 +206,8 @@ func (s *search) take(b *batch) bool {
 	return true
 }
 
-// place returns the number of a candidate: unknown if it is too deep. It does not fit if the bound of states
-// is reached.
+// place returns the number of a candidate, and adds it if it is new: unknown if it is too deep. It does not
+// fit if the bound of states is reached.
 func (s *search) place(c *candidate, state []uint32, parent uint32) (number uint32, fits bool) {
 	if c.known != unknown {
 		return c.known, true
@@ -234,7 +234,7 @@ func (s *search) full() bool {
 	need := s.bytes()
 	s.report(need, false)
 	if s.seen.free() < s.seen.count/16 {
-		need += 2 * s.seen.bytes() // it is about to grow, and for a moment there will be both
+		need += 2 * s.seen.bytes() // it is about to grow, and will need old and new table at once
 	}
 	if s.o.Memory > 0 && need > s.o.Memory || max(s.edges.count, s.parents.count) > lowHalf/2 {
 		s.x.Bound = "memory"
@@ -242,7 +242,7 @@ func (s *search) full() bool {
 	return s.interrupted() || s.parts.failed() || s.x.Bound == "states" || s.x.Bound == "memory"
 }
 
-// interrupted reports whether the search is to end where it is.
+// interrupted reports whether the search was interrupted.
 func (s *search) interrupted() bool {
 	select {
 	case <-s.o.Interrupt:
@@ -260,7 +260,7 @@ func (s *search) report(bytes uint64, last bool) {
 	}
 }
 
-// bytes returns how much memory is in use, or soon may be.
+// bytes returns how much memory is in use or allocated.
 func (s *search) bytes() uint64 {
 	b := s.seen.bytes() + s.parts.used()
 	b += 4*(s.parents.capacity()+s.edges.capacity()+s.ends.capacity()) + 8*s.moves.capacity()
@@ -274,7 +274,7 @@ func (s *search) bytes() uint64 {
 	return b
 }
 
-// note keeps a finding, if it is the nearest to the beginning so far.
+// note counts a finding, and keeps it if it is the nearest to the beginning so far.
 func (s *search) note(f finding, state uint32) {
 	if !f.still() && s.o.Depth > 0 && s.depth > s.o.Depth {
 		s.x.Bound = "depth"
@@ -290,26 +290,26 @@ func (s *search) note(f finding, state uint32) {
 		l.depth--
 	}
 	row := append([]uint32(nil), s.level.state(int(state-s.level.first))...)
-	l.needs = w.excuse(row, needs)
+	l.needs = w.outside(row, needs)
 	if l.needs == 0 && !f.still() && f.move.what != replay.StepDeliver {
-		l.needs = w.excuse(w.successor(nil, row, f.move, nil), needs) // a restart may forget
+		l.needs = w.outside(w.successor(nil, row, f.move, nil), needs) // a restart may forget
 	}
 	at := &s.worst
 	if l.needs != 0 {
 		s.x.Excused++
-		at = &s.excused
+		at = &s.outside
 	}
 	if *at == nil || l.depth < (*at).depth {
 		*at = l
 	}
 }
 
-// starvation looks for a state in which somebody waits and from which moves that make progress reach no state
-// where it does not wait any more. A waiting client can be served from a state if it can be from one of the
-// successors: that is propagated backwards until nothing changes. A move that fails a check has no successor,
-// but is excused only where waiting is excused too.
+// starvation looks for a state with a waiting client that still waits in all states reachable by moves that
+// make progress. A client can be served from a state if it can be from a successor: that is propagated
+// backwards until nothing changes. A move that fails a check has no successor; if that finding is outside the
+// model, so is waiting in its state.
 func (s *search) starvation() {
-	served := make([]uint8, s.waiting.count) // the clients that wait no more, now or possibly later
+	served := make([]uint8, s.waiting.count) // the clients that do not wait now, or can be served later
 	for i := range served {
 		served[i] = ^s.waiting.at(i)
 	}
@@ -346,9 +346,9 @@ func (s *search) starvation() {
 
 const (
 	share     = 1 << 9 // states that a worker expands at a time
-	memoBytes = 80     // that a reaction takes in the memory of a worker, by measurement
+	memoBytes = 80     // memory of a reaction in a worker, as measured
 
-	ahead = 3 // batches of a worker: the current one, and those that wait to be taken in
+	ahead = 3 // batches of a worker: the current one, and others that wait to be merged
 )
 
 // sweep expands the level.
@@ -362,12 +362,12 @@ func (s *search) sweep() {
 	for number := 0; number < shares && !s.full(); number++ {
 		b := <-w.free
 		w.expandShare(&s.level, number, b)
-		s.take(b)
+		s.merge(b)
 		w.free <- b
 	}
 }
 
-// sweepTogether has the workers expand one share after another, and takes in their batches by number.
+// sweepTogether has the workers expand one share after another, and merges their batches by number.
 func (s *search) sweepTogether(shares int) {
 	var begun atomic.Int64
 	var workers sync.WaitGroup
@@ -385,13 +385,13 @@ func (s *search) sweepTogether(shares int) {
 			}
 		})
 	}
-	early := map[int]*batch{} // batches that have come before their turn
+	early := map[int]*batch{} // batches that came before their turn
 	for number := 0; number < shares && !s.full(); number++ {
 		for early[number] == nil {
 			b := <-done
 			early[b.number] = b
 		}
-		s.take(early[number])
+		s.merge(early[number])
 		early[number].of.free <- early[number]
 		delete(early, number)
 	}

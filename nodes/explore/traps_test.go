@@ -157,8 +157,8 @@ func TestExploreOddTimers(t *testing.T) {
 	}
 }
 
-// A server crashed, and its client waits for ever, all the while setting its timer again. That the server
-// would panic if it came up again, and be excused, is no way out.
+// A server crashed, and its client waits for ever, all the while setting its timer again. It is starvation
+// though the server could restart and panic, which is outside the model.
 func TestStarvationBesideWhatIsExcused(t *testing.T) {
 	o := trappers(trapper{mode: modeServed}, 1)
 	o.Crashes, o.Restarts, o.Spec.Safe = 1, true, nodes.NoAmnesia

@@ -3,16 +3,16 @@ package explore
 import "sync/atomic"
 
 // visited is the set of the digests of all states, numbered in the order in which they were added: a hash
-// table with open addressing, whose slots hold a number and a piece of its digest, so that the digest itself
-// is rarely read. One goroutine adds while others look up. They may miss only what is just being added.
+// table with open addressing. Its slots hold a number and a piece of the digest, so the digest itself is
+// rarely read. One goroutine adds while others look up; they may miss only a digest that is being added.
 type visited struct {
 	table atomic.Pointer[table]
 	count int
 }
 
 type table struct {
-	slots   []uint64 // the high half of digest.hi above, and below the number plus one; zero: free
-	digests []digest // as many as there may be before the table grows
+	slots   []uint64 // upper half: that of digest.hi; lower half: the number plus one. Zero: free
+	digests []digest // by number; when it is full, the table grows
 }
 
 const lowHalf = 1<<32 - 1
@@ -47,7 +47,7 @@ func (v *visited) find(d digest) uint32 {
 	return uint32(s) - 1
 }
 
-// add gives a state its number, unless it has one, and reports whether it was new.
+// add returns the number of a state, and reports whether the state is new.
 func (v *visited) add(d digest) (uint32, bool) {
 	t := v.table.Load()
 	at, s := t.slot(d)
@@ -80,7 +80,7 @@ func (v *visited) grow(old *table) *table {
 	return t
 }
 
-// bytes returns how much memory is in use. To grow takes twice as much in addition.
+// bytes returns how much memory is in use. Growing takes twice as much in addition.
 func (v *visited) bytes() uint64 {
 	t := v.table.Load()
 	return 8*uint64(len(t.slots)) + 16*uint64(len(t.digests))
@@ -107,5 +107,5 @@ func (c *column[T]) add(x T) {
 
 func (c *column[T]) at(i int) T { return c.blocks[i/columnBlock][i%columnBlock] }
 
-// capacity returns how many fit into the memory in use.
+// capacity returns how many elements fit into the memory in use.
 func (c *column[T]) capacity() uint64 { return uint64(len(c.blocks)) * columnBlock }

@@ -9,8 +9,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// vote is an election that does what it is told: whoever campaigns leads, in the term that comes next to the
-// last one that it knows of, and says so to all.
+// vote is a trivial election: a node that campaigns leads, in the term after the last one that it knows, and
+// tells all.
 type vote struct {
 	told uint64
 	mode voting
@@ -26,7 +26,7 @@ const (
 	votesLoudly          // it tells nobody
 	votesForEver         // it tells nobody, and keeps a message going round
 	votesByChance        // it tells nobody, and keeps a message going round until a choice ends that
-	votesYields          // who hears of another leader of its term gives way if that is higher
+	votesYields          // a leader gives way to a higher leader of its term
 )
 
 type vtLeads struct{ Term uint64 }

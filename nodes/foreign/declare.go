@@ -14,29 +14,28 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A Declaration is what a program says of itself: which of its messages carry the token or a permit, and what
-// it promises.
+// A Declaration of a program says which of its messages carry the token or a permit, and what it promises.
 type Declaration struct {
 	Kinds  []nodes.MessageKind // by name, without Zero
-	Safe   nodes.Assumption    // what its safety rests on
-	Live   nodes.Assumption    // what its progress rests on
-	Grace  time.Duration       // within what time it recovers
+	Safe   nodes.Assumption    // needed for safety
+	Live   nodes.Assumption    // needed for progress
+	Grace  time.Duration       // time to recover: see nodes.Spec.GraceOf
 	Fenced bool                // its entries have fence numbers
 
 	Elects  bool          // it elects leaders; otherwise it grants a lock
 	Terms   bool          // no two leaders have one term
-	Highest bool          // the highest that is up is elected
-	Overlap time.Duration // for how long two may lead while one takes over
+	Highest bool          // it elects the highest node that is up
+	Overlap time.Duration // how long two may lead while one takes over
 }
 
-// everything is all that a program may rest on.
+// everything is all assumptions that an undeclared program may need for progress.
 const everything = nodes.NoLoss | nodes.NoDuplication | nodes.FIFO | nodes.NoCrash | nodes.NoAmnesia |
 	nodes.NoPause | nodes.Timing | nodes.ServersUp
 
 // patience is the Grace of a program that declares none.
 const patience = 2 * time.Second
 
-// assumptions are the words for what a program rests on.
+// assumptions are the words for assumptions.
 var assumptions = []struct {
 	word string
 	is   nodes.Assumption
@@ -45,11 +44,11 @@ var assumptions = []struct {
 	{"timing", nodes.Timing}, {"majority", nodes.Majority},
 	{"servers-up", nodes.ServersUp}, {"server-majority", nodes.ServerMajority}}
 
-// undeclared is what is taken of a program that declares nothing: it is safe whatever happens, and need not
-// get on once something has gone wrong.
+// undeclared is the declaration of a program that declares nothing: it is safe under all faults, but need not
+// make progress after one.
 func undeclared() *Declaration { return &Declaration{Live: everything, Grace: patience} }
 
-// silent reports whether this is what is taken of a program that declares nothing.
+// silent reports whether the declaration equals undeclared, Elects aside.
 func (d *Declaration) silent() bool {
 	same := *d
 	same.Elects = false
@@ -58,7 +57,7 @@ func (d *Declaration) silent() bool {
 
 var kindName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,40}$`) })
 
-// add adds a kind of messages that was declared, with what it carries.
+// add adds a declared kind of messages, with the words for what it carries.
 func (d *Declaration) add(name string, carries []string) error {
 	kind := nodes.MessageKind{Name: name}
 	switch {
@@ -87,7 +86,7 @@ func (d *Declaration) add(name string, carries []string) error {
 	return nil
 }
 
-// assume reads words for what a program rests on.
+// assume reads words for assumptions.
 func assume(what string, words []string) (all nodes.Assumption, err error) {
 	for _, word := range words {
 		found := word == "nothing"
@@ -103,14 +102,14 @@ func assume(what string, words []string) (all nodes.Assumption, err error) {
 			if n := suggest.Nearest(word, known); n != "" {
 				near = fmt.Sprintf(": did you mean %s?", n)
 			}
-			return 0, fmt.Errorf("promises: %s rests on %q, which is none of nothing, %s%s", what, word,
+			return 0, fmt.Errorf("promises: %s rests on %q, which is not one of nothing, %s%s", what, word,
 				strings.Join(known, ", "), near)
 		}
 	}
 	return all, nil
 }
 
-// ReadDeclaration reads the body of a line declare.
+// ReadDeclaration reads the body of a declare line.
 func ReadDeclaration(body string) (*Declaration, error) {
 	d := undeclared()
 	var b struct {
@@ -246,7 +245,7 @@ func (d *Declaration) kinds() string {
 	return strings.Join(all, ",")
 }
 
-// promises writes what is promised as Parse reads it.
+// promises writes the promises as Parse reads them.
 func (d *Declaration) promises() string {
 	all := []string{"safe=" + words(d.Safe), "live=" + words(d.Live), "grace=" + d.Grace.String()}
 	if d.Overlap > 0 {
@@ -276,7 +275,7 @@ func words(of nodes.Assumption) string {
 	return strings.Join(all, "+")
 }
 
-// leadership returns what is promised of leaders.
+// leadership returns the promises about leaders.
 func (d *Declaration) leadership() *row.Leadership {
 	l := &row.Leadership{Terms: d.Terms}
 	if d.Highest {

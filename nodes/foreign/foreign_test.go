@@ -110,7 +110,7 @@ func TestProtocol(t *testing.T) {
 			{dest: "disk", body: `{"type":"read"}`, wrong: "without a key"}}},
 		"timers": {lock, []step{{dest: "timer", body: `{"type":"set","id":"a","min_ms":1}`, op: nodes.OpSetTimer},
 			{in: nodes.Timeout, told: `"body":{"type":"timer","id":"a"}`},
-			{dest: "timer", body: `{"type":"set","id":"b","min_ms":5,"max_ms":1}`, wrong: "whose time is none"}}},
+			{dest: "timer", body: `{"type":"set","id":"b","min_ms":5,"max_ms":1}`, wrong: "without a valid time"}}},
 	} {
 		converse(t, name, x.promises, x.steps)
 	}
@@ -233,7 +233,7 @@ func TestDeclarationsInTime(t *testing.T) {
 
 func TestLines(t *testing.T) {
 	for text, says := range map[string]string{
-		`hello`: "no JSON object", `{"src":"n2","dest":"n0","body":{"type":"x"}}`: `src is "n2", and it is n1`,
+		`hello`: "no JSON object", `{"src":"n2","dest":"n0","body":{"type":"x"}}`: `src is "n2", but it is n1`,
 		`{"src":"n1","dest":"n0","body":{}}`:                             "has no type",
 		`{"src":"n1","dest":"timer","body":{"type":"set","min_ms":"1"}}`: "timer cannot read",
 		`{"src":"n1","dest":"n0","body":{"type":"x","min_ms":"1"}}`:      "",

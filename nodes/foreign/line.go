@@ -14,11 +14,11 @@ import (
 // The partners of a program beside its peers.
 const (
 	Client = "c0"    // the testbed
-	timers = "timer" // comes back after a time
+	timers = "timer" // sends a line back after a time
 	disk   = "disk"  // survives a kill
 )
 
-// Error codes of Maelstrom, and lockLost, which is one of ours.
+// Error codes of Maelstrom; lockLost is our own.
 const (
 	timedOut     = 0
 	nodeNotFound = 1
@@ -31,17 +31,16 @@ const (
 // LongestLine is how many bytes a line may have.
 const LongestLine = 1 << 20
 
-// A Said is a line that a program has written. To a peer it has the type of its body and the body as it was
-// written; to others it has what its body says.
+// A Said is a line that a program has written. Only if it is not for a peer, Body is decoded.
 type Said struct {
 	To      nodes.ID // None: to Service
-	Service string   // whom the line is for, if that is no node
+	Service string   // the name in dest
 	Type    string
 	Raw     string // the body
 	Body    body
 }
 
-// A body is what the bodies for the testbed and its services say.
+// A body is a body for the testbed and its services.
 type body struct {
 	Type      string          `json:"type"`
 	MsgID     json.RawMessage `json:"msg_id"`
@@ -59,7 +58,7 @@ type body struct {
 	Text      string          `json:"text"`
 }
 
-// Read reads a line of the program of a node. The error says what is wrong with it.
+// Read reads a line of the program of a node. The error says what is wrong with the line.
 func Read(line []byte, id nodes.ID) (s Said, err error) {
 	if s, ok := quick(line, id); ok {
 		return s, nil
@@ -77,7 +76,7 @@ func slow(line []byte, id nodes.ID) (s Said, err error) {
 		return s, fmt.Errorf("it wrote a line that is no JSON object with src, dest and body: %s", Quote(line))
 	}
 	if envelope.Src != NameOf(id) {
-		return s, fmt.Errorf("it wrote a line whose src is %q, and it is %s: %s", envelope.Src, NameOf(id),
+		return s, fmt.Errorf("it wrote a line whose src is %q, but it is %s: %s", envelope.Src, NameOf(id),
 			Quote(line))
 	}
 	var head struct{ Type string }
@@ -106,7 +105,7 @@ func Quote(line []byte) string {
 // NameOf returns the name of a node: n0 for the first.
 func NameOf(id nodes.ID) string { return "n" + strconv.Itoa(int(id)) }
 
-// nodeOf returns the node of a name, or None.
+// nodeOf returns the node with a name, or None.
 func nodeOf(name string) nodes.ID {
 	digits, is := strings.CutPrefix(name, "n")
 	id, err := strconv.ParseInt(digits, 10, 32)
@@ -116,7 +115,7 @@ func nodeOf(name string) nodes.ID {
 	return nodes.ID(id)
 }
 
-// An Init is what a program is told first.
+// An Init is the first line to a program.
 type Init struct {
 	Node        nodes.ID
 	N           int
@@ -125,16 +124,16 @@ type Init struct {
 	Service
 }
 
-// A Service is where the client of a service finds that.
+// A Service tells a client how to use a service.
 type Service struct {
 	Servers []string `json:"servers,omitempty"` // host:port, as this node reaches them
-	Prefix  string   `json:"prefix,omitempty"`  // of all names that the client makes there
+	Prefix  string   `json:"prefix,omitempty"`  // of all names that the client creates there
 }
 
 // initID is the msg_id of init. Later ones are higher.
 const initID = 1
 
-// Line returns the line that says it.
+// Line returns the line with its newline.
 func (i *Init) Line() []byte {
 	var names []string
 	for id := range nodes.ID(i.N) {
@@ -150,7 +149,7 @@ func (i *Init) Line() []byte {
 	return append(b, '\n')
 }
 
-// Dest returns whom a line is for.
+// Dest returns the name of the receiver of a line.
 func (s *Said) Dest() string {
 	if s.To != nodes.None {
 		return NameOf(s.To)
@@ -163,8 +162,8 @@ func (s *Said) Declares() bool {
 	return s.To == nodes.None && s.Service == Client && s.Type == "declare"
 }
 
-// Answers reports whether a line is the answer to init. Before that a program may declare what it promises,
-// and the error says that it has written anything else.
+// Answers reports whether a line is the answer to init. Before that a program may only declare its promises;
+// any other line is an error.
 func (s *Said) Answers() (bool, error) {
 	switch {
 	case s.Declares():
@@ -187,13 +186,13 @@ func line(to []byte, src string, id nodes.ID, body string) []byte {
 	return append(to, "}\n"...)
 }
 
-// errNoTime is the error for a timer whose time is none.
-var errNoTime = errors.New("it set a timer whose time is none: write min_ms, and max_ms if it is to be " +
-	"drawn from between, from 0 to 86400000")
+// errNoTime is the error for a timer without a valid time.
+var errNoTime = errors.New("it set a timer without a valid time: write min_ms, and max_ms to draw between " +
+	"the two, from 0 to 86400000")
 
-// quick reads a line to the testbed that is written as programs usually do: no spaces, names and texts
-// without escapes, whole numbers, and no key that it does not know. It reports whether it could. What it
-// returns is what slow returns of such a line, which a test compares.
+// quick reads a line to the testbed in the usual form: no spaces, names and texts without escapes, whole
+// numbers, and only the keys that it knows. It reports whether it could. It returns the same as slow, which a
+// test compares.
 func quick(text []byte, id nodes.ID) (s Said, ok bool) {
 	l := plainjson.Scan{Text: text}
 	var src, dest, raw []byte

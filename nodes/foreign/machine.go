@@ -1,6 +1,6 @@
-// Package foreign lets a program in any language be the algorithm of a run. A machine stands for the program
-// in its node, and turns lines of JSON into what a machine does: see docs/foreign.md for the protocol, whose
-// envelope, init and error codes are those of Maelstrom. Package host starts the process.
+// Package foreign lets a program in any language be the algorithm of a run. A machine represents the program
+// in its node, and translates between lines of JSON and effects: see docs/foreign.md for the protocol. Its
+// envelope, init and error codes are from Maelstrom. Package host starts the process.
 package foreign
 
 import (
@@ -13,68 +13,68 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A Bridge is the machine that stands for a program. It does no I/O: what the program has written comes to it
-// as a message Said from its own node, and what it has for the program is fetched with Take after each input.
+// A Bridge is the machine that represents a program. It does no I/O: lines of the program come to it as
+// messages Said from its own node, and the host fetches lines for the program with Take after each input.
 type Bridge interface {
 	nodes.Machine
 	Command() string // that starts the program
-	// Take returns the lines for the program since the last call, valid until the next input, and what the
-	// program has done that ends the run.
+	// Take returns the lines for the program since the last call, valid until the next input, and the error
+	// of the program that ends the run, if any.
 	Take() (lines []byte, wrong error)
-	// Says returns what a message to a peer says: its type, unless its kind is named by that, and its body.
+	// Says returns the body of a message to a peer and, unless its kind says it, its type.
 	Says(m nodes.Message) (typ, body string)
 	// Timers returns how many timers of the program run, and how many it has set.
 	Timers() (running int, ever int64)
 }
 
-// A Breach is an error of a program that every program promises not to make, however it declares itself.
+// A Breach is an error that breaks the protocol under any declaration.
 type Breach struct {
 	How  uint32 // see history.GrantedTwice
-	Line string // by which it was made
+	Line string // the line that broke it, or how the process ended
 	error
 }
 
-// NewBreach returns a breach that a program has made by a line, or by what its process did.
+// NewBreach returns a breach by a line, or by the end of the process.
 func NewBreach(how uint32, line string, err error) *Breach { return &Breach{how, line, err} }
 
 func (b *Breach) Unwrap() error { return b.error }
 
-// A bridge is what the machines of locks and electors share.
+// A bridge is the common part of the machines of locks and electors.
 type bridge struct {
 	command string
 	table   *kinds
 	fenced  bool
-	silent  bool // it has declared nothing before the run, nor has anybody for it
+	silent  bool // before the run neither the program nor the user has declared anything
 
 	next    uint64   // msg_id of the latest line that wants an answer
 	asked   uint64   // msg_id of the latest request
-	since   uint64   // of its first try
-	left    uint64   // of the latest release
-	leaving bool     // the program has not answered that
-	wants   bool     // the client does, and the program is told once it has answered the release
-	waiting bool     // the client does, and the program was told
-	inside  bool     // the client is
-	told    bool     // it has been told that what it holds is lost, and goes on
-	timers  []string // by their peer: the id of a timer that runs, as JSON; empty: free
+	since   uint64   // msg_id of its first try
+	left    uint64   // msg_id of the latest release
+	leaving bool     // the program has not answered the release
+	wants   bool     // the client waits, and the request is sent once the release is answered
+	waiting bool     // the client waits, and the program was told
+	inside  bool     // the client is inside
+	told    bool     // the client heard that it lost the lock, and goes on
+	timers  []string // by the Peer of their nodes.Timer: the id of a running timer, as JSON; empty: free
 	ever    int64    // how many were set
 	disk    saved
 	out     []byte
 	wrong   error
 }
 
-// saved is what is on the disk.
+// saved is the content of the disk.
 type saved struct{ Keys, Values []string } // as JSON
 
-// The kinds of timers: of the program, and for requests that it could not serve now.
+// The kinds of timers: of the program, and for another try of a refused request.
 const (
 	set nodes.TimerKind = iota
 	again
 )
 
-// A lock stands for a program that grants a lock.
+// A lock represents a program that grants a lock.
 type lock struct{ bridge }
 
-// An elector stands for a program that elects leaders.
+// An elector represents a program that elects leaders.
 type elector struct{ bridge }
 
 func (b *bridge) Command() string { return b.command }
@@ -85,14 +85,14 @@ func (b *bridge) Take() ([]byte, error) {
 	return lines, b.wrong
 }
 
-// fail ends the run, unless something else has before.
+// fail ends the run with an error, unless it has one already.
 func (b *bridge) fail(format string, args ...any) {
 	if b.wrong == nil {
 		b.wrong = fmt.Errorf(format, args...)
 	}
 }
 
-// breach ends the run by a line that breaks what every program keeps.
+// breach ends the run with a Breach by a line.
 func (b *bridge) breach(how uint32, s *Said, format string, args ...any) {
 	if b.wrong == nil {
 		b.wrong = NewBreach(how, s.Raw, fmt.Errorf(format, args...))
@@ -101,12 +101,12 @@ func (b *bridge) breach(how uint32, s *Said, format string, args ...any) {
 
 func (b *bridge) Says(m nodes.Message) (typ, body string) { return b.table.says(m) }
 
-// tell has the program told a body by a partner.
+// tell sends the program a line from a partner.
 func (b *bridge) tell(env *nodes.Env, by, format string, args ...any) {
 	b.out = line(b.out, by, env.Self(), fmt.Sprintf(format, args...))
 }
 
-// call has the program told a body that has no more than a type and a msg_id, which it returns.
+// call sends the program a line from the testbed with only a type and a msg_id, and returns that.
 func (b *bridge) call(env *nodes.Env, typ string) uint64 {
 	b.next++
 	b.out = line(b.out, Client, env.Self(), `{"type":"`+typ+`","msg_id":`+strconv.FormatUint(b.next, 10)+`}`)
@@ -142,7 +142,7 @@ func (b *bridge) Timeout(env *nodes.Env, t nodes.Timer) {
 	b.timers[t.Peer] = ""
 }
 
-// Receive takes a message of a peer, or a line of the program.
+// Receive handles a message of a peer, or a line of the program.
 func (b *lock) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	b.receive(env, from, m, b.answered)
 }
@@ -172,13 +172,13 @@ func (b *bridge) receive(env *nodes.Env, from nodes.ID, m nodes.Message, client 
 	case len(s.Body.MsgID) > 0:
 		b.reply(env, s, "error", fmt.Sprintf(`,"code":%d,"text":"there is no %s"`, nodeNotFound, s.Service))
 	default:
-		b.fail("it wrote to %q, which does not exist: there are n0 to %s, %s, %s and %s", s.Service,
+		b.fail("it wrote to %q, which does not exist: it may write to n0 to %s, %s, %s and %s", s.Service,
 			NameOf(nodes.ID(env.N()-1)), Client, timers, disk)
 	}
 }
 
-// declares takes a declaration. The one that counts was made before the run. If there was none, and nothing
-// was given instead of it, this one came too late.
+// declares handles a declaration during the run. Only one before the run counts. If there was none, and the
+// user gave none either, this one is too late.
 func (b *bridge) declares(s *Said) {
 	d, err := ReadDeclaration(s.Raw)
 	if err != nil {
@@ -187,19 +187,19 @@ func (b *bridge) declares(s *Said) {
 	}
 	if b.silent && !d.silent() {
 		b.fail("it declares too late: before the run it was started for a moment, and had declared nothing when " +
-			"its input ended; declare in the handler of init, or right after init_ok")
+			"its input ended: declare in the handler of init, or right after init_ok")
 	}
 }
 
-// Request implements nodes.Mutex. A program is told of one thing at a time: one that serves each line in a
-// thread of its own might take the request before the release that was written before it.
+// Request implements nodes.Mutex. It waits for the answer to the release: a program that serves each line in
+// another thread might handle the request first.
 func (b *lock) Request(env *nodes.Env) {
 	if b.wants = b.leaving; !b.wants {
 		b.ask(env)
 	}
 }
 
-// ask has the program told that the client wants to enter.
+// ask sends the program a request.
 func (b *lock) ask(env *nodes.Env) {
 	b.wants, b.waiting = false, true
 	b.asked = b.call(env, "request")
@@ -212,8 +212,8 @@ func (b *lock) Release(env *nodes.Env) {
 	b.left = b.call(env, "release")
 }
 
-// released takes the answer to a release, and has the program told of the request that waited for it. The
-// answer to an earlier release came too late.
+// released handles the answer to a release, and sends the request that waited for it. It ignores a late
+// answer to an earlier release.
 func (b *lock) released(env *nodes.Env, to *uint64) {
 	if to != nil && *to != b.left {
 		return
@@ -234,7 +234,7 @@ func (b *lock) Standing() string {
 	return ""
 }
 
-// answered takes what the program of a lock says to the client.
+// answered handles a line of the program of a lock to the client.
 func (b *lock) answered(env *nodes.Env, s *Said) {
 	switch s.Type {
 	case "entered":
@@ -251,12 +251,13 @@ func (b *lock) answered(env *nodes.Env, s *Said) {
 	}
 }
 
-// revoked has the client leave what it holds, or hear that this is lost. Of what is over, it came too late.
+// revoked has the client leave, or hear that its lock is lost. It ignores a late one for a lock that is
+// released.
 func (b *lock) revoked(env *nodes.Env, s *Said) {
 	switch to := s.Body.InReplyTo; {
 	case !b.inside || to != nil && *to != b.asked:
 		if to == nil || *to > b.next {
-			b.fail("it says revoked, and its client is not inside")
+			b.fail("it says revoked, but its client is not inside")
 		}
 	case !s.Body.Stays:
 		b.inside = false
@@ -272,24 +273,24 @@ func (b *lock) entered(env *nodes.Env, s *Said) {
 	to, fence := s.Body.InReplyTo, uint64(0)
 	switch {
 	case b.inside:
-		b.breach(history.GrantedTwice, s, "it granted twice: it says entered, and its client is inside since "+
+		b.breach(history.GrantedTwice, s, "it granted twice: it says entered, but its client is inside since "+
 			"request %d", b.asked)
 		return
 	case !b.waiting:
-		b.breach(history.EnteredUnasked, s, "it entered unasked: it says entered, and there is no open request")
+		b.breach(history.EnteredUnasked, s, "it entered unasked: it says entered, but no request is open")
 		return
 	case to == nil:
-		b.fail("it says entered without in_reply_to, and the open request has msg_id %d", b.asked)
+		b.fail("it says entered without in_reply_to; the open request has msg_id %d", b.asked)
 		return
 	case *to >= b.since && *to < b.asked:
 		b.fail("it says entered in reply to %d, which it has refused", *to)
 		return
 	case *to != b.asked:
-		b.breach(history.EnteredUnasked, s, "it entered unasked: it says entered in reply to %d, and the open "+
+		b.breach(history.EnteredUnasked, s, "it entered unasked: it says entered in reply to %d, but the open "+
 			"request has msg_id %d", *to, b.asked)
 		return
 	case b.fenced && s.Body.Fence == nil:
-		b.fail("it promises fence numbers, and says entered without a fence")
+		b.fail("it promises fence numbers, but says entered without a fence")
 		return
 	case b.fenced:
 		if fence = *s.Body.Fence; fence > nodes.MostFence {
@@ -301,13 +302,13 @@ func (b *lock) entered(env *nodes.Env, s *Said) {
 	env.GrantFenced(fence)
 }
 
-// The time until a request is made again that could not be served.
+// The time until the next try of a refused request.
 const (
 	againSoonest = 5 * time.Millisecond
 	againLatest  = 15 * time.Millisecond
 )
 
-// refused takes an error of the program of a lock.
+// refused handles an error of the program of a lock.
 func (b *lock) refused(env *nodes.Env, s *Said) {
 	switch to := s.Body.InReplyTo; {
 	case to == nil:
@@ -327,7 +328,7 @@ func (b *lock) refused(env *nodes.Env, s *Said) {
 // Campaign implements nodes.Elector.
 func (b *elector) Campaign(env *nodes.Env) { b.call(env, "campaign") }
 
-// elected takes what the program of an elector says to the testbed.
+// elected handles a line of the program of an elector to the testbed.
 func (b *elector) elected(env *nodes.Env, s *Said) {
 	switch {
 	case s.Type == "campaign_ok", s.Type == "error" && s.Body.Code == notSupported:
@@ -340,7 +341,7 @@ func (b *elector) elected(env *nodes.Env, s *Said) {
 	default:
 		leader := nodeOf(*s.Body.Leader)
 		if leader == nodes.None || int(leader) >= env.N() {
-			b.fail("it elected %q, which does not exist: there are n0 to %s", *s.Body.Leader,
+			b.fail("it elected %q, which does not exist: nodes are n0 to %s", *s.Body.Leader,
 				NameOf(nodes.ID(env.N()-1)))
 			return
 		}
@@ -351,7 +352,7 @@ func (b *elector) elected(env *nodes.Env, s *Said) {
 // mostTimers is how many timers a program may have running.
 const mostTimers = 1 << 16
 
-// time takes a line for the timers.
+// time handles a line for the timers.
 func (b *bridge) time(env *nodes.Env, s *Said) {
 	id := string(s.Body.ID)
 	at := slices.Index(b.timers, id)
@@ -404,7 +405,7 @@ func (b *bridge) Timers() (running int, ever int64) {
 
 func milliseconds(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
 
-// keep takes a line for the disk.
+// keep handles a line for the disk.
 func (b *bridge) keep(env *nodes.Env, s *Said) {
 	key := string(s.Body.Key)
 	at, has := slices.BinarySearch(b.disk.Keys, key)

@@ -15,30 +15,30 @@ import (
 // Name is the name of the rows of foreign programs.
 const Name = "foreign"
 
-// The options of such a row: the command, the kinds of its messages and what it promises, as text.
+// The options of such a row: the command, and the kinds of messages and the promises, as Parse reads them.
 const (
 	CommandOption  = "foreign"
 	KindsOption    = "kinds"
 	PromisesOption = "promises"
-	// ServiceOption names the service whose client the program is; its own options come beside it. The command
-	// of such a row is not stored with a run: it is added where nodes are started.
+	// ServiceOption names the service whose client the program is; the options of the service come beside it.
+	// The command of such a row is not stored with a run: it is added where nodes are started.
 	ServiceOption = "service"
 )
 
 // Is reports whether a configuration names a foreign program or a service.
 func Is(c nodes.Config) bool { return c.Options[CommandOption] != "" || c.Options[ServiceOption] != "" }
 
-// Speaks reports whether nodes of a configuration are programs of somebody, whose messages the testbed knows
-// nothing of but their text.
+// Speaks reports whether nodes of a configuration are foreign programs that are no clients of a service. The
+// testbed knows only the text of their messages.
 func Speaks(c nodes.Config) bool { return Is(c) && c.Options[ServiceOption] == "" }
 
 // Silent reports whether nodes of a configuration send each other no messages: clients of most services talk
-// to servers alone.
+// only to servers.
 func Silent(c nodes.Config) bool {
 	return c.Options[ServiceOption] != "" && c.Options[KindsOption] == ""
 }
 
-// ServiceConfig returns a configuration of a service, with its options and what its clients declare.
+// ServiceConfig returns a configuration of a service, with its options and the declaration of its clients.
 func ServiceConfig(c nodes.Config, service string, options map[string]string, d *Declaration) nodes.Config {
 	c = c.With(ServiceOption, service).With(KindsOption, d.kinds()).With(PromisesOption, d.promises())
 	for name, value := range options {
@@ -47,7 +47,7 @@ func ServiceConfig(c nodes.Config, service string, options map[string]string, d 
 	return c
 }
 
-// OptionsOf returns the options of the service of a configuration; nil: it is of none.
+// OptionsOf returns the options of the service of a configuration; nil: it has no service.
 func OptionsOf(c nodes.Config) map[string]string {
 	if c.Options[ServiceOption] == "" {
 		return nil
@@ -59,12 +59,12 @@ func OptionsOf(c nodes.Config) map[string]string {
 	return own
 }
 
-// Config returns a configuration with what a program has declared.
+// Config returns a configuration with the declaration of a program.
 func Config(c nodes.Config, command string, d *Declaration) nodes.Config {
 	return c.With(CommandOption, command).With(KindsOption, d.kinds()).With(PromisesOption, d.promises())
 }
 
-// Row returns the row of the program that a configuration names. The error says what of its options is wrong.
+// Row returns the row of the program of a configuration. The error says what is wrong with its options.
 func Row(c nodes.Config) (*row.Row, error) {
 	d, err := Parse(c.Options[KindsOption], c.Options[PromisesOption])
 	if err != nil {
@@ -79,7 +79,7 @@ func Row(c nodes.Config) (*row.Row, error) {
 	r := programRow{&row.Row{Family: Name, Source: command,
 		Summary: "A program in a process of its own, which speaks lines of JSON.",
 		Spec: nodes.Spec{Name: Name, Safe: d.Safe, Effective: d.Safe, Live: d.Live, Fenced: d.Fenced,
-			Circulates: true, // nobody knows when such a program comes to rest
+			Circulates: true, // it is unknown when such a program comes to rest
 			Grace:      func(nodes.Config) time.Duration { return d.Grace },
 			Messages:   table.messages,
 			Timers: []nodes.TimerName{{Kind: set, Name: "timer", PerPeer: true},
@@ -104,7 +104,7 @@ func Row(c nodes.Config) (*row.Row, error) {
 // A programRow is the row of a program as it is made.
 type programRow struct{ *row.Row }
 
-// ofService has the row be that of a service. It has the options that the configuration has.
+// ofService makes the row that of a service, with the options of the configuration.
 func (r programRow) ofService(name string, c nodes.Config) {
 	r.Name, r.Family, r.Source = name, ServiceOption, name
 	r.Summary = "A service that people use; its client is a process beside each node."
@@ -114,20 +114,20 @@ func (r programRow) ofService(name string, c nodes.Config) {
 	}
 }
 
-// kinds are the kinds of messages of a program. Each has a type of its own, since codecs tell kinds apart by
-// their types: structs of one string, the body, that differ in the tag alone.
+// kinds are the kinds of messages of a program. Since codecs tell kinds apart by type, each has its own type:
+// structs of one string, the body, that differ only in the tag.
 type kinds struct {
 	messages []nodes.MessageKind
 	types    []reflect.Type
 }
 
-// onDisk is the name of the kind of what is saved.
+// onDisk is the name of the kind of saves.
 const onDisk = "on-disk"
 
 // Other is the name of the kind of all messages that were not declared.
 const Other = "other"
 
-// kindsOf returns the declared kinds and Other. What is saved on the disk is the last kind of messages.
+// kindsOf returns the declared kinds, Other, and onDisk last.
 func kindsOf(d *Declaration) *kinds {
 	k := &kinds{}
 	for _, kind := range append(d.Kinds, nodes.MessageKind{Name: Other}) {
@@ -154,7 +154,7 @@ func (k *kinds) message(typ, body string) nodes.Message {
 	return v.Interface()
 }
 
-// says returns the body of a message, and its type if that was not declared.
+// says returns the body of a message and, for the kind Other, its type.
 func (k *kinds) says(m nodes.Message) (typ, body string) {
 	if body = bodyOf(m); reflect.TypeOf(m) == k.types[len(k.types)-1] {
 		var head struct{ Type string }

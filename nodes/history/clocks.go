@@ -18,28 +18,27 @@ import (
 	"turnstile/nodes"
 )
 
-// ClocksFile is the file, in the folder of a trial's logs, of the clocks that are not the orchestrator's.
-// Readers of the folder correct the stamps with it.
+// ClocksFile has the clocks of hosts, in the folder of a trial's logs. Readers of the folder correct the
+// stamps with it.
 const ClocksFile = "clocks.yaml"
 
-// A Clock is that of a host whose nodes do not stamp by the clock of the orchestrator, which is the
-// reference.
+// A Clock is the clock of a host other than the orchestrator's. The orchestrator's clock is the reference.
 type Clock struct {
 	Host  string     `yaml:"host"`
-	Nodes []nodes.ID `yaml:"nodes"` // whose logs it has stamped, in all their incarnations
-	// The run's zero, in nanoseconds: on this clock, which is what the nodes were told (host.Config.Zero), and
-	// on the reference's.
+	Nodes []nodes.ID `yaml:"nodes"` // the clock stamped their logs, in all incarnations
+	// The run's zero, in nanoseconds: on this clock, as the nodes were told (host.Config.Zero), and on the
+	// reference.
 	Zero      int64 `yaml:"zero"`
 	Reference int64 `yaml:"reference_zero"`
-	// Pieces are by how much this clock was ahead of the reference's. Without any, nothing is known of it, and
-	// no two stamps of which one is its are ever compared.
+	// Pieces say how far this clock was ahead of the reference. Without any, its stamps cannot be compared
+	// with others.
 	Pieces offset.Pieces `yaml:"pieces"`
 }
 
-// Unknowable is the bound on the error of stamps of which nothing is known, in nanoseconds.
+// Unknowable is the bound on an unknown error of stamps, in nanoseconds.
 const Unknowable = int64(1) << 60
 
-// Correct returns the time of the run, by the reference's clock, of a stamp of this one, in nanoseconds.
+// Correct converts a stamp of this clock to the time of the run by the reference, in nanoseconds.
 func (c *Clock) Correct(stamp int64) int64 {
 	if len(c.Pieces) == 0 {
 		return stamp
@@ -48,7 +47,7 @@ func (c *Clock) Correct(stamp int64) int64 {
 	return at - c.Reference
 }
 
-// bound returns the largest bound on the error of a stamp while the clock was known.
+// bound returns the largest bound on the error of a stamp, except where the offset was unknown.
 func (c *Clock) bound() int64 {
 	for i := range c.Pieces {
 		if !c.Pieces[i].Unknown {
@@ -58,18 +57,18 @@ func (c *Clock) bound() int64 {
 	return Unknowable
 }
 
-// clocks are the clocks of a trial: what ClocksFile holds.
+// clocks is the content of ClocksFile.
 type clocks struct {
 	Origin uint64  `yaml:"origin"` // of the trial's logs
 	Clocks []Clock `yaml:"clocks"`
 }
 
-// clocksSeal is what the last line of ClocksFile begins with, before the CRC-32C of what is above it.
+// clocksSeal begins the last line of ClocksFile. The CRC-32C of all lines above follows.
 const clocksSeal = "# crc32c "
 
-// WriteClocks writes, into the folder of a trial's logs, what is known of the clocks of its hosts. It
-// replaces what was written before. A run over several hosts writes all of them, without pieces, before it
-// starts the first node: then nobody takes the stamps of a run that was cut off for those of one clock.
+// WriteClocks writes or replaces the ClocksFile of a folder. A run over several hosts first writes all clocks
+// without pieces, before it starts a node: otherwise, if the run is cut off, readers would take all stamps to
+// be of one clock.
 func WriteClocks(dir string, origin uint64, all []Clock) error {
 	text, err := yaml.Marshal(clocks{origin, all})
 	if err != nil {
@@ -86,7 +85,7 @@ func WriteClocks(dir string, origin uint64, all []Clock) error {
 	return nil
 }
 
-// readClocks reads the clocks of a folder of logs of a trial; nil: its hosts have one.
+// readClocks reads the clocks of a folder of logs; nil: all hosts have the orchestrator's clock.
 func readClocks(dir string, origin uint64) ([]Clock, error) {
 	path := filepath.Join(dir, ClocksFile)
 	b, err := os.ReadFile(path)
@@ -125,7 +124,7 @@ func (c *clocks) check(origin uint64) error {
 		for j := range clock.Pieces {
 			p := &clock.Pieces[j]
 			if !p.Sound() || j > 0 && p.From < clock.Pieces[j-1].From {
-				return fmt.Errorf("piece %d of the clock of %s is none: pieces come in the order of time, and the "+
+				return fmt.Errorf("piece %d of the clock of %s is wrong: pieces come in the order of time, and the "+
 					"rate of each is above -1", j+1, clock.Host)
 			}
 		}
@@ -133,10 +132,10 @@ func (c *clocks) check(origin uint64) error {
 	return nil
 }
 
-// NoClock is the number of a clock that jumped: not even stamps of one host can be compared meanwhile.
+// NoClock is the number of a clock while it jumps: then not even stamps of one host can be compared.
 const NoClock = math.MaxUint64
 
-// correct has the logs of a folder stamped by the reference's clock from now on.
+// correct sets the clocks of the logs of a folder: from now on stamps are corrected to the reference.
 func (f *folder) correct(all []Clock) {
 	f.clocks = all
 	for _, l := range f.readers {
@@ -153,7 +152,7 @@ func (f *folder) correct(all []Clock) {
 	}
 }
 
-// corrected returns a time of a log by the reference's clock.
+// corrected converts a time of the log to the reference.
 func (l *logReader) corrected(at int64) int64 {
 	if l.clock == nil {
 		return at
@@ -175,8 +174,8 @@ func (l *logReader) restamp(last int64) {
 	}
 }
 
-// bound notes how far the stamps of nodes may err from when on, in the order of time, of a history whose
-// first event is at begin; nothing, if all nodes have the reference's clock.
+// bound fills f.bounds with the ClockBound events of the history, in the order of time; begin is the time of
+// its first event. Without clocks it adds nothing.
 func (f *folder) bound(begin int64) {
 	if len(f.clocks) == 0 {
 		return
@@ -206,12 +205,12 @@ func (f *folder) bound(begin int64) {
 	})
 }
 
-// bounds returns the bounds on the errors of stamps of a node that has the clock, of that number, given
-// that by its log alone. They are told when they grow, and when they are half of what they were or less.
+// bounds returns the ClockBound events of a node with this clock, which has the number. own is the bound by
+// the node's log alone. A new event comes when the bound grows, or falls to half or less.
 func (c *Clock) bounds(number int, own Event) (all []Event) {
-	told := own
-	told.Value, told.Fence = Unknowable, NoClock
-	all = append(all, told)
+	last := own
+	last.Value, last.Fence = Unknowable, NoClock
+	all = append(all, last)
 	for i := range c.Pieces {
 		p, now := &c.Pieces[i], own
 		now.At, now.Fence = max(own.At, p.From-c.Reference), uint64(number)
@@ -219,12 +218,12 @@ func (c *Clock) bounds(number int, own Event) (all []Event) {
 		now.Value = bound
 		if p.Unknown {
 			now.Fence = NoClock
-		} else if told.Fence == now.Fence && bound <= told.Value && bound > told.Value/2 {
+		} else if last.Fence == now.Fence && bound <= last.Value && bound > last.Value/2 {
 			continue
 		} else {
-			now.Value += bound / 8 // so that it holds for a while
+			now.Value += bound / 8 // slack, so the bound holds for a while
 		}
-		if told = now; all[len(all)-1].At == now.At {
+		if last = now; all[len(all)-1].At == now.At {
 			all[len(all)-1] = now
 		} else {
 			all = append(all, now)

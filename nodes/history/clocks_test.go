@@ -137,7 +137,7 @@ func TestClocksThatAreNone(t *testing.T) {
 	early[0].Pieces[2].From = 3
 	for want, clocks := range map[string][]Clock{
 		"node 1 has the clock of b, and that of b":            twice,
-		"piece 3 of the clock of b is none":                   early,
+		"piece 3 of the clock of b is wrong":                  early,
 		"these are the clocks of another trial than the logs": nil,
 	} {
 		origin := uint64(0)

@@ -113,7 +113,7 @@ func TestDeathAtAnyMoment(t *testing.T) {
 		cmd.Wait() // or the file would grow while it is read
 		l := readLog(t, path)
 		if more := uint64(len(l.Events)) - l.Totals.EventCount; more > 1 {
-			t.Errorf("%d events of which %d were counted", len(l.Events), l.Totals.EventCount)
+			t.Errorf("%d events, %d counted", len(l.Events), l.Totals.EventCount)
 		}
 		for i, e := range l.Events {
 			if e != event(1, i) {

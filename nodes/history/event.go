@@ -7,67 +7,64 @@ import (
 	"turnstile/nodes/port"
 )
 
-// A Kind says what an Event is.
+// A Kind is the kind of an Event.
 type Kind uint8
 
-// The events of nodes, and below them those of the orchestrator, whose node is nodes.None.
+// The kinds. From Marked to Counted, and in ClockBound, Node is nodes.None: the orchestrator records them.
 const (
 	// Requested: the client requested its critical section. Value is when the request was due, Count how many
 	// units of the resource it wants: usually 1, never 0.
 	Requested Kind = iota + 1
-	// Entered: the critical section has begun. Value is what the shared account held, Count how many
-	// units were taken by the occupancy register, those of this entry included, and Fence the fence number
-	// under which it has entered; 0 if the algorithm hands out none.
+	// Entered: the critical section has begun. Value is what the shared account held, Count how many units
+	// were taken by the occupancy register, this entry included, and Fence the fence number of the grant; 0
+	// if the algorithm hands out none.
 	Entered
 	// Exited: the critical section is about to end. Value is what was written to the shared account. If Count
-	// is not zero, the resource has refused that, since somebody had entered under a higher fence number; Value
-	// is then what it held. Fence is what Worked returns.
+	// is not 0, the resource refused the write, since another client had entered under a higher fence number;
+	// Value is then what the account held. Fence is encoded by Work.
 	Exited
-	// Revoked: the client has left without a Release, since its lease or epoch was lost. It has written
-	// nothing; Value is what the shared account holds. Fence is as of Exited.
+	// Revoked: the client left without a Release, since its lease or epoch was lost. It wrote nothing; Value
+	// is what the shared account holds. Fence is encoded by Work.
 	Revoked
-	// Unissued: an arrival was due at Value, but the client was still busy with an earlier one when
-	// issuing ended. Count is how many units it would have wanted, of a resource that has several.
+	// Unissued: a request was due at Value, but the client was still busy with an earlier one when issuing
+	// ended. Count is how many units it would have wanted, of a resource that has several.
 	Unissued
 	// Sent: one message of kind Count was sent. Recorded only for algorithms that circulate.
 	Sent
-	// Elected: the machine has chosen a leader. Value is the term, Count the leader's ID, or NoLeader, which
-	// is that of nodes.None.
+	// Elected: the machine has chosen a leader. Value is the term, Count the leader's ID, or NoLeader.
 	Elected
 	// Crashed: the node is down. Its open requests are abandoned, its critical sections crashed. If Count is
-	// not zero, it died while it changed the occupancy register by so many units, and nobody knows whether it
-	// has.
+	// not
+	// 0, it died while it changed the occupancy register by so many units; whether it did is unknown.
 	Crashed
-	// Restarted: the node is up again. Count is how often it has come up before.
+	// Restarted: the node is up again. Count is how often it has restarted.
 	Restarted
 
-	// Marked: the run has come to the mark numbered Count.
+	// Marked: the run has reached the mark numbered Count.
 	Marked
 	// Gauged: the gauge numbered Count stood at Value.
 	Gauged
-	// Settled: the run came to rest after a single request of the node Count. Value is how many
-	// messages that request took.
+	// Settled: the run came to rest after a single request of the node Count, which took Value messages.
 	Settled
-	// AssumptionBroken: the assumptions Value, a set of nodes.Assumption, do not hold any more.
+	// AssumptionBroken: the assumptions Value, a set of nodes.Assumption, are broken so far.
 	AssumptionBroken
-	// Paused: a process stands still, from outside, as after SIGSTOP. Count is the ID of its node, or Broker
-	// or Orchestrator.
+	// Paused: a process was stopped from outside, as by SIGSTOP. Count is the ID of its node, or Broker,
+	// Orchestrator or another constant below.
 	Paused
 	// Resumed: the process Count goes on.
 	Resumed
-	// FaultBegan: a fault that was asked for, numbered Count from 1, begins. Value is the assumptions that it
-	// breaks, a set of nodes.Assumption, Entry its victim, plus one, if that has come out in the run, and
-	// Fence how many nodes it has hit at once. Value also has the servers of a service that it has hit: see
-	// ServersHit.
+	// FaultBegan: the planned fault numbered Count, from 1, begins. Value is the set of nodes.Assumption that
+	// it breaks, and of the servers that it hits (see ServersHit). Entry is its victim plus one, if the run
+	// chose it, and Fence how many nodes it has hit at once.
 	FaultBegan
 	// FaultHealed: the fault numbered Count is over. Value is how many messages it has hit.
 	FaultHealed
-	// Counted: when the event before it happened, the beginning or the end of a fault or a mark of a run with
-	// faults, the nodes had sent Value messages (deliveries asked for), and Fence messages had been dropped.
+	// Counted follows a FaultBegan, a FaultHealed or, in a run with faults, a Marked: by then nodes had sent
+	// Value messages (deliveries asked for), and Fence messages had been dropped.
 	Counted
 
-	// Disconnected: the node notices that it has lost its connection to the broker, for the Count-th time.
-	// What it sends before it is Reconnected is lost.
+	// Disconnected: the node notices that it lost its connection to the broker, for the Count-th time.
+	// Messages that it sends before Reconnected are lost.
 	Disconnected
 	// Reconnected: the node has a connection again, for the Count-th time, and its subscriptions are in
 	// force.
@@ -77,58 +74,58 @@ const (
 	// Trusted: it trusts the node Count again.
 	Trusted
 
-	// Killed: SIGKILL goes to the process of the node, at the request of the run. It may do more, until
+	// Killed: the orchestrator sends SIGKILL to the process of the node. The process may do more, until
 	// Crashed.
 	Killed
-	// LinkBegan: the node has taken in the first message of a stream that it did not hear from its beginning,
-	// or that follows another one: the messages on the link from the node Count in its incarnation Entry.
-	// Value is the number of the message in the stream, Fence the number of the last that came in the stream
-	// before.
+	// LinkBegan: the node received the first message of a stream from the node Count in its incarnation
+	// Entry, and missed the beginning of the stream, or heard an earlier stream on this link. Value is the
+	// number of the message in the stream, Fence the number of the last message of the stream before.
 	LinkBegan
-	// MulticastBegan: the same of the multicasts of the node Count.
+	// MulticastBegan: the same for the multicasts of the node Count.
 	MulticastBegan
-	// Campaigned: the node brings an election about, as the workload says.
+	// Campaigned: the workload told the node to campaign.
 	Campaigned
-	// Observed: whoever plays a schedule, and so sees the whole cluster at once, has seen Count of the node.
+	// Observed: the player of a schedule, which sees the whole cluster at once, has observed Count at the
+	// node.
 	Observed
-	// ClockBound: from now on, the stamps of the node Count err by Value nanoseconds or less from those of the
-	// orchestrator's clock. Fence is the number of the clock of its host, 0 for the orchestrator's, and Entry by
-	// how many nanoseconds they err from those of other nodes by that clock; NoClock: the clock jumped. Recorded
-	// where hosts have several clocks: a history without it has one.
+	// ClockBound: from now on, stamps of the node Count differ from the orchestrator's clock by at most Value
+	// nanoseconds. Fence is the number of the clock of its host, 0 for the orchestrator's, and Entry bounds
+	// the error, in nanoseconds, against other nodes with that clock. NoClock: the clock jumped. Recorded
+	// only if hosts have several clocks.
 	ClockBound
 
-	// ToldLost: the lock has told the client that what it holds is lost, and the client goes on inside until an
-	// event Exited. If it leaves at once, that is Revoked instead.
+	// ToldLost: the lock told the client that what it holds is lost, and the client goes on inside until
+	// Exited. If it leaves at once, Revoked is recorded instead.
 	ToldLost
-	// TryRefused: the lock has refused the request of the client for now, which then waits on and makes it
-	// again. Value is when this try was made.
+	// TryRefused: the lock refused the request of the client for now, and the client will try again. Value is
+	// when this try was made.
 	TryRefused
-	// Breached: the foreign program of the node has broken what every program keeps, so that the run ends. Count
-	// says how: see GrantedTwice. What it said is NodeLog.Last.
+	// Breached: the foreign program of the node broke the protocol, which ends the run. Count says how: see
+	// GrantedTwice. Its last line is NodeLog.Last.
 	Breached
-	// ClockSet: the clock of the timers of the node's foreign program was set. Count is how many of these ran,
+	// ClockSet: the clock of the timers of the node's foreign program was set. Count is how many timers ran,
 	// and Value how many the program had ever set.
 	ClockSet
 )
 
-// Breaches of foreign programs.
+// Breaches by foreign programs.
 const (
-	GrantedTwice   = iota + 1 // it let its client in that was inside
-	EnteredUnasked            // it let a client in that had not asked
-	EndedItself               // its process ended, and nobody had killed it
+	GrantedTwice   = iota + 1 // it let in a client that was inside
+	EnteredUnasked            // it let in a client that had not asked
+	EndedItself               // its process ended without being killed
 )
 
 // Subjects of Observed.
 const (
-	Quiet    = iota + 1 // no message is on its way, so every request is known to all who must see it
-	Endless             // not all agree on a leader, and nothing that goes on could change that
-	Together            // several lead, and have for too many ticks or nothing that goes on could change that
-	Panicked            // the machine of the node gave up, or broke its contract
-	// Unfenced: the client of the node has entered without a fence number that the resource demands, or under
-	// the highest that another has entered under.
+	Quiet    = iota + 1 // no message is on its way, so every request is known to all nodes that must see it
+	Endless             // not all agree on a leader, and that can never change
+	Together            // several lead, for too many ticks or for ever
+	Panicked            // the machine of the node panicked
+	// Unfenced: the client of the node entered without a fence number that the resource demands, or under a
+	// lower one than the highest that has entered.
 	Unfenced
-	// Secluded: the client of the node has entered, and not because of a message, though its node suspects half
-	// of the clients and has heard from no majority of them in this life.
+	// Secluded: the client of the node entered, not because of a message, though its node suspects half of
+	// the clients and has heard from no majority of them in this life.
 	Secluded
 )
 
@@ -137,13 +134,16 @@ func FaultEvent(b port.FaultEvent) Event {
 	if b.Healed {
 		return Event{At: b.At, Kind: FaultHealed, Count: uint32(b.Number), Value: int64(b.Hits), Node: nodes.None}
 	}
-	value := int64(b.Breaks)
-	for _, i := range b.Servers {
-		value |= 1 << (firstServer + min(i, MaxServers-1))
-	}
-	return Event{At: b.At, Kind: FaultBegan, Count: uint32(b.Number), Value: value,
+	e := Event{At: b.At, Kind: FaultBegan, Count: uint32(b.Number), Value: int64(b.Breaks),
 		Entry: uint32(b.Victim + 1), Fence: uint64(b.Nodes), Node: nodes.None}
+	for _, i := range b.Servers {
+		e.HitServer(min(i, MaxServers-1))
+	}
+	return e
 }
+
+// HitServer has a fault that began hit a server of a service: see ServersHit.
+func (e *Event) HitServer(i int) { e.Value |= 1 << (firstServer + i) }
 
 // MaxServers is how many servers of a service are told apart in FaultBegan.
 const MaxServers = 32
@@ -151,7 +151,7 @@ const MaxServers = 32
 // firstServer is the bit of server 0 in the Value of FaultBegan, above all assumptions.
 const firstServer = 16
 
-// ServersHit returns the servers of a service that a fault has hit, given that it is FaultBegan.
+// ServersHit returns the servers of a service that a fault has hit. The event must be a FaultBegan.
 func (e *Event) ServersHit() (all []int) {
 	for i := range MaxServers {
 		if e.Value&(1<<(firstServer+i)) != 0 {
@@ -164,13 +164,13 @@ func (e *Event) ServersHit() (all []int) {
 // The processes of a run that are no nodes, as Paused and Resumed name them.
 const (
 	Broker       = ^uint32(0) - iota // NATS, if it is the run's own
-	Orchestrator                     // which notices it when it goes on
+	Orchestrator                     // it notices its own pause when it resumes
 	Proxies                          // between nodes and brokers
 	firstBroker                      // of several: see BrokerAmong
 
 	SecondBroker = ^uint32(0) - 128 // of the second network
-	Resource     = ^uint32(0) - 129 // that nodes ask
-	Servers      = ^uint32(0) - 130 // that has the servers of a service
+	Resource     = ^uint32(0) - 129 // the resource process
+	Servers      = ^uint32(0) - 130 // the process with the servers of a service
 )
 
 // NoLeader is the Count of an Elected event without a leader.
@@ -183,7 +183,7 @@ const (
 	Stopped                // no request is issued any more
 	Rested                 // every entry is over and every message has arrived
 	Interrupted            // the run was ended from outside, or by the death of a process
-	Stalled                // somebody waits and nothing moves; or, since anybody entered, Value messages have
+	Stalled                // a client waits; Value: messages handled since an entry, 0: nothing moves
 )
 
 // The gauges of a run.
@@ -193,31 +193,31 @@ const (
 	ReadyUS               // from the first process started until all were ready, in microseconds
 	BrokerPPM             // share of one CPU that the broker used while measuring, in millionths
 
-	// Shares of what the run could use of the processors while measuring, in millionths.
-	OwnPPM         // that nodes and orchestrator used
-	BrokerSharePPM // that the broker used
-	OthersPPM      // that others used
+	// Shares of the processor time available to the run while measuring, in millionths.
+	OwnPPM         // of nodes and orchestrator
+	BrokerSharePPM // of the broker
+	OthersPPM      // of other programs
 
-	ServerBytes // that clients and the servers of a service have exchanged while measuring
+	ServerBytes // exchanged between clients and the servers of a service while measuring
 )
 
-// An Event is one thing that happened.
+// An Event is one event of a run.
 type Event struct {
 	At       int64  // nanoseconds since the run's zero
 	Value    int64  // by Kind
 	Fence    uint64 // by Kind
-	Entry    uint32 // which of the node's requests this is about, from 1
+	Entry    uint32 // the number of the node's request that this is about, from 1
 	Count    uint32 // by Kind
 	Instance uint16 // of the node
 	Kind     Kind
-	Node     nodes.ID // whose log it is in
+	Node     nodes.ID // in whose log it is
 }
 
-// Refused reports whether the resource has refused what was to be written at an exit.
+// Refused reports whether the resource refused the write of an exit.
 func (e *Event) Refused() bool { return e.Kind == Exited && e.Count != 0 }
 
-// Worked returns how many steps of its work a client has done in a critical section that has ended, and how
-// many of them others have spoilt: see workload.Stint.
+// Worked returns how many steps of its work a client did in a critical section that has ended, and how many
+// of them other clients spoilt: see workload.Stint.
 func (e *Event) Worked() (done, spoilt uint32) {
 	if e.Kind != Exited && e.Kind != Revoked {
 		return 0, 0
@@ -225,7 +225,7 @@ func (e *Event) Worked() (done, spoilt uint32) {
 	return uint32(e.Fence >> 32), uint32(e.Fence)
 }
 
-// Work has the event say what Worked returns.
+// Work sets what Worked returns.
 func (e *Event) Work(done, spoilt int) { e.Fence = uint64(done)<<32 | uint64(uint32(spoilt)) }
 
 // A MessageRecord is one message in the trace of a log, which holds its latest messages.
@@ -237,7 +237,7 @@ type MessageRecord struct {
 	Instance uint16
 	Kind     uint8 // index among the algorithm's kinds
 	Sent     bool  // seen when it was sent, else when it was handled or lost
-	Lost     bool  // it was lost on its way to the node. Recorded with all messages, and in schedules
+	Lost     bool  // it was lost on its way to the node; recorded only in schedules and full traces
 	Asks     bool  // it is the first that the node sent for a request of its client
 }
 
@@ -270,8 +270,8 @@ var gaugeNames = [...]string{
 // String names the kind of event: requested, assumption_broken.
 func (k Kind) String() string { return nameOf(kindNames[:], "kind", uint32(k)) }
 
-// CountName names the mark of an event that is Marked, as in began, the gauge, with its unit, of one that is
-// Gauged, as in busy_ppm, or how a program broke the protocol of one that is Breached.
+// CountName names the Count of an event: the gauge of a Gauged, as in busy_ppm, the breach of a Breached, and
+// otherwise the mark of a Marked, as in began.
 func (e *Event) CountName() string {
 	switch e.Kind {
 	case Gauged:
@@ -282,7 +282,7 @@ func (e *Event) CountName() string {
 	return nameOf(markNames[:], "mark", e.Count)
 }
 
-// nameOf returns the name of a number, or, of one that a later Turnstile may know, the number.
+// nameOf returns the name of a number, or what and the number, for one that only a later Turnstile knows.
 func nameOf(names []string, what string, number uint32) string {
 	if number < uint32(len(names)) && names[number] != "" {
 		return names[number]
@@ -290,8 +290,8 @@ func nameOf(names []string, what string, number uint32) string {
 	return fmt.Sprintf("%s %d", what, number)
 }
 
-// BrokerAmong returns the number of a broker, as Paused and Resumed name it, among so many in the run: that
-// of the only one is Broker.
+// BrokerAmong returns the number of broker i, as Paused and Resumed name it, in a run with count brokers;
+// Broker if it is the only one.
 func BrokerAmong(i, count int) uint32 {
 	if count == 1 {
 		return Broker
@@ -299,11 +299,11 @@ func BrokerAmong(i, count int) uint32 {
 	return firstBroker - uint32(i)
 }
 
-// mostNodes is more than a run has.
+// mostNodes is more nodes than a run has.
 const mostNodes = 1 << 24
 
-// ProcessName names a process that is no node, as Paused and Resumed do: broker, broker 1, orchestrator. It
-// is empty for a node.
+// ProcessName names a process that is no node, in Paused and Resumed: broker, broker 1, orchestrator. It is
+// empty for a node.
 func ProcessName(process uint32) string {
 	switch {
 	case process == Broker:

@@ -1,32 +1,33 @@
-// Package history is what a run leaves behind: events, one after another, and what each node counted beside
-// them. Every figure and every verdict is made from that later, and from nothing else.
+// Package history records a run: its events in order, and the counters of each node. Every figure and every
+// verdict is computed from a history alone.
 //
 // # From processes to a history
 //
-// A process appends its events to a [Log], a mapped file, in which they survive its sudden death. The
-// orchestrator's own log is its [Journal]; it reads the counters of the others while they run by [Watch].
-// When all is over, [Store] merges the logs into one compressed file. A simulated run has no logs: it writes
-// a [File] as it goes.
+// A process appends its events to a [Log], a mapped file, so they survive its sudden death. The
+// orchestrator's own log is its [Journal]; it reads the counters of running processes by [Watch]. After the
+// run, [Store] merges the logs into one compressed file. A simulated run has no logs: it writes a [File] as
+// it goes.
 //
 // If hosts have several clocks, [WriteClocks] puts the measured offsets beside the logs. A merge of the logs
-// corrects their stamps with the offsets, and adds a [ClockBound] for the error that is left.
+// corrects their stamps with the offsets, and adds a [ClockBound] for the remaining error.
 //
 // # Reading one
 //
-// [Open] takes either: a stored file, or the folder of logs that a killed orchestrator left behind. A
-// [Reader] gives the history to folds. It owes them this:
+// [Open] opens a stored file, or the folder of logs that a killed orchestrator left behind. A [Reader] gives
+// the history to folds. It guarantees them:
 //
-//   - Events come in the order of time; those of one time in the order of their nodes, the orchestrator
-//     (nodes.None) first; those of one node as it recorded them.
-//   - Close is called once, after the last event, with what each node left beside its events.
-//   - What is cut off, garbled or of another format is an error that says where, and never taken for
-//     something else. Run returns it instead of closing the folds. A half-written event at the end of a log
-//     is no error: its writer died there.
+//   - Events come in the order of time; at one time, in the order of their nodes, the orchestrator
+//     (nodes.None) first; of one node, in the order in which it recorded them.
+//   - Close is called once, after the last event, with the NodeLog of each node.
+//   - A file that is cut off, garbled or of another format gives an error that says where. Run returns it
+//     instead of closing the folds. A half-written event at the end of a log is no error: its writer died
 //
-// A [Fold] owes that it takes no memory for each event: a history may have any number of them.
+// there.
 //
-// What each event says is documented at its [Kind]; docs/measures.md describes the bytes. The package's
-// example writes a history, and counts the entries in it.
+// A [Fold] must not take memory for each event: a history may have any number of them.
+//
+// Each [Kind] documents its event; docs/measures.md describes the bytes. The package's example writes a
+// history, and counts the entries in it.
 package history
 
 import (
@@ -40,16 +41,15 @@ import (
 	"turnstile/nodes"
 )
 
-// A Header is what must be known of a history before its events.
+// A Header comes before the events of a history.
 type Header struct {
-	Nodes      int   // clients and servers; 0 if none left a log, and no event is one of a node
-	StampError int64 // bound on the error of comparing any two stamps, in nanoseconds
-	// Origin tells the history of one trial from those of all others; 0: of none in particular.
-	Origin uint64
+	Nodes      int    // clients and servers; 0 if no node left a log or an event
+	StampError int64  // bound on the error of comparing any two stamps, in nanoseconds
+	Origin     uint64 // identifies the trial; 0: no trial
 }
 
-// headerOf returns the header of the history of logs. A node that died before it had a log is known from the
-// streams of the others.
+// headerOf returns the header of a history with these logs. It counts nodes that died before they had a log
+// by the streams in the logs of others.
 func headerOf(logs []*NodeLog) (h Header) {
 	var first, second int64 // the two largest errors: their sum bounds that of comparing two stamps
 	for _, l := range logs {
@@ -64,31 +64,30 @@ func headerOf(logs []*NodeLog) (h Header) {
 	return h
 }
 
-// A NodeLog is what one process of a node, or the orchestrator, left behind beside its events. In a simulated
-// run it is of all incarnations of the node.
+// A NodeLog is what one process of a node, or the orchestrator, left beside its events. In a simulated run it
+// covers all incarnations of the node.
 type NodeLog struct {
 	Node        nodes.ID
-	Incarnation uint32 // of the node: how often it had restarted
+	Incarnation uint32 // how often the node had restarted
 	StampError  int64  // bound on the error of its stamps, in nanoseconds
 	Totals      Totals
 	Instances   []InstanceTotals
-	Late        []uint64 // how many timers ran out how late (see LatenessBucket); nil: none
-	// By node, and where there is a second network once more for the streams on that, which come behind:
-	// messages sent on the link to it, and the number of the last that was received on the link from
-	// it, and of its multicasts, in the latest stream (see LinkBegan). Nil in a simulated run, which has no
-	// transport to check.
+	Late        []uint64 // number of timers by lateness (see LatenessBucket); nil: no timers
+	// By node, then for a second network by node again: the number of messages sent on the link to it, and
+	// the numbers of the last message on the link from it and of its last multicast, in the latest stream
+	// (see LinkBegan). Nil in a simulated run, which has no transport to check.
 	SentTo, ReceivedFrom, MultiFrom []uint64
 	Floor                           []uint64        // by node: see Log.Floor; nil: no connection was lost
 	Trace                           []MessageRecord // the latest messages, oldest first
-	Texts                           []Text          // what these say; nil: nothing that is kept
-	Last                            string          // what a program that broke the protocol said last
+	Texts                           []Text          // of the messages in Trace; nil: not kept
+	Last                            string          // the last line of a program that broke the protocol
 
-	// Networks is whose streams a log has as its process has left it; 0: one, or not known, of a stored history.
+	// Networks is how many networks have streams here; 0: one or, in a stored history, not known.
 	Networks int
 }
 
-// A Fold takes a history event by event, in the order of time, and at the end what the nodes left beside
-// their events, in the order of their IDs and incarnations, the orchestrator first.
+// A Fold takes a history event by event, in the order of time, and at the end the logs of the nodes, in the
+// order of their IDs and incarnations, the orchestrator first.
 type Fold interface {
 	Add(e Event)
 	Close(logs []*NodeLog)
@@ -137,8 +136,8 @@ func (e *formatError) Error() string {
 	return fmt.Sprintf("%s: at byte %d%s: %s", e.File, e.Offset, of, e.What)
 }
 
-// Difference reads two histories beside each other and says where they first differ; nothing if they are the
-// same, whatever run they are of. It also returns how many events are the same.
+// Difference reads two histories side by side and says where they first differ, empty if nowhere. It ignores
+// their Origin. It also returns how many events are the same.
 func (a *Reader) Difference(b *Reader) (says string, same uint64, err error) {
 	if a.Nodes != b.Nodes || a.StampError != b.StampError {
 		return fmt.Sprintf("one is of %d nodes with stamps that err by %d ns, the other of %d nodes and %d ns",
@@ -165,7 +164,7 @@ func (a *Reader) Difference(b *Reader) (says string, same uint64, err error) {
 	}
 }
 
-// describe prints an event, if there is one.
+// describe prints an event, or that it is missing.
 func describe(e *Event, there bool) string {
 	if !there {
 		return "missing"
@@ -185,7 +184,7 @@ func describe(e *Event, there bool) string {
 	return fmt.Sprintf("(node %d at %v: %s)", e.Node, time.Duration(e.At), strings.Join(words, ", "))
 }
 
-// logsDiffer says which node left something else beside its events.
+// logsDiffer says which logs differ; empty if none do.
 func logsDiffer(a, b []*NodeLog) string {
 	if len(a) != len(b) {
 		return fmt.Sprintf("%d nodes left a log in one, and %d in the other", len(a), len(b))
@@ -198,10 +197,10 @@ func logsDiffer(a, b []*NodeLog) string {
 	return ""
 }
 
-// A Lateness is how many timers of all nodes ran out how late, by LatenessBucket.
+// A Lateness is the number of timers of all nodes by lateness, in LatenessBuckets.
 type Lateness [LatenessBuckets]uint64
 
-// LatenessIn merges what the logs of nodes tell.
+// LatenessIn adds up the lateness in the logs of nodes.
 func LatenessIn(logs []*NodeLog) (all Lateness) {
 	for _, l := range logs {
 		for b, n := range l.Late {
@@ -227,8 +226,8 @@ func (l *Lateness) Quantile(q float64) (ns int64, known bool) {
 	return 0, false
 }
 
-// LastSeen returns the latest time in the log at path, whose writer has ended: of an event, or of a message
-// in its trace.
+// LastSeen returns the latest time in the log at path, of an event or a message in its trace. The writer must
+// have ended.
 func LastSeen(path string) (at int64, err error) {
 	file, err := os.Open(path)
 	if err != nil {

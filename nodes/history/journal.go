@@ -8,17 +8,17 @@ import (
 	"turnstile/nodes"
 )
 
-// A Journal is the orchestrator's own log: the marks of the run and what was measured from outside. It is
-// safe for use by several goroutines. Their events may arrive out of order: one that arrives late takes the
-// stamp of the one before it, so that stamps never fall.
+// A Journal is the orchestrator's own log: the marks of the run, faults and measurements from outside. It is
+// safe for use by several goroutines. An event that arrives out of order takes the stamp of the event before,
+// so stamps never fall.
 type Journal struct {
 	mu   sync.Mutex
 	log  *Log
 	last int64
 }
 
-// CreateJournal makes a new journal at path, of a trial (see Header.Origin), for stamps with an error of
-// stampError or less.
+// CreateJournal makes a new journal at path, of a trial (see Header.Origin). The error of its stamps is at
+// most stampError nanoseconds.
 func CreateJournal(path string, origin uint64, stampError int64) (*Journal, error) {
 	log, err := Create(path, Options{Node: nodes.None, Origin: origin, StampError: stampError})
 	if err != nil {
@@ -27,13 +27,14 @@ func CreateJournal(path string, origin uint64, stampError int64) (*Journal, erro
 	return &Journal{log: log}, nil
 }
 
-// Mark records that the run came to a mark at a time.
+// Mark records that the run reached a mark at a time.
 func (j *Journal) Mark(at int64, mark uint32) error {
 	return j.append(Event{At: at, Kind: Marked, Count: mark})
 }
 
-// Stall marks that the run has stalled. messages is how many were handled since anybody entered, if it
-// livelocks; 0 if nothing moves.
+// Stall records that the run has stalled. In a livelock, messages is how many were handled since the last
+// entry;
+// 0: nothing moves.
 func (j *Journal) Stall(at int64, messages uint64) error {
 	return j.append(Event{At: at, Kind: Marked, Count: Stalled, Value: int64(messages)})
 }
@@ -43,7 +44,7 @@ func (j *Journal) Gauge(at int64, gauge uint32, value int64) error {
 	return j.append(Event{At: at, Kind: Gauged, Count: gauge, Value: value})
 }
 
-// Pause records that a process (a node's ID, Broker or Orchestrator) stands still, or goes on again.
+// Pause records that a process (a node's ID, Broker or Orchestrator) was paused, or resumed.
 func (j *Journal) Pause(at int64, process uint32, stands bool) error {
 	kind := Resumed
 	if stands {
@@ -52,11 +53,11 @@ func (j *Journal) Pause(at int64, process uint32, stands bool) error {
 	return j.append(Event{At: at, Kind: kind, Count: process})
 }
 
-// ofNode reports whether an event of the journal is about the node that it names, as if that had recorded it.
-// The node stands in place of the fence.
+// ofNode reports whether the orchestrator records events of this kind on behalf of a node. The journal then
+// stores the node in the field Fence.
 func (k Kind) ofNode() bool { return k == Killed || k == Crashed || k == Restarted }
 
-// Add records an event of the orchestrator, or about what it has done to the node of the event.
+// Add records an event of the orchestrator, or of a kind that is ofNode.
 func (j *Journal) Add(e Event) error { return j.append(e) }
 
 // Settle records that the run came to rest after a single request of node, which took messages.

@@ -10,13 +10,12 @@ import (
 	"turnstile/nodes"
 )
 
-// A log is a file of: the preamble, the counters of the node, those of each instance, the lateness of timers,
-// four arrays with a word for each node (sent to it, received from it, received from it by multicast, its
-// floor), or with one for each node on each network, the trace, the texts of its messages if these have any,
-// padding to a whole page, and then the events, as many per page as fit as a whole. All
-// numbers are little-endian, and counters are used through the mapping itself, so logs are written on
-// little-endian machines only. A page here is at least as large as that of any system, so that all systems
-// can map the events.
+// A log file has, in order: the preamble, the counters of the node and of each instance, the lateness of
+// timers, four arrays with a word for each node on each network (sent to it, received from it, received from
+// it by multicast, its floor), the trace, the texts of its messages if they have any, padding to a whole
+// page, and then the events, as many whole ones per page as fit. All numbers are little-endian, and counters
+// are used through the mapping itself, so logs are written on little-endian machines only. A page here is at
+// least as large as that of any system, so all systems can map the events.
 const (
 	magic            = "TURNLOG4"
 	preambleLen      = 64
@@ -27,7 +26,7 @@ const (
 	perPage  = pageLen / EventLen
 	// LatenessBuckets is how many buckets the histogram of timers' lateness has: see LatenessBucket.
 	LatenessBuckets = 37 * 8
-	// These bound what a preamble may say, so that no sum of lengths overflows.
+	// Bounds on the numbers in a preamble, so that no sum of lengths overflows.
 	maxNodes, maxInstances, maxTrace, maxNetworks, maxTexts = 1 << 24, 1 << 16, 1 << 24, 2, 1 << 20
 )
 
@@ -41,11 +40,11 @@ type preamble struct {
 	header    uint32 // bytes before the first event
 	errNS     int64  // bound on the error of this log's stamps, in nanoseconds
 	origin    uint64 // see Header
-	networks  uint32 // whose streams it has; 0: one
+	networks  uint32 // number of networks; 0: one
 	texts     uint32 // 1: its messages have texts
 }
 
-// put writes a preamble. The magic goes last: a file that begins with zeros is no log yet.
+// put writes a preamble. The magic goes last: a file that begins with zeros is not a log yet.
 func (p *preamble) put(b []byte) {
 	var buf [preambleLen]byte
 	copy(buf[:], magic)
@@ -93,7 +92,7 @@ func (p *preamble) valid() bool {
 		p.node >= nodes.None && p.node < nodes.ID(p.nodes)
 }
 
-// How many bytes these take in a header.
+// Lengths of parts of the header, in bytes.
 const (
 	countersLen = uint32(unsafe.Sizeof(Counters{}))
 	instanceLen = uint32(unsafe.Sizeof(InstanceCounters{}))
@@ -109,7 +108,7 @@ func (p *preamble) headerLen() uint32 {
 	return (length + pageLen - 1) / pageLen * pageLen
 }
 
-// offset returns where an event lies.
+// offset returns where an event lies in the file.
 func (p *preamble) offset(event int) int64 {
 	return int64(p.header) + int64(event/perPage)*pageLen + int64(event%perPage)*EventLen
 }
@@ -117,48 +116,47 @@ func (p *preamble) offset(event int) int64 {
 // Counters are the running totals of one node, in mapped memory: only the node writes them, and the
 // orchestrator reads them while it runs, without a message. Its instances have counters of their own.
 //
-// What a message causes is counted before the message counts as delivered, and what an entry causes
-// before its exit counts. So if the sums of Delivered and Exits, read first, equal those of Sent and
-// Requests, read after, then everything was at rest in between. What is Pending is counted as soon as its
-// cause, and no longer once what it has caused is.
+// The order of counting detects rest: what a message causes is counted before the message counts as
+// delivered, and what an entry causes before its exit. So if the sums of Delivered and Exits, read first,
+// equal the sums of Sent and Requests, read after, everything was at rest in between. Pending rises when its
+// cause is counted, and falls only after its effects are counted.
 type Counters struct {
 	State      atomic.Uint64 // a State
 	EventCount atomic.Uint64 // events ever appended
 	TraceNext  atomic.Uint64 // messages ever put in the trace
 	MultiSent  atomic.Uint64 // multicasts published
-	Gaps       atomic.Uint64 // messages missing from the numbering of their streams, though nobody dropped them
-	Repeats    atomic.Uint64 // messages that came again or out of order, though nobody made them
+	Gaps       atomic.Uint64 // numbers missing in streams that no fault explains
+	Repeats    atomic.Uint64 // messages that came again or out of order without a fault
 
-	// Of a node that reconnects to its broker:
-	Explained   atomic.Uint64 // messages missing from the numbering of their streams since a connection was lost
-	Refused     atomic.Uint64 // deliveries asked for while the node had no connection: nobody will ever get them
-	Disconnects atomic.Uint64 // how often it has lost its connection
+	// For a node that reconnects to its broker:
+	Explained   atomic.Uint64 // numbers missing in streams since a connection was lost
+	Refused     atomic.Uint64 // deliveries asked for without a connection: they never arrive
+	Disconnects atomic.Uint64 // how often it lost its connection
 	Reconnects  atomic.Uint64 // how often it was connected again
-	MultiFloor  atomic.Uint64 // as Log.Floor, of its multicasts
+	MultiFloor  atomic.Uint64 // Log.Floor for its multicasts
 
-	Strays atomic.Uint64 // messages of an earlier incarnation that came after one of the next: in no stream
-	// Of a node that asks a resource process: its questions that were answered, tickets aside, and for how many
-	// nanoseconds it waited, in all.
+	Strays atomic.Uint64 // messages of an incarnation that came after one of the next; not in streams
+	// For a node that asks a resource process: its answered questions, except for tickets, and the
+	// nanoseconds that it waited for them in all.
 	RoundTrips  atomic.Uint64
 	RoundTripNS atomic.Uint64
 
 	_ uint64 // the seal of a log that is closed
-	// Delayed messages, holds, timers to run out, if these have not been stopped, and questions to a resource
-	// process that are not answered.
+	// Pending counts delayed messages, holds, running timers and unanswered questions to a resource process.
 	Pending atomic.Int64
 }
 
-// InstanceCounters are the running totals of one instance of a node. What a message changes lies in one or
-// two cache lines.
+// InstanceCounters are the running totals of one instance of a node. A message changes only one or two cache
+// lines.
 type InstanceCounters struct {
 	Requests atomic.Uint64
 	Entries  atomic.Uint64
 	Exits    atomic.Uint64
-	Resent   atomic.Uint64 // of all sent, the retries
+	Resent   atomic.Uint64 // retries, included in Sent
 	Dropped  atomic.Uint64 // messages for this instance that a fault lost, or that found the node down
 	Copied   atomic.Uint64 // messages for this instance that a fault added
 	Timeouts atomic.Uint64 // timers that ran out
-	Obeyed   atomic.Uint64 // of the first instance alone: orders that the node has obeyed
+	Obeyed   atomic.Uint64 // orders that the node has obeyed; only for the first instance
 	Kinds    [nodes.MaxKinds]kindCounters
 }
 
@@ -173,25 +171,25 @@ type kindCounters struct {
 // sealAt is where the seal of a log lies behind its preamble.
 const sealAt = countersLen - 16
 
-// sealOf returns the seal of a log that is closed: a checksum of all between its preamble and its events, but
-// for itself. It is never zero, which is the seal of a log that has not been closed.
+// sealOf returns the seal of a closed log: a checksum of all between preamble and events except the seal. It
+// is never 0, since 0 is the seal of a log that was not closed.
 func sealOf(header []byte) uint64 {
 	before := crc32.Checksum(header[:sealAt], castagnoli)
 	return 1<<32 | uint64(crc32.Update(before, castagnoli, header[sealAt+8:]))
 }
 
-// A State is how far a node process has come.
+// A State is the phase of a node process.
 type State uint64
 
 // The states of a node process.
 const (
 	starting State = iota // its log exists
 	Running               // it issues requests
-	Draining              // it issues none any more
+	Draining              // it issues no more requests
 	Failed                // it has given up; its last output says why
 )
 
-// LatenessBucket returns the bucket of a lateness in nanoseconds: 8 to each power of two.
+// LatenessBucket returns the bucket of a lateness in nanoseconds. There are 8 buckets to each power of two.
 func LatenessBucket(ns int64) int {
 	if ns < 8 {
 		return int(max(ns, 0))
@@ -212,14 +210,14 @@ func latenessOf(bucket int) int64 {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// putEvent writes all of an event but its last word, and returns that. The word is never zero, and it
-// depends on the event's place, so neither a torn nor a misplaced event passes for a whole one.
+// putEvent writes an event except its last word, the commit word, and returns that. The commit word is never
+// 0 and depends on the event's place, so a torn or misplaced event is detected.
 func putEvent(b []byte, index uint64, e *Event) uint32 {
 	putFields(b, e)
 	return commitWord(b, index)
 }
 
-// putFields writes all of an event but its last word.
+// putFields writes an event except its last word.
 func putFields(b []byte, e *Event) {
 	_ = b[EventLen-1]
 	binary.LittleEndian.PutUint64(b[0:], uint64(e.At))
@@ -243,7 +241,7 @@ func getEvent(b []byte, index uint64, e *Event) bool {
 	return true
 }
 
-// getFields reads all of an event but its node.
+// getFields reads an event except its node.
 func getFields(b []byte, e *Event) {
 	_ = b[EventLen-1]
 	e.At = int64(binary.LittleEndian.Uint64(b[0:]))
@@ -288,9 +286,9 @@ func getMessageRecord(b []byte, node nodes.ID) MessageRecord {
 	}
 }
 
-// words writes or reads what a log holds beside its events, as 64-bit numbers: one description serves both.
+// words writes or reads a NodeLog as 64-bit words, by the same code.
 type words struct {
-	b       []byte // what was written, or is to be read
+	b       []byte // written, or still to read
 	reading bool
 	cutOff  bool // there was less to read than expected
 }
@@ -307,7 +305,7 @@ func word[T ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~int32 | ~int64](w *words, x 
 	}
 }
 
-// list writes or reads a list of things. Each takes at least a word, which bounds what is allocated.
+// list writes or reads a list. Each element takes at least a word, which bounds the allocation.
 func list[T any](w *words, s *[]T, each func(*T)) {
 	length := uint64(len(*s))
 	word(w, &length)
@@ -345,7 +343,7 @@ func (w *words) log(l *NodeLog) {
 		list(w, s, func(x *uint64) { word(w, x) })
 	}
 	list(w, &l.Trace, func(m *MessageRecord) { w.message(m, l) })
-	// What only some runs have comes last.
+	// Optional fields come last.
 	texts := len(l.Texts) > 0 || l.Last != ""
 	if more := t.RoundTrips > 0 || texts; !w.reading && more || w.reading && len(w.b) > 0 {
 		word(w, &t.RoundTrips)

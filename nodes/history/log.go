@@ -14,22 +14,21 @@ import (
 	"turnstile/nodes"
 )
 
-// A Log is the log of one node while it is written: a mapped file, so that what was appended survives the
-// sudden death of the process. Events and messages are stored without a system call. Only its counters may be
-// used by other goroutines.
+// A Log is the log of one node while it is written: a mapped file, so events survive the sudden death of the
+// process. Events and messages are stored without a system call. Other goroutines may use only its counters.
 type Log struct {
 	file   *os.File
 	header []byte // all that comes before the events, mapped
 	*Counters
 	instances                       []InstanceCounters
-	Late                            []atomic.Uint64 // how many timers ran out how late (see LatenessBucket)
+	Late                            []atomic.Uint64 // number of timers by lateness (see LatenessBucket)
 	sentTo, receivedFrom, multiFrom []atomic.Uint64
 	floor                           []atomic.Uint64
 
 	trace   []byte
-	texts   []byte        // of the messages in it, and the last; empty: none are kept
+	texts   []byte        // of the messages in trace, and Last; empty: not kept
 	traceAt int           // where in trace the next message goes
-	frozen  *atomic.Int64 // if it is not nil or zero, the trace keeps what it has
+	frozen  *atomic.Int64 // stops the trace if not nil and not zero
 
 	chunk   []byte // the mapped piece that events go to
 	used    int    // of chunk
@@ -45,7 +44,7 @@ type Options struct {
 	Networks    int  // that carry their messages; 0: one
 	Instances   int  // of the node
 	TraceLength int  // how many of the latest messages the log keeps; the oldest may be half overwritten
-	Texts       bool // messages say what no fields of theirs do
+	Texts       bool // messages have texts
 	// StampError bounds the error of the stamps, in nanoseconds.
 	StampError int64
 	Origin     uint64 // see Header
@@ -74,8 +73,8 @@ func Create(path string, o Options) (*Log, error) {
 	p := o.preamble()
 	if !p.valid() || int(p.nodes) != o.Nodes || int(p.instances) != o.Instances ||
 		int(p.trace) != o.TraceLength {
-		return nil, fmt.Errorf("creating the log: there is none of node %d of %d with %d instances and "+
-			"a trace of %d messages, within %d ns", o.Node, o.Nodes, o.Instances, o.TraceLength, o.StampError)
+		return nil, fmt.Errorf("creating the log: out of bounds: node %d of %d, %d instances, a trace of %d "+
+			"messages, a stamp error of %d ns", o.Node, o.Nodes, o.Instances, o.TraceLength, o.StampError)
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -117,8 +116,8 @@ func countersOf(header []byte, instances uint32) (*Counters, []InstanceCounters)
 	return (*Counters)(first), unsafe.Slice((*InstanceCounters)(unsafe.Add(first, countersLen)), instances)
 }
 
-// nextChunk reserves and maps the piece of the file after the one in use. Space is reserved before it
-// is mapped, since writing to a mapped page that the disk has no space for kills the process.
+// nextChunk reserves and maps the piece of the file after the one in use. Space is reserved first, since
+// writing to a mapped page that has no space on the disk kills the process.
 func (l *Log) nextChunk() error {
 	fresh, err := reserveAndMap(l.file, l.chunkAt+pageLen, pageLen)
 	if err != nil {
@@ -132,7 +131,7 @@ func (l *Log) nextChunk() error {
 	return nil
 }
 
-// zeros are what a file is filled with. They are never changed.
+// zeros fill a new page. They are never changed.
 var zeros [pageLen]byte
 
 // reserve makes sure that the disk has space for whole pages of file from at on. Writing zeros works on
@@ -161,8 +160,8 @@ func reserveAndMap(file *os.File, at int64, length int) ([]byte, error) {
 	return b, nil
 }
 
-// Append stores e. Its commit word goes last, so that a process that dies half-way leaves no half
-// event. An error means that there is no more space; what was appended before is safe.
+// Append stores e. Its commit word goes last, so a process that dies half-way leaves no half event. An error
+// means that the disk is full; earlier events are safe.
 func (l *Log) Append(e Event) error {
 	if l.used == perPage*EventLen {
 		if err := l.nextChunk(); err != nil {
@@ -198,8 +197,8 @@ func (l *Log) stopped() bool {
 // Instance returns the counters of an instance of the node.
 func (l *Log) Instance(i int32) *InstanceCounters { return &l.instances[i] }
 
-// SentTo returns the count of messages sent to the node id on the link there. On a second network, here and
-// below, that is the link numbered id and as many as there are nodes.
+// SentTo returns the count of messages sent on the link to the node id. For the second network, here and
+// below, id is the node's plus the number of nodes.
 func (l *Log) SentTo(id nodes.ID) *atomic.Uint64 { return &l.sentTo[id] }
 
 // ReceivedFrom returns the count of messages that have come on the link from the node id.
@@ -208,16 +207,16 @@ func (l *Log) ReceivedFrom(id nodes.ID) *atomic.Uint64 { return &l.receivedFrom[
 // MulticastFrom returns the count of multicasts that have come from the node id.
 func (l *Log) MulticastFrom(id nodes.ID) *atomic.Uint64 { return &l.multiFrom[id] }
 
-// Floor returns the number up to which the messages to the node id on the link there may have been lost with
-// a connection: those after it must arrive. It is AnyNumber while connections are lost, and 0 if none ever
+// Floor returns the number up to which messages on the link to the node id may have been lost with a
+// connection. Later messages must arrive. It is AnyNumber while the connection is lost, and 0 if it never
 // was.
 func (l *Log) Floor(id nodes.ID) *atomic.Uint64 { return &l.floor[id] }
 
 // AnyNumber is a floor above all numbers.
 const AnyNumber = ^uint64(0)
 
-// Close seals the log, so that a reader sees if its counters are garbled later, unmaps it, cuts off the space
-// that no event took, and closes the file. Its counters must not be used any more.
+// Close seals the counters with a checksum, unmaps the log, cuts off unused space, and closes the file. The
+// counters must not be used any more.
 func (l *Log) Close() error {
 	counted := l.header[preambleLen:]
 	binary.LittleEndian.PutUint64(counted[sealAt:], sealOf(counted))
@@ -241,7 +240,7 @@ type Watched struct {
 func (w *Watched) Close() error { return mapped.Unmap(w.mapped) }
 
 // Watch maps the counters of a log that another process writes, to read them while it runs. A file that is
-// no log yet gives a *formatError.
+// not a log yet gives a *formatError.
 func Watch(path string) (*Watched, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -268,14 +267,13 @@ func Watch(path string) (*Watched, error) {
 	return w, nil
 }
 
-// NewShadow returns counters of a node with so many instances that are copied from another machine: Set gives
-// them what Snapshot has taken there.
+// NewShadow returns a copy of the counters of a node on another machine, which Set updates from a Snapshot.
 func NewShadow(instances int) *Watched {
 	return &Watched{Counters: new(Counters), Instances: make([]InstanceCounters, instances)}
 }
 
-// words returns the counters as words, in the order in which they have to be read: what is pending before
-// what instances have sent.
+// words returns the counters as words, in the order in which they must be read: Pending before the counters
+// of instances (see Counters).
 func (w *Watched) words() [2][]atomic.Uint64 {
 	first := unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(w.Counters)), countersLen/8)
 	if len(w.Instances) == 0 {
@@ -311,7 +309,7 @@ func (w *Watched) Snapshot(b []byte) []byte {
 	return b
 }
 
-// InstancesIn returns how many instances a node has whose Snapshot b begins with.
+// InstancesIn returns the number of instances in the Snapshot at the beginning of b.
 func InstancesIn(b []byte) (int, error) {
 	count, n := binary.Uvarint(b)
 	if n <= 0 || count > maxInstances {
@@ -322,8 +320,8 @@ func InstancesIn(b []byte) (int, error) {
 
 var errSnapshot = fmt.Errorf("these are no counters of a node")
 
-// Set gives a shadow the counters that b begins with, and returns what follows them. After an error, they are
-// a mixture of old and new.
+// Set sets a shadow to the Snapshot at the beginning of b, and returns what follows. After an error the
+// counters are a mixture of old and new.
 func (w *Watched) Set(b []byte) (rest []byte, err error) {
 	if count, err := InstancesIn(b); err != nil || count != len(w.Instances) {
 		return nil, errSnapshot

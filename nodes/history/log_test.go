@@ -192,7 +192,7 @@ func TestTraceFreezes(t *testing.T) {
 	}
 }
 
-// watched are the counters for those who watch a run, which are not kept.
+// watched are the counters for watching a run, which are not stored.
 var watched = map[string]bool{"Pending": true, "Timeouts": true, "Obeyed": true}
 
 // eachWord gives each word of a struct or array to do, with the name of its field, but for padding.
@@ -398,6 +398,6 @@ func TestShadowsAreTheCounters(t *testing.T) {
 		}
 	}
 	if _, err := NewShadow(1).Set(b); err == nil {
-		t.Error("counters of two instances are taken for those of one")
+		t.Error("counters of two instances are taken for one instance's")
 	}
 }

@@ -27,13 +27,13 @@ type logReader struct {
 	r     *bufio.Reader
 	event Event  // the latest that was read
 	count int    // of events read
-	raw   int64  // the stamp of the latest, as its process has made it
-	clock *Clock // by which it did; nil: the orchestrator's
-	own   int64  // bound on the error of the stamps by that clock
+	raw   int64  // the uncorrected stamp of the latest
+	clock *Clock // of the host of the process; nil: the orchestrator's
+	own   int64  // bound on the error of the stamps against that clock
 }
 
-// newLogReader reads what comes before the events of a log of so many bytes, or fewer if it is cut off. name
-// is what errors call it; the reader takes size bytes of memory. An error that is no formatError is one of r.
+// newLogReader reads the header of a log of length bytes, or fewer if it is cut off. Errors use name; the
+// buffer has size bytes. An error other than a formatError is from r.
 func newLogReader(name string, length int64, r io.Reader, size int) (*logReader, error) {
 	l := &logReader{name: name, r: bufio.NewReaderSize(io.LimitReader(r, length), size)}
 	b, err := readUpTo(l.r, preambleLen)
@@ -65,8 +65,7 @@ func (l *logReader) fail(at int64, format string, args ...any) error {
 	return &formatError{l.name, at, false, fmt.Sprintf(format, args...)}
 }
 
-// readUpTo reads n bytes, or fewer if there are no more. Since n comes from the file, it allocates little
-// before the bytes are there.
+// readUpTo reads n bytes, or fewer if r ends before. Since n may be garbled, it allocates as bytes come.
 func readUpTo(r io.Reader, n int64) ([]byte, error) {
 	var b bytes.Buffer
 	b.Grow(int(min(n, 1<<20)) + bytes.MinRead)
@@ -74,7 +73,7 @@ func readUpTo(r io.Reader, n int64) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// log reads what is between the preamble of a log and its events.
+// log decodes the header of a log after its preamble.
 func (p *preamble) log(header []byte) NodeLog {
 	l := NodeLog{Node: p.node, Incarnation: p.life, StampError: p.errNS, Networks: int(p.networks)}
 	binary.Decode(header, binary.LittleEndian, &l.Totals)
@@ -110,8 +109,8 @@ func copyWords(to []uint64, from []byte) int {
 	return len(to)
 }
 
-// decodeTrace reads a trace into which next messages were written. The place of the next one holds the oldest
-// message, or nothing, or half of the message that the writer was writing when it died: it is left out.
+// decodeTrace reads a trace into which next messages were written. It leaves out the place of the next
+// message, which may hold a half-written one if the writer died.
 func decodeTrace(b []byte, node nodes.ID, next uint64) []MessageRecord {
 	size := uint64(len(b) / messageRecordLen)
 	if size == 0 {
@@ -124,7 +123,7 @@ func decodeTrace(b []byte, node nodes.ID, next uint64) []MessageRecord {
 	return trace
 }
 
-// latest yields the places in a trace of a size of the messages that are whole, the oldest first.
+// latest yields the places of whole messages in a trace with size places, the oldest first.
 func latest(size, next uint64) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		for i := next - min(next, max(size, 1)-1); i < next && yield(i%size); i++ {
@@ -159,7 +158,7 @@ func (l *logReader) next() (bool, error) {
 	return true, nil
 }
 
-// end checks that the log may end at b, where no event is.
+// end checks that the log may end at b, where no whole event is.
 func (l *logReader) end(b []byte) error {
 	// If this event has no commit word and nothing follows, the writer died here.
 	l.r.Discard(min(EventLen-4, len(b)))
@@ -169,14 +168,14 @@ func (l *logReader) end(b []byte) error {
 	case !zeros:
 		return l.fail(l.offset(l.count), "event %d is garbled", l.count)
 	}
-	// There may be more than were counted: the writer may have died, or not have ended, in between.
+	// More events than counted are fine: the writer may have died, or still run, between event and counter.
 	if have, counted := uint64(l.count), l.Totals.EventCount; have < counted {
 		return l.fail(l.offset(l.count), "the log is cut off: it has counted %d events and holds %d", counted, have)
 	}
 	return nil
 }
 
-// onlyZeros reports whether nothing else comes from r.
+// onlyZeros reports whether the rest of r is zeros.
 func onlyZeros(r io.Reader) (bool, error) {
 	b := make([]byte, 4096)
 	for {
@@ -200,15 +199,15 @@ const logPattern = "*.log"
 type folder struct {
 	files   []*os.File
 	readers []*logReader
-	nodes   int             // that left logs, or are known to those that did; if none did, those in events
-	heads   heap.Heap[head] // of those logs that have another event, the earliest first
+	nodes   int             // number of nodes, by the logs of nodes or, without any, by events
+	heads   heap.Heap[head] // of logs that have another event, the earliest first
 	err     error
-	clocks  []Clock // of hosts that do not have the orchestrator's
-	bounds  []Event // on the errors of stamps, that have not been read
+	clocks  []Clock // of hosts without the orchestrator's clock
+	bounds  []Event // ClockBound events not read yet
 }
 
-// A head is the next event of one log of a merge. It has its own copy of the time, so that to compare two
-// heads reads little memory.
+// A head is the next event of one log of a merge. It has a copy of the time, so comparing heads reads little
+// memory.
 type head struct {
 	at  int64 // of the next event
 	log int32
@@ -218,13 +217,13 @@ func (h *head) before(other *head) bool {
 	return h.at < other.at || h.at == other.at && h.log < other.log
 }
 
-// How many bytes the buffers of all logs of a folder take together, and each at least.
+// Bytes for the buffers of all logs of a folder together, and at least for each.
 const (
 	buffersLen  = 32 << 20
 	bufferLeast = 4 << 10
 )
 
-// openFolder opens the logs of a folder, except those whose process died before they had begun.
+// openFolder opens the logs of a folder, except logs without a preamble (see begun).
 func openFolder(dir string) (*folder, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -272,11 +271,11 @@ func openFolder(dir string) (*folder, error) {
 	return f, nil
 }
 
-// mostNamed is more than there are nodes of processes in a run.
+// mostNamed is more nodes than a run with processes has.
 const mostNamed = 1 << 16
 
-// named returns how many nodes there are by what others have recorded of them, as when all logs of nodes
-// are on hosts that are gone. What cannot be read is left to next.
+// named returns the number of nodes by the events about them, for a folder without logs of nodes, whose hosts
+// may be gone. It leaves errors of reading to next.
 func (f *folder) named() (count int) {
 	for _, file := range f.files {
 		r := io.NewSectionReader(file, 0, math.MaxInt64)
@@ -290,7 +289,7 @@ func (f *folder) named() (count int) {
 	return count
 }
 
-// belong checks that the logs are those of one trial, each of another process.
+// belong checks that the logs are of one trial, and each of another process.
 func (f *folder) belong() error {
 	for i, l := range f.readers[1:] {
 		switch before := f.readers[i]; {
@@ -324,8 +323,8 @@ func (f *folder) open(path string, size int) error {
 	return err
 }
 
-// begun reports whether a log has its preamble. If its process died before, it has no magic yet, and nothing
-// after the preamble.
+// begun reports whether a log has its preamble. If its process died before, the magic and everything after
+// the preamble are zeros.
 func begun(log io.ReaderAt) (bool, error) {
 	for _, r := range []*io.SectionReader{
 		io.NewSectionReader(log, 0, int64(len(magic))),
@@ -338,7 +337,7 @@ func begun(log io.ReaderAt) (bool, error) {
 	return false, nil
 }
 
-// next reads the next event of all: the earliest, of equal ones that of the first log.
+// next reads the earliest next event; among equal times, the first log wins.
 func (f *folder) next(e *Event) (bool, error) {
 	if f.err != nil || f.heads.Len() == 0 {
 		return false, f.err
@@ -351,7 +350,8 @@ func (f *folder) next(e *Event) (bool, error) {
 	l := f.readers[first.log]
 	*e = l.event
 	if e.Node < nodes.None || int(e.Node) >= f.nodes {
-		return false, l.fail(l.offset(l.count-1), "the event is one of node %d, and there are %d", e.Node, f.nodes)
+		return false, l.fail(l.offset(l.count-1), "the event is of node %d, but there are %d nodes",
+			e.Node, f.nodes)
 	}
 	more, err := l.next()
 	f.err = err // for the next call: this event is whole

@@ -94,7 +94,7 @@ func wholeOf(r *Reader, err error) error {
 	return r.Run(&History{})
 }
 
-// Whatever is garbled is found, where it is, and not taken for something else.
+// A garbled byte anywhere gives an error that says where.
 func TestContentGarbledOrCutOff(t *testing.T) {
 	whole := content(t, saved())
 	for at := 0; at < len(whole); at += soak.Pick(31, 1, 1) {
@@ -120,14 +120,14 @@ func TestStoredLies(t *testing.T) {
 			w.Add(Event{At: 4})
 			w.Close(nil)
 		},
-		"one of node 5, and there are 2": func(w *Writer) { w.Add(Event{Node: 5}); w.Close(nil) },
-		"what node 7 left":               func(w *Writer) { w.Close([]*NodeLog{{Node: 7}}) },
-		"what node 0 left":               func(w *Writer) { w.block(logBlock, make([]byte, 80)) },
-		"cut off":                        func(w *Writer) { w.Add(Event{}); w.flush() },
-		"counts 2":                       func(w *Writer) { w.Add(Event{}); w.count++; w.Close(nil) },
-		"type 1":                         func(w *Writer) { w.block(headerBlock, make([]byte, headerLen)) },
-		"type 9":                         func(w *Writer) { w.block(9, nil) },
-		"has 41 bytes":                   func(w *Writer) { w.block(eventsBlock, make([]byte, 41)) },
+		"of node 5, but there are 2 nodes": func(w *Writer) { w.Add(Event{Node: 5}); w.Close(nil) },
+		"what node 7 left":                 func(w *Writer) { w.Close([]*NodeLog{{Node: 7}}) },
+		"what node 0 left":                 func(w *Writer) { w.block(logBlock, make([]byte, 80)) },
+		"cut off":                          func(w *Writer) { w.Add(Event{}); w.flush() },
+		"counts 2":                         func(w *Writer) { w.Add(Event{}); w.count++; w.Close(nil) },
+		"type 1":                           func(w *Writer) { w.block(headerBlock, make([]byte, headerLen)) },
+		"type 9":                           func(w *Writer) { w.block(9, nil) },
+		"has 41 bytes":                     func(w *Writer) { w.block(eventsBlock, make([]byte, 41)) },
 	} {
 		var b bytes.Buffer
 		lie(NewWriter(&b, Header{Nodes: 2}))

@@ -15,7 +15,7 @@ import (
 	"turnstile/nodes"
 )
 
-// maxWindow bounds the window of the decompressor, in bytes, which a few bytes of a file determine.
+// maxWindow bounds the window of the decompressor, in bytes: a few garbled bytes could ask for any size.
 const maxWindow = 16 << 20
 
 // A File is a stored history while it is written: a Fold. The file appears whole or not at all.
@@ -39,8 +39,8 @@ func CreateFile(path string, h Header) (*File, error) {
 	return &File{NewWriter(packer, h), path, file, packer}, nil
 }
 
-// Save gives the file its name, once the fold is closed. The error is the first that storing the history met;
-// nothing is left behind then.
+// Save gives the file its name. Close the fold before. It returns the first error of storing the history, and
+// then leaves no file.
 func (f *File) Save() error {
 	err := f.Err()
 	if closed := f.packer.Close(); err == nil { // otherwise it is the same error
@@ -124,7 +124,7 @@ func open(path string) (*Reader, error) {
 	return r, nil
 }
 
-// newReader reads a compressed history; name is what errors call it.
+// newReader reads a compressed history. Errors use name.
 func newReader(name string, from io.Reader) (*Reader, error) {
 	unpacker, err := zstd.NewReader(from, zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
@@ -138,7 +138,7 @@ func newReader(name string, from io.Reader) (*Reader, error) {
 	return &Reader{s.Header, s, func() error { unpacker.Close(); return nil }}, nil
 }
 
-// Close closes what the history is read from.
+// Close closes the file or folder of the history.
 func (r *Reader) Close() error { return r.close() }
 
 // Next reads the next event into e, and reports whether there was one.
@@ -150,13 +150,13 @@ func (r *Reader) Next(e *Event) (bool, error) {
 	return more, nil
 }
 
-// Logs returns what the nodes left beside their events, once Next has found no further event.
+// Logs returns the logs of the nodes. Call it after Next has found no further event.
 func (r *Reader) Logs() []*NodeLog { return r.source.logs() }
 
-// Run gives the history to each of the folds. After an error they are worth nothing.
+// Run gives the history to each of the folds. After an error their results are void.
 func (r *Reader) Run(folds ...Fold) error { return r.RunContext(context.Background(), folds...) }
 
-// RunContext is Run, unless ctx is done before the end of the history: then it returns the error of ctx.
+// RunContext is Run. If ctx is done before the end of the history, it returns the error of ctx.
 func (r *Reader) RunContext(ctx context.Context, folds ...Fold) error {
 	const between = 1 << 12 // events, from one look at ctx to the next
 	var e Event
@@ -192,15 +192,14 @@ func Load(path string) (*History, error) {
 	return h, r.Run(h)
 }
 
-// The uncompressed content of a stored history is its magic, and then blocks: one of the header, any number
-// of events in the order of time, one for each log with what it holds beside its events, and one that ends
-// the history. Each begins with its type and its length, as 32-bit numbers, and a CRC-32C of both and of what
-// follows.
+// The uncompressed content of a stored history is its magic, and then blocks: a header, events in the order
+// of time, one for each NodeLog, and an end. Each block begins with its type and its length, as 32-bit
+// numbers, and a CRC-32C of both and of what follows.
 const (
 	storedMagic  = "TURNHIS4"
 	blockHeadLen = 12
 	headerLen    = 24
-	storedLen    = EventLen // of an event: as in a log, but for its node instead of a commit word
+	storedLen    = EventLen // of an event: as in a log, but with its node instead of a commit word
 	blockLen     = perPage * storedLen
 )
 
@@ -212,12 +211,12 @@ const (
 	endBlock
 )
 
-// blockSum returns the checksum of a block, given its head, whose last field it becomes.
+// blockSum returns the checksum of a block, which is the last field of its head.
 func blockSum(head, payload []byte) uint32 {
 	return crc32.Update(crc32.Checksum(head[:blockHeadLen-4], castagnoli), castagnoli, payload)
 }
 
-// A Writer writes a history, uncompressed. It is a Fold; the first error stays.
+// A Writer writes a history, uncompressed. It is a Fold, and keeps its first error.
 type Writer struct {
 	w      io.Writer
 	events []byte // of the current block
@@ -306,7 +305,7 @@ type stored struct {
 	found []*NodeLog
 }
 
-// newStored reads the header of a stored history; name is what errors call it.
+// newStored reads the header of a stored history. Errors use name.
 func newStored(name string, r io.Reader) (*stored, error) {
 	s := &stored{name: name, r: bufio.NewReaderSize(r, pageLen)}
 	magic, err := readUpTo(s.r, int64(len(storedMagic)))
@@ -325,7 +324,7 @@ func newStored(name string, r io.Reader) (*stored, error) {
 	s.StampError = int64(binary.LittleEndian.Uint64(s.block[8:]))
 	s.Origin = binary.LittleEndian.Uint64(s.block[16:])
 	if s.Nodes > maxNodes || s.StampError < 0 {
-		return nil, s.fail("no history is of %d nodes with stamps that err by %d ns", s.Nodes, s.StampError)
+		return nil, s.fail("the header is out of bounds: %d nodes, stamps that err by %d ns", s.Nodes, s.StampError)
 	}
 	return s, nil
 }
@@ -334,7 +333,7 @@ func (s *stored) fail(format string, args ...any) error {
 	return &formatError{s.name, s.at, true, fmt.Sprintf(format, args...)}
 }
 
-// damage says what is wrong, and why, unless the file ends early.
+// damage returns an error for what, with its cause, except the end of the file.
 func (s *stored) damage(what string, err error) error {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		what += ": " + err.Error()
@@ -370,7 +369,7 @@ func (s *stored) nextBlock() error {
 	return nil
 }
 
-// next reads the next event, or else all that comes after the last.
+// next reads the next event or, after the last, the rest of the history.
 func (s *stored) next(e *Event) (bool, error) {
 	for len(s.rest) == 0 {
 		if err := s.nextBlock(); err != nil {
@@ -390,7 +389,7 @@ func (s *stored) next(e *Event) (bool, error) {
 	e.Node = nodes.ID(binary.LittleEndian.Uint32(b[storedLen-4:]))
 	switch {
 	case e.Node < nodes.None || int(e.Node) >= s.Nodes:
-		return false, s.fail("event %d is one of node %d, and there are %d", s.count, e.Node, s.Nodes)
+		return false, s.fail("event %d is of node %d, but there are %d nodes", s.count, e.Node, s.Nodes)
 	case e.At < s.last && s.count > 0:
 		return false, s.fail("event %d is earlier than the one before it", s.count)
 	}
@@ -399,7 +398,7 @@ func (s *stored) next(e *Event) (bool, error) {
 	return true, nil
 }
 
-// end reads what comes after the events.
+// end reads the blocks after the events.
 func (s *stored) end() error {
 	for s.kind == logBlock {
 		w := words{b: s.block, reading: true}
@@ -413,7 +412,7 @@ func (s *stored) end() error {
 		}
 	}
 	if s.kind != endBlock || len(s.block) != 16 {
-		return s.fail("a block of the type %d is none of a history, or not here", s.kind)
+		return s.fail("a block of the type %d is out of place", s.kind)
 	}
 	events, logs := binary.LittleEndian.Uint64(s.block), binary.LittleEndian.Uint64(s.block[8:])
 	if events != s.count || logs != uint64(len(s.found)) {

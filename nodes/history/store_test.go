@@ -17,7 +17,7 @@ import (
 	"turnstile/nodes"
 )
 
-// logFolder returns a folder with the logs of an orchestrator and three nodes, of which one died.
+// logFolder returns a folder with the logs of an orchestrator and three nodes; one of them died.
 func logFolder(t testing.TB) string {
 	dir := filepath.Join(t.TempDir(), "trial [1]") // not a pattern
 	if err := os.Mkdir(dir, 0o755); err != nil {

@@ -6,9 +6,9 @@ import (
 	"turnstile/nodes"
 )
 
-// A Text is what a message says that has no fields of its own, as one of a foreign program.
+// A Text is the content of a message that is text, such as one of a foreign program.
 type Text struct {
-	Type string // if its kind does not say it
+	Type string // empty if its kind says it
 	Body string // shortened
 }
 
@@ -21,7 +21,7 @@ const (
 // textLen is how many bytes a text takes in a log: the lengths of both, the type and the body.
 const textLen = 2 + longestType + longestBody + 2*len(cut)
 
-// cut ends what was shortened.
+// cut ends a shortened text.
 const cut = "..."
 
 // Shortened returns the beginning of a body, as a Text has it.
@@ -44,13 +44,13 @@ func putText(b []byte, t Text) {
 	copy(b[2+copy(b[2:], typ):], body)
 }
 
-// getText reads a text. What a log has instead that is garbled is cut off.
+// getText reads a text. It cuts off lengths that a garbled log may have.
 func getText(b []byte) Text {
 	typ := 2 + min(int(b[0]), longestType+len(cut))
 	return Text{string(b[2:typ]), string(b[typ:min(textLen, typ+int(b[1]))])}
 }
 
-// TraceText puts a message into the trace, as Trace does, with what it says. The log must keep texts.
+// TraceText puts a message into the trace, as Trace does, with its text. The log must keep texts.
 func (l *Log) TraceText(m MessageRecord, t Text) {
 	if at := l.traceAt / messageRecordLen * textLen; !l.stopped() {
 		putText(l.texts[at:at+textLen], t)
@@ -58,13 +58,13 @@ func (l *Log) TraceText(m MessageRecord, t Text) {
 	l.Trace(m)
 }
 
-// Last keeps what the program of the node said last. The log must keep texts.
+// Last keeps the last line of the program of the node. The log must keep texts.
 func (l *Log) Last(says string) { putText(l.texts[len(l.texts)-textLen:], Text{Body: says}) }
 
-// texts returns how many bytes the texts take: one for each message of the trace, and the last.
+// textsLen returns how many bytes the texts take: one text for each message of the trace, and Last.
 func (p *preamble) textsLen() uint32 { return p.texts * (p.trace + 1) * uint32(textLen) }
 
-// Text returns what the message says that is numbered i in the trace; nothing, if the log keeps no texts.
+// Text returns the text of message i of the trace; empty if the log keeps no texts.
 func (l *NodeLog) Text(i int) Text {
 	if i >= len(l.Texts) {
 		return Text{}
@@ -85,7 +85,7 @@ func (w *words) text(s *string) {
 	}
 }
 
-// decodeTexts reads the texts of a trace, and the last.
+// decodeTexts reads the texts of a trace, and Last.
 func decodeTexts(b []byte, next uint64) (texts []Text, last string) {
 	size := uint64(len(b)/textLen) - 1
 	for at := range latest(size, next) {
@@ -94,8 +94,8 @@ func decodeTexts(b []byte, next uint64) (texts []Text, last string) {
 	return texts, getText(b[size*uint64(textLen):]).Body
 }
 
-// Texts returns what tells of each event what it says: of the events of one history, each once, in their
-// order. Only of messages in a trace it is known, and of programs that broke the protocol.
+// Texts returns a function that returns the text of an event. Call it once for each event of one history, in
+// order. Only messages in a trace and breaches of the protocol have texts.
 func Texts(logs []*NodeLog) func(e *Event) Text {
 	type send struct {
 		node nodes.ID

@@ -25,13 +25,13 @@ type InstanceTotals struct {
 // KindTotals are kindCounters at the end.
 type KindTotals struct{ Sent, Delivered, Publishes, Bytes uint64 }
 
-// Instance returns the totals of an instance, which it adds if the log has none.
+// Instance returns the totals of an instance, and adds it if it is missing.
 func (l *NodeLog) Instance(i int) *InstanceTotals {
 	l.Instances = atLeast(l.Instances, i+1)
 	return &l.Instances[i]
 }
 
-// Kind returns the totals of a kind of messages, which it adds if t has none.
+// Kind returns the totals of a kind of messages, and adds it if it is missing.
 func (t *InstanceTotals) Kind(kind uint8) *KindTotals {
 	t.Kinds = atLeast(t.Kinds, int(kind)+1)
 	return &t.Kinds[kind]

@@ -11,54 +11,55 @@ import (
 	"turnstile/nodes/history"
 )
 
-// An asker asks the resource process, for all clients of a node. It has a connection of its own, to a broker
-// that carries nothing else, and outlives the loss of that: a question that is open is asked again, and the
-// process answers it once. The node waits for nothing: answers come by its inbox.
+// An asker asks the resource process, for all clients of a node. It has its own connection, to a broker that
+// carries nothing else. If that is lost, it asks open questions again, and the process answers each once. The
+// node never blocks: answers come by its inbox.
 //
 // # Why the witnesses still imply one another
 //
-// The process counts a client in and lets it read the account in one step, R; lets it write, W; and counts it
-// out, L. The client stamps its entry, E, after the answer to R, and its exit, X, after the answer to W and
-// before it asks for L. Only when L is answered is the lock released. So of one section, in time,
+// In one step, R, the process counts a client in and reads the account; W writes the account; L counts the
+// client out. The client stamps its entry, E, after the answer to R, and its exit, X, after the answer to W
+// and before it asks for L. The lock is released only when L is answered. So in one critical section, in
+// time,
 //
 //	R < E < W < X < L
 //
-// By the stamps it lasts from E to X, which is within R to L, where the register counts it. So if two
-// sections overlap by their stamps, the later R saw both: the register has exceeded the capacity. From R to
-// W it uses the account, which is within R to L too. So if money is lost, the register has exceeded the
-// capacity. The swaps of its work are between E and W, so the same holds of what is spoilt.
+// By its stamps the section lasts from E to X. That is within R to L, where the register counts it. So if two
+// sections overlap by their stamps, the later R saw both: the register exceeded the capacity. The section
+// uses the account from R to W, which is within R to L too. So if money is lost, the register exceeded the
+// capacity. The swaps of its work are between E and W, so the same holds for spoilt steps.
 //
-// This differs from a mapped file in one point: there R falls into two, and the account is read after E. So
-// with a process, money may be lost between two sections whose stamps lie apart, by up to the time that an
-// answer takes; and the account may refuse what is written under a fence number before the stamp of whoever
-// entered under a higher one, which never comes if that one dies before its answer has come. The checks that
-// compare stamps with the account know that (check.Setting.Asked). Those that compare the register with the
-// account need no stamps: the process changes both, in one order.
+// A mapped file differs in one point: there R is two steps, and the account is read after E. So with a
+// process, money may be lost between two sections whose stamps do not overlap, up to the time of an answer
+// apart. And the account may refuse a write before the stamp of the entry under the higher fence number; that
+// stamp never comes if its node dies before the answer. The checks that compare stamps with the account allow
+// for that (check.Setting.Asked). Checks that compare register and account need no stamps: the process
+// changes both, in one order.
 //
-// Were the lock released before L is answered, the next client's R might overtake L, since they come by other
-// connections, and the register would show an overlap that never was. For the same reason nothing that a
-// machine sends after it has revoked a critical section leaves the node before L is answered.
+// If the lock were released before L is answered, the next client's R might overtake L, since they come by
+// different connections, and the register would show a false overlap. For the same reason a machine's
+// messages after a revocation leave the node only when L is answered.
 type asker struct {
 	host    *host
 	conn    *nats.Conn
 	subject string
 	inbox   string
-	answers *nats.Subscription // by which they come
-	frozen  atomic.Int64       // when a client first left while too many were inside, as far as is known
+	answers *nats.Subscription
+	frozen  atomic.Int64 // when a client first left while too many were inside, as far as is known
 	buffer  []byte
 	clients []*askedResource
 }
 
-// An askedResource is what a client shares with others, as the resource process keeps it.
+// An askedResource is a resource of a client that the resource process keeps.
 type askedResource struct {
 	*client
 	asker  *asker
 	number uint16   // of the resource
-	open   question // numbered as the latest; it is open while client.asks
-	asked  int64    // when
+	open   question // the latest; unanswered while client.asks
+	asked  int64    // when it was asked
 }
 
-// newAsker returns what asks the resource process of a node.
+// newAsker returns the asker of a node.
 func newAsker(h *host) *asker {
 	return &asker{host: h, subject: SubjectsOf(h.config.Run).Resource()}
 }
@@ -69,8 +70,8 @@ func (a *asker) connect() (err error) {
 	a.conn, err = nats.Connect(at.URL, at.secure(), nats.Token(at.Token), nats.Timeout(JoinTimeout),
 		nats.Name(fmt.Sprintf("node %d, for the resource", h.config.Node)),
 		nats.MaxReconnects(-1), nats.ReconnectWait(redialPause), nats.ReconnectJitter(0, 0),
-		nats.ReconnectBufSize(-1), // what is open is asked again
-		nats.ReconnectHandler(func(*nats.Conn) { h.post(a.again) }),
+		nats.ReconnectBufSize(-1), // askAgain asks open questions
+		nats.ReconnectHandler(func(*nats.Conn) { h.post(a.askAgain) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			// After any other error the connection is made again.
 			if errors.Is(err, nats.ErrSlowConsumer) || errors.Is(err, nats.ErrPermissionViolation) {
@@ -90,7 +91,7 @@ func (a *asker) connect() (err error) {
 		_, err = a.conn.Subscribe(SubjectsOf(h.config.Run).Frozen(), a.freeze)
 	}
 	if err == nil {
-		err = a.live()
+		err = a.ping()
 	}
 	if err != nil {
 		a.conn.Close()
@@ -102,13 +103,13 @@ func (a *asker) connect() (err error) {
 // close ends the connection.
 func (a *asker) close() { a.conn.Close() }
 
-// live waits for a sign of life of the process, which comes behind all that it has answered.
-func (a *asker) live() error {
+// ping waits for a sign of life of the process, which comes after all its earlier answers.
+func (a *asker) ping() error {
 	_, err := a.conn.Request(a.subject, encode(nil, &question{Do: showLife}), JoinTimeout)
 	return err
 }
 
-// freeze keeps the traces of the node as they are: too many are inside.
+// freeze stops the trace of the node after a violation of exclusion.
 func (a *asker) freeze(m *nats.Msg) {
 	var at int64
 	if _, err := binary.Decode(m.Data, binary.LittleEndian, &at); err == nil {
@@ -116,8 +117,8 @@ func (a *asker) freeze(m *nats.Msg) {
 	}
 }
 
-// again asks what is open again, since the connection was lost. An answer may have been lost with it.
-func (a *asker) again() {
+// askAgain repeats open questions after the connection was lost: their answers may have been lost too.
+func (a *asker) askAgain() {
 	for _, r := range a.clients {
 		if r.asks {
 			a.publish(&r.open)
@@ -125,45 +126,45 @@ func (a *asker) again() {
 	}
 }
 
-// publish sends a question. If that fails, the connection is lost, and it is asked again.
+// publish sends a question. If that fails, the connection is lost, and askAgain repeats it.
 func (a *asker) publish(q *question) {
 	a.buffer = encode(a.buffer[:0], q)
 	a.conn.PublishRequest(a.subject, a.inbox, a.buffer)
 }
 
-// of returns the resource of a number as a client's.
-func (a *asker) of(number int, c *client) resource {
+// resourceOf returns the resource with a number for a client.
+func (a *asker) resourceOf(number int, c *client) resource {
 	r := &askedResource{client: c, asker: a, number: uint16(number)}
 	a.clients = append(a.clients, r)
 	return r
 }
 
-// noResponders is the status of what a broker says instead of an answer if nobody has subscribed.
+// noResponders is the status of a broker's answer if the subject has no subscriber.
 const noResponders = "503"
 
-// take takes an answer from the process. One that has come before is of no use.
+// take handles an answer of the process. It ignores one that has come before.
 func (a *asker) take(m *nats.Msg) {
 	var got answer
 	if m.Header.Get("Status") == noResponders {
-		a.host.err = errors.New("nobody answers what clients ask: the resource process keeps nothing of this run")
+		a.host.err = errors.New("nobody answers questions of clients: the resource process does not know this run")
 		return
 	}
 	if n, err := binary.Decode(m.Data, binary.LittleEndian, &got); err != nil || n != len(m.Data) {
-		a.host.err = fmt.Errorf("the resource process answers what is garbled: % x", m.Data)
+		a.host.err = fmt.Errorf("an answer of the resource process is garbled: % x", m.Data)
 		return
 	}
-	who := int(got.Number % uint64(len(a.clients)))
-	if r := a.clients[who]; r.asks && r.open.Number == got.Number {
+	at := int(got.Number % uint64(len(a.clients)))
+	if r := a.clients[at]; r.asks && r.open.Number == got.Number {
 		r.hear(&got)
 	}
 }
 
-// ask asks the process for something. Until it has answered, the run is not at rest.
+// ask asks the process a question. Until it is answered, the run is not at rest.
 func (r *askedResource) ask(do uint8, q question) {
 	h := r.host
 	q.Do, q.Resource, q.Node, q.Incarnation = do, r.number, h.config.Node, h.config.Incarnation
 	q.Fenced, q.Units, q.Fence = r.fenced, r.units, r.fence
-	// Numbers tell the clients of a node apart, and rise for each.
+	// Modulo the number of clients, a question's number is that of its client. It rises for each client.
 	each := uint64(len(r.asker.clients))
 	q.Number = (r.open.Number/each+1)*each + uint64(r.number)
 	r.open, r.asks, r.asked = q, true, h.clock.Now()
@@ -183,7 +184,7 @@ func (r *askedResource) swap(word int, value int64) {
 	r.ask(swapWord, question{Word: uint8(word), Account: value})
 }
 
-// hear has the client go on with the answer to its open question. A node that is parked does nothing more.
+// hear continues the client with the answer to its open question. A parked node does nothing more.
 func (r *askedResource) hear(got *answer) {
 	h := r.host
 	defer h.log.Pending.Add(-1)
@@ -218,7 +219,7 @@ func (r *askedResource) hear(got *answer) {
 		r.left()
 	}
 	if r.revoked && r.inside && !r.asks {
-		r.out(history.Event{Kind: history.Revoked, Value: r.money})
+		r.exit(history.Event{Kind: history.Revoked, Value: r.money})
 	}
 	h.act()
 }

@@ -148,8 +148,8 @@ func (b *baton) Release(env *nodes.Env)                              { b.pass(en
 func (b *baton) Timeout(env *nodes.Env, _ nodes.Timer)               { env.Revoke(); b.pass(env) }
 func (b *baton) Receive(env *nodes.Env, _ nodes.ID, _ nodes.Message) { b.Has = true; b.grant(env) }
 
-// Whatever of a section is under way when it is revoked, nobody hears of the revocation before the register
-// does: otherwise that would show two inside.
+// In any step of a section that is revoked, the client leaves the register before another node hears of the
+// revocation: otherwise the register would show two inside.
 func TestTheRegisterHearsOfRevocationsFirst(t *testing.T) {
 	spec := toy("baton", func() nodes.Machine { return &baton{} }, batonPass{})
 	stack := stackOf(t, spec, 2)
@@ -247,11 +247,11 @@ func TestOpenQuestions(t *testing.T) {
 	}
 }
 
-// A node that the process takes for dead goes no further, nor does one of whose run it keeps nothing.
+// A node ends with an error if the process takes it for dead, or does not know its run.
 func TestNodesThatTheResourceRefuses(t *testing.T) {
 	for says, refuse := range map[string]func(*theBooks) error{
-		"takes this node for dead":  func(k *theBooks) error { return k.TakeOut(0, 0) },
-		"keeps nothing of this run": func(k *theBooks) error { return k.asked.Drain() },
+		"takes this node for dead": func(k *theBooks) error { return k.TakeOut(0, 0) },
+		"does not know this run":   func(k *theBooks) error { return k.asked.Drain() },
 	} {
 		s, k := asking(t, rowStack(t, "token-ring", 1), 0, func(c *host.Config) {
 			c.Workload.Hold = chance.Constant(time.Millisecond)

@@ -11,24 +11,24 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A Tickets is what an orchestrator reads of a resource while a run that ends by entries goes on. Times are
-// in the run's nanoseconds.
+// A Tickets is the progress of a run that ends by entries, as the resource counts it. Times are in the run's
+// nanoseconds.
 type Tickets struct {
-	Issued    uint64 `json:"issued"`     // requests that were allowed, and one for each that was refused
-	StoppedAt int64  `json:"stopped_at"` // when the last that the run makes was; 0: not yet
+	Issued    uint64 `json:"issued"`     // tickets drawn: requests allowed and refused
+	StoppedAt int64  `json:"stopped_at"` // when the last request of the run was allowed; 0: not yet
 	LeftAt    int64  `json:"left_at"`    // when the latest critical section ended; 0: none has
 }
 
-// A Share describes what a resource process keeps in a run.
+// A Share describes a run to its resource process.
 type Share struct {
 	Run        string `json:"run"`        // names the subject: see Subjects.Resource
 	Nodes      int    `json:"nodes"`      // with clients
 	Capacities []int  `json:"capacities"` // units of each resource, in the order of nodes.Stack.Mutexes
-	Entries    uint64 `json:"entries"`    // that the run makes; 0: it ends by time, and draws no tickets
+	Entries    uint64 `json:"entries"`    // of the run; 0: it ends by time, and draws no tickets
 }
 
-// Books are what a resource process keeps of a run: the same witnesses of exclusion as the file of a
-// Resource. Each question of a client changes them in one step. They may be used by several goroutines.
+// Books are the state of a resource process for a run: the same witnesses of exclusion as the file of a
+// Resource. Each question of a client changes them in one step. They are safe for use by several goroutines.
 type Books struct {
 	of Share
 
@@ -38,7 +38,7 @@ type Books struct {
 	resources []book
 }
 
-// A book is what clients share of one resource.
+// A book is the shared state of one resource.
 type book struct {
 	taken   int64  // units
 	fence   uint64 // the highest that has entered
@@ -47,15 +47,15 @@ type book struct {
 	places  []place // by node
 }
 
-// A place is what is known of the client of one node.
+// A place is the state of the client of one node.
 type place struct {
 	life   uint32 // the earliest incarnation that may ask
 	asked  uint32 // the incarnation of the latest question
 	units  int32  // that it has taken
-	answer answer // to the latest question, for one that comes again
+	answer answer // to the latest question, in case it is asked again
 }
 
-// A question is what a client asks the resource process: binary, little-endian, field by field.
+// A question of a client to the resource process. On the wire: binary, little-endian, field by field.
 type question struct {
 	Do          uint8
 	Fenced      bool
@@ -65,37 +65,37 @@ type question struct {
 	Units       int32
 	Number      uint64 // of the client's questions in its incarnation, from 1
 	Fence       uint64
-	Account     int64 // that is to be written, or what a word is to be
-	Word        uint8 // that is swapped
-	At          int64 // when it was asked, in the run's nanoseconds; of a leave: when the section ended
+	Account     int64 // new value of the account, or of the word
+	Word        uint8 // index of the word to swap
+	At          int64 // when it was asked, in the run's nanoseconds; for leave: when the section ended
 }
 
-// Questions of a client. For a section they are enter, swaps, write and leave, in this order. A client that
-// lost its lock may leave without a write.
+// Questions of a client. In a critical section they are enter, swaps, write and leave, in this order. A
+// client that lost its lock may leave without a write.
 const (
-	drawTicket    = iota + 1 // may I make a request? Answered by the ticket's number
-	enterResource            // count me in. Answered by the units taken, and the account
-	swapWord                 // answered by what that was
-	writeAccount             // answered by what the account holds, and whether it refuses
+	drawTicket    = iota + 1 // may I make a request? Answer: the ticket's number
+	enterResource            // count me in. Answer: the units taken, the account and the words
+	swapWord                 // answer: the old value
+	writeAccount             // answer: the account, and whether the write was refused
 	leaveResource            // count me out
-	showLife                 // answered without more
+	showLife                 // answer: a sign of life
 )
 
-// An answer is what the resource process answers, in the same form.
+// An answer of the resource process, in the same form.
 type answer struct {
 	Number  uint64 // of the question
 	Verdict uint8
-	Value   int64 // the ticket; the units taken; or what a word was
+	Value   int64 // the ticket; the units taken; or the old value of a word
 	Account int64
-	Words   workload.Words // of an enter
+	Words   workload.Words // for enter
 }
 
 // The verdicts of an answer.
 const (
-	granted  = iota // it is done
-	refusing        // the account refuses what is written under a lower fence number
-	tooLate         // the process that asks was taken out: its orchestrator takes it for dead
-	senseless
+	granted   = iota // done
+	refusing         // the account refused a write under a lower fence number
+	tooLate          // the incarnation was taken out, since the orchestrator takes it for dead
+	senseless        // the question makes no sense
 )
 
 // NewBooks returns the books of a run that has just begun.
@@ -107,9 +107,8 @@ func NewBooks(of Share) *Books {
 	return b
 }
 
-// Serve has the books answer the questions that come to the run's subject by a connection, one after the
-// other, until the subscription that it returns is ended. Once too many have been inside, they tell all
-// nodes.
+// Serve answers the questions on the run's subject, one after the other, until the returned subscription
+// ends. When a violation of exclusion is seen, it tells all nodes.
 func (b *Books) Serve(conn *nats.Conn) (*nats.Subscription, error) {
 	subjects, told := SubjectsOf(b.of.Run), false
 	s, err := conn.Subscribe(subjects.Resource(), func(m *nats.Msg) {
@@ -118,7 +117,7 @@ func (b *Books) Serve(conn *nats.Conn) (*nats.Subscription, error) {
 		if n, err := binary.Decode(m.Data, binary.LittleEndian, &q); err == nil && n == len(m.Data) {
 			a = b.answer(&q)
 		}
-		// The connection is within this process. A node that has lost its own asks again.
+		// The connection is within this process, so it does not fail. A node that lost its own asks again.
 		m.Respond(encode(nil, &a))
 		if at := b.frozenAt(); at != 0 && !told {
 			told = conn.Publish(subjects.Frozen(), encode(nil, &at)) == nil
@@ -149,16 +148,15 @@ func (b *Books) frozenAt() int64 {
 	return b.frozen
 }
 
-// Tickets returns how far the run has come.
+// Tickets returns the progress of the run.
 func (b *Books) Tickets() Tickets {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.tickets
 }
 
-// TakeOut takes a node whose process has ended out of every register. What that process asked and has not
-// arrived is refused, and what any incarnation asked up to this one. The books know what each client holds,
-// so the register is right from then on.
+// TakeOut takes a node whose process has ended out of every register. Later questions of this incarnation or
+// an earlier one are refused. The books know what each client holds, so the register is right from then on.
 func (b *Books) TakeOut(id nodes.ID, incarnation uint32) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -174,7 +172,7 @@ func (b *Books) TakeOut(id nodes.ID, incarnation uint32) error {
 	return nil
 }
 
-// answer answers a question. One that comes again is answered as before, and changes nothing.
+// answer answers a question. A repeated question gets the same answer, and changes nothing.
 func (b *Books) answer(q *question) answer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -189,7 +187,7 @@ func (b *Books) answer(q *question) answer {
 	case q.Incarnation < p.life:
 		return answer{Number: q.Number, Verdict: tooLate}
 	case q.Incarnation == p.asked && q.Number != 0 && q.Number <= p.answer.Number:
-		return p.answer // an earlier question than the latest has been answered, so nobody waits for it
+		return p.answer // of a question before the latest, no client waits for the answer
 	}
 	p.asked = q.Incarnation
 	p.answer = b.carryOut(q, book, p)
@@ -197,7 +195,7 @@ func (b *Books) answer(q *question) answer {
 	return p.answer
 }
 
-// carryOut does what a client asks for.
+// carryOut carries out a question.
 func (b *Books) carryOut(q *question, book *book, p *place) (a answer) {
 	switch {
 	case q.Do == drawTicket:

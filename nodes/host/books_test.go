@@ -53,7 +53,7 @@ func TestBooks(t *testing.T) {
 			{ask(0, 2, writeAccount, writes(1)), granted, 0, 1, 2}, {ask(0, 3, leaveResource), granted, 0, 0, 1},
 			{ask(1, 2, writeAccount, writes(1)), granted, 0, 1, 1},
 		},
-		"words are swapped once, and by who is inside": {
+		"words are swapped once, by a client inside": {
 			{ask(0, 1, swapWord, writes(7)), senseless, 0, 0, 0}, {ask(0, 2, enterResource), granted, 1, 0, 1},
 			{ask(0, 3, swapWord, writes(7)), granted, 0, 0, 1}, {ask(0, 3, swapWord, writes(7)), granted, 0, 0, 1},
 			{ask(0, 4, swapWord, writes(8)), granted, 7, 0, 1},

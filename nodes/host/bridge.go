@@ -17,27 +17,27 @@ type bridge struct {
 	machine  foreign.Bridge
 	instance int32
 	child    *child
-	active   int64 // when a line was last handed on
-	pends    bool  // the run waits until the program is quiet
-	budget   int   // lines that are no answers that may be taken now
-	filled   int64 // when it was filled up
-	paused   bool  // it is used up, and a task will go on
-	gathers  bool  // lines for the program are written together, once all that a line brings about is done
-	told     []byte
-	said     foreign.Said // the latest lines to it and of it
+	active   int64        // when the latest line passed
+	pends    bool         // the run waits until the program is quiet
+	budget   int          // how many lines to peers and services may be taken now
+	filled   int64        // when budget was refilled
+	paused   bool         // budget is used up, and a task will resume
+	gathers  bool         // lines for the program are collected until one of its lines is handled
+	told     []byte       // the latest line to the program
+	said     foreign.Said // the latest line of the program
 }
 
-// A program that writes more than linesPerMS, answers to the testbed left aside, is slowed down, but for
-// bursts: its peers could not take more.
+// A program that writes more than linesPerMS, except answers to the testbed and bursts, is slowed down: its
+// peers could not take more.
 const (
 	linesPerMS = 30
 	mostBudget = 1000
 )
 
-// quiet is for how long nothing is said until a program counts as at rest.
+// quiet is how long no line may pass before a program counts as at rest.
 const quiet = 50 * time.Millisecond
 
-// openBridge starts the program of the node, if it has one, and waits until it has answered.
+// openBridge starts the program of the node, if it has one, and waits until it has answered init.
 func (h *host) openBridge() (err error) {
 	for i, in := range h.process.Stack().Instances() {
 		machine, is := h.process.Machine(int32(i)).(foreign.Bridge)
@@ -63,8 +63,8 @@ func (b *bridge) close() {
 	}
 }
 
-// describe says of the program what there is to say: the latest lines to it and of it, and what it has
-// written to its standard error.
+// describe puts the state of the program into a status: the latest lines to it and from it, and the end of
+// its standard error.
 func (b *bridge) describe(s *nodes.NodeStatus) {
 	says := b.machine.Command()
 	if len(b.told) > 0 {
@@ -76,7 +76,7 @@ func (b *bridge) describe(s *nodes.NodeStatus) {
 	s.Machine = strings.ReplaceAll(says+"\n"+b.child.lastWords(), "\n", "\n      ")
 }
 
-// end ends the run, since the program is wrong. What no program may do is put on record.
+// end ends the run with an error of the program, if there is one, and records a breach of the protocol.
 func (b *bridge) end(wrong error) {
 	h := b.host
 	if wrong == nil || h.err != nil {
@@ -92,7 +92,7 @@ func (b *bridge) end(wrong error) {
 	}
 }
 
-// busy has the run wait until the program has been quiet for a time.
+// busy makes the run wait until the program has been quiet for a time.
 func (b *bridge) busy() {
 	h := b.host
 	if b.active = h.now; !b.pends && !h.parked {
@@ -101,7 +101,7 @@ func (b *bridge) busy() {
 	}
 }
 
-// rest has the run wait no longer, if the program has been quiet.
+// rest lets the run rest, if the program has been quiet.
 func (b *bridge) rest() {
 	b.pends = false
 	if until := b.active + int64(quiet); until > b.host.now {
@@ -110,7 +110,7 @@ func (b *bridge) rest() {
 	}
 }
 
-// pass hands the program what its machine has for it.
+// pass writes the lines of the machine to the program.
 func (b *bridge) pass() {
 	if b.gathers {
 		return
@@ -126,7 +126,7 @@ func (b *bridge) pass() {
 	b.end(wrong)
 }
 
-// refill fills up the budget by the time that has passed. If nothing is left of it, it plans to go on.
+// refill refills the budget for the time that has passed. If it is empty, it pauses and plans to resume.
 func (b *bridge) refill() {
 	now := b.host.clock.Now()
 	if full := (now - b.filled) / int64(time.Millisecond); full > 0 {
@@ -145,7 +145,7 @@ func (b *bridge) resume() {
 	b.hear()
 }
 
-// hear hands the machine what the program has written, once the node has begun.
+// hear hands the machine the lines of the program, once the node has begun.
 func (b *bridge) hear() {
 	h := b.host
 	if !b.child.news.Load() || h.err != nil || h.quit {

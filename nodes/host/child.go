@@ -23,37 +23,36 @@ const (
 	initLimit   = 10 * time.Second // until it answers init
 	closeLimit  = 500 * time.Millisecond
 	lookEvery   = 100 * time.Millisecond // at whether it reads its input
-	hungLooks   = 20                     // in a row at which it has read nothing of what waits
-	floodLines  = 5_000                  // that wait to be handled
-	floodBytes  = 64 << 20               // that they have
-	mostUnread  = 64 << 20               // bytes for it that it has not read
-	tailLines   = 20                     // of its standard error that are kept
+	hungLooks   = 20                     // looks in a row without a read until it counts as hung
+	floodLines  = 5_000                  // most lines that wait to be handled
+	floodBytes  = 64 << 20               // most bytes of these lines
+	mostUnread  = 64 << 20               // most bytes for it that it has not read
+	tailLines   = 20                     // lines of its standard error that are kept
 	tailColumns = 300                    // of each of them
 )
 
-// A child is the process of a foreign program. It is in the process group of the node, so that what the
-// orchestrator does to that, it does to both.
+// A child is the process of a foreign program. It is in the process group of the node, so signals of the
+// orchestrator to the node's group reach both.
 type child struct {
 	id      nodes.ID
-	process *proc.Process   // what it prints is its standard error
+	process *proc.Process   // prints its standard error
 	input   *os.File        // its standard input
-	quick   *quickpipe.Pipe // the same
-	wake    func()          // has the loop look
+	quick   *quickpipe.Pipe // the same, for writes that do not block
+	wake    func()          // makes the loop look
 
 	mu      sync.Mutex
-	heard   []foreign.Said // what it has written, not handled yet
-	bytes   int            // that it has
-	wrong   error          // why nothing more comes
-	unread  []byte         // of its input, that the pipe has no space for
-	writing bool           // somebody writes that
+	heard   []foreign.Said // lines of the program, not handled yet
+	bytes   int            // of heard
+	wrong   error          // why no more lines come
+	unread  []byte         // input that does not fit into the pipe
+	writing bool           // a goroutine writes unread
 
 	news     atomic.Bool   // heard or wrong is set
 	written  atomic.Uint64 // bytes that went into the pipe
-	answered chan error    // of init, once
+	answered chan error    // gets the result of init, once
 }
 
-// startChild starts the program of a node and says init to it. If it is apart, it gets a process group of its
-// own instead of the node's.
+// startChild starts the program of a node and sends init. With apart it gets its own process group.
 func startChild(command string, init foreign.Init, apart bool, wake func()) (*child, error) {
 	c := &child{id: init.Node, wake: wake, answered: make(chan error, 1)}
 	fail := func(err error) (*child, error) {
@@ -98,7 +97,7 @@ func (c *child) await() error {
 	}
 }
 
-// read hands the loop what the program writes, until it ends or writes what it must not.
+// read hands the loop the lines of the program, until the program ends or writes a wrong line.
 func (c *child) read(from io.Reader) {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 64<<10), foreign.LongestLine)
@@ -122,8 +121,8 @@ func (c *child) read(from io.Reader) {
 	c.wake()
 }
 
-// exit returns the error for the end of the program. A signal may have come from anybody: shells give 128 and
-// its number as their own status.
+// exit returns the error for the end of the program. It is a breach, except after a signal, which may come
+// from anybody; a shell then exits with 128 plus the number of the signal.
 func (c *child) exit(f proc.Fate) error {
 	says := f.How
 	if f.Well {
@@ -170,7 +169,7 @@ func (c *child) readLines(lines *bufio.Scanner) error {
 	return nil
 }
 
-// take returns some of what the program has written, and why no more comes, once all is taken.
+// take returns at most so many lines of the program and, once all are taken, why no more come.
 func (c *child) take(most int) (said []foreign.Said, wrong error) {
 	c.news.Store(false)
 	c.mu.Lock()
@@ -192,7 +191,7 @@ func (c *child) take(most int) (said []foreign.Said, wrong error) {
 	return said, wrong
 }
 
-// tell writes lines to the program: at once what the pipe has space for, the rest when it has.
+// tell writes lines to the program: what fits into the pipe at once, the rest in the background.
 func (c *child) tell(b []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -213,8 +212,7 @@ func (c *child) tell(b []byte) error {
 	return nil
 }
 
-// put writes as much to the pipe as it has space for. Nobody reads it if the program ends, which the end of
-// its output tells.
+// put writes as much as fits into the pipe. It ignores errors: if the program has ended, read notices.
 func (c *child) put(b []byte) (written int) {
 	written, err := c.quick.Put(b)
 	if err != nil {
@@ -224,7 +222,7 @@ func (c *child) put(b []byte) (written int) {
 	return written
 }
 
-// write writes what did not fit into the pipe.
+// write writes the input that did not fit into the pipe.
 func (c *child) write() {
 	for {
 		c.mu.Lock()
@@ -241,8 +239,8 @@ func (c *child) write() {
 	}
 }
 
-// look finds a program that hangs: it reads nothing though something waits for it. Looks are counted, not
-// time: if the node stands still, so does the program.
+// look finds a program that hangs: it reads nothing though input waits. It counts looks, not time: if the
+// node is paused, so is the program.
 func (c *child) look() {
 	read, same := uint64(0), 0
 	for {
@@ -253,7 +251,7 @@ func (c *child) look() {
 		}
 		waits, err := pipeHolds(c.input)
 		if err != nil {
-			return // it is closed, or this system cannot tell
+			return // closed, or not supported by this system
 		}
 		if now := c.written.Load() - uint64(waits); waits == 0 || now != read {
 			read, same = now, 0
@@ -281,7 +279,7 @@ func (c *child) errorLines() []string {
 	return lines
 }
 
-// lastWords returns them as the end of a sentence.
+// lastWords returns errorLines as the end of a sentence.
 func (c *child) lastWords() string {
 	lines := c.errorLines()
 	if len(lines) == 0 {
@@ -290,20 +288,20 @@ func (c *child) lastWords() string {
 	return "the last lines of its standard error:\n" + strings.Join(lines, "\n")
 }
 
-// explain adds to an error who it is about, and the last lines of its standard error.
+// explain adds to an error the node of the program, and the last lines of its standard error.
 func (c *child) explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	select { // what it has said of it may still be on its way
+	select { // its standard error may still be on its way
 	case <-c.process.Ended():
 	case <-time.After(100 * time.Millisecond):
 	}
 	return fmt.Errorf("the program of %s: %w; %s", foreign.NameOf(c.id), err, c.lastWords())
 }
 
-// close ends the program: it is to end itself when its input does. If it is apart, what it has started ends
-// with it.
+// close closes the input of the program, which should then end, and kills it if it does not. If it is apart,
+// its children are killed with it.
 func (c *child) close() {
 	c.input.Close()
 	select {
@@ -314,8 +312,8 @@ func (c *child) close() {
 	}
 }
 
-// Declare starts a program for a moment, as n0 of a cluster, and returns what it declares. The error says why
-// it cannot be started, or what of its declaration is wrong. It is for an orchestrator, before a run.
+// Declare starts a program for a moment, as n0 of a cluster, and returns its declaration. The error says why
+// it cannot be started, or what is wrong with its declaration. An orchestrator calls it before a run.
 func Declare(command string, n int, seed uint64) (*foreign.Declaration, error) {
 	c, err := startChild(command, foreign.Init{N: n, Seed: seed}, true, func() {})
 	if err != nil {

@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// pipeHolds does not know.
+// pipeHolds is not supported.
 func pipeHolds(*os.File) (int, error) { return 0, errors.ErrUnsupported }

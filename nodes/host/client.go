@@ -10,40 +10,40 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A client requests the critical section of one instance as the workload says, and keeps the witnesses of
-// exclusion.
+// A client requests the critical section of one instance according to the workload, and updates the witnesses
+// of exclusion.
 type client struct {
 	host     *host
 	instance uint16
 	resource resource // nil on a server
-	capacity int      // of it, in units
+	capacity int      // of the resource, in units
 	counters *history.InstanceCounters
 	dice     chance.Dice
 	load     *workload.Workload // of the clients of this resource
 
 	count  uint64 // requests issued
-	due    int64  // when the latest was due; once wants is set, when the next is
+	due    int64  // when the latest request was due; once wants is set, when the next is
 	wants  bool   // a request is due
 	asks   bool   // it waits for an answer of the resource process
-	does   bool   // it is inside, and does the next step of its work now, or leaves
+	does   bool   // it is inside, and the next step of its work, or its exit, is due
 	over   bool   // no request is planned any more
-	begun  bool   // one was
-	units  int32  // that the latest request wants
-	money  int64  // what the account held at the latest enter
-	fenced bool   // the resource refuses what is written under lower fence numbers
-	fence  uint64 // under which it has entered latest
+	begun  bool   // a request was planned
+	units  int32  // wanted by the latest request
+	money  int64  // the account at the latest entry
+	fenced bool   // the resource refuses writes under lower fence numbers
+	fence  uint64 // of the latest entry
 
 	triedAt  int64 // when its latest request was made, or made again
-	entering bool  // it has been let in, and is not inside yet
+	entering bool  // the lock has let it in, but it is not inside yet
 	inside   bool  // its critical section has begun, and has not ended
 	told     bool  // it was told that the lock is lost while it was entering
 
 	stint     workload.Stint
-	hold      time.Duration // inside
+	hold      time.Duration // of the latest critical section
 	enteredAt int64
 	leftAt    int64 // when its latest critical section ended
-	revoked   bool  // the latest was revoked, and the register does not know yet
-	revokedAt int64 // when its critical section was revoked, if that is not counted yet; else 0
+	revoked   bool  // the latest was revoked, and it has not left the register yet
+	revokedAt int64 // when the latest was revoked; 0: it was not, or its exit is counted
 }
 
 // newClients returns the clients of a node, one for each instance that is a mutex.
@@ -67,11 +67,11 @@ func newClients(h *host) (all []*client) {
 	return all
 }
 
-// share has the client share the resource of a number with those of the other nodes.
+// share sets the resource of the client, by its number.
 func (c *client) share(number int) {
 	h := c.host
 	if h.asker != nil {
-		c.resource = h.asker.of(number, c)
+		c.resource = h.asker.resourceOf(number, c)
 		return
 	}
 	c.resource = &mappedResource{client: c, words: h.resource, shared: h.resource.Of(number),
@@ -93,7 +93,7 @@ func (h *host) begin(now int64) {
 // planAll plans the first requests of the node.
 func (h *host) planAll(now int64) {
 	if h.takesTurns() {
-		h.clients[h.names()].plan(now, now)
+		h.clients[h.nextResource()].plan(now, now)
 		return
 	}
 	for _, c := range h.clients {
@@ -104,9 +104,9 @@ func (h *host) planAll(now int64) {
 // takesTurns reports whether the clients of the node ask one at a time.
 func (h *host) takesTurns() bool { return h.config.Workload.TakesTurns(len(h.clients)) }
 
-// names returns the resource that the next request of the node is for. What its clients have requested counts
-// together.
-func (h *host) names() int {
+// nextResource returns the resource that the next request of the node is for. It depends on the number of
+// requests of all clients of the node.
+func (h *host) nextResource() int {
 	count := uint64(1)
 	for _, c := range h.clients {
 		count += c.count
@@ -125,7 +125,7 @@ func (h *host) planCampaign(after int64) {
 	}
 }
 
-// campaign brings an election about.
+// campaign tells the node to campaign, and plans its next campaign.
 func (h *host) campaign() {
 	if !h.parked {
 		h.record(history.Event{Kind: history.Campaigned})
@@ -142,8 +142,8 @@ func (h *host) end(now int64) {
 	}
 }
 
-// act has the clients do what is to be done now, up to a number of steps, and reports whether more is left.
-// Then the application may receive what has waited.
+// act has the clients do what is due, up to a number of steps, and then the application take in messages. It
+// reports whether more is left.
 func (h *host) act() (more bool) {
 	for _, c := range h.clients {
 		more = c.act() || more
@@ -151,7 +151,7 @@ func (h *host) act() (more bool) {
 	return h.attend() || more
 }
 
-// plan finds out when the next request is due.
+// plan plans the next request.
 func (c *client) plan(lastDue, lastEnd int64) {
 	h := c.host
 	if c.over {
@@ -171,20 +171,20 @@ func (c *client) plan(lastDue, lastEnd int64) {
 	}
 }
 
-// fall makes the planned request due.
-func (c *client) fall() {
+// requestDue makes the planned request due.
+func (c *client) requestDue() {
 	c.wants = !c.over
 	c.act()
 }
 
-// ask makes a request due now, for an orchestrator that wants one at a time.
+// ask makes a request due now, as the orchestrator orders under a sequential load.
 func (c *client) ask() {
 	c.due, c.wants = c.host.clock.Now(), true
 	c.act()
 }
 
-// act does what is to be done now, up to a number of steps, and reports whether more is left. A request that
-// is due waits until the client is idle.
+// act does what is due, up to a number of steps, and reports whether more is left. A request that is due
+// waits until the client is idle.
 func (c *client) act() bool {
 	for range burst {
 		switch {
@@ -215,7 +215,7 @@ func (c *client) request() {
 	c.issue()
 }
 
-// drew takes a ticket that the client has drawn.
+// drew continues a request with a drawn ticket.
 func (c *client) drew(ticket uint64) {
 	if ticket > c.host.config.Entries {
 		c.over = true
@@ -241,16 +241,14 @@ func (c *client) issue() {
 	}
 }
 
-// enter has the client go in. The witnesses imply one another because of the order of operations from here
-// to left: register, stamp, account, hold, account, stamp, register. For those of a resource process see
-// asker.
+// enter lets the client in. The witnesses imply one another because of the order of operations from here to
+// left: register, stamp, account, hold, account, stamp, register. With a resource process, see asker.
 func (c *client) enter(fence uint64) {
 	c.fence, c.entering = fence, true
 	c.resource.enter()
 }
 
-// entered begins the critical section at the host's present time, given the units that the register shows,
-// and what the words are.
+// entered begins the critical section now, given the register and the words.
 func (c *client) entered(taken int64, words workload.Words) {
 	h := c.host
 	c.stint = h.config.Workload.Work.Begin(h.config.Node, c.count, words)
@@ -273,7 +271,7 @@ func (c *client) planStep() {
 	}
 }
 
-// finish does what is due in the critical section numbered entry, unless it was revoked.
+// finish does the due step of the critical section numbered entry, unless it was revoked.
 func (c *client) finish(entry uint64) {
 	if c.count == entry && c.state() == nodes.Inside && !c.asks {
 		c.step()
@@ -290,7 +288,7 @@ func (c *client) step() {
 	c.resource.swap(c.stint.Next())
 }
 
-// swapped takes what a step has found.
+// swapped ends a step, which found a value.
 func (c *client) swapped(found int64) {
 	c.stint.Swapped(found)
 	c.planStep()
@@ -298,27 +296,27 @@ func (c *client) swapped(found int64) {
 
 func (c *client) state() nodes.ClientState { return c.host.process.Client(int32(c.instance)) }
 
-// wrote takes what the account holds, now that the client has written it, or was refused.
+// wrote ends the critical section after the client has written the account, or was refused.
 func (c *client) wrote(holds int64, refused bool) {
 	exited := history.Event{Kind: history.Exited, Value: holds}
 	if refused {
 		exited.Count = 1
 	}
-	c.out(exited)
+	c.exit(exited)
 }
 
-// revoke ends the critical section, which the lock has revoked. The client writes nothing, unless it does so
-// already. If it is still on its way in, it leaves as it enters.
+// revoke ends a critical section that the lock has revoked. The client writes nothing, unless its write is
+// under way already. If it is still entering, it leaves when it has entered.
 func (c *client) revoke() {
 	c.revoked = true
 	c.host.revoking++
 	if !c.asks {
-		c.out(history.Event{Kind: history.Revoked, Value: c.money})
+		c.exit(history.Event{Kind: history.Revoked, Value: c.money})
 	}
 }
 
-// toldLost notes that the lock has told the client, which goes on, that what it holds is lost. If it is still
-// on its way in, it hears that as it enters; on its way out, it has nothing left to lose.
+// toldLost records that the lock has told the client that it is lost; the client goes on. If the client is
+// still entering, it hears that once inside; if it is leaving, nothing is recorded.
 func (c *client) toldLost() {
 	if c.told = c.entering; c.inside {
 		c.hears(history.Event{Kind: history.ToldLost})
@@ -331,9 +329,9 @@ func (c *client) hears(what history.Event) {
 	c.host.record(what)
 }
 
-// out records that the critical section has ended, and how, and has the client leave the register. The lock
-// is released once that knows.
-func (c *client) out(how history.Event) {
+// exit records the end of the critical section, and has the client leave the register. Only then the lock is
+// released.
+func (c *client) exit(how history.Event) {
 	c.does, c.inside = false, false
 	how.Work(c.stint.Done, c.stint.Spoilt)
 	how.Instance, how.Entry = c.instance, uint32(c.count)
@@ -341,7 +339,7 @@ func (c *client) out(how history.Event) {
 	c.resource.leave()
 }
 
-// left releases the lock, unless it was revoked. Then the exit counts only after what else the lock does now.
+// left releases the lock. If it was revoked, the exit counts only after the other effects of the lock.
 func (c *client) left() {
 	h := c.host
 	if c.revoked {
@@ -356,8 +354,8 @@ func (c *client) left() {
 	c.next(c.leftAt)
 }
 
-// next counts the critical section that ended at now, and plans the next request: of this client or, where
-// they take turns, of the one whose resource is named. First the application receives what has waited.
+// next counts the critical section that ended at now, has the application take in messages, and plans the
+// next request: of this client or, if clients take turns, of the one whose resource is drawn.
 func (c *client) next(now int64) {
 	c.counters.Exits.Add(1)
 	h := c.host
@@ -366,14 +364,14 @@ func (c *client) next(now int64) {
 		c.plan(c.due, now)
 		return
 	}
-	next := h.clients[h.names()]
-	if next.plan(c.due, now); next != c && next.wants { // nothing else has it act before something happens
+	next := h.clients[h.nextResource()]
+	if next.plan(c.due, now); next != c && next.wants { // a task, or it would act only at the next event
 		next.wants = false
 		h.tasks.add(task{at: h.now, what: toRequest, client: next})
 	}
 }
 
-// end stops planning requests, and records those that are due and will never be issued.
+// end stops planning requests, and records requests that are due but will never be issued.
 func (c *client) end(now int64) {
 	h := c.host
 	c.over, c.wants = true, false

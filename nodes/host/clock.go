@@ -7,20 +7,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A clock tells the time of the run, and has an alarm.
+// A clock shows the time of the run, and has an alarm.
 type clock interface {
 	// Now returns the time since the run's zero, in nanoseconds.
 	Now() int64
 	// SetAlarm sets the alarm for the time at, or for now if that is past. A later call replaces an earlier.
-	// When it goes off, the clock calls what it was made with, on a goroutine of its own.
+	// The alarm calls ring (see newClock) on another goroutine.
 	SetAlarm(at int64)
 }
 
 // An Anchor ties this process's clock to CLOCK_MONOTONIC, which all processes of one kernel share.
 type Anchor struct {
 	at    time.Time // with a monotonic reading
-	mono  int64     // what CLOCK_MONOTONIC showed then, in nanoseconds
-	Error int64     // bound on the error of that, in nanoseconds
+	mono  int64     // CLOCK_MONOTONIC at that time, in nanoseconds
+	Error int64     // bound on the error of mono, in nanoseconds
 }
 
 // DropAnchor reads both clocks several times, and keeps the reading with the smallest error.
@@ -37,7 +37,7 @@ func DropAnchor() Anchor {
 	return best
 }
 
-// Now returns what CLOCK_MONOTONIC shows, in nanoseconds.
+// Now returns the time by CLOCK_MONOTONIC, in nanoseconds.
 func (a *Anchor) Now() int64 { return a.mono + int64(time.Since(a.at)) }
 
 // monotonic reads CLOCK_MONOTONIC, in nanoseconds. It is a system call; an Anchor is cheaper.
@@ -49,8 +49,8 @@ func monotonic() int64 {
 	return t.Nano()
 }
 
-// givenClock goes by a clock that the configuration gives, so that a test can have hosts whose clocks differ.
-// Its alarm is a timer of the runtime.
+// givenClock shows the time of Config.Monotonic, for tests of hosts whose clocks differ. Its alarm is a timer
+// of the runtime.
 type givenClock struct {
 	monotonic func() int64
 	zero      int64
@@ -77,7 +77,7 @@ func (c *givenClock) SetAlarm(at int64) {
 	c.timer.Reset(time.Duration(at - c.Now()))
 }
 
-// goOff rings, unless the clock ran slower than the timer: then the alarm is set for what is left.
+// goOff rings or, if the clock runs slower than the timer, sets the timer for the remaining time.
 func (c *givenClock) goOff() {
 	c.mu.Lock()
 	if left := c.at - c.Now(); left > 0 {

@@ -8,7 +8,7 @@ import (
 )
 
 // timerClock has a timerfd for its alarm, which is tens of microseconds late. The runtime's own timers round
-// up to whole milliseconds in a process that is otherwise idle.
+// up to whole milliseconds in an idle process.
 type timerClock struct {
 	anchor Anchor
 	zero   int64 // of the run, on CLOCK_MONOTONIC
@@ -32,7 +32,7 @@ func newClock(anchor Anchor, zero int64, ring func()) (clock, error) {
 func (c *timerClock) Now() int64 { return c.anchor.Now() - c.zero }
 
 func (c *timerClock) SetAlarm(at int64) {
-	// A time that is past makes the timer run out at once; a time of zero would disarm it.
+	// A time in the past makes the timer run out at once; a time of zero would disarm it.
 	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(max(1, at+c.zero))}
 	if err := unix.TimerfdSettime(c.fd, unix.TFD_TIMER_ABSTIME, &spec, nil); err != nil {
 		panic("setting a timer: " + err.Error()) // only with wrong arguments

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// An alarm never comes before its time, whatever was set before it. How late it comes is measured in every
-// run and by BenchmarkAlarm, and not tested.
+// An alarm never comes before its time, after any earlier settings. Its lateness is measured in every run and
+// by BenchmarkAlarm, but not tested.
 func TestAlarmIsNotEarly(t *testing.T) {
 	anchor := DropAnchor()
 	alarms := make(chan struct{}, 1)

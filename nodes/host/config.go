@@ -11,19 +11,19 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A Config is what a node process is told first, as JSON on its standard input, the broker's credential
-// included. Orders follow by the same pipe.
+// A Config is the first input of a node process, as JSON on its standard input, with the broker's credential.
+// Orders follow by the same pipe.
 type Config struct {
 	Run   string `json:"run"`   // names the run's subjects
 	URL   string `json:"url"`   // of the broker
 	Token string `json:"token"` // its credential; empty: none
-	// Pin is that of the broker's certificate (see certs.Pin), by which the node speaks TLS and knows the
-	// broker. Empty: it speaks TLS only if the broker wants it, and trusts those whom this machine trusts.
+	// Pin is the pin of the broker's certificate (see certs.Pin): the node speaks TLS, and accepts only this
+	// certificate. Empty: it speaks TLS if the broker requires it, with the machine's root certificates.
 	Pin string `json:"pin,omitempty"`
 	// Second is the broker of the second network, for algorithms that have one (see nodes.MessageKind.Net).
 	Second *Broker  `json:"second,omitempty"`
 	Node   nodes.ID `json:"node"`
-	// Service is where the program of the node finds the service that it is a client of.
+	// Service has the address of the service whose client the program of the node is.
 	Service foreign.Service `json:"service,omitzero"`
 	Zero    int64           `json:"zero"` // the run's zero on the node's clock, CLOCK_MONOTONIC, in nanoseconds
 	// Monotonic is the node's clock, in nanoseconds, for tests of hosts whose clocks differ; nil:
@@ -33,44 +33,43 @@ type Config struct {
 	Workload  workload.Workload `json:"workload"`
 	Entries   uint64            `json:"entries"` // of all nodes together; zero: no end
 	Multicast bool              `json:"multicast"`
-	Reconnect bool              `json:"reconnect,omitempty"` // to a broker that is gone, for as long as it takes
+	Reconnect bool              `json:"reconnect,omitempty"` // to a broker that is gone, without a limit of time
 	Seed      uint64            `json:"seed"`
 
-	Shaper  nodes.Shaper `json:"-"` // of what arrives; nil: each message is delivered at once
-	Watcher port.Watcher `json:"-"` // is told what happens, for faults that wait for it; nil: nobody is
-	// Faults takes those that are added to the run while it goes on; nil: none are.
-	Faults port.FaultTaker `json:"-"`
+	Shaper  nodes.Shaper    `json:"-"` // of arriving messages; nil: each is delivered at once
+	Watcher port.Watcher    `json:"-"` // hears of events, for faults that wait for one; may be nil
+	Faults  port.FaultTaker `json:"-"` // takes faults that are added during the run; nil: none are
 
-	// Incarnation is how often the node has restarted. From 1 on, what the process before it has saved is read
-	// from Saved, and its machines recover.
+	// Incarnation is how often the node has restarted. From 1 on, its machines recover what the process
+	// before it saved under Saved.
 	Incarnation uint32 `json:"incarnation,omitempty"`
-	// Requests is how many requests the clients of the node have made in earlier incarnations, by instance. It
-	// goes on from there, so that it neither repeats its entry numbers nor what it drew.
+	// Requests is how many requests the clients of the node made in earlier incarnations, by instance. The
+	// count goes on from there, so that entry numbers and draws do not repeat.
 	Requests []uint64 `json:"requests,omitempty"`
-	// Saved begins the names of the files of what the machines save, one for each instance that saves. A node
-	// that is to forget gets a new name.
+	// Saved begins the names of the files for saves, one for each instance that saves. A node that must
+	// forget gets a new name.
 	Saved string `json:"saved,omitempty"`
 
 	Log         string `json:"log"`          // the file to record in: a new one for each incarnation
 	Origin      uint64 `json:"origin"`       // of the log: see history.Header
 	TraceLength int    `json:"trace_length"` // how many of the latest messages to keep
-	// Texts has the log keep what messages of the program say.
+	// Texts has the log keep the texts of the program's messages.
 	Texts bool `json:"texts,omitempty"`
-	// TraceAll says to go on after a violation, where the trace would otherwise keep what led to that.
+	// TraceAll has the trace go on after a violation. Otherwise it stops, and keeps the messages before it.
 	TraceAll bool   `json:"trace_all,omitempty"`
 	Resource string `json:"resource,omitempty"` // the file of the shared resource
 	// ResourceAt is the broker between the node and a resource process, which replaces the file (see Books).
 	ResourceAt *Broker `json:"resource_at,omitempty"`
 }
 
-// A Broker is where a node finds the broker of a network.
+// A Broker is the address of the broker of a network.
 type Broker struct {
 	URL   string `json:"url"`
 	Token string `json:"token"`
 	Pin   string `json:"pin,omitempty"` // see Config.Pin
 }
 
-// brokers returns where the brokers are, by network.
+// brokers returns the brokers, by network.
 func (c *Config) brokers() []Broker {
 	all := []Broker{{c.URL, c.Token, c.Pin}}
 	if c.Second != nil {
@@ -79,7 +78,7 @@ func (c *Config) brokers() []Broker {
 	return all
 }
 
-// Subjects are the NATS subjects of a run. Those of nodes carry algorithm messages and nothing else.
+// Subjects are the NATS subjects of a run. The subjects of nodes carry only algorithm messages.
 type Subjects struct{ run string }
 
 // SubjectsOf returns the subjects of the run with that name.
@@ -88,26 +87,26 @@ func SubjectsOf(run string) Subjects { return Subjects{run} }
 // Node carries algorithm messages to one node.
 func (s Subjects) Node(id nodes.ID) string { return fmt.Sprintf("ts.%s.node.%d", s.run, id) }
 
-// Resource carries what clients ask the resource process, by a broker of its own.
+// Resource carries questions of clients to the resource process, by its own broker.
 func (s Subjects) Resource() string { return "ts." + s.run + ".resource" }
 
-// Frozen carries, by that broker, when too many were inside for the first time.
+// Frozen carries, by the same broker, the time of the first violation of exclusion.
 func (s Subjects) Frozen() string { return "ts." + s.run + ".frozen" }
 
 // Everyone carries the multicasts, to all clients.
 func (s Subjects) Everyone() string { return "ts." + s.run + ".everyone" }
 
-// An Order is what the orchestrator tells a node, as JSON, one after the other.
+// An Order is an order of the orchestrator to a node, as JSON.
 type Order struct {
 	Do       string `json:"do"`
 	Begin    int64  `json:"begin,omitempty"`    // Issue: from when to when, in the run's time; if there is no
 	End      int64  `json:"end,omitempty"`      // End, an order to End comes later, or entries end it
 	Since    int64  `json:"since,omitempty"`    // Issue: when the run began, if the node comes up later
-	Resource int    `json:"resource,omitempty"` // Ask: its number
+	Resource int    `json:"resource,omitempty"` // Ask: number of the resource
 	Round    int    `json:"round,omitempty"`    // Report: goes into the answer; Restored: its number in the run
 
-	Jump time.Duration `json:"jump,omitempty"` // SetClock: how far ahead
-	Rate float64       `json:"rate,omitempty"` // SetClock: at which it runs; 1 is right
+	Jump time.Duration `json:"jump,omitempty"` // SetClock: how far ahead; negative: back
+	Rate float64       `json:"rate,omitempty"` // SetClock: rate of the clock; 1 is right
 
 	Number int             `json:"number,omitempty"` // TakeFault: of the fault
 	Fault  json.RawMessage `json:"fault,omitempty"`  // TakeFault: as port.FaultTaker reads it
@@ -119,23 +118,23 @@ const (
 	Ask   = "ask"   // issue a single request now
 	End   = "end"   // issue no more requests from End on
 	Park  = "park"  // receive messages but do nothing more, so that a circulating token comes to rest
-	Hush  = "hush"  // the failure detectors do nothing more, and what they have sent arrives; all else goes on
-	// Messages may be lost with connections to the broker, from now on; all nodes are connected again, and what
-	// they send from now on must arrive.
+	Hush  = "hush"  // stop the failure detectors; their messages on the way still arrive
+	// Outage: from now on messages may be lost with connections to the broker. Restored: all nodes are
+	// connected again, and later messages must arrive.
 	Outage   = "outage"
 	Restored = "restored"
-	// Parted is for some time after Outage: brokers are cut off from each other now, so that messages are lost
-	// though connections stand. What is missing next in each stream is explained.
+	// Parted comes some time after Outage: brokers are cut off from each other, so messages are lost though
+	// connections stand. The next gap in each stream is explained.
 	Parted = "parted"
-	Report = "report" // send a Note with the status, once all is handled that the broker had for the node
+	Report = "report" // send a Note with the status, once all messages from the broker are handled
 	Quit   = "quit"   // close the log and end
 
-	TakeFault = "take-fault" // one is added to the run, which will begin when all nodes have obeyed
+	TakeFault = "take-fault" // a fault is added to the run; it begins when all nodes have obeyed
 
-	SetClock = "set-clock" // have the clock of the node's timers jump ahead, and run at another rate
+	SetClock = "set-clock" // set the clock of the node's timers: jump, and change its rate
 )
 
-// A Note is what a node tells the orchestrator, as a sequence of JSON texts.
+// A Note is a note of a node to the orchestrator, in a sequence of JSON texts.
 type Note struct {
 	Ready  bool              `json:"ready,omitempty"` // it has subscribed to its subjects
 	Status *nodes.NodeStatus `json:"status,omitempty"`

@@ -12,15 +12,15 @@ import (
 	"turnstile/nodes/history"
 )
 
-// JoinTimeout is how long a broker may take to answer while a thousand processes come up beside it, or the
-// machine stands still.
+// JoinTimeout is how long a broker may take to answer, even while a thousand processes come up beside it, or
+// the machine pauses.
 const JoinTimeout = 20 * time.Second
 
-// redialPause is from one attempt to connect again to the next.
+// redialPause is the time between attempts to reconnect.
 const redialPause = 20 * time.Millisecond
 
-// connect makes the node's first connections, one for each network. A node that reconnects may have come up
-// while a broker is away, and tries until its orders end.
+// connect makes the node's first connections, one for each network. With Reconnect the broker may be away;
+// then it tries until the orders end.
 func (h *host) connect() error {
 	for network := range h.traffic.conns {
 		for h.traffic.conns[network] == nil {
@@ -42,20 +42,19 @@ func (h *host) connect() error {
 	return nil
 }
 
-// join connects to the broker of a network, calls made, and then subscribes to the node's subjects. All that
-// comes does so by one channel, whatever its subject: two would change the order, and take longer to wait
-// for. A connection that is lost is never used again, so nothing is sent later that was waiting in it.
-// Otherwise its messages would arrive after an outage as if nothing had failed.
+// join connects to the broker of a network, calls made, and then subscribes to the node's subjects. All
+// subjects use one channel: two would change the order, and be slower to wait for. A lost connection is never
+// used again: otherwise messages buffered in it would arrive after an outage as if nothing had failed.
 func (h *host) join(network int, made func()) (*nats.Conn, error) {
 	broker := h.config.brokers()[network]
 	conn, err := nats.Connect(broker.URL, nats.Token(broker.Token), broker.secure(), nats.NoEcho(),
 		nats.Timeout(JoinTimeout), nats.NoReconnect(), nats.Name(fmt.Sprintf("node %d", h.config.Node)),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			if errors.Is(err, nats.ErrSlowConsumer) {
-				err = fmt.Errorf("messages come faster than it handles them, and after %d that waited, others were "+
+				err = fmt.Errorf("messages come faster than the node handles them: %d waited, and others were "+
 					"lost: the machine is too slow for so many: %w", cap(h.inbox), err)
 			}
-			if !h.config.Reconnect || !broken(err) { // otherwise it is closed next
+			if !h.config.Reconnect || !broken(err) { // a broken connection is closed next
 				h.fail(err)
 			}
 		}),
@@ -77,7 +76,7 @@ func (h *host) join(network int, made func()) (*nats.Conn, error) {
 	return conn, nil
 }
 
-// secure returns how a node makes sure of the broker.
+// secure returns the option that makes a node speak TLS with the pinned broker.
 func (b *Broker) secure() nats.Option {
 	if b.Pin == "" {
 		return func(*nats.Options) error { return nil }
@@ -85,13 +84,13 @@ func (b *Broker) secure() nats.Option {
 	return nats.Secure(certs.Pinned(b.Pin))
 }
 
-// broken reports whether an error means a broken connection, and not a mistake of the program.
+// broken reports whether an error means a broken connection, not a bug.
 func broken(err error) bool {
 	var network *net.OpError
 	return errors.Is(err, nats.ErrConnectionClosed) || errors.As(err, &network)
 }
 
-// closed is called when a connection is closed, after all has come that comes by it.
+// closed is called when a connection is closed, after all its messages were delivered.
 func (h *host) closed(network int, conn *nats.Conn) {
 	if h.config.Reconnect {
 		h.post(func() { h.lose(network, conn) })
@@ -101,10 +100,10 @@ func (h *host) closed(network int, conn *nats.Conn) {
 		errors.Join(conn.LastError(), nats.ErrConnectionClosed)))
 }
 
-// lose takes note that the node has no connection to a network any more, and has it try to get one again.
+// lose records that the node has lost its connection to a network, and starts to reconnect.
 func (h *host) lose(network int, conn *nats.Conn) {
 	if conn != h.traffic.conns[network] {
-		return // it was given up before it was used
+		return // closed before it was used
 	}
 	h.traffic.conns[network] = nil
 	h.setFloors(true)
@@ -115,7 +114,8 @@ func (h *host) lose(network int, conn *nats.Conn) {
 // redial tries to connect again until it succeeds or the loop ends.
 func (h *host) redial(network int) {
 	for {
-		// Messages behind this call in the inbox came by the new connection, those before it by the old one.
+		// Messages behind this call in the inbox came by the new connection, messages before it by the old
+		// one.
 		conn, err := h.join(network, func() { h.post(func() { h.outage.redialled(network) }) })
 		if err == nil {
 			h.post(func() { h.regain(network, conn) })
@@ -129,7 +129,7 @@ func (h *host) redial(network int) {
 	}
 }
 
-// regain takes a connection whose subscriptions are in force, unless it has been lost again since.
+// regain begins to use a new connection, unless it has been lost again.
 func (h *host) regain(network int, conn *nats.Conn) {
 	if conn.IsClosed() {
 		go h.redial(network)
@@ -149,20 +149,20 @@ func (h *host) post(do func()) {
 	}
 }
 
-// An outage is what a node that reconnects must know to tell the messages that were lost with a connection
-// from those that were lost for no reason. Explained are those before the first message of a stream that
-// comes after either end has been connected again. Of these, the sender still owes those above the floor of
-// the stream: what it sent after the orchestrator said that all nodes were connected.
+// An outage lets a node that reconnects tell messages that were lost with a connection from messages lost for
+// no reason. A gap before the first message of a stream after either end reconnected is explained, up to the
+// floor of the stream. Messages above the floor were sent after the order Restored, and must arrive.
 type outage struct {
-	connection []uint32 // how often this node has been connected again, by network
+	connection []uint32 // how often this node reconnected, by network
 	restored   uint32   // the number of the latest order Restored that it has obeyed
-	since      []uint32 // which that was when it was last connected again, by network
-	open       bool     // connections are lost, as far as is known: there are no floors
+	since      []uint32 // restored at its last reconnection, by network
+	open       bool     // connections are lost: there are no floors
 	links      []ends   // by stream: see traffic.stream
 	multicasts []ends
 }
 
-// ends are the connections, of this node and of the sender, by which the latest message of a stream came.
+// ends are the numbers of connections of this node and of the sender that carried the latest message of a
+// stream.
 type ends struct{ own, senders uint32 }
 
 func newOutage(total, streams, networks int) *outage {
@@ -170,14 +170,14 @@ func newOutage(total, streams, networks int) *outage {
 		connection: make([]uint32, networks), since: make([]uint32, networks)}
 }
 
-// redialled takes note that what comes next on a network comes by a new connection.
+// redialled records that the next messages on a network come by a new connection.
 func (o *outage) redialled(network int) {
 	o.connection[network]++
 	o.since[network] = o.restored
 }
 
-// stamp says in the envelope of a message what its receiver must know, given its network and the floor of its
-// stream.
+// stamp fills in the envelope of a message the fields for outage.explain at its receiver, given its network
+// and the floor of its stream.
 func (o *outage) stamp(e *envelope, network int, floor uint64) {
 	e.reconnects, e.restored = o.connection[network], o.restored
 	if !o.open && o.restored > 0 {
@@ -185,8 +185,8 @@ func (o *outage) stamp(e *envelope, network int, floor uint64) {
 	}
 }
 
-// explain returns how many of the messages that are missing between number seen and e, which came by a
-// network in a stream, were lost with a connection. It is called for each message.
+// explain returns how many of the missing messages between number seen and e were lost with a connection.
+// Call it for each message, with its network and stream.
 func (o *outage) explain(e *envelope, network int, stream nodes.ID, seen uint64) uint64 {
 	last := &o.links[stream]
 	if e.multicast {
@@ -198,14 +198,15 @@ func (o *outage) explain(e *envelope, network int, stream nodes.ID, seen uint64)
 		return 0
 	}
 	floor := e.seq - 1
-	// If this node was connected again, the floor must be one that was set after that.
+	// If this node reconnected, only a floor counts that was set after that.
 	if e.owed > 0 && (before.own == connection || e.restored > o.since[network]) {
 		floor = e.seq - min(e.owed, e.seq)
 	}
 	return max(floor, seen) - seen
 }
 
-// setFloors takes note whether messages are lost now. Those of each stream up to its floor may be.
+// setFloors sets the floors of all streams: if open, all messages may be lost; otherwise only those sent so
+// far.
 func (h *host) setFloors(open bool) {
 	h.outage.open = open
 	floor := func(sent uint64) uint64 {
@@ -220,16 +221,16 @@ func (h *host) setFloors(open bool) {
 	h.log.MultiFloor.Store(floor(h.log.MultiSent.Load()))
 }
 
-// followOutage obeys the orders Outage, Parted and Restored. A node that has lost its connection again since
-// will be told later that all are connected.
+// followOutage obeys the orders Outage, Parted and Restored. A node that has lost its connection again
+// ignores Restored: another will follow.
 func (h *host) followOutage(o Order) {
 	switch {
 	case h.outage == nil:
-		h.err = errors.New("an outage is announced to a node that was not told to reconnect")
+		h.err = errors.New("an outage is announced to a node without the setting to reconnect")
 	case o.Do == Parted:
-		// As if it was connected again. What a node sends from now on says so, and while brokers are cut off, the
-		// first of it that arrives is sent after they are not.
-		h.outage.redialled(0) // which alone has several brokers
+		// As if it had reconnected: its later messages say so. The first of them that crosses the cut arrives
+		// after the heal, and explains the gap before it.
+		h.outage.redialled(0) // only the first network has several brokers
 		h.setFloors(true)
 	case o.Do == Outage:
 		h.setFloors(true)

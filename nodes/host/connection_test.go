@@ -22,7 +22,8 @@ type flooder struct {
 
 type flood struct{ Sent uint64 }
 
-// ahead is how many numbers a flooder may be ahead of those that it has heard. An inbox has 4096 messages.
+// ahead is how many numbers a flooder may be ahead of the numbers that it has heard. An inbox has 4096
+// messages.
 const ahead = 300
 
 func (f *flooder) Start(env *nodes.Env) {

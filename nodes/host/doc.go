@@ -1,47 +1,47 @@
-// Package host runs one node in real time, over NATS: in a process of its own as a rule. One goroutine owns
-// the machines; the subscription and the timers post to it.
+// Package host runs one node in real time, over NATS, usually in its own process. One goroutine owns the
+// machines; the subscription and the timers post to it.
 //
-// # What an orchestrator owes
+// # Duties of an orchestrator
 //
-// [Run] runs the node that a [Config] describes until it is told to quit. Whoever calls it provides
+// [Run] runs the node of a [Config] until it is told to quit. Its caller provides
 //
 //   - a NATS server, whose address and credential are in the Config;
 //   - the file of the shared [Resource], made by [CreateResource] with a place for each mutex and client;
-//     or a process that keeps [Books] of the same, and the address of its broker;
+//     or a resource process with [Books], and the address of its broker;
 //   - a path for the node's log, and one zero of time for all nodes, by CLOCK_MONOTONIC;
 //   - the same [turnstile/nodes.Stack] at every node;
-//   - orders, by a pipe. A node that hears its subjects sends a [Note] that it is ready, by another. When all
-//     are, [Issue] has them begin, and [Quit] has them close their logs and end. No message is handled before
-//     the order to Issue, or to Ask, has come.
+//   - orders, by a pipe. Once a node has subscribed to its subjects, it sends a [Note] that it is ready, by
+//     another pipe. When all are ready, [Issue] makes them begin; [Quit] makes them close their logs and end.
+//     No message is handled before the order Issue or Ask.
 //
-// # What the host owes
+// # Guarantees of the host
 //
-//   - Requests, entries and exits are in the log before anything that follows from them is sent. The log is a
-//     mapped file, so it survives SIGKILL; package history reads it.
-//   - What a machine saves is safe from SIGKILL as well, before anything is sent that it asks for later, and
-//     before its client enters. The process of the node's next incarnation recovers it: see Config.Saved. For
-//     what a save costs: go test -run '^$' -bench Save ./nodes/host.
-//   - The counters of the log can be read while the node runs (history.Watch). What a message causes is
-//     counted before the message counts as delivered, and what an entry causes before its exit counts. So if
-//     all requests are over and all messages delivered, the run is at rest; history.Counters says in which
-//     order to read them.
+//   - Requests, entries and exits are in the log before any message that follows from them is sent. The log
+//     is a mapped file, so it survives SIGKILL; package history reads it.
+//   - A save survives SIGKILL as well. It is durable before later effects: before messages are sent, and
+//     before the client enters. The process of the node's next incarnation recovers it: see Config.Saved. For
+//     the cost of a save: go test -run '^$' -bench Save ./nodes/host.
+//   - The counters of the log can be read while the node runs (history.Watch). Effects of a message are
+//     counted before the message counts as delivered, and effects of an entry before its exit counts. So if
+//     all requests are over and all messages delivered, the run is at rest; history.Counters gives the order
+//     in which to read them.
 //   - Orders are obeyed before messages are handled, and counted in the log. A node that is told to [Report]
-//     answers once it has handled all messages that the broker had for it, and done all that was due.
+//     answers once it has handled all messages that the broker had for it, and all timers that were due.
 //   - Messages of one link are handled in the order sent, also under injected latency, which acts at the
-//     receiver. Each carries its number in its stream, and the incarnation of its sender, which has streams
-//     of its own; a gap or a repetition that no fault made is counted.
-//   - A node with Config.Reconnect outlives its broker. What it sends meanwhile is refused and counted, and
-//     nothing is sent late. A gap before the first message of a stream since either end was connected again
-//     is explained by that, up to the stream's floor (see Log.Floor of package history): [Restored] sets the
+//     receiver. Each carries its number in its stream, and the incarnation of its sender; each incarnation
+//     has its own streams. Gaps and repetitions without a fault are counted.
+//   - A node with Config.Reconnect survives the loss of its broker. Messages that it sends meanwhile are
+//     refused and counted, never sent late. A gap before the first message of a stream since either end
+//     reconnected is explained by that, up to the stream's floor (see history.Log.Floor): [Restored] sets the
 //     floors, once all nodes are connected.
-//   - Two witnesses of exclusion are kept around every critical section: a register of the units that are
-//     taken, and an account that every entry reads and writes one higher. Money lost implies overlapping
-//     sections, which imply a register above the capacity. If a process keeps them, they are asked of it, and
-//     a question is pending until it is answered (see history.Counters).
-//   - An error that the node cannot go on from (the broker is gone and it is not to reconnect, the disk is
-//     full, a message is garbled, the orders end) ends Run and is its result.
+//   - Two witnesses of exclusion surround every critical section: a register of the units taken, and an
+//     account that every entry reads and writes one higher. Lost money implies overlapping sections, which
+//     imply a register above the capacity. If a resource process keeps them, the node asks it, and a question
+//     is pending until it is answered (see history.Counters).
+//   - An error that the node cannot recover from (the broker is gone without Reconnect, the disk is full, a
+//     message is garbled, the orders end) ends Run, which returns it.
 //
-// A machine that panics takes its process down, and the log shows where the run was.
+// A machine that panics takes its process down; the log survives.
 //
 // The package's example plays the orchestrator of two nodes.
 package host

@@ -11,14 +11,14 @@ import (
 	"turnstile/nodes/port"
 )
 
-// tellFaults tells the faults that wait for something what happens at the node.
+// tellFaults passes an event at the node to the faults that wait for one, and carries out their action.
 func (h *host) tellFaults(what port.HookKind, kind uint8) {
 	if h.config.Watcher != nil {
 		h.tellFaultsOf(port.Hook{What: what, Kind: kind})
 	}
 }
 
-// watch has a watcher be told what happens from now on; nil: nobody is.
+// watch sets the watcher of events; it may be nil.
 func (h *host) watch(w port.Watcher) {
 	h.config.Watcher = w
 	if w != nil && w.MidInput() {
@@ -28,7 +28,7 @@ func (h *host) watch(w port.Watcher) {
 	}
 }
 
-// tellFaultsOf is tellFaults of a moment.
+// tellFaultsOf is tellFaults with a whole Hook.
 func (h *host) tellFaultsOf(m port.Hook) {
 	if h.config.Watcher == nil || h.err != nil {
 		return
@@ -38,21 +38,21 @@ func (h *host) tellFaultsOf(m port.Hook) {
 	case port.KillNode:
 		h.die()
 	case port.PauseNode:
-		h.stand()
+		h.pause()
 	}
 }
 
-// stand has the node do nothing until the fault is healed. The orchestrator stops the process meanwhile. If
-// the node did so itself, that might come after the orchestrator has had it go on.
-func (h *host) stand() {
+// pause makes the node do nothing until the fault is healed. Meanwhile the orchestrator stops the process.
+// The node does not stop itself, since its SIGSTOP might come after the orchestrator's SIGCONT.
+func (h *host) pause() {
 	h.traffic.flush(time.Second)
 	for h.config.Watcher.Stands(h.clock.Now()) {
 		time.Sleep(100 * time.Microsecond)
 	}
 }
 
-// die kills the process before it does anything else. What it has sent is on its way. Its death is recorded
-// first: otherwise nobody would know that the node did nothing after the last that its log has.
+// die kills the process at once. Messages that it has sent are on their way. It records its death first, so
+// that readers know that the log is complete.
 func (h *host) die() {
 	h.traffic.flush(time.Second) // if that fails, a broker is gone
 	h.record(history.Event{Kind: history.Killed})
@@ -61,7 +61,7 @@ func (h *host) die() {
 	}
 }
 
-// setClock sets the clock that the timers of machines go by. Those that run come due sooner or later.
+// setClock sets the clock of the timers of machines, and plans running timers anew.
 func (h *host) setClock(jump time.Duration, rate float64) {
 	if h.bridge != nil {
 		running, ever := h.bridge.machine.Timers()
@@ -81,7 +81,7 @@ func (h *host) setClock(jump time.Duration, rate float64) {
 	h.alarm = 0
 }
 
-// takeFault takes a fault that is added to the run. Packets are numbered from when the first rule comes.
+// takeFault adds a fault to the node during the run. Packets are numbered from the first shaper on.
 func (h *host) takeFault(o Order) {
 	if h.config.Faults == nil {
 		h.err = errors.New("a fault is announced to a node that takes none")

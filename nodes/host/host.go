@@ -21,39 +21,39 @@ type host struct {
 	config   Config
 	process  nodes.Process
 	clock    clock
-	now      int64 // the latest reading of it, for what need not be exact
+	now      int64 // the latest reading of clock, where an exact time is not needed
 	dice     chance.Dice
-	choices  []uint64 // that the machines have made, by instance
+	choices  []uint64 // number of choices of the machines, by instance
 	log      *history.Log
-	memory   *memory   // what its machines save
-	resource *Resource // nil: it asks
-	asker    *asker    // of the resource process; nil: there is none
+	memory   *memory   // saves of its machines
+	resource *Resource // nil: with a resource process
+	asker    *asker    // to the resource process; nil: without
 	tasks    tasks
-	waiting  workload.Inbox[arrival] // what waits for the application
-	alarm    int64                   // the time it is set to; zero: none
+	waiting  workload.Inbox[arrival] // messages that wait for the application
+	alarm    int64                   // its time; 0: not set
 	skew     skew.Clock
-	clients  []*client      // none on a server
-	clientOf []*client      // by instance; nil if it is no mutex
-	revoking int            // clients whose critical section was revoked, and which are not out of the register
-	held     []nodes.Effect // what is to be sent once none is
+	clients  []*client      // empty on a server
+	clientOf []*client      // by instance; nil if it is not a mutex
+	revoking int            // clients that were revoked but have not left the register yet
+	held     []nodes.Effect // messages held back until revoking is 0
 	traffic  traffic
 	outage   *outage // nil unless the node reconnects
-	bridge   *bridge // to a foreign program; nil: there is none
-	told     bool    // to issue requests, now or later
-	since    int64   // when the run began that it was told of
+	bridge   *bridge // to a foreign program; nil: without
+	told     bool    // it has an order to issue requests, now or later
+	since    int64   // when the run began, from the order to Issue
 	started  bool
-	parked   bool // the machines and the clients do nothing more
-	hushed   bool // the failure detectors do nothing more
+	parked   bool // machines and clients are stopped
+	silenced bool // failure detectors are stopped
 
-	detectors []bool // which instances are failure detectors; nil: none is
+	detectors []bool // by instance: it is a failure detector; nil: none is
 
-	inbox   chan *nats.Msg // messages, in the order in which they came, and wake-ups
-	wakeUp  *nats.Msg      // says no more than that the alarm, the orders or the trouble are to be looked at
+	inbox   chan *nats.Msg // messages in order, and wake-ups
+	wakeUp  *nats.Msg      // makes the loop look at the alarm, the orders and trouble
 	orders  chan Order
 	notes   io.Writer
-	asks    bool     // a client's request is handled, and nothing is sent for it yet
+	asks    bool     // a client's request is being handled, and has sent no message yet
 	asked   int      // the round of the latest order to Report
-	posted  sync.Map // what to do (a func()) when a mark (*nats.Msg) comes by the inbox
+	posted  sync.Map // the call (a func()) for a mark (*nats.Msg) in the inbox
 	trouble chan error
 	over    chan struct{} // closed when the loop has ended
 	err     error         // why the loop must end
@@ -63,9 +63,9 @@ type host struct {
 // burst is how many messages a host handles before it looks at its timers and orders again.
 const burst = 64
 
-// Run runs the node that c describes, made of stack, until an order to Quit comes. Orders are read from
-// orders, and Notes written to notes. It returns an error when the node cannot go on: the broker is gone
-// though it is not to reconnect, the disk is full, a message is garbled, the orders end.
+// Run runs the node c of stack until the order Quit. It reads orders from orders, and writes Notes to notes.
+// It returns an error when the node cannot go on: the broker is gone without Reconnect, the disk is full, a
+// message is garbled, the orders end.
 func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error {
 	anchor := DropAnchor()
 	h := &host{config: c, dice: chance.Dice(c.Seed), tasks: newTasks(), skew: skew.New(),
@@ -133,7 +133,7 @@ func Run(c Config, stack *nodes.Stack, orders io.Reader, notes io.Writer) error 
 	return h.err
 }
 
-// ready starts the foreign program of the node, if it has one, and says that the node is ready.
+// ready starts the foreign program of the node, if it has one, and sends the Note that the node is ready.
 func (h *host) ready() error {
 	if err := h.openBridge(); err != nil {
 		return err
@@ -141,8 +141,7 @@ func (h *host) ready() error {
 	return h.tell(Note{Ready: true})
 }
 
-// openResource opens what the clients of the run share, and returns the time from which on traces are kept as
-// they are.
+// openResource opens the resource that the clients of the run share, and returns history.Options.Frozen.
 func (h *host) openResource(stack *nodes.Stack) (frozen *atomic.Int64, err error) {
 	if h.config.ResourceAt != nil {
 		h.asker = newAsker(h)
@@ -154,8 +153,7 @@ func (h *host) openResource(stack *nodes.Stack) (frozen *atomic.Int64, err error
 	return &h.resource.frozen, nil
 }
 
-// wake has the loop look at its alarm, its orders and its trouble. If the inbox is full, it will do so
-// anyway.
+// wake makes the loop look at its alarm, orders and trouble. If the inbox is full, it will do so anyway.
 func (h *host) wake() {
 	select {
 	case h.inbox <- h.wakeUp:
@@ -163,7 +161,7 @@ func (h *host) wake() {
 	}
 }
 
-// fail has the loop end with an error, unless another came first.
+// fail makes the loop end with an error, unless another came first.
 func (h *host) fail(err error) {
 	select {
 	case h.trouble <- err:
@@ -172,9 +170,9 @@ func (h *host) fail(err error) {
 	}
 }
 
-// loop does one thing after another until the node is told to quit or cannot go on.
+// loop handles tasks and messages until the node is told to quit or cannot go on.
 func (h *host) loop() {
-	for h.heed(); h.err == nil && !h.quit; h.heed() {
+	for h.checkOrders(); h.err == nil && !h.quit; h.checkOrders() {
 		h.runDue()
 		if !h.act() && h.err == nil {
 			h.setAlarm()
@@ -189,9 +187,9 @@ func (h *host) loop() {
 	}
 }
 
-// take handles what comes by the inbox, after the orders that have come.
+// take handles a message of the inbox, after the orders that have come.
 func (h *host) take(m *nats.Msg) {
-	switch h.heed(); {
+	switch h.checkOrders(); {
 	case h.err != nil || h.quit:
 	case h.asker != nil && m.Sub == h.asker.answers:
 		h.asker.take(m)
@@ -203,9 +201,8 @@ func (h *host) take(m *nats.Msg) {
 	}
 }
 
-// heed carries out the orders that have come, and then takes note of trouble, and of what a foreign program
-// has written.
-func (h *host) heed() {
+// checkOrders obeys the orders that have come, and then looks for trouble and for lines of a foreign program.
+func (h *host) checkOrders() {
 	for len(h.orders) > 0 && h.err == nil && !h.quit {
 		h.obey(<-h.orders)
 	}
@@ -217,10 +214,10 @@ func (h *host) heed() {
 	}
 }
 
-// hurry has the node begin before it handles its first message. The sender has begun, so the time to begin
-// has come. But the message may overtake the order to begin, which comes by another way, so the order is
-// awaited. Otherwise a token could pass a node before it has requested it.
-func (h *host) hurry() {
+// awaitBegin has the node begin before it handles its first message. The sender has begun, so the time has
+// come. But the order to begin comes another way and may be slower, so awaitBegin waits for it. Otherwise a
+// token could pass a node before its first request.
+func (h *host) awaitBegin() {
 	for !h.told && h.err == nil && !h.quit {
 		select {
 		case o := <-h.orders:
@@ -233,8 +230,7 @@ func (h *host) hurry() {
 }
 
 // start starts the machines before any other event: when issuing begins, or when the first message comes from
-// a peer that has begun a moment earlier. Any sooner, what they send would be lost, since peers may not be
-// up.
+// a peer that began a moment earlier. Earlier their messages could be lost, since peers may not be up.
 func (h *host) start() {
 	if !h.started {
 		h.started, h.now = true, h.clock.Now()
@@ -246,7 +242,7 @@ func (h *host) start() {
 	}
 }
 
-// handle hands the process an input, and does what it asks for.
+// handle hands the process an input.
 func (h *host) handle(in nodes.Input) {
 	h.process.Handle(&in)
 	if h.bridge != nil {
@@ -254,10 +250,10 @@ func (h *host) handle(in nodes.Input) {
 	}
 }
 
-// The host does what its one process asks for.
+// The host carries out the effects of its one process.
 var _ nodes.Host = (*host)(nil)
 
-// Send implements nodes.Host. A node that cannot go on sends nothing: what it said may not be saved.
+// Send implements nodes.Host. After an error it sends nothing, since an earlier save may have failed.
 func (h *host) Send(_ *nodes.Process, e *nodes.Effect) {
 	switch {
 	case h.err != nil:
@@ -281,7 +277,8 @@ func (h *host) Broadcast(p *nodes.Process, e *nodes.Effect) {
 	}
 }
 
-// sendHeld sends what was held up by revocations, now that the register knows of all.
+// sendHeld sends the messages that revocations held back, now that all revoked clients have left the
+// register.
 func (h *host) sendHeld() {
 	held := h.held
 	h.held = nil
@@ -311,14 +308,14 @@ func (h *host) Save(_ *nodes.Process, e *nodes.Effect) {
 	}
 }
 
-// Enter implements nodes.Host. Nor does a node that cannot go on let its client in.
+// Enter implements nodes.Host. After an error it lets no client in.
 func (h *host) Enter(_ *nodes.Process, e *nodes.Effect) {
 	if h.err == nil {
 		h.clientOf[e.Instance].enter(e.Number)
 	}
 }
 
-// Revoke implements nodes.Host. Whom Enter did not let in does not leave.
+// Revoke implements nodes.Host. After an error Enter let no client in, so none leaves.
 func (h *host) Revoke(_ *nodes.Process, e *nodes.Effect) {
 	if h.err == nil {
 		h.clientOf[e.Instance].revoke()
@@ -351,7 +348,7 @@ func (h *host) Elect(_ *nodes.Process, e *nodes.Effect) {
 	h.tellFaultsOf(port.Hook{What: what, Term: e.Number})
 }
 
-// Suspect implements nodes.Host. A host sees one process, and does not know whether a suspicion is true.
+// Suspect implements nodes.Host. The host does not know whether a suspicion is true.
 func (h *host) Suspect(_ *nodes.Process, e *nodes.Effect, suspects bool) {
 	kind := history.Trusted
 	if suspects {
@@ -367,36 +364,36 @@ func (h *host) choose(id nodes.ID, instance int32, n int) int {
 	return dice.Below(chance.At(chance.ForChoice, id, h.choices[instance]), n)
 }
 
-// A task is something that a host will do at a time.
+// A task is planned for a time.
 type task struct {
 	at      int64 // in the run's nanoseconds
-	local   int64 // what the node's clock shows then, of a timer
+	local   int64 // of a timer: the due time by the node's clock
 	order   uint64
-	what    what
+	what    taskKind
 	pends   bool    // it was added by pend
-	client  *client // whose request or critical section it is about
-	entry   uint64  // which of its critical sections
+	client  *client // of a request or critical section
+	entry   uint64  // the number of the critical section
 	input   nodes.Input
 	arrival arrival
 }
 
-// what a task is about.
-type what uint8
+// A taskKind is the kind of a task.
+type taskKind uint8
 
 const (
-	toBegin    what = iota // issuing begins
-	toCampaign             // the node brings an election about
-	toEnd                  // issuing ends
-	toRequest              // a client's next request is due
-	toRelease              // its critical section is over
-	toTimeout              // a machine's timer runs out
-	toDeliver              // a delayed message arrives
-	toReceive              // the application receives what has arrived
-	toRest                 // a foreign program may have come to rest
-	toHear                 // what it has written is taken again
+	toBegin    taskKind = iota // issuing begins
+	toCampaign                 // the node campaigns
+	toEnd                      // issuing ends
+	toRequest                  // a client's next request is due
+	toRelease                  // its critical section is over
+	toTimeout                  // a machine's timer runs out
+	toDeliver                  // a delayed message arrives
+	toReceive                  // the application takes in messages
+	toRest                     // a foreign program may have come to rest
+	toHear                     // lines of a foreign program are taken again
 )
 
-// tasks are the tasks to come: the earliest first, and of equal times the one that was added first.
+// tasks are the planned tasks: the earliest first; of equal times, the one added first.
 type tasks struct {
 	heap.Heap[task]
 	made uint64
@@ -414,26 +411,26 @@ func (t *tasks) add(x task) {
 	t.Push(x)
 }
 
-// pend adds a task that something waits for. As long as there is one, the run is not at rest.
+// pend adds a task that counts as pending: while there is one, the run is not at rest.
 func (h *host) pend(x task) {
 	x.pends = true
 	h.log.Pending.Add(1)
 	h.tasks.add(x)
 }
 
-// pendFor is pend for a task of an instance. Nothing waits for a failure detector, which never rests, until
-// it is hushed: from then on its messages are to arrive.
+// pendFor is pend for a task of an instance. Tasks of a failure detector, which never rests, do not pend;
+// after hush its messages do, until they have arrived.
 func (h *host) pendFor(instance int32, x task) {
-	if h.detects(instance) && !(h.hushed && x.what == toDeliver) {
+	if h.detects(instance) && !(h.silenced && x.what == toDeliver) {
 		h.tasks.add(x)
 		return
 	}
 	h.pend(x)
 }
 
-// hush has the failure detectors do nothing more.
+// hush stops the failure detectors.
 func (h *host) hush() {
-	h.hushed = true
+	h.silenced = true
 	if h.detectors == nil {
 		return
 	}
@@ -448,9 +445,9 @@ func (h *host) hush() {
 // detects reports whether an instance is a failure detector.
 func (h *host) detects(instance int32) bool { return h.detectors != nil && h.detectors[instance] }
 
-// early is how long before the end of a critical section the loop wakes up: about as long as an idle
-// processor takes to wake up. The loop spins for the rest. It does so for no other tasks: there may be very
-// many, and their lateness changes no duration that was asked for.
+// early is how long before the end of a critical section the loop wakes up, and then spins: about as long as
+// an idle processor takes to wake up. Other tasks may be late: they may be many, and their lateness changes
+// no duration that was asked for.
 const early = int64(15 * time.Microsecond)
 
 // wake returns when to wake up for a task.
@@ -461,7 +458,7 @@ func (t *task) wake() int64 {
 	return t.at
 }
 
-// setAlarm sets the alarm for the earliest task, unless it is set for no later.
+// setAlarm sets the alarm for the earliest task, unless it rings by then already.
 func (h *host) setAlarm() {
 	if h.tasks.Len() == 0 {
 		return
@@ -472,7 +469,7 @@ func (h *host) setAlarm() {
 	}
 }
 
-// runDue does the tasks that are due.
+// runDue runs the tasks that are due.
 func (h *host) runDue() {
 	for h.tasks.Len() > 0 && h.err == nil {
 		now := h.clock.Now()
@@ -505,11 +502,11 @@ func (h *host) run(t *task) {
 	case toEnd:
 		h.end(t.at)
 	case toRequest:
-		t.client.fall()
+		t.client.requestDue()
 	case toRelease:
 		t.client.finish(t.entry)
 	case toTimeout:
-		if h.hushed && h.detects(t.input.Instance) {
+		if h.silenced && h.detects(t.input.Instance) {
 			return
 		}
 		h.log.Instance(t.input.Instance).Timeouts.Add(1)

@@ -13,9 +13,8 @@ import (
 	"turnstile/internal/jsonseq"
 )
 
-// OrdersAfter returns what follows the configuration that input has read from a process's standard input.
-// When that ends, the orchestrator has ended, however that happened, and orphaned is called at once, whatever
-// the node does.
+// OrdersAfter returns a reader of the orders, which follow the configuration that input has read from a
+// process's standard input. When that ends, the orchestrator has ended, and orphaned is called at once.
 func OrdersAfter(input *json.Decoder, stdin *os.File, orphaned func()) (io.Reader, error) {
 	// Without this, each read would hold a thread, and the runtime would learn too late that it waits.
 	fd := int(stdin.Fd())
@@ -26,7 +25,7 @@ func OrdersAfter(input *json.Decoder, stdin *os.File, orphaned func()) (io.Reade
 	return io.MultiReader(input.Buffered(), lifeline{polled, orphaned}), nil
 }
 
-// A lifeline is a pipe whose end is told.
+// A lifeline is a pipe that calls ended at its end.
 type lifeline struct {
 	pipe  io.Reader
 	ended func()
@@ -92,10 +91,10 @@ func (h *host) obey(o Order) {
 	h.log.Instance(0).Obeyed.Add(1)
 }
 
-// inquire asks the broker of each network for a sign of life, which comes behind all messages that the
-// broker has for the node, and the resource process, if there is one, in the same way. So an answer means
-// that the node lives, that the brokers do, and that no such message is on its way any more. A node that
-// lacks a connection, or loses it meanwhile, does not answer.
+// inquire asks the broker of each network for a sign of life, which comes after all messages that the broker
+// has for the node; and the resource process, if any, in the same way. So an answer means that node and
+// brokers are up, and that no such message is on its way any more. A node without a connection does not
+// answer.
 func (h *host) inquire(round int) {
 	h.asked = round
 	if !h.traffic.connected() {
@@ -103,7 +102,7 @@ func (h *host) inquire(round int) {
 	}
 	conns := slices.Clone(h.traffic.conns)
 	go func() {
-		if h.asker != nil && h.asker.live() != nil {
+		if h.asker != nil && h.asker.ping() != nil {
 			return
 		}
 		for _, conn := range conns {
@@ -115,12 +114,12 @@ func (h *host) inquire(round int) {
 	}()
 }
 
-// answer answers a question, unless there is a later one.
+// answer sends the status for a round, unless a later round was ordered.
 func (h *host) answer(round int) {
 	if round != h.asked {
 		return
 	}
-	if h.runDue(); h.err == nil { // the process may have stood still since the loop last did
+	if h.runDue(); h.err == nil { // after a pause of the process, tasks may be due
 		status := h.process.Status(0)
 		if h.bridge != nil {
 			h.bridge.describe(status)
@@ -129,7 +128,7 @@ func (h *host) answer(round int) {
 	}
 }
 
-// tell sends a note to the orchestrator. Whatever else the process prints comes by the same pipe.
+// tell sends a note to the orchestrator. Other output of the process uses the same pipe.
 func (h *host) tell(n Note) error {
 	b, err := jsonseq.Encode(n)
 	if err == nil {
@@ -141,5 +140,5 @@ func (h *host) tell(n Note) error {
 	return nil
 }
 
-// A NoteReader takes the notes out of what a process prints.
+// A NoteReader extracts the notes from the output of a process.
 type NoteReader = jsonseq.Reader[Note]

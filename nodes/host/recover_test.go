@@ -80,7 +80,7 @@ func TestKilledNodesRecoverWhatTheySaved(t *testing.T) {
 		s.end()
 		first, end := fences(t, s.dir)
 		for i := range first {
-			// Who was killed between the save and the entry has saved one more than it has entered.
+			// A node that was killed between save and entry has saved once more than it has entered.
 			if more := first[i] - last[i]; more != 1 && (more != 2 || incarnation > 1) {
 				t.Errorf("incarnation %d: instance %d is entered under fence %d after %d", incarnation, i, first[i],
 					last[i])
@@ -165,8 +165,8 @@ func (r *rash) Request(env *nodes.Env) {
 func (*rash) Release(*nodes.Env)                          {}
 func (*rash) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
 
-// Whom a node has not let in, because it could not save, does not leave either: the register would be wrong
-// for the others.
+// A client that was not let in, since its node could not save, does not leave either: the register would be
+// wrong for the others.
 func TestNodesThatCannotSaveLeaveTheRegister(t *testing.T) {
 	row := toy("rash", func() nodes.Machine { return &rash{} }, rashSaved{})
 	s := beginStack(t, stackOf(t, row, 1), func(c *host.Config) { c.Saved = "" })

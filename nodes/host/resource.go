@@ -11,7 +11,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A Resource is what the clients of a run share, in memory that all its processes map.
+// A Resource is the state that the clients of a run share, in memory that all its processes map.
 type Resource struct {
 	*resourceWords
 	shared []sharedResource
@@ -23,7 +23,7 @@ type Resource struct {
 type resourceWords struct {
 	issued    atomic.Uint64 // requests issued, when a run ends by entries
 	_         [7]uint64
-	stoppedAt atomic.Int64 // when the last of those was issued, in the run's nanoseconds; 0: not yet
+	stoppedAt atomic.Int64 // when the last request was issued, in the run's nanoseconds; 0: not yet
 	_         [7]uint64
 	leftAt    atomic.Int64 // when the latest critical section ended, when a run ends by entries
 	_         [7]uint64
@@ -31,10 +31,9 @@ type resourceWords struct {
 	_         [7]uint64
 }
 
-// A sharedResource is what the clients of one mutex share: an account that every entry reads, and writes one
-// higher when it leaves, and a register of how many units of the resource are taken. Together with the stamps
-// they are witnesses of exclusion: money lost implies that sections overlapped, which implies that the
-// register has exceeded the units that there are.
+// A sharedResource is the state that the clients of one mutex share: an account that every client reads on
+// entry and writes one higher on exit, and a register of the units taken. With the stamps they are witnesses
+// of exclusion: lost money implies overlapping sections, which imply a register above the capacity.
 type sharedResource struct {
 	Taken   atomic.Int64 // units
 	_       [7]uint64
@@ -44,15 +43,14 @@ type sharedResource struct {
 	_       [8 - workload.Steps]uint64
 }
 
-// If fence numbers count, the account is one word with the highest number that has entered, so that a process
-// that dies cannot leave it half changed.
+// With fence numbers, account and highest entered number share one word, so a process that dies cannot leave
+// them half changed.
 const accountBits = 28 // of the word, below the fence number
 
-// accountLimit is what an account may not reach where fence numbers count.
+// accountLimit is the value that an account with fence numbers may not reach.
 const accountLimit = 1 << accountBits
 
-// EnterUnder has the account refuse from now on what is written under a lower fence number, and returns what
-// it holds.
+// EnterUnder makes the account refuse later writes under lower fence numbers, and returns the account.
 func (s *sharedResource) EnterUnder(fence uint64) (account int64) {
 	for {
 		word := s.Account.Load()
@@ -63,8 +61,8 @@ func (s *sharedResource) EnterUnder(fence uint64) (account int64) {
 	}
 }
 
-// WriteUnder writes the account, unless somebody has entered under a higher fence number. It returns what the
-// account holds then, and whether it has refused.
+// WriteUnder writes the account, unless a client has entered under a higher fence number. It returns the
+// account afterwards, and whether it refused.
 func (s *sharedResource) WriteUnder(fence uint64, account int64) (holds int64, refused bool) {
 	for {
 		word := s.Account.Load()
@@ -84,8 +82,8 @@ func unpack(word int64) (fence uint64, account int64) {
 	return uint64(word) >> accountBits, word & (accountLimit - 1)
 }
 
-// A share is what one client has taken of a resource, by its own account: when its process is killed, nobody
-// else knows it. It says how far the client has come in changing the register, as well.
+// A share is the units that one client has taken of a resource, as the client records it, and its stage in
+// changing the register. The orchestrator reads it if the client's process is killed.
 type share struct {
 	word atomic.Uint64 // the units, and above them the stage
 	_    [7]uint64
@@ -110,13 +108,13 @@ func (s *share) Leaving(units int32) { s.set(leaving, units) }
 
 func (s *share) set(stage uint64, units int32) { s.word.Store(stage<<32 | uint64(uint32(units))) }
 
-// resourceLen returns the length of the file that so many nodes have of so many resources.
+// resourceLen returns the length of the file for so many resources and nodes.
 func resourceLen(resources, nodes int) int {
 	return int(unsafe.Sizeof(resourceWords{})) + resources*int(unsafe.Sizeof(sharedResource{})) +
 		resources*nodes*int(unsafe.Sizeof(share{}))
 }
 
-// CreateResource makes the file of so many resources at path, for so many nodes with clients.
+// CreateResource makes the file for so many resources, and nodes with clients, at path.
 func CreateResource(path string, resources, nodes int) error {
 	if err := os.WriteFile(path, make([]byte, resourceLen(resources, nodes)), 0o644); err != nil {
 		return fmt.Errorf("creating the shared resource: %w", err)
@@ -124,7 +122,7 @@ func CreateResource(path string, resources, nodes int) error {
 	return nil
 }
 
-// OpenResource maps the file that so many nodes have of so many resources, at path, until the process ends.
+// OpenResource maps the file of CreateResource at path, until the process ends.
 func OpenResource(path string, resources, nodes int) (*Resource, error) {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -142,19 +140,19 @@ func OpenResource(path string, resources, nodes int) (*Resource, error) {
 	return &Resource{words, unsafe.Slice(first, resources), unsafe.Slice(shares, resources*nodes), nodes}, nil
 }
 
-// Tickets returns how far a run that ends by entries has come.
+// Tickets returns the progress of a run that ends by entries.
 func (r *Resource) Tickets() Tickets {
 	return Tickets{r.issued.Load(), r.stoppedAt.Load(), r.leftAt.Load()}
 }
 
-// Of returns what the clients of a mutex share, given its number among the mutexes.
+// Of returns the shared state of a mutex, by its number among the mutexes.
 func (r *Resource) Of(number int) *sharedResource { return &r.shared[number] }
 
-// share returns the share of a node in the resource of that number.
+// Share returns the share of a node in the resource with a number.
 func (r *Resource) Share(number int, id nodes.ID) *share { return &r.shares[number*r.nodes+int(id)] }
 
 // TakeOut takes a node whose process has ended out of the register. If it died while it changed the register,
-// nobody knows what that shows from now on; then TakeOut returns by how many units it may err.
+// it is unknown whether it did; then TakeOut returns the units by which the register may be wrong.
 func (r *Resource) TakeOut(number int, id nodes.ID) (unknown int32) {
 	share := r.Share(number, id)
 	word := share.word.Load()
@@ -168,22 +166,22 @@ func (r *Resource) TakeOut(number int, id nodes.ID) (unknown int32) {
 	return unknown
 }
 
-// A resource is what a client shares with those of the other nodes. Each call leads to a call of the client,
-// which may come at once, or after an answer has.
+// A resource is the state that a client shares with the clients of other nodes. Each method calls a method of
+// the client when it is done: at once, or when an answer comes.
 type resource interface {
-	// draw draws a ticket, and leads to drew.
+	// draw draws a ticket, and calls drew.
 	draw()
-	// enter raises the register by the client's units and reads the account and the words, and leads to entered.
+	// enter raises the register by the client's units, reads the account and the words, and calls entered.
 	enter()
-	// swap swaps one of the words for a value, and leads to swapped.
+	// swap swaps a word for a value, and calls swapped.
 	swap(word int, value int64)
-	// write writes the account one higher than it was read, unless that is refused, and leads to wrote.
+	// write writes the account one higher than it was read, unless that is refused, and calls wrote.
 	write()
-	// leave lowers the register, and leads to left.
+	// leave lowers the register, and calls left.
 	leave()
 }
 
-// A mappedResource is one in memory that all processes map.
+// A mappedResource is a resource in memory that all processes map.
 type mappedResource struct {
 	*client
 	words  *Resource
@@ -232,7 +230,7 @@ func (m *mappedResource) write() {
 	case !m.fenced:
 		m.shared.Account.Store(written)
 	case written == accountLimit:
-		m.host.err = fmt.Errorf("the account is full: where fence numbers count, a run has %d entries at most",
+		m.host.err = fmt.Errorf("the account is full: with fence numbers a run has at most %d entries",
 			accountLimit-1)
 		return
 	default:
@@ -244,7 +242,7 @@ func (m *mappedResource) write() {
 // leave implements resource.
 func (m *mappedResource) leave() {
 	if m.shared.Taken.Load() > int64(m.capacity) {
-		// too many are inside: the trace keeps what led to it
+		// A violation of exclusion: the traces stop here.
 		m.words.frozen.CompareAndSwap(0, m.host.clock.Now())
 	}
 	m.share.Leaving(m.units)

@@ -9,8 +9,8 @@ import (
 	"turnstile/nodes"
 )
 
-// Whoever writes under the highest number that has entered writes, and nobody else does: of many that enter
-// and leave as they like, each accepted write adds one.
+// The account accepts writes under the highest number that has entered, and no others: among many clients
+// that enter and leave at random, each accepted write adds one.
 func TestTheAccountRefusesLowerFences(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "resource")
 	if err := CreateResource(path, 1, 1); err != nil {

@@ -15,22 +15,22 @@ import (
 	"turnstile/nodes"
 )
 
-// A savedFile holds what one instance of a node has saved last: a mapped file of two slots of equal length,
+// A savedFile holds the last save of one instance of a node: a mapped file of two slots of equal length,
 // which are written in turn. A slot begins with the number of its save, which is written last, and the slot
 // with the higher number counts. So wherever SIGKILL ends the process, a whole save is there: the last one
 // or, if it was being written, the one before. A save that is too long for a slot goes into a longer file,
 // which then takes the name of the old one.
 //
-// The kernel keeps what a killed process has written. It is not forced to the disk: a machine that loses its
-// power loses the run.
+// The kernel keeps what a killed process has written. Saves are not synced to disk: a power failure loses the
+// run.
 type savedFile struct {
 	path   string
 	mapped []byte // nil before the first save
 	number uint64 // of the last save, from 1
 }
 
-// The beginning of a slot, in the byte order of the machine: the number of the save, a checksum of what
-// follows it, and the length of what is saved.
+// The head of a slot, in the byte order of the machine: the number of the save, a checksum of all after it,
+// and the length of the save.
 const (
 	sumAt    = 8
 	lengthAt = 12
@@ -40,7 +40,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// put makes b what was saved last.
+// put saves b.
 func (f *savedFile) put(b []byte) error {
 	if slotHead+len(b) > len(f.mapped)/2 {
 		return f.grow(b)
@@ -69,8 +69,8 @@ func fill(slot []byte, number uint64, b []byte) {
 
 func numberOf(slot []byte) *atomic.Uint64 { return (*atomic.Uint64)(unsafe.Pointer(&slot[0])) }
 
-// grow saves b in a new file, long enough for b and somewhat longer ones. All its bytes are written before it
-// is mapped: to write to a mapped page for which the disk has no space would kill the process.
+// grow saves b in a new file, long enough for b and somewhat longer saves. All its bytes are written before
+// it is mapped: writing to a mapped page without space on the disk would kill the process.
 func (f *savedFile) grow(b []byte) error {
 	half := slotLen
 	for half < slotHead+len(b) {
@@ -87,7 +87,7 @@ func (f *savedFile) grow(b []byte) error {
 		err = os.Rename(fresh.path, f.path)
 	}
 	if err != nil {
-		os.Remove(fresh.path) // nothing is left behind
+		os.Remove(fresh.path)
 		return errors.Join(err, fresh.close())
 	}
 	old := *f
@@ -107,7 +107,7 @@ func (f *savedFile) open() error {
 		return err
 	}
 	if size := info.Size(); size < 2*slotLen || size%(2*slotLen) != 0 {
-		return fmt.Errorf("%s: no node has saved this: %d bytes instead of two slots of %d or more", f.path,
+		return fmt.Errorf("%s is not a save of a node: %d bytes instead of two slots of %d or more", f.path,
 			size, slotLen)
 	}
 	f.mapped, err = unix.Mmap(int(file.Fd()), 0, int(info.Size()), unix.PROT_READ|unix.PROT_WRITE,
@@ -119,7 +119,7 @@ func (f *savedFile) open() error {
 	return nil
 }
 
-// last returns what was saved last. It is valid until the next save.
+// last returns the last save. It is valid until the next.
 func (f *savedFile) last() ([]byte, error) {
 	even, odd := numberOf(f.slot(0)).Load(), numberOf(f.slot(1)).Load()
 	f.number = max(even, odd)
@@ -142,16 +142,16 @@ func (f *savedFile) close() error {
 	return err
 }
 
-// A memory is what the machines of a node have saved: a file for each that has. A save is the number of the
-// message's kind in a byte, and the message as its codec writes it.
+// A memory holds the saves of the machines of a node, in a file for each machine that saved. A save is the
+// number of the message's kind in a byte, and the encoded message.
 type memory struct {
 	files  []savedFile // by instance
 	codec  *nodes.Codec
 	buffer []byte
 }
 
-// newMemory returns the memory of a node of stack. Its files are called path, a dot, and the number of the
-// instance. Without a path, a machine that saves is an error.
+// newMemory returns the memory of a node of stack. Its files are named path, a dot, and the number of the
+// instance. If path is empty, a save is an error.
 func newMemory(path string, stack *nodes.Stack) *memory {
 	m := &memory{files: make([]savedFile, len(stack.Instances())), codec: stack.Codec()}
 	for i := range m.files {
@@ -162,7 +162,7 @@ func newMemory(path string, stack *nodes.Stack) *memory {
 	return m
 }
 
-// recall returns what an earlier process of the node has saved, and goes on from there.
+// recall returns the saves of an earlier process of the node, and continues from them.
 func (m *memory) recall() (nodes.Saved, error) {
 	saved := make(nodes.Saved, len(m.files))
 	for i := range m.files {
@@ -199,15 +199,15 @@ func (m *memory) read(f *savedFile) (nodes.Message, error) {
 	return message, nil
 }
 
-// save makes message, of kind, what an instance has saved last.
+// save saves a message of a kind for an instance.
 func (m *memory) save(instance int32, kind uint8, message nodes.Message) error {
 	f := &m.files[instance]
 	if f.path == "" {
-		return errors.New("a machine saves what it will need after a crash, and its node was given no file for it")
+		return errors.New("a machine saves, but its node was given no file for saves")
 	}
 	m.buffer = m.codec.Append(append(m.buffer[:0], kind), int(kind), message)
 	if err := f.put(m.buffer); err != nil {
-		return fmt.Errorf("saving what a machine will need after a crash: %w", err)
+		return fmt.Errorf("saving for a machine: %w", err)
 	}
 	return nil
 }

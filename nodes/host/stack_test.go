@@ -290,7 +290,7 @@ func TestRevokedClientsLeave(t *testing.T) {
 		}
 		for _, e := range h.Events {
 			if e.Kind == history.Entered && e.Count != 1 {
-				t.Errorf("the register says %d: who was revoked is in it still", e.Count)
+				t.Errorf("the register says %d: a revoked client is still in it", e.Count)
 			}
 		}
 	})
@@ -321,7 +321,7 @@ func TestSuspicionsReachTheElector(t *testing.T) {
 	})
 }
 
-// In an anonymous network nodes know ports and not who they are.
+// In an anonymous network nodes know ports, but not their ID.
 func TestStrangersKnowPortsAlone(t *testing.T) {
 	tr := trial{instances: []row.Instance{instance(strangers(), 3)}, entries: 12,
 		workload: workload.Workload{Load: workload.One}}

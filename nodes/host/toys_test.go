@@ -29,8 +29,8 @@ func shared(s *row.Row) *row.Row {
 	return s
 }
 
-// A watcher is the failure detector of node 0, which asks its peers twice: it suspects those that have not
-// answered the first question in time, and trusts those that answer the second.
+// A watcher is the failure detector of node 0, which asks its peers twice: it suspects peers that do not
+// answer the first question in time, and trusts peers that answer the second.
 type watcher struct {
 	patience         time.Duration
 	heard, suspected nodes.Set
@@ -201,7 +201,7 @@ func (t *tenant) Receive(*nodes.Env, nodes.ID, nodes.Message) {}
 
 func tenants() *row.Row { return toy("tenant", func() nodes.Machine { return &tenant{} }) }
 
-// A stranger does not know who it is: it sends by the port to its successor and hears by that from its
+// A stranger does not know its ID: it sends by the port to its successor and hears by that from its
 // predecessor. It enters when its request has gone round, which excludes nobody, and so only one of them may
 // ask.
 type stranger struct{ waits bool }
@@ -242,7 +242,7 @@ func strangers() *row.Row {
 	return s
 }
 
-// A nosy stranger asks who it is.
+// A nosy stranger asks for its ID.
 type nosy struct{ stranger }
 
 func (n *nosy) Request(env *nodes.Env) { env.Self() }

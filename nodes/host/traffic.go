@@ -14,11 +14,11 @@ import (
 	"turnstile/nodes/port"
 )
 
-// traffic is a node's messages: out, with a number in their stream, and in, with the audit of these
-// numbers. There is a stream for every link, and one for every node's multicasts.
+// traffic sends a node's messages, numbered in their streams, and receives messages and audits their numbers.
+// There is a stream for every link, and one for every node's multicasts.
 type traffic struct {
 	host       *host
-	conns      []*nats.Conn // to the broker of each network; nil: there is none now
+	conns      []*nats.Conn // to the broker of each network; nil: not connected
 	heard      [][]string   // the subjects that the node hears, by network
 	subjects   []string     // of the nodes, by ID
 	everyone   string
@@ -27,12 +27,12 @@ type traffic struct {
 	nets       []uint8 // the network of each kind
 	decoder    *nodes.Decoder
 	circulates []bool       // of each instance
-	links      *nodes.Links // of what arrives; nil: each message is delivered at once
-	lives      [2][]uint32  // the incarnation whose stream comes from each node: on its links, by multicast
+	links      *nodes.Links // of arriving messages; nil: each is delivered at once
+	lives      [2][]uint32  // the incarnation of the sender in each stream: of links, of multicasts
 }
 
-// unheard is the incarnation of a stream that a node has not heard since it restarted. Until it hears one, it
-// cannot know what went to its earlier incarnations.
+// unheard is the incarnation of a stream from which a restarted node has not heard: it does not know which
+// messages went to its earlier incarnations.
 const unheard = ^uint32(0)
 
 func newTraffic(h *host, s Subjects) traffic {
@@ -65,7 +65,7 @@ func newTraffic(h *host, s Subjects) traffic {
 	return t
 }
 
-// reshape has a shaper decide from now on what becomes of messages; nil: each is delivered at once.
+// reshape sets the shaper of arriving messages; nil changes nothing.
 func (t *traffic) reshape(shaper nodes.Shaper) {
 	switch {
 	case shaper == nil:
@@ -109,8 +109,8 @@ func (t *traffic) broadcast(p *nodes.Process, e *nodes.Effect) {
 	t.count(e, hearers, hearers, bytes)
 }
 
-// publish hands the message of e to the connection, which writes it out when the loop next waits, and
-// returns how many bytes it has. It is for one node, or, if to is None, for every other client.
+// publish hands the message of e to the connection, which writes it out when the loop next waits, and returns
+// its number of bytes. It is for the node to; None: for every other client.
 func (t *traffic) publish(e *nodes.Effect, to nodes.ID, seq uint64) int {
 	h, subject, floor, hearers := t.host, t.everyone, &t.host.log.MultiFloor, uint64(1)
 	env := envelope{kind: e.Kind, multicast: to == nodes.None, from: h.config.Node, seq: seq,
@@ -135,7 +135,7 @@ func (t *traffic) publish(e *nodes.Effect, to nodes.ID, seq uint64) int {
 	return len(t.buffer)
 }
 
-// put publishes what is in the buffer on a network.
+// put publishes the buffer on a network.
 func (t *traffic) put(network int, subject string) error {
 	conn := t.conns[network]
 	if conn == nil {
@@ -162,7 +162,7 @@ func (t *traffic) count(e *nodes.Effect, deliveries, publishes, bytes int) {
 	}
 }
 
-// An arrival is a message that has come.
+// An arrival is a message that has arrived.
 type arrival struct {
 	envelope
 	message nodes.Message
@@ -186,7 +186,7 @@ func (h *host) arrive(m *nats.Msg) {
 		return
 	}
 	if !h.started {
-		if h.hurry(); h.err != nil || h.quit {
+		if h.awaitBegin(); h.err != nil || h.quit {
 			return
 		}
 	}
@@ -213,7 +213,7 @@ func (h *host) arrive(m *nats.Msg) {
 	}
 }
 
-// arriveNow delivers a message that is not delayed, after those of its link that were.
+// arriveNow delivers a message that is not delayed, after earlier messages of its link that were.
 func (h *host) arriveNow(a *arrival) {
 	if h.tasks.Len() > 0 && h.tasks.First().at <= h.now {
 		h.runDue()
@@ -223,8 +223,8 @@ func (h *host) arriveNow(a *arrival) {
 	}
 }
 
-// deliver hands a message to the node, or has it wait if its application does not receive now. What waits is
-// pending.
+// deliver hands a message to the node, or queues it if the application does not receive now. A queued message
+// is pending.
 func (h *host) deliver(a *arrival) {
 	if h.detects(a.instance) || !h.waiting.Keeps(h.now, h.process.Inside()) {
 		h.receive(a)
@@ -236,8 +236,8 @@ func (h *host) deliver(a *arrival) {
 	}
 }
 
-// attend has the node handle the messages that wait, as far as its application receives them now, and reports
-// whether there were any.
+// attend has the node handle the queued messages that its application receives now, and reports whether there
+// were any.
 func (h *host) attend() (any bool) {
 	for !h.waiting.Empty() && h.err == nil && !h.quit {
 		h.now = h.clock.Now()
@@ -252,11 +252,11 @@ func (h *host) attend() (any bool) {
 	return any
 }
 
-// receive has the node handle a message. It counts as delivered once all that it causes is counted.
+// receive has the node handle a message. It counts as delivered once all its effects are counted.
 func (h *host) receive(a *arrival) {
 	h.trace(history.MessageRecord{Seq: uint32(a.seq), Peer: a.from, Instance: uint16(a.instance), Kind: a.kind},
 		a.message)
-	if !h.parked && !(h.hushed && h.detects(a.instance)) {
+	if !h.parked && !(h.silenced && h.detects(a.instance)) {
 		h.start()
 		h.handle(nodes.Input{Kind: nodes.Receive, Instance: a.instance, From: a.from, Message: a.message})
 		h.tellFaults(port.OnReceive, a.kind)
@@ -280,7 +280,7 @@ func (h *host) trace(m history.MessageRecord, says nodes.Message) {
 	h.log.TraceText(m, text)
 }
 
-// traceLoss records a message that is lost, if all are recorded.
+// traceLoss records a lost message, if all messages are recorded.
 func (h *host) traceLoss(a *arrival) {
 	if h.config.TraceAll {
 		h.trace(history.MessageRecord{Seq: uint32(a.seq), Peer: a.from, Instance: uint16(a.instance), Kind: a.kind,
@@ -303,7 +303,7 @@ func (h *host) append(e history.Event) {
 	}
 }
 
-// severalNetworks returns how many networks carry the messages of a stack, if there is a second one; 0: one.
+// severalNetworks returns the number of networks of a stack; 0 if it has one.
 func severalNetworks(stack *nodes.Stack) int {
 	if networks := stack.Codec().Networks(); networks > 1 {
 		return networks
@@ -314,12 +314,11 @@ func severalNetworks(stack *nodes.Stack) int {
 // net returns the network that carries a kind of messages.
 func (t *traffic) net(kind uint8) uint8 { return t.nets[kind] }
 
-// way returns the network by whose connection a kind of messages goes: the first, if there is no other
-// broker.
+// way returns the index of the connection for a kind of messages: 0 if there is only one broker.
 func (t *traffic) way(kind uint8) int { return min(int(t.net(kind)), len(t.conns)-1) }
 
-// stream returns the number of the stream to or from a node in which a kind of messages comes. Networks do
-// not keep the order between them, so each has streams of its own.
+// stream returns the number of the stream to or from a node for a kind of messages. Each network has its own
+// streams, since there is no order between networks.
 func (t *traffic) stream(kind uint8, peer nodes.ID) nodes.ID {
 	return peer + nodes.ID(int(t.net(kind))*len(t.subjects))
 }
@@ -334,7 +333,7 @@ func (t *traffic) connected() bool {
 	return true
 }
 
-// flush waits until the brokers have what was sent, as far as they can be reached within a time.
+// flush waits until the brokers have all messages that were sent, or until a time has passed for each.
 func (t *traffic) flush(within time.Duration) {
 	for _, conn := range t.conns {
 		conn.FlushTimeout(within)
@@ -348,8 +347,8 @@ func (t *traffic) close() {
 	}
 }
 
-// audit follows the numbers of a stream: each must be the last one plus one, unless messages were lost with a
-// connection. A stream is that of one incarnation of the sender. The first message of a later one ends it.
+// audit checks the numbers of a stream: each must be the last one plus one, unless messages were lost with a
+// connection. A stream belongs to one incarnation of the sender. The first message of a later one ends it.
 func (h *host) audit(e *envelope) {
 	stream := h.traffic.stream(e.kind, e.from)
 	count, life := h.log.ReceivedFrom(stream), &h.traffic.lives[0][stream]
@@ -376,8 +375,8 @@ func (h *host) audit(e *envelope) {
 	count.Store(e.seq)
 }
 
-// auditLife takes a message of another incarnation of its sender than the one before it in its stream, given
-// the number of that. A late one of an earlier incarnation is in no stream any more.
+// auditLife audits a message of another incarnation of its sender than the message before, whose number and
+// incarnation are count and life. A late message of an earlier incarnation is a stray, and in no stream.
 func (h *host) auditLife(e *envelope, count *atomic.Uint64, life *uint32) {
 	if e.incarnation < *life && *life != unheard {
 		h.log.Strays.Add(1)
@@ -385,7 +384,7 @@ func (h *host) auditLife(e *envelope, count *atomic.Uint64, life *uint32) {
 	}
 	network, stream := h.traffic.way(e.kind), h.traffic.stream(e.kind, e.from)
 	if h.outage != nil {
-		h.outage.explain(e, network, stream, e.seq-1) // nothing: what is missing before it is for the check
+		h.outage.explain(e, network, stream, e.seq-1) // explains nothing: the check judges the gap before
 	}
 	began := history.Event{Kind: history.LinkBegan, Count: uint32(stream), Entry: e.incarnation,
 		Value: int64(e.seq), Fence: count.Load()}
@@ -400,12 +399,12 @@ func (h *host) auditLife(e *envelope, count *atomic.Uint64, life *uint32) {
 	count.Store(e.seq)
 }
 
-// An envelope precedes every message on the wire: a byte for the kind and two marks, of a multicast and of a
-// full envelope; then as varints the sender, the message's number in its stream, from 1, and, in a full
-// envelope only, twice the sender's incarnation, plus 1 if more follows, and the instance. What follows then
-// is how often the sender has been connected again, the number of the latest order that said that all are,
-// and how many messages of the stream it has sent since, this one included. All of these are zero otherwise.
-// Last comes the message, as its codec writes it.
+// An envelope precedes every message on the wire. First comes a byte with the kind and two marks: multicast
+// and full. Then come as varints the sender and the message's number in its stream, from 1. A full envelope
+// adds twice the sender's incarnation, plus 1 if more follows, and the instance. The fields that may follow
+// are how often the sender reconnected, the number of the latest order Restored, and how many messages of the
+// stream it has sent since, this one included; they are zero otherwise. Last comes the message, encoded by
+// its codec.
 type envelope struct {
 	kind        uint8
 	multicast   bool
@@ -416,7 +415,7 @@ type envelope struct {
 
 	reconnects uint32 // see outage
 	restored   uint32
-	owed       uint64 // 0: none, since it knows that connections are lost
+	owed       uint64 // 0: unknown, since connections are lost
 }
 
 const (
@@ -452,8 +451,7 @@ func (e *envelope) append(b []byte) []byte {
 	return b
 }
 
-// read takes the envelope off b and returns the rest. It does not check whether the sender and the
-// instance exist.
+// read decodes the envelope from b and returns the rest. It does not check that sender and instance exist.
 func (e *envelope) read(b []byte) ([]byte, error) {
 	if len(b) == 0 {
 		return nil, errors.New("an empty message has no envelope")

@@ -1,6 +1,6 @@
-// Package lab holds the clients and the resources of a cluster that lives in one process, what its instances
-// have counted, and the events that all of this leaves in a history. It is for [turnstile/nodes/sim] and
-// [turnstile/nodes/replay]: these decide what happens next and when, and a [Lab] keeps the books.
+// Package lab holds the clients, resources and counters of a cluster in one process, and records their events
+// in a history. [turnstile/nodes/sim] and [turnstile/nodes/replay] decide what happens next and when; a [Lab]
+// records it.
 package lab
 
 import (
@@ -10,21 +10,21 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A Lab keeps the books of such a cluster, whose nodes are made of one stack.
+// A Lab holds the clients, resources and counters of a cluster, whose nodes are made of one stack.
 type Lab struct {
 	Resources []resource // of each instance that is a mutex, in their order
 	Broken    nodes.Assumption
 
 	work       workload.Work       // that clients do inside
-	stints     []workload.Stint    // as clients; none if it has no steps
+	stints     []workload.Stint    // indexed as clients; nil if the work has no steps
 	record     func(history.Event) // stamps an event and keeps it
-	total, n   int                 // nodes, and how many of them are no servers
+	total, n   int                 // all nodes; nodes with clients
 	kinds      int                 // of messages
-	resource   []int32             // of an instance: its number in Resources, or -1
-	circulates []bool              // of each instance
-	clients    []client            // of each node in turn, by resource
-	totals     []totals            // of each node in turn, by instance
-	tallies    []tally             // of each node in turn, by instance and kind
+	resource   []int32             // by instance: its number in Resources, or -1
+	circulates []bool              // by instance
+	clients    []client            // by node, then resource
+	totals     []totals            // by node, then instance
+	tallies    []tally             // by node, then instance, then kind
 }
 
 // A resource is what the clients of one instance share.
@@ -32,8 +32,8 @@ type resource struct {
 	Instance int32
 	Capacity int    // in units
 	Taken    int    // units
-	Fenced   bool   // it refuses what is written under lower fence numbers
-	Fence    uint64 // the highest that has entered
+	Fenced   bool   // it refuses writes under lower fence numbers
+	Fence    uint64 // the highest fence number that has entered
 	account  int64
 	words    workload.Words
 }
@@ -41,23 +41,23 @@ type resource struct {
 // A client is one client of a resource.
 type client struct {
 	Count uint32 // of its requests
-	// It is in its critical section, or has left it, and the machine may not know yet. A machine whose node goes
-	// down before its grant is done knows more than its client.
+	// The client is in its critical section, or has left it; the machine may not know yet. If the node goes
+	// down before a grant is carried out, the machine is inside but its client is not.
 	Inside, Left bool
 	tried        int64  // when its latest request was made, or made again
-	money        int64  // what the account held at the latest enter
-	fence        uint64 // under which that was
+	money        int64  // the account at its latest entry
+	fence        uint64 // of its latest entry
 }
 
-// totals count what an instance of a node does, except its messages by kind. They take few cache lines: with
+// totals are the counters of an instance of a node, except messages by kind. They are compact, since with
 // 100,000 nodes none stays in a cache from one event to the next.
 type totals struct{ requests, entries, exits, resent, dropped, copied uint64 }
 
 // A tally counts the messages of one kind of an instance of one node.
 type tally struct{ sent, publishes, delivered uint64 }
 
-// New returns the clients and resources of nodes that are made of a stack, and what clients do inside. Its
-// events go to record, which sets their times.
+// New returns the lab of a cluster of stack whose clients do work inside. It passes its events to record,
+// which sets their times.
 func New(stack *row.Stack, work workload.Work, record func(history.Event)) Lab {
 	total, instances := stack.Total(), len(stack.Instances())
 	l := Lab{record: record, work: work, total: total, n: stack.N(), kinds: stack.Codec().Kinds(),
@@ -80,60 +80,60 @@ func New(stack *row.Stack, work workload.Work, record func(history.Event)) Lab {
 	return l
 }
 
-// resource returns the number of the resource of an instance that is a mutex.
+// Resource returns the number of the resource of an instance that is a mutex.
 func (l *Lab) Resource(instance int32) int32 { return l.resource[instance] }
 
-// client returns the client of a resource, by its number, at a node that is no server.
+// Client returns the client of resource r at a node that has clients.
 func (l *Lab) Client(id nodes.ID, r int32) *client {
 	return &l.clients[int(id)*len(l.Resources)+int(r)]
 }
 
-// at returns the client of an instance at a node, and its resource.
-func (l *Lab) at(id nodes.ID, instance int32) (*client, *resource) {
+// clientOf returns the client of an instance at a node, and its resource.
+func (l *Lab) clientOf(id nodes.ID, instance int32) (*client, *resource) {
 	r := l.resource[instance]
 	return l.Client(id, r), &l.Resources[r]
 }
 
-// of returns what an instance of a node has counted.
-func (l *Lab) of(id nodes.ID, instance int32) *totals {
+// totalsOf returns the counters of an instance of a node.
+func (l *Lab) totalsOf(id nodes.ID, instance int32) *totals {
 	return &l.totals[int(id)*len(l.resource)+int(instance)]
 }
 
-// tally returns how many messages of a kind an instance of a node has counted.
+// tally returns the counters of a kind of message of an instance of a node.
 func (l *Lab) tally(id nodes.ID, instance int32, kind uint8) *tally {
 	return &l.tallies[(int(id)*len(l.resource)+int(instance))*l.kinds+int(kind)]
 }
 
-// Deliver counts a message that a node gets.
+// Deliver counts a message that a node receives.
 func (l *Lab) Deliver(to nodes.ID, instance int32, kind uint8) {
 	l.tally(to, instance, kind).delivered++
 }
 
 // Drop counts a message for an instance of a node that is lost.
-func (l *Lab) Drop(to nodes.ID, instance int32) { l.of(to, instance).dropped++ }
+func (l *Lab) Drop(to nodes.ID, instance int32) { l.totalsOf(to, instance).dropped++ }
 
 // Copy counts copies of a message for an instance of a node.
 func (l *Lab) Copy(to nodes.ID, instance int32, copies int) {
-	l.of(to, instance).copied += uint64(copies)
+	l.totalsOf(to, instance).copied += uint64(copies)
 }
 
-// Request records that a client asks for units of a resource, which was due at a time.
+// Request records that a client asks for units of a resource. The request was due at time due.
 func (l *Lab) Request(id nodes.ID, instance int32, due int64, units int32) {
-	c, _ := l.at(id, instance)
+	c, _ := l.clientOf(id, instance)
 	c.Count++
 	c.Left, c.tried = false, due
-	l.of(id, instance).requests++
+	l.totalsOf(id, instance).requests++
 	l.record(history.Event{Kind: history.Requested, Entry: c.Count, Value: due, Count: uint32(units),
 		Node: id, Instance: uint16(instance)})
 }
 
-// Enter begins a critical section, as an effect says.
+// Enter carries out a grant: the client enters its critical section.
 func (l *Lab) Enter(p *nodes.Process, e *nodes.Effect) {
-	c, res := l.at(p.ID(), e.Instance)
+	c, res := l.clientOf(p.ID(), e.Instance)
 	res.Taken += p.Units(e.Instance)
 	c.money, c.fence, c.Inside = res.account, e.Number, true
 	res.Fence = max(res.Fence, e.Number)
-	l.of(p.ID(), e.Instance).entries++
+	l.totalsOf(p.ID(), e.Instance).entries++
 	if stint := l.Stint(p.ID(), e.Instance); stint != nil {
 		*stint = l.work.Begin(p.ID(), uint64(c.Count), res.words)
 	}
@@ -155,17 +155,17 @@ func (l *Lab) Step(p *nodes.Process, instance int32) bool {
 	if stint == nil || stint.Over() {
 		return false
 	}
-	_, res := l.at(p.ID(), instance)
+	_, res := l.clientOf(p.ID(), instance)
 	word, value := stint.Next()
 	stint.Swapped(res.words[word])
 	res.words[word] = value
 	return true
 }
 
-// Exit ends a critical section whose client is done. It reports whether the resource refuses what the client
-// has written, since another has entered under a higher fence number.
+// Exit ends the critical section of a client that is done. It reports whether the resource refuses the
+// client's write, since another client has entered under a higher fence number.
 func (l *Lab) Exit(p *nodes.Process, instance int32) (refused bool) {
-	c, res := l.at(p.ID(), instance)
+	c, res := l.clientOf(p.ID(), instance)
 	exited := history.Event{Kind: history.Exited}
 	if refused = res.Fenced && c.fence < res.Fence; refused {
 		exited.Count = 1
@@ -181,10 +181,10 @@ func (l *Lab) Revoke(p *nodes.Process, instance int32) {
 	l.leave(p, instance, history.Event{Kind: history.Revoked})
 }
 
-// Inform records what a client hears of its lock, as an effect says. The first try of a request counts as
-// made when that was due.
+// Inform records what a client hears of its lock, from the effect. The first try of a request counts as made
+// when the request was due.
 func (l *Lab) Inform(p *nodes.Process, e *nodes.Effect, now int64) {
-	c, _ := l.at(p.ID(), e.Instance)
+	c, _ := l.clientOf(p.ID(), e.Instance)
 	heard := history.Event{Entry: c.Count, Node: p.ID(), Instance: uint16(e.Instance)}
 	switch e.Op {
 	case nodes.OpTellLost:
@@ -200,9 +200,9 @@ func (l *Lab) Inform(p *nodes.Process, e *nodes.Effect, now int64) {
 
 // leave records that a critical section is over, and how.
 func (l *Lab) leave(p *nodes.Process, instance int32, how history.Event) {
-	c, res := l.at(p.ID(), instance)
+	c, res := l.clientOf(p.ID(), instance)
 	c.Inside, c.Left = false, true
-	l.of(p.ID(), instance).exits++
+	l.totalsOf(p.ID(), instance).exits++
 	res.Taken -= p.Units(instance)
 	if stint := l.Stint(p.ID(), instance); stint != nil {
 		how.Work(stint.Done, stint.Spoilt)
@@ -232,7 +232,7 @@ func (l *Lab) Crash(p *nodes.Process) {
 	l.record(crashed)
 }
 
-// Restart records that a node comes up again, and reports whether its machines forget what they have saved.
+// Restart records that a node comes up again, and reports whether it loses state that its peers may rely on.
 // Call it before the process comes up.
 func (l *Lab) Restart(p *nodes.Process, amnesia bool) (forgets bool) {
 	if forgets = p.Forgets(amnesia); forgets {
@@ -242,12 +242,12 @@ func (l *Lab) Restart(p *nodes.Process, amnesia bool) (forgets bool) {
 	return forgets
 }
 
-// Campaign records that a node is told to bring an election about.
+// Campaign records that a node is told to campaign.
 func (l *Lab) Campaign(id nodes.ID, instance int32) {
 	l.record(history.Event{Kind: history.Campaigned, Node: id, Instance: uint16(instance)})
 }
 
-// Elect records whom a node takes for the leader, as an effect says.
+// Elect records the leader that a node has declared, from the effect.
 func (l *Lab) Elect(id nodes.ID, e *nodes.Effect) {
 	l.record(history.Event{Kind: history.Elected, Node: id, Instance: uint16(e.Instance), Count: uint32(e.To),
 		Value: int64(e.Number)})
@@ -268,14 +268,14 @@ func (l *Lab) Send(id nodes.ID, e *nodes.Effect, deliveries, publishes int) {
 	t.sent += uint64(deliveries)
 	t.publishes += uint64(publishes)
 	if e.Resend {
-		l.of(id, e.Instance).resent += uint64(deliveries)
+		l.totalsOf(id, e.Instance).resent += uint64(deliveries)
 	}
 	for i := 0; l.circulates[e.Instance] && i < deliveries; i++ {
 		l.record(history.Event{Kind: history.Sent, Count: uint32(e.Kind), Node: id, Instance: uint16(e.Instance)})
 	}
 }
 
-// Break records that an assumption about the system does not hold any more.
+// Break records that an assumption about the system is broken.
 func (l *Lab) Break(need nodes.Assumption) {
 	if l.Broken&need == need {
 		return
@@ -284,18 +284,18 @@ func (l *Lab) Break(need nodes.Assumption) {
 	l.record(history.Event{Kind: history.AssumptionBroken, Value: int64(l.Broken), Node: nodes.None})
 }
 
-// Observe records what is seen of a node, such as history.Quiet of nodes.None.
+// Observe records an observation of a node, such as history.Quiet of nodes.None.
 func (l *Lab) Observe(id nodes.ID, what uint32) {
 	l.record(history.Event{Kind: history.Observed, Count: what, Node: id})
 }
 
-// Mark records that the run has come to a point such as history.Began, with a value.
+// Mark records that the run has reached a point such as history.Began, with a value.
 func (l *Lab) Mark(mark uint32, value int64) {
 	l.record(history.Event{Kind: history.Marked, Count: mark, Value: value, Node: nodes.None})
 }
 
-// Logs returns what the logs of processes would hold beside events, that of the orchestrator first. A trace
-// holds messages in the order of time.
+// Logs returns what the logs of processes would hold beside events, with the log of the orchestrator first.
+// trace yields messages in the order of time.
 func (l *Lab) Logs(trace func(yield func(history.MessageRecord) bool)) []*history.NodeLog {
 	instances := len(l.resource)
 	all := make([]history.NodeLog, l.total+1) // in few allocations: there may be 100,000 nodes

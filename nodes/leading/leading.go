@@ -1,7 +1,7 @@
-// Package leading decides who leads, from what nodes have said and without time: the explorer asks it of
-// each state, and whoever judges a run asks it of each moment of the history.
+// Package leading decides which nodes lead, from what they have declared. The explorer uses it for each
+// state, and the judge of a run for each moment of the history.
 //
-// A node leads while it is up, runs and takes itself for the leader. One that stands still neither leads nor
+// A node leads while it is up, not paused, and takes itself for the leader. A paused node neither leads nor
 // has to agree.
 package leading
 
@@ -13,24 +13,24 @@ import (
 	"turnstile/nodes"
 )
 
-// A Belief is whom a node takes for the leader, as it has said. It begins with Crash.
+// A Belief is the leader that a node has declared. Crash initialises it.
 type Belief struct {
 	Leader    nodes.ID // may be nodes.None or nodes.Somebody
-	TakesPart bool     // it was told to campaign, or has said something, in this life
+	TakesPart bool     // it was told to campaign, or has declared a leader, in this life
 	Term      uint64   // that it has named last, in any of its lives
 
-	led []uint64 // the terms in which it led, in any of its lives, ascending; without terms: none
+	led []uint64 // the terms in which it led, in any of its lives, ascending; empty without terms
 }
 
-// Copy returns a copy that may declare further without a change to b.
+// Copy returns a copy; Declare on one does not change the other.
 func (b *Belief) Copy() Belief {
 	c := *b
-	c.led = slices.Clip(c.led) // so that whoever adds to it allocates
+	c.led = slices.Clip(c.led) // so that an insert allocates
 	return c
 }
 
-// Declare has a node say whom it takes for the leader; terms says whether its scheme has terms. It reports
-// whether the node goes back to a lower term, and whether it leads in this one for the first time.
+// Declare records that the node self takes a node for the leader; terms says whether its scheme has terms. It
+// reports whether the node goes back to a lower term, and whether it leads in this one for the first time.
 func (b *Belief) Declare(self, leader nodes.ID, term uint64, terms bool) (backwards, first bool) {
 	backwards = terms && term < b.Term
 	b.Leader, b.Term, b.TakesPart = leader, term, true
@@ -40,7 +40,7 @@ func (b *Belief) Declare(self, leader nodes.ID, term uint64, terms bool) (backwa
 	return backwards, first
 }
 
-// Crash ends a life: the node knows of no leader, but which terms it has named and led remains known.
+// Crash ends a life: the node knows no leader. The terms that it has named and led stay recorded.
 func (b *Belief) Crash() { b.Leader, b.TakesPart = nodes.None, false }
 
 // Led reports whether the node has led in a term, in any of its lives.
@@ -49,7 +49,7 @@ func (b *Belief) Led(term uint64) bool {
 	return led
 }
 
-// Append appends all there is to a belief: equal ones give equal bytes.
+// Append appends the belief as bytes. Equal beliefs give equal bytes.
 func (b *Belief) Append(to []byte) []byte {
 	to = binary.AppendVarint(to, int64(b.Leader))
 	if b.TakesPart {
@@ -67,11 +67,11 @@ func (b *Belief) Append(to []byte) []byte {
 // A Voter is a client of an election.
 type Voter struct {
 	Up      bool
-	Stopped bool // it stands still
+	Stopped bool // paused
 	*Belief
 }
 
-// Runs reports whether it is up and does not stand still.
+// Runs reports whether the voter is up and not paused.
 func (v *Voter) Runs() bool { return v.Up && !v.Stopped }
 
 // An Electorate is all clients of an election, by their numbers.
@@ -100,13 +100,13 @@ func (e Electorate) Leading() (n int) {
 	return n
 }
 
-// Follows reports whether a node takes another, or itself, for the leader. A node that only knows that
-// somebody leads follows the leader while no other node says that it leads, those that stand still included.
+// Follows reports whether a node takes leader, which may be itself, for the leader. A node that has declared
+// nodes.Somebody follows leader while no other node that is up, even if paused, has declared itself.
 func (e Electorate) Follows(id, leader nodes.ID) bool {
 	return e[id].Leader == leader || e[id].Leader == nodes.Somebody && e.alone(leader)
 }
 
-// alone reports whether no other node that is up says that it leads.
+// alone reports whether no other node that is up, even if paused, has declared itself.
 func (e Electorate) alone(leader nodes.ID) bool {
 	for i := range e {
 		if id := nodes.ID(i); id != leader && e[i].Up && e[i].Leader == id {
@@ -116,7 +116,7 @@ func (e Electorate) alone(leader nodes.ID) bool {
 	return true
 }
 
-// Agreed returns the leader that all nodes that run follow, itself included; None: there is none.
+// Agreed returns the leader that all nodes follow that run, itself included; None: they do not agree.
 func (e Electorate) Agreed() nodes.ID {
 	leader := nodes.None
 	for i := range e {
@@ -135,8 +135,8 @@ func (e Electorate) Agreed() nodes.ID {
 	return leader
 }
 
-// Foremost returns the leader that a fault of the leader hits: of several the one of the highest term, and of
-// one term the one that declared itself last; None: nobody leads. Since says when a leader declared itself.
+// Foremost returns the leader that a fault hits that targets the leader. If several lead, the highest term
+// wins, then the latest declaration; since returns its time. None: no node leads.
 func (e Electorate) Foremost(since func(nodes.ID) uint64) nodes.ID {
 	foremost := nodes.None
 	for _, id := range e.Leaders() {
@@ -148,7 +148,7 @@ func (e Electorate) Foremost(since func(nodes.ID) uint64) nodes.ID {
 	return foremost
 }
 
-// Asked reports whether a node that is up takes part, so that a leader is to be elected.
+// Asked reports whether a node that is up takes part: then a leader is to be elected.
 func (e Electorate) Asked() bool {
 	return slices.ContainsFunc(e, func(v Voter) bool { return v.Up && v.TakesPart })
 }
@@ -156,7 +156,7 @@ func (e Electorate) Asked() bool {
 // Disagree reports whether a leader is to be elected, and not all nodes that run agree on one.
 func (e Electorate) Disagree() bool { return e.Asked() && e.Agreed() == nodes.None }
 
-// Shared returns a term in which a node led and another too, at whatever time, if there is one.
+// Shared returns a term in which a node and another both led, at any time, if they did.
 func (e Electorate) Shared(id nodes.ID) (term uint64, other nodes.ID, is bool) {
 	for _, term := range e[id].led {
 		for i := range e {

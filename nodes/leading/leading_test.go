@@ -13,7 +13,7 @@ const (
 	somebody = nodes.Somebody
 )
 
-// electorate makes one of nodes that take these for the leader, of which some are down and some stand still.
+// electorate returns nodes with these leaders; some nodes are down, and some are paused.
 func electorate(down, stopped nodes.Set, leaders ...nodes.ID) (e leading.Electorate) {
 	for i, leader := range leaders {
 		id := nodes.ID(i)
@@ -38,7 +38,7 @@ func TestWhoLeads(t *testing.T) {
 		{name: "all follow one", believe: []nodes.ID{2, 2, 2}, leaders: []nodes.ID{2}, agreed: 2},
 		{name: "one knows of none", believe: []nodes.ID{2, none, 2}, leaders: []nodes.ID{2}, agreed: none},
 		{name: "two lead", believe: []nodes.ID{0, 2, 2}, leaders: []nodes.ID{0, 2}, agreed: none},
-		{name: "who does not lead is followed", believe: []nodes.ID{1, 0, 1}, agreed: none},
+		{name: "a node that does not lead is followed", believe: []nodes.ID{1, 0, 1}, agreed: none},
 		{name: "nobody leads", believe: []nodes.ID{1, none, 1}, agreed: none},
 		{name: "of one that is down nothing is asked", down: nodes.SetOf(1), believe: []nodes.ID{2, 1, 2},
 			leaders: []nodes.ID{2}, agreed: 2},
@@ -65,7 +65,7 @@ func TestWhoLeads(t *testing.T) {
 	}
 }
 
-// A crash takes along whom a node believed in, and not in which terms it led.
+// A crash clears the leader of a node, but not the terms that it led.
 func TestTerms(t *testing.T) {
 	e := electorate(nodes.Set{}, nodes.Set{}, none, none, none)
 	declare := func(self, leader nodes.ID, term uint64, back, first bool) {
@@ -97,6 +97,6 @@ func TestTerms(t *testing.T) {
 	shared(1, 0, 3)
 	shared(2, none, 0)
 	if back, first := e[2].Declare(2, 2, 0, false); back || first || e[2].Led(0) {
-		t.Error("there are terms where there are none")
+		t.Error("terms are recorded without terms")
 	}
 }

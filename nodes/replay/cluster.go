@@ -20,8 +20,8 @@ type cluster struct {
 	schedule *Schedule
 	Nodes    []stagedNode
 	Flying   []Flight                   // in the order sent, each copy after its original
-	rested   time.Duration              // that timers have taken which ran out in rests
-	due      map[dueTimer]time.Duration // when timers run out at the earliest, by rested
+	rested   time.Duration              // the time of rests: the latest due of a timer that ran out in one
+	due      map[dueTimer]time.Duration // when timers run out at the earliest, in the time of rests
 }
 
 // A stagedNode is a node of the stage.
@@ -30,7 +30,7 @@ type stagedNode struct {
 	started  bool
 	Timers   []RunningTimer
 	Suspects nodes.Set
-	heard    uint8 // from which it has heard in this life, as far as they are few
+	heard    uint8 // a bit for each of the first nodes that it has heard from in this life: see mostSecluded
 	Belief   leading.Belief
 }
 
@@ -39,12 +39,12 @@ type Flight struct {
 	From, To nodes.ID
 	Instance int32
 	Kind     uint8
-	Number   uint32 // on a stage: among the messages of the play, from 1
+	Number   uint32 // on a stage: of the message, from 1
 	Message  nodes.Message
 	Window
 }
 
-// A dueTimer is a timer that was set, on a node, for an instance, as a generation.
+// A dueTimer identifies a timer that was set.
 type dueTimer struct {
 	node     nodes.ID
 	instance int32
@@ -69,13 +69,14 @@ func (c *cluster) describe(f Flight) string {
 	return fmt.Sprintf("%s %s from %s to %s", article, c.kind(f), c.name(f.From), c.name(f.To))
 }
 
-// sayTimer returns in words which timer of a node one is.
+// sayTimer returns the name of a timer of a node.
 func (c *cluster) sayTimer(id nodes.ID, t RunningTimer) string {
 	in := &c.stack.Instances()[t.Instance]
 	return in.SayTimer(in.Config, id, t.Timer)
 }
 
-// find returns which message on its way a step is about, or -1, and the kind of the first on its link.
+// find returns the index in Flying of the message that a step is about, or -1, and the kind of the first
+// message on its link.
 func (c *cluster) find(s Step) (at int, first string) {
 	count := 0
 	for i, f := range c.Flying {
@@ -94,7 +95,7 @@ func (c *cluster) find(s Step) (at int, first string) {
 	return -1, first
 }
 
-// crowds reports whether as many messages like a new one as the schedule allows are on their way.
+// crowds reports whether as many messages equal to a new one are on their way as the schedule allows.
 func (c *cluster) crowds(f Flight) bool {
 	if c.schedule.Copies == 0 {
 		return false
@@ -111,8 +112,8 @@ func (c *cluster) crowds(f Flight) bool {
 	return there >= c.schedule.Copies
 }
 
-// Place returns which of the messages of its link with the same name of their kind a flight is, from 1. Of
-// equal ones it is the first of its age.
+// Place returns the number of a flight among the messages of its link with the same kind, from 1. Among equal
+// flights it returns the first.
 func (c *cluster) Place(p *Flight) (count int) {
 	codec := c.stack.Codec()
 	want := codec.Append(nil, int(p.Kind), p.Message)
@@ -147,7 +148,7 @@ func (c *cluster) anywhere(state nodes.ClientState) (ids []nodes.ID) {
 	return slices.Compact(ids)
 }
 
-// electorate returns what the clients believe.
+// electorate returns the beliefs of the clients.
 func (c *cluster) electorate() (e leading.Electorate) {
 	for id := range c.stack.N() {
 		e = append(e, leading.Voter{Up: c.Nodes[id].Process.Up(), Belief: &c.Nodes[id].Belief})
@@ -160,12 +161,12 @@ func (c *cluster) timed() bool {
 	return slices.ContainsFunc(c.Nodes, func(a stagedNode) bool { return len(a.Timers) > 0 })
 }
 
-// silent reports whether no message is on its way and no timer runs.
+// silent reports that no message is on its way and no timer runs.
 func (c *cluster) silent() bool {
 	return len(c.Flying) == 0 && !c.timed()
 }
 
-// stuck reports whether nothing is left to happen but requests and faults.
+// stuck reports whether only requests and faults can happen.
 func (c *cluster) stuck() bool {
 	if c.timed() || len(c.Flying) > 0 || len(c.anywhere(nodes.Inside)) > 0 {
 		return false
@@ -174,14 +175,14 @@ func (c *cluster) stuck() bool {
 	return !left
 }
 
-// forced reports whether the arrival of one message is all that can happen, but for requests and faults.
+// forced reports whether, except for requests and faults, only the arrival of one message can happen.
 func (c *cluster) forced() bool {
 	_, left := c.untold()
 	return len(c.Flying) == 1 && c.schedule.Timing == nil && !left && !c.timed() &&
 		len(c.anywhere(nodes.Inside)) == 0
 }
 
-// state writes out all that tells what follows: the nodes, and the messages on their way.
+// state encodes all that decides the future: the nodes, and the messages on their way.
 func (c *cluster) state() string {
 	var b []byte
 	for id := range c.Nodes {
@@ -194,8 +195,8 @@ func (c *cluster) state() string {
 	return string(b)
 }
 
-// resting reports whether nobody waits or is inside, the failure detector has told all, nodes agree on a
-// leader if they are to and, unless messages circulate, none is on its way.
+// resting reports whether a rest is over: no client waits or is inside, the failure detector has nothing to
+// say, nodes agree if a leader is to be elected and, unless messages circulate, none is on its way.
 func (c *cluster) resting() bool {
 	if _, left := c.untold(); left || c.stack.Elects() && c.electorate().Disagree() {
 		return false
@@ -204,8 +205,8 @@ func (c *cluster) resting() bool {
 		(len(c.Flying) == 0 || c.schedule.Spec.Circulates)
 }
 
-// untold returns what the failure detector of some node has to tell still, if anything is left: whom that is
-// down a node does not suspect, or whom it suspects that is up.
+// untold returns a step for a failure detector that is wrong, if there is one: its node does not suspect a
+// node that is down, or suspects one that is up.
 func (c *cluster) untold() (s Step, left bool) {
 	if c.schedule.NoDetector {
 		return Step{}, false
@@ -231,7 +232,7 @@ func (c *cluster) untold() (s Step, left bool) {
 	return Step{}, false
 }
 
-// nextTimer returns the timer that is due first, of which node; of several the first.
+// nextTimer returns the timer that is due first, and its node. Among equals, the first node wins.
 func (c *cluster) nextTimer() (next nodes.ID, timer RunningTimer, found bool) {
 	var least time.Duration
 	for id := range c.Nodes {
@@ -245,9 +246,9 @@ func (c *cluster) nextTimer() (next nodes.ID, timer RunningTimer, found bool) {
 	return next, timer, found
 }
 
-// check checks whether the nodes and the kind of message that a step names exist.
+// check checks that the nodes and the kind of message in a step exist.
 func (c *cluster) check(s Step) error {
-	all := append([]nodes.ID{s.Node, s.From, s.To}, s.Who...) // 0 if a step names none
+	all := append([]nodes.ID{s.Node, s.From, s.To}, s.Who...) // unused ones are 0
 	if s.What != stepBelieves || s.Peer >= 0 {
 		all = append(all, s.Peer)
 	}
@@ -262,12 +263,12 @@ func (c *cluster) check(s Step) error {
 	return nil
 }
 
-// in checks that exactly the clients that a step names are inside.
+// in checks that exactly the clients in a step are inside.
 func (c *cluster) in(s Step) error {
 	return same(c.clients(s.Instance, nodes.Inside), s.Who, "nobody is inside", "inside is %s")
 }
 
-// none checks that no message such as a step names is on its way.
+// none checks that the message of a step is not on its way.
 func (c *cluster) none(s Step) error {
 	if at, _ := c.find(s); at >= 0 {
 		return fmt.Errorf("there is %s", c.describe(c.Flying[at]))
@@ -275,7 +276,7 @@ func (c *cluster) none(s Step) error {
 	return nil
 }
 
-// electing returns an error if instance 0 is no elector, or a step is about another.
+// electing returns an error if instance 0 is not an elector, or a step is about another instance.
 func (c *cluster) electing(s Step) error {
 	if !c.stack.Elects() || s.Instance != 0 {
 		return errors.New("it elects no leaders")
@@ -283,7 +284,7 @@ func (c *cluster) electing(s Step) error {
 	return nil
 }
 
-// leads checks that exactly the nodes that a step names say that they lead.
+// leads checks that exactly the nodes in a step lead.
 func (c *cluster) leads(s Step) error {
 	if err := c.electing(s); err != nil {
 		return err
@@ -291,7 +292,7 @@ func (c *cluster) leads(s Step) error {
 	return same(c.electorate().Leaders(), s.Who, "nobody leads", "the leader is %s")
 }
 
-// believes checks whom a node takes for the leader.
+// believes checks which leader a node has declared.
 func (c *cluster) believes(s Step) error {
 	if err := c.electing(s); err != nil {
 		return err
@@ -307,8 +308,8 @@ func (c *cluster) believes(s Step) error {
 	return nil
 }
 
-// same returns an error if the nodes that are something are not exactly those that were named: it says that
-// nobody is, or which.
+// same returns an error unless the nodes in are equal those in named. Its text is nobody if are is empty, and
+// otherwise which formats it.
 func same(are, named []nodes.ID, nobody, which string) error {
 	switch {
 	case slices.Equal(are, named):

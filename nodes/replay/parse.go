@@ -15,7 +15,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// scheduleEnd begins the line below which nothing is part of a schedule.
+// scheduleEnd begins the line that ends a schedule.
 const scheduleEnd = "----"
 
 // A scheduleParser reads a schedule.
@@ -25,8 +25,8 @@ type scheduleParser struct {
 	heads []string // the first words of the lines above the steps
 }
 
-// Parse reads a schedule of an algorithm that find knows. An error names the line, and says what
-// would be right there.
+// Parse reads a schedule; find looks up its algorithm. An error names the line, and says what would be right
+// there.
 func Parse(r io.Reader, find func(name string) (*row.Row, error)) (*Schedule, error) {
 	s := scheduleParser{&Schedule{}, find, nil}
 	lines := bufio.NewScanner(r)
@@ -95,7 +95,7 @@ func (s *scheduleParser) parse(words []string, line int) error {
 	return err
 }
 
-// parseHeader reads a line that is no step. It reports whether the line is known.
+// parseHeader reads a line above the steps. It reports whether the line is such a header.
 func (s *scheduleParser) parseHeader(words []string) (known bool, err error) {
 	value := strings.Join(words[1:], " ")
 	one := len(words) == 2
@@ -127,7 +127,7 @@ func (s *scheduleParser) parseHeader(words []string) (known bool, err error) {
 		return true, err
 	case "detector":
 		if s.NoDetector = value == "none"; !s.NoDetector {
-			err = errors.New("detector takes none alone: otherwise a rest speaks in its place")
+			err = errors.New("detector takes only none: without the line, a rest plays the failure detector")
 		}
 		return true, err
 	}
@@ -177,7 +177,7 @@ func (s *scheduleParser) parseStep(words []string) (step Step, err error) {
 		step.What, words = StepKind(at), words[1:]
 	}
 	if step.Crashing > 0 && !step.What.inputs() {
-		return step, errors.New("crashing comes after a step by which a node is told something, such as 0>1 vote " +
+		return step, errors.New("crashing comes after an input of a node, such as 0>1 vote " +
 			"crashing 1")
 	}
 	if step.Try && step.What >= stepIn {
@@ -255,8 +255,8 @@ func (s *Step) cutUnits(words []string) ([]string, error) {
 	return words[:1], nil
 }
 
-// unknownStep says what is wrong with a line that nothing begins like. A name with a word that is no number,
-// before the first step, looks like an option of another algorithm.
+// unknownStep returns the error for a line with an unknown first word. Before the first step, a name with a
+// word that is not a number looks like an option of another algorithm.
 func (s *scheduleParser) unknownStep(words []string) error {
 	if _, err := numbers(words[1:]); err != nil && len(words) == 2 && len(s.Steps) == 0 {
 		heads := []string{"algorithm", "copies", "fenced", "reordering", "timing", "units"}
@@ -286,7 +286,7 @@ func numbers(words []string) ([]int, error) {
 	return all, nil
 }
 
-// parseMessage reads which message a step is about.
+// parseMessage reads the message of a step.
 func (s *Step) parseMessage(words []string) error {
 	wrong := errors.New("say which message, such as 0>1 request, or 0>1 request 2 for the second such")
 	if len(words) < 2 || len(words) > 3 {
@@ -313,18 +313,18 @@ func (s *Step) parseMessage(words []string) error {
 	return nil
 }
 
-// parsePeer reads who suspects, or trusts, whom.
+// parsePeer reads two nodes: the first suspects or trusts the second.
 func (s *Step) parsePeer(words []string) error {
 	by, of, _ := strings.Cut(strings.Join(words, " "), ">")
 	ids, err := numbers([]string{by, of})
 	if err != nil {
-		return fmt.Errorf("say which node and whom, such as %s 0>1", stepWords[s.What])
+		return fmt.Errorf("%s takes two nodes, such as %[1]s 0>1", stepWords[s.What])
 	}
 	s.Node, s.Peer = nodes.ID(ids[0]), nodes.ID(ids[1])
 	return nil
 }
 
-// parseWho reads who is inside, or who leads.
+// parseWho reads the nodes that are inside, or that lead.
 func (s *Step) parseWho(words []string) (err error) {
 	if words, err = s.cutFirst(words); err != nil || slices.Equal(words, []string{"-"}) {
 		return err
@@ -333,9 +333,9 @@ func (s *Step) parseWho(words []string) (err error) {
 	switch {
 	case err == nil && len(ids) > 0:
 	case s.What == stepLeads:
-		return errors.New("leads takes the nodes that say that they lead, such as leads 3, or leads - if none does")
+		return errors.New("leads takes the nodes that lead, such as leads 3, or leads - if no node does")
 	default:
-		return errors.New("in takes the nodes whose clients are inside, such as in 0, or in - if there are none")
+		return errors.New("in takes the nodes whose clients are inside, such as in 0, or in - if no client is")
 	}
 	for _, id := range ids {
 		s.Who = append(s.Who, nodes.ID(id))
@@ -343,10 +343,10 @@ func (s *Step) parseWho(words []string) (err error) {
 	return nil
 }
 
-// somebody is the word for a leader that has no name in an anonymous network.
+// somebody is the word for nodes.Somebody.
 const somebody = "somebody"
 
-// believed is the word for whom a node takes for the leader.
+// believed is the word for a declared leader.
 func believed(leader nodes.ID) string {
 	switch leader {
 	case nodes.None:
@@ -357,13 +357,13 @@ func believed(leader nodes.ID) string {
 	return strconv.Itoa(int(leader))
 }
 
-// parseBelief reads which node takes whom for the leader.
+// parseBelief reads a node and the leader that it has declared.
 func (s *Step) parseBelief(words []string) (err error) {
 	if words, err = s.cutFirst(words); err != nil {
 		return err
 	}
-	wrong := errors.New("believes takes a node and whom it takes for the leader, such as believes 1 3, or " +
-		"believes 1 - if it knows of none")
+	wrong := errors.New("believes takes a node and its leader, such as believes 1 3, or believes 1 - if it " +
+		"knows no leader")
 	if len(words) != 2 {
 		return wrong
 	}
@@ -386,13 +386,13 @@ func (s *Step) parseBelief(words []string) (err error) {
 	return nil
 }
 
-// parseTimeout reads at which node which timer runs out: by its name, or by the numbers of its kind and peer.
+// parseTimeout reads a node and its timer: by name, or by the numbers of its kind and peer.
 func (s *scheduleParser) parseTimeout(step *Step, words []string) (err error) {
 	if words, err = step.cutFirst(words); err != nil {
 		return err
 	}
-	wrong := errors.New("timeout takes a node and a timer, such as timeout 0 retry; behind one that is kept " +
-		"per peer, the peer")
+	wrong := errors.New("timeout takes a node and a timer, such as timeout 0 retry, and the peer of a timer " +
+		"that is kept per peer")
 	if len(words) < 2 {
 		return wrong
 	}
@@ -422,19 +422,19 @@ func (s *scheduleParser) parseTimeout(step *Step, words []string) (err error) {
 	return nil
 }
 
-// timerNamed returns the timer of the node of a step that goes by a name.
+// timerNamed returns the timer with a name of the node of a step.
 func (s *scheduleParser) timerNamed(step *Step, name string) (*nodes.TimerName, error) {
 	switch {
 	case s.Spec == nil:
 		return nil, errors.New("timeout comes before the algorithm: write algorithm and its name first")
 	case step.Instance > 0:
-		return nil, errors.New("of another instance than the first, write a timer by the numbers of its kind and " +
+		return nil, errors.New("this instance is not the first: write a timer by the numbers of its kind and " +
 			"peer, such as timeout 0@1 2 0")
 	}
 	var known []string
 	for _, t := range s.Spec.Timers {
 		of := s.Spec.TimerName(s.Config, step.Node, t.Kind)
-		if of == nil || slices.Contains(known, of.Name) { // one of servers
+		if of == nil || slices.Contains(known, of.Name) { // a timer of servers
 			continue
 		}
 		if of.Name == name {

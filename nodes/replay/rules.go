@@ -12,12 +12,12 @@ import (
 	"turnstile/nodes/row"
 )
 
-// What can be wrong in an election without time: see [CheckLeaders], [CheckTerms] and [CheckAgreement]. If a
-// row allows two leaders for some time, they are wrong if no message is on its way and no timer runs: then
-// they lead until something happens of which no algorithm knows when. With a Timing, ticks count as well.
-// That a node leads counts when its handler is over.
+// The rules of an election without time are in [CheckLeaders], [CheckTerms] and [CheckAgreement]. If a row
+// allows two leaders for some time, they violate CheckLeaders if no message is on its way and no timer runs:
+// then nothing would ever end it. With a Timing, they also violate it after too many ticks. A node counts as
+// leader when its handler is over.
 
-// saysShared says that two have led in one term.
+// saysShared says that two nodes have led in one term.
 func saysShared(term uint64, one, other nodes.ID) string {
 	return fmt.Sprintf("nodes %s have led in term %d", ids([]nodes.ID{min(one, other), max(one, other)}), term)
 }
@@ -26,7 +26,7 @@ func saysBackwards(id nodes.ID, from, to uint64) string {
 	return fmt.Sprintf("node %d goes back from term %d to term %d", id, from, to)
 }
 
-// saysBeliefs says what each node that is up believes.
+// saysBeliefs describes the beliefs of all nodes that are up.
 func saysBeliefs(e leading.Electorate) string {
 	var all []string
 	for id, v := range e {
@@ -37,7 +37,7 @@ func saysBeliefs(e leading.Electorate) string {
 	return english.List(all)
 }
 
-// saysBelief says what a node believes: that it leads.
+// saysBelief describes the leader that the node self has declared.
 func saysBelief(self, leader nodes.ID) string {
 	switch leader {
 	case self:
@@ -50,15 +50,15 @@ func saysBelief(self, leader nodes.ID) string {
 	return fmt.Sprintf("takes node %d for the leader", leader)
 }
 
-// Rules are what a stack promises of what can be judged step by step, and what an election does.
+// Rules are the promises of a stack that can be judged step by step.
 type Rules struct {
 	stack   *row.Stack
 	Elects  bool          // the first instance is an elector
 	Terms   bool          // its leaders have terms
-	overlap time.Duration // for how long two may lead at once, without terms
+	overlap time.Duration // how long two may lead at once, without terms
 }
 
-// RulesOf returns what a stack promises.
+// RulesOf returns the rules of a stack.
 func RulesOf(stack *row.Stack) Rules {
 	in := stack.Instances()[0]
 	r := Rules{stack: stack, Elects: stack.Elects()}
@@ -71,8 +71,8 @@ func RulesOf(stack *row.Stack) Rules {
 	return r
 }
 
-// TooMany says what is wrong with several leaders, in words; empty: nothing. Silent is whether no message is
-// on its way and no timer runs, ticks how many have passed since several lead.
+// TooMany describes what is wrong with several leaders; empty if nothing is. silent: no message is on its way
+// and no timer runs. ticks is how many ticks several have led.
 func (r *Rules) TooMany(e leading.Electorate, silent bool, t *Timing, ticks uint32) string {
 	says := who(e.Leaders(), "leads", "lead") + " at the same time"
 	switch {
@@ -88,17 +88,17 @@ func (r *Rules) TooMany(e leading.Electorate, silent bool, t *Timing, ticks uint
 	return ""
 }
 
-// Counts reports whether ticks in which several lead are counted.
+// Counts reports whether ticks with several leaders must be counted.
 func (r *Rules) Counts(t *Timing) bool { return r.Elects && !r.Terms && r.overlap > 0 && t != nil }
 
-// What may be wrong in a schedule or an exploration, as the names of checks.
+// The checks of a schedule or an exploration, by what fails them.
 const (
 	CheckExclusion  = "exclusion"  // two clients are inside, or a fence number that is demanded is wrong
-	CheckPanic      = "panic"      // a machine gave up, or broke its contract
-	CheckDeadlock   = "deadlock"   // somebody waits, and nothing is left to happen but new requests
-	CheckStarvation = "starvation" // somebody waits, and whatever happens it is never let in
-	CheckFairness   = "fairness"   // somebody is passed over more often than the algorithm promises
-	CheckMinority   = "minority"   // who reaches no majority enters, though that is ruled out
+	CheckPanic      = "panic"      // a machine panics, or breaks its contract
+	CheckDeadlock   = "deadlock"   // a client waits, and only new requests can happen
+	CheckStarvation = "starvation" // a client waits, and can never enter
+	CheckFairness   = "fairness"   // a client is passed over more often than the algorithm promises
+	CheckMinority   = "minority"   // a client that reaches no majority enters, against the promise
 
 	CheckLeaders   = "leaders"   // two nodes lead at once; if an overlap is allowed, for longer than that
 	CheckTerms     = "terms"     // two nodes lead in one term, or a node goes back to a lower one
@@ -111,25 +111,25 @@ func Checks() []string {
 		CheckLeaders, CheckTerms, CheckAgreement}
 }
 
-// A Violation is what ends a play, or what an exploration finds: a promise that is seen to be broken.
+// A Violation is a broken promise. It ends a play or an exploration.
 type Violation struct {
 	Check string
 	Says  string // in one sentence
-	Stall string // who waits for whom, if somebody waits for ever
+	Stall string // the wait-for graph, if a client waits for ever
 }
 
-// InMinority reports whether a node that suspects some clients, and has heard from some, is sure to reach no
-// majority of them.
+// InMinority reports whether a node certainly reaches no majority of the clients: it suspects half of them,
+// and has heard from too few. suspects and heard have a bit for each node.
 func (r *Rules) InMinority(suspects, heard uint8) bool {
 	clients := r.stack.N()
 	all := uint8(1<<clients - 1)
 	return 2*(clients-bits.OnesCount8(suspects&all)) <= clients && 2*(1+bits.OnesCount8(heard&all)) <= clients
 }
 
-// mostSecluded is of how many nodes it is looked whether they reach a majority: there is a bit for each.
+// mostSecluded is the largest cluster for the check minority, which has 8 bits for nodes.
 const mostSecluded = 8
 
-// seclude looks whether a node has entered that may not, on a stage, by an input.
+// seclude observes a violation of the check minority after an input of a node.
 func (g *Stage) seclude(id nodes.ID, in *nodes.Input) {
 	spec := g.stack.Instances()[0].Row
 	a := &g.Nodes[id]
@@ -149,8 +149,8 @@ func (g *Stage) seclude(id nodes.ID, in *nodes.Input) {
 	}
 }
 
-// Stale says what is wrong with an entry under a fence number, if the highest so far is another; empty:
-// nothing.
+// Stale describes what is wrong with the fence number of an entry, given the highest so far; empty if nothing
+// is.
 func (r *Rules) Stale(fence, highest uint64) string {
 	switch fence {
 	case 0:

@@ -1,12 +1,12 @@
-// Package replay plays one order of the events of a small cluster, on the machines that are measured in
-// processes, simulated and explored.
+// Package replay plays one order of the events of a small cluster, on the same machines as real runs,
+// simulations and explorations.
 //
 // A [Schedule] is that order: a list of steps, as text that people can read and write; its documentation has
-// the language. [Parse] reads one. [Play] plays it until a promise is broken, tells what happens, and makes a
-// history of it for the checks of all runs. The order is all that counts: a step takes a millisecond of the
-// history, which means nothing.
+// the language. [Parse] reads one. [Play] plays it until a promise is broken, tells the story, and makes a
+// history for the checks of all runs. Only the order counts: in the history each step takes a millisecond,
+// which means nothing.
 //
-// An exploration steps on a [Stage] itself, so that it can write the steps down as it makes them.
+// An exploration plays its steps on a [Stage].
 //
 // The package's example plays a schedule.
 package replay
@@ -21,8 +21,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A Schedule is a list of all that happens in a cluster, step by step, in a form that people can read and
-// write. It can be played again.
+// A Schedule is a list of all events in a cluster, step by step. As text it looks like this:
 //
 //	turnstile schedule 1
 //	algorithm naive-broadcast
@@ -34,38 +33,37 @@ import (
 //	drop 1>0 reply       # it is lost
 //	dup 1>0 reply        # a copy of it follows it
 //	exit 0               # the client leaves
-//	campaign 0           # node 0 is to bring an election about
-//	timeout 0 retry      # at node 0 the timer of that name runs out
-//	timeout 0 silence 2  # the one for peer 2, of a timer that is kept per peer
+//	campaign 0           # node 0 is told to campaign
+//	timeout 0 retry      # at node 0 the timer retry runs out
+//	timeout 0 silence 2  # the timer silence for peer 2, if it is kept per peer
 //	timeout 0 1 2        # the timer of kind 1 for peer 2, by its numbers
 //	tick                 # time passes (if a line timing 1ms uniform:1ms,2ms is above the steps)
 //	crash 0
 //	restart 0            # it restarts with what it saved
 //	amnesia 0            # it restarts without
-//	suspect 1>2          # node 1 comes to suspect node 2
+//	suspect 1>2          # node 1 suspects node 2
 //	trust 1>2            # it trusts node 2 again, which is up
-//	start 1              # only to say what it chooses when it starts
-//	req 1 choosing 2 0   # what Choose answers, one after the other
-//	req 1 crashing 2     # node 1 crashes when it has saved or sent twice because of that, before more
-//	req 1 units 3        # the client asks for so many units of the resource
-//	req 1@2              # the client of instance 2; so with messages (0>1 request@2) and all else
+//	start 1              # needed only to say what it chooses when it starts
+//	req 1 choosing 2 0   # the results of Choose, in order
+//	req 1 crashing 2     # node 1 crashes after two saves or messages of this step, before the next
+//	req 1 units 3        # the client asks for 3 units of the resource
+//	req 1@2              # the client of instance 2; the same for messages (0>1 request@2) and all other steps
 //
-// Some steps say what should be so, or save writing:
+// Some steps assert something, or stand for many:
 //
-//	in 0                 # the client of node 0 is inside, and no other ("in -": none is)
-//	leads 3              # node 3 says that it leads, and no other that is up ("leads 1 3": these two)
-//	leads -              # nobody does
-//	believes 1 3         # node 1 takes node 3 for the leader ("believes 1 -": it knows of none; in an
-//	                     # anonymous network, "believes 1 somebody": of another than itself)
+//	in 0                 # the client of node 0 is inside, and no other ("in -": no client is)
+//	leads 3              # node 3 leads, and no other node that is up ("leads 1 3": these two)
+//	leads -              # no node leads
+//	believes 1 3         # node 1 takes node 3 for the leader ("believes 1 -": it knows no leader; in an
+//	                     # anonymous network, "believes 1 somebody": another than itself)
 //	none 0>1 request     # no such message is on its way
-//	try 1>0 reply        # skipped if it does not apply, as any step before this line with try before it
-//	rest                 # messages arrive, then who is inside leaves, then who is down is suspected and who
-//	                     # is up trusted again, then timers run out: until all is over, and all agree on
-//	                     # a leader
+//	try 1>0 reply        # skipped if it does not apply; try may precede any step above "in"
+//	rest                 # messages arrive, then clients leave, then failure detectors suspect nodes that are
+//	                     # down and trust nodes that are up, then timers run out, until all is over, and
+//	                     # all agree on a leader
 //
-// A line copies 1 above the steps says that a message is lost if so many equal ones are on their way on its
-// link when it is sent, a line fenced that the resource demands fence numbers, a line detector none that
-// nobody suspects anybody but by a step.
+// Lines above the steps: "copies 1": a message is lost if 1 equal one is on its link when it is sent;
+// "fenced": the resource demands fence numbers; "detector none": nodes suspect others only by steps.
 //
 // A violation ends the replay. A line that begins with ---- ends the schedule; the text below it is for
 // people.
@@ -74,18 +72,18 @@ type Schedule struct {
 	Config     nodes.Config
 	Reordering bool
 	Timing     *Timing // nil: a message or timer may take any time
-	Copies     int     // see Options.Copies; zero: any number
-	NoDetector bool    // a rest has nobody suspect who is down, or trust who is up
+	Copies     int     // see explore.Options.Copies; zero: any number
+	NoDetector bool    // a rest makes no suspicions and takes none back
 	Steps      []Step
 }
 
-// ScheduleStart is how the first line of a schedule begins. The version of the language follows.
+// ScheduleStart begins the first line of a schedule. The version of the language follows.
 const ScheduleStart = "turnstile schedule"
 
 // scheduleVersion is the version of the language.
 const scheduleVersion = 1
 
-// StepKind says what a Step is.
+// StepKind is the kind of a Step.
 type StepKind uint8
 
 // The steps.
@@ -104,7 +102,7 @@ const (
 	StepSuspect
 	StepTrust
 	StepCampaign
-	stepIn // this and what follows cannot be skipped
+	stepIn // this and all below cannot be skipped by try
 	stepNone
 	stepLeads
 	stepBelieves
@@ -115,34 +113,34 @@ var stepWords = [...]string{"start", "req", "exit", "", "drop", "dup", "timeout"
 	"crash", "restart", "amnesia", "tick", "suspect", "trust", "campaign", "in", "none", "leads", "believes",
 	"rest"}
 
-// States reports whether a step only says what should be so.
+// States reports whether a step is an assertion.
 func (k StepKind) States() bool {
 	return k == stepIn || k == stepNone || k == stepLeads || k == stepBelieves
 }
 
-// Progresses reports whether a step makes progress by itself: it is no fault, request or restart. To suspect
-// a node is progress if that is down.
+// Progresses reports whether a step makes progress by itself: it is not a fault, request or restart.
+// StepSuspect also does if the suspected node is down, which this does not know.
 func (k StepKind) Progresses() bool {
 	return k == StepDeliver || k == StepRelease || k == StepTimeout || k == StepTick || k == StepTrust
 }
 
-// A Step is one thing that happens.
+// A Step is one event, or an assertion.
 type Step struct {
 	What     StepKind
 	Try      bool     // it is skipped if it does not apply
-	Node     nodes.ID // where; of a message see below
-	Peer     nodes.ID // that is suspected, or trusted again; of stepBelieves, who leads
+	Node     nodes.ID // where it happens; for a message see From and To
+	Peer     nodes.ID // suspected, or trusted again; for stepBelieves, the leader
 	From, To nodes.ID // of a message
 	Kind     string   // of a message
-	Nth      int      // such message of its link that is on its way, from 1
-	Instance int32    // of the node; of a message, that it is for
-	Units    int      // of a request: of the resource; 0 means 1
+	Nth      int      // message of this kind on its link, from 1
+	Instance int32    // of the node, or that a message is for
+	Units    int      // of a request; 0 means 1
 	Timer    nodes.Timer
-	Named    *nodes.TimerName // of Timer, if the step is written by it; otherwise by its numbers
-	Who      []nodes.ID       // of stepIn, who is inside; of stepLeads, who leads
+	Named    *nodes.TimerName // the name of Timer, if the step has it; nil: it has numbers
+	Who      []nodes.ID       // for stepIn, the clients inside; for stepLeads, the leaders
 	Choosing []int
-	Crashing int // when it has saved or sent so often because of this, the node crashes; 0: it does not
-	Line     int // of the file it was read from
+	Crashing int // the node crashes after so many saves and messages of this step; 0: it does not
+	Line     int // of the file that it was read from
 }
 
 // String writes the step as in a file.
@@ -200,7 +198,7 @@ func (s Step) String() string {
 	return strings.Join(words, " ")
 }
 
-// list writes numbers with blanks between them.
+// list writes numbers separated by blanks.
 func list[T any](all []T) string { return strings.Trim(fmt.Sprint(all), "[]") }
 
 // String writes the schedule as in a file.

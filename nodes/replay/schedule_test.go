@@ -82,13 +82,13 @@ func TestParseScheduleSaysWhatIsRight(t *testing.T) {
 		naive + "choosing 1":       "choosing comes after a step",
 		naive + "try":              "choosing comes after a step and try before it",
 		naive + "in":               "in takes the nodes whose clients are inside",
-		naive + "leads":            "line 5: leads takes the nodes that say that they lead, such as leads 3",
-		naive + "believes 1":       "line 5: believes takes a node and whom it takes for the leader",
+		naive + "leads":            "line 5: leads takes the nodes that lead, such as leads 3",
+		naive + "believes 1":       "line 5: believes takes a node and its leader",
 		naive + "campaign":         "line 5: campaign takes a node, such as campaign 0",
 		naive + "rest 1":           "rest takes no arguments",
 		naive + "req 0\nn 3":       "line 6: n comes after a step",
 		naive + "n none":           `line 5: n is "none": write a whole number from 1`,
-		naive + "detector perfect": "line 5: detector takes none alone",
+		naive + "detector perfect": "line 5: detector takes only none",
 		maekawa + "quorums":        "line 3: quorums takes one word",
 		maekawa + "qourums grid":   `maekawa has no option qourums: did you mean quorums?`,
 		naive + "quorums grid":     `line 5: naive-broadcast has no option quorums: it has defer (inside, never)`,
@@ -232,11 +232,11 @@ func FuzzParseSchedule(f *testing.F) {
 	f.Add("turnstile schedule 1\nalgorithm bully\nn 3\ncampaign 0; leads 0@1 2; believes 1 somebody; leads -")
 	f.Add("turnstile schedule 1\nalgorithm maekawa\nn 1\nreordering\nquorums grid\ndrop 0>1 a")
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := Parse(strings.NewReader(text), catalog.Find)
+		s, err := Parse(strings.NewReader(text), catalog.Table{}.Find)
 		if err != nil {
 			return
 		}
-		again, err := Parse(strings.NewReader(s.String()), catalog.Find)
+		again, err := Parse(strings.NewReader(s.String()), catalog.Table{}.Find)
 		if err != nil {
 			t.Fatalf("%q was written as %q: %v", text, s.String(), err)
 		}

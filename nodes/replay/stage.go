@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"turnstile/internal/chance"
 	"turnstile/internal/suggest"
 	"turnstile/nodes"
 	"turnstile/nodes/history"
@@ -17,16 +16,16 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A Played is what came of playing a schedule.
+// A Played is the result of playing a schedule.
 type Played struct {
 	Stack     *row.Stack // of every node
 	History   *history.History
-	Story     []string     // what happened, for people, in one or two lines per step
-	Violation *Violation   // nil if there is none
+	Story     []string     // for people, one or two lines per step
+	Violation *Violation   // nil: none
 	Status    stall.Report // of the nodes at the end
 }
 
-// stepTime is how long a step takes, in a history that is made of steps.
+// stepTime is how long a step takes in the history.
 const stepTime = int64(time.Millisecond)
 
 // Play plays a schedule until there is a violation. The error names the step that does not apply.
@@ -58,10 +57,10 @@ func Play(s *Schedule) (*Played, error) {
 	return g.End(), nil
 }
 
-// mostStaged bounds the nodes of a schedule, so that a typing error does not take all memory.
+// mostStaged bounds the nodes of a schedule, so a typing error does not take all memory.
 const mostStaged = 1000
 
-// A Stage is the cluster on which a schedule is played, and what is told of that.
+// A Stage is a cluster on which a schedule is played, with its history and story.
 type Stage struct {
 	cluster
 	record
@@ -70,17 +69,17 @@ type Stage struct {
 	found    *Violation
 	looksFor func(check string) bool
 	rules    Rules  // of the election, if it is one
-	together uint32 // ticks that have passed while several led
+	together uint32 // ticks for which several have led
 
 	// Of the current input.
 	sent    []string // in words
-	crowded []Flight // that were lost behind equal ones
+	crowded []Flight // lost because of equal ones on their way
 	entered []nodes.Effect
 	elected []nodes.Effect
 	set     []RunningTimer
 }
 
-// NewStage returns a stage for a schedule on which nothing has happened yet.
+// NewStage returns a stage for a schedule, before any step. looksFor reports whether a check is made.
 func NewStage(stack *row.Stack, s *Schedule, looksFor func(check string) bool) *Stage {
 	g := &Stage{looksFor: looksFor, rules: RulesOf(stack), cluster: cluster{stack: stack, schedule: s,
 		Nodes: make([]stagedNode, stack.Total()), due: map[dueTimer]time.Duration{}}}
@@ -188,7 +187,7 @@ func (g *Stage) transmit(s Step) error {
 		g.lose(f)
 		g.Lab.Break(nodes.NoLoss)
 		g.look()
-		g.follow()
+		g.checkLeaders()
 	case !f.Open():
 		return fmt.Errorf("it is not due yet: the earliest is %s later", ticks(f.Opens))
 	default:
@@ -279,15 +278,15 @@ func (g *Stage) release(s Step) error {
 	return nil
 }
 
-// A script is what the current step says of what happens within it.
+// A script has the choices and the crash that the current step prescribes.
 type script struct {
-	answers []int // that Choose has not used yet
-	refused bool  // Choose asked for an answer that does not apply
-	chose   bool  // Choose was asked
-	after   int   // so many saves and messages of the step its node crashes; 0: it does not, or has
+	answers []int // for Choose, not used yet
+	refused bool  // an answer was out of range
+	chose   bool  // Choose was called
+	after   int   // the node crashes after so many saves and messages of the step; 0: it does not, or has
 }
 
-// choose answers Choose by what the step says, or else by zero.
+// choose answers Choose with the next answer of the step, or 0.
 func (s *script) choose(_ nodes.ID, _ int32, n int) int {
 	s.chose = true
 	if len(s.answers) == 0 {
@@ -302,7 +301,7 @@ func (s *script) choose(_ nodes.ID, _ int32, n int) int {
 	return x
 }
 
-// between takes a node down in the middle of a step that says so.
+// between crashes a node in the middle of a step, as the step prescribes.
 func (s *script) between(p *nodes.Process, done int) {
 	if done == s.after {
 		s.after = 0
@@ -329,7 +328,7 @@ func (g *Stage) crash(id nodes.ID) {
 		return f.To == id
 	})
 	g.look()
-	g.follow()
+	g.checkLeaders()
 }
 
 // restart brings a node up again.
@@ -343,7 +342,7 @@ func (g *Stage) restart(id nodes.ID, amnesia bool) {
 	g.have(id, func(p *nodes.Process) { p.Restart(amnesia) })
 }
 
-// inputs reports whether a step is an input of a node, so that it may crash in the middle of it.
+// inputs reports whether a step is an input of a node, which may crash in the middle of it.
 func (k StepKind) inputs() bool {
 	switch k {
 	case StepRequest, StepRelease, StepDeliver, StepTimeout, StepRestart, StepAmnesia, StepSuspect, StepTrust,
@@ -353,7 +352,8 @@ func (k StepKind) inputs() bool {
 	return false
 }
 
-// cutCrashing takes off a step after how many saves and messages its node crashes, as in req 0 crashing 1.
+// cutCrashing cuts off the words of a step after which saves and messages its node crashes, as in req 0
+// crashing 1.
 func (s *Step) cutCrashing(words []string) ([]string, error) {
 	at := slices.Index(words, "crashing")
 	if at < 0 {
@@ -368,7 +368,7 @@ func (s *Step) cutCrashing(words []string) ([]string, error) {
 	return words[:at], nil
 }
 
-// campaign tells a node to bring an election about.
+// campaign tells a node to campaign.
 func (g *Stage) campaign(s Step) error {
 	p := &g.Nodes[s.Node].Process
 	if _, elects := p.Machine(s.Instance).(nodes.Elector); !elects {
@@ -383,10 +383,10 @@ func (g *Stage) campaign(s Step) error {
 	return nil
 }
 
-// Elect implements nodes.Host. The story tells first what was sent.
+// Elect implements nodes.Host. In the story, declared leaders come after messages.
 func (g *Stage) Elect(_ *nodes.Process, e *nodes.Effect) { g.elected = append(g.elected, *e) }
 
-// elect takes what a node says of the leader.
+// elect records the leader that a node has declared, and checks terms.
 func (g *Stage) elect(id nodes.ID, e *nodes.Effect) {
 	g.Lab.Elect(id, e)
 	inTerm := ""
@@ -408,8 +408,8 @@ func (g *Stage) elect(id nodes.ID, e *nodes.Effect) {
 	}
 }
 
-// follow looks at who leads after what has just happened.
-func (g *Stage) follow() {
+// checkLeaders checks that not too many nodes lead.
+func (g *Stage) checkLeaders() {
 	if !g.rules.Elects {
 		return
 	}
@@ -424,7 +424,7 @@ func (g *Stage) follow() {
 	}
 }
 
-// settle looks, when nothing is left to happen, whether nodes agree.
+// settle checks that nodes agree when no event is left.
 func (g *Stage) settle() {
 	if e := g.electorate(); g.rules.Elects && e.Disagree() && g.found == nil {
 		g.Lab.Observe(nodes.None, history.Endless)
@@ -432,7 +432,7 @@ func (g *Stage) settle() {
 	}
 }
 
-// violate is a violation of a check, if that is looked for.
+// violate records a violation of a check, if that is made.
 func (g *Stage) violate(check, says string) {
 	if g.found == nil && g.looksFor(check) {
 		g.found = &Violation{Check: check, Says: says}
@@ -440,7 +440,7 @@ func (g *Stage) violate(check, says string) {
 	}
 }
 
-// hear has the failure detector of a node speak, on a stage. The error says why it does not.
+// hear performs a step of a failure detector. The error says why it does not apply.
 func (g *Stage) hear(s Step) error {
 	a, peer := &g.Nodes[s.Node], &g.Nodes[s.Peer].Process
 	suspects := s.What == StepSuspect
@@ -468,7 +468,7 @@ func (g *Stage) hear(s Step) error {
 	return nil
 }
 
-// suspect tells and records that the failure detector of a node suspects another, or trusts it again.
+// suspect records, also in the story, that the failure detector of a node suspects or trusts another.
 func (g *Stage) suspect(by, of nodes.ID, instance int32, suspects bool) {
 	says := fmt.Sprintf("%s trusts %s again", g.name(by), g.name(of))
 	if suspects {
@@ -494,15 +494,14 @@ func parseTiming(words []string) (*Timing, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%q is no tick: write a time, such as 1ms", words[0])
 	}
-	latency, err := chance.ParseDistribution(words[1])
-	if err != nil {
+	t := &Timing{Tick: tick}
+	if err := t.Latency.Set(words[1]); err != nil {
 		return nil, err
 	}
-	t := &Timing{Tick: tick, Latency: latency}
 	return t, t.Validate()
 }
 
-// tick lets a tick pass. The error says what has to happen first.
+// tick lets a tick pass. The error says what must happen first.
 func (g *Stage) tick() error {
 	if g.schedule.Timing == nil {
 		return errors.New("time does not count here: " +
@@ -534,7 +533,7 @@ func (g *Stage) tick() error {
 	g.clock += g.schedule.Timing.Tick
 	g.together++
 	g.tell(passing+"%v", g.clock)
-	g.follow()
+	g.checkLeaders()
 	return nil
 }
 
@@ -568,15 +567,15 @@ func ticks(n int64) string {
 // mostRest is how many moves a rest takes at most.
 const mostRest = 10_000
 
-// rest runs the cluster until nothing is left to happen: messages arrive in the order in which they were
-// sent; when none is on its way, whoever is inside leaves; when nobody is, the failure detector tells what it
-// has to tell; and when it has told all, timers run out, in the order of the least times that they were set
-// for, as if all else took none. An election is over when all agree.
+// rest runs the cluster until no event is left: messages arrive in the order in which they were sent; without
+// messages, clients that are inside leave; without those, failure detectors correct their suspicions; and
+// then timers run out, in the order of the least times that they were set for, as if all else took no time.
+// An election is over when all agree.
 //
-// A rest that comes back to a state, and in which nothing else could have happened meanwhile, goes on for
-// ever. Nodes that do not agree then never will.
+// If a rest comes back to a state by forced moves alone, it would go on for ever: nodes that do not agree
+// then never will.
 func (g *Stage) rest() error {
-	since := map[string]bool{} // the states since when anything else could have happened
+	since := map[string]bool{} // the states since the last move that was not forced
 	for range mostRest {
 		if g.found != nil || g.resting() {
 			return nil

@@ -22,7 +22,7 @@ func TestStatementsAboutLeaders(t *testing.T) {
 	} {
 		text := "turnstile schedule 1\nalgorithm chang-roberts\nn 3\n" + strings.ReplaceAll(steps, "campaign 2",
 			"campaign 2; 2>0 election; 0>1 election; 1>2 election")
-		s, err := Parse(strings.NewReader(text), catalog.Find)
+		s, err := Parse(strings.NewReader(text), catalog.Table{}.Find)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestStatementsAboutLeaders(t *testing.T) {
 func TestTimersGoByTheirNames(t *testing.T) {
 	const head = "turnstile schedule 1\nalgorithm omega\nn 3\n"
 	story := func(text string) (written, told string) {
-		s, err := Parse(strings.NewReader(head+text), catalog.Find)
+		s, err := Parse(strings.NewReader(head+text), catalog.Table{}.Find)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestTimersGoByTheirNames(t *testing.T) {
 		"timeout 1 256 0":       "node 1 of omega has no timer 256",
 		"timeout 1 silence 0 1": "the timer silence is kept per peer",
 	} {
-		if _, err := Parse(strings.NewReader(head+text), catalog.Find); err == nil ||
+		if _, err := Parse(strings.NewReader(head+text), catalog.Table{}.Find); err == nil ||
 			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}

@@ -11,13 +11,13 @@ import (
 	"turnstile/nodes/stall"
 )
 
-// feed hands a node an input, and adds what it asks for to the story.
+// feed hands a node an input, and adds its effects to the story.
 func (g *Stage) feed(id nodes.ID, in nodes.Input) {
 	g.have(id, func(p *nodes.Process) { p.Handle(&in) })
 	g.seclude(id, &in)
 }
 
-// have has a process do something, and adds what it asks for to the story.
+// have calls do with a process, and adds its effects to the story.
 func (g *Stage) have(id nodes.ID, do func(*nodes.Process)) {
 	a := &g.Nodes[id]
 	g.sent, g.crowded, g.entered, g.elected, g.set = nil, nil, nil, nil, nil
@@ -40,14 +40,14 @@ func (g *Stage) have(id nodes.ID, do func(*nodes.Process)) {
 	for i := range g.elected {
 		g.elect(id, &g.elected[i])
 	}
-	g.follow()
+	g.checkLeaders()
 	g.look()
 	if !a.Process.Up() {
 		g.crash(id)
 	}
 }
 
-// panicOf returns the text with which do panics, if it does.
+// panicOf returns the text of the panic of do; empty if it does not panic.
 func panicOf(do func()) (text string) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -86,10 +86,10 @@ func (g *Stage) SetTimer(p *nodes.Process, e *nodes.Effect) {
 	g.set = append(g.set, g.schedule.Timing.Timer(e))
 }
 
-// Save implements nodes.Host: the process itself holds what it has saved.
+// Save implements nodes.Host. The process keeps the message itself.
 func (g *Stage) Save(*nodes.Process, *nodes.Effect) {}
 
-// Enter implements nodes.Host. The story tells first what was sent.
+// Enter implements nodes.Host. In the story, entries come after messages.
 func (g *Stage) Enter(_ *nodes.Process, e *nodes.Effect) { g.entered = append(g.entered, *e) }
 
 // Revoke implements nodes.Host.
@@ -131,7 +131,7 @@ func (g *Stage) send(from, to nodes.ID, e *nodes.Effect) {
 	g.Flying = append(g.Flying, f)
 }
 
-// enter lets a client in. That is a violation if too few units are free.
+// enter lets a client in. It is a violation if too few units are free, or the fence number is wrong.
 func (g *Stage) enter(p *nodes.Process, e *nodes.Effect) {
 	id, res := p.ID(), &g.Lab.Resources[g.Lab.Resource(e.Instance)]
 	others := g.clients(e.Instance, nodes.Inside)
@@ -156,21 +156,21 @@ func (g *Stage) enter(p *nodes.Process, e *nodes.Effect) {
 	}
 }
 
-// overlap is a violation of exclusion, if that is looked for.
+// overlap records a violation of exclusion, if that check is made.
 func (g *Stage) overlap(format string, args ...any) {
 	if g.found == nil && g.looksFor(CheckExclusion) {
 		g.found = &Violation{Check: CheckExclusion, Says: fmt.Sprintf(format, args...)}
 	}
 }
 
-// look observes whether no message is on its way.
+// look records history.Quiet if no message is on its way.
 func (g *Stage) look() {
 	if last := len(g.Events) - 1; len(g.Flying) == 0 && g.Events[last].Kind != history.Observed {
 		g.Lab.Observe(nodes.None, history.Quiet)
 	}
 }
 
-// End ends the play, and returns what came of it.
+// End ends the play, and returns its result.
 func (g *Stage) End() *Played {
 	r := &Played{Stack: g.stack, Story: g.Story, Violation: g.found}
 	status := make([]*nodes.NodeStatus, len(g.Nodes))
@@ -203,8 +203,8 @@ func (g *Stage) End() *Played {
 	return r
 }
 
-// Told returns a story and its outcome, as written below a schedule: the check that fails, if one does, and
-// what was broken that its promise needs.
+// Told returns a story and its outcome, as written below a schedule: the failed check, empty if none, and the
+// broken assumptions that put the failure outside its model.
 func Told(story []string, check string, broken nodes.Assumption) string {
 	end := "nothing is broken"
 	if check != "" {
@@ -216,7 +216,7 @@ func Told(story []string, check string, broken nodes.Assumption) string {
 	return strings.Join(append(slices.Clip(story), end), "\n") + "\n"
 }
 
-// who says which nodes do something: node 1 waits, or nodes 1, 2 wait.
+// who makes a clause about nodes: "node 1 waits", or "nodes 1, 2 wait".
 func who(all []nodes.ID, does, do string) string {
 	if len(all) == 1 {
 		return fmt.Sprintf("node %d %s", all[0], does)
@@ -227,7 +227,7 @@ func who(all []nodes.ID, does, do string) string {
 // ids lists nodes.
 func ids(all []nodes.ID) string { return strings.ReplaceAll(list(all), " ", ", ") }
 
-// A record is what a play leaves: its history, and its story.
+// A record holds the history and the story of a play.
 type record struct {
 	Lab    lab.Lab
 	now    int64
@@ -241,20 +241,20 @@ func (r *record) tell(format string, args ...any) {
 	r.Story = append(r.Story, fmt.Sprintf(format, args...))
 }
 
-// add records what the lab tells: what has happened.
+// add records an event from the lab.
 func (r *record) add(e history.Event) {
 	e.At = r.now
 	r.Events = append(r.Events, e)
 }
 
-// note records a message in the trace of the node that has sent it, handled it or not got it.
+// note records a message in the trace of the node that sent, handled or lost it.
 func (r *record) note(f Flight, seen history.MessageRecord) {
 	seen.At, seen.Seq, seen.Instance, seen.Kind = r.now, f.Number, uint16(f.Instance), f.Kind
 	r.trace = append(r.trace, seen)
 }
 
-// noteAsks takes note of which message was the first that a node has sent for a request, among those recorded
-// since then.
+// noteAsks marks the first message that a node has sent for a request, among those recorded from index since
+// on.
 func (r *record) noteAsks(s Step, since int) {
 	for i := range r.trace[since:] {
 		if m := &r.trace[since+i]; m.Sent && m.Node == s.Node && m.Instance == uint16(s.Instance) {
@@ -264,7 +264,7 @@ func (r *record) noteAsks(s Step, since int) {
 	}
 }
 
-// lose takes note of a message that is lost.
+// lose records a lost message.
 func (r *record) lose(f Flight) {
 	r.note(f, history.MessageRecord{Node: f.To, Peer: f.From, Lost: true})
 	r.Lab.Drop(f.To, f.Instance)

@@ -8,17 +8,49 @@ import (
 	"turnstile/nodes"
 )
 
-// Timing bounds how long things take in an exploration or a schedule. Time passes in ticks. In each tick
-// things may happen in any order and number; what has to happen in it does so before it ends.
+// Timing bounds how long messages and timers take in an exploration or a schedule. Time passes in ticks.
+// Within a tick events may happen in any order and number; events that are due happen before it ends.
 //
-// A timer runs out within what it was set to, rounded outward to whole ticks, so that no run is missed.
-// Handlers take no time. Clients ask and leave when they like.
+// A timer runs out within the bounds that it was set to, rounded outward to whole ticks, so that no run is
+// missed. Handlers take no time. Clients ask and leave at any time.
 type Timing struct {
 	Tick    time.Duration
-	Latency chance.Distribution // of each message: constant or uniform, in whole ticks
+	Latency Latency // of each message, in whole ticks
 }
 
-// Breaks returns what does not hold without a Timing: a message may take any time, and a node may stand still
+// A Latency says how long a message takes: from Least to Most, both included.
+type Latency struct{ Least, Most time.Duration }
+
+// Set reads a latency as runs take it: 1ms, or uniform:1ms,2ms.
+func (l *Latency) Set(text string) error {
+	d, err := chance.ParseDistribution(text)
+	if err != nil {
+		return err
+	}
+	least, most, bounded := d.Bounds()
+	if !bounded {
+		return fmt.Errorf("a latency of %v has no bounds: explore with a constant one or one that is uniform, "+
+			"such as uniform:1ms,2ms", d)
+	}
+	l.Least, l.Most = least, most
+	return nil
+}
+
+// String writes a latency as Set reads it.
+func (l *Latency) String() string {
+	if l.Least == l.Most {
+		return l.Least.String()
+	}
+	return fmt.Sprintf("uniform:%v,%v", l.Least, l.Most)
+}
+
+// MarshalText writes a latency as Set reads it.
+func (l *Latency) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// Type names the values of the flag.
+func (*Latency) Type() string { return "latency" }
+
+// Breaks returns the assumptions that a nil Timing breaks: a message may take any time, and a node may pause
 // while others do anything.
 func (t *Timing) Breaks() nodes.Assumption {
 	if t == nil {
@@ -27,41 +59,38 @@ func (t *Timing) Breaks() nodes.Assumption {
 	return 0
 }
 
-// mostTicks bounds a latency, since a message is another flight after each tick.
+// mostTicks bounds a latency, since an exploration stores a message anew for each tick.
 const mostTicks = 100
 
-// Validate says what is wrong with the timing, if anything is, and what would be right.
+// Validate returns what is wrong with the timing, and what would be right.
 func (t *Timing) Validate() error {
-	least, most, bounded := t.Latency.Bounds()
+	least, most := t.Latency.Least, t.Latency.Most
 	switch {
 	case t.Tick <= 0:
 		return fmt.Errorf("a tick of %v: time goes on by ticks, such as 1ms", t.Tick)
-	case !bounded:
-		return fmt.Errorf("a latency of %v has no bounds: explore with a constant one or one that is uniform, "+
-			"such as uniform:1ms,2ms", t.Latency)
 	case least%t.Tick != 0 || most%t.Tick != 0:
 		return fmt.Errorf("a latency of %v is no whole number of ticks of %v: take a shorter tick",
-			t.Latency, t.Tick)
+			&t.Latency, t.Tick)
 	case most/t.Tick > mostTicks:
 		return fmt.Errorf("a latency of %v is %d ticks of %v, and can be up to %d: take a longer tick",
-			t.Latency, most/t.Tick, t.Tick, mostTicks)
+			&t.Latency, most/t.Tick, t.Tick, mostTicks)
 	}
 	return nil
 }
 
 // String prints the timing as in a schedule.
-func (t *Timing) String() string { return fmt.Sprint(t.Tick, " ", t.Latency) }
+func (t *Timing) String() string { return fmt.Sprint(t.Tick, " ", &t.Latency) }
 
-// A Window says in how many ticks something can happen, and in how many it must have. Without timing all
-// windows are zero: everything can happen now, and no tick comes.
+// A Window says in how many ticks an event may happen (Opens), and in how many it must (Closes). Without
+// timing all windows are zero: everything may happen now, and no tick comes.
 type Window struct{ Opens, Closes int64 }
 
 func (w Window) Open() bool    { return w.Opens == 0 }
 func (w Window) Due() bool     { return w.Closes == 0 }
 func (w Window) Later() Window { return Window{max(0, w.Opens-1), w.Closes - 1} }
 
-// window returns the window of something that takes between two times. As in all hosts, machines may give
-// them in either order, and negative ones count as zero.
+// window returns the window of an event that takes from one time to another. As in all hosts, machines may
+// give them in either order, and negative ones count as zero.
 func (t *Timing) window(from, to time.Duration) Window {
 	if t == nil {
 		return Window{}
@@ -78,8 +107,7 @@ func (t *Timing) window(from, to time.Duration) Window {
 func (t *Timing) Flight(from, to nodes.ID, e *nodes.Effect) Flight {
 	f := Flight{From: from, To: to, Instance: e.Instance, Kind: e.Kind, Message: e.Message}
 	if t != nil {
-		least, most, _ := t.Latency.Bounds()
-		f.Window = t.window(least, most)
+		f.Window = t.window(t.Latency.Least, t.Latency.Most)
 	}
 	return f
 }
@@ -97,8 +125,7 @@ func (t *Timing) Timer(e *nodes.Effect) RunningTimer {
 	return RunningTimer{e.Instance, e.Timer, e.Gen, t.window(e.Min, e.Max)}
 }
 
-// Timers returns the running timers of a process: those it had before that still run, and those that were
-// set.
+// Timers returns the running timers of a process, with their windows from before or set.
 func (t *Timing) Timers(p *nodes.Process, before, set []RunningTimer) (all []RunningTimer) {
 	for i := range p.Stack().Instances() {
 		for timer, gen := range p.Timers(int32(i)) {

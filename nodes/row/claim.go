@@ -7,8 +7,8 @@ import (
 	"turnstile/nodes"
 )
 
-// A Claim is a published figure of an algorithm, with the run that reproduces it: every link takes one Hop,
-// and only holds and think times take time besides.
+// A Claim is a published figure of an algorithm, with the run that reproduces it: every message takes one
+// Hop, and beside messages only holds and think times take time.
 type Claim struct {
 	Figure  Figure
 	Source  string                     // where it was published
@@ -20,37 +20,37 @@ type Claim struct {
 	Hold    time.Duration              // zero: negligible
 	Think   time.Duration              // under a closed load
 
-	Units int    // of the resource; zero: as many as the row says
+	Units int    // of the resource; zero: the usual number of the row
 	Take  string // units that a request takes, as in --take; empty: one
 
 	Multicast bool
 
-	Election *Trial // of a figure of elections: the runs
+	Election *Trial // the runs of a figure of elections; nil: another figure
 }
 
-// A Trial is what the runs of a claim about elections are. A run in which nobody has been elected when it
-// should end is made again, and lasts twice as long, if the figure is about a leader.
+// A Trial describes the runs of a claim about elections. If a figure needs a leader and a run has elected
+// none at its end, the run is repeated with twice the duration.
 type Trial struct {
-	Initiators string                          // who campaigns when it begins, as in --initiators; empty: all
-	Campaigns  func(c nodes.Config) []nodes.ID // or, if that depends on the size, these
-	Down       func(c nodes.Config) []nodes.ID // who is down from the beginning; nil: nobody
+	Initiators string                          // nodes that campaign first, as in --initiators; empty: all
+	Campaigns  func(c nodes.Config) []nodes.ID // instead of Initiators, if they depend on the size
+	Down       func(c nodes.Config) []nodes.ID // nodes that are down at the start; nil: none
 	Back       time.Duration                   // when they come up again; 0: never
 	Crash      [2]time.Duration                // the leader crashes at random between the two; zero: it does not
 	Latency    string                          // of messages, as in --latency; empty: one Hop
 	Detector   string                          // beside the algorithm, as in --detector; empty: none
 	Lasts      time.Duration                   // 0: ten seconds
-	Runs       int                             // of which the mean is taken; 0: one
-	Vary       func(c *nodes.Config, run int)  // makes each of them differ; nil: by their seeds alone
+	Runs       int                             // the figure is their mean; 0: one
+	Vary       func(c *nodes.Config, run int)  // changes the configuration of a run; nil: only seeds differ
 
-	// Of figures that count messages:
-	From  time.Duration                // those sent from then on, by algorithms that circulate; 0: all
-	Kinds []string                     // of messages that count; nil: all but heartbeats
-	Per   func(c nodes.Config) float64 // what their number is divided by; nil: nothing
+	// For figures that count messages:
+	From  time.Duration                // count messages sent from then on, of algorithms that circulate; 0: all
+	Kinds []string                     // kinds of messages that count; nil: all but heartbeats
+	Per   func(c nodes.Config) float64 // divides the count; nil: nothing does
 
-	Late time.Duration // of LateElections: after how long an election is late
+	Late time.Duration // for LateElections: the duration from which an election is late
 }
 
-// Configs returns the clusters that the claim is about.
+// Configs returns the configurations that the claim is about.
 func (c *Claim) Configs() (all []nodes.Config) {
 	sizes := c.Sizes
 	if sizes == nil {
@@ -62,8 +62,8 @@ func (c *Claim) Configs() (all []nodes.Config) {
 	return all
 }
 
-// Means returns what is published of the messages of an entry on average under a load, one claim for each
-// hold that it is published for.
+// Means returns the claims about the mean number of messages per entry under a load, one for each published
+// hold.
 func (r *Row) Means(load string, config nodes.Config) (means []Claim) {
 	for _, c := range r.Published {
 		if c.Figure != MessagesPerEntry || c.Within == Exact || c.Multicast ||
@@ -75,7 +75,7 @@ func (r *Row) Means(load string, config nodes.Config) (means []Claim) {
 	return means
 }
 
-// has reports whether a configuration has these values of options.
+// has reports whether options have these values in a configuration.
 func (r *Row) has(c nodes.Config, options map[string]string) bool {
 	for name, value := range options {
 		if o := r.Option(name); o == nil || c.Value(*o) != value {
@@ -85,7 +85,7 @@ func (r *Row) has(c nodes.Config, options map[string]string) bool {
 	return true
 }
 
-// Hop is the latency of a link in the run of a claim.
+// Hop is the latency of each message in the run of a claim.
 const Hop = time.Millisecond
 
 // A Figure is what a claim is about.
@@ -119,7 +119,7 @@ type Tolerance int
 const (
 	Exact  Tolerance = iota // within the range, up to rounding
 	Mean                    // a mean of draws: within four standard errors, by fifty groups
-	Steady                  // in the steady state: within one hundredth, since its first entries differ
+	Steady                  // in the steady state: within one hundredth, since the first entries differ
 	Fitted                  // a curve that was fitted to simulations: within three hundredths
-	Beside                  // it stands beside, without a verdict: nobody knows how far apart they may be
+	Beside                  // shown without a verdict: no tolerance is known
 )

@@ -24,7 +24,7 @@ func Unbounded(low float64) Range { return Range{low, math.Inf(1)} }
 // Exact reports whether only one value will do.
 func (r Range) Exact() bool { return r.Min == r.Max }
 
-// Known reports whether the range says anything: not of every number from 0.
+// Known reports whether the range is narrower than all numbers from 0.
 func (r Range) Known() bool { return r.Min > 0 || !math.IsInf(r.Max, 1) }
 
 // Has reports whether x lies in the range, up to rounding.
@@ -45,9 +45,8 @@ func (r Range) String() string {
 	return f(math.Round(100*r.Min)/100) + "-" + f(math.Round(100*r.Max)/100)
 }
 
-// A Cost is what an algorithm was published to cost: messages per entry over a run without faults,
-// a message being one delivery to a node other than its sender. The loads are those of
-// docs/measures.md.
+// A Cost is the published cost of an algorithm: messages per entry over a run without faults. A message is
+// one delivery to a node other than its sender. docs/measures.md has the loads.
 type Cost struct {
 	Formula    string // for people: "2(N-1)"
 	Sequential Range  // one request at a time, each from any node
@@ -55,13 +54,13 @@ type Cost struct {
 	Saturated  Range  // every node always wants in
 	Any        Range  // under any load, these included
 	Delay      Range  // synchronization delay, in hops: exit to the next enter while someone waits
-	// Renewal is after what time inside a holder sends one message more, again and again; 0: it sends none. The
-	// ranges above are those of a shorter hold.
+	// Renewal is the period at which a holder sends one message more; 0: it sends none. The ranges above are
+	// for shorter holds.
 	Renewal time.Duration
 }
 
-// Renewals returns how many messages more an entry takes whose client is inside for some time. A hold that
-// ends when the next renewal is due may end before or after it.
+// Renewals returns how many messages more an entry with a long hold takes. A hold that ends exactly when a
+// renewal is due may end before or after it.
 func (c *Cost) Renewals(hold time.Duration) Range {
 	if c.Renewal <= 0 || hold < c.Renewal {
 		return Range{}
@@ -69,8 +68,7 @@ func (c *Cost) Renewals(hold time.Duration) Range {
 	return Between(float64((hold-1)/c.Renewal), float64(hold/c.Renewal))
 }
 
-// An EntryCost is called for each entry of a run, in their order, with who enters. It tells how many messages
-// the entry takes.
+// An EntryCost returns how many messages an entry takes. It is called for each entry of a run, in order.
 type EntryCost func(entrant nodes.ID) int
 
 // A Symbol is a quantity in the formulas of an algorithm, such as the size of its quorums.
@@ -80,22 +78,21 @@ type Symbol struct {
 	Value func(c nodes.Config) int
 }
 
-// A Tally is what was counted over a run that has come to rest.
+// A Tally has the counts of a run that has come to rest.
 type Tally struct {
 	Entries uint64
 	Sent    map[string]uint64 // deliveries asked for, by the name of the message kind
 }
 
-// An Identity is an equation or bound that the message counts of an algorithm obey, whatever the
-// load, once a run without faults has come to rest. A run that breaks it shows an error in the
-// algorithm or in the counters.
+// An Identity is an equation or bound that the message counts of an algorithm obey under any load, once a run
+// without faults has come to rest. A run that breaks it shows an error in the algorithm or in the counters.
 type Identity struct {
 	Says  string // "REPLY = REQUEST"
 	Holds func(c nodes.Config, t Tally) bool
-	Only  func(c nodes.Config) bool // the configurations in which it is one; nil: all
+	Only  func(c nodes.Config) bool // reports whether it applies; nil: always
 }
 
-// IdentitiesIn returns the identities in a configuration.
+// IdentitiesIn returns the identities that apply in a configuration.
 func (x *Exclusion) IdentitiesIn(c nodes.Config) []Identity {
 	return slices.DeleteFunc(slices.Clone(x.Identities), func(i Identity) bool {
 		return i.Only != nil && !i.Only(c)

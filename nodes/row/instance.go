@@ -8,16 +8,15 @@ import (
 	"turnstile/nodes"
 )
 
-// An Instance is a row with a configuration: one machine of every node.
+// An Instance is a row with a configuration: one machine at every node.
 type Instance struct {
 	*Row
 	Config nodes.Config
 }
 
-// ParseInstance reads which row of a table runs beside an algorithm on n clients, with its options: its
-// name, or a name and options, as in probe:period=50ms,timeout=200ms. what says what the rows are, for
-// errors, which say what is wrong and what would be right. The instance has a value for each option: timeouts
-// for which none is given suit the delays of the run.
+// ParseInstance reads a row that runs beside an algorithm on n clients: its name, or name and options, as in
+// probe:period=50ms,timeout=200ms. what names the kind of row in errors, as in "detector". All options get
+// values: default timeouts are lengthened to suit the delays of the run.
 func ParseInstance(what string, table []*Row, text string, n int, d nodes.Delays) (Instance, error) {
 	name, options, some := strings.Cut(text, ":")
 	row, err := Find(what, table, name)
@@ -46,13 +45,13 @@ func ParseInstance(what string, table []*Row, text string, n int, d nodes.Delays
 	return Instance{row, c}, nil
 }
 
-// Core returns what machines are made from.
+// Core returns the instance without what is published of it.
 func (in Instance) Core() nodes.Instance {
 	return nodes.Instance{Spec: &in.Row.Spec, Config: in.Config}
 }
 
-// Lengthened returns the instance with all timeouts made longer that do not suit the delays of a run, those
-// that were given too.
+// Lengthened returns the instance with every timeout lengthened that does not suit the delays of a run, also
+// if its value was given.
 func (in Instance) Lengthened(d nodes.Delays) Instance {
 	return Instance{in.Row, in.Core().Lengthened(d).Config}
 }
@@ -60,7 +59,7 @@ func (in Instance) Lengthened(d nodes.Delays) Instance {
 // String writes an instance as ParseInstance reads it, with the options that it was given.
 func (in Instance) String() string { return in.Core().String() }
 
-// A Stack is what all nodes of a cluster are made of, with the rows of its instances.
+// A Stack is a nodes.Stack with the rows of its instances.
 type Stack struct {
 	*nodes.Stack
 	instances []Instance
@@ -82,10 +81,10 @@ func Assemble(first Instance, beside ...Instance) (*Stack, error) {
 // Instances returns the instances, by their number.
 func (s *Stack) Instances() []Instance { return s.instances }
 
-// Published returns what is published of the first instance, and whether failure detectors and instances of
-// the same algorithm alone run beside it: what another algorithm sends is in no published count of messages.
-// Where several instances share the messages that are counted, the cost of an entry is that under any load,
-// as no load is known of one of them. Identities are sums, so they hold of all together.
+// Published returns what is published of the first instance, and whether only failure detectors and instances
+// of the same algorithm run beside it: published counts do not include messages of other algorithms. With
+// several instances of the algorithm the cost of an entry is the one under any load, since the load of each
+// is unknown. Identities are sums, so they hold for all together.
 func (s *Stack) Published() (published Exclusion, alone bool) {
 	first := s.instances[0].Row
 	published, alone = *s.instances[0].Exclusion(), true
@@ -102,11 +101,10 @@ func (s *Stack) Published() (published Exclusion, alone bool) {
 	return published, alone
 }
 
-// underAnyLoad returns the cost of an algorithm where nothing is known of the load; nil: nothing is
-// published.
+// underAnyLoad returns the cost of an algorithm under an unknown load; nil: not published.
 func underAnyLoad(r *Row) func(c nodes.Config) Cost {
 	cost := r.Exclusion().Cost
-	if cost == nil || r.Circulates { // what circulates does so for each resource
+	if cost == nil || r.Circulates { // each resource has a token that circulates
 		return nil
 	}
 	return func(c nodes.Config) Cost {
@@ -116,7 +114,7 @@ func underAnyLoad(r *Row) func(c nodes.Config) Cost {
 	}
 }
 
-// Elector returns the instance that elects leaders; nil: none does.
+// Elector returns the instance that elects leaders; nil: the stack has no elector.
 func (s *Stack) Elector() *Instance {
 	for i := range s.instances {
 		if s.instances[i].Elector != nil {
@@ -126,7 +124,7 @@ func (s *Stack) Elector() *Instance {
 	return nil
 }
 
-// Fair returns all that the order of service rests on which the instances promise, beside Safe and Live.
+// Fair returns all assumptions that the promised order of service needs, beside Safe and Live.
 func (s *Stack) Fair() (all nodes.Assumption) {
 	for _, in := range s.instances {
 		all |= in.Exclusion().Fair
@@ -134,8 +132,8 @@ func (s *Stack) Fair() (all nodes.Assumption) {
 	return all
 }
 
-// Minority returns within what time after it has lost the majority a client of the first instance enters no
-// more, as its row promises; zero: it promises nothing, or its failure detector never knows, or not by when.
+// Minority returns how long a client of the first instance may still enter after it lost the majority, as its
+// row promises. 0: no promise, or the failure detector gives no bound.
 func (s *Stack) Minority() time.Duration {
 	first := s.instances[0]
 	promised := first.Exclusion().Minority

@@ -9,34 +9,33 @@ import (
 	"turnstile/nodes"
 )
 
-// An Outcome is what may become of a run under faults: one of the constants below, or several of them.
+// An Outcome is how a run under faults may end: one or several of the constants below.
 type Outcome uint8
 
-// The outcomes. Of an algorithm that hands out fence numbers, exclusion is what the resource sees. Of an
-// elector, exclusion says that no two lead in one term or, without terms, for longer than its row says that a
-// take-over takes; and who enters is whoever takes the leader for the leader, itself included, if that is up.
+// The outcomes. For an algorithm that hands out fence numbers, exclusion means effective exclusion, at the
+// resource. For an elector, exclusion means that no two nodes lead in one term or, without terms, that they
+// do so no longer than Leadership.Overlap.
 const (
-	// Recovers: exclusion holds, and once all is healed that is healed, every client that is up and waits
-	// enters. Of an elector: all that are up agree at the end on one of them.
+	// Recovers: exclusion holds, and after the last heal every client that is up and waits enters. For an
+	// elector: at the end all nodes that are up follow one of them.
 	Recovers Outcome = 1 << iota
-	// Starves: exclusion holds; some clients that are up wait for ever, while others go on. Of an elector: one
-	// leads at the end, and some that are up know of none, or of another, and never will of that one.
+	// Starves: exclusion holds; some clients that are up wait for ever, while others go on. For an elector:
+	// one node leads at the end, but some that are up never follow it.
 	Starves
-	// Blocks: exclusion holds; all clients that are up wait for ever. Of an elector: nobody that is up leads at
-	// the end, nor ever will.
+	// Blocks: exclusion holds; all clients that are up wait for ever. For an elector: no node that is up
+	// leads at the end or later.
 	Blocks
-	// Breaks: two are inside together. Of an elector: two lead where one may, or two still do at the end, and
+	// Breaks: two are inside together. For an elector: two lead where only one may, or two lead at the end,
 	// for ever.
 	Breaks
-	Unhit // the fault hits nothing, since the algorithm has no such links, or nobody ever leads whom it is for
+	Unhit // the fault hits nothing: the algorithm has no such links, or the leader to hit never exists
 )
 
 // outcomeLetters are the letters of the outcomes.
 const outcomeLetters = "LPBX-"
 
 // String writes the outcomes by their letters, as in L|B: L recovers, P starves some, B blocks all, X breaks
-// exclusion; - says that the fault hits nothing. None of them is a question mark: an inconclusive run shows
-// no outcome.
+// exclusion; - the fault hits nothing; ? no outcome, as of an inconclusive run.
 func (o Outcome) String() string {
 	var letters []string
 	for i, letter := range outcomeLetters {
@@ -50,16 +49,16 @@ func (o Outcome) String() string {
 	return strings.Join(letters, "|")
 }
 
-// A FaultCell says what may become of an algorithm under a fault: of five nodes that think and request, or
-// that all campaign when the run begins, in the runs of the fault matrix.
+// A FaultCell has the expected outcomes of an algorithm under a fault, in the runs of the fault matrix: five
+// nodes think and request, or all campaign when the run begins.
 type FaultCell struct {
-	Fault string  // the plan, one of those that chaos.ScenariosOf lists
-	May   Outcome // all that a run may show; X says that exclusion can break, and so comes with others
-	// Why is the reason in its own words: who starves or blocks, and the paper that it rests on, if any.
+	Fault string  // a plan that chaos.ScenariosOf lists
+	May   Outcome // all outcomes that a run may show; X comes with others: exclusion can break, but need not
+	// Why is the reason: the clients that starve or block, and the paper, if any.
 	Why string
 }
 
-// FaultCell returns what may become of the algorithm under a fault. It reports whether the row says so.
+// FaultCell returns the cell of a fault, and whether the row has one.
 func (r *Row) FaultCell(fault string) (FaultCell, bool) {
 	for _, c := range r.Faults {
 		if c.Fault == fault {
@@ -69,8 +68,7 @@ func (r *Row) FaultCell(fault string) (FaultCell, bool) {
 	return FaultCell{}, false
 }
 
-// Under returns the cells of several faults under which the same may become of an algorithm, for the same
-// reason.
+// Under returns cells of several faults with the same outcomes, for the same reason.
 func Under(may Outcome, why string, faults ...string) []FaultCell {
 	cells := make([]FaultCell, 0, len(faults)) // every program makes all of them as it starts
 	for _, fault := range faults {
@@ -79,7 +77,7 @@ func Under(may Outcome, why string, faults ...string) []FaultCell {
 	return cells
 }
 
-// Completed returns the cells of an algorithm, and those of others whose faults these leave out.
+// Completed returns the cells own, and the cells of others for the faults that own leaves out.
 func Completed(own, others []FaultCell) []FaultCell {
 	all := append(make([]FaultCell, 0, len(own)+len(others)), own...)
 	for _, c := range others {
@@ -90,20 +88,20 @@ func Completed(own, others []FaultCell) []FaultCell {
 	return all
 }
 
-// A Flaw is what is wrong with an algorithm that is known to be broken.
+// A Flaw says how an algorithm fails that is known to be broken.
 type Flaw struct {
 	Check string       // that it fails
 	Also  string       // another check that it fails, in other runs; empty: none
-	At    nodes.Config // where an exploration shows it
-	// By is what has to be broken for it to show: the exploration allows one fault that breaks it. 0: it shows
-	// without faults.
+	At    nodes.Config // with which an exploration shows it
+	// By is what must be broken for the flaw to show: the exploration allows faults that break it. 0: it
+	// shows without faults.
 	By    nodes.Assumption
 	Times int // how many such faults it takes; 0: one
-	// Alone says that it shows even if requests come one at a time.
+	// Alone says that the flaw shows even if requests come one at a time.
 	Alone bool
 }
 
-// Broken returns what is wrong with the algorithm; the zero Flaw, if nothing is known to be.
+// Broken returns the flaw of the algorithm; the zero Flaw if none is known.
 func (r *Row) Broken() Flaw {
 	if r.Flaw == nil {
 		return Flaw{}
@@ -111,7 +109,7 @@ func (r *Row) Broken() Flaw {
 	return *r.Flaw
 }
 
-// String names the checks that the algorithm is known to fail; empty: none.
+// String names the checks that the algorithm fails; empty if it has no flaw.
 func (f Flaw) String() string {
 	if f.Also == "" {
 		return f.Check
@@ -119,7 +117,7 @@ func (f Flaw) String() string {
 	return f.Check + " and " + f.Also
 }
 
-// ShowFlaw returns the arguments with which the orchestrator shows how an algorithm fails that is known to.
+// ShowFlaw returns the arguments of the command that explores the algorithm until its flaw shows.
 func (r *Row) ShowFlaw() []string {
 	args := []string{"explore", "--algo", r.Name, "-n", fmt.Sprint(r.Flaw.At.N)}
 	for _, name := range slices.Sorted(maps.Keys(r.Flaw.At.Options)) {
@@ -134,7 +132,7 @@ func (r *Row) ShowFlaw() []string {
 			args = append(args, fault.flag, fmt.Sprint(max(1, r.Flaw.Times)))
 		}
 	}
-	if r.Flaw.Also != "" { // it may take fewer steps
+	if r.Flaw.Also != "" { // or the search could stop at the other check
 		args = append(args, "--check", r.Flaw.Check)
 	}
 	if more := showMore[r.Kind]; more != nil {
@@ -143,18 +141,18 @@ func (r *Row) ShowFlaw() []string {
 	return args
 }
 
-// showMore are the arguments that show flaws of rows of a kind alone.
+// showMore has further arguments that flaws of rows of a kind need.
 var showMore = map[nodes.Kind]func(*Row) []string{nodes.Election: (*Row).showElection}
 
-// showElection returns the arguments that let a flaw of an elector show.
+// showElection returns the further arguments for a flaw of an elector.
 func (r *Row) showElection() []string {
-	args := []string{"--campaigns", "1"} // what is looked for comes after it, and the space stays small
+	args := []string{"--campaigns", "1"} // enough for a flaw to show, and keeps the state space small
 	if r.Flaw.By&nodes.NoCrash != 0 && r.Elector.Terms {
-		args = append(args, "--restarts") // what a term needs must outlive a crash
+		args = append(args, "--restarts") // a flaw of terms shows when a node restarts
 	}
 	switch _, timed := r.Machine(r.Flaw.At, 0).(nodes.Timed); {
 	case timed && r.Live&nodes.Timing != 0:
-		args = append(args, "--timing", "40ms", "--tick", "20ms") // or late messages would excuse it
+		args = append(args, "--timing", "40ms", "--tick", "20ms") // or late messages put it outside its model
 	case timed:
 		args = append(args, "--timeouts", fmt.Sprint(r.Flaw.At.N))
 	}

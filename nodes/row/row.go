@@ -1,16 +1,15 @@
-// Package row has the rows of the tables of algorithms: what makes their machines (nodes.Spec), and what is
-// published of them. Look-up, lists, validate, the fault matrix, checks and tests of conformance read rows.
+// Package row has the type of the rows in the tables of algorithms: a nodes.Spec, which makes the machines,
+// and what is published of them. Look-up, lists, validate, the fault matrix, checks and tests of conformance
+// read rows.
 //
 // A [Row] has a pointer for each kind of algorithm: [Exclusion] has the cost of an entry, the laws of
-// message counts and the promise of fairness; [Leadership] what an elector promises of its leaders; [Flaw]
-// how a known broken algorithm fails. A [Claim] is a published figure with the trial that reproduces it, a
-// [FaultCell] what becomes of the algorithm under a plan.
+// message counts and the promise of fairness; [Leadership] the promises of an elector; [Flaw] how a known
+// broken algorithm fails. A [Claim] is a published figure with the trial that reproduces it, a [FaultCell]
+// the expected outcomes under a plan.
 //
-// An [Instance] is a row with a configuration, and a [Stack] the instances of every node: [Assemble] makes
-// it.
+// An [Instance] is a row with a configuration. [Assemble] makes a [Stack], the instances of every node.
 //
-// It lists no algorithm: the tables are in packages mutex, election and detector, and package catalog has
-// all.
+// The tables themselves are in packages mutex, election and detector; package catalog has them all.
 package row
 
 import (
@@ -25,8 +24,7 @@ import (
 	"turnstile/nodes"
 )
 
-// A Row is one row of a table of algorithms: a Spec, and what is said of it. What only one kind of row has is
-// behind a pointer of its own.
+// A Row is one row of a table of algorithms. Fields of only one kind of row are behind a pointer.
 type Row struct {
 	nodes.Spec
 	Aliases []string // other names for it
@@ -34,66 +32,68 @@ type Row struct {
 	Source  string   // the paper
 	Summary string   // in one sentence, how it works
 
-	Mutex   *Exclusion  // of an algorithm of mutual exclusion; otherwise nil
-	Elector *Leadership // what an elector promises of its leaders; otherwise nil
-
-	Detector *Detection // what a failure detector promises; otherwise nil
-	Flaw     *Flaw      // of one that is known to be broken; otherwise nil
+	Mutex    *Exclusion  // for an algorithm of mutual exclusion; otherwise nil
+	Elector  *Leadership // the promises of an elector; otherwise nil
+	Detector *Detection  // the promises of a failure detector; otherwise nil
+	Flaw     *Flaw       // for an algorithm that is known to be broken; otherwise nil
 
 	Published []Claim     // figures for validate to reproduce, beyond its cost
-	Faults    []FaultCell // what becomes of it in the fault matrix
+	Faults    []FaultCell // expected outcomes in the fault matrix
 }
 
 // An Exclusion is what is published of an algorithm of mutual exclusion.
 type Exclusion struct {
-	Cost    func(c nodes.Config) Cost
-	Exact   func(c nodes.Config, alone bool) EntryCost // alone: one at a time; nil, or of nil: unknown
-	Symbols []Symbol                                   // of its cost, beside N
-	Bypass  func(c nodes.Config) int                   // entries of others once a request is known; nil: any
-	Fair    nodes.Assumption                           // what Bypass rests on, beside Safe and Live
-	// Fewest says that a request that one message has told all of comes before those of clients that have made
-	// more, and before those of higher IDs that have made as many; nil: that is not promised.
+	Cost func(c nodes.Config) Cost
+	// Exact returns the exact cost of each entry; alone: requests come one at a time. Nil, or a nil result:
+	// not known.
+	Exact   func(c nodes.Config, alone bool) EntryCost
+	Symbols []Symbol                 // in the formulas of its cost, beside N
+	Bypass  func(c nodes.Config) int // most entries of others once a request is known; nil: any number
+	Fair    nodes.Assumption         // needed for Bypass, beside Safe and Live
+	// Fewest says that requests known to all are served in the order of how many each client has made, fewest
+	// first, then by ID; nil: not promised.
 	Fewest func(c nodes.Config) bool
-	// Chance says that who enters next is a matter of chance, so that a client may get nothing for any time
-	// while others enter. That it does is no finding then.
+	// Chance says that the next entry is drawn at random, so a client may starve for any time. That is then
+	// no violation.
 	Chance     bool
-	Identities []Identity // of its message counts, after a run without faults
-	// Minority is what it promises of clients that reach no majority; nil: nothing.
+	Identities []Identity // laws of its message counts, after a run without faults
+	// Minority is the promise about clients that reach no majority; nil: no promise.
 	Minority *Minority
-	// Epochs are what its fence numbers begin with, if it goes on under a higher one when what lets in was lost.
+	// Epochs read the epoch from a fence number, if the algorithm replaces a lost token or view by one of a
+	// higher epoch.
 	Epochs Epochs
-	// Silence is when a textbook takes what lets in for lost.
+	// Silence is when a textbook version takes the token for lost.
 	Silence Silence
 }
 
-// Epochs tell of a fence number in which epoch it was handed out. The zero value says that there are none.
+// Epochs return the epoch of a fence number. The zero value says that the algorithm has no epochs.
 type Epochs struct {
-	One string // what there is one of in each: token, view
+	One string // the thing that exists once in each epoch: token, view
 	Of  func(c nodes.Config, fence uint64) uint64
 }
 
-// A Minority is what is promised of a client that reaches no majority of the clients, itself included,
-// neither way: it enters no more, from some time after on. It rests on nothing but time, and on Effective.
+// A Minority promises that a client that cannot exchange messages with a majority of the clients, itself
+// included, enters no more after some time. It needs only bounded delays, and Effective.
 type Minority struct {
 	// Within is how long that takes once its failure detector suspects the others.
 	Within func(c nodes.Config) time.Duration
-	// Keeps says that it may enter all the same in an epoch that had begun before, as with a token that was
-	// there: none begins in a minority.
+	// Keeps says that it may still enter in an epoch that began before, for instance with a token that it
+	// holds. No epoch begins in a minority.
 	Keeps bool
 }
 
-// A Silence is after what time without entries a textbook takes what lets in for lost. The zero value says
-// that none does.
+// A Silence is the time without entries after which a textbook version takes the token for lost. The zero
+// value says that it never does.
 type Silence struct {
-	Formula string // T is what a message takes at most
+	Formula string // T is the longest message delay
 	Of      func(c nodes.Config, latency, hold time.Duration) time.Duration
 }
 
-// Any is the Bypass of an algorithm that promises none with some options.
+// Any is the Bypass of an algorithm that promises no bound with some options.
 const Any = -1
 
 // Promised returns how many entries of others may come once a request is known, and whether the algorithm
-// promises that.
+// promises such a bound.
 func (x *Exclusion) Promised(c nodes.Config) (bypass int, promised bool) {
 	if x.Bypass == nil || x.Bypass(c) == Any {
 		return 0, false
@@ -101,13 +101,13 @@ func (x *Exclusion) Promised(c nodes.Config) (bypass int, promised bool) {
 	return x.Bypass(c), true
 }
 
-// Exclusion returns what is published of the row's mutual exclusion: nothing, if it does none.
+// Exclusion returns r.Mutex, or a zero Exclusion if the row has none.
 func (r *Row) Exclusion() *Exclusion { return cmp.Or(r.Mutex, &Exclusion{}) }
 
-// Leadership returns what is promised of the row's leaders: nothing, if it elects none.
+// Leadership returns r.Elector, or a zero Leadership if the row has none.
 func (r *Row) Leadership() *Leadership { return cmp.Or(r.Elector, &Leadership{}) }
 
-// CostOf returns what the algorithm was published to cost: any, if nothing is.
+// CostOf returns the published cost of the algorithm; if none is published, ranges that hold any cost.
 func (r *Row) CostOf(c nodes.Config) Cost {
 	if cost := r.Exclusion().Cost; cost != nil {
 		return cost(c)
@@ -116,12 +116,13 @@ func (r *Row) CostOf(c nodes.Config) Cost {
 	return Cost{Sequential: any, One: any, Saturated: any, Any: any, Delay: any}
 }
 
-// Validate returns an error that says what of a configuration the algorithm refuses, and what would be right.
+// Validate returns an error if the algorithm refuses a configuration. The error says why, and what would be
+// right.
 func (r *Row) Validate(c nodes.Config) error {
 	return hinted(r.Spec.Validate(c))
 }
 
-// hinted adds to an error about an option which one may have been meant.
+// hinted adds to an error about an option the name or value that may have been meant.
 func hinted(err error) error {
 	var option *nodes.OptionError
 	if errors.As(err, &option) {
@@ -130,29 +131,66 @@ func hinted(err error) error {
 	return err
 }
 
-// Check returns an error that names the fields that a row of a table must have and this one lacks.
+// Check returns an error that names the required fields that the row lacks.
 func (r *Row) Check() error {
-	var lacks []string
-	kind := r.Kind
-	need := func(field string, lacking bool) {
-		if lacking {
-			lacks = append(lacks, field)
+	exclusion := r.excludes()
+	return r.Lacks(append(r.lacks(), named(
+		field{"Aliases", len(r.Aliases) == 0 && exclusion},
+		field{"Family", r.Family == ""},
+		field{"Source", r.Source == ""},
+		field{"Summary", r.Summary == ""},
+		field{"Cost", r.Exclusion().Cost == nil && exclusion},
+		field{"Faults", len(r.Faults) == 0 && r.Kind != nodes.Detection},
+		field{"Flaw.At", r.Flaw != nil && r.Flaw.At.N == 0})...)...)
+}
+
+// CheckOwn returns an error that names the fields without which no run of a row can be made and judged.
+func (r *Row) CheckOwn() error { return r.Lacks(r.lacks()...) }
+
+// A field is the name of a field of a row, and whether the row lacks it.
+type field struct {
+	name    string
+	lacking bool
+}
+
+// named returns the names of the fields that are lacking.
+func named(fields ...field) (names []string) {
+	for _, f := range fields {
+		if f.lacking {
+			names = append(names, f.name)
 		}
 	}
-	need("Name", r.Name == "")
-	need("Kind", (kind == nodes.MutualExclusion) != (r.Mutex != nil) ||
-		(kind == nodes.Election) != (r.Elector != nil) || (kind == nodes.Detection) != (r.Detector != nil))
-	need("Aliases", len(r.Aliases) == 0 && kind == nodes.MutualExclusion)
-	need("Family", r.Family == "")
-	need("Source", r.Source == "")
-	need("Summary", r.Summary == "")
-	need("Live", r.Live == 0 && kind == nodes.MutualExclusion)
-	need("Cost", r.Exclusion().Cost == nil && kind == nodes.MutualExclusion)
-	need("Faults", len(r.Faults) == 0 && kind != nodes.Detection)
-	need("Timers", len(r.Timers) == 0 && r.timed())
-	need("Flaw.At", r.Flaw != nil && r.Flaw.At.N == 0)
-	return r.Lacks(lacks...)
+	return names
 }
+
+// lacks returns the fields that the row lacks, of those that every row needs.
+func (r *Row) lacks() []string {
+	names := named(field{"Name", r.Name == ""})
+	foreign := false
+	for kind, own := range r.ofKinds() {
+		if nodes.Kind(kind) == r.Kind {
+			names = append(names, named(own)...)
+		} else if !own.lacking {
+			foreign = true
+		}
+	}
+	return append(names, named(
+		field{"Kind", foreign},
+		field{"Live", r.Live == 0 && r.excludes()},
+		field{"Timers", len(r.Timers) == 0 && r.timed()})...)
+}
+
+// ofKinds returns the field that each kind of row has, in the order of the kinds.
+func (r *Row) ofKinds() [3]field {
+	return [...]field{
+		{"Mutex", r.Mutex == nil},
+		{"Elector", r.Elector == nil},
+		{"Detector", r.Detector == nil},
+	}
+}
+
+// excludes reports whether the row is one of mutual exclusion.
+func (r *Row) excludes() bool { return r.Kind == nodes.MutualExclusion }
 
 // timed reports whether the machines of the clients set timers.
 func (r *Row) timed() bool {
@@ -163,8 +201,7 @@ func (r *Row) timed() bool {
 	return timed
 }
 
-// Options returns the options of all rows of a table: each name once, with all values that rows accept for
-// it.
+// Options returns the options of all rows of a table: each name once, with the values that any row accepts.
 func Options(table []*Row) []nodes.Option {
 	var all []nodes.Option
 	for _, row := range table {
@@ -184,7 +221,7 @@ func Options(table []*Row) []nodes.Option {
 	return all
 }
 
-// CheckTime says what is wrong with the value of an option that is a length of time, from least to most.
+// CheckTime returns an error unless the value of an option is a length of time from least to most.
 func CheckTime(value string, least, most time.Duration, example string) error {
 	d, err := time.ParseDuration(value)
 	switch unit := suggest.Unit(value, "ms"); {
@@ -198,8 +235,8 @@ func CheckTime(value string, least, most time.Duration, example string) error {
 	return nil
 }
 
-// Find returns the row of table with that name or alias, in upper or lower case. The error for an unknown
-// name says what the table lists, as in "algorithm", which names may have been meant, and where all are.
+// Find returns the row of table with a name or alias, in upper or lower case. The error for an unknown name
+// suggests names. what says what the table lists, as in "algorithm".
 func Find(what string, table []*Row, name string) (*Row, error) {
 	known := suggest.List{Aliases: map[string][]string{}, By: "list"}
 	for _, row := range table {
@@ -214,7 +251,7 @@ func Find(what string, table []*Row, name string) (*Row, error) {
 	return nil, &UnknownError{what, name, known.Hint(name)}
 }
 
-// An UnknownError says that no row of a table goes by a name.
+// An UnknownError says that no row of a table has a name.
 type UnknownError struct{ what, name, hint string }
 
 func (e *UnknownError) Error() string { return fmt.Sprintf("unknown %s %q%s", e.what, e.name, e.hint) }

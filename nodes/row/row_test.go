@@ -54,7 +54,7 @@ func TestRowsLackNothing(t *testing.T) {
 		"Faults":           func(r *Row) { r.Faults = nil },
 		"Timers":           func(r *Row) { r.Timers = nil },
 		"Flaw.At":          func(r *Row) { r.Flaw = &Flaw{Check: "progress"} },
-		"Kind":             func(r *Row) { r.Kind = nodes.Election },
+		"Elector, Kind":    func(r *Row) { r.Kind = nodes.Election },
 	} {
 		r := whole
 		spoil(&r)
@@ -112,8 +112,8 @@ func TestValidate(t *testing.T) {
 		{dance, nodes.Config{N: 2}.With("order", "pairs").With("tune", "reel"), ""},
 		{dance, nodes.Config{N: 3}.With("order", "pairs"), "order: it takes an even number"},
 		{dance, nodes.Config{N: 3}.With("order", "circel"),
-			`order: "circel" is none of circle, pairs: did you mean circle?`},
-		{dance, nodes.Config{N: 3}.With("order", "x"), `order: "x" is none of circle, pairs`},
+			`order: "circel" is not one of circle, pairs: did you mean circle?`},
+		{dance, nodes.Config{N: 3}.With("order", "x"), `order: "x" is not one of circle, pairs`},
 		{dance, nodes.Config{N: 3}.With("tun", "x"), "dance has no option tun: did you mean tune? " +
 			"It has order (circle, pairs), tune"},
 		{dance, nodes.Config{N: 3}.With("x", "x"), "dance has no option x: it has order (circle, pairs), tune"},
@@ -143,6 +143,6 @@ func TestOptionsOfATable(t *testing.T) {
 		t.Errorf("the options are %s", got)
 	}
 	if got := table[0].Options[0].Form(); got != "order (circle, pairs)" {
-		t.Errorf("those of the first row have become %s", got)
+		t.Errorf("the values of the first row have become %s", got)
 	}
 }

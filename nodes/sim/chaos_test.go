@@ -70,8 +70,8 @@ func (r *recorded) at(kind history.Kind, id nodes.ID, at int64) bool {
 	})
 }
 
-// Who is killed at a moment is down at that very moment, and the books balance: the run ends by itself, the
-// register counts nobody twice, and the others go on where the algorithm lets them.
+// A node that is killed at a moment is down at once, and the counters balance: the run ends by itself, the
+// register counts no client twice, and the others go on if the algorithm lets them.
 func TestKilledAtTheVeryMoment(t *testing.T) {
 	for text, when := range map[string]history.Kind{
 		"kill: holder, at: 30ms":                              history.Entered,
@@ -101,7 +101,7 @@ func TestKilledAtTheVeryMoment(t *testing.T) {
 			}
 			if rested := r.Stall == nil && r.Cut == nil; rested && len(r.of(history.Restarted)) == 0 &&
 				when != history.Exited && algorithm == "suzuki-kasami" {
-				t.Errorf("%s, %s: nobody misses the token of who died", algorithm, text)
+				t.Errorf("%s, %s: no node misses the token of the dead node", algorithm, text)
 			}
 		}
 	}
@@ -120,8 +120,8 @@ func TestAMomentElsewhere(t *testing.T) {
 	}
 }
 
-// Who stands still while it holds is inside for so much longer, and who is stopped between leaving and
-// handing back hands back only then.
+// A pause inside makes the critical section that much longer. A pause between exit and release delays the
+// release.
 func TestPausedAtTheVeryMoment(t *testing.T) {
 	for _, test := range []struct {
 		text string
@@ -290,7 +290,7 @@ func TestSlowNodesAndLinks(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong under whatever load, a run ends by itself and does not panic.
+// Under any faults and any load, a run ends by itself and does not panic.
 func TestRandomPlansNeverHang(t *testing.T) {
 	rows, plans := mutex.Table, 300
 	if testing.Short() {

@@ -17,7 +17,7 @@ func (w *world) planAll(id nodes.ID) {
 		return
 	}
 	if w.Workload.TakesTurns(len(w.lab.Resources)) {
-		w.planRequest(id, w.names(id), w.now, w.now)
+		w.planRequest(id, w.nextResource(id), w.now, w.now)
 		return
 	}
 	for r := range w.lab.Resources {
@@ -25,9 +25,9 @@ func (w *world) planAll(id nodes.ID) {
 	}
 }
 
-// names returns the resource that the next request of a node is for. What its clients have requested counts
-// together.
-func (w *world) names(id nodes.ID) int32 {
+// nextResource returns the resource that the next request of a node is for. It depends on the number of
+// requests of all clients of the node.
+func (w *world) nextResource(id nodes.ID) int32 {
 	count, resources := uint64(1), len(w.lab.Resources)
 	for r := range w.lab.Resources {
 		count += uint64(w.lab.Client(id, int32(r)).Count)
@@ -35,7 +35,7 @@ func (w *world) names(id nodes.ID) int32 {
 	return int32(w.Workload.Names(w.dice, id, count, resources))
 }
 
-// planCampaigns plans who campaigns when the run begins.
+// planCampaigns plans the campaigns at the beginning of the run.
 func (w *world) planCampaigns() {
 	for id := range nodes.ID(w.n) {
 		w.planCampaign(id, -1)
@@ -69,7 +69,7 @@ func (w *world) planRequest(id nodes.ID, r int32, lastDue, lastEnd int64) {
 	w.plan(max(w.now, a.due), toRequest, id).input.Instance = w.lab.Resources[r].Instance
 }
 
-// ask has a client request now that is drawn at random among those that are up.
+// ask draws a client at random among the nodes that are up, and has it request now.
 func (w *world) ask() {
 	if w.stopped || len(w.lab.Resources) == 0 {
 		return
@@ -89,7 +89,7 @@ func (w *world) ask() {
 	w.request(&w.processes[id], r)
 }
 
-// noteCost records how many messages the request that is over has taken.
+// noteCost records how many messages the current sequential request took, once it is over.
 func (w *world) noteCost() {
 	if w.asked.open {
 		w.asked.open = false
@@ -108,7 +108,7 @@ func (w *world) request(p *nodes.Process, r int32) {
 		return
 	}
 	a.made = true
-	if w.waiting == 0 { // nobody has waited until now
+	if w.waiting == 0 { // no client has waited until now
 		w.moved, w.beats = w.steps, 0
 	}
 	w.open++
@@ -152,21 +152,20 @@ func (w *world) stop() {
 	}
 }
 
-// toTheLast reports whether faults go on until the last request is over, not only until it is issued: so it
-// is in processes, where it comes out only then that the run has had its entries.
+// toTheLast reports whether faults go on until the last request is over, rather than issued. So it is in real
+// runs, where the orchestrator only then learns that the run has had its entries.
 func (w *world) toTheLast() bool {
 	return w.Duration == 0 && (w.brief() || w.Workload.Load == workload.Sequential)
 }
 
-// endFaults heals what is not healed yet.
+// endFaults heals all faults.
 func (w *world) endFaults() {
 	if w.FaultDriver != nil {
 		w.cut = cmp.Or(w.cut, w.FaultDriver.End())
 	}
 }
 
-// markStopped ends what is measured: in a brief run when its last request is over, otherwise when that is
-// issued.
+// markStopped ends measuring: in a brief run when the last request is over, otherwise when it is issued.
 func (w *world) markStopped() {
 	if !w.ended {
 		w.ended = true
@@ -177,7 +176,7 @@ func (w *world) markStopped() {
 // brief reports whether the run has too few entries for a warm-up.
 func (w *world) brief() bool { return w.Duration == 0 && workload.Brief(w.Entries, w.n) }
 
-// unissued records the arrivals at a client that were due and will never be issued.
+// unissued records the requests of a client that are due but will never be issued.
 func (w *world) unissued(id nodes.ID, r int32) {
 	a, dice := w.arrival(id, r), w.ofResource[r]
 	due, count := a.due, uint64(w.lab.Client(id, r).Count)+1
@@ -195,8 +194,8 @@ func (w *world) unissued(id nodes.ID, r int32) {
 	}
 }
 
-// enter begins a critical section, and plans its end. It takes a nanosecond at least: otherwise time would
-// not pass while a client enters again and again without a message.
+// enter begins a critical section, and plans its end. It lasts at least 1 ns: otherwise time would not pass
+// while a client enters again and again without a message.
 func (w *world) enter(p *nodes.Process, e *nodes.Effect) {
 	r := w.lab.Resource(e.Instance)
 	count := w.lab.Client(p.ID(), r).Count
@@ -212,8 +211,8 @@ func (w *world) enter(p *nodes.Process, e *nodes.Effect) {
 	w.tellFaults(port.OnEnter, p.ID(), 0)
 }
 
-// planStep plans what a client does next that has entered at a time and is inside: a step of its work or,
-// after the last, the end of its critical section.
+// planStep plans the next step of the work of a client that entered at a time, or the end of its critical
+// section after the last step.
 func (w *world) planStep(id nodes.ID, instance int32, entered int64) {
 	r := w.lab.Resource(instance)
 	count := w.lab.Client(id, r).Count
@@ -225,10 +224,10 @@ func (w *world) planStep(id nodes.ID, instance int32, entered int64) {
 	next.input.Instance, next.input.Gen, next.local = instance, count, entered
 }
 
-// release ends a critical section, and hands the machine the release unless a fault takes the node down or
-// stops it in between.
+// release ends a critical section, and hands the machine the release, unless a fault at the exit takes the
+// node down; if the fault pauses it, the release comes later.
 func (w *world) release(p *nodes.Process, instance int32) {
-	w.leaves(instance)
+	w.leave(instance)
 	w.lab.Exit(p, instance)
 	w.tellFaults(port.OnExit, p.ID(), 0)
 	if events, stands := w.missed[p.ID()]; stands {
@@ -248,24 +247,24 @@ func (w *world) handBack(p *nodes.Process, instance int32) {
 
 // revoke ends a critical section that the machine has lost. The client writes nothing.
 func (w *world) revoke(p *nodes.Process, instance int32) {
-	w.leaves(instance)
+	w.leave(instance)
 	w.lab.Revoke(p, instance)
 	w.planNext(p.ID(), instance)
 }
 
-// leaves takes note of a critical section that is about to end.
-func (w *world) leaves(instance int32) {
+// leave counts a critical section that is about to end.
+func (w *world) leave(instance int32) {
 	res := &w.lab.Resources[w.lab.Resource(instance)]
 	w.frozen = w.frozen || res.Taken > res.Capacity
 	w.open--
 }
 
-// planNext plans the request of a client after one that is over now.
+// planNext plans the next request of a client whose request is over now.
 func (w *world) planNext(id nodes.ID, instance int32) {
 	r := w.lab.Resource(instance)
 	due := w.arrival(id, r).due
 	if w.Workload.TakesTurns(len(w.lab.Resources)) {
-		r = w.names(id)
+		r = w.nextResource(id)
 	}
 	w.planRequest(id, r, due, w.now)
 }

@@ -38,7 +38,7 @@ func (w *world) Start(m port.Member, forget bool) error {
 	return nil
 }
 
-// errNoMember says that a simulation has nodes alone.
+// errNoMember says that a simulation has only nodes.
 var errNoMember = errors.New("a simulation has neither connections, brokers, hosts nor servers of a service")
 
 // Promote, Strain, Relieve and Find implement port.Cluster.
@@ -56,7 +56,7 @@ func (w *world) Stop(m port.Member) error {
 	return nil
 }
 
-// pause has a node stand still.
+// pause pauses a node.
 func (w *world) pause(id nodes.ID) {
 	if _, stands := w.missed[id]; stands || !w.processes[id].Up() {
 		return
@@ -71,15 +71,15 @@ func (w *world) pause(id nodes.ID) {
 // Continue implements port.Cluster.
 func (w *world) Continue(m port.Member) error {
 	if _, stands := w.missed[m.ID()]; stands && m.Role == port.Node {
-		w.goesOn(m.ID())
+		w.resume(m.ID())
 		w.record(history.Event{Kind: history.Resumed, Count: uint32(m.I), Node: nodes.None})
 	}
 	return nil
 }
 
-// goesOn has a node that stood still do what it has missed, in the same order, and before what comes to it at
-// that time.
-func (w *world) goesOn(id nodes.ID) {
+// resume resumes a paused node: it handles the events that it missed, in order, before other events of this
+// time.
+func (w *world) resume(id nodes.ID) {
 	for _, e := range w.missed[id] {
 		w.postpone(event(e))
 	}
@@ -94,20 +94,20 @@ func (w *world) goesOn(id nodes.ID) {
 	w.resumedAt = w.now
 }
 
-// postpone plans an event of a node once more, as the last of this time.
+// postpone plans an event again, as the last of the current time.
 func (w *world) postpone(e event) {
 	e.late = true
 	*w.plan(w.now, e.what, e.to) = e
 	w.countIdle(&e, 1)
 }
 
-// A missed event would have happened while its node stood still.
+// A missed event came while its node was paused.
 type missed event
 
-// misses reports whether the node of an event stands still, or has first to do what it has missed, and keeps
-// the event for later.
-func (w *world) misses(e *event) bool {
-	if len(w.missed) == 0 && w.resumedAt != w.now || e.what > toReceive { // those after it no node does
+// postponed keeps an event for later and reports true, if its node is paused, or has just resumed and must
+// first handle the events that it missed.
+func (w *world) postponed(e *event) bool {
+	if len(w.missed) == 0 && w.resumedAt != w.now || e.what > toReceive { // the later kinds are not for nodes
 		return false
 	}
 	events, stands := w.missed[e.to]
@@ -124,7 +124,7 @@ func (w *world) misses(e *event) bool {
 	return true
 }
 
-// countIdle counts an event that comes to be in the queue, or is no more, if it is one of a detector.
+// countIdle counts an event that enters the queue (by 1) or leaves it (by -1), if it is one of a detector.
 func (w *world) countIdle(e *event, by int) {
 	if (e.what == toDeliver || e.what == toTimeout) && w.detects(e.input.Instance) {
 		w.idling += by
@@ -163,12 +163,12 @@ func (w *world) clockOf(id nodes.ID) skew.Clock {
 
 // Record implements port.Cluster.
 func (w *world) Record(f port.FaultEvent) error {
-	w.record(history.FaultEvent(f)) // now
+	w.record(history.FaultEvent(f)) // which stamps it with w.now
 	return nil
 }
 
-// sabotage begins to carry out faults, whose times count from when what is measured begins.
-func (w *world) sabotage(measured int64) {
+// beginFaults begins to carry out faults, whose times count from measured, when measuring begins.
+func (w *world) beginFaults(measured int64) {
 	if w.FaultDriver == nil {
 		return
 	}
@@ -186,7 +186,7 @@ func (w *world) planFault() {
 	}
 }
 
-// stepFaults does what is due of the faults.
+// stepFaults begins and heals the faults that are due.
 func (w *world) stepFaults() {
 	if w.FaultDriver.Next() > w.now {
 		return // another step has done it
@@ -198,7 +198,7 @@ func (w *world) stepFaults() {
 	w.planFault()
 }
 
-// tellFaults tells the faults what happens at a node, and has them act on it.
+// tellFaults passes an event at a node to the faults, and carries out their action.
 func (w *world) tellFaults(what port.HookKind, id nodes.ID, kind uint8) {
 	if w.FaultDriver != nil {
 		w.tellFaultsOf(port.Hook{Node: id, What: what, Kind: kind})
@@ -210,7 +210,7 @@ func (w *world) between(p *nodes.Process, done int) {
 	w.tellFaultsOf(port.Hook{Node: p.ID(), What: port.OnMidInput, Done: done})
 }
 
-// tellFaultsOf is tellFaults of a moment.
+// tellFaultsOf is tellFaults with a whole Hook.
 func (w *world) tellFaultsOf(m port.Hook) {
 	if w.FaultDriver == nil || w.stopped {
 		return
@@ -240,7 +240,7 @@ func (w *world) crash(p *nodes.Process) {
 		switch c := w.lab.Client(p.ID(), int32(r)); {
 		case c.Inside:
 			w.open--
-		case c.Left: // it died before it handed it back
+		case c.Left: // it died between exit and release
 		case p.Client(w.lab.Resources[r].Instance) != nodes.Idle:
 			w.servedCold(c.Count)
 			w.open--
@@ -251,9 +251,9 @@ func (w *world) crash(p *nodes.Process) {
 	w.lives[p.ID()]++
 	p.Crash()
 	w.loseInbox(p.ID())
-	delete(w.clocks, p.ID()) // a new process begins with a clock that is right
-	w.falls(p.ID())
-	w.goesOn(p.ID()) // what it has missed is lost
+	delete(w.clocks, p.ID()) // a new process begins with a right clock
+	w.nodeDown(p.ID())
+	w.resume(p.ID()) // the events that it missed are void
 }
 
 // restart brings a node up again. Its clients begin again.
@@ -264,7 +264,7 @@ func (w *world) restart(p *nodes.Process, amnesia bool) {
 	w.lab.Restart(p, amnesia)
 	w.turn = p.ID()
 	w.lives[p.ID()]++
-	w.begins(p.ID())
+	w.nodeUp(p.ID())
 	if w.links != nil {
 		w.links.Restart(p.ID(), p.Incarnation()+1)
 	}

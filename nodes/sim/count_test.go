@@ -58,7 +58,7 @@ func TestMessagesAreCounted(t *testing.T) {
 	}
 }
 
-// What nodes send to say that they are up is not counted, whoever sends it.
+// Heartbeats are not counted, neither of detectors nor of other machines.
 func TestHeartbeatsAreNotCounted(t *testing.T) {
 	row, err := election.Find("omega")
 	if err != nil {

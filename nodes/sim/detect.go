@@ -7,20 +7,20 @@ import (
 	"turnstile/nodes/row"
 )
 
-// detectors are the failure detectors of a run. They never come to rest, so what they do is told apart: a run
-// is over, or has stalled, when nothing else is left to happen, and they have found out all that there is.
+// detectors are the failure detectors of a run. They never come to rest, so their events are counted apart: a
+// run is over, or has stalled, when no other event is left, and every detector is right about every node.
 type detectors struct {
-	instances []bool // which instances are detectors; nil: none is
-	oracle    int32  // the instance that is told by the world; -1: none is
+	instances []bool // by instance: it is a detector; nil: the run has no detectors
+	oracle    int32  // the instance that the world tells; -1: none
 	delay     int64  // how long after a crash or a restart it is told
 
-	hushed bool   // they do nothing more
-	idling int    // messages and timers of theirs that are to come
-	alone  uint64 // steps since something else was to come
+	silenced bool   // detectors handle no more messages and timers
+	idling   int    // planned messages and timers of detectors
+	alone    uint64 // steps since an event of another instance was planned
 
 	down      []bool      // by node
-	suspected []nodes.Set // by node: whom it suspects
-	untrue    int         // for each observer, the nodes that are up and suspected, or down and not suspected
+	suspected []nodes.Set // by node: the nodes that it suspects
+	wrong     int         // number of wrong opinions: of a node up but suspected, or down but not
 }
 
 func newDetectors(stack *row.Stack) detectors {
@@ -40,12 +40,12 @@ func newDetectors(stack *row.Stack) detectors {
 // detects reports whether an instance is a failure detector.
 func (d *detectors) detects(instance int32) bool { return d.instances != nil && d.instances[instance] }
 
-// idle reports whether nothing is left to happen but what detectors do, and they know who is down: they would
-// say nothing new. Some never know, since messages take longer than their timeouts; they get time for as many
-// messages as the patience allows. If no request is open, the detectors are hushed, and what is on its way
-// arrives.
+// idle reports whether only events of detectors are left, and all detectors are right, so nothing new can
+// happen. Some are never right, since messages take longer than their timeouts; they get as many steps as the
+// patience allows. If no request is open, idle instead silences the detectors, so their messages on the way
+// can arrive.
 func (w *world) idle() bool {
-	if w.instances == nil || w.hushed {
+	if w.instances == nil || w.silenced {
 		return false
 	}
 	if w.queue.size != w.idling {
@@ -53,14 +53,14 @@ func (w *world) idle() bool {
 		return false
 	}
 	total := uint64(len(w.processes))
-	if w.alone++; w.untrue > 0 && w.alone < w.Patience+4000*total*total {
+	if w.alone++; w.wrong > 0 && w.alone < w.Patience+4000*total*total {
 		return false
 	}
-	w.hushed = w.open == 0
-	return !w.hushed
+	w.silenced = w.open == 0
+	return !w.silenced
 }
 
-// suspect records what the detector of a node says of another.
+// suspect records that the detector of a node suspects or trusts another.
 func (w *world) suspect(by, of nodes.ID, instance int32, suspects bool) {
 	w.lab.Suspect(by, of, instance, suspects)
 	if w.instances == nil || of < 0 || int(of) >= len(w.down) {
@@ -75,30 +75,31 @@ func (w *world) suspect(by, of nodes.ID, instance int32, suspects bool) {
 	switch {
 	case !changed:
 	case suspects == w.down[of]:
-		w.untrue--
+		w.wrong--
 	default:
-		w.untrue++
+		w.wrong++
 	}
 }
 
-// falls and begins follow a node that goes down, or comes up again with machines that suspect nobody.
-func (w *world) falls(id nodes.ID) {
+// nodeDown updates the detectors for a node that goes down, and nodeUp for one that comes up again, at first
+// without suspicions.
+func (w *world) nodeDown(id nodes.ID) {
 	if w.instances == nil {
 		return
 	}
-	w.untrue -= w.untrueOf(id)
+	w.wrong -= w.wrongOf(id)
 	w.down[id] = true
-	w.turned(id)
+	w.nodeChanged(id)
 }
 
-func (w *world) begins(id nodes.ID) {
+func (w *world) nodeUp(id nodes.ID) {
 	if w.instances == nil {
 		return
 	}
 	w.down[id] = false
 	w.suspected[id].Clear()
-	w.untrue += w.untrueOf(id)
-	w.turned(id)
+	w.wrong += w.wrongOf(id)
+	w.nodeChanged(id)
 	for of, down := range w.down {
 		if down {
 			w.tellLater(id, nodes.ID(of))
@@ -106,8 +107,8 @@ func (w *world) begins(id nodes.ID) {
 	}
 }
 
-// untrueOf returns of how many others the detector of a node does not know whether they are up.
-func (w *world) untrueOf(id nodes.ID) (n int) {
+// wrongOf returns about how many others the detector of a node is wrong.
+func (w *world) wrongOf(id nodes.ID) (n int) {
 	for of, down := range w.down {
 		if nodes.ID(of) != id && down != w.suspected[id].Has(nodes.ID(of)) {
 			n++
@@ -116,31 +117,31 @@ func (w *world) untrueOf(id nodes.ID) (n int) {
 	return n
 }
 
-// turned counts what the detectors of the others do not know now that a node is down or up, and has them told
-// if they are told.
-func (w *world) turned(id nodes.ID) {
+// nodeChanged updates wrong for the other nodes after a node went down or up, and plans to tell them if the
+// detector is an oracle.
+func (w *world) nodeChanged(id nodes.ID) {
 	for by := range w.processes {
 		switch by := nodes.ID(by); {
 		case by == id || w.down[by]:
 			continue
 		case w.suspected[by].Has(id) == w.down[id]:
-			w.untrue--
+			w.wrong--
 		default:
-			w.untrue++
+			w.wrong++
 		}
 		w.tellLater(nodes.ID(by), id)
 	}
 }
 
-// tellLater plans that a node is told of another, if its detector is one that is told.
+// tellLater plans to tell a node about another, if the detector is an oracle.
 func (w *world) tellLater(by, of nodes.ID) {
 	if w.oracle >= 0 {
 		w.plan(w.now+w.delay, toTell, by).input.From = of
 	}
 }
 
-// told tells a node whether another is up, unless it knows. All its machines hear of it.
-func (w *world) told(p *nodes.Process, of nodes.ID) {
+// tellOracle tells all machines of a node whether another is up, unless the node knows.
+func (w *world) tellOracle(p *nodes.Process, of nodes.ID) {
 	down := w.down[of]
 	if down == w.suspected[p.ID()].Has(of) {
 		return

@@ -39,7 +39,7 @@ func thinking(o *Options) {
 	o.Entries, o.Duration, o.Latency = 0, 2*time.Second, 5*ms
 }
 
-// opinions are what detectors said, in the order of time: who of whom, and when.
+// opinions are the suspicions of detectors, in the order of time.
 type opinion struct {
 	by, of nodes.ID
 	at     time.Duration
@@ -54,8 +54,8 @@ func (r *recorded) opinions(kind history.Kind) (all []opinion) {
 	return all
 }
 
-// Whoever crashes is suspected by all others in time, and trusted when it is up again; a server as well, and
-// by servers. Nobody else is suspected.
+// All others, servers too, suspect a crashed node or server in time, and trust it when it is up again. They
+// suspect no other.
 func TestCrashesAreDetected(t *testing.T) {
 	const latency, crash, down = 5 * ms, 333 * ms, 700 * ms
 	for _, test := range []struct {
@@ -96,7 +96,7 @@ func TestCrashesAreDetected(t *testing.T) {
 	}
 }
 
-// A node that comes up again is told of those that are down still.
+// A node that comes up again is told which nodes are still down.
 func TestWhoComesUpLearnsWhoIsDown(t *testing.T) {
 	for _, text := range []string{"heartbeat", "probe", "phi", "swim", "perfect"} {
 		o := options(t, "ricart", 4, thinking, beside(t, text))
@@ -136,7 +136,7 @@ func TestNobodyIsSuspectedWronglyInTime(t *testing.T) {
 		{"phi:period=50ms,deviation=40ms", 290 * ms, true},
 		{"swim:period=50ms,timeout=15ms,suspicion=0", 24 * ms, false},
 		{"swim:period=50ms,timeout=15ms,suspicion=0", 26 * ms, true},
-		{"swim:period=50ms,timeout=15ms", 60 * ms, false}, // whoever is suspected refutes it in time
+		{"swim:period=50ms,timeout=15ms", 60 * ms, false}, // a suspected node refutes it in time
 		{"perfect:delay=0s", time.Second, false},
 	} {
 		for seed := range uint64(5) {
@@ -291,7 +291,7 @@ func TestStallsAreNotCalledBeforeDetectorsHaveSpoken(t *testing.T) {
 	}
 }
 
-// A mutex that hears of suspicions goes on without who is down, and asks who is up again.
+// A mutex that hears of suspicions goes on without nodes that are down, and asks nodes that are up again.
 func TestMutexesHearOfSuspicions(t *testing.T) {
 	spec := &row.Row{Spec: nodes.Spec{
 		Name:     "heir",

@@ -112,7 +112,7 @@ func (w *world) SetTimer(p *nodes.Process, e *nodes.Effect) {
 	t.input.Timer, t.input.Gen = e.Timer, e.Gen
 }
 
-// Save implements nodes.Host: what a process has saved outlives it anyway.
+// Save implements nodes.Host. The process keeps the message itself.
 func (w *world) Save(*nodes.Process, *nodes.Effect) {}
 
 // Enter implements nodes.Host.
@@ -163,7 +163,7 @@ func (w *world) deliver(p *nodes.Process, e *event, there bool) {
 	}
 }
 
-// arrived takes note that a message is on its way no more.
+// arrived counts a message as no longer on its way.
 func (w *world) arrived(e *event) {
 	if w.detects(e.input.Instance) {
 		w.idling--
@@ -172,19 +172,19 @@ func (w *world) arrived(e *event) {
 	}
 }
 
-// lose takes note that a message has come to a node that went down since it was sent.
+// lose records the loss of a message to a node that went down after it was sent.
 func (w *world) lose(e *event) {
 	w.drop(e.to, e.input.Instance)
 	w.noteLoss(e.to, e.input.From, e.input.Instance, e.kind, uint32(e.local))
 }
 
-// attend has a node handle the messages that wait, as far as its application receives them now. A fault may
-// take the node down meanwhile, or stop it.
+// attend has a node handle the messages in its inbox that its application receives now. A fault may take the
+// node down or pause it meanwhile.
 func (w *world) attend(p *nodes.Process) {
 	inbox := &w.inboxes[p.ID()]
 	for !inbox.Empty() && p.Up() {
 		if _, stands := w.missed[p.ID()]; stands {
-			return // goesOn comes back to it
+			return // resume plans another attend
 		}
 		e, receives := inbox.Take(w.now, p.Inside())
 		if !receives {
@@ -194,7 +194,7 @@ func (w *world) attend(p *nodes.Process) {
 	}
 }
 
-// loseInbox loses what waits at a node that goes down.
+// loseInbox loses the messages in the inbox of a node that goes down.
 func (w *world) loseInbox(id nodes.ID) {
 	if w.inboxes == nil {
 		return
@@ -216,10 +216,10 @@ func (w *world) receive(p *nodes.Process, e *event) {
 		w.handled++
 		w.steps++
 	}
-	// Now, so that its memory is fetched together with the node's.
+	// Counted here, so its memory is fetched together with the node's.
 	w.lab.Deliver(e.to, e.input.Instance, e.kind)
 	w.note(e.to, e.input.From, e.input.Instance, e.kind, false, uint32(e.local))
-	if !w.parked && !(detects && w.hushed) {
+	if !w.parked && !(detects && w.silenced) {
 		kind := e.kind
 		w.feed(p, &e.input)
 		w.tellFaults(port.OnReceive, p.ID(), kind)

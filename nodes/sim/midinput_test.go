@@ -8,8 +8,8 @@ import (
 	"turnstile/nodes/history"
 )
 
-// Who is killed in the middle of an input is down at once, and the books balance, whatever it would have
-// done: let its client in, or take it out.
+// A node that is killed in the middle of an input is down at once, and the counters balance, even if it was
+// about to let its client in or out.
 func TestKilledInTheMiddleOfAnInput(t *testing.T) {
 	killed := 0
 	for _, row := range mutex.Table {

@@ -6,49 +6,49 @@ import (
 	"turnstile/nodes"
 )
 
-// An event is something that will happen.
+// An event is planned for a time.
 type event struct {
-	what  what
+	what  eventKind
 	kind  uint8       // of message
-	void  bool        // it does not happen
-	late  bool        // it has been missed, or came to a node that had missed others
-	to    nodes.ID    // where it happens
-	life  uint32      // of that node when this was planned: if it went down since, this does not happen
-	local int64       // what the clock of that node shows then, of a timer; see also planStep and noteLoss
+	void  bool        // cancelled
+	late  bool        // postponed once, since its node was paused or had just resumed
+	to    nodes.ID    // its node
+	life  uint32      // w.lives of the node when this was planned: after a crash the event is void
+	local int64       // of a timer: the due time by the clock of the node; see also planStep and noteLoss
 	input nodes.Input // for that node to handle
 }
 
-// what an event is.
-type what uint8
+// An eventKind is the kind of an event.
+type eventKind uint8
 
 const (
-	toDeliver  what = iota // a message arrives
-	toRequest              // a client's next request is due
-	toRelease              // a critical section is over, or the next step of its work is due
-	toHandBack             // a client that has left hands the machine the release, which a pause held up
-	toTimeout              // a machine's timer runs out
-	toCampaign             // a node brings an election about, as the workload says
-	toTell                 // a node is told that another has crashed or is up
-	toReceive              // the application of a node receives what has arrived
-	toMeasure              // the warm-up is over
-	toStop                 // issuing ends
-	toFault                // a fault begins or is healed
+	toDeliver  eventKind = iota // a message arrives
+	toRequest                   // a client's next request is due
+	toRelease                   // a critical section is over, or the next step of its work is due
+	toHandBack                  // a client that has left hands the machine the release, after a pause
+	toTimeout                   // a machine's timer runs out
+	toCampaign                  // the workload tells a node to campaign
+	toTell                      // the oracle tells a node that another has crashed or is up
+	toReceive                   // the application of a node takes in messages
+	toMeasure                   // the warm-up is over
+	toStop                      // issuing ends
+	toFault                     // a fault begins or is healed
 )
 
-// A queue holds events until their time: the earliest first, and of equal times the one that was added first.
-// None may be added for a time before now, the time of the event taken last.
+// A queue holds events until their time: the earliest comes first; of equal times, the one added first. No
+// event may be added for a time before now, the time of the event taken last.
 //
 // It is a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, JACM 37(2), 1990) on times as numbers of base 64. An
 // event lies at the level of the highest digit in which its time differs from now, in the slot of that digit:
 // the earliest event is in the lowest slot of the lowest level. When now comes to the times of a slot, its
-// events move to lower levels, each at most once to any. So the cost of an event hardly depends on how many
-// there are. Events of one time are in one slot, and each slot keeps the order in which they were added.
+// events move to lower levels, each at most once to any. So the cost of an event hardly depends on their
+// number. Events of one time are in one slot, and each slot keeps the order in which they were added.
 type queue struct {
 	now    int64
 	size   int
 	levels uint16                       // a bit for each level that holds events
-	used   [levels]uint64               // a bit for each slot of a level that does
-	slots  [levels][1 << digitBits]slot // of those
+	used   [levels]uint64               // by level: a bit for each slot that holds events
+	slots  [levels][1 << digitBits]slot // valid if the bit in used is set
 	places []place
 	events []event // by place
 	free   []uint32
@@ -76,7 +76,7 @@ func newQueue() queue {
 
 func (q *queue) empty() bool { return q.levels == 0 }
 
-// each calls do for each event, in no particular order. It may add events, for which do is not called.
+// each calls do for each event, in any order. do may add events, for which it is not called.
 func (q *queue) each(do func(*event)) {
 	free := make([]bool, len(q.events))
 	for _, i := range append([]uint32{q.taken}, q.free...) {
@@ -91,7 +91,7 @@ func (q *queue) each(do func(*event)) {
 	}
 }
 
-// add returns the event that will happen at a time, for the caller to fill in.
+// add returns a new event at a time, for the caller to fill in.
 func (q *queue) add(at int64) *event {
 	q.size++
 	var i uint32
@@ -122,7 +122,7 @@ func (q *queue) put(i uint32, at uint64) {
 	s.last = i
 }
 
-// take removes the earliest event and returns it and its time. It is valid until the next is taken.
+// take removes the earliest event and returns its time and the event, which is valid until the next take.
 func (q *queue) take() (int64, *event) {
 	q.events[q.taken].input.Message = nil
 	q.free = append(q.free, q.taken)
@@ -153,7 +153,7 @@ func (q *queue) clear(level, digit int) {
 	}
 }
 
-// spread turns now to the earliest time in a slot that was cleared. It returns the first place of that time
+// spread sets now to the earliest time in a slot that was cleared. It returns the first place of that time
 // and moves all others to lower levels.
 func (q *queue) spread(s slot) (earliest uint32) {
 	earliest = s.first

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A queue gives events back by their times, and those of one time in the order in which they were added,
-// however far apart and in whatever mixture with those that are taken meanwhile.
+// A queue returns events by time, and at one time in the order in which they were added, for any distances
+// and any mixture of adding and taking.
 func TestQueueSorts(t *testing.T) {
 	type planned struct {
 		at int64

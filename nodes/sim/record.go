@@ -8,11 +8,12 @@ import (
 	"turnstile/nodes/history"
 )
 
-// record and mark record what happens now. Events of one time are kept until the time has passed.
+// record records an event at the current time. It keeps events of one time until the time has passed; then
+// flush sorts them.
 func (w *world) record(e history.Event) {
 	e.At = w.now
 	if len(w.moment) > 0 && w.moment[0].At != w.now {
-		w.tell()
+		w.flush()
 	}
 	w.moment = append(w.moment, e)
 	if w.Counts && counted(&e) {
@@ -21,7 +22,7 @@ func (w *world) record(e history.Event) {
 	}
 }
 
-// counted reports whether messages are counted at an event.
+// counted reports whether a Counted follows an event.
 func counted(e *history.Event) bool {
 	switch e.Kind {
 	case history.FaultBegan, history.FaultHealed:
@@ -32,8 +33,8 @@ func counted(e *history.Event) bool {
 	return false
 }
 
-// tell gives the folds the events of one time, in the order in which the logs of processes would be merged.
-func (w *world) tell() {
+// flush gives the folds the events of one time, in the order in which the logs of processes would be merged.
+func (w *world) flush() {
 	if len(w.moment) > 1 {
 		slices.SortStableFunc(w.moment, func(a, b history.Event) int { return cmp.Compare(a.Node, b.Node) })
 	}
@@ -50,8 +51,8 @@ func (w *world) mark(mark uint32) {
 	w.lab.Mark(mark, 0)
 }
 
-// note records a message in the trace that a node has sent to a peer or handled. Its number is zero unless
-// all messages are recorded.
+// note records in the trace that a node has sent a message to a peer or handled one. number is 0 unless all
+// messages are recorded.
 func (w *world) note(id, peer nodes.ID, instance int32, kind uint8, sent bool, number uint32) {
 	if w.frozen && !w.Trace {
 		return
@@ -65,8 +66,8 @@ func (w *world) note(id, peer nodes.ID, instance int32, kind uint8, sent bool, n
 	w.traced++
 }
 
-// noteAsks takes note of which message was the first that a node has sent for a request, among those recorded
-// since then.
+// noteAsks marks the first message that a node has sent for a request: the first of its messages recorded
+// since since.
 func (w *world) noteAsks(id nodes.ID, instance int32, since uint64) {
 	for at := since; w.Trace && at < w.traced; at++ {
 		if m := &w.trace[at&(w.keeps-1)]; m.Sent && m.Node == id && m.Instance == uint16(instance) {
@@ -84,17 +85,17 @@ func (w *world) noteLoss(to, from nodes.ID, instance int32, kind uint8, number u
 	}
 }
 
-// brokeFor records that an assumption does not hold any more, for what has happened to a message of an
-// instance. A heartbeat that is lost excuses no algorithm; a suspicion that comes of it may.
+// brokeFor records that an assumption is broken by a fault of a message of an instance, except of a failure
+// detector: a lost heartbeat breaks no assumption of an algorithm, only a wrong suspicion does.
 func (w *world) brokeFor(instance int32, need nodes.Assumption) {
 	if !w.detects(instance) {
 		w.lab.Break(need)
 	}
 }
 
-// close gives the folds the remaining events, and what the logs of processes would hold beside events.
+// close gives the folds the remaining events, and the logs of all nodes.
 func (w *world) close() {
-	w.tell()
+	w.flush()
 	logs := w.lab.Logs(func(yield func(history.MessageRecord) bool) { // the oldest first
 		for i := range w.trace {
 			if !yield(w.trace[(w.traced+uint64(i))%uint64(len(w.trace))]) {

@@ -20,38 +20,38 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// Options is all that a simulated run depends on. Equal options give equal histories, byte for byte, of runs
-// that are not interrupted.
+// Options is all that a simulated run depends on. Equal options give equal histories, byte for byte, unless
+// the run is interrupted.
 type Options struct {
-	Stack    *row.Stack // what every node is made of
+	Stack    *row.Stack // of every node
 	Workload workload.Workload
 	Seed     uint64
 
-	Warmup time.Duration // before what is measured
-	// WarmupLimit, if it is not zero, extends the warm-up of a run for a Duration until no client waits for its
-	// first or second entry, but not beyond this.
+	Warmup time.Duration // before measuring
+	// WarmupLimit, if not zero, extends the warm-up of a run with a Duration until no client waits for its
+	// first or second entry, but at most to this time.
 	WarmupLimit time.Duration
-	Duration    time.Duration // of what is measured; zero: until Entries
+	Duration    time.Duration // of measuring; zero: until Entries
 	Entries     uint64        // requests in all, warm-up included; zero: for Duration
 
-	Latency     time.Duration    // of every message, if there is no Shaper
-	Shaper      nodes.Shaper     // decides when messages arrive, and which do
+	Latency     time.Duration    // of every message, without a Shaper
+	Shaper      nodes.Shaper     // decides which messages arrive, and when
 	Reordering  bool             // messages of one link may arrive in any order
 	Multicast   bool             // a broadcast is one publish
-	FaultDriver port.FaultDriver // carries out faults; nil: there are none
+	FaultDriver port.FaultDriver // carries out faults; nil: no faults
 	Trace       bool             // record all messages, numbered from 1, and which are lost
 	Counts      bool             // record numbers of messages, at faults and where measuring begins and ends
 
-	// Patience is how many messages may be handled and timers may run out, in all, without an entry while
-	// somebody waits, before the run counts as stalled; zero: plenty. It ends runs in which messages circulate,
+	// Patience is how many messages and timers in all may be handled without an entry while a client waits,
+	// before the run counts as stalled; zero: plenty for each node. It ends runs in which messages circulate,
 	// or are sent again, for ever.
 	Patience uint64
 
-	Interrupt <-chan struct{} // closed to end the run where it is; nil: never
-	Beat      *atomic.Uint64  // counts up as long as handlers return; nil: nobody looks
+	Interrupt <-chan struct{} // closed to end the run at once; nil: never
+	Beat      *atomic.Uint64  // counts up as long as handlers return; may be nil
 }
 
-// check says what is wrong with the options.
+// check returns what is wrong with the options.
 func (o *Options) check() error {
 	if o.Duration == 0 && o.Entries == 0 {
 		return errors.New("neither a duration nor a number of entries: the run would never end")
@@ -59,12 +59,11 @@ func (o *Options) check() error {
 	return o.Workload.CheckRate()
 }
 
-// A Result is what came of a simulated run, beside its history. Stall has a report of each instance if
-// it stalled.
+// A Result is the result of a simulated run, beside its history.
 type Result struct {
-	Stall      stall.Reports
-	Cut        error  // why the run ended early, if it did: ErrInterrupted, a Panic, or that it was too large
-	Deliveries uint64 // messages handled, those of failure detectors left out
+	Stall      stall.Reports // of each instance; nil: the run did not stall
+	Cut        error         // why the run ended early: ErrInterrupted, a Panic, or it was too large; else nil
+	Deliveries uint64        // messages handled, except by failure detectors
 }
 
 // ErrInterrupted ends a run when its Interrupt is closed.
@@ -73,11 +72,11 @@ var ErrInterrupted = errors.New("interrupted")
 // errTooLong ends a run whose times might overflow.
 var errTooLong = errors.New("more than 100 years have passed: take fewer entries or shorter times")
 
-// mostPending is how many events to come a run may hold. They take some three gigabytes.
+// mostPending is how many planned events a run may hold. They take some three gigabytes.
 const mostPending = 1 << 25
 
-// watchEvery is after how many events a run checks whether it must end. Each may send a message to every
-// node.
+// watchEvery is the number of events between checks whether the run must end. It is small, since each event
+// may send a message to every node.
 const watchEvery = 64
 
 // plenty is the default patience, for each node.
@@ -110,11 +109,11 @@ func (w *world) run() {
 	}
 }
 
-// begin starts all nodes, plans what the options say, and lets the clients begin.
+// begin starts all nodes, and plans faults, requests and campaigns.
 func (w *world) begin() {
 	w.mark(history.Began)
 	w.planWindow()
-	w.sabotage(int64(w.Warmup))
+	w.beginFaults(int64(w.Warmup))
 	for id := range w.processes {
 		w.turn = nodes.ID(id)
 		w.processes[id].Boot()
@@ -128,7 +127,7 @@ func (w *world) begin() {
 	}
 }
 
-// steady is how many entries warm up a run that ends by entries.
+// steady returns how many entries warm up a run that ends by entries.
 func (w *world) steady() uint64 {
 	if w.brief() {
 		return 0
@@ -136,7 +135,7 @@ func (w *world) steady() uint64 {
 	return workload.SteadyEntries * uint64(w.n)
 }
 
-// loop lets one event after another happen until there are no more.
+// loop handles events until none are left, or the run must end.
 func (w *world) loop() {
 	defer w.catch()
 	w.begin()
@@ -151,9 +150,9 @@ func (w *world) loop() {
 			w.ask()
 		}
 		if w.stopped && w.open == 0 {
-			// Circulating messages come to rest where they are, and so does what goes on without clients.
+			// From here circulating messages, and runs without clients, would go on for ever: they stop.
 			w.parked = w.Stack.Circulates() || len(w.lab.Resources) == 0
-			w.hushed, w.last = true, max(1, cmp.Or(w.last, w.steps))
+			w.silenced, w.last = true, max(1, cmp.Or(w.last, w.steps))
 			if w.endFaults(); w.cut != nil {
 				break
 			}
@@ -170,18 +169,19 @@ func (w *world) loop() {
 			w.cut = errTooLong
 			break
 		}
-		if w.misses(e) {
+		if w.postponed(e) {
 			continue
 		}
-		w.happen(e)
+		w.carryOut(e)
 		if w.stuck() {
 			w.stalled(w.steps - w.moved)
 		}
 	}
 }
 
-// endless reports whether messages have no end though all requests are over. Some algorithms never cease to
-// ask a node that is down: after some time no timer of theirs runs out any more, and what was sent arrives.
+// endless reports whether messages still go on long after all requests are over. Some algorithms ask a node
+// that is down for ever: after 1000 steps for each node timers no longer run out, so the messages on their
+// way end.
 func (w *world) endless() bool {
 	if w.last == 0 || w.open > 0 || w.parked {
 		return false
@@ -191,9 +191,9 @@ func (w *world) endless() bool {
 	return after > 10_000*total
 }
 
-// stuck reports whether somebody waits, and so much has happened without an entry that nobody will enter. Of
-// algorithms that try again now and then, what their detectors do tells that, unless somebody is inside or a
-// fault is not over.
+// stuck reports whether a client waits, and so many steps passed without an entry that none will come. An
+// algorithm that retries rarely makes few steps; for it the messages of detectors count as well, unless a
+// client is inside or a fault is not over.
 func (w *world) stuck() bool {
 	if w.waiting == 0 {
 		return false
@@ -226,12 +226,12 @@ func (w *world) watch() error {
 // atRest reports whether no request is open and no message is on its way, except circulating ones.
 func (w *world) atRest() bool { return w.open == 0 && (w.inflight == 0 || w.Stack.Circulates()) }
 
-// stalled ends the run. steps is how many messages were handled and timers ran out since anybody entered; 0:
-// nothing is left to happen.
+// stalled ends the run with a report of each instance. steps is how many messages and timers were handled
+// since the last entry; 0: no event is left.
 func (w *world) stalled(steps uint64) {
 	for i, in := range w.Stack.Instances() {
 		if in.Kind == nodes.Detection {
-			continue // nobody waits for it
+			continue // no client waits for it
 		}
 		status := make([]*nodes.NodeStatus, len(w.processes))
 		for id := range w.processes {
@@ -248,16 +248,16 @@ func (w *world) stalled(steps uint64) {
 	w.lab.Mark(history.Stalled, int64(steps))
 }
 
-// plan returns an event at a node and a time, for the caller to fill in. It does not happen if the node
-// crashes before.
-func (w *world) plan(at int64, what what, to nodes.ID) *event {
+// plan returns a new event at a node and a time, for the caller to fill in. It is void if the node crashes
+// before.
+func (w *world) plan(at int64, what eventKind, to nodes.ID) *event {
 	e := w.queue.add(at)
 	e.what, e.to, e.life, e.void, e.late = what, to, w.lives[to], false, false
 	return e
 }
 
-// happen lets an event happen.
-func (w *world) happen(e *event) {
+// carryOut carries out an event.
+func (w *world) carryOut(e *event) {
 	p := &w.processes[e.to]
 	there := e.life == w.lives[e.to] && e.life%2 == 0
 	switch e.what {
@@ -291,7 +291,7 @@ func (w *world) happen(e *event) {
 		if detects && !e.void {
 			w.idling--
 		}
-		if there && !e.void && !w.parked && !w.expired && !(detects && w.hushed) {
+		if there && !e.void && !w.parked && !w.expired && !(detects && w.silenced) {
 			if !detects {
 				w.steps++
 			}
@@ -305,7 +305,7 @@ func (w *world) happen(e *event) {
 		}
 	case toTell:
 		if there {
-			w.told(p, e.input.From)
+			w.tellOracle(p, e.input.From)
 		}
 	}
 	if w.inboxes != nil {
@@ -313,18 +313,18 @@ func (w *world) happen(e *event) {
 	}
 }
 
-// feed hands a process an input, and does what it asks for.
+// feed hands a process an input.
 func (w *world) feed(p *nodes.Process, in *nodes.Input) {
 	w.turn = p.ID()
 	p.Handle(in)
 }
 
-// A Panic ends a run in which a machine panics or breaks its contract. What happened before is recorded.
+// A Panic ends a run in which a machine panics or breaks its contract.
 type Panic struct {
 	Node  nodes.ID
 	At    time.Duration // of the run
 	Text  string
-	Where string // the line of the machine, as in lamport.go:57; empty if it is not known
+	Where string // the line of the machine, as in lamport.go:57; empty if unknown
 }
 
 func (p *Panic) Error() string {
@@ -335,15 +335,15 @@ func (p *Panic) Error() string {
 	return text
 }
 
-// catch, deferred, makes a panic the end of the run.
+// catch, deferred, ends the run if a machine panics.
 func (w *world) catch() {
 	if text := recover(); text != nil {
 		w.cut = &Panic{Node: w.turn, At: time.Duration(w.now), Text: fmt.Sprint(text), Where: machineLine()}
 	}
 }
 
-// machineLine returns the line of the machine that panics: the first of the call stack that belongs neither
-// to the runtime nor to the core. It is empty if the panic is the host's own.
+// machineLine returns the line of the machine that panics: the first in the call stack outside the Go runtime
+// and the core. It is empty if the host itself panicked.
 func machineLine() string {
 	callers := make([]uintptr, 32)
 	frames := runtime.CallersFrames(callers[:runtime.Callers(0, callers)])

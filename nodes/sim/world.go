@@ -18,64 +18,64 @@ type world struct {
 	n          int // clients
 	processes  []nodes.Process
 	lab        lab.Lab
-	ofResource []chance.Dice        // for what the clients of each resource do
+	ofResource []chance.Dice        // dice of the clients of each resource
 	loads      []*workload.Workload // of the clients of each resource
-	arrivals   []arrival            // of each client: of each node in turn, by resource
-	choices    []uint32             // that the machines of each node have made, by instance
+	arrivals   []arrival            // of clients, by node, then resource
+	choices    []uint32             // number of choices of machines, by node, then instance
 	perNode    int                  // instances
-	lives      []uint32             // how often each node has gone down or come up again
+	lives      []uint32             // how often each node went down or came up again: even while it is up
 	nets       []uint8              // of each kind
-	heartbeats []bool               // which kinds only say that their sender is up
+	heartbeats []bool               // which kinds are heartbeats
 	packet     nodes.Packet         // the current one
-	links      *nodes.Links         // nil if all messages take the same time
+	links      *nodes.Links         // nil: all messages take latency
 	weighs     bool                 // packets have Bytes
 	buffer     []byte               // of an encoded message
-	latency    int64                // that time
+	latency    int64                // of all messages, without links
 	queue      queue
 	inboxes    []workload.Inbox[event] // of the nodes; nil: messages are handled as they arrive
-	missed     map[nodes.ID][]missed   // of nodes that stand still
-	resumed    nodes.Set               // nodes that have gone on at resumedAt
+	missed     map[nodes.ID][]missed   // events of paused nodes
+	resumed    nodes.Set               // nodes that resumed at resumedAt
 	resumedAt  int64
-	clocks     map[nodes.ID]skew.Clock // those that were set
+	clocks     map[nodes.ID]skew.Clock // clocks that were set
 	turn       nodes.ID                // the node that handles the current input
 	now        int64
 	folds      []history.Fold
-	moment     []history.Event // what has happened at one time
+	moment     []history.Event // events of the current time, not given to folds yet
 	entries    uint64
 	inflight   int // messages on their way
 	open       int // requests that are not over
-	waiting    int // those of them that are not inside
+	waiting    int // open requests that are not inside
 	issued     uint64
 	drawn      uint64 // sequential load: nodes drawn so far
 	handled    uint64
-	sent       uint64 // messages, heartbeats left out
+	sent       uint64 // messages, except heartbeats
 	dropped    uint64
 	asked      asked // sequential load: the current request
 	trace      []history.MessageRecord
 	traced     uint64 // messages ever put into the trace
-	keeps      uint64 // how many it keeps
-	message    uint32 // the number of the latest that was sent, if all are recorded
-	frozen     bool   // too many have been inside: the trace keeps what led to it
-	steps      uint64 // messages handled and timers run out, those of failure detectors left out
-	moved      uint64 // steps at the latest entry, or when somebody began to wait
-	short      uint64 // steps without an entry that are no stall, whatever else happens
+	keeps      uint64 // capacity of the trace
+	message    uint32 // number of the latest message sent, if all are recorded
+	frozen     bool   // exclusion was violated: the trace keeps the messages before it
+	steps      uint64 // messages and timers handled, except by failure detectors
+	moved      uint64 // steps at the latest entry, or when a client began to wait
+	short      uint64 // so many steps without an entry are never a stall
 	last       uint64 // steps when the last request was over
-	beats      uint64 // messages of failure detectors handled since then
-	stopped    bool
-	measuring  bool // Measuring is marked
+	beats      uint64 // messages of failure detectors handled since moved was set
+	stopped    bool   // no more requests are issued
+	measuring  bool   // Measuring is marked
 	warmup     warmup
 	ended      bool // Stopped is marked
-	parked     bool
-	expired    bool // no timer runs out any more
+	parked     bool // nodes handle no more messages, timers or campaigns
+	expired    bool // timers no longer run out
 	stall      stall.Reports
 	cut        error
 }
 
-// An arrival is the next request of a client, or the latest.
+// An arrival is the next request of a client or, if made, the latest.
 type arrival struct {
 	over bool  // no request is planned any more
-	made bool  // the request that was due latest was made
-	due  int64 // when the latest request was due, or the next is
+	made bool  // the request due at due was made
+	due  int64 // when the request is or was due
 }
 
 // asked is a request of the sequential load, made when all was at rest.
@@ -85,8 +85,8 @@ type asked struct {
 	sent uint64 // messages before it
 }
 
-// How many of the latest messages of all nodes are kept, for the story of a violation, and if all are to be
-// recorded: these take 200 MB. Both are powers of two.
+// How many of the latest messages of all nodes the trace keeps: for the story of a violation, and with
+// Options.Trace, which takes 200 MB. Both are powers of two.
 const (
 	traceLen  = 4096
 	mostTrace = 1 << 23
@@ -119,8 +119,7 @@ func newWorld(o Options) *world {
 		k := stack.Codec().Kind(kind)
 		w.nets, w.heartbeats = append(w.nets, k.Net), append(w.heartbeats, k.Heartbeat)
 	}
-	// No message arrives at the time it is sent, so that causes come before effects whatever the order of events
-	// of one time.
+	// Messages take at least 1 ns, so causes come before effects in any order of the events of one time.
 	w.latency = max(1, int64(o.Latency))
 	if o.Shaper != nil {
 		w.links = nodes.NewLinks(total, o.Shaper, o.Reordering)
@@ -149,21 +148,21 @@ func (w *world) choose(id nodes.ID, instance int32, n int) int {
 	return w.dice.Of(chance.ForChoice, int(instance)).Below(chance.At(chance.ForChoice, id, uint64(*count)), n)
 }
 
-// arrival returns the next or latest request of the client of a resource at a node.
+// arrival returns the arrival of the client of a resource at a node.
 func (w *world) arrival(id nodes.ID, r int32) *arrival {
 	return &w.arrivals[int(id)*len(w.lab.Resources)+int(r)]
 }
 
-// A warmup follows what ends the warm-up of a run for a duration.
+// A warmup is the state of an adaptive warm-up.
 type warmup struct {
 	cold     int  // clients that wait for one of their first workload.SteadyEntries entries
-	extended bool // the time for it is over, and some clients are cold
+	extended bool // Warmup is over, but some clients are cold
 }
 
 // adaptive reports whether the clients decide how long the warm-up takes.
 func (o *Options) adaptive() bool { return o.WarmupLimit > o.Warmup && o.Duration > 0 }
 
-// planWindow plans what is measured, as far as it is known.
+// planWindow plans when measuring begins and, unless that is adaptive, ends.
 func (w *world) planWindow() {
 	if w.Duration == 0 {
 		return
@@ -174,7 +173,7 @@ func (w *world) planWindow() {
 	}
 }
 
-// asksCold and servedCold count the clients that are cold, given the number of a request.
+// asksCold and servedCold count cold clients when a request begins and ends; request is its number.
 func (w *world) asksCold(request uint32) {
 	if request <= workload.SteadyEntries {
 		w.warmup.cold++
@@ -190,7 +189,7 @@ func (w *world) servedCold(request uint32) {
 	}
 }
 
-// warm ends the warm-up whose time is over, unless clients are cold and it may go on.
+// warm ends the warm-up, or extends it if clients are cold. Its time is over.
 func (w *world) warm() {
 	switch {
 	case w.measuring:
@@ -204,7 +203,7 @@ func (w *world) warm() {
 	}
 }
 
-// measure begins to measure, and plans the end of that.
+// measure begins measuring, and plans its end.
 func (w *world) measure() {
 	w.warmup.extended = false
 	w.mark(history.Measuring)

@@ -13,15 +13,15 @@ import (
 
 // A Report says why a cluster makes no progress.
 type Report struct {
-	Instance string     `yaml:"instance,omitempty"` // of the nodes: number and name; empty: the first
+	Instance string     `yaml:"instance,omitempty"` // number and name; empty: the first
 	Clients  int        `yaml:"clients"`            // how many nodes have clients; the rest are servers
 	Waits    []Wait     `yaml:"waits,flow,omitempty"`
-	Circle   []nodes.ID `yaml:"circle,flow,omitempty"` // the first again at the end; none: no circle
+	Circle   []nodes.ID `yaml:"circle,flow,omitempty"` // a cycle of waits, the first node again at the end
 
 	States []*nodes.NodeStatus `yaml:"states"` // nil: the node did not answer
 }
 
-// A Wait is an edge of the wait-for graph: From waits for To, either directly (By is None) or because To has
+// A Wait is an edge of the wait-for graph: From waits for To, either directly (By: None) or because To has
 // the permission of the node By.
 type Wait struct {
 	From nodes.ID `yaml:"from"`
@@ -29,8 +29,8 @@ type Wait struct {
 	By   nodes.ID `yaml:"by"`
 }
 
-// Of returns the report of a cluster whose nodes have such states. A state is nil if the node did not answer;
-// the first n nodes have clients.
+// Of returns the report of a cluster from the states of its nodes. A state is nil if the node did not answer.
+// The first n nodes have clients.
 func Of(states []*nodes.NodeStatus, n int) Report {
 	graph := waitsFor(states)
 	r := Report{Clients: n, Circle: findCycle(graph, len(states)), States: states}
@@ -59,7 +59,7 @@ func (r Report) Short(most int, where string) string {
 	}
 	fmt.Fprint(&b, r.InCircle(), "Who waits for whom:\n")
 	if len(r.Waits) == 0 {
-		line(0, 1, "nobody says for whom it waits")
+		line(0, 1, "no node says what it waits for")
 	}
 	for i, w := range r.Waits {
 		line(i, len(r.Waits), "%v", w)
@@ -71,7 +71,7 @@ func (r Report) Short(most int, where string) string {
 	return b.String()
 }
 
-// InCircle is the line that names the nodes of the circle; empty: there is none.
+// InCircle is the line that names the nodes of the circle; empty without a circle.
 func (r Report) InCircle() string {
 	var ids []string
 	for _, id := range r.Circle {
@@ -107,7 +107,7 @@ func (r Report) State(id int) string {
 	return fmt.Sprintf("client %s%s; %s", s.Client, says, s.Machine)
 }
 
-// Reports are those of a run, one for each instance that its nodes have; none: it did not stall.
+// Reports are the reports of a run, one for each instance; empty: the run did not stall.
 type Reports []Report
 
 // String prints the reports, one after the other.

@@ -49,7 +49,7 @@ The state of each node:
 
 func TestReportWithoutCircle(t *testing.T) {
 	const want = `Who waits for whom:
-  nobody says for whom it waits
+  no node says what it waits for
 The state of each node:
   node 0: client waiting; x=1
 `

@@ -11,7 +11,7 @@ import (
 	"turnstile/nodes"
 )
 
-// Initiators says which nodes campaign when a run begins: all, none, lowest, highest, random:K for K of them
+// Initiators says which nodes campaign when a run begins: all, none, lowest, highest, random:K for K nodes
 // drawn by the seed, or their numbers, as in 0,3. Empty means all.
 type Initiators string
 
@@ -23,7 +23,7 @@ const (
 	HighestInitiate Initiators = "highest"
 )
 
-// TheseInitiate returns the initiators of these numbers.
+// TheseInitiate returns the given nodes as initiators.
 func TheseInitiate(all ...nodes.ID) Initiators {
 	var words []string
 	for _, id := range all {
@@ -32,12 +32,12 @@ func TheseInitiate(all ...nodes.ID) Initiators {
 	return Initiators(strings.Join(words, ","))
 }
 
-// CampaignAfter is how long after the run begins the initiators campaign, so that what goes wrong from the
-// beginning comes first.
+// CampaignAfter is the time from the beginning of the run to the first campaigns; faults at the beginning
+// come before it.
 const CampaignAfter = 5 * time.Millisecond
 
-// NextCampaign returns when the initiators campaign next after a time, in nanoseconds since the run began;
-// Never: not any more. A negative time is before the run.
+// NextCampaign returns when the initiators campaign next after a time, in nanoseconds since the run began, or
+// Never. A negative time is before the run.
 func (w *Workload) NextCampaign(after int64) int64 {
 	const first = int64(CampaignAfter)
 	switch every := int64(w.CampaignEvery); {
@@ -54,13 +54,13 @@ func (w *Workload) NextCampaign(after int64) int64 {
 	}
 }
 
-// Check says what is wrong with them in a cluster of n nodes, if anything is.
+// Check returns an error if the initiators do not suit a cluster of n nodes.
 func (i Initiators) Check(n int) error {
 	_, err := i.Of(0, n)
 	return err
 }
 
-// Of returns those who campaign in a cluster of n nodes, in the order of their numbers.
+// Of returns the initiators in a cluster of n nodes, in the order of their numbers.
 func (i Initiators) Of(d chance.Dice, n int) (all []nodes.ID, err error) {
 	switch i {
 	case "", AllInitiate:
@@ -100,7 +100,7 @@ func (i Initiators) Of(d chance.Dice, n int) (all []nodes.ID, err error) {
 	return all, nil
 }
 
-// drawn returns k of n nodes.
+// drawn returns k of n nodes, drawn at random.
 func drawn(d chance.Dice, n, k int) (all []nodes.ID) {
 	for id := range nodes.ID(n) {
 		all = append(all, id)

@@ -9,32 +9,31 @@ import (
 	"turnstile/nodes"
 )
 
-// A Receive says how the application of a node receives the messages that arrive there: when the machines
+// A Receive says when the application of a node takes in messages that have arrived: only then its machines
 // handle them. D. W. Jones (22C:116, lecture notes about distributed mutual exclusion) has three ways: an
-// agent, an interrupt, and polling. Its zero value is the agent. What a node tells itself, what its client
-// asks for, its timers and its failure detector wait for nothing.
+// agent, an interrupt, and polling. The zero value is the agent. Messages of a node to itself, requests,
+// timers and the failure detector never wait.
 type Receive struct {
 	By     Receiver      // empty: Agent
 	Period time.Duration // Poll: between two polls; else 0
 }
 
-// A Receiver is what takes the messages of a node.
+// A Receiver is a way to receive messages.
 type Receiver string
 
 // The receivers.
 const (
-	// Agent is a thread of its own beside the application: messages are handled as they arrive, whatever the
-	// client does.
+	// Agent is a thread beside the application: it handles messages as they arrive.
 	Agent Receiver = "agent"
-	// Interrupt is an interrupt handler. It interrupts what the client computes. While the client is inside,
-	// interrupts are off, and messages are handled as it leaves, before it asks again.
+	// Interrupt is an interrupt handler. It may interrupt the client while that computes. While the client is
+	// inside, interrupts are off; messages are handled when it leaves, before it asks again.
 	Interrupt Receiver = "interrupt"
-	// Handler is a handler that the application calls on its one thread, as in a loop of events: not while the
-	// client is inside, nor while it computes, which is what a closed load calls to think. Messages are handled
-	// as it leaves, before it computes, and again once it has computed, and asked.
+	// Handler is a handler that the application calls on its only thread, as in an event loop: not while the
+	// client is inside, and not while it computes (thinks, under a closed load). Messages are handled after
+	// it leaves, before it computes, and again after it has computed and asked.
 	Handler Receiver = "handler"
-	// Poll is the application that looks for messages at a period, whatever its client does. When it looks first
-	// is drawn for each node.
+	// Poll looks for messages periodically, even while the client is inside. The first poll is drawn for each
+	// node.
 	Poll Receiver = "poll"
 )
 
@@ -85,7 +84,7 @@ func (r Receive) String() string {
 	return string(r.By)
 }
 
-// Set and Type make it the value of a flag.
+// Set reads what ParseReceive reads. With Type it makes r the value of a flag.
 func (r *Receive) Set(text string) (err error) { *r, err = ParseReceive(text); return err }
 
 // Type names the values of the flag.
@@ -97,8 +96,8 @@ func (r Receive) MarshalText() ([]byte, error) { return []byte(r.String()), nil 
 // UnmarshalText reads what MarshalText wrote.
 func (r *Receive) UnmarshalText(text []byte) error { return r.Set(string(text)) }
 
-// Waits returns how long a message waits at most for the application, given how long the client is inside and
-// computes at most.
+// Waits returns the longest that a message waits for the application, given the longest times that the client
+// is inside and computes.
 func (r Receive) Waits(hold, think time.Duration) time.Duration {
 	switch r.By {
 	case Interrupt:
@@ -133,9 +132,9 @@ func (w *Workload) CheckReceive(resources int, duration time.Duration) error {
 	return nil
 }
 
-// An Inbox keeps the messages that have arrived at a node until its application receives them, in the order
-// in which they came. The hosts of nodes ask it about each message, and have the node handle what waits after
-// all else that it does. Times are nanoseconds of the run.
+// An Inbox queues the messages that have arrived at a node until its application receives them, in order.
+// Hosts ask it about each message, and take out messages after any other event of the node. Times are
+// nanoseconds of the run.
 type Inbox[M any] struct {
 	how         Receive
 	dice        chance.Dice
@@ -145,16 +144,16 @@ type Inbox[M any] struct {
 	since, till int64 // between them the client computes
 }
 
-// NewInbox returns the inbox of a node whose application receives messages so; d are the dice of the run.
+// NewInbox returns the inbox of a node; d are the dice of the run.
 func NewInbox[M any](how Receive, d chance.Dice, id nodes.ID) Inbox[M] {
 	return Inbox[M]{how: how, dice: d, node: id}
 }
 
-// Computes takes note that the client computes from now on, until a time.
+// Computes records that the client computes from now until till.
 func (b *Inbox[M]) Computes(now, till int64) { b.since, b.till = now, till }
 
 // Keeps reports whether a message that arrives now has to wait: the application does not receive now, or
-// others wait before it. Inside says whether the client is.
+// other messages wait before it. inside says whether the client is inside.
 func (b *Inbox[M]) Keeps(now int64, inside bool) bool {
 	if len(b.waiting) > 0 {
 		return true
@@ -176,8 +175,8 @@ func (b *Inbox[M]) closed(now int64, inside bool) bool {
 	return false
 }
 
-// Keep has a message wait that arrives now. It returns when the application polls for it; 0: it does not
-// poll, or polls for another before it.
+// Keep queues a message that arrives now. It returns when the host must call Take by polling; 0: the
+// application does not poll, or a poll is due already for an earlier message.
 func (b *Inbox[M]) Keep(m M, now int64) (poll int64) {
 	if b.waiting = append(b.waiting, m); b.how.By != Poll || len(b.waiting) > 1 {
 		return 0
@@ -195,17 +194,17 @@ func (b *Inbox[M]) Take(now int64, inside bool) (m M, ok bool) {
 		return m, false
 	}
 	var none M
-	m, b.waiting[0] = b.waiting[0], none // so that it keeps no message in memory
+	m, b.waiting[0] = b.waiting[0], none // or the array would keep the message in memory
 	if b.waiting = b.waiting[1:]; len(b.waiting) == 0 {
 		b.waiting = nil
 	}
 	return m, true
 }
 
-// Open has an agent receive messages from now on.
+// Open makes the receiver an agent from now on.
 func (b *Inbox[M]) Open() { b.how, b.due = Receive{}, 0 }
 
-// Lose empties the inbox of a node that goes down, and returns what waited.
+// Lose empties the inbox of a node that goes down, and returns the messages that waited.
 func (b *Inbox[M]) Lose() []M {
 	lost := b.waiting
 	b.waiting, b.due, b.since, b.till = nil, 0, 0, 0

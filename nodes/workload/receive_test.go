@@ -20,7 +20,7 @@ func receive(t *testing.T, text string) workload.Receive {
 	return r
 }
 
-// What is written of a way to receive messages is read again, and what is none says what would be.
+// A written Receive is read again, and the error for any other text lists the forms.
 func TestWaysToReceive(t *testing.T) {
 	for _, text := range []string{"agent", "interrupt", "handler", "poll:5ms", "poll:1m0s"} {
 		if r := receive(t, text); r.String() != text || r.IsZero() != (text == "agent") {
@@ -69,7 +69,7 @@ func TestInbox(t *testing.T) {
 			}
 		}
 		if !b.Keeps(50, false) {
-			t.Errorf("%s: a message passes those that wait", by)
+			t.Errorf("%s: a message overtakes waiting ones", by)
 		}
 		if m, ok := b.Take(50, true); ok && by != "agent" {
 			t.Errorf("%s hands out %d while the client is inside", by, m)
@@ -96,7 +96,7 @@ func TestInboxPolls(t *testing.T) {
 		case first < 0 || first >= period || late != 0:
 			t.Fatalf("node %d polls at %d first, and at %d besides", id, first, late)
 		case !b.Keeps(first, false):
-			t.Errorf("node %d: a message passes those that wait", id)
+			t.Errorf("node %d: a message overtakes waiting ones", id)
 		}
 		if m, ok := b.Take(first-1, false); ok {
 			t.Errorf("node %d has %d before it polls", id, m)
@@ -121,7 +121,7 @@ func TestInboxPolls(t *testing.T) {
 	}
 }
 
-// An inbox that is opened hands out what waits, whatever the client does.
+// An inbox that is opened hands out waiting messages in any state of the client.
 func TestInboxOpens(t *testing.T) {
 	for _, by := range []string{"handler", "poll:1h"} {
 		b := workload.NewInbox[int](receive(t, by), chance.Dice(1), 0)

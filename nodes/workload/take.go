@@ -10,8 +10,8 @@ import (
 	"turnstile/nodes"
 )
 
-// A Take says how many units of a resource requests take: as many from Least to Most as is drawn, each number
-// as likely. A share Whole of them takes all units instead. Its zero value is one unit each.
+// A Take says how many units of a resource requests take: drawn evenly from Least to Most, or all units for a
+// share Whole of the requests. Its zero value is one unit each.
 type Take struct {
 	Least, Most int // zero: one
 	Whole       float64
@@ -21,7 +21,7 @@ type Take struct {
 const TakeForms = "2 (each so many), 1..3 (drawn from the range), all or writers:0.2 (of requests that " +
 	"share takes all units, and every other one unit)"
 
-// All and writers are the forms of a Take that name no number.
+// The forms of a Take that begin with a word.
 const (
 	allForm     = "all"
 	writersForm = "writers:"
@@ -82,7 +82,7 @@ func (t Take) String() string {
 	return fmt.Sprintf("%d..%d", least, most)
 }
 
-// Set and Type make it the value of a flag.
+// Set reads what ParseTake reads. With Type it makes t the value of a flag.
 func (t *Take) Set(text string) (err error) { *t, err = ParseTake(text); return err }
 
 // Type names the values of the flag.
@@ -94,10 +94,10 @@ func (t Take) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 // UnmarshalText reads what MarshalText wrote.
 func (t *Take) UnmarshalText(text []byte) error { return t.Set(string(text)) }
 
-// between returns the fewest and the most units of a request that does not take all.
+// between returns the fewest and the most units of a request without Whole.
 func (t Take) between() (least, most int) { return max(1, t.Least), max(1, t.Most) }
 
-// draw returns how many of so many units a request takes.
+// draw returns how many units a request takes of a resource with capacity units.
 func (t Take) draw(d chance.Dice, r chance.Roll, capacity int) int {
 	if capacity == 1 {
 		return 1
@@ -112,7 +112,8 @@ func (t Take) draw(d chance.Dice, r chance.Roll, capacity int) int {
 	return least + d.Below(r, most-least+1)
 }
 
-// Sizes returns the numbers of units that requests may take, of so many that there are, from the lowest.
+// Sizes returns the numbers of units that requests may take of a resource with capacity units, in rising
+// order.
 func (t Take) Sizes(capacity int) (all []int) {
 	least, most := t.between()
 	for size := least; size <= most && t.Whole < 1; size++ {
@@ -124,7 +125,7 @@ func (t Take) Sizes(capacity int) (all []int) {
 	return all
 }
 
-// WholeShare returns the share of requests that take all of so many units.
+// WholeShare returns the share of requests that take all units of a resource; 0 if it has one unit.
 func (t Take) WholeShare(capacity int) float64 {
 	switch least, most := t.between(); {
 	case capacity == 1:
@@ -137,19 +138,19 @@ func (t Take) WholeShare(capacity int) float64 {
 	return 0
 }
 
-// Contended reports whether the clients of an algorithm may want more units than there are, so that one waits
+// Contended reports whether the clients of a configuration may want more units than it has, so that one waits
 // for another.
 func (t Take) Contended(c nodes.Config) bool {
 	sizes := t.Sizes(c.Capacity())
 	return c.N > 1 && c.N*sizes[len(sizes)-1] > c.Capacity()
 }
 
-// Check says what is wrong with it in runs of an algorithm, if anything is: each request has to be one that
-// the algorithm serves, and the clients together have to be able to take all units.
+// Check returns an error unless the algorithm serves all requests, and the clients together can take all
+// units.
 func (t Take) Check(spec *nodes.Spec, c nodes.Config) error {
 	capacity := c.Capacity()
 	if capacity == 1 && t.Whole > 0 {
-		return fmt.Errorf("take %v: the resource has one unit: have it be of several, as in --units 3", t)
+		return fmt.Errorf("take %v: the resource has one unit: give it several, as in --units 3", t)
 	}
 	sizes := t.Sizes(capacity)
 	most := sizes[len(sizes)-1]
@@ -157,7 +158,7 @@ func (t Take) Check(spec *nodes.Spec, c nodes.Config) error {
 		return err
 	}
 	if reach := c.N * most; reach < capacity {
-		return fmt.Errorf("%d units, of which %s at %s never take more than %d: have it be of %d, or have more "+
+		return fmt.Errorf("%d units: %s at %s each never take more than %d: make it %d, or have more "+
 			"clients", capacity, english.Count(c.N, "client", "clients"), english.Count(most, "unit", "units"), reach,
 			max(1, reach-1))
 	}

@@ -108,10 +108,10 @@ func TestTakesAreChecked(t *testing.T) {
 		{single, 3, 0, "all", "take all: the resource has one unit"},
 		{one, 3, 3, "1", ""},
 		{one, 3, 3, "1..2", "take 2: one gives each request one unit"},
-		{one, 3, 4, "1", "4 units, of which 3 clients at 1 unit never take more than 3: have it be of 2"},
+		{one, 3, 4, "1", "4 units: 3 clients at 1 unit each never take more than 3: make it 2"},
 		{several, 3, 3, "1..3", ""},
 		{several, 3, 3, "writers:0.5", ""},
-		{several, 3, 3, "4", "take 4: the resource has 3 units: take fewer, or have it be of 4"},
+		{several, 3, 3, "4", "take 4: the resource has 3 units: take fewer, or give it 4"},
 		{several, 2, 9, "4", "never take more than 8"},
 		{several, 1, 9, "all", ""},
 	} {

@@ -11,16 +11,17 @@ import (
 	"turnstile/nodes"
 )
 
-// A Work is what a client does, while it is inside, with what clients share.
+// A Work is what a client does inside with shared state.
 type Work string
 
-// The works. Whatever else a client does, it reads the account as it enters, and writes that one higher as it
+// The works. With every work a client reads the account when it enters, and writes it back plus one when it
 // leaves.
 const (
 	Account Work = ""        // it does no more
-	File    Work = "file"    // it writes the blocks of a file back, changed, one after the other
+	File    Work = "file"    // it writes the changed blocks of a file back, one after the other
 	Printer Work = "printer" // it prints the lines of a document, one after the other
-	// Shares: the account numbers shares of some work. It takes the next one, and does that once it has left.
+	// Shares: the account is the number of the next share of a job. The client takes that share, and works on
+	// it after it has left.
 	Shares Work = "shares"
 )
 
@@ -37,7 +38,7 @@ var Works = []string{account, string(File), string(Printer), string(Shares)}
 // String returns its name.
 func (w Work) String() string { return cmp.Or(string(w), account) }
 
-// Set and Type make it the value of a flag.
+// Set reads the name of a work. With Type it makes w the value of a flag.
 func (w *Work) Set(name string) error {
 	if !slices.Contains(Works, name) {
 		return fmt.Errorf("there is no work %q%s", name, suggest.Hint(name, Works))
@@ -51,15 +52,15 @@ func (w *Work) Set(name string) error {
 // Type names the values of the flag.
 func (w *Work) Type() string { return "work" }
 
-// Check completes the name. It returns an error if there is no such work, or clients of a resource of so many
-// units, which may demand fence numbers, cannot have it.
+// Check normalises the name. It returns an error if no work has it, or if it does not suit a resource of so
+// many units that may be fenced.
 func (w *Work) Check(units int, fenced bool) error {
 	switch err := w.Set(w.String()); {
 	case err != nil || *w == Account:
 		return err
 	case units > 1:
-		return fmt.Errorf("work %v on a resource of %d units: several clients would spoil it together, so "+
-			"have it be of one, as in --units 1, or leave out --work", w, units)
+		return fmt.Errorf("work %v on a resource of %d units: several clients would spoil it together: "+
+			"give it one, as in --units 1, or leave out --work", w, units)
 	case fenced && w.Steps() > 0:
 		return fmt.Errorf("work %v on a resource that demands fence numbers: it refuses updates of the account "+
 			"alone, so leave out --fenced, or take the work %v or %v", w, Account, Shares)
@@ -70,7 +71,7 @@ func (w *Work) Check(units int, fenced bool) error {
 // Steps is how many lines a document has, and how many blocks a file.
 const Steps = 5
 
-// Steps returns how many steps it takes inside, spread over the hold.
+// Steps returns how many steps the work takes inside, spread over the hold.
 func (w Work) Steps() int {
 	if w == File || w == Printer {
 		return Steps
@@ -78,22 +79,22 @@ func (w Work) Steps() int {
 	return 0
 }
 
-// Words are what clients share beside the account: who wrote each block of a file; of a printer the first
-// alone, who printed the last line.
+// Words are what clients share beside the account: the writer of each block of a file; for a printer, in the
+// first word only, the writer of the last line.
 type Words [Steps]int64
 
-// A Stint is the work of a client in one critical section, step by step. Each step swaps one of the Words. It
-// is spoilt if it does not find there what it would if no other client were inside: another line after the
-// first of a document finds one of the same document, and a block that is written back is as it was read.
+// A Stint is the work of a client in one critical section, step by step. Each step swaps one of the Words. A
+// step is spoilt if it shows another client inside: the line before belongs to another document, or the block
+// has changed since it was read.
 type Stint struct {
 	work   Work
-	mark   int64 // what its steps write, and no other stint
-	finds  Words // what they find if no other client is inside
+	mark   int64 // written by the steps of this stint only
+	finds  Words // expected by its steps, if no other client is inside
 	Done   int   // steps
-	Spoilt int   // of these
+	Spoilt int   // steps of Done
 }
 
-// Begin begins it, given what the words are: of a node's critical section with a number.
+// Begin returns the stint of a node in its critical section number entry, which reads the words.
 func (w Work) Begin(id nodes.ID, entry uint64, read Words) Stint {
 	return Stint{work: w, mark: int64(id+1)<<32 | int64(uint32(entry)), finds: read}
 }
@@ -101,7 +102,7 @@ func (w Work) Begin(id nodes.ID, entry uint64, read Words) Stint {
 // Over reports whether no step is left.
 func (s *Stint) Over() bool { return s.Done >= s.work.Steps() }
 
-// Next returns which of the words the next step swaps, and for what.
+// Next returns which word the next step swaps, and its new value.
 func (s *Stint) Next() (word int, value int64) {
 	if s.work == File {
 		word = s.Done
@@ -109,7 +110,7 @@ func (s *Stint) Next() (word int, value int64) {
 	return word, s.mark
 }
 
-// Swapped takes what that step has found there.
+// Swapped ends a step, which found the old value found.
 func (s *Stint) Swapped(found int64) {
 	word, _ := s.Next()
 	first := s.work == Printer && s.Done == 0 // which may come after any other document
@@ -120,7 +121,7 @@ func (s *Stint) Swapped(found int64) {
 	s.Done++
 }
 
-// After returns how long after its client has entered the next step is due or, once it is over, the exit.
+// After returns how long after the entry the next step is due or, once the work is over, the exit.
 func (s *Stint) After(hold time.Duration) time.Duration {
 	if s.Over() {
 		return hold
@@ -128,7 +129,7 @@ func (s *Stint) After(hold time.Duration) time.Duration {
 	return hold * time.Duration(s.Done) / time.Duration(s.work.Steps())
 }
 
-// doneBy says, by work, what has been done, one and many, and how others spoil it.
+// doneBy has, by work, its steps in singular and plural, and how other clients spoil them.
 var doneBy = map[Work][3]string{
 	Account: {"update", "updates", "lost"},
 	File:    {"block written back", "blocks written back", "over an update that was not read"},
@@ -136,8 +137,8 @@ var doneBy = map[Work][3]string{
 	Shares:  {"share taken", "shares taken", "taken before"},
 }
 
-// Says says how much clients have done, and how much of that others have spoilt: 10 lines printed, none of
-// them mixed with those of another document.
+// Says describes the steps done and spoilt: "10 lines printed, none of them mixed with those of another
+// document".
 func (w Work) Says(done, spoilt uint64) string {
 	says, of := doneBy[w], "none"
 	if spoilt > 0 {

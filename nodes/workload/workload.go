@@ -1,5 +1,5 @@
-// Package workload says when clients request their critical section and how long they stay, as pure functions
-// of the seed, the node and the count. So real and simulated runs have the same workload.
+// Package workload computes when clients request their critical section and how long they stay inside, as
+// pure functions of the seed, the node and the count. So real and simulated runs have the same workload.
 package workload
 
 import (
@@ -20,10 +20,10 @@ type Load string
 const (
 	Saturated  Load = "saturated"  // every node requests again as soon as it has left
 	One        Load = "one"        // node 0 alone requests, again and again
-	Sequential Load = "sequential" // one request at a time, of a node drawn at random, when all is at rest
+	Sequential Load = "sequential" // one request at a time, from a node drawn at random, when all is at rest
 	Closed     Load = "closed"     // every node thinks, requests, holds, releases and thinks again
-	Open       Load = "open"       // requests fall due at each node at a rate, whether or not the last has ended
-	Campaign   Load = "campaign"   // of electors: some nodes campaign when the run begins, and nobody requests
+	Open       Load = "open"       // requests fall due at each node at a rate, even if the last has not ended
+	Campaign   Load = "campaign"   // for electors: some nodes campaign when the run begins, and nobody requests
 )
 
 // Kind returns the kind of the rows whose runs have the load.
@@ -34,10 +34,10 @@ func (l Load) Kind() nodes.Kind {
 	return nodes.MutualExclusion
 }
 
-// loads are those of mutual exclusion.
+// loads are the loads of mutual exclusion.
 var loads = []Load{Saturated, One, Sequential, Closed, Open}
 
-// Loads returns those under which clients request.
+// Loads returns the loads under which clients request.
 func Loads() []Load { return slices.Clone(loads) }
 
 // ParseLoad reads the name of a load.
@@ -62,17 +62,17 @@ type Workload struct {
 	Evenly bool    `json:"evenly,omitempty" yaml:"evenly,omitempty"`
 	// Work is what clients do while they are inside.
 	Work Work `json:"work,omitempty" yaml:"work,omitempty"`
-	// Take says how many units requests take, of a resource that has several.
+	// Take says how many units of a resource requests take.
 	Take Take `json:"take,omitzero" yaml:"take,omitempty"`
-	// Zipf is the exponent of Zipf's distribution, by which requests name one of several resources; 0: all are
-	// as likely.
+	// Zipf is the exponent of Zipf's distribution, by which requests choose among several resources; 0: all
+	// are equally likely.
 	Zipf float64 `json:"zipf,omitempty" yaml:"zipf,omitempty"`
 	// Receive says how the application of a node receives messages.
 	Receive Receive `json:"receive,omitzero" yaml:"receive,omitempty"`
-	// Initiators says, under a load of campaigns, who campaigns when the run begins.
+	// Initiators says which nodes campaign when a run under the load Campaign begins.
 	Initiators Initiators `json:"initiators,omitempty" yaml:"initiators,omitempty"`
-	// CampaignEvery is how long after each campaign they campaign again, Campaigns times in all, as far as they
-	// are up then; 0: once.
+	// CampaignEvery is the period at which initiators that are up campaign again, Campaigns times in all; 0:
+	// they campaign once.
 	CampaignEvery time.Duration `json:"campaign_every,omitempty" yaml:"campaign_every,omitempty"`
 	Campaigns     int           `json:"campaigns,omitempty" yaml:"campaigns,omitempty"`
 }
@@ -83,7 +83,7 @@ const (
 	MostRate  = 1e6
 )
 
-// CheckRate says what is wrong with the rate of an open load, if anything is.
+// CheckRate returns an error if the rate of an open load is out of bounds.
 func (w *Workload) CheckRate() error {
 	if w.Load == Open && !(w.Rate >= LeastRate && w.Rate <= MostRate) { // nor is it a NaN
 		return fmt.Errorf("a rate of %v requests per second and node: it must be at least %.6f, and at most %.0f",
@@ -95,10 +95,10 @@ func (w *Workload) CheckRate() error {
 // Never is later than any time.
 const Never = math.MaxInt64
 
-// Next returns when the count-th request of a node (from 1) is due, the one before having been due at
-// lastDue and over at lastEnd (for the first: when issuing begins, both), in nanoseconds of the run.
-// It is Never if the node does not request by itself. Under an open load the answer does not depend on
-// lastEnd: the schedule is fixed before the run, so that a slow system does not get fewer requests.
+// Next returns when the count-th request of a node (from 1) is due, in nanoseconds of the run. The request
+// before was due at lastDue and ended at lastEnd; before the first, both are when issuing begins. It is Never
+// if the node does not request by itself. Under an open load lastEnd does not matter, so a slow system gets
+// as many requests as a fast one.
 func (w *Workload) Next(d chance.Dice, id nodes.ID, count uint64, lastDue, lastEnd int64) int64 {
 	switch w.Load {
 	case One:
@@ -127,7 +127,7 @@ func (w *Workload) Next(d chance.Dice, id nodes.ID, count uint64, lastDue, lastE
 	return Never
 }
 
-// Units returns how many of the units of a resource the count-th request of a node wants.
+// Units returns how many units of a resource the count-th request of a node wants.
 func (w *Workload) Units(d chance.Dice, id nodes.ID, count uint64, capacity int) int32 {
 	return int32(w.Take.draw(d, roll(chance.ForUnits, id, count), capacity))
 }
@@ -141,14 +141,14 @@ func roll(p chance.Purpose, id nodes.ID, count uint64) chance.Roll {
 	return chance.At(p, id, count)
 }
 
-// SteadyEntries is how often each client that requests has entered when a run is warm: the first requests of
-// all at once are no steady state.
+// SteadyEntries is how often each client that requests must enter before a run is warm: the first requests,
+// all at once, are not a steady state.
 const SteadyEntries = 2
 
-// fewEntries are no more than a run makes before anybody who watches it sees that it is warm.
+// fewEntries is the number of entries that may pass before the end of a warm-up is noticed.
 const fewEntries = 1000
 
-// Brief reports whether a run that ends by entries has too few of them for some to be a warm-up. It is then
+// Brief reports whether a run that ends after a number of entries is too short for a warm-up. It is then
 // measured as a whole, to its last exit.
 func Brief(entries uint64, clients int) bool {
 	return entries < max(fewEntries, 4*SteadyEntries*uint64(clients))
@@ -157,7 +157,7 @@ func Brief(entries uint64, clients int) bool {
 // MostZipf is the greatest exponent of Zipf's distribution: then nearly all requests name the first resource.
 const MostZipf = 10
 
-// CheckZipf says what is wrong with the exponent by which requests name resources, if anything is.
+// CheckZipf returns an error if the Zipf exponent is out of bounds, or there is only one resource.
 func (w *Workload) CheckZipf(resources int) error {
 	switch {
 	case !(w.Zipf >= 0 && w.Zipf <= MostZipf): // nor is it a NaN
@@ -170,28 +170,27 @@ func (w *Workload) CheckZipf(resources int) error {
 	return nil
 }
 
-// Names returns which of several resources the count-th request of a node is for, by its number.
+// Names returns the number of the resource that the count-th request of a node is for.
 func (w *Workload) Names(d chance.Dice, id nodes.ID, count uint64, resources int) int {
 	if resources == 1 {
 		return 0
 	}
 	r := roll(chance.ForResource, id, count)
-	r.Kind = 1 // the dice of resources are other decisions: see chance.Dice.Of
+	r.Kind = 1 // distinct from the dice of each resource: see chance.Dice.Of
 	return d.Zipf(r, resources, w.Zipf)
 }
 
-// Share returns the share of the requests that name a resource, of several.
+// Share returns the share of requests for one of several resources.
 func (w *Workload) Share(resource, resources int) float64 {
 	return chance.ZipfShare(resource, resources, w.Zipf)
 }
 
-// TakesTurns reports whether a client of several resources asks for one at a time. Under an open load it asks
-// for each at a rate, whatever becomes of the others: so who waits for one resource delays no request for
-// another.
+// TakesTurns reports whether a client of several resources asks for one at a time. Under an open load it does
+// not: it asks for each at a rate, and waiting for one delays no request for another.
 func (w *Workload) TakesTurns(resources int) bool { return resources > 1 && w.Load != Open }
 
-// Of returns what the clients of a resource do, of several. Under an open load they have its share of the
-// rate: Poisson arrivals that are divided at random are Poisson arrivals.
+// Of returns the workload of one of several resources. Under an open load it has the resource's share of the
+// rate, since Poisson arrivals that are split at random are Poisson arrivals.
 func (w *Workload) Of(resource, resources int) *Workload {
 	if resources == 1 || w.Load != Open {
 		return w

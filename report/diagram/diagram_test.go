@@ -27,7 +27,7 @@ var whole = section.Window{To: math.MaxInt64}
 // simulated returns a simulated run of Ricart-Agrawala, and its messages.
 func simulated(t *testing.T, n int, entries uint64) *spacetime.Extract {
 	t.Helper()
-	ricart, err := catalog.Find("ricart-agrawala")
+	ricart, err := (catalog.Table{}).Find("ricart-agrawala")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func simulated(t *testing.T, n int, entries uint64) *spacetime.Extract {
 // played plays a schedule.
 func played(t *testing.T, text string) (*spacetime.Extract, *replay.Played) {
 	t.Helper()
-	schedule, err := replay.Parse(strings.NewReader("turnstile schedule 1\n"+text), catalog.Find)
+	schedule, err := replay.Parse(strings.NewReader("turnstile schedule 1\n"+text), catalog.Table{}.Find)
 	if err != nil {
 		t.Fatal(err)
 	}

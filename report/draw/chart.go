@@ -32,8 +32,8 @@ type Series struct {
 	Name   string
 	Look   int // the number of its look: that of a series is the same in all charts
 	Points []Point
-	// Band is what is expected of the curve, drawn thin, with its range shaded. Of a point whose High is not a
-	// number there is a least alone.
+	// Band is what is expected of the curve: two thin lines. Of a point whose High is not a number there is a
+	// least alone.
 	Band []Point
 }
 
@@ -79,18 +79,8 @@ func (l *Curves) Draw() *Picture {
 	top := c.Bands(c.Windows, left, plotRight, 22, plotHigh)
 	bottom := top + plotHigh
 	c.Y = c.Y.fit(bottom, top, 32)
-	last := math.Inf(1)
-	for _, t := range c.Y.places() {
-		c.Line(left, t.At, plotRight, t.At, "stroke="+Grid, "stroke-width=0.6")
-		if t.At+TextSize <= last {
-			c.Text(left-6, t.At+4, t.Label, "text-anchor=end")
-			last = t.At
-		}
-	}
-	c.Line(left, top, left, bottom, "stroke="+Dim)
-	c.XAxis(left, plotRight, bottom, c.X.places())
 	c.Text(4, 13, l.Y.Label)
-	c.Text((left+plotRight)/2, bottom+33, l.X.Label, "text-anchor=middle")
+	c.frame(c.X, c.Y, top)
 	c.Description = fmt.Sprintf("%s against %s.", l.Y.Label, l.X.Label)
 	for i := range c.Series {
 		c.band(&c.Series[i])
@@ -103,6 +93,22 @@ func (l *Curves) Draw() *Picture {
 	return c.Picture
 }
 
+// frame draws the axes of a plot, whose top is here, with their labels but for that of the y axis.
+func (p *Picture) frame(x, y Axis, top float64) {
+	left, right, bottom := x.start, x.end, y.start
+	last := math.Inf(1)
+	for _, t := range y.places() {
+		p.Line(left, t.At, right, t.At, "stroke="+Grid, "stroke-width=0.6")
+		if t.At+TextSize <= last {
+			p.Text(left-6, t.At+4, t.Label, "text-anchor=end")
+			last = t.At
+		}
+	}
+	p.Line(left, top, left, bottom, "stroke="+Dim)
+	p.XAxis(left, right, bottom, x.places())
+	p.Text((left+right)/2, bottom+33, x.Label, "text-anchor=middle")
+}
+
 // widest returns how wide the widest of some texts is.
 func widest[T any](all []T, text func(T) string) (wide float64) {
 	for _, one := range all {
@@ -111,11 +117,11 @@ func widest[T any](all []T, text func(T) string) (wide float64) {
 	return wide
 }
 
-// through returns a path through points, which stand so far to the right.
-func (c *curves) through(points []Point, aside float64) string {
+// through returns a path through points.
+func (c *curves) through(points []Point) string {
 	var d []any
 	for i, p := range points {
-		switch x, y := c.X.place(p.X)+aside, c.Y.place(p.Y); {
+		switch x, y := c.X.place(p.X), c.Y.place(p.Y); {
 		case i == 0:
 			d = append(d, "M", x, y)
 		case c.Steps:
@@ -127,73 +133,77 @@ func (c *curves) through(points []Point, aside float64) string {
 	return Points(d...)
 }
 
-// band draws what is expected of a curve.
+// band draws what is expected of a curve: a line for the least and one for the most. What cannot be on the
+// axis, such as none on one of logarithms, has no line.
 func (c *curves) band(s *Series) {
 	var low, high []Point
 	for _, p := range s.Band {
-		low = append(low, Point{X: p.X, Y: p.Low})
-		if !math.IsNaN(p.High) {
+		if p.Low > 0 || !c.Y.Log {
+			low = append(low, Point{X: p.X, Y: p.Low})
+		}
+		if p.High > 0 || !c.Y.Log && !math.IsNaN(p.High) {
 			high = append(high, Point{X: p.X, Y: p.High})
 		}
 	}
 	look := LookOf(s.Look)
 	line := []string{"fill=none", "stroke=" + look.Color, "stroke-width=1", "stroke-dasharray=" + look.Dash}
-	c.Path(c.through(low, 0), "", line...)
-	if len(high) == len(low) && !slices.Equal(low, high) {
-		c.Path(c.through(high, 0), "", line...)
-		slices.Reverse(high)
-		c.Path(c.through(append(low, high...), 0), "", "fill="+look.Color, "fill-opacity=0.15")
+	c.Path(c.through(low), s.Name+": the least that is published", line...)
+	if !slices.Equal(low, high) {
+		c.Path(c.through(high), s.Name+": the most that is published", line...)
 	}
 }
 
-// curve draws the line, the intervals and the markers of a series. Markers of several series stand a little
-// aside, so that intervals at one place can be told apart.
+// curve draws the line, the intervals and the markers of a series. Each marker is smaller than those of the
+// series before, so that all can be seen where several are at one place.
 func (c *curves) curve(nth int) {
-	s, aside, marked := &c.Series[nth], 0.0, !c.Steps && !c.Plain
-	if marked {
-		aside = 3.4 * (float64(nth) - float64(len(c.Series)-1)/2)
-	}
+	s := &c.Series[nth]
 	look := LookOf(s.Look)
 	if len(s.Band) == 0 {
-		c.Path(c.through(s.Points, aside), s.Name, "fill=none", "stroke="+look.Color, "stroke-width=1.6",
+		c.Path(c.through(s.Points), s.Name, "fill=none", "stroke="+look.Color, "stroke-width=1.6",
 			"stroke-dasharray="+look.Dash)
 	}
 	for _, p := range s.Points {
-		x := c.X.place(p.X) + aside
+		x := c.X.place(p.X)
 		if p.interval() {
 			low, high := c.Y.place(p.Low), c.Y.place(p.High)
 			c.Path(Points("M", x, low, "V", high, "M", x-2.5, low, "h5M", x-2.5, high, "h5"), "",
 				"stroke="+look.Color)
 		}
-		if marked {
-			c.marker(x, c.Y.place(p.Y), look, p.Hollow)
+		if !c.Steps && !c.Plain {
+			c.marker(nth, x, c.Y.place(p.Y), look, p.Hollow)
 		}
 	}
 }
 
-// marker draws that of a point.
-func (p *Picture) marker(x, y float64, look Look, hollow bool) {
-	fill := look.Color
+// marker draws that of a point of a series.
+func (c *curves) marker(nth int, x, y float64, look Look, hollow bool) {
+	fill, edge := look.Color, Ground
 	if hollow {
-		fill = Ground
+		fill, edge = Ground, look.Color
 	}
-	p.Path(Points("M", x, y)+look.marker, "", "fill="+fill, "stroke="+look.Color, "stroke-width=1.3")
+	c.mark(look.marker, x, y, 1.6-0.13*float64(nth%MostSeries), "", fill, edge)
+}
+
+// mark draws a marker so many times as large as others.
+func (p *Picture) mark(marker string, x, y, large float64, tip, fill, edge string) {
+	at := fmt.Sprintf("transform=translate(%s %s) scale(%.2f)", number(x), number(y), large)
+	p.Path(marker, tip, "fill="+fill, "stroke="+edge, "stroke-width=0.8", at)
 }
 
 // keys are those of the legend. One series alone needs none.
 func (c *curves) keys() (all Keys) {
 	banded := false
-	for _, s := range c.Series {
+	for i, s := range c.Series {
 		look := LookOf(s.Look)
 		banded = banded || len(s.Band) > 0
 		all.Add(s.Name != "", s.Name, func(x, y float64) {
 			c.Line(x, y, x+keySample, y, "stroke="+look.Color, "stroke-width=1.6", "stroke-dasharray="+look.Dash)
 			if !c.Steps && !c.Plain {
-				c.marker(x+keySample/2, y, look, false)
+				c.marker(i, x+keySample/2, y, look, false)
 			}
 		})
 	}
-	all.Add(banded, "line: published", c.Swatch(0.5, "fill="+Ink))
+	all.Add(banded, "lines: the least and the most that is published", c.Swatch(0.5, "fill="+Ink))
 	all.Add(len(c.Windows) > 0, "fault in force", c.Swatch(6, "fill="+Fault))
 	return all
 }
@@ -266,20 +276,19 @@ type Cell struct {
 	Says string
 }
 
-// Draw draws the table, with slanted names of columns. It is wider than other charts if it has so
-// many that they would lie on one another.
+// Draw draws the table, with upright names of columns. It is wider than other charts if it has so many that
+// they would lie on one another.
 func (h *Heat) Draw() *Picture {
 	p := &Picture{Width: chartWidth, Title: h.Title, Description: fmt.Sprintf("A table of %s against %s.",
 		strings.Join(h.Rows, ", "), strings.Join(h.Columns, ", "))}
 	const high = 18.0
-	sin, cos := math.Sincos(math.Pi / 3)
 	same := func(name string) string { return name }
-	left, top := 8+widest(h.Rows, same), 12+sin*widest(h.Columns, same)
-	wide := max(13.5, min(34, (chartWidth-left-top*cos/sin)/float64(max(1, len(h.Columns)))))
+	left, top := 8+widest(h.Rows, same), 12+widest(h.Columns, same)
+	wide := max(TextSize+6, min(34, (chartWidth-left)/float64(max(1, len(h.Columns)))))
+	p.Width = max(p.Width, math.Ceil(left+wide*float64(len(h.Columns))+4))
 	for i, name := range h.Columns {
 		x := left + wide*(float64(i)+0.5) + 4
-		p.Width = max(p.Width, math.Ceil(x+TextWidth(name, TextSize)*cos+4))
-		p.Text(x, top-4, name, "transform="+fmt.Sprintf("rotate(-60 %.1f %.1f)", x, top-4))
+		p.Text(x, top-4, name, "transform="+fmt.Sprintf("rotate(-90 %.1f %.1f)", x, top-4))
 	}
 	for r, name := range h.Rows {
 		y := top + high*float64(r)

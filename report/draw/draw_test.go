@@ -81,6 +81,7 @@ func pictures(t *testing.T) map[string]*Picture {
 			Rows:   []string{"lost-token", "split-brain"},
 			Cells:  [][]Cell{{{"L", 1, ""}, {"B", 3, ""}, {}}, {{"L|P|B", 4, ""}, {"-", 0, ""}, {"P", 2, ""}}},
 			Legend: []Cell{{"L", 1, "recovers"}, {"B", 3, "all wait for ever"}}}).Draw(),
+		"scatter": scatter().Draw(),
 		"ledger": ledgerOf(beliefs(t, "0 follows 2 - 0 1\n0 leads 0 - 1 3\n1 follows 2 - 0 2\n"+
 			"1 stopped 2 - 2 2.5\n1 down - - 2.5 3\n2 leads 2 - 0 2\n2 no_leader - - 2 3"),
 			fault(1, `cut 0/1>2 & "more"`, 1, 2)),
@@ -95,6 +96,85 @@ func pictures(t *testing.T) map[string]*Picture {
 			{X: c[0].Min, Y: max(c[1].Min, 0)}, {X: c[0].Max, Y: c[1].Max}}}}}).Draw()
 	}
 	return all
+}
+
+// scatter returns a chart of two panels, in the first of which many dots lie close together.
+func scatter() *Scatter {
+	s := &Scatter{Title: "both", X: Axis{Label: "delay", Log: true},
+		Y:      Axis{Label: "messages per entry", Log: true},
+		Panels: []Panel{{Name: "idle"}, {Name: "saturated", Dots: []Dot{dotOf("central", 2, 3)}}}}
+	for i := range 25 {
+		d := dotOf(fmt.Sprint("algorithm ", i), 1+float64(i%5)/50, 100+float64(i))
+		s.Panels[0].Dots = append(s.Panels[0].Dots, d)
+	}
+	broken, bound := dotOf("broken", 0.1, 1), dotOf("naimi-trehel", 0.5, 1)
+	broken.Broken, bound.Hollow = true, true
+	s.Panels[1].Dots = append(s.Panels[1].Dots, broken, bound, dotOf("suzuki-kasami", 1, 100),
+		dotOf("ft", 1.01, 100), dotOf("queued", 2, 4), dotOf("ring", 6, 9))
+	s.Panels[1].Dots[4].X = Measured{1.01, 0.99, 1.2}
+	for i := range s.Panels {
+		s.Panels[i].Frontier()
+	}
+	return s
+}
+
+// dotOf returns a dot without intervals.
+func dotOf(name string, x, y float64) Dot {
+	return Dot{Name: name, X: Measured{x, x, x}, Y: Measured{y, y, y}}
+}
+
+// On the frontier are those that none beats: no other has less of one figure and no more of the other, and
+// overlapping intervals are equal. What is broken or bound by the processors beats nobody.
+func TestFrontier(t *testing.T) {
+	s := scatter()
+	if got := s.Panels[1].Frontier(); !slices.Equal(got, []string{"central", "suzuki-kasami", "ft"}) {
+		t.Errorf("on the frontier are %v", got)
+	}
+	s.Panels[1].Dots[4].X = Measured{1.2, 1.1, 1.3}
+	if got := s.Panels[1].Frontier(); !slices.Equal(got, []string{"central", "suzuki-kasami"}) {
+		t.Errorf("where ft is slower, on the frontier are %v", got)
+	}
+	tie := Panel{Dots: []Dot{dotOf("one", 1, 1), dotOf("two", 1, 1)}}
+	if got := tie.Frontier(); len(got) != 2 {
+		t.Errorf("of two that are equal, on the frontier are %v", got)
+	}
+}
+
+// No dot of a chart is without a name, unless the chart says so.
+func TestDotsHaveNames(t *testing.T) {
+	p := scatter().Draw()
+	texts, _ := read(t, "scatter", p)
+	named := 0
+	for _, x := range texts {
+		if strings.HasPrefix(x.string, "algorithm ") {
+			named++
+		}
+	}
+	if says := strings.Contains(p.File(), "without a name, for want of room"); named+p.Missing != 25 ||
+		says != (p.Missing > 0) || named == 0 {
+		t.Errorf("%d of 25 dots have names, %d are missing, and the chart says so: %t", named, p.Missing, says)
+	}
+}
+
+// All markers of a chart of curves stand exactly at their numbers, whatever series they are of.
+func TestMarkersStandAtTheirNumbers(t *testing.T) {
+	file := pictures(t)["curves"].File()
+	ticks := map[string]bool{}
+	lines := regexp.MustCompile(`<line x1="([\d.]+)" y1="([\d.]+)" x2="([\d.]+)"`)
+	for _, at := range lines.FindAllStringSubmatch(file, -1) {
+		if at[1] == at[3] {
+			ticks[at[1]] = true
+		}
+	}
+	legend, all := strings.Index(file, `<line x1="4" `), 0
+	for _, at := range regexp.MustCompile(`translate\(([\d.]+) `).FindAllStringSubmatch(file[:legend], -1) {
+		if all++; !ticks[at[1]] {
+			t.Errorf("a marker stands at %s, where no number of nodes is", at[1])
+		}
+	}
+	if all < 20 {
+		t.Errorf("the chart has %d markers", all)
+	}
 }
 
 // A text is one of a picture, and where it is.
@@ -177,10 +257,14 @@ func read(t *testing.T, name string, p *Picture) (all []text, count map[string]i
 func TestPictures(t *testing.T) {
 	all, again := pictures(t), pictures(t)
 	words := map[string][]string{
-		"curves": {"lamport &amp; &lt;co&gt;", "naimi-trehel", "messages per entry", ">32<", "line: published"},
-		"steps":  {"1 cut", "2 kill", "time (s)", "fault in force"},
-		"bars":   {"ricart-agrawala", "1,235", "entries per second"},
-		"heat":   {"lost-token", "L|P|B", "all wait for ever"},
+		"curves": {"lamport &amp; &lt;co&gt;", "naimi-trehel", "messages per entry", ">32<",
+			"lines: the least and the most that is published"},
+		"steps": {"1 cut", "2 kill", "time (s)", "fault in force"},
+		"bars":  {"ricart-agrawala", "1,235", "entries per second"},
+		"heat":  {"lost-token", "L|P|B", "all wait for ever"},
+		"scatter": {">idle<", ">saturated<", ">naimi-trehel<", ">known to be broken<",
+			">CPU-bound, or a lower bound<", ">others<",
+			"messages per entry against delay", "<title>central: 2, 3<"},
 		"ledger": {"<title>Who led: set/run<", ">node 0<", ">two lead: 1 s to 2 s<",
 			"<title>fault 1: cut 0/1&gt;2 ", ">1 cut 0/1&gt;2 &amp; ", ">node 0 leads: 1 s to 3 s<",
 			">node 1 stands still: 2 s to 2.5 s<",

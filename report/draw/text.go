@@ -74,19 +74,23 @@ func (p *Picture) Take(b Box) { p.taken = append(p.taken, b) }
 // Label writes a text in the first free one of some places, which are its middles. If all are taken, it is
 // missing.
 func (p *Picture) Label(text string, size float64, middles ...[2]float64) {
-	half, w := TextWidth(text, size)/2+1, p.Within
+	half := TextWidth(text, size)/2 + 1
 	for _, m := range middles {
-		b := Box{m[0] - half, m[1] - size/2 - 1, m[0] + half, m[1] + size/2 + 1}
-		if b.Left < w.Left || b.Right > w.Right || b.Top < w.Top || b.Bottom > w.Bottom ||
-			slices.ContainsFunc(p.taken, b.touches) {
-			continue
+		if b := (Box{m[0] - half, m[1] - size/2 - 1, m[0] + half, m[1] + size/2 + 1}); p.free(b) {
+			p.Take(b)
+			p.Text(m[0], m[1]+0.36*size, text, "font-size="+number(size), "text-anchor=middle",
+				"paint-order=stroke", "stroke="+Ground, "stroke-width=3", "stroke-linejoin=round")
+			return
 		}
-		p.Take(b)
-		p.Text(m[0], m[1]+0.36*size, text, "font-size="+number(size), "text-anchor=middle", "paint-order=stroke",
-			"stroke="+Ground, "stroke-width=3", "stroke-linejoin=round")
-		return
 	}
 	p.Missing++
+}
+
+// free reports whether a label may lie in a box.
+func (p *Picture) free(b Box) bool {
+	w := p.Within
+	return b.Left >= w.Left && b.Right <= w.Right && b.Top >= w.Top && b.Bottom <= w.Bottom &&
+		!slices.ContainsFunc(p.taken, b.touches)
 }
 
 // Keys are the entries of a legend: a text each, and what draws the sample beside it, 24 pixels wide, from

@@ -29,7 +29,7 @@ var whole = section.Window{To: math.MaxInt64}
 
 func stackOf(t *testing.T, algorithm string, n int) *row.Stack {
 	t.Helper()
-	of, err := catalog.Find(algorithm)
+	of, err := (catalog.Table{}).Find(algorithm)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,8 @@ func runs(t *testing.T) map[string]*spacetime.Extract {
 		all[name] = &f.Extract
 	}
 	schedule, err := replay.Parse(strings.NewReader("turnstile schedule 1\nalgorithm bully\nn 3\ncampaign 0\n"+
-		"drop 0>2 election; dup 0>1 election; 0>1 election; crash 2\nsuspect 1>2; restart 2; rest"), catalog.Find)
+		"drop 0>2 election; dup 0>1 election; 0>1 election; crash 2\nsuspect 1>2; restart 2; rest"),
+		catalog.Table{}.Find)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,14 +47,14 @@ func (s *setting) board(n int) *table {
 	}
 	t := &table{Caption: s.titled(fmt.Sprintf("%d nodes", n)) + s.made(n), Words: 2,
 		Head: []string{"Rank", "Algorithm", "Entries/s", "Wait p50", "Wait p99", "Rank by it", "Longest wait",
-			"Overtaken", "Jain", "Messages/entry", "Trials", "p", "Remark"}}
+			"Overtaken", "Jain", "Messages per entry", "Trials", "p", "Remark"}}
 	bytes := func(g *compare.Group) figure.Figure { // of a service, which are counted with proxies alone
 		median, _, _, _ := g.Median(results.ServerBytesPerEntry)
 		return median
 	}
 	counted := slices.ContainsFunc(groups, func(g *compare.Group) bool { return bytes(g).Known() })
 	if counted {
-		t.Head = append(t.Head, "Bytes/entry")
+		t.Head = append(t.Head, "Bytes per entry")
 	}
 	waits := map[*compare.Group]compare.Place{}
 	for _, p := range compare.Rank(results.WaitUSP99, groups) {
@@ -137,12 +137,13 @@ func rank(p compare.Place) string {
 	return strconv.Itoa(p.Rank)
 }
 
-// interval prints a median with its interval.
+// interval prints a median with its interval. No figure is broken between its number and its unit.
 func interval(p compare.Place, text func(figure.Figure) string) string {
+	whole := func(f figure.Figure) string { return strings.ReplaceAll(text(f), " ", "\u00a0") }
 	if !p.Low.Known() {
 		return text(p.Median)
 	}
-	return fmt.Sprintf("%s (%s to %s)", text(p.Median), text(p.Low), text(p.High))
+	return fmt.Sprintf("%s (%s to %s)", whole(p.Median), whole(p.Low), whole(p.High))
 }
 
 // remark says why a rank is missing, or could not be told from the one above.

@@ -19,6 +19,7 @@ type seen struct {
 	Pictures      int // that are there and have a size
 	Clipped       int // texts of pictures that stand over an edge
 	Covered       int // texts that stand on another, slanted ones left aside
+	Cut           int // tables that are wider than their place
 	Dark          bool
 	Background    string
 }
@@ -38,6 +39,8 @@ let texts = [...s.querySelectorAll("text")].filter(t => !t.closest("[transform*=
 let boxes = texts.map(t => t.getBoundingClientRect());
 return boxes.filter((a, i) => boxes.slice(0, i).some(b => a.left < b.right - 1 && b.left < a.right - 1 &&
 a.top < b.bottom - 2 && b.top < a.bottom - 2)) }).length,
+Cut: [...document.querySelectorAll(".scroll:has(table)")]
+.filter(s => s.scrollWidth > s.clientWidth + 1).length,
 Dark: matchMedia("(prefers-color-scheme: dark)").matches,
 Background: getComputedStyle(document.querySelector("figure")).backgroundColor}), "*")})</script>`
 
@@ -87,7 +90,8 @@ func look(t *testing.T, browser, html string, width int, dark bool) (s seen) {
 }
 
 // In a browser every picture is there, nothing is wider than the window of a phone, no text stands over the
-// edge of its picture or on another, and the colors are as the reader likes them.
+// edge of its picture or on another, no table is cut off on a desktop, and the colors are as the reader likes
+// them.
 func TestReportInABrowser(t *testing.T) {
 	browser := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "headless_shell"} {
@@ -107,7 +111,7 @@ func TestReportInABrowser(t *testing.T) {
 	backgrounds := map[bool]string{false: "rgb(255, 255, 255)", true: "rgb(30, 30, 30)"}
 	widths := []int{360}
 	if !testing.Short() {
-		widths = append(widths, 1200)
+		widths = append(widths, 1280)
 	}
 	for _, width := range widths {
 		for _, dark := range []bool{false, true} {
@@ -120,6 +124,9 @@ func TestReportInABrowser(t *testing.T) {
 			}
 			if s.Clipped > 0 || s.Covered > 0 {
 				t.Errorf("%d texts stand over the edge of their picture, %d on another", s.Clipped, s.Covered)
+			}
+			if s.Cut > 0 && width >= 1280 {
+				t.Errorf("%d tables are cut off in a window of %d pixels", s.Cut, width)
 			}
 			if s.Dark != dark || s.Background != backgrounds[dark] {
 				t.Errorf("dark %t: the page is %t, and pictures are on %s", dark, s.Dark, s.Background)

@@ -78,8 +78,8 @@ func (m *maker) curves() {
 	lacks := "no valid run about mutual exclusion without faults"
 	if len(messages) > 0 {
 		messages = append([]block{{Text: "Markers are medians of what was counted, with their intervals. Lines " +
-			"are what is published for the load: shaded between the least and the most. Where it is not bounded, " +
-			"the least alone is drawn."}}, messages...)
+			"are what is published for the load: the least and the most, or one line where both are the same or " +
+			"there is no most."}}, messages...)
 	}
 	m.add("Messages per entry", lacks, messages)
 	m.add("Throughput and waits", lacks, against)

@@ -70,7 +70,7 @@ func (m *maker) matrix() {
 	var blocks []block
 	for _, columns := range []string{entries, elections} {
 		its := slices.DeleteFunc(slices.Clone(rows), func(r results.MatrixRow) bool {
-			return r.Line != "" || columnsOf(r.Algorithm) != columns
+			return r.Line != "" || columnsOf(m.known, r.Algorithm) != columns
 		})
 		if len(its) > 0 {
 			caption := map[string]string{entries: "Mutual exclusion", elections: "Elections"}[columns] +

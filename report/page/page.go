@@ -26,6 +26,7 @@ import (
 // A Page is what there is to be said of a set.
 type Page struct {
 	Name string // of the set
+	Lead string // how many runs it has, and with what verdicts
 	Calls
 	Valid    int // trials
 	Sections []section
@@ -82,6 +83,7 @@ var ErrNoTrials = errors.New("no trials can be read")
 // A maker makes the page of a set.
 type maker struct {
 	*Page
+	known    catalog.Table
 	set      *results.Set
 	all      []*experiment // by setting, and then by series and nodes
 	settings []*setting
@@ -91,9 +93,10 @@ type maker struct {
 
 // Make returns the page of a set. The name is what the set is called. What cannot be read is on the page; if
 // there are neither trials nor a fault matrix the error is ErrNoTrials.
-func Make(set *results.Set, name string, calls Calls) (*Page, error) {
-	m := &maker{Page: &Page{Name: name, Calls: calls, most: mostBytes}, set: set, figures: map[string]int{}}
-	trials := runs.StoredTrials(set.Runs, func(folder *results.Folder, err error) {
+func Make(known catalog.Table, set *results.Set, name string, calls Calls) (*Page, error) {
+	m := &maker{known: known, Page: &Page{Name: name, Lead: "What the runs of this set have measured.",
+		Calls: calls, most: mostBytes}, set: set, figures: map[string]int{}}
+	trials := runs.StoredTrials(known, set.Runs, func(folder *results.Folder, err error) {
 		m.Damaged = append(m.Damaged, folder.Name()+": "+
 			strings.NewReplacer("\n", "; ", set.Path+string(filepath.Separator), "").Replace(err.Error()))
 	})
@@ -105,19 +108,19 @@ func Make(set *results.Set, name string, calls Calls) (*Page, error) {
 		return m.Page, nil
 	}
 	m.group(trials)
-	m.about(trials)
-	m.failovers()
-	if m.Valid == 0 {
-		return m.Page, nil
+	if m.Valid > 0 { // pictures first, and tables behind them
+		m.tradeoffs()
+		m.curves()
+		m.percentiles()
+		m.fairness()
+		m.matrix()
+		m.ledgers()
+		m.elections()
+		m.faults()
+		m.boards()
 	}
-	m.boards()
-	m.curves()
-	m.percentiles()
-	m.fairness()
-	m.elections()
-	m.faults()
-	m.matrix()
-	m.ledgers()
+	m.failovers()
+	m.about(trials)
 	return m.Page, nil
 }
 
@@ -211,10 +214,15 @@ func (m *maker) about(trials []compare.Trial) {
 			disturbed[t.Run] = true
 		}
 	}
+	var verdicted []string
+	for _, v := range slices.Sorted(maps.Keys(verdicts)) {
+		verdicted = append(verdicted, english.Thousands(float64(verdicts[v]))+" "+v)
+	}
+	m.Lead = fmt.Sprintf("%s with %s: %s. Only valid trials enter medians, curves and ranks. Intervals are of "+
+		"95%% and take six trials. Of simulated trials with one seed, one counts.",
+		english.Count(len(m.set.Runs), "run", "runs"), english.Count(len(trials), "trial", "trials"),
+		strings.Join(verdicted, ", "))
 	facts := &table{Caption: "The set", Head: []string{"", ""}, Words: 2, Rows: [][]string{
-		{"Runs", fmt.Sprintf("%s, with %s", english.Count(len(m.set.Runs), "run", "runs"),
-			english.Count(len(trials), "trial", "trials"))},
-		{"Verdicts", counted(verdicts)},
 		{"Version", counted(versions)},
 		{"Machine", counted(machines)},
 	}}
@@ -234,9 +242,7 @@ func (m *maker) about(trials []compare.Trial) {
 		blocks = append(blocks, block{Text: "No trial is valid, so there is nothing to be compared or drawn. " +
 			"The verdict of each run says why."})
 	}
-	blocks = append(blocks, block{Text: "Only valid trials enter medians, curves and ranks. Intervals are of " +
-		"95% and take six trials. Of simulated trials with one seed, one counts."}, block{Table: m.asked()},
-		block{Table: m.commands()})
+	blocks = append(blocks, block{Table: m.asked()}, block{Table: m.commands()})
 	m.Sections = append(m.Sections, section{"What was run", blocks})
 }
 
@@ -325,12 +331,14 @@ type experiment struct {
 	nodes   int
 	setting *setting
 	trials  []compare.Trial
+	flawed  bool // the algorithm is known to be broken
 }
 
 // A setting is what trials have in common but for the algorithm and the number of nodes.
 type setting struct {
 	label   string // in what it differs from others of its sort in the set
 	also    string // the same, without the columns that are shown anyway
+	rest    string // the same, without what clients demand
 	columns string // those of its problem: entries or elections
 	faulty  bool
 	all     []*experiment // by series, and then by nodes
@@ -367,14 +375,15 @@ func (m *maker) group(trials []compare.Trial) {
 		if s == nil {
 			s = &setting{asked: about, values: values,
 				faulty:  t.Text(option.PlanColumn) != "" || t.Text(option.FaultsColumn) != "",
-				columns: columnsOf(t.Algorithm)}
+				columns: columnsOf(m.known, t.Algorithm)}
 			bySetting[key] = s
 			m.settings = append(m.settings, s)
 		}
 		key = fmt.Sprint(key, "\x00", t.Nodes, "\x00", strings.Join(textsOf(t, names), "\x00"))
 		e := byKey[key]
 		if e == nil {
-			e = &experiment{series: seriesOf(t, names, differ), nodes: t.Nodes, setting: s}
+			e = &experiment{series: seriesOf(t, names, differ), nodes: t.Nodes, setting: s,
+				flawed: isFlawed(m.known, t.Algorithm)}
 			byKey[key] = e
 			s.all = append(s.all, e)
 		}
@@ -409,6 +418,9 @@ func (m *maker) label(about []string) {
 			s.label = joined(s.label, words)
 			if !slices.Contains(shown, column) {
 				s.also = joined(s.also, words)
+			}
+			if !slices.Contains(ofDemand, column) {
+				s.rest = joined(s.rest, words)
 			}
 		}
 	}
@@ -497,10 +509,16 @@ const (
 // kinds has the columns of runs by the kind of their rows.
 var kinds = map[nodes.Kind]string{nodes.MutualExclusion: entries, nodes.Election: elections}
 
+// isFlawed reports whether an algorithm is known to be broken.
+func isFlawed(known catalog.Table, algorithm string) bool {
+	row, err := known.Find(algorithm)
+	return err == nil && row.Flaw != nil
+}
+
 // columnsOf returns the columns of the problem of an algorithm. One that is unknown is taken for one of
 // mutual exclusion.
-func columnsOf(algorithm string) string {
-	row, err := catalog.Find(algorithm)
+func columnsOf(known catalog.Table, algorithm string) string {
+	row, err := known.Find(algorithm)
 	if err != nil {
 		return entries
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/internal/figure"
 	"turnstile/judge/leadership"
 	"turnstile/judge/measure"
@@ -27,6 +28,7 @@ func rowOf(algorithm string, nodes, trial int, speed float64) results.Row {
 	r.MessagesPerEntry, r.PublishedMin = n(2*float64(nodes-1)), n(float64(nodes))
 	r.PublishedMax = n(3 * float64(nodes))
 	r.WaitUSP50, r.WaitUSP90, r.WaitUSP99 = n(1e6/at), n(2e6/at), n(4e6/at)
+	r.SynchronizationDelayUSP50, r.LatencyUS = n(1e6/at), n(1000)
 	r.WaitUSP999, r.JainIndex, r.OvertakenMax = n(5e6/at), n(0.99), n(float64(trial%3))
 	return r
 }
@@ -141,7 +143,7 @@ func TestFailovers(t *testing.T) {
 func made(t *testing.T, path string) *Page {
 	t.Helper()
 	name := filepath.Base(path)
-	p, err := Make(results.OpenSet("", path), name,
+	p, err := Make(catalog.Table{}, results.OpenSet("", path), name,
 		Calls{Command: "orchestrator report " + name, Program: "orchestrator", Runs: name})
 	if err != nil {
 		t.Fatal(err)
@@ -173,9 +175,9 @@ func TestPageHasAllSections(t *testing.T) {
 	for _, s := range p.Sections {
 		titles = append(titles, s.Title)
 	}
-	want := "What was run; Failovers; Leaderboards; Messages per entry; Throughput and waits; Throughput and " +
-		"waits against the load; Percentiles of the waits; Fairness; Elections; Before, " +
-		"during and after each fault; The fault matrix; Who led"
+	want := "Messages against delay; Messages per entry; Throughput and waits; Throughput and waits against " +
+		"the load; Percentiles of the waits; Fairness; The fault matrix; Who led; Elections; Before, during and " +
+		"after each fault; Leaderboards; Failovers; What was run"
 	if got := strings.Join(titles, "; "); got != want {
 		t.Errorf("the sections are\n%s, not\n%s", got, want)
 	}
@@ -184,6 +186,56 @@ func TestPageHasAllSections(t *testing.T) {
 	}
 	if len(p.Damaged) != 15 { // no run.yaml describes them
 		t.Errorf("%d runs are damaged", len(p.Damaged))
+	}
+}
+
+// The page begins with what was run in a few words, and has its first picture before its first table.
+func TestPicturesComeFirst(t *testing.T) {
+	p := fabricated(t)
+	var html bytes.Buffer
+	if err := p.HTML(&html); err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range [][]string{{html.String(), "<svg", "<table"}, {p.Markdown(), "\n![", "\n|"}} {
+		if picture, table := strings.Index(words[0], words[1]), strings.Index(words[0], words[2]); picture < 0 ||
+			picture > table {
+			t.Errorf("%s is at %d, and %s at %d", words[1], picture, words[2], table)
+		}
+		if head := words[0][:strings.Index(words[0], words[1])]; !strings.Contains(head,
+			"15 runs with 60 trials: 59 valid, 1 violated.") {
+			t.Errorf("the head does not count runs and verdicts:\n%s", head)
+		}
+	}
+}
+
+// The caption of messages against delay says who is on the frontier of each load, and the page who is
+// missing. What is known to be broken is on none.
+func TestTradeoff(t *testing.T) {
+	set := filepath.Join(t.TempDir(), "both")
+	for _, r := range []struct {
+		algorithm, load string
+		delay, messages float64
+	}{{"token-ring", "saturated", 1000, 1}, {"central", "saturated", 2000, 3},
+		{"lamport", "saturated", 1000, 21}, {"naive-broadcast", "saturated", 100, 0.5},
+		{"token-ring", "open", 7000, 10}, {"central", "open", 2000, 3}, {"lamport", "open", 0, 21},
+		{"suzuki-kasami", "open", 1100, 7}, {"redis", "saturated", 500, 0}} {
+		row := rowOf(r.algorithm, 8, 1, 100)
+		row.SynchronizationDelayUSP50, row.MessagesPerEntry = n(r.delay), n(r.messages)
+		if row.Cells["load"] = r.load; r.load == "open" {
+			row.Cells["rate_per_s"] = n(12.5)
+		}
+		store(t, set, r.algorithm+r.load, results.TableOf(results.RowsFile, []results.Row{row}))
+	}
+	text := made(t, set).Markdown()
+	for _, words := range []string{"Messages per entry against synchronization delay, 8 nodes; " +
+		"on the frontier idle: central and suzuki-kasami; on the frontier saturated: token-ring; on both: nobody.",
+		"Not in the picture, idle, since no synchronization delay was measured: lamport.",
+		"Not in the picture, idle, since there is no run of this size: naive-broadcast; redis.",
+		"Not in the picture, saturated, since no messages between nodes are counted: redis.",
+		"Not in the picture, saturated, since there is no run of this size: suzuki-kasami."} {
+		if !strings.Contains(text, words) {
+			t.Errorf("the page does not say %s:\n%s", words, text)
+		}
 	}
 }
 
@@ -304,7 +356,8 @@ func TestNothingValid(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(set, "one", results.RowsFile), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := Make(results.OpenSet("", set), "bad", Calls{}); err != ErrNoTrials || len(p.Damaged) != 1 {
+	p, err := Make(catalog.Table{}, results.OpenSet("", set), "bad", Calls{})
+	if err != ErrNoTrials || len(p.Damaged) != 1 {
 		t.Errorf("%v, %v", err, p.Damaged)
 	}
 }
@@ -335,12 +388,12 @@ func TestServicesWithDifferentOptionsAreDifferentSeries(t *testing.T) {
 		r.ServerBytesPerEntry = n(1234)
 		store(t, set, "m"+members, results.TableOf(results.RowsFile, []results.Row{r}))
 	}
-	s, err := Make(results.OpenSet(filepath.Dir(set), "services"), "services", Calls{})
+	s, err := Make(catalog.Table{}, results.OpenSet(filepath.Dir(set), "services"), "services", Calls{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := s.Markdown()
-	for _, series := range []string{"| nats-kv, members 1 |", "| nats-kv, members 3 |", "Bytes/entry",
+	for _, series := range []string{"| nats-kv, members 1 |", "| nats-kv, members 3 |", "Bytes per entry",
 		"1234", "nats-kv (server 2.15.2, client unknown)"} {
 		if !strings.Contains(text, series) {
 			t.Errorf("the page has no %s:\n%s", series, text)

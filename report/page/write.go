@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"turnstile/report/draw"
 	"turnstile/results"
@@ -37,16 +38,22 @@ func (p *Page) Again(f *figureOf) string {
 	return cmp.Or(p.OnePicture, p.Command+" --picture") + " " + f.Name
 }
 
-// longCell is how many letters make a cell words, wherever it stands.
-const longCell = 30
+// longCell is how many letters make a cell words, wherever it stands. A number is broken into lines from
+// wideCell letters on, such as one with an interval.
+const (
+	longCell = 30
+	wideCell = 12
+)
 
-// Class returns the class of a cell in a column: w of words, long of many.
+// Class returns the class of a cell in a column: w of words, long of many, b of a number that may be broken.
 func (t *table) Class(column int, cell string) string {
-	switch {
-	case len(cell) > longCell:
+	switch size := utf8.RuneCountInString(cell); {
+	case size > longCell:
 		return "w long"
 	case column < t.Words:
 		return "w"
+	case size > wideCell:
+		return "b"
 	}
 	return ""
 }
@@ -142,8 +149,7 @@ func unwritable(folder string, err error) error {
 // Markdown returns the page as Markdown. Its pictures are those of [FiguresDir].
 func (p *Page) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n\nA report of what the runs of this set have measured. Made by `%s`\n",
-		marked(p.Name), p.Command)
+	fmt.Fprintf(&b, "# %s\n\n%s Made by `%s`\n", marked(p.Name), marked(p.Lead), p.Command)
 	for _, s := range p.Sections {
 		fmt.Fprintf(&b, "\n## %s\n", s.Title)
 		for _, block := range s.Blocks {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/algorithms/mutex"
 	"turnstile/bench"
 	"turnstile/bench/option"
@@ -26,7 +27,8 @@ func threeTrials(t *testing.T) *runs.Summary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	draft, err := bench.NewDraft(bench.Options{Config: nodes.Config{N: 3}, Trials: 3}, spec, false)
+	draft, err := bench.NewDraft(catalog.Table{}, bench.Options{Config: nodes.Config{N: 3}, Trials: 3}, spec,
+		false)
 	if err != nil {
 		t.Fatal(err)
 	}

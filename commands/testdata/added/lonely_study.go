@@ -3,6 +3,7 @@ package study
 import (
 	"context"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/bench"
 	"turnstile/bench/option"
 	"turnstile/judge/check"
@@ -16,7 +17,7 @@ func (l *Lonely) Make(ctx context.Context) []*Result {
 	return made(l.run(ctx, 2, len(l.Rows), 0, len(l.Rows), func(number int) *Case {
 		o := option.Defaults()
 		o.Config.N, o.Entries, o.Duration, o.Warmup, o.WarmupLimit = 1, 20, 0, 0, 0
-		j, err := bench.Resolve(o, l.Rows[number], true)
+		j, err := bench.Resolve(catalog.Table{}, o, l.Rows[number], true)
 		return &Case{Job: j, Err: err, Expect: func(r *Result) {
 			if r.Err != nil || r.Verdict.Outcome != check.Valid {
 				r.Wrong = r.Says

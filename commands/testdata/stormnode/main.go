@@ -84,7 +84,7 @@ func run(name string) error {
 	if err != nil {
 		return err
 	}
-	stack, err := catalog.Assemble(r.Machines)
+	stack, err := catalog.Table{}.Assemble(r.Machines)
 	if err != nil {
 		return err
 	}

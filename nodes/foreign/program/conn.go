@@ -1,6 +1,6 @@
-// Package program is for foreign programs in Go: processes that speak lines of JSON with the testbed, as
-// docs/foreign.md describes them. A program that takes a lock or leads by means of a service implements
-// [Lock] or [Elector] and calls [Serve]; any other one reads and writes lines by a [Conn].
+// Package program is for foreign programs in Go: processes that exchange lines of JSON with the testbed, as
+// docs/foreign.md describes. A client of a lock or election service implements [Lock] or [Elector] and calls
+// [ServeLock] or [ServeElector]; any other program reads and writes lines by a [Conn].
 package program
 
 import (
@@ -27,14 +27,14 @@ const (
 
 // Error codes of bodies of the type error.
 const (
-	Unknown     = 0    // it is not known whether it was done
+	Unknown     = 0    // it is unknown whether it was done
 	Unsupported = 10   // the program does not do that
-	Unavailable = 11   // not now: it is tried again
+	Unavailable = 11   // not now: the testbed will try again
 	Crash       = 13   // the program cannot go on
-	LockLost    = 1000 // of a release: the lock was lost before
+	LockLost    = 1000 // for a release: the lock was lost before
 )
 
-// A Line is one that the program was told.
+// A Line is a line to the program.
 type Line struct {
 	Src  string          `json:"src"`
 	Dest string          `json:"dest"`
@@ -42,7 +42,7 @@ type Line struct {
 	Head `json:"-"`
 }
 
-// A Head is what bodies of the testbed have in common.
+// A Head has the common fields of bodies.
 type Head struct {
 	Type      string          `json:"type"`
 	MsgID     uint64          `json:"msg_id"`
@@ -50,7 +50,7 @@ type Head struct {
 	ID        json.RawMessage `json:"id"` // of a timer
 }
 
-// A Setting is what the program is told first: which node it is, and what its options are.
+// A Setting is the content of init: which node it is, and its options.
 type Setting struct {
 	Name    string   `json:"node_id"` // n0 for the first node
 	Names   []string `json:"node_ids"`
@@ -58,16 +58,16 @@ type Setting struct {
 	Options Options  `json:"options"`
 }
 
-// Options are those of the body init.
+// Options are the options in init.
 type Options struct {
 	Incarnation uint32 `json:"incarnation"` // how often the node has restarted
 	// Servers are the addresses of the servers of the run's service, as this node reaches them: host:port.
 	Servers []string `json:"servers"`
-	// Prefix begins all names that the program makes in a service.
+	// Prefix begins all names that the program creates in a service.
 	Prefix string `json:"prefix"`
 }
 
-// A Conn is the program's end of the lines. Its methods may be called by any goroutine, but for Read.
+// A Conn is the program's connection to the testbed. Its methods except Read may be called by any goroutine.
 type Conn struct {
 	Setting Setting
 	in      *bufio.Scanner
@@ -79,8 +79,8 @@ type Conn struct {
 // longest is how many bytes a line may have.
 const longest = 1 << 20
 
-// Open reads init and answers it, with a declaration unless that is nil: any value that JSON encodes as
-// docs/foreign.md wants it.
+// Open reads init, answers it, and declares unless declaration is nil. JSON must encode that as
+// docs/foreign.md says.
 func Open(in io.Reader, out io.Writer, declaration any) (*Conn, error) {
 	c, init, err := hear(in, out)
 	if err != nil {
@@ -106,7 +106,7 @@ func hear(in io.Reader, out io.Writer) (*Conn, Line, error) {
 	return c, l, nil
 }
 
-// accept answers init.
+// accept answers init, and declares.
 func (c *Conn) accept(init Line, declaration any) error {
 	c.Answer(init, "init_ok", nil)
 	if declaration == nil {
@@ -125,7 +125,7 @@ func (c *Conn) accept(init Line, declaration any) error {
 	return c.Err()
 }
 
-// Read returns the next line, or io.EOF if there is none: then the program is to end.
+// Read returns the next line, or io.EOF at the end of the input: then the program must end.
 func (c *Conn) Read() (l Line, err error) {
 	if !c.in.Scan() {
 		return l, errors.Join(c.in.Err(), io.EOF)
@@ -139,8 +139,7 @@ func (c *Conn) Read() (l Line, err error) {
 	return l, json.Unmarshal(l.Body, &l.Head)
 }
 
-// plain reads a line of the testbed that says no more than what is to be done. It reports whether the line is
-// such a one.
+// plain reads a line of the testbed with only a type and a msg_id. It reports whether the line has this form.
 func plain(text []byte) (l Line, is bool) {
 	s := plainjson.Scan{Text: text}
 	read := s.Object(func(key string) bool {
@@ -177,7 +176,7 @@ func (l *Line) head(s *plainjson.Scan, key string) bool {
 	return !s.Failed
 }
 
-// Say writes a line to the testbed, a service or a node. The first error of all is returned by Err.
+// Say writes a line to the testbed, a service or a node. Err returns the first error.
 func (c *Conn) Say(dest string, body map[string]any) {
 	c.write(json.Marshal(map[string]any{"src": c.Setting.Name, "dest": dest, "body": body}))
 }
@@ -188,18 +187,17 @@ func (c *Conn) entered(to Line, fence uint64) {
 	c.write(append(strconv.AppendUint(b, fence, 10), "}}"...), nil)
 }
 
-// released says that what the client held is given back.
+// released says that the lock is released.
 func (c *Conn) released(to Line) { c.write(append(c.answer("release_ok", to), "}}"...), nil) }
 
-// answer begins an answer to the testbed of those that clients of services give most: they are written by
-// hand.
+// answer begins an answer to the testbed. The most frequent answers are made without encoding/json.
 func (c *Conn) answer(typ string, to Line) []byte {
 	b := append([]byte(`{"src":"`), c.Setting.Name...)
 	b = append(append(b, `","dest":"`+Client+`","body":{"type":"`...), typ...)
 	return strconv.AppendUint(append(b, `","in_reply_to":`...), to.MsgID, 10)
 }
 
-// write writes a line, unless it could not be made.
+// write writes a line, unless encoding it failed with err.
 func (c *Conn) write(line []byte, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -220,7 +218,7 @@ func (c *Conn) Answer(to Line, typ string, more map[string]any) {
 	c.Say(to.Src, body)
 }
 
-// Err returns why a line could not be written.
+// Err returns the first error of writing a line.
 func (c *Conn) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -231,12 +229,12 @@ func (c *Conn) Err() error {
 type server interface {
 	// work runs until the context ends.
 	work(ctx context.Context)
-	// take takes a line of the testbed, while work runs.
+	// take handles a line of the testbed, while work runs.
 	take(l Line)
 }
 
-// serve opens a server, answers init, and gives the server each line until in ends. If open returns an error,
-// that is the answer to init.
+// serve opens a server, answers init, and gives the server each line until in ends. An error of open is the
+// answer to init.
 func serve(in io.Reader, out io.Writer, declaration any,
 	open func(context.Context, *Conn) (server, error)) error {
 	c, init, err := hear(in, out)
@@ -274,8 +272,8 @@ func (c *Conn) refuse(l Line, code int, text string) {
 	c.Answer(l, "error", map[string]any{"code": code, "text": text})
 }
 
-// SetTimer has the line timer come back with this id after a time that is drawn from between two. A timer of
-// the same id that runs is set anew.
+// SetTimer makes a line of type timer with this id come after a time drawn from least to most. It replaces a
+// running timer with the same id.
 func (c *Conn) SetTimer(id string, least, most time.Duration) {
 	c.Say(Timer, map[string]any{"type": "set", "id": id, "min_ms": milliseconds(least),
 		"max_ms": milliseconds(most)})
@@ -283,14 +281,14 @@ func (c *Conn) SetTimer(id string, least, most time.Duration) {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// Store keeps a value, which JSON encodes, under a key: what is stored before a message is sent is kept
-// before it is sent, and survives a kill.
+// Store keeps a value, encoded as JSON, under a key. It is durable before later messages are sent, and
+// survives a kill.
 func (c *Conn) Store(key string, value any) {
 	c.Say(Disk, map[string]any{"type": "write", "key": key, "value": value})
 }
 
-// Load asks for the value of a key. The answer is a line from [Disk] of the type read_ok, with the value in
-// its body, or of the type error if there is none. It comes once the run has begun.
+// Load asks for the value of a key. The answer is a line from [Disk] of the type read_ok with the value in
+// its body, or of the type error without one. It comes once the run has begun.
 func (c *Conn) Load(key string) {
 	c.Say(Disk, map[string]any{"type": "read", "key": key, "msg_id": 1})
 }

@@ -5,17 +5,17 @@ import (
 	"io"
 )
 
-// An Elector is a client of an election service: that of one node. It stands for election all the time.
+// An Elector is a client of an election service, at one node. It stands for election all the time.
 type Elector interface {
-	// Run stands for election until the context ends, and reports whom the node follows each time that this
-	// changes: the name of a node, as in n0, and the term, which rises with each leader; the empty name if it
-	// follows nobody. An error ends the program, and so the run.
+	// Run stands for election until the context ends, and calls follow each time that the node's leader
+	// changes: with the name of a node, as in n0, or an empty name, and the term, which rises with each
+	// leader. An error ends the program, and so the run.
 	Run(ctx context.Context, follow func(leader string, term uint64)) error
 	Close() error
 }
 
-// ServeElector speaks for an elector until in ends. Open is called with the setting of init, if that names
-// servers, and init is answered once it has returned: by its error, if there is one.
+// ServeElector runs an elector until in ends. It calls open with the setting of init, if that names servers,
+// and then answers init, with the error of open if there is one.
 func ServeElector(in io.Reader, out io.Writer, declaration any,
 	open func(context.Context, Setting) (Elector, error)) error {
 	return serve(in, out, declaration, func(ctx context.Context, c *Conn) (server, error) {
@@ -28,13 +28,13 @@ func ServeElector(in io.Reader, out io.Writer, declaration any,
 	})
 }
 
-// An electorServer speaks for one elector; nil: no servers were named.
+// An electorServer serves one elector.
 type electorServer struct {
 	conn    *Conn
-	elector Elector
+	elector Elector // nil: init named no servers
 }
 
-// take refuses all: an elector starts elections itself.
+// take refuses all lines: an elector starts elections itself.
 func (s *electorServer) take(l Line) {
 	s.conn.refuse(l, Unsupported, "elections start by themselves")
 }

@@ -8,28 +8,28 @@ import (
 	"os"
 )
 
-// A Lock is a client of a lock service: that of one node.
+// A Lock is a client of a lock service, at one node.
 type Lock interface {
-	// Acquire waits until the client holds the lock. [ErrRefused] says that it is to be tried again, as a
-	// service says that does not let clients wait; [Fatal] that the program cannot go on. Any other error is
-	// written to the standard error, and it is tried again.
+	// Acquire waits until the client holds the lock. It returns [ErrRefused] if the service does not let
+	// clients wait and the testbed should try again, and [Fatal] if the program cannot go on. After any other
+	// error, which is written to the standard error, the testbed tries again too.
 	Acquire(ctx context.Context) (Grant, error)
-	// Release gives the lock back. [ErrLost] says that it was lost before. It is called after each Acquire that
-	// returned a grant, also if its Lost was closed.
+	// Release releases the lock. It returns [ErrLost] if the lock was lost before. It is called after each
+	// Acquire that returned a grant, also if its Lost was closed.
 	Release(ctx context.Context) error
-	// Close ends the client. It may leave the lock as it is.
+	// Close ends the client. It need not release the lock.
 	Close() error
 }
 
-// A Grant is what a client is granted.
+// A Grant is a granted lock.
 type Grant struct {
 	Fence uint64 // the fencing token; 0: the service has none
-	// Lost is closed when the client library says that the lock is lost; nil: it never does.
+	// Lost is closed when the client library reports that the lock is lost; nil: it never does.
 	Lost <-chan struct{}
 }
 
 var (
-	// ErrRefused says that the lock was refused, and is to be tried for again.
+	// ErrRefused says that the lock was refused, and the testbed should try again.
 	ErrRefused = errors.New("the lock was refused")
 	// ErrLost says that the lock was lost before it was released.
 	ErrLost = errors.New("the lock was lost before")
@@ -41,10 +41,9 @@ type Fatal struct{ Err error }
 func (f Fatal) Error() string { return f.Err.Error() }
 func (f Fatal) Unwrap() error { return f.Err }
 
-// ServeLock speaks for a lock until in ends. Open is called with the setting of init, if that names servers,
-// and init is answered once it has returned: by its error, if there is one. A client that obeys leaves as
-// soon as it is told that the lock is lost; another one goes on until it is done, and the testbed is told of
-// it all the same.
+// ServeLock runs a lock until in ends. It calls open with the setting of init, if that names servers, and
+// then answers init, with the error of open if there is one. If the client library reports that the lock is
+// lost, a client that obeys leaves at once; another goes on until it is done. The testbed is told either way.
 func ServeLock(in io.Reader, out io.Writer, declaration any, obeys bool,
 	open func(context.Context, Setting) (Lock, error)) error {
 	return serve(in, out, declaration, func(ctx context.Context, c *Conn) (server, error) {
@@ -58,7 +57,7 @@ func ServeLock(in io.Reader, out io.Writer, declaration any, obeys bool,
 	})
 }
 
-// A lockServer speaks for one lock. One goroutine makes all calls, one after the other.
+// A lockServer serves one lock. One goroutine makes all calls, one after the other.
 type lockServer struct {
 	conn   *Conn
 	lock   Lock
@@ -69,13 +68,13 @@ type lockServer struct {
 	held bool // Acquire has granted, and Release was not called yet
 	// left is closed when the client of the latest grant has left.
 	left chan struct{}
-	// revoked is sent the left of a client that has left since it was told that the lock is lost.
+	// revoked gets the left of a grant whose client had to leave, since the lock is lost.
 	revoked chan chan struct{}
 }
 
 func (s *lockServer) take(l Line) { s.lines <- l }
 
-// work does what the testbed asks for.
+// work serves the requests and releases of the testbed.
 func (s *lockServer) work(ctx context.Context) {
 	for ctx.Err() == nil {
 		select {
@@ -104,14 +103,14 @@ func (s *lockServer) handle(ctx context.Context, l Line) {
 	}
 }
 
-// acquire takes the lock for a request.
+// acquire acquires the lock for a request.
 func (s *lockServer) acquire(ctx context.Context, l Line) {
-	s.giveBack(ctx) // what a client is told to have lost in this moment
+	s.giveBack(ctx) // in case revoked has not been read yet
 	g, err := s.lock.Acquire(ctx)
 	var fatal Fatal
 	switch {
 	case err == nil:
-	case ctx.Err() != nil: // the end
+	case ctx.Err() != nil:
 		return
 	case errors.As(err, &fatal):
 		s.failed = err
@@ -132,7 +131,7 @@ func (s *lockServer) acquire(ctx context.Context, l Line) {
 	}
 }
 
-// warn tells the testbed when the client library says that the lock is lost.
+// warn tells the testbed when the client library reports that the lock is lost.
 func (s *lockServer) warn(ctx context.Context, l Line, lost <-chan struct{}, left chan struct{}) {
 	select {
 	case <-left:
@@ -140,7 +139,7 @@ func (s *lockServer) warn(ctx context.Context, l Line, lost <-chan struct{}, lef
 	case <-lost:
 	}
 	select {
-	case <-left: // nobody is inside
+	case <-left:
 		return
 	default:
 		s.conn.Answer(l, "revoked", map[string]any{"stays": !s.obeys})
@@ -155,8 +154,8 @@ func (s *lockServer) warn(ctx context.Context, l Line, lost <-chan struct{}, lef
 	}
 }
 
-// leave gives back what a client has left that was told that it is lost. The service may still hold it for
-// that client, as after a connection that came back, and no other would enter.
+// leave releases a lost lock that its client has left. The service may still hold it for that client, for
+// instance after it reconnected, and then no other could enter.
 func (s *lockServer) leave(ctx context.Context, left chan struct{}) {
 	if s.left != left {
 		return
@@ -166,7 +165,7 @@ func (s *lockServer) leave(ctx context.Context, left chan struct{}) {
 	}
 }
 
-// release gives the lock back. The next request comes once it is answered.
+// release releases the lock, and answers. The next request comes after the answer.
 func (s *lockServer) release(ctx context.Context, l Line) {
 	if err := s.giveBack(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
@@ -176,7 +175,7 @@ func (s *lockServer) release(ctx context.Context, l Line) {
 	s.conn.released(l)
 }
 
-// giveBack releases what is held.
+// giveBack releases the lock, if it is held.
 func (s *lockServer) giveBack(ctx context.Context) error {
 	if !s.held {
 		return nil

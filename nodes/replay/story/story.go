@@ -1,12 +1,13 @@
-// Package story reads and tells the stories of algorithms: files of a schedule and, below it, what that
-// tells. It is for the tests that keep them.
+// Package story reads and writes the stories of algorithms for tests: files with a schedule and, below it,
+// the output of playing it.
 //
 // In such a file a line
 //
-//	---- replies are counted, whoever they are from
+//	---- replies are counted without regard to their sender
 //
-// begins what the schedule tells when a form that goes by this title plays it, from where that departs; a
-// line of dashes alone, what the row tells. What should be so (in, none, leads, believes) is said of the row.
+// begins the output of a form (a mutant of the row) with this title, without the lines that it shares with
+// the first; a line of dashes alone begins the output of the row. Assertions (in, none, leads, believes) are
+// made only for the row.
 package story
 
 import (
@@ -26,12 +27,12 @@ import (
 type Story struct {
 	Schedule *replay.Schedule
 	Titles   []string // of the forms that play it; empty: the row
-	Told     string   // what stands below the schedule
+	Told     string   // all text below the schedule
 	path     string
 	text     string // of the schedule
 }
 
-// Read reads a story of an algorithm that find knows. It is in a folder of that name.
+// Read reads a story; find looks up its algorithm. The folder of the file must have its name.
 func Read(path string, find func(name string) (*row.Row, error)) (*Story, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -57,7 +58,7 @@ func Read(path string, find func(name string) (*row.Row, error)) (*Story, error)
 	return s, nil
 }
 
-// Play has a form play the schedule: its row, or another that has the same messages.
+// Play plays the schedule on a form: the row of the schedule, or another with the same messages.
 func (s *Story) Play(form *row.Row) (*replay.Played, error) {
 	schedule := *s.Schedule
 	if schedule.Spec != form {
@@ -69,8 +70,9 @@ func (s *Story) Play(form *row.Row) (*replay.Played, error) {
 	return replay.Play(&schedule)
 }
 
-// Tell returns what all forms tell, as it is to stand below the schedule. It asks for each of its titles for
-// what came of the form that goes by it: which check that fails, if any, and what was broken that it needs.
+// Tell returns the output of all forms, as it should stand below the schedule. It calls play for each title,
+// which returns the result of the form, the check that it fails, empty if none, and the broken assumptions
+// that put the failure outside its model.
 func (s *Story) Tell(play func(title string) (r *replay.Played, check string, broken nodes.Assumption,
 	err error)) (string, error) {
 	var b strings.Builder
@@ -102,5 +104,5 @@ func (s *Story) Tell(play func(title string) (r *replay.Played, check string, br
 	return b.String(), nil
 }
 
-// Rewrite writes the file anew, with what is told now.
+// Rewrite writes the file with a new output below the schedule.
 func (s *Story) Rewrite(told string) error { return os.WriteFile(s.path, []byte(s.text+told), 0o644) }

@@ -1,0 +1,95 @@
+package turnstile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"turnstile/bench/study"
+	"turnstile/internal/english"
+	"turnstile/judge/check"
+	"turnstile/nodes"
+	"turnstile/nodes/explore"
+)
+
+// What Check tries.
+const (
+	checkedStates = 1 << 17 // of each exploration
+	checkedPlans  = 120     // on virtual time
+	checkedSeed   = 1
+)
+
+// Check returns an error if an algorithm does not keep what its row promises: if the row lacks a field, if
+// some order of events in a cluster of 1 to 3 nodes breaks exclusion or leaves a client waiting for ever,
+// with a message lost, doubled or a node crashed too, or if one of 120 runs on virtual time does, under
+// faults that are drawn. What the model of the row allows, as its Safe and Live say, is no error.
+//
+// Explorations end after 131,072 states, so nil does not mean that all orders were tried: [Explore] says so
+// of one. The same row always gives the same result. Check takes some seconds.
+func Check(r *Row) error {
+	table, err := tableOf(r)
+	switch {
+	case err != nil:
+		return err
+	case r.Kind == nodes.Detection:
+		return errors.New("Check is for rows of mutual exclusion and election: try a failure detector beside one")
+	}
+	tried := 0
+	for n := 1; n <= 3; n++ {
+		c := r.Explicit(nodes.Config{N: n})
+		if r.Validate(c) != nil {
+			continue
+		}
+		tried++
+		if err := checkOrders(r, c); err != nil {
+			return err
+		}
+	}
+	if tried == 0 {
+		return fmt.Errorf("%s takes no cluster of 1 to 3 nodes, so nothing of it was tried", r.Name)
+	}
+	sound := *r
+	sound.Flaw = nil // what a row says of its flaw is no excuse here
+	c := study.Campaign{Experiment: study.Experiment{Rows: []*Row{&sound}, Known: table, Seed: checkedSeed},
+		Simulated: checkedPlans}
+	runs, err := c.Run(context.Background())
+	if err != nil {
+		return err
+	}
+	for _, run := range runs {
+		if run.Err != nil {
+			return fmt.Errorf("%s under random faults: %w", r.Name, run.Err)
+		}
+		if run.Wrong != "" {
+			return fmt.Errorf("%s, %s, seed %d, under %s: %s", r.Name,
+				english.Count(run.Options.Config.N, "node", "nodes"), run.Seed,
+				strings.Join(run.Options.FaultTexts(), "; "), run.Wrong)
+		}
+	}
+	return nil
+}
+
+// checkOrders explores a cluster, first without faults, and then with one of each kind.
+func checkOrders(r *Row, c nodes.Config) error {
+	entries := 2
+	if c.N > 2 {
+		entries = 1
+	}
+	for _, faults := range []int{0, 1} {
+		x := explore.Options{Spec: r, Config: c, Entries: entries, States: checkedStates, Losses: faults,
+			Duplicates: faults, Crashes: faults, Restarts: faults > 0}
+		if check.ProblemOf(r).Leads {
+			x.Campaigns = c.N
+		}
+		found, err := explore.Run(x)
+		if err != nil {
+			return fmt.Errorf("exploring %s with %d nodes: %w", r.Name, c.N, err)
+		}
+		if v := found.Violation; v != nil {
+			return fmt.Errorf("%s, %s: %s: %s\n%s\n%v", r.Name, english.Count(c.N, "node", "nodes"), v.Check, v.Says,
+				strings.Join(v.Story, "\n"), v.Schedule)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package turnstile
+
+import (
+	"errors"
+	"io"
+	"slices"
+	"time"
+
+	"turnstile/judge/check"
+	"turnstile/nodes"
+	"turnstile/nodes/history"
+	"turnstile/nodes/row"
+	"turnstile/results"
+)
+
+// A Recorded says what a history does not say of the run that it is of.
+type Recorded struct {
+	Row    *Row         // of the algorithm: what it promises, and what that rests on
+	Config nodes.Config // of the run, N at least
+	// StampError bounds the error of comparing the times of two events, of whatever nodes. It is 0 on virtual
+	// time. Two that were inside together for no longer are not found.
+	StampError time.Duration
+	Virtual    bool // the run was on virtual time: no process waited for a processor
+}
+
+// Judge judges the history of one trial, whatever recorded it, as the command runs history --format jsonl
+// writes it: an object of JSON a line, an event each, in the order of time (docs/measures.md has the
+// columns). An event that is missing did not happen; a history without marks was measured from its first
+// event to its last. What nodes count beside their events, such as messages, is unknown, and so are a
+// register and an account that no event has: what rests on them is not judged, and [Verdict.Findings] says
+// so.
+//
+// The error says which line cannot be read; a broken promise is no error but a [Verdict].
+func Judge(from io.Reader, of Recorded) (*Verdict, error) {
+	if of.Row == nil {
+		return nil, errors.New("a history without a row: set Row")
+	}
+	stack, err := row.Assemble(row.Instance{Row: of.Row, Config: of.Row.Explicit(of.Config)})
+	if err != nil {
+		return nil, err
+	}
+	s := check.SettingOf(stack)
+	s.Real = !of.Virtual
+	var events []history.Event
+	keep := func(e history.Event) { events = append(events, e) }
+	has, err := results.ReadEvents(from, stack.Codec().Names(), keep)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(events) == 0:
+		return nil, errors.New("a history without events: there is nothing to judge")
+	}
+	s.Lacks = check.Lacks{Counts: true, Register: !has[results.Cell{Kind: history.Entered, Column: "register"}],
+		Account: !has[results.Cell{Kind: history.Exited, Column: "account"}]}
+	h := history.Header{Nodes: stack.Total(), StampError: int64(of.StampError)}
+	sections := check.Sections(h, s)
+	checks := check.New(sections, s)
+	for _, e := range marked(events) {
+		sections.Add(e)
+	}
+	sections.Close(nil)
+	v := checks.Verdict()
+	return &v, nil
+}
+
+// marked returns the events of a history. If it has no marks, all of it counts as measured.
+func marked(events []history.Event) []history.Event {
+	if slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Marked }) {
+		return events
+	}
+	mark := func(at int64, count uint32) history.Event {
+		return history.Event{At: at, Kind: history.Marked, Count: count, Node: nodes.None}
+	}
+	first, last := events[0].At, events[len(events)-1].At
+	return slices.Concat([]history.Event{mark(first, history.Began), mark(first, history.Measuring)}, events,
+		[]history.Event{mark(last, history.Stopped)})
+}

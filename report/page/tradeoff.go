@@ -1,0 +1,202 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"turnstile/bench/option"
+	"turnstile/internal/english"
+	"turnstile/judge/check"
+	"turnstile/nodes/workload"
+	"turnstile/report/draw"
+	"turnstile/results"
+)
+
+var delayCurve = curve{metric: results.SyncDelayUSP50}
+
+// ofDemand are the columns in which settings may differ that are idle and saturated otherwise alike.
+var ofDemand = []string{option.LoadColumn, option.RateColumn, "think", "arrivals", "warmup_s",
+	"warmup_limit_s", "duration_asked_s", "entries_asked", "patience_s"}
+
+// tradeoffs draws messages per entry against synchronization delay.
+func (m *maker) tradeoffs() {
+	groups := map[string][]*setting{}
+	for _, s := range m.calm(entries) {
+		groups[s.rest] = append(groups[s.rest], s)
+	}
+	var blocks []block
+	for _, rest := range slices.Sorted(maps.Keys(groups)) {
+		blocks = append(blocks, m.tradeoff(groups[rest])...)
+	}
+	if len(blocks) > 0 {
+		blocks = append([]block{{Text: "Can we get both down? The synchronization delay is the time from an exit " +
+			"to the next entry, if that was requested before the exit. An algorithm is on the frontier, the line, " +
+			"if no other has less of one figure without more of the other. Figures whose intervals overlap count " +
+			"as equal. An algorithm that is CPU-bound, known to be broken, or violated in this set is never on it. " +
+			"The size is the largest at which most algorithms have both figures and are not CPU-bound."}}, blocks...)
+	}
+	m.add("Messages against delay", "no two algorithms have measured both at the same size, without faults",
+		blocks)
+}
+
+// weight returns how many requests all nodes make in a second; 0: one at a time, or as many as they can.
+func (e *experiment) weight() float64 {
+	for _, d := range demands {
+		switch x := d.x(e); {
+		case x > 0 && d.column == option.RateColumn:
+			return x
+		case x > 0:
+			return 1e3 / x * float64(e.nodes)
+		}
+	}
+	return 0
+}
+
+// A side is a panel of a picture of messages against delay: the experiments of a size under one load.
+type side struct {
+	load string
+	all  []*experiment
+}
+
+// sidesOf returns those of a size: the lightest load, and the saturated one.
+func sidesOf(settings []*setting, n int) []side {
+	idle, saturated := side{load: "idle"}, side{load: "saturated"}
+	for _, s := range settings {
+		its := slices.DeleteFunc(slices.Clone(s.all), func(e *experiment) bool { return e.nodes != n })
+		switch {
+		case len(its) == 0:
+		case its[0].trials[0].Text(option.LoadColumn) == string(workload.Saturated):
+			saturated.all = append(saturated.all, its...)
+		case its[0].weight() > 0 && (idle.all == nil || its[0].weight() < idle.all[0].weight()):
+			idle.all = its
+		}
+	}
+	return slices.DeleteFunc([]side{idle, saturated}, func(s side) bool { return s.all == nil })
+}
+
+// shared returns the sides of the largest of the sizes at which most algorithms have figures that the
+// processors do not bound; none if at no size two have.
+func shared(settings []*setting) (best []side) {
+	var sizes []int
+	for _, s := range settings {
+		sizes = append(sizes, s.sizes()...)
+	}
+	slices.Sort(sizes)
+	most := 2
+	for _, n := range slices.Compact(sizes) {
+		count, names := 0, map[string]bool{}
+		sides := sidesOf(settings, n)
+		for _, s := range sides {
+			for _, e := range s.all {
+				if d, why := e.dot(1); why == "" && !d.Hollow {
+					count++
+					names[e.series] = true
+				}
+			}
+		}
+		if len(names) > 1 && count >= most {
+			best, most = sides, count
+		}
+	}
+	return best
+}
+
+// tradeoff draws settings that differ in their demand alone.
+func (m *maker) tradeoff(settings []*setting) (blocks []block) {
+	sides := shared(settings)
+	if sides == nil {
+		return nil
+	}
+	first := sides[0].all[0]
+	unit := "mean latencies of a message"
+	in, _ := first.trials[0].LatencyUS.Value()
+	if in == 0 {
+		unit, in = "ms", 1000
+	}
+	chart := &draw.Scatter{X: draw.Axis{Label: "synchronization delay (" + unit + ")", Log: true},
+		Y: draw.Axis{Label: messageCurve.unit, Log: true}}
+	caption := fmt.Sprintf("Messages per entry against synchronization delay, %d nodes", first.nodes)
+	if rest := settings[0].rest; rest != "" {
+		caption += " (" + rest + ")"
+	}
+	var rows []curveRow
+	fronts := map[string]int{} // on how many sides an algorithm is on the frontier
+	for _, s := range sides {
+		panel, missing := s.panel(in, settings)
+		front := panel.Frontier()
+		for _, name := range front {
+			fronts[name]++
+		}
+		caption += fmt.Sprintf("; on the frontier %s: %s", s.load, cmp.Or(english.List(front), "nobody"))
+		var all []sampled
+		for _, e := range s.all {
+			all = append(all, sampled{experiment: e})
+		}
+		rows = slices.Concat(rows, rowsOf(delayCurve, all), rowsOf(messageCurve, all))
+		chart.Panels = append(chart.Panels, panel)
+		for _, why := range slices.Sorted(maps.Keys(missing)) {
+			blocks = append(blocks, block{Text: fmt.Sprintf("Not in the picture, %s, since %s: %s.", s.load, why,
+				strings.Join(missing[why], "; "))})
+		}
+	}
+	if len(sides) > 1 {
+		maps.DeleteFunc(fronts, func(_ string, times int) bool { return times == 1 })
+		caption += "; on both: " + cmp.Or(english.List(slices.Sorted(maps.Keys(fronts))), "nobody")
+	}
+	chart.Title = caption
+	return append([]block{figureBlock(m, "tradeoff", caption, chart.Draw(), rows)}, blocks...)
+}
+
+// panel returns the marks of a side, with a delay in so many microseconds, and which algorithms of the
+// settings have none, by the reason.
+func (s side) panel(in float64, settings []*setting) (panel draw.Panel, missing map[string][]string) {
+	panel.Name, missing = s.load, map[string][]string{}
+	if weight := s.all[0].weight(); weight > 0 {
+		panel.Name += fmt.Sprintf(": %s requests per second of all nodes", number(weight))
+	}
+	const noRun = "there is no run of this size"
+	names := map[string]bool{}
+	for _, e := range s.all {
+		names[e.series] = true
+		if d, why := e.dot(in); why == "" {
+			panel.Dots = append(panel.Dots, d)
+		} else {
+			missing[why] = append(missing[why], e.series)
+		}
+	}
+	for _, of := range settings {
+		for _, e := range of.all {
+			if !names[e.series] {
+				names[e.series] = true
+				missing[noRun] = append(missing[noRun], e.series)
+			}
+		}
+	}
+	return panel, missing
+}
+
+// dot returns the mark of an experiment, with a delay in so many microseconds, or why there is none.
+func (e *experiment) dot(in float64) (d draw.Dot, why string) {
+	measured := func(metric results.Column, of float64) draw.Measured {
+		p := pointOf(metric, sampled{experiment: e}, of)
+		d.Hollow = d.Hollow || p.Hollow
+		if p.Low != 0 || p.High != 0 {
+			return draw.Measured{At: p.Y, Low: p.Low, High: p.High}
+		}
+		return draw.Measured{At: p.Y, Low: p.Y, High: p.Y}
+	}
+	d.Name, d.Broken = e.series, e.flawed || e.Others[check.Violated.String()] > 0
+	d.X, d.Y = measured(delayCurve.metric, in), measured(messageCurve.metric, 1)
+	switch {
+	case e.Valid == 0:
+		return d, "no trial is valid"
+	case d.X.Low <= 0:
+		return d, "no synchronization delay was measured"
+	case d.Y.Low <= 0:
+		return d, "no messages between nodes are counted"
+	}
+	return d, ""
+}

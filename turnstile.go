@@ -1,0 +1,199 @@
+// Package turnstile is the front door of Turnstile, a benchmark and fault-injection testbed for distributed
+// mutual exclusion and leader election: what a program needs that has an algorithm of its own.
+//
+// An algorithm is a machine of package [turnstile/nodes], and a [Row] says what it promises. A program with
+// such a row
+//
+//   - simulates it on virtual time, under faults ([Simulate]),
+//   - explores every order of events in a small cluster ([Explore]),
+//   - checks whether it keeps its promises under many random faults ([Check]),
+//   - becomes an orchestrator that knows the row beside all others ([Main]): it runs the algorithm in
+//     processes over NATS, sweeps it, draws it, and has it in its matrix of faults.
+//
+// [Judge] judges a history that something else has recorded.
+//
+// The page docs/extending.md begins with a module that has an algorithm of its own.
+package turnstile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"turnstile/algorithms/catalog"
+	"turnstile/bench"
+	"turnstile/bench/node"
+	"turnstile/bench/option"
+	"turnstile/chaos"
+	"turnstile/commands"
+	"turnstile/internal/chance"
+	"turnstile/internal/terminal"
+	"turnstile/judge/check"
+	"turnstile/nodes"
+	"turnstile/nodes/explore"
+	"turnstile/nodes/row"
+	"turnstile/nodes/workload"
+	"turnstile/results"
+)
+
+// A Row is an algorithm: how its machines are made, and what it promises. One's own needs Name, New,
+// Messages, Safe and Live, the field of its Kind (Mutex, Elector or Detector), and Timers, if its machines
+// set any.
+type Row = row.Row
+
+// A Verdict says whether a run kept the promise of its algorithm: valid, violated, or inconclusive, and why.
+type Verdict = check.Verdict
+
+// An Exploration says what [Explore] explores, and an Explored is what it found.
+type (
+	Exploration = explore.Options
+	Explored    = explore.Result
+)
+
+// badUsage is the exit status of a program that cannot start, as in sysexits.h.
+const badUsage = 64
+
+// Main is the main function of a program that has rows of its own beside those of Turnstile: it does what the
+// program orchestrator does, and is the program of the nodes that its runs start. It does not return.
+func Main(rows ...*Row) {
+	table, err := catalog.With(rows...)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%v\n", err)
+		os.Exit(badUsage)
+	}
+	const nodeWord = "node"
+	if len(os.Args) > 1 && os.Args[1] == nodeWord {
+		os.Exit(node.Main(table, os.Args[2:]))
+	}
+	os.Exit(commands.Main(table, []string{terminal.OwnPath(), nodeWord}))
+}
+
+// A Run is a run on virtual time. A zero field means the default of the command line, unless it says
+// otherwise.
+type Run struct {
+	Row     *Row
+	N       int               // how many clients; 0: 5
+	Options map[string]string // of the row, by name
+	Beside  []*Row            // further rows of one's own that Elect and Detector may name
+
+	Elect    string // the scheme of election beside it, as in "bully:answer=50ms"
+	Detector string // the failure detector beside it, as in "heartbeat"
+
+	Load    string   // saturated, closed, open, one or sequential; of an elector, leave it empty
+	Rate    float64  // open: requests per second and client
+	Hold    string   // time inside, as in "1ms" or "exponential:1ms"
+	Think   string   // closed: time between two requests
+	Latency string   // of every message; empty: 1ms
+	Faults  []string // as --fault takes them: "kill: holder, at: 1s"
+
+	Duration time.Duration // on virtual time; 0: 3s, unless Entries is set
+	Entries  uint64        // end after so many; 0: after Duration
+	Seed     uint64        // of all that is drawn at random; 0: 1
+}
+
+// A Simulated is a run that was made, and judged.
+type Simulated struct {
+	Verdict Verdict
+	// Figures are what was measured, by the names of the columns of runs.csv (docs/columns.md has their
+	// units). A figure that is unknown is missing.
+	Figures map[string]float64
+}
+
+// Simulate makes a run on virtual time and judges it. The error says what of the run cannot be, or that a
+// handler panics or does not return; a broken promise is no error but a [Verdict].
+func Simulate(ctx context.Context, r Run) (*Simulated, error) {
+	if r.Row == nil {
+		return nil, errors.New("a run without a row: set Row")
+	}
+	table, err := tableOf(append(slices.Clip(r.Beside), r.Row)...)
+	if err != nil {
+		return nil, err
+	}
+	o, err := r.options()
+	if err != nil {
+		return nil, err
+	}
+	job, err := bench.Resolve(table, *o, r.Row, true)
+	if err != nil {
+		return nil, err
+	}
+	tried, err := bench.Simulate(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	s := &Simulated{Verdict: tried.Verdict, Figures: map[string]float64{}}
+	if tried.Led != nil {
+		tried.Measures.AddLeaders(tried.Led, len(job.Stack.Mutexes()) == 0)
+	}
+	line := results.Row{Figures: tried.Measures.Columns()}
+	for _, column := range results.FigureColumns() {
+		if x, known := line.Figure(results.Column(column)).Value(); known {
+			s.Figures[column] = x
+		}
+	}
+	return s, nil
+}
+
+// tableOf returns the table that has the rows of Turnstile and these, which may be among them.
+func tableOf(rows ...*Row) (catalog.Table, error) {
+	t := catalog.Table{}
+	theirs := append(t.Rows(), t.Detectors()...)
+	return catalog.With(slices.DeleteFunc(slices.Clone(rows), func(r *Row) bool {
+		return slices.Contains(theirs, r)
+	})...)
+}
+
+// options returns the options of the run.
+func (r *Run) options() (*option.Run, error) {
+	o := option.Defaults()
+	o.Algorithm, o.Latency = r.Row.Name, chance.Constant(time.Millisecond)
+	o.Config = nodes.Config{N: r.N, Options: maps.Clone(r.Options), Elect: r.Elect}
+	o.Detector, o.Entries, o.Workload.Rate = r.Detector, r.Entries, r.Rate
+	if r.N == 0 {
+		o.Config.N = 5
+	}
+	if r.Seed != 0 {
+		o.Seed = r.Seed
+	}
+	if r.Duration != 0 || r.Entries > 0 {
+		o.Duration, o.Warmup, o.WarmupLimit = r.Duration, r.Duration/10, 0
+	}
+	var err error
+	switch {
+	case check.ProblemOf(r.Row).Leads:
+		o.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
+		o.Warmup, o.WarmupLimit = 0, 0
+	case r.Load != "":
+		if o.Workload.Load, err = workload.ParseLoad(r.Load); err != nil {
+			return nil, err
+		}
+	}
+	for _, d := range []struct {
+		name, text string
+		to         *chance.Distribution
+	}{{"Hold", r.Hold, &o.Workload.Hold}, {"Think", r.Think, &o.Workload.Think},
+		{"Latency", r.Latency, &o.Latency}} {
+		if d.text == "" {
+			continue
+		}
+		if *d.to, err = chance.ParseDistribution(d.text); err != nil {
+			return nil, fmt.Errorf("%s: %w", d.name, err)
+		}
+	}
+	for _, text := range r.Faults {
+		f, err := chaos.ParseFault(text)
+		if err != nil {
+			return nil, fmt.Errorf("the fault %q: %w", text, err)
+		}
+		o.Faults = append(o.Faults, f)
+	}
+	return &o, nil
+}
+
+// Explore tries every order of deliveries, timers, requests and allowed faults in a small cluster, breadth
+// first. A violation is part of the result and no error; its schedule and its story say how it comes about.
+func Explore(x Exploration) (*Explored, error) { return explore.Run(x) }

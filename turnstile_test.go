@@ -1,0 +1,306 @@
+package turnstile_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"turnstile"
+	"turnstile/algorithms/catalog"
+	"turnstile/internal/soak"
+	"turnstile/nodes"
+	"turnstile/nodes/row"
+)
+
+// greedy is an algorithm that is wrong: a node asks all others, and enters once one of them has agreed.
+type greedy struct{ inside bool }
+
+type (
+	ask   struct{} // asks to enter
+	agree struct{} // permits it
+)
+
+func (g *greedy) Request(env *nodes.Env) { env.Broadcast(ask{}) }
+func (g *greedy) Release(*nodes.Env)     { g.inside = false }
+func (g *greedy) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
+	switch m.(type) {
+	case ask:
+		env.Send(from, agree{})
+	case agree:
+		if !g.inside {
+			g.inside = true
+			env.Grant()
+		}
+	default:
+		nodes.Unexpected(g, m)
+	}
+}
+
+var greedyRow = turnstile.Row{
+	Spec: nodes.Spec{
+		Name:     "greedy",
+		New:      func(nodes.Config) nodes.Machine { return &greedy{} },
+		Messages: []nodes.MessageKind{{Zero: ask{}}, {Zero: agree{}, Permit: true}},
+		Live:     nodes.NoLoss | nodes.NoCrash,
+	},
+	Mutex: &row.Exclusion{},
+}
+
+func ExampleSimulate() {
+	ricart, err := catalog.Table{}.Find("ricart-agrawala")
+	if err != nil {
+		panic(err)
+	}
+	run, err := turnstile.Simulate(context.Background(), turnstile.Run{Row: ricart, N: 32, Entries: 1000})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%v: %s\n", run.Verdict.Outcome, run.Verdict.Reason)
+	fmt.Println(run.Figures["messages_per_entry"], "messages per entry")
+	// Output:
+	// valid: no two were inside together in 1,000 entries
+	// 62 messages per entry
+}
+
+func ExampleExplore() {
+	found, err := turnstile.Explore(turnstile.Exploration{Spec: &greedyRow, Config: nodes.Config{N: 2},
+		Entries: 1})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(found.Violation.Check)
+	for _, line := range found.Violation.Story {
+		fmt.Println(line)
+	}
+	// Output:
+	// exclusion
+	// node 0 asks and sends ask to node 1
+	// node 1 gets ask from node 0 and sends agree to node 0
+	// node 0 gets agree from node 1
+	// node 0 enters
+	// node 1 asks and sends ask to node 0
+	// node 0 gets ask from node 1 and sends agree to node 1
+	// node 1 gets agree from node 0
+	// node 1 enters: INSIDE TOGETHER WITH 0
+}
+
+func ExampleJudge() {
+	const history = `{"at_ns":1000,"node":0,"event":"requested","entry":1}
+{"at_ns":1500,"node":1,"event":"requested","entry":1}
+{"at_ns":2000,"node":0,"event":"entered","entry":1}
+{"at_ns":3000,"node":1,"event":"entered","entry":1}
+{"at_ns":4000,"node":0,"event":"exited","entry":1}
+{"at_ns":5000,"node":1,"event":"exited","entry":1}
+`
+	v, err := turnstile.Judge(strings.NewReader(history), turnstile.Recorded{Row: &greedyRow,
+		Config: nodes.Config{N: 2}})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%v: %s\n", v.Outcome, v.Reason)
+	// Output:
+	// violated: 2 entries overlapped: nodes 0 and 1 were inside together for 1.0 us
+}
+
+func ExampleCheck() {
+	err := turnstile.Check(&greedyRow)
+	fmt.Println(strings.Split(err.Error(), "\n")[0])
+	// Output:
+	// greedy, 1 node: deadlock: nothing is left to happen, and node 0 waits
+}
+
+// Check finds nothing wrong with the sound algorithms of this project, and refuses all that are known to be
+// broken.
+func TestCheckTellsSoundFromBroken(t *testing.T) {
+	rare := []string{"raft-forgetful"} // two nodes have to vote, crash, and vote again in one term
+	for _, r := range soak.Few(catalog.Table{}.Rows()) {
+		if slices.Contains(rare, r.Name) {
+			continue
+		}
+		t.Run(r.Name, func(t *testing.T) {
+			t.Parallel()
+			switch err := turnstile.Check(r); {
+			case r.Flaw == nil && err != nil:
+				t.Error(err)
+			case r.Flaw != nil && err == nil:
+				t.Error("Check finds nothing wrong")
+			}
+		})
+	}
+}
+
+// A row that lacks what a run needs, or has the name of another, is refused, with what would be right.
+func TestRowsAreRefused(t *testing.T) {
+	for says, spoil := range map[string]func(r *turnstile.Row){
+		`the row "greedy" lacks New: `:                      func(r *turnstile.Row) { r.New = nil },
+		`the row "greedy" lacks Mutex: `:                    func(r *turnstile.Row) { r.Mutex = nil },
+		`the row "greedy" lacks Live: `:                     func(r *turnstile.Row) { r.Live = 0 },
+		`the row "" lacks Name: `:                           func(r *turnstile.Row) { r.Name = "" },
+		`the row raymond has the name "raymond", which the`: func(r *turnstile.Row) { r.Name = "raymond" },
+		`the row greedy has the name "RA", which the row ric`: func(r *turnstile.Row) {
+			r.Aliases = []string{"RA"}
+		},
+	} {
+		r := greedyRow
+		spoil(&r)
+		if err := turnstile.Check(&r); err == nil || !strings.HasPrefix(err.Error(), says) {
+			t.Errorf("%v, want %s", err, says)
+		}
+	}
+}
+
+// A run that cannot be made is refused before it begins.
+func TestRunsAreRefused(t *testing.T) {
+	for says, run := range map[string]turnstile.Run{
+		"a run without a row: set Row":      {},
+		`there is no load "fast"`:           {Row: &greedyRow, Load: "fast"},
+		"Latency: ":                         {Row: &greedyRow, Latency: "long"},
+		`the fault "kill"`:                  {Row: &greedyRow, Faults: []string{"kill"}},
+		"-1 nodes: it takes at least one":   {Row: &greedyRow, N: -1},
+		"elect: greedy follows no leader: ": {Row: &greedyRow, Elect: "bully"},
+	} {
+		if _, err := turnstile.Simulate(t.Context(), run); err == nil || !strings.HasPrefix(err.Error(), says) {
+			t.Errorf("%v, want %s", err, says)
+		}
+	}
+}
+
+// A history that cannot be read is refused, with the line.
+func TestHistoriesAreRefused(t *testing.T) {
+	of := turnstile.Recorded{Row: &greedyRow, Config: nodes.Config{N: 2}}
+	const first = `{"at_ns":2,"node":0,"event":"entered"}`
+	for _, test := range []struct{ text, says string }{
+		{"", "a history without events: there is nothing to judge"},
+		{"at_ns,node", "line 1: not an object of JSON: "},
+		{`{"at_ns":1}`, "line 1: node is missing"},
+		{`{"at_ns":"x","node":0,"event":"entered"}`, "line 1: at_ns: x is not a number"},
+		{`{"at_ns":1,"node":0,"event":"arrived"}`, `line 1: event: there is no event "arrived"`},
+		{`{"at_ns":1,"node":0,"event":"entered","colour":"red"}`, `line 1: there is no column "colour"`},
+		{`{"at_ns":1,"node":0,"event":"sent","kind":"letter"}`, `line 1: kind: the algorithm has no message "`},
+		{first + "\n" + `{"at_ns":1,"node":0,"event":"exited"}`, "line 2: at_ns is 1, and was 2"},
+		{`{"trial":1,` + first[1:] + "\n" + `{"trial":2,` + first[1:], "line 2: trial is 2, and was 1"},
+	} {
+		_, err := turnstile.Judge(strings.NewReader(test.text), of)
+		if err == nil || !strings.HasPrefix(err.Error(), test.says) {
+			t.Errorf("%q: %v, want %s", test.text, err, test.says)
+		}
+	}
+}
+
+// What the front door shows has no type of internal/, which no other module can name.
+func TestDoorShowsNothingInternal(t *testing.T) {
+	seen := map[reflect.Type]bool{}
+	var look func(of reflect.Type, path string)
+	look = func(of reflect.Type, path string) {
+		if seen[of] {
+			return
+		}
+		seen[of] = true
+		if strings.HasPrefix(of.PkgPath(), "turnstile/internal/") {
+			t.Errorf("%s is a %v", path, of)
+			return
+		}
+		switch of.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map, reflect.Chan:
+			if look(of.Elem(), path+"[]"); of.Kind() == reflect.Map {
+				look(of.Key(), path+"[key]")
+			}
+		case reflect.Func:
+			for i := range of.NumIn() {
+				look(of.In(i), path+"(in)")
+			}
+			for i := range of.NumOut() {
+				look(of.Out(i), path+"(out)")
+			}
+		case reflect.Struct:
+			for _, f := range reflect.VisibleFields(of) {
+				if f.IsExported() && !f.Anonymous {
+					look(f.Type, path+"."+f.Name)
+				}
+			}
+		}
+	}
+	for name, of := range map[string]any{"Main": turnstile.Main, "Simulate": turnstile.Simulate,
+		"Explore": turnstile.Explore, "Judge": turnstile.Judge, "Check": turnstile.Check} {
+		look(reflect.TypeOf(of), name)
+	}
+	look(reflect.TypeFor[nodes.Machine](), "Machine")
+}
+
+// A module of somebody else, outside this tree, builds a program with an algorithm of its own: that runs in
+// processes, is simulated, explored, compared in the matrix, and swept. It knows the regions of its nodes.
+// The page docs/extending.md does the same.
+func TestAModuleOfItsOwn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(dir, os.DirFS("testdata/elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	sums, err := os.ReadFile("go.sum")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "go.sum"), sums, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(status int, program string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command(program, args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=", "GOWORK=off")
+		out, err := cmd.CombinedOutput()
+		if got := cmd.ProcessState.ExitCode(); got != status {
+			t.Fatalf("%v: status %d, %v\n%s", cmd.Args, got, err, out)
+		}
+		return string(out)
+	}
+	call(0, "go", "mod", "init", "example.com/regional")
+	call(0, "go", "mod", "edit", "-require", "turnstile@v0.0.0", "-replace", "turnstile="+root)
+	call(0, "go", "mod", "tidy")
+	call(0, "go", "build", "-o", "regional", ".")
+	call(0, "go", "test", ".")
+
+	program := filepath.Join(dir, "regional")
+	shows := func(want, program string, args ...string) string {
+		t.Helper()
+		out := call(0, program, args...)
+		if !regexp.MustCompile("(?m)" + want).MatchString(out) {
+			t.Errorf("%v does not say %q:\n%s", args, want, out)
+		}
+		return out
+	}
+	shows("^VALID ", program, "bench", "--algo", "regional-ring", "-n", "3", "--duration", "300ms")
+	shows("^VALID .*", program, "verify")
+	shows("^EXHAUSTED ", program, "explore", "--algo", "regional-ring", "-n", "3")
+	shows(`^\d+ cells: 0 as expected, 0 not, \d+ not compared, since their rows expect nothing\.$`, program,
+		"matrix", "--simulated", "--algo", "regional-ring", "--runs", "1", "--seed", "1")
+	shows(`^2 runs: 2 valid\.$`, program, "sweep", "--algo", "regional-ring", "-n", "2,3", "--trials", "1",
+		"--simulated", "--duration", "300ms")
+	perSecond := func(algorithm string) float64 {
+		out := shows("^VALID ", program, "simulate", "--algo", algorithm, "-n", "6", "--duration", "2s",
+			"--regions", "regions.yaml", "--seed", "1")
+		found := regexp.MustCompile(`(?m)^throughput +([0-9.]+) entries/s`).FindStringSubmatch(out)
+		if found == nil {
+			t.Fatalf("there is no throughput:\n%s", out)
+		}
+		x, err := strconv.ParseFloat(found[1], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	if ours, ring := perSecond("regional-ring"), perSecond("token-ring"); ours < 2*ring {
+		t.Errorf("%v entries/s, and %v in a ring that does not know its regions", ours, ring)
+	}
+}
