@@ -38,7 +38,8 @@ tools:
 	@go build -buildvcs=false -o bin/ ./internal/unit ./internal/flaky gotest.tools/gotestsum
 
 # Packages that start processes, and their subfolders. A loaded machine may fail a test of these.
-PROCESSES = turnstile/commands turnstile/cmd turnstile/bench turnstile/hosts turnstile/nodes/host turnstile/nodes/history
+PROCESSES = turnstile/commands turnstile/cmd turnstile/bench turnstile/hosts turnstile/nodes/host turnstile/nodes/history \
+	turnstile/internal/times
 
 # RERUN=1, as CI has it, runs a failed test once more. It is then told of as FLAKY; of a test of other packages, after a
 # panic, a violation or something left behind, the run stays failed, and so it does if more than three fail.
@@ -212,10 +213,10 @@ cover: ## print which share of each package's statements make test runs, child p
 		-args -test.gocoverdir=$(covered) >bin/cover.log || { grep -v '^ok' bin/cover.log; exit 1; }
 	@go tool covdata percent -i=bin/cover
 
-# ONLY=text measures the commands that contain the text.
+# PAGE=docs/x.md measures one page, and ONLY=text the commands that contain the text. Digests go to docs/outputs.yaml.
 .PHONY: times
-times: build ## measure the durations and the output that README and docs state, and write them there
-	@go run ./internal/times -only '$(ONLY)' README.md docs/*.md
+times: build ## measure the durations and the output that README and docs state, and write them there [PAGE= ONLY=]
+	@go run ./internal/times -only '$(ONLY)' -page '$(PAGE)' README.md docs/*.md
 
 # BASE: a commit. By instructions where perf counts them, else by CPU time.
 .PHONY: bench-self
@@ -270,7 +271,18 @@ fuzz: ## fuzz each target for FUZZTIME (5s)
 
 .PHONY: readme
 readme: ## bring the tables of docs that are made from rows up to date
-	@go test ./commands -run 'TestReadme|TestFaultTable|TestCoverage' -update-readme
+	@go test ./commands -run 'TestReadme|TestCoverage|Test.*Table$$' -update-readme
+
+# Who led while the leader was cut off for a second: the report's picture, under a title that names no run.
+.PHONY: pictures
+pictures: build ## draw docs/pictures, which README shows
+	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; mkdir -p docs/pictures; \
+	for scheme in bully raft-election; do \
+		bin/orchestrator simulate --algo $$scheme -n 5 --cut leader --at 1s --for 1s --seed 1 --no-progress \
+			--results "$$dir" >/dev/null; test $$? -lt 2 || exit 1; \
+		sed "s|Who led: simulate/[0-9a-z-]*|$$scheme: the leader is cut off for a second|g" \
+			"$$dir/latest/ledger.svg" >docs/pictures/$$scheme.svg; \
+	done
 
 .PHONY: clean
 clean: ## remove what was built, and no results

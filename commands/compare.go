@@ -33,7 +33,7 @@ from the baseline, as the median of all differences of two trials (Hodges and Le
 interval; and p, by Mann and Whitney: the probability that trials of one and the same experiment
 differ as much. Of several comparisons with one baseline, Holm's correction makes a p of each, and
 only one below 0.05 is called a difference. All intervals are of 95%. A ~ says that nothing can be
-said, and why. docs/comparing.md explains all of it.
+said, and why. docs/sets.md explains all of it.
 
 Trials that were asked for the same are repetitions. Only valid ones count; others are listed.
 Experiments of A and B that agree in all but what A and B differ in are compared with each other.

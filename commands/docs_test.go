@@ -2,12 +2,10 @@ package commands
 
 import (
 	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -42,35 +40,52 @@ func TestReadme(t *testing.T) {
 	wantTable(t, "../docs/algorithms.md", "algorithms", table.String())
 }
 
-// TestLinks wants the files to which pages link.
+// TestLinks wants the files, and the headings in them, to which pages link.
 func TestLinks(t *testing.T) {
 	pages, err := filepath.Glob("../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	code := regexp.MustCompile("(?s)```.*?```")
-	link := regexp.MustCompile(`\]\(([^)#\s]+)(#[^)]*)?\)`)
-	for _, page := range append(pages, "../README.md", "../CHANGELOG.md") {
-		b, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text := code.ReplaceAllString(string(b), "")
-		for _, found := range link.FindAllStringSubmatch(text, -1) {
-			if to := found[1]; !strings.Contains(to, "://") {
-				if _, err := os.Stat(filepath.Join(filepath.Dir(page), to)); err != nil {
-					t.Errorf("%s links to %s, which is not there", page, to)
-				}
+	for _, path := range append(pages, "../README.md", "../CHANGELOG.md") {
+		text := codeForm.ReplaceAllString(page(t, path), "")
+		for _, found := range linkForm.FindAllStringSubmatch(text, -1) {
+			to, heading := filepath.Join(filepath.Dir(path), found[1]), found[2]
+			if strings.Contains(found[1], "://") {
+				continue
+			}
+			if found[1] == "" {
+				to = path
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s links to %s, which is not there", path, found[1])
+			} else if heading != "" && !slices.Contains(anchors(page(t, to)), heading) {
+				t.Errorf("%s links to #%s of %s, which has no such heading", path, heading, to)
 			}
 		}
 	}
 }
 
-// TestFaultTable wants the tables of the page on plans to say what the effects and the rows say.
+var (
+	codeForm    = regexp.MustCompile("(?s)```.*?```")
+	linkForm    = regexp.MustCompile(`\]\(([^)#\s]*)#?([^)\s]*)\)`)
+	headingForm = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	notInAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// anchors returns the anchors that GitHub makes of the headings of a page.
+func anchors(text string) (all []string) {
+	for _, m := range headingForm.FindAllStringSubmatch(codeForm.ReplaceAllString(text, ""), -1) {
+		plain := notInAnchor.ReplaceAllString(strings.ToLower(m[1]), "")
+		all = append(all, strings.ReplaceAll(plain, " ", "-"))
+	}
+	return all
+}
+
+// TestFaultTable wants the tables of faults to say what the effects and the rows say.
 func TestFaultTable(t *testing.T) {
 	wantTable(t, plansPage, "kinds of faults", kindTable())
-	wantTable(t, plansPage, "faults", faultTable(mutex.Table, chaos.Scenarios()))
-	wantTable(t, plansPage, "faults of elections", faultTable(election.Table, chaos.Elections()))
+	wantTable(t, matricesPage, "faults", faultTable(mutex.Table, chaos.Scenarios()))
+	wantTable(t, matricesPage, "faults of elections", faultTable(election.Table, chaos.Elections()))
 }
 
 // kindTable returns the table of what can go wrong.
@@ -208,7 +223,8 @@ func column(text, heading string) (cells []string) {
 
 // blocks returns the blocks of code of a page in a language.
 func blocks(text, language string) (all []string) {
-	for _, m := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(text, -1) {
+	form := regexp.MustCompile("(?s)```" + language + "(?: [^\n]*)?\n(.*?)```")
+	for _, m := range form.FindAllStringSubmatch(text, -1) {
 		all = append(all, m[1])
 	}
 	return all
@@ -393,115 +409,6 @@ func checkVariables(t *testing.T, path string, words []string) {
 			t.Errorf("%s: make %v: %s has no flag %s", path, words, cmd.Name(), flag)
 		}
 	}
-}
-
-// The commands of docs/comparing.md print what stands below them. What is simulated has a seed, so it is the
-// same each time, but for the version.
-func TestComparingPage(t *testing.T) {
-	build(t)
-	text := page(t, "../docs/comparing.md")
-	examples := regexp.MustCompile("(?s)```sh\n(.*?)```\n\n```\n(.*?)```").FindAllStringSubmatch(text, -1)
-	if len(examples) != 2 {
-		t.Fatalf("there are %d examples with what they print", len(examples))
-	}
-	dir := t.TempDir()
-	for _, e := range examples {
-		script := strings.ReplaceAll(e[1], "bin/orchestrator", filepath.Join(programs, "orchestrator"))
-		cmd := exec.Command("sh", "-c", script)
-		cmd.Env, cmd.Dir = cleanEnv(), dir
-		out, err := cmd.Output()
-		if cmd.ProcessState.ExitCode() != 1 {
-			t.Errorf("%s: %v", e[1], err)
-		}
-		_, want, below := strings.Cut(e[2], "\n\n") // the version may change where lines end above
-		if !below {
-			want = e[2]
-		}
-		if !strings.HasSuffix(string(out), want) {
-			t.Errorf("%s prints\n%s\ndocs/comparing.md has\n%s", e[1], out, want)
-		}
-	}
-}
-
-// firstHour is a page whose commands can be pasted, one after the other.
-const firstHour = "../docs/first-hour.md"
-
-// The commands of the page run in their order, end with the status that stands behind them, print what stands
-// below them, and make the pictures that they name.
-func TestFirstHour(t *testing.T) {
-	if testing.Short() {
-		t.Skip("make test-all runs it: it makes each run of the page")
-	}
-	if _, err := exec.LookPath("make"); err != nil {
-		t.Skip("SKIPPED: there is no make, so the first command of docs/first-hour.md cannot run")
-	}
-	t.Parallel()
-	dir, path := freshlyBuilt(t)
-	examples := regexp.MustCompile("(?s)```sh\n(.*?)```\n(?:\n```\n(.*?)```)?").
-		FindAllStringSubmatch(page(t, firstHour), -1)
-	if len(examples) < 13 {
-		t.Fatalf("there are %d examples", len(examples))
-	}
-	for _, e := range examples {
-		var printed strings.Builder
-		for command := range strings.Lines(e[1]) {
-			printed.WriteString(pasted(t, dir, path, strings.TrimSuffix(command, "\n")))
-		}
-		left := squeezed(printed.String())
-		for line := range strings.Lines(e[2]) {
-			_, after, found := strings.Cut(left, squeezed(line))
-			if !found {
-				t.Fatalf("%sprints\n%s\nand not %s", e[1], &printed, line)
-			}
-			left = after
-		}
-	}
-}
-
-// squeezed returns the words of a text with a single space between.
-func squeezed(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-// freshlyBuilt returns a folder with the Makefile and the programs, and a path of programs in which go has
-// nothing to do.
-func freshlyBuilt(t *testing.T) (dir, path string) {
-	t.Helper()
-	build(t)
-	dir = t.TempDir()
-	makefile, err := os.ReadFile("../Makefile")
-	err = errors.Join(err, os.WriteFile(filepath.Join(dir, "Makefile"), makefile, 0o644),
-		os.Symlink(programs, filepath.Join(dir, "bin")), os.Mkdir(filepath.Join(dir, "path"), 0o755),
-		os.WriteFile(filepath.Join(dir, "path", "go"), []byte("#!/bin/sh\n"), 0o755))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir, filepath.Join(dir, "path") + string(os.PathListSeparator) + os.Getenv("PATH")
-}
-
-// pasted runs a command of the page in a shell and returns what it prints.
-func pasted(t *testing.T, dir, path, command string) string {
-	t.Helper()
-	cmd := exec.Command("sh", "-c", command)
-	cmd.Dir, cmd.Env = dir, append(cleanEnv(), "PATH="+path, "MAKEFLAGS=", "MAKELEVEL=0")
-	var problems strings.Builder
-	cmd.Stderr = &problems
-	out, err := cmd.Output()
-	want := "0"
-	if _, status, stands := strings.Cut(command, " # status "); stands {
-		want = status
-	}
-	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
-		t.Fatalf("%s: %v", command, err)
-	}
-	if got := cmd.ProcessState.ExitCode(); want != string(rune('0'+got)) {
-		t.Fatalf("%s: exit status %d, not %s\n%s%s", command, got, want, out, &problems)
-	}
-	for _, named := range regexp.MustCompile(` (results/[a-z]+\.svg)\b`).FindAllStringSubmatch(command, -1) {
-		svg, err := os.ReadFile(filepath.Join(dir, named[1]))
-		if err != nil || !strings.Contains(string(svg), "</svg>") {
-			t.Errorf("%s makes no picture %s: %v", command, named[1], err)
-		}
-	}
-	return string(out)
 }
 
 // The page on running names each failure detector and, somewhere, each of its options with what it is if it

@@ -20,7 +20,7 @@ import (
 const historyHelp = `Print the events of a run, one to a line, in the order of time, as CSV or as lines
 of JSON.
 
-docs/result-files.md explains the columns. Cells that a kind of event has no use for are empty; in JSON
+docs/measures.md explains the columns. Cells that a kind of event has no use for are empty; in JSON
 they are left out. The events are printed as they are read, so a history may be longer than memory.
 
 ` + runHelp + `

@@ -17,7 +17,7 @@ import (
 )
 
 const publishHelp = `Make a folder of a set, to give it away, and an archive of it: the files of each run,
-their tables joined, the report if the set has one, README.md and SHA256SUMS. docs/publishing.md lists them.
+their tables joined, the report if the set has one, README.md and SHA256SUMS. docs/sets.md lists them.
 
 SET is the name or the path of a set, or one run, as SET/RUN. A set with an unfinished or a damaged run is
 not published, nor is one with a credential, or with a path of this machine in a command.

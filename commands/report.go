@@ -26,7 +26,7 @@ fairness, the fault matrix, who led, elections and what faults did, as far as th
 that. Behind the pictures it ranks the algorithms, and says what was run, on what and by which
 commands. Each picture is in the folder report beside it, as SVG, with its data as CSV.
 
-Only valid trials are ranked and drawn; the others are counted. docs/reports.md explains all of it.
+Only valid trials are ranked and drawn; the others are counted. docs/sets.md explains all of it.
 
 --picture makes one of them alone, and its data beside it, from what is stored now: --out names the file,
 by default NAME.svg here. Below each picture of a report stands the command that makes it.

@@ -227,7 +227,7 @@ func (s *Spec) Lacks(others ...string) error {
 	if fields = append(fields, others...); len(fields) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the row %q lacks %s: docs/adding-an-algorithm.md says what belongs there", s.Name,
+	return fmt.Errorf("the row %q lacks %s: docs/extending.md says what belongs there", s.Name,
 		strings.Join(fields, ", "))
 }
 

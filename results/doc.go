@@ -2,7 +2,7 @@
 //
 // A set is a folder of runs, and a [Folder] the folder of one run: [Create] makes it, and [Open] finds it by
 // a path, as set/run, by the name of the run, or as latest. It holds run.yaml, tables, latency histograms and
-// histories; docs/result-files.md lists the files. Each appears whole or not at all.
+// histories; docs/measures.md lists the files. Each appears whole or not at all.
 //
 // The rows of tables are structs, such as [Row] and [PhaseRow]. Their tags are the headers of the columns,
 // which columns.yaml explains. Files are read by their headers, so columns may be added anywhere. A table has

@@ -14,7 +14,7 @@ import (
 )
 
 // An EventWriter writes events, one a line: as CSV below a line of headers, or as JSON objects.
-// docs/result-files.md explains the columns. If an event does not have a column, its cell is empty in CSV,
+// docs/measures.md explains the columns. If an event does not have a column, its cell is empty in CSV,
 // and missing in JSON.
 type EventWriter struct {
 	w     io.Writer

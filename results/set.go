@@ -110,7 +110,7 @@ func Makings(root, set string) ([]Making, error) {
 	return record.Made, nil
 }
 
-// A RateRow is the row of a configuration whose highest rate was searched in rates.csv. docs/sweeping.md
+// A RateRow is the row of a configuration whose highest rate was searched in rates.csv. docs/sets.md
 // explains each column.
 type RateRow struct {
 	Version string `csv:"version"`

@@ -349,7 +349,7 @@ var Table = []*Option{
 	{Name: "seed", Group: Running, Common: true, Usage: "seed of all that is random (default a fresh one)",
 		Of: func(r *Run) any { return &r.Seed }, Always: true, Says: silent},
 	{Name: "trace", Group: Running,
-		Usage: "record all messages, not only the latest, for diagram and export (docs/diagrams.md has what it " +
+		Usage: "record all messages, not only the latest, for diagram and export (docs/sets.md has what it " +
 			"costs)",
 		Of: func(r *Run) any { return &r.Trace }, Says: silent},
 	{Name: "patience", Group: Running, Real: true, Says: silent,

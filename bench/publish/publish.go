@@ -26,7 +26,7 @@ import (
 )
 
 const readme = "# %s\n" + results.ReadmeBegins + `a benchmark and fault-injection testbed for distributed
-mutual exclusion and leader election: %d of them in runs/, and their tables, joined. docs/publishing.md and
+mutual exclusion and leader election: %d of them in runs/, and their tables, joined. docs/sets.md and
 docs/columns.md explain the files. At the commit that each run.yaml names, Turnstile makes the runs again.
 
 	sha256sum -c SHA256SUMS

@@ -213,8 +213,8 @@ type huntOption struct {
 	values []string
 }
 
-// A huntSubject says how to draw plans for a service. It leaves out failures by design, such as a plain DEL
-// or a session that clients share: docs/service-matrix.md has these.
+// A huntSubject says how plans about a service are drawn. What fails by design, such as a plain DEL or a
+// session that clients share, is not drawn: docs/matrices.md has it.
 type huntSubject struct {
 	name    string
 	lease   string // the option with the lease of a grant; empty, or off: see defaultLease

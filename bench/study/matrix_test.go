@@ -177,7 +177,7 @@ func checkCells(spec *row.Row) error {
 		names[p.Name] = true
 	}
 	if len(lacks) > 0 {
-		return fmt.Errorf("the row %q lacks in Faults: %s: docs/adding-an-algorithm.md says what belongs there",
+		return fmt.Errorf("the row %q lacks in Faults: %s: docs/extending.md says what belongs there",
 			spec.Name, strings.Join(lacks, ", "))
 	}
 	said := map[string]bool{}

@@ -6,5 +6,5 @@ trap 'rm -rf "$results"' EXIT
 
 orchestrator split-brain --simulated --seed 1 --no-progress --results "$results" --set cuts | awk '
 NR < 4 { print }
-NR > 3 && /^(bully|bully-majority|bully-shared-disk|raft-election) +nodes / { print }
+NR > 3 && /^(bully|bully-majority|raft-election) +nodes / { print }
 /partitions: / { print "..."; print }'

@@ -26,7 +26,7 @@
 //
 // A [Fold] must not take memory for each event: a history may have any number of them.
 //
-// Each [Kind] documents its event; docs/result-files.md describes the bytes. The package's example writes a
+// Each [Kind] documents its event; docs/measures.md describes the bytes. The package's example writes a
 // history, and counts the entries in it.
 package history
 

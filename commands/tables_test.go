@@ -1,0 +1,270 @@
+package commands
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"turnstile/bench/study"
+	"turnstile/internal/figure"
+	"turnstile/internal/format"
+	"turnstile/results"
+)
+
+// Tables on pages that are made from published sets: make readme brings them up to date.
+const (
+	matricesPage = "../docs/matrices.md"
+	servicesPage = "../docs/services.md"
+	published    = "../results/published"
+)
+
+// notMeasured is a cell whose figure no published set has.
+const notMeasured = "not measured"
+
+// A lockLine is a line of the table "which lock?".
+type lockLine struct {
+	name     string
+	failover string            // its lines in failover.csv
+	paused   string            // the line of known failures in which its holder stands still
+	fenced   string            // and that with an option that gives it fence numbers
+	runs     map[string]string // the columns of its runs in the set services
+	takes    string            // what somebody needs to have it
+}
+
+// The paused holder is line 1 of the known failures, and a leader that stands still line 25.
+var lockLines = []lockLine{
+	{"`redis`", "redis", "1 redis", "1 redis fence=on", map[string]string{"algorithm": "redis"},
+		"a Redis server; for the fence a script"},
+	{"`redlock`, 3 servers", "redlock", "1 redlock", "",
+		map[string]string{"algorithm": "redlock", "redlock_members": "3"},
+		"Redis servers that know nothing of each other"},
+	{"`nats-kv`, 1 server", "nats-kv members=1", "1 nats-kv", "",
+		map[string]string{"algorithm": "nats-kv", "nats_kv_members": "1"}, "NATS with JetStream"},
+	{"`nats-kv`, 3 servers", "nats-kv members=3", "", "",
+		map[string]string{"algorithm": "nats-kv", "nats_kv_members": "3"}, "a cluster of NATS"},
+	{"`etcd`, 1 server", "etcd members=1", "1 etcd", "",
+		map[string]string{"algorithm": "etcd", "etcd_members": "1"}, "etcd"},
+	{"`etcd`, 3 servers", "etcd members=3", "", "",
+		map[string]string{"algorithm": "etcd", "etcd_members": "3"}, "a cluster of etcd"},
+	{"`zookeeper`, 1 server", "zookeeper members=1", "1 zookeeper", "",
+		map[string]string{"algorithm": "zookeeper", "zookeeper_members": "1", "zookeeper_recipe": "own"},
+		"ZooKeeper, a JVM"},
+	{"`zookeeper`, 3 servers", "zookeeper members=3", "", "",
+		map[string]string{"algorithm": "zookeeper", "zookeeper_members": "3", "zookeeper_recipe": "own"},
+		"an ensemble of ZooKeeper"},
+	{"`postgres`", "postgres", "1 postgres", "", map[string]string{"algorithm": "postgres"},
+		"a connection for each client"},
+	{"`postgres`, `idle`, `watch=ping`", "postgres watch=ping", "", "", nil,
+		"the same, a session limit, and a client that asks meanwhile"},
+	{"`flock`", "", "", "", map[string]string{"algorithm": "flock"}, "one machine"},
+	{"`etcd-election`, 3 servers", "etcd-election members=3", "", "", nil, "a cluster of etcd; elects a leader"},
+	{"`lease`, 3 servers", "lease members=3", "25 lease", "", nil, "Kubernetes' API; elects a leader"},
+	{"`etcd-raft`", "etcd-raft", "", "", nil, "the library in each node; elects a leader"},
+}
+
+// TestLockTable wants the first table of the page on services to say what the published sets say.
+func TestLockTable(t *testing.T) {
+	failovers, err := (&results.Set{Path: published + "/failover"}).Failover()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := (&results.Set{Path: published + "/known-failures"}).Matrix()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := records(t, published+"/services/runs.csv")
+	var table strings.Builder
+	table.WriteString("| lock | next entry after the holder died | was cut off | stood still | " +
+		"two inside then | with the fence | next entry after one server was lost | " +
+		"entries/s, 8 clients: no fsync / fsync | takes |\n" +
+		"|---|---|---|---|---|---|---|---|---|\n")
+	for _, l := range lockLines {
+		cells := []string{l.name}
+		for _, fault := range []string{"kill", "cut", "pause"} {
+			cells = append(cells, l.nextAfter(failovers, fault))
+		}
+		cells = append(cells, l.together(known)...)
+		cells = append(cells, l.nextAfter(failovers, "kill-server"), l.rates(runs), l.takes)
+		fmt.Fprintf(&table, "| %s |\n", strings.Join(cells, " | "))
+	}
+	wantTable(t, servicesPage, "which lock", table.String())
+}
+
+// nextAfter returns the median time to the next entry after a fault, with a time to live of 2 s if there is
+// one.
+func (l *lockLine) nextAfter(rows []results.FailoverRow, fault string) string {
+	for i := range rows {
+		r := &rows[i]
+		asked, has := r.AskedS.Value()
+		switch {
+		case r.Line != l.failover || r.Fault != fault || has && asked != 2:
+		case r.Runs == 0:
+			return r.Reason
+		case r.Missed == r.Runs:
+			return fmt.Sprintf("nobody in %s", strings.TrimPrefix(format.Seconds(r.MedianS), ">"))
+		default:
+			return format.Seconds(r.MedianS)
+		}
+	}
+	return notMeasured
+}
+
+// together says whether two were inside while the holder stood still: of all entries, and of those that a
+// resource accepts which demands fence numbers.
+func (l *lockLine) together(rows []results.MatrixRow) []string {
+	find := func(line string) *results.MatrixRow {
+		at := slices.IndexFunc(rows, func(r results.MatrixRow) bool { return r.Line+" "+r.Algorithm == line })
+		if at < 0 {
+			return nil
+		}
+		return &rows[at]
+	}
+	strict, fenced := find(l.paused), find(cmp.Or(l.fenced, l.paused))
+	if strict == nil || fenced == nil {
+		return []string{notMeasured, notMeasured}
+	}
+	cells := []string{"no", "no"}
+	if strings.Contains(strict.Shown, "X") {
+		cells[0] = "**yes**"
+	}
+	switch {
+	case strings.Contains(fenced.Fenced, "X"):
+		cells[1] = "**yes**"
+	case fenced.Fenced == "-" && cells[0] != "no":
+		cells[1] = "no fence"
+	}
+	return cells
+}
+
+// rates returns the median entries per second of 8 clients that always request, without fsync and with it.
+func (l *lockLine) rates(runs []map[string]string) string {
+	if l.runs == nil {
+		return notMeasured
+	}
+	var all []string
+	for _, durable := range []string{"off", "on"} {
+		var rates []float64
+		for _, r := range runs {
+			is := r["nodes"] == "8" && r["load"] == "saturated" && r["proxies"] != "true" && r["verdict"] == "valid"
+			for column, value := range l.runs {
+				is = is && r[column] == value
+			}
+			of := r[strings.ReplaceAll(l.runs["algorithm"], "-", "_")+"_durable"]
+			if rate, err := strconv.ParseFloat(r["entries_per_s"], 64); is && err == nil &&
+				cmp.Or(of, "off") == durable {
+				rates = append(rates, rate)
+			}
+		}
+		if slices.Sort(rates); len(rates) > 0 {
+			all = append(all, format.Rate(figure.Number((rates[(len(rates)-1)/2]+rates[len(rates)/2])/2)))
+		}
+	}
+	return cmp.Or(strings.Join(all, " / "), notMeasured)
+}
+
+// records reads a table by its headers.
+func records(t *testing.T, path string) (rows []map[string]string) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cells := range all[1:] {
+		row := map[string]string{}
+		for i, header := range all[0] {
+			row[header] = cells[i]
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// TestFailoverTable wants the table of failovers to be that of the published set.
+func TestFailoverTable(t *testing.T) {
+	rows, err := (&results.Set{Path: published + "/failover"}).Failover()
+	if err != nil {
+		t.Fatal(err)
+	}
+	faults := []string{"kill", "cut", "pause", "kill-server", "cut-server"}
+	var names []string // in the order of the file
+	cells := map[string][]string{}
+	reasons := map[string]string{}
+	for i := range rows {
+		r := &rows[i]
+		name := fmt.Sprintf("`%s` | %s | %s", r.Line, format.Seconds(r.AskedS), format.Seconds(r.GrantedS))
+		at := slices.Index(faults, r.Fault)
+		switch {
+		case at < 0:
+			t.Fatalf("failover.csv has a fault %q", r.Fault)
+		case r.Runs == 0 && r.LeftOut == 0: // with any time to live
+			reasons[r.Line+r.Fault] = r.Reason
+			continue
+		case cells[name] == nil:
+			names = append(names, name)
+			cells[name] = make([]string, len(faults))
+		}
+		cells[name][at] = failoverCell(r)
+	}
+	var table strings.Builder
+	table.WriteString("| service | ttl asked | granted | holder or leader killed | cut off | stands still | " +
+		"leading server killed | leading server cut off |\n|---|---|---|---|---|---|---|---|\n")
+	for _, name := range names {
+		line := strings.Split(name, "`")[1]
+		for at, fault := range faults {
+			if cells[name][at] == "" {
+				cells[name][at] = cmp.Or(reasons[line+fault], format.Missing)
+			}
+		}
+		fmt.Fprintf(&table, "| %s | %s |\n", name, strings.Join(cells[name], " | "))
+	}
+	wantTable(t, matricesPage, "failovers", table.String())
+}
+
+// failoverCell returns a median with its interval, and how many runs it is of unless these are ten.
+func failoverCell(r *results.FailoverRow) string {
+	cell := format.Seconds(r.MedianS)
+	if r.Missed < r.Runs {
+		cell += fmt.Sprintf(" (%s to %s)", format.Seconds(r.LowS), format.Seconds(r.HighS))
+	}
+	if r.Runs != 10 {
+		cell += fmt.Sprintf(" of %d", r.Runs)
+	}
+	return cell
+}
+
+// TestServiceTable wants the table of known failures to be that of the published set, with what its lines
+// say.
+func TestServiceTable(t *testing.T) {
+	rows, err := (&results.Set{Path: published + "/known-failures"}).Matrix()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table strings.Builder
+	table.WriteString("| line | service and options | fault | strict | fenced | nobody for | what happens |\n" +
+		"|---|---|---|---|---|---|---|\n")
+	for _, l := range study.ServiceLines() {
+		fault := cmp.Or(strings.Join(l.FaultTexts(), ", "), "none")
+		at := slices.IndexFunc(rows, func(r results.MatrixRow) bool {
+			return r.Line == fmt.Sprint(l.Number) && r.Algorithm == l.Text() && r.Fault == fault
+		})
+		strict, fenced, silence := notMeasured, notMeasured, ""
+		if at >= 0 {
+			r := &rows[at]
+			strict, fenced, silence = r.Shown, r.Fenced, format.Seconds(r.SilenceMaxS)
+		}
+		says := strings.NewReplacer("|", `\|`, "[", "(", "]", ")").Replace(l.Says)
+		fmt.Fprintf(&table, "| %d | `%s` | %s | %s | %s | %s | %s Documented: [%s](%s) |\n", l.Number, l.Text(),
+			fault, strict, fenced, silence, l.Why, says, l.Link)
+	}
+	wantTable(t, matricesPage, "known failures", table.String())
+}
