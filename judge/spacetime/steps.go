@@ -152,7 +152,8 @@ func (f *Extract) takeStep(s *Step, id int, clock []uint32, stamp *uint32, sent 
 	}
 }
 
-// A clocked request knows of knows[i] steps of node i, and was certainly made by its node's step number made.
+// A clocked request knows knows[i] steps of node i. made is how many steps its own node had taken for
+// certain.
 type clocked struct {
 	knows []uint32
 	made  uint32
