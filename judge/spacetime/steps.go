@@ -152,8 +152,7 @@ func (f *Extract) takeStep(s *Step, id int, clock []uint32, stamp *uint32, sent 
 	}
 }
 
-// A clocked request knows knows[i] steps of node i. made is how many steps its own node had taken for
-// certain.
+// A clocked request knows knows[i] steps of node i. Its own node had certainly taken made steps by then.
 type clocked struct {
 	knows []uint32
 	made  uint32
