@@ -113,7 +113,7 @@ var testbedMutants = []testbedMutant{
 	{name: "timeouts that are too short excuse nothing", file: "judge/check/model.go", of: "bench",
 		tests: "^TestShortTimeoutsAreOutsideTheModel$", was: "broken = m.NeverHolds\n", is: "broken = 0\n"},
 	{name: "timeouts that are too short excuse what has nothing to do with them", file: "judge/check/model.go",
-		of: "bench", tests: "^TestRowsThatAreWrongAreConvictedThoughMessagesAreSlow$",
+		of: "bench", tests: "^TestWrongRowsAreFoundViolatedThoughMessagesAreSlow$",
 		was: "broken = m.NeverHolds\n", is: "broken = m.NeverHolds | nodes.NoLoss\n"},
 	{name: "who comes up leads in the epoch that it has saved", file: "algorithms/election/bully_majority.go",
 		of: "bench/study", tests: "^TestWhatIsSavedOutlastsCampaigns$",
@@ -123,8 +123,9 @@ var testbedMutants = []testbedMutant{
 		was:   "w.steps-min(w.steps, w.last)", is: "w.steps-w.last"},
 }
 
-// Tests fail once the testbed is changed. Each change is built and tested beside the files as they are, which
-// takes seconds, so that only make mutants does so; otherwise the changes are looked at alone.
+// The named tests fail once the testbed is mutated. Each mutant is built and tested next to the real files,
+// which takes seconds, so only make mutants does that; otherwise this test only checks that the mutations
+// apply.
 func TestMutantsOfTheTestbed(t *testing.T) {
 	const root = ".."
 	for _, m := range testbedMutants {

@@ -12,7 +12,7 @@ import (
 	"turnstile/nodes/foreign"
 )
 
-// A fakeTrial is what a stallDetector can find out about a trial that is played.
+// A fakeTrial is the evidence of a simulated trial for a stallDetector.
 type fakeTrial struct {
 	at       int64
 	is       sums
@@ -43,7 +43,7 @@ func (f *fakeTrial) stalled(messages uint64) error {
 
 func (f *fakeTrial) enterAndLeave() { f.is.requests++; f.is.entries++; f.is.exits++ }
 
-// waiting are the sums of a trial in which one request waits and nothing is on its way.
+// waiting are the sums of a trial with one waiting request and no messages in transit.
 var waiting = sums{requests: 2, entries: 1, exits: 1, sent: 6, delivered: 6}
 
 func watched(s sums) (*fakeTrial, *stallDetector) {
@@ -53,7 +53,7 @@ func watched(s sums) (*fakeTrial, *stallDetector) {
 	return f, v
 }
 
-// look lets the stallDetector look ten times a second, for a time or until it ends the trial.
+// look calls the stallDetector ten times a second, for a time or until it ends the trial.
 func (f *fakeTrial) look(v *stallDetector, d time.Duration, each func()) error {
 	for end := f.at + int64(d); f.at < end; f.pass(100 * time.Millisecond) {
 		if each != nil {
@@ -149,7 +149,7 @@ func TestCirculatingMessagesAreCountedInLaps(t *testing.T) {
 	}
 }
 
-// Nobody sees the timers of a service: a run about one waits for as long as it says that it takes to recover.
+// The timers of a service are invisible: a run about one waits for the service's time to recover.
 func TestStallsOfServicesAreAwaited(t *testing.T) {
 	c := foreign.ServiceConfig(nodes.Config{N: 2}, "redis", nil, &foreign.Declaration{Grace: 9 * time.Second})
 	spec, err := foreign.Row(c)
