@@ -196,7 +196,7 @@ func TestNothingPassesACut(t *testing.T) {
 	// That takes a second. Brokers pass on only messages of clients, so nothing passes two routes.
 	heal(1)
 	routed()
-	if err := b.AwaitSubscriptions(t.Context(), []int{3, 2, 2}); err != nil { // of those that are reached
+	if err := b.AwaitSubscriptions(t.Context(), []int{3, 2, 2}); err != nil { // that are within reach
 		t.Fatal(err)
 	}
 	for _, pair := range [][2]int{{0, 1}, {1, 0}, {0, 2}, {2, 0}} {
@@ -247,7 +247,7 @@ func TestBrokerComesBack(t *testing.T) {
 	for _, count := range []int{1, 3} {
 		b := launchBrokers(t, count, &Proxies{})
 		token := b.Token()
-		for _, i := range []int{count - 1, 0} { // the last opens its routes itself, and others those of the first
+		for _, i := range []int{count - 1, 0} { // the last opens its own routes, and others open the first's
 			p, url := b.Process(i), b.URL(i)
 			if err := b.Kill(i); err != nil {
 				t.Fatal(err)
@@ -371,7 +371,7 @@ func TestBrokerListensOnLoopbackAlone(t *testing.T) {
 func TestBrokerKeepsItsCredential(t *testing.T) {
 	p, at, token := launchBroker(t)
 	told := at
-	for _, file := range []string{"cmdline", "environ"} { // there are none but on Linux
+	for _, file := range []string{"cmdline", "environ"} { // these exist only on Linux
 		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/%s", p.Pid(), file))
 		told += string(b)
 	}

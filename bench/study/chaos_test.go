@@ -129,9 +129,9 @@ func TestDraw(t *testing.T) {
 			works[c.Workload.Work], initiators[string(c.Workload.Initiators)] = true, true
 		}
 	}
-	for _, who := range []string{"all", "lowest", "random:1", "random:3"} {
-		if !initiators[who] {
-			t.Errorf("nowhere %s campaign: %v", who, initiators)
+	for _, which := range []string{"all", "lowest", "random:1", "random:3"} {
+		if !initiators[which] {
+			t.Errorf("nowhere %s campaign: %v", which, initiators)
 		}
 	}
 	if len(works) != 4 {
@@ -157,17 +157,17 @@ func TestElectorsOutlastDisasters(t *testing.T) {
 	if err != nil || len(results) != c.Simulated {
 		t.Fatalf("%d results, %v", len(results), err)
 	}
-	excused := 0
+	early := 0
 	for _, r := range results {
 		if r.Wrong != "" {
 			t.Errorf("%s with %d nodes under %s: %s", r.Spec.Name, r.Options.Config.N, r.Options.Plan, r.Wrong)
 		}
 		if r.Inside() && r.Verdict.Findings[0].Excused {
-			excused++
+			early++
 		}
 	}
-	if 50*excused > len(results) {
-		t.Errorf("of %d runs %d ended too early to tell", len(results), excused)
+	if 50*early > len(results) {
+		t.Errorf("of %d runs %d ended too early to tell", len(results), early)
 	}
 	if shown := ShownBy(rows, results); 10*shown.Of[Inconclusive] > shown.Plans {
 		t.Errorf("%v", &shown)

@@ -17,8 +17,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// Shrinking many faults leaves those that make a run fail: a node that dies for good, among a dozen other
-// faults.
+// Shrinking many faults leaves the faults that make a run fail: a node that dies for good, among a dozen
+// other faults.
 func TestShrinkFindsTheFaultThatMatters(t *testing.T) {
 	spec, err := mutex.Find("ricart-agrawala")
 	if err != nil {

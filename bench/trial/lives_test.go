@@ -854,7 +854,7 @@ func TestStaleCountersAreTakenForUnknown(t *testing.T) {
 	}
 	known = true
 	if renewed = 0; counted() != 1 || renewed != 1 {
-		t.Error("no messages are on record, or those of an earlier time")
+		t.Error("no messages are on record, or messages of an earlier time")
 	}
 	if s := tr.sums(); s.unknown || !m.warm(s, int64(time.Second)) {
 		t.Errorf("%+v is not taken for what nodes count now", s)

@@ -28,7 +28,7 @@ func (f *fakeTrial) sums() sums                      { return f.is }
 func (f *fakeTrial) disturbed(int64) (bool, error)   { return f.pauses, nil }
 func (f *fakeTrial) pass(d time.Duration) *fakeTrial { f.at += int64(d); return f }
 
-func (f *fakeTrial) silent(time.Duration) (who, why string, err error) {
+func (f *fakeTrial) silent(time.Duration) (process, why string, err error) {
 	f.asked++
 	if f.onAsk != nil {
 		f.onAsk()

@@ -89,7 +89,7 @@ func clients(r *results.Row, least, most float64) {
 	r.EntriesNodeMin, r.EntriesNodeMax = figure.Number(least), figure.Number(most)
 }
 
-// summaries are printed summaries of runs whose figures and findings differ from those of threeTrials.
+// summaries are printed summaries of runs whose figures and findings differ from threeTrials.
 var summaries = []struct {
 	name   string
 	change func(s *runs.Summary)
