@@ -74,7 +74,7 @@ func (u Usage) Since(earlier Usage) Shares {
 // mostShare is more than processes can use, apart from errors of reading.
 const mostShare = 1.1
 
-// since is Since for a number of CPUs, of which the run may use a quota; 0: no quota.
+// since is Since for a number of CPUs, with a quota for the run; 0: no quota.
 func (u Usage) since(earlier Usage, cpus int, quota float64) Shares {
 	var s Shares
 	took := u.at.Sub(earlier.at)

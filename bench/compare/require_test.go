@@ -101,7 +101,7 @@ func TestABrokenPromiseFails(t *testing.T) {
 	}
 }
 
-// By how much a group is worse is told by the end of the interval that is best for it.
+// How much worse a group is counts from the end of the interval that favours it.
 func TestTheBestEndCounts(t *testing.T) {
 	for _, c := range []struct {
 		metric    results.Column

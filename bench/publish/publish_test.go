@@ -110,7 +110,7 @@ func files(t *testing.T, folder string) (names []string) {
 	return names
 }
 
-// differences returns what Check finds, in a line each.
+// differences returns the findings of Check, one per line.
 func differences(t *testing.T, folder string) (all []string) {
 	t.Helper()
 	a, err := Check(t.Context(), catalog.Table{}, folder)
@@ -123,7 +123,7 @@ func differences(t *testing.T, folder string) (all []string) {
 	return all
 }
 
-// replaced returns a text with another for the first of its kind, and with its seal if it has one.
+// replaced replaces the first occurrence of a text, and renews the seal if there is one.
 func replaced(t *testing.T, text, was, is string) string {
 	t.Helper()
 	if !strings.Contains(text, was) {
@@ -136,7 +136,7 @@ func replaced(t *testing.T, text, was, is string) string {
 	return text
 }
 
-// withCell returns a table in which the first row has something else in a column.
+// withCell returns a table with another value in a column of the first row.
 func withCell(t *testing.T, table, column, is string) string {
 	t.Helper()
 	lines, err := csv.NewReader(strings.NewReader(table)).ReadAll()
@@ -151,8 +151,7 @@ func withCell(t *testing.T, table, column, is string) string {
 	return b.String()
 }
 
-// A byte that is changed in any file is found, and so are a file that is missing, one that was added, and a
-// link.
+// Check finds a changed byte in any file, a missing file, an added one, and a link.
 func TestEveryChangeIsFound(t *testing.T) {
 	folder := published(t, true)
 	if all := differences(t, folder); len(all) > 0 {
@@ -189,7 +188,7 @@ func TestEveryChangeIsFound(t *testing.T) {
 	}
 }
 
-// A set whose digests were all made anew is found to contradict itself.
+// Check finds that a set contradicts itself, even if all its digests were renewed.
 func TestNewDigestsHideNoContradiction(t *testing.T) {
 	run := results.PublishedRuns + "/run-0/"
 	for says, change := range map[string]func(folder string){
@@ -226,7 +225,7 @@ func TestNewDigestsHideNoContradiction(t *testing.T) {
 	}
 }
 
-// The cells and lines of a run whose digests were made anew are compared with each other.
+// The cells and lines of a run with renewed digests are compared with each other.
 func TestFilesThatContradictEachOther(t *testing.T) {
 	folder := filepath.Join(published(t, false), results.PublishedRuns, "run-1")
 	for _, c := range []struct {
@@ -271,7 +270,7 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 	}
 }
 
-// A run whose algorithm, option or format this Turnstile lacks is no difference; the commit that has it is
+// A run whose algorithm, option or format this version lacks is no difference; the commit that has it is
 // named.
 func TestARunOfAnotherTurnstileIsNoDifference(t *testing.T) {
 	for was, is := range map[string]string{
@@ -291,7 +290,7 @@ func TestARunOfAnotherTurnstileIsNoDifference(t *testing.T) {
 	}
 }
 
-// What is interrupted, private or damaged leaves nothing.
+// A publication that is interrupted, private or damaged leaves no files.
 func TestWhatIsNotPublished(t *testing.T) {
 	set, to := stored(t), filepath.Join(t.TempDir(), "lan")
 	refused := func(ctx context.Context, says string) {
@@ -317,7 +316,7 @@ func TestWhatIsNotPublished(t *testing.T) {
 	refused(t.Context(), "run-1")
 }
 
-// An archive that leads out of its folder or would fill the disk is refused, and a changed one is found.
+// An archive that leads out of its folder or would fill the disk is refused, and a changed one is detected.
 func TestArchives(t *testing.T) {
 	for name, test := range map[string]struct {
 		entry tar.Header

@@ -54,9 +54,9 @@ func (s *Summary) Unled() (says string) {
 			continue
 		}
 		most = longest
-		who := "node "
+		label := "node "
 		if len(ids) > 1 {
-			who = "nodes "
+			label = "nodes "
 		}
 		var group effect.Group
 		for _, id := range ids {
@@ -64,7 +64,7 @@ func (s *Summary) Unled() (says string) {
 		}
 		says = fmt.Sprintf("%s followed nobody for up to %v while others had a leader (%s%s)",
 			english.Count(len(ids), "node", "nodes"),
-			time.Duration(longest*float64(time.Second)).Round(10*time.Millisecond), who, group.Short())
+			time.Duration(longest*float64(time.Second)).Round(10*time.Millisecond), label, group.Short())
 	}
 	return says
 }

@@ -248,7 +248,7 @@ func Reopen(ctx context.Context, known catalog.Table, folder *results.Folder) (*
 // checkKinds returns an error if the numbers of message kinds in the histories no longer mean the same kinds.
 func (r *Run) checkKinds() error {
 	if now := r.Stack.Codec().Names(); !slices.Equal(now, r.Record.Kinds) {
-		return fmt.Errorf("%s lists the messages %s, but those of %s are %s: "+
+		return fmt.Errorf("%s lists the messages %s, but %s has %s: "+
 			"this Turnstile cannot judge that run", r.Folder.File(results.RunFile),
 			strings.Join(r.Record.Kinds, ", "), r.Spec.Name, strings.Join(now, ", "))
 	}

@@ -196,7 +196,7 @@ func (s *Service) Usage() (lines []string) {
 	return lines
 }
 
-// options returns all options, with those of the servers first.
+// options returns all options, options of the servers first.
 func (s *Service) options() []Option {
 	if s.Servers == nil || s.Servers.Members == nil {
 		return s.Options

@@ -94,21 +94,21 @@ func (s *Setup) joinOf(j *bench.Job, host int) agent.Join {
 			count++
 		}
 	}
-	return agent.Join{Version: s.Versions["turnstile"], User: whoAmI(), Nodes: count, Carriers: 2,
+	return agent.Join{Version: s.Versions["turnstile"], User: userAtHost(), Nodes: count, Carriers: 2,
 		What: fmt.Sprintf("%s with %d nodes", j.Algorithm, j.Config.N),
 		Disk: int64(j.DiskSpace().Bytes) / int64(j.Trials)}
 }
 
-// whoAmI returns user and machine, for people.
-func whoAmI() string {
-	who := "somebody"
+// userAtHost returns user and machine, for people.
+func userAtHost() string {
+	maker := "somebody"
 	if u, err := user.Current(); err == nil {
-		who = u.Username
+		maker = u.Username
 	}
 	if name, err := os.Hostname(); err == nil {
-		who += "@" + name
+		maker += "@" + name
 	}
-	return who
+	return maker
 }
 
 // startAgents starts a control plane and agents on this machine, which leave their files in a folder, and

@@ -37,7 +37,7 @@ func Adopt(ctx context.Context, conn *nats.Conn, d agent.Description, version, l
 	}
 	defer run.Close()
 	h, err := run.Join(ctx, d,
-		agent.Join{Version: version, User: whoAmI(), What: "fetching files", Adopt: left})
+		agent.Join{Version: version, User: userAtHost(), What: "fetching files", Adopt: left})
 	if err != nil {
 		return err
 	}

@@ -174,20 +174,20 @@ func (c *FailoverCase) elections(o *bench.Options) {
 }
 
 // fault returns the fault of the case, without its start. A cut is from the servers, or from all other nodes.
-func (c *FailoverCase) fault(who effect.Target, fromServers bool) (f chaos.Fault) {
+func (c *FailoverCase) fault(target effect.Target, fromServers bool) (f chaos.Fault) {
 	switch c.Fault {
 	case "kill":
-		return chaos.Fault{Effect: &effect.Kill{Who: who}}
+		return chaos.Fault{Effect: &effect.Kill{Who: target}}
 	case killServer:
 		return chaos.Fault{Effect: &effect.Kill{Who: effect.Target{Role: port.Server, Word: effect.LeadingServer}}}
 	case cutServer:
 		f.Effect = effect.CutLeadingServer()
 	case "pause":
-		f.Effect = &effect.Pause{Who: who}
+		f.Effect = &effect.Pause{Who: target}
 	case "cut":
-		f.Effect = effect.CutClients(who)
+		f.Effect = effect.CutClients(target)
 		if !fromServers {
-			f.Effect = &effect.Partition{Cut: effect.CutOff(who)}
+			f.Effect = &effect.Partition{Cut: effect.CutOff(target)}
 		}
 	}
 	f.For = c.lasts()

@@ -52,7 +52,7 @@ type evidence interface {
 	disturbed(now int64) (bool, error)
 	// silent pings every process, including the broker. It returns the name of one that does not answer within a
 	// time, and a possible cause.
-	silent(within time.Duration) (who, why string, err error)
+	silent(within time.Duration) (process, why string, err error)
 	// stalled ends the trial. Messages is how many were handled since the last entry; 0: nothing moves.
 	stalled(messages uint64) error
 }
@@ -181,15 +181,15 @@ func (v *stallDetector) livelock(s sums, handled uint64) error {
 // silent for too long.
 func (v *stallDetector) answered() (all bool, err error) {
 	asked := v.of.now()
-	who, why, err := v.of.silent(max(v.limit, time.Second))
+	process, why, err := v.of.silent(max(v.limit, time.Second))
 	switch took := time.Duration(v.of.now() - v.silence); {
-	case err != nil || who == "":
+	case err != nil || process == "":
 		v.silence = 0
 		return err == nil, err
 	case v.silence == 0:
 		v.silence = asked
 	case took > v.longest:
-		return false, fmt.Errorf("%s has not answered for %v: %s", who, took.Round(time.Second), why)
+		return false, fmt.Errorf("%s has not answered for %v: %s", process, took.Round(time.Second), why)
 	}
 	return false, nil
 }
@@ -203,7 +203,7 @@ func (t *Trial) disturbed(now int64) (bool, error) {
 	return t.pauses.takeDisturbed() || pending || lingers || t.connections.outage.away, err
 }
 
-func (t *Trial) silent(within time.Duration) (who, why string, err error) {
+func (t *Trial) silent(within time.Duration) (process, why string, err error) {
 	_, i, err := t.orders.ask(within)
 	if i < 0 || err != nil {
 		return "", "", err
