@@ -50,7 +50,7 @@ func Check(r *Row) error {
 		return fmt.Errorf("%s takes no cluster of 1 to 3 nodes, so nothing of it was tried", r.Name)
 	}
 	sound := *r
-	sound.Flaw = nil // what a row says of its flaw is no excuse here
+	sound.Flaw = nil // Check looks for the flaw, too
 	c := study.Campaign{Experiment: study.Experiment{Rows: []*Row{&sound}, Known: table, Seed: checkedSeed},
 		Simulated: checkedPlans}
 	runs, err := c.Run(context.Background())

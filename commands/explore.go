@@ -435,14 +435,14 @@ func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duratio
 		english.Thousands(float64(x.States)/elapsed.Seconds()))
 	if x.Progress {
 		unless := ""
-		if x.Excused > 0 {
+		if x.Outside > 0 {
 			unless = " inside its model"
 		}
 		fmt.Fprintf(w, "  progress     %s, in every state%s\n", c.words().can, unless)
 	}
-	if v := x.FirstExcused; v != nil {
+	if v := x.FirstOutside; v != nil {
 		fmt.Fprintf(w, "  outside its model: %s, the first by %s after %s (%s)\n",
-			english.Count(x.Excused, "failure", "failures"), v.Check,
+			english.Count(x.Outside, "failure", "failures"), v.Check,
 			english.Count(len(v.Schedule.Steps), "step", "steps"), v.OutsideModel.Broken(true))
 	}
 	if c.removed {
@@ -571,8 +571,8 @@ func (c *exploreCall) document(x *explore.Result, elapsed time.Duration) map[str
 		"transitions": x.Transitions, "entries": x.Entries, "depth": x.Depth, "progress": x.Progress,
 		"memory_bytes": x.Bytes, "bytes_per_state": x.BytesPerState(), "elapsed_s": elapsed.Seconds(),
 		"states_per_s": float64(x.States) / elapsed.Seconds(),
-		"violation":    violationDocument(x.Violation), "excused": x.Excused,
-		"first_excused": violationDocument(x.FirstExcused),
+		"violation":    violationDocument(x.Violation), "outside_model": x.Outside,
+		"first_outside_model": violationDocument(x.FirstOutside),
 	}
 	if c.Config.Capacity() > 1 {
 		d["take"], d["units_taken_max"] = c.Take, x.MostTaken

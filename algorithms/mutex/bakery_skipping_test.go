@@ -74,7 +74,7 @@ func TestDeadOwnersAreSkipped(t *testing.T) {
 		}
 	}
 	x := rowtest.Explore(t, explore.Options{Spec: &bakeryRow, Config: c, Entries: 1, States: 20_000})
-	if first := x.FirstExcused; x.Violation != nil || first == nil || first.Check != replay.CheckExclusion ||
+	if first := x.FirstOutside; x.Violation != nil || first == nil || first.Check != replay.CheckExclusion ||
 		first.OutsideModel != nodes.Timing {
 		t.Errorf("without bounds: %+v, %+v", x.Violation, first)
 	}

@@ -96,7 +96,7 @@ func (r *Result) Class() Class {
 // node was slower; a fault ended so late that the nodes need not agree on a leader yet; every node that was
 // to campaign was down; or leaders crashed too often for another to be elected.
 func mayBeInconclusive(f *check.Finding) bool {
-	return f.ShowsLittle() || f.About() == check.AboutFairness && f.OutsideModel || f.Excused
+	return f.ShowsLittle() || f.About() == check.AboutFairness && f.OutsideModel || f.ByRun
 }
 
 // givesUpOrder reports whether options of a run withdraw the row's promise of an order of service: then a

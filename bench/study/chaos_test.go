@@ -162,7 +162,7 @@ func TestElectorsOutlastDisasters(t *testing.T) {
 		if r.Wrong != "" {
 			t.Errorf("%s with %d nodes under %s: %s", r.Spec.Name, r.Options.Config.N, r.Options.Plan, r.Wrong)
 		}
-		if r.Inside() && r.Verdict.Findings[0].Excused {
+		if r.Inside() && r.Verdict.Findings[0].ByRun {
 			early++
 		}
 	}
@@ -405,7 +405,7 @@ func TestShownBy(t *testing.T) {
 	}
 	stall := check.Finding{Check: "progress", Outcome: check.Inconclusive, OutsideModel: true, Expected: true}
 	unfair := check.Finding{Check: "fairness", Outcome: check.Inconclusive, OutsideModel: true}
-	early := check.Finding{Check: "agreement", Outcome: check.Inconclusive, OutsideModel: true, Excused: true}
+	early := check.Finding{Check: "agreement", Outcome: check.Inconclusive, OutsideModel: true, ByRun: true}
 	missed := check.Finding{Check: "faults", Outcome: check.Inconclusive}
 	all := []*Result{run(sound, check.Finding{Check: "progress"}), run(sound, stall), run(sound, unfair),
 		run(sound, early), run(caught, check.Finding{Check: "exclusion", Outcome: check.Violated}),

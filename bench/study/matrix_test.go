@@ -93,9 +93,7 @@ func TestDifferencesAreSeen(t *testing.T) {
 
 // Some results are wrong under any expectation.
 func TestWrongRuns(t *testing.T) {
-	sound := &row.Row{
-		Spec: nodes.Spec{},
-	}
+	sound := &row.Row{Faults: []row.FaultCell{{}}}
 	c := &Cell{Spec: sound, May: row.FaultCell{May: row.Breaks | row.Recovers}}
 	failed := func(says string, outside bool) check.Verdict {
 		return check.Verdict{Outcome: check.Violated, Reason: says, OutsideModel: outside,

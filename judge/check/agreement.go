@@ -31,10 +31,10 @@ func agreed(e *evidence) Finding {
 		return inconclusive("nothing happened")
 	case l.Apart != nil && !l.Asked() && e.Config.N == 1:
 		return inconclusive("the only node was down at the end, and no other can lead: take more nodes").
-			excused()
+			byRun()
 	case l.Apart != nil && !l.Asked() && !e.saw(history.Endless):
 		return inconclusive("nobody that was up at the end had been told to campaign, or had said anything: name " +
-			"initiators (--initiators), and leave some up").excused()
+			"initiators (--initiators), and leave some up").byRun()
 	case l.Apart == nil:
 		last := l.Agreements[len(l.Agreements)-1]
 		return valid("all agreed on %s at the end", name(last.Leader))
@@ -55,7 +55,7 @@ func agreed(e *evidence) Finding {
 			after = "somebody campaigned again"
 		}
 		f := inconclusive(none+", %v after %s; it may take %v", had.Round(time.Millisecond), after,
-			about(needs)).excused()
+			about(needs)).byRun()
 		if !e.leadOn() && e.brokenIn(calm.span(), e.Live)&^nodes.Transient == 0 { // or waiting would change nothing
 			f.Says += ": let the run go on for longer"
 		}
@@ -64,7 +64,7 @@ func agreed(e *evidence) Finding {
 				"let it end sooner, or the run last longer",
 				lasts, about(needs))
 		}
-		return e.excuse(f.with(e.beliefs()...), span{calm.From, l.End, 0}, e.Live)
+		return e.outsideIf(f.with(e.beliefs()...), span{calm.From, l.End, 0}, e.Live)
 	case e.brokenIn(calm.span(), e.Live) != 0:
 		return e.expect(inconclusive(none).with(e.beliefs()...), calm.span(), e.Live)
 	}

@@ -37,11 +37,11 @@ func terms(e *evidence) Finding {
 				e.since(c.At)))
 		}
 		f := violated("two leaders in term %d: %s and %s", c.Term, name(c.First), name(c.Second))
-		return e.excuse(f.with(fewOf(lines, len(lines))...), e.at(c.At), e.Safe)
+		return e.outsideIf(f.with(fewOf(lines, len(lines))...), e.at(c.At), e.Safe)
 	case len(l.Backwards) > 0:
 		b := l.Backwards[0]
 		f := violated("%s went back to term %d at %v", name(b.Node), b.Term, e.since(b.From))
-		return e.excuse(f, e.at(b.From), e.Safe)
+		return e.outsideIf(f, e.at(b.From), e.Safe)
 	}
 	return valid("no term had two leaders")
 }
@@ -83,7 +83,7 @@ func leaders(e *evidence) Finding {
 		f.Says += e.undisturbed(at.From)
 		return f.with(e.overlaps(e.Overlap)...)
 	}
-	return e.excuse(f.with(e.overlaps(e.Overlap)...), span{at.From, at.To, int64(e.Grace)}, e.Safe)
+	return e.outsideIf(f.with(e.overlaps(e.Overlap)...), span{at.From, at.To, int64(e.Grace)}, e.Safe)
 }
 
 // worst returns the overlap with the longest time in which two led for too long, and that time; nil: no such
@@ -234,7 +234,7 @@ func winner(e *evidence) Finding {
 			continue
 		}
 		f := violated("%s was elected at %v, though %s was up", name(x.Leader), e.since(x.Agreed), name(should))
-		return e.excuse(f, span{x.Begun, x.Agreed, int64(e.Grace)}, e.Safe|e.Live)
+		return e.outsideIf(f, span{x.Begun, x.Agreed, int64(e.Grace)}, e.Safe|e.Live)
 	}
 	if judged == 0 {
 		return notJudged("no election was completed that began with the run, or with a crash of the leader")
@@ -513,7 +513,7 @@ func lapse(e *evidence) Finding {
 			if had := time.Duration(alone.to - alone.from); had > within {
 				f := violated("%s led for %v without a majority, and should know within %v", name(b.Node),
 					had.Round(time.Millisecond), within)
-				return e.excuse(f, span{alone.from, alone.to, int64(e.Grace)}, nodes.NoPause|nodes.Timing)
+				return e.outsideIf(f, span{alone.from, alone.to, int64(e.Grace)}, nodes.NoPause|nodes.Timing)
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // register, the stamps are wrong: the register is raised before the Enter and lowered after the Exit.
 func exclusion(e *evidence) Finding {
 	if s := e.observed[history.Unfenced]; s != nil {
-		return e.excuse(violated("%s enters without a fence number of its own, which the resource demands",
+		return e.outsideIf(violated("%s enters without a fence number of its own, which the resource demands",
 			name(s.Node)), e.at(s.At), e.Safe)
 	}
 	var doubtful uint64
@@ -44,7 +44,7 @@ func exclusion(e *evidence) Finding {
 			f := violated("%s overlapped: nodes %d and %d were inside together%s for %s",
 				english.Count(r.Violations, "entry", "entries"), first.A.Node, first.B.Node, beyond(r),
 				us(first.To-first.From)).with(e.story(first)...)
-			return e.excuse(f, e.beside(least.From, least.At), e.Safe)
+			return e.outsideIf(f, e.beside(least.From, least.At), e.Safe)
 		}
 	}
 	if doubtful > 0 {
@@ -113,7 +113,7 @@ func register(e *evidence) Finding {
 			d := over.What
 			f := violated("the register counted %d inside when node %d entered%s", d.Count, d.Node,
 				beyond(r)).with(fmt.Sprintf("node %d, its entry %d, at %s", d.Node, d.Entry, us(d.At)))
-			return e.excuse(f, e.beside(over.From, over.At), e.Safe)
+			return e.outsideIf(f, e.beside(over.From, over.At), e.Safe)
 		}
 		most = max(most, r.Capacity)
 	}
@@ -145,7 +145,7 @@ func account(e *evidence) Finding {
 		if lost := r.Lost(); lost > 0 {
 			f := violated("the account lost %s: it held at most %d, and there were %s",
 				english.Count(lost, "update", "updates"), r.Account, english.Count(r.Exits, "exit", "exits"))
-			return e.excuse(f, e.sharedAt(r), e.Safe)
+			return e.outsideIf(f, e.sharedAt(r), e.Safe)
 		}
 	}
 	return valid("the account lost no update")
@@ -220,7 +220,7 @@ func work(e *evidence) Finding {
 	for r := range e.resources() {
 		done, spoilt := r.Worked(e.Work)
 		if spoilt > 0 {
-			return e.excuse(violated("%s", e.Work.Says(done, spoilt)), e.sharedAt(r), e.Safe)
+			return e.outsideIf(violated("%s", e.Work.Says(done, spoilt)), e.sharedAt(r), e.Safe)
 		}
 		sum += done
 	}
@@ -241,7 +241,7 @@ func (e *evidence) effective(r *section.Resource) Finding {
 		s, by := stale.What.A, stale.What.B
 		f := violated("the resource accepted what %s wrote under the fence number %d, "+
 			"after %s had entered under %d", name(s.Node), s.Fence, name(by.Node), by.Fence)
-		return e.excuse(f.with(enteredUnder(s), enteredUnder(by),
+		return e.outsideIf(f.with(enteredUnder(s), enteredUnder(by),
 			fmt.Sprintf("%s wrote %d at %s", name(s.Node), s.Written, us(s.Ended))),
 			e.beside(stale.From, stale.At), e.Safe)
 	}

@@ -318,12 +318,12 @@ func (e *evidence) slowed(f Finding, w *passedOver) (Finding, bool) {
 	slack := int64(e.Promise.Slack)
 	slow := span{w.Asked - slack, later(w.over(), slack), int64(e.Promise.Known + e.Promise.Slack)}
 	if e.brokenBy(w.over(), e.Safe|e.Live) != 0 {
-		return e.excuse(f, e.at(w.over()), e.Safe|e.Live), true
+		return e.outsideIf(f, e.at(w.over()), e.Safe|e.Live), true
 	}
 	if e.Replayed { // a schedule observes that the request is known
 		return f, false
 	}
-	f = e.excuse(f, slow, nodes.NoPause|nodes.Timing)
+	f = e.outsideIf(f, slow, nodes.NoPause|nodes.Timing)
 	return f, f.OutsideModel
 }
 

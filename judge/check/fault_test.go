@@ -84,7 +84,7 @@ func TestTwoInsideAfterACrashIsStillFound(t *testing.T) {
 	}
 }
 
-func TestWhatTheModelExcuses(t *testing.T) {
+func TestWhatIsOutsideTheModel(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		needs   nodes.Assumption

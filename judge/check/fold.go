@@ -350,7 +350,7 @@ func SettingOfReplay(stack *row.Stack) Setting {
 // Failed returns the check that a schedule fails, perhaps outside its model, and the broken assumptions; ""
 // if no promise was broken.
 func (v *Verdict) Failed() (check string, broken nodes.Assumption) {
-	if w := v.Worst(); w.Outcome == Violated || w.OutsideModel && !w.Excused {
+	if w := v.Worst(); w.Outcome == Violated || w.OutsideModel && !w.ByRun {
 		return w.Check, w.Broken
 	}
 	return "", 0
@@ -369,7 +369,7 @@ func (f *Fold) observe(event history.Event) {
 // panicked: no machine gives up, or breaks its contract.
 func panicked(e *evidence) Finding {
 	p := e.observed[history.Panicked]
-	return e.excuse(violated("%s panicked", name(p.Node)), e.at(p.At), e.Safe)
+	return e.outsideIf(violated("%s panicked", name(p.Node)), e.at(p.At), e.Safe)
 }
 
 // nodesDo writes a sentence about nodes: node 1 waits, or nodes 0, 2 wait.

@@ -114,5 +114,5 @@ func minority(e *evidence) Finding {
 	if s.Fence > 0 {
 		f = f.with(enteredUnder(&s.Section))
 	}
-	return e.excuse(f, within(s), needs)
+	return e.outsideIf(f, within(s), needs)
 }

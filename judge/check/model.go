@@ -119,8 +119,8 @@ func (m *model) asked(f *section.Fault) *Fault {
 	return &m.Faults[f.Number-1]
 }
 
-// excuse marks a finding as outside the model if one of the needs was broken in a span.
-func (m *model) excuse(f Finding, in span, needs nodes.Assumption) Finding {
+// outsideIf marks a finding as outside the model if one of the needs was broken in a span.
+func (m *model) outsideIf(f Finding, in span, needs nodes.Assumption) Finding {
 	return m.outsideModel(f, "outside its model", in, needs)
 }
 

@@ -138,7 +138,7 @@ func TestWhatFaultsOfServersBreak(t *testing.T) {
 }
 
 // An excuse names what was needed, and the first fault that broke it.
-func TestWhatAnExcuseSays(t *testing.T) {
+func TestWhatAFindingOutsideTheModelSays(t *testing.T) {
 	const late = "it is late (outside its model: the algorithm assumes that "
 	m := modelOf(delay, lossy, kill).with(func(m *model) { m.sections.Faults[2].Victim = 2 })
 	for needs, want := range map[nodes.Assumption]string{
@@ -147,7 +147,7 @@ func TestWhatAnExcuseSays(t *testing.T) {
 		nodes.NoCrash: late + "no node crashes, and one did; kill, which hit node 2)",
 		nodes.FIFO:    "it is late",
 	} {
-		f := m.excuse(violated("it is late"), m.at(1500), needs)
+		f := m.outsideIf(violated("it is late"), m.at(1500), needs)
 		if f.Says != want || f.OutsideModel != (needs != nodes.FIFO) || f.Expected {
 			t.Errorf("%v: %+v, want %q", needs, f, want)
 		}
@@ -180,18 +180,18 @@ func TestAnAssumptionNamesTheFaultThatBrokeIt(t *testing.T) {
 	for needs, want := range map[nodes.Assumption]string{
 		nodes.NoCrash: "kill 0", nodes.NoAmnesia: "kill 2", nodes.Majority: "kill 1", nodes.ServersUp: "kill 3",
 	} {
-		if f := m.excuse(violated("it is late"), span{2400, 2400, 1000}, needs); !strings.HasSuffix(f.Says,
+		if f := m.outsideIf(violated("it is late"), span{2400, 2400, 1000}, needs); !strings.HasSuffix(f.Says,
 			"; "+want+")") {
 			t.Errorf("%v: %s, want %s", needs, f.Says, want)
 		}
 	}
 	m.Unheard = true
-	if f := m.excuse(violated("it is late"), span{2400, 2400, 1000}, nodes.EventualDetector); !strings.Contains(
+	if f := m.outsideIf(violated("it is late"), span{2400, 2400, 1000}, nodes.EventualDetector); !strings.Contains(
 		f.Says, "; kill 0)") {
 		t.Errorf("a crash that nobody hears of: %s", f.Says)
 	}
 	m.sections.Broken[1].Value |= int64(nodes.ServersUp) // of somebody else
-	if f := m.excuse(violated("it is late"), span{2400, 2400, 1000}, nodes.NoAmnesia); strings.Contains(
+	if f := m.outsideIf(violated("it is late"), span{2400, 2400, 1000}, nodes.NoAmnesia); strings.Contains(
 		f.Says, "kill") {
 		t.Errorf("servers out of reach: %s", f.Says)
 	}

@@ -17,7 +17,7 @@ func grants(e *evidence) Finding {
 		what = "let its client in that was inside"
 	}
 	f := violated("the program of %s %s: it wrote %s", name(e.breach.Node), what, e.lastOf(e.breach))
-	return e.excuse(f, e.at(e.breach.At), e.Safe)
+	return e.outsideIf(f, e.at(e.breach.At), e.Safe)
 }
 
 // exit: a foreign program goes on until its input ends. If it ends by itself, that is no crash of the plan,
@@ -28,7 +28,7 @@ func exit(e *evidence) Finding {
 	if e.brokenIn(at, needs) != 0 {
 		f.Outcome = Inconclusive
 	}
-	return e.excuse(f, at, needs)
+	return e.outsideIf(f, at, needs)
 }
 
 // lastOf returns the last line of the program, which broke the protocol.

@@ -63,9 +63,9 @@ type Finding struct {
 	// NotJudged means that it is valid only because nothing was there to compare the run with.
 	NotJudged bool `json:"not_judged,omitempty" yaml:"not_judged,omitempty"`
 
-	// Excused means that it is inconclusive for a reason outside the algorithm: the run ended too early to tell,
+	// ByRun means that it is inconclusive for a reason outside the algorithm: the run ended too early to tell,
 	// or no node that was up had been asked to elect a leader.
-	Excused bool `json:"excused,omitempty" yaml:"excused,omitempty"`
+	ByRun bool `json:"by_run,omitempty" yaml:"by_run,omitempty"`
 
 	// OutsideModel means that an assumption of the algorithm was broken before.
 	OutsideModel bool `json:"outside_model,omitempty" yaml:"outside_model,omitempty"`
@@ -207,8 +207,8 @@ func violated(format string, args ...any) Finding {
 	return Finding{Outcome: Violated, Says: fmt.Sprintf(format, args...)}
 }
 
-func (f Finding) excused() Finding {
-	f.Excused = true
+func (f Finding) byRun() Finding {
+	f.ByRun = true
 	return f
 }
 
@@ -227,7 +227,7 @@ func (v *Verdict) Shown() (row.Outcome, string) {
 		case f.Outcome == Violated && check.about == aboutSafety && (v.Divided || !check.split):
 			return row.Breaks, f.Says
 		case len(v.Starved) > 0 && check.about == aboutProgress &&
-			(f.Outcome == Violated || f.OutsideModel || f.Excused):
+			(f.Outcome == Violated || f.OutsideModel || f.ByRun):
 			stalled = f
 		}
 	}

@@ -61,7 +61,7 @@ func TestCopiesAreBounded(t *testing.T) {
 		o := callers()
 		o.Copies = copies
 		x := agree(t, o)
-		if x.Exhausted || x.Bound != "copies" || !x.Progress || x.Violation != nil || x.Excused > 0 {
+		if x.Exhausted || x.Bound != "copies" || !x.Progress || x.Violation != nil || x.Outside > 0 {
 			t.Errorf("%d copies: %+v", copies, x)
 		}
 		if more := x.States > states; more != (copies != 1) { // without a number it is one
@@ -73,18 +73,18 @@ func TestCopiesAreBounded(t *testing.T) {
 
 // For an algorithm that needs every message, only violations after a loss because of Copies are outside the
 // model.
-func TestCopiesExcuseWhoNeedsThem(t *testing.T) {
+func TestLostCopiesAreOutsideTheModel(t *testing.T) {
 	o := callers()
 	o.Losses, o.Spec.Live, o.Copies = 0, nodes.NoLoss, 1
 	o.Spec.New = func(nodes.Config) nodes.Machine { return &insister{} }
 	o.Spec.NewServer = func(nodes.Config, nodes.ID) nodes.Machine { return &insister{} }
 	x := agree(t, o)
-	if x.Violation != nil || x.FirstExcused == nil || x.FirstExcused.OutsideModel != nodes.NoLoss {
+	if x.Violation != nil || x.FirstOutside == nil || x.FirstOutside.OutsideModel != nodes.NoLoss {
 		t.Fatalf("%+v", x)
 	}
-	replays(t, o.Spec, x.FirstExcused)
+	replays(t, o.Spec, x.FirstOutside)
 	for _, o.Copies = range []int{0, 2} {
-		if x = agree(t, o); !x.Exhausted || !x.Progress || x.Excused > 0 {
+		if x = agree(t, o); !x.Exhausted || !x.Progress || x.Outside > 0 {
 			t.Errorf("with room for both: %+v", x)
 		}
 	}

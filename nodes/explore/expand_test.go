@@ -257,7 +257,7 @@ func TestPerfectDetectorIsPlayed(t *testing.T) {
 	o := heirs()
 	o.Crashes = 2
 	x := agree(t, o)
-	if !x.Exhausted || !x.Progress || x.Violation != nil || x.Excused > 0 {
+	if !x.Exhausted || !x.Progress || x.Violation != nil || x.Outside > 0 {
 		t.Errorf("%+v", x)
 	}
 }
@@ -274,7 +274,7 @@ broken: exclusion`
 	o := heirs()
 	o.Suspicions = 1
 	x := agree(t, o)
-	if v := x.FirstExcused; x.Violation != nil || v == nil || v.OutsideModel != nodes.PerfectDetector {
+	if v := x.FirstOutside; x.Violation != nil || v == nil || v.OutsideModel != nodes.PerfectDetector {
 		t.Fatalf("%+v", x)
 	}
 	o.Spec.Safe = nodes.EventualDetector
@@ -440,15 +440,15 @@ func TestTimingDecidesWhetherFischerIsSafe(t *testing.T) {
 			Timing: timing(c.least, c.most)}
 		x := explore(t, o)
 		switch v := x.Violation; {
-		case c.safe && (v != nil || !x.Exhausted || x.Excused > 0):
+		case c.safe && (v != nil || !x.Exhausted || x.Outside > 0):
 			t.Errorf("messages of %v to %v, a wait of %v: %+v", c.least, c.most, c.wait, x)
 		case !c.safe && (v == nil || v.Check != replay.CheckExclusion || v.OutsideModel != 0):
 			t.Errorf("messages of %v to %v, a wait of %v: %+v", c.least, c.most, c.wait, x)
 		}
 	}
 	o := Options{Spec: fishers(time.Hour), Config: nodes.Config{N: 2}, Entries: 1}
-	if x := explore(t, o); x.Violation != nil || x.FirstExcused == nil ||
-		x.FirstExcused.Check != replay.CheckExclusion || x.FirstExcused.OutsideModel != nodes.Timing {
+	if x := explore(t, o); x.Violation != nil || x.FirstOutside == nil ||
+		x.FirstOutside.Check != replay.CheckExclusion || x.FirstOutside.OutsideModel != nodes.Timing {
 		t.Errorf("without bounds on time: %+v", x)
 	}
 }

@@ -185,8 +185,8 @@ type Result struct {
 
 	Violation *Violation // nil: none found
 	// Violations outside the model of the algorithm: how many, and the first.
-	Excused      uint64
-	FirstExcused *Violation
+	Outside      uint64
+	FirstOutside *Violation
 }
 
 // BytesPerState returns how much memory a state took.
@@ -222,7 +222,7 @@ func (s *search) result() (*Result, error) {
 		x.Violation.Shortest = !s.cut
 	}
 	if s.outside != nil {
-		x.FirstExcused, err = s.explain(s.outside)
+		x.FirstOutside, err = s.explain(s.outside)
 	}
 	return x, err
 }

@@ -205,7 +205,7 @@ func TestFaultsOutsideTheModel(t *testing.T) {
 	} {
 		c.o.Config, c.o.Entries = nodes.Config{N: 2}, 1
 		x := explore(t, c.o)
-		v := x.FirstExcused
+		v := x.FirstOutside
 		if x.Violation != nil || !x.Exhausted || v == nil || v.OutsideModel&c.need == 0 && c.check != "" ||
 			c.check != "" && v.Check != c.check {
 			t.Errorf("%s: %+v, first outside the model %+v", c.o.Spec.Name, x, v)

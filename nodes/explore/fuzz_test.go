@@ -278,7 +278,7 @@ func exploreAtRandom(t *testing.T, seed uint64) {
 	if x.States < 200 { // since it takes its time
 		staged(t, o)
 	}
-	for _, v := range []*Violation{x.Violation, x.FirstExcused} {
+	for _, v := range []*Violation{x.Violation, x.FirstOutside} {
 		if v != nil {
 			replays(t, o.Spec, v)
 		}

@@ -18,11 +18,11 @@ func TestMajorityIsNeededWhileItLasts(t *testing.T) {
 	}
 	o.Config.N = 2
 	x := agree(t, o)
-	if x.Violation != nil || x.FirstExcused == nil || x.FirstExcused.OutsideModel != nodes.Majority {
+	if x.Violation != nil || x.FirstOutside == nil || x.FirstOutside.OutsideModel != nodes.Majority {
 		t.Errorf("one of two is up, and may stop: %+v", x)
 	}
-	replays(t, o.Spec, x.FirstExcused)
-	r, err := replay.Play(x.FirstExcused.Schedule)
+	replays(t, o.Spec, x.FirstOutside)
+	r, err := replay.Play(x.FirstOutside.Schedule)
 	if _, broken := failed(r, err); broken != nodes.Majority {
 		t.Errorf("played again: %+v, %v", r, err)
 	}
@@ -33,7 +33,7 @@ func TestMajorityIsNeededWhileItLasts(t *testing.T) {
 	o = trustingOnes()
 	o.Spec.Live, o.Entries, o.Crashes, o.Restarts = nodes.Majority, 1, 1, true
 	o.Checks = []string{replay.CheckDeadlock, replay.CheckStarvation}
-	if x := agree(t, o); x.Violation != nil || !x.Progress || x.Excused == 0 {
+	if x := agree(t, o); x.Violation != nil || !x.Progress || x.Outside == 0 {
 		t.Errorf("both are up again, and trust each other: %+v", x)
 	}
 }
@@ -44,8 +44,8 @@ func TestServersAreNeededWhileTheyAreDown(t *testing.T) {
 	spec.Safe, spec.Live = 0, nodes.ServersUp
 	x := agree(t, Options{Spec: &spec, Config: nodes.Config{N: 2}, Entries: 1, Crashes: 1,
 		Checks: []string{replay.CheckDeadlock}})
-	if x.FirstExcused == nil || x.FirstExcused.OutsideModel != nodes.ServersUp {
-		t.Errorf("the server is down, and clients may wait: %+v", x.FirstExcused)
+	if x.FirstOutside == nil || x.FirstOutside.OutsideModel != nodes.ServersUp {
+		t.Errorf("the server is down, and clients may wait: %+v", x.FirstOutside)
 	}
 	if x.Violation == nil || x.Violation.OutsideModel != 0 {
 		t.Errorf("a client is down, and the other may not wait: %+v", x.Violation)

@@ -215,7 +215,7 @@ func agree(t *testing.T, o Options) *Result {
 	x := explore(t, o)
 	want := newPlain(t, &o).run()
 	if x.States != want.states || x.Transitions != want.transitions || x.Entries != want.entries ||
-		x.Excused != want.outsideCount || x.Depth != want.depth ||
+		x.Outside != want.outsideCount || x.Depth != want.depth ||
 		x.Exhausted != (want.exhausted && !want.crowded) ||
 		(x.Bound == "copies") != (want.exhausted && want.crowded) ||
 		x.Progress != (want.exhausted && len(want.worst.checks) == 0 && o.looksFor(want.never())) {
@@ -223,7 +223,7 @@ func agree(t *testing.T, o Options) *Result {
 		t.Errorf("%+v\nand plainly\n%+v", x, want)
 	}
 	want.worst.is(t, x.Violation)
-	want.outside.is(t, x.FirstExcused)
+	want.outside.is(t, x.FirstOutside)
 	if t.Failed() {
 		t.Logf("%+v", o)
 	}

@@ -296,7 +296,7 @@ func (s *search) note(f finding, state uint32) {
 	}
 	at := &s.worst
 	if l.needs != 0 {
-		s.x.Excused++
+		s.x.Outside++
 		at = &s.outside
 	}
 	if *at == nil || l.depth < (*at).depth {

@@ -159,14 +159,14 @@ func TestExploreOddTimers(t *testing.T) {
 
 // A server crashed, and its client waits for ever, all the while setting its timer again. It is starvation
 // though the server could restart and panic, which is outside the model.
-func TestStarvationBesideWhatIsExcused(t *testing.T) {
+func TestStarvationBesideFailuresOutsideTheModel(t *testing.T) {
 	o := trappers(trapper{mode: modeServed}, 1)
 	o.Crashes, o.Restarts, o.Spec.Safe = 1, true, nodes.NoAmnesia
 	o.Spec.Servers = func(nodes.Config) int { return 1 }
 	o.Spec.NewServer = func(c nodes.Config, _ nodes.ID) nodes.Machine { return o.Spec.New(c) }
 	for _, o.Timing = range []*replay.Timing{nil, timing(0, ms)} {
 		x := agree(t, o)
-		if x.Progress || x.Excused == 0 || x.Violation == nil || x.Violation.Check != replay.CheckStarvation {
+		if x.Progress || x.Outside == 0 || x.Violation == nil || x.Violation.Check != replay.CheckStarvation {
 			t.Errorf("%+v", x)
 		}
 	}

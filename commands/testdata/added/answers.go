@@ -24,7 +24,7 @@ var Answers = &Problem{
 // answered: everybody who asked was answered.
 func answered(e *evidence) Finding {
 	if waiting := e.waitingAtEnd(); len(waiting) > 0 {
-		return e.excuse(violated("%s waits for an answer", name(waiting[0])), e.at(e.sections.End), e.Live)
+		return e.outsideIf(violated("%s waits for an answer", name(waiting[0])), e.at(e.sections.End), e.Live)
 	}
 	return valid("all %d questions were answered", e.sections.Entries)
 }

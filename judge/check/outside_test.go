@@ -105,7 +105,7 @@ var excuses = []struct {
 
 const graceOfWorld = 50 * time.Microsecond
 
-func TestExcusesEnd(t *testing.T) {
+func TestAssumptionsHoldAgain(t *testing.T) {
 	fail := map[string]func(w *world){
 		"exclusion": (*world).together,
 		"progress": func(w *world) {
