@@ -670,7 +670,8 @@ func writeWrapped(w io.Writer, label, text string) {
 	}
 }
 
-// writePitfalls writes each failure that the row expects under plans of faults, with the reason and the plans.
+// writePitfalls writes each failure that the row expects under plans of faults, with the reason and the
+// plans.
 func writePitfalls(of *spec, line func(name, text string)) {
 	kind := kindOf(of).story
 	words := []struct {
