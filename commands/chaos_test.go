@@ -37,7 +37,7 @@ func TestCampaignsThatShowNothing(t *testing.T) {
 		"2")
 	lines := strings.Split(strings.TrimSpace(says), "\n")
 	last := lines[len(lines)-1]
-	if status != 2 || !strings.HasPrefix(last, "Nothing is shown. In 0 of 1 plan ") ||
+	if status != 2 || !strings.HasPrefix(last, "No run is conclusive. In 0 of 1 plan ") ||
 		!strings.Contains(last, "what is wrong with bully-no-timeout") {
 		t.Errorf("%d: %s", status, says)
 	}

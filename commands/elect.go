@@ -26,9 +26,9 @@ It is short for bench with a scheme of election. On virtual time: orchestrator s
 
 Exit status: 0 valid, 1 violated or a --require not met, 2 inconclusive, 64 bad usage.`
 
-const electMore = `When the run begins, the initiators campaign. Later elections depend on the faults: crash the
-leader, cut nodes off from each other, stop processes. A node is a leader only if it declares itself one. The
-report has the times of elections and of their phases, and how long no node led, or two or more.`
+const electMore = `When the run begins, the initiators campaign. Later elections depend on the faults: crash
+the leader, cut nodes off from each other, stop processes. A node is a leader only if it declares itself one.
+The report has the times of elections and of their phases, and how long no node led, or two or more.`
 
 const electExample = `  orchestrator elect --algo bully -n 9
   orchestrator elect --algo bully -n 9 --plan leader-crashes
@@ -65,8 +65,8 @@ func (c *benchCall) tellElections(w io.Writer) error {
 		return errors.New("--explain starts no run, so that --require has no figures: leave it out")
 	}
 	if len(c.Faults) > 0 {
-		return errors.New("--explain prints an election without faults, and one after a crash of the leader: leave " +
-			"out the faults, or write a schedule for simulate --replay")
+		return errors.New("--explain prints an election without faults, and one after a crash of the leader: " +
+			"leave out the faults, or write a schedule for simulate --replay")
 	}
 	const most = 32
 	if c.Config.N > most {

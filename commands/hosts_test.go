@@ -108,7 +108,7 @@ func TestControl(t *testing.T) {
 		t.Errorf("it ends with %v", err)
 	}
 	want := "orchestrator: listening on " + strings.TrimPrefix(url, "tls://") +
-		"; whoever has the key of the lab may connect\n"
+		"; anybody with the key of the lab may connect\n"
 	if !strings.HasPrefix(log.String(), want) || !strings.Contains(log.String(), "TLS handshake error") {
 		t.Errorf("it logs:\n%s", &log)
 	}

@@ -499,8 +499,8 @@ func printCells(out io.Writer, cells []*study.Cell) {
 		wrong[c.Spec] = append(wrong[c.Spec], c)
 	}
 	for _, r := range rows {
-		fmt.Fprintf(out, "Cells of %s that its row lacks, or that differ from it, with the outcomes seen; if these "+
-			"are right, add them to the row with their reasons:\n", r.Name)
+		fmt.Fprintf(out, "Cells of %s that its row lacks, or that differ from it, with the outcomes seen; if "+
+			"these are right, add them to the row with their reasons:\n", r.Name)
 		for _, line := range cellLines(wrong[r]) {
 			fmt.Fprintf(out, "\t%s\n", line)
 		}

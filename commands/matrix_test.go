@@ -126,7 +126,7 @@ func TestServiceMatrix(t *testing.T) {
 		args, says string
 		status     int
 	}{
-		{"--services --only redis", "nothing of this can be run: redis: the program services,", 64},
+		{"--services --only redis", "no case can be run: redis: the program services,", 64},
 		{"--services --only 99", "no line has the number or the service \"99\"", 64},
 		{"--services --simulated", "--simulated is for the matrix of algorithms", 64},
 		{"--only 9", "add --services", 64},
