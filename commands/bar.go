@@ -31,7 +31,7 @@ const long = 10 * time.Second
 // not known in advance.
 func (a *app) newBar(off bool, takes time.Duration) *bar {
 	if takes >= long && !off {
-		fmt.Fprintf(a.stderr, "orchestrator: this takes about %s, or longer if other programs use the machine\n",
+		fmt.Fprintf(a.stderr, "orchestrator: this takes about %s, or longer if others use the machine\n",
 			format.Duration(takes.Round(time.Second)))
 	}
 	return a.newBarFrom(off, firstLine(takes))

@@ -25,7 +25,7 @@ type Command struct {
 	Check                func(settings) error // checks its flags before Run
 	Notes                bool                 // it prints which flags a file or variable has set
 	Raw                  bool                 // its arguments are not read as flags
-	Piped                *bool                // true: a run has started it, so that files and variables do not count
+	Piped                *bool                // true: a run has started it; files and variables do not count
 	Run                  runner
 	Below                []Command
 }

@@ -591,7 +591,7 @@ func writeElector(w io.Writer, row *spec, c nodes.Config) {
 	}
 	if row.Elector.Costs != nil {
 		cost := row.Elector.Costs(c)
-		line("cost", fmt.Sprintf("with %d nodes, %d messages for an election that all begin at once, and at most %d",
+		line("cost", fmt.Sprintf("with %d nodes, %d messages for an election that all begin at once, at most %d",
 			c.N, cost.AtOnce, cost.Most))
 	}
 	if row.Codec().Networks() > 1 {

@@ -16,8 +16,8 @@ import (
 	"turnstile/results"
 )
 
-const publishHelp = `Make a folder of a set for publication, and an archive of it: the files of each run, their
-joined tables, the report if the set has one, README.md and SHA256SUMS. docs/publishing.md lists them.
+const publishHelp = `Make a folder of a set for publication, and an archive of it: the files of each run,
+their joined tables, the report if the set has one, README.md and SHA256SUMS. docs/publishing.md lists them.
 
 SET is the name or the path of a set, or one run, as SET/RUN. It refuses a set with an unfinished or a damaged
 run, with a credential, or with a path of this machine in a command.

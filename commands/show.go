@@ -80,7 +80,7 @@ func (c *showCall) run(_ context.Context, a *app, folder *results.Folder) error 
 // recorded explains how an unfinished run can be judged, if it can.
 func recorded(folder *results.Folder) string {
 	if len(folder.Histories()) == 0 {
-		return "it has no history to judge"
+		return "nothing was recorded that could be judged"
 	}
-	return "to judge its history so far: " + terminal.CallOn("verify", folder.Path)
+	return "to judge what was recorded: " + terminal.CallOn("verify", folder.Path)
 }

@@ -86,7 +86,7 @@ const shortRevision = 12
 // warnOfNoCommit warns that the runs of this program will not record its commit.
 func (a *app) warnOfNoCommit() {
 	if v := versions(); v["revision"] == "" {
-		fmt.Fprintf(a.stderr, "orchestrator: warning: this program, %s, does not know its commit, so its runs will "+
-			"not show which commit made them: build it with make build, in a clone\n", v["turnstile"])
+		fmt.Fprintf(a.stderr, "orchestrator: warning: this program, %s, does not know its commit, so its runs "+
+			"will not show which commit made them: build it with make build, in a clone\n", v["turnstile"])
 	}
 }
