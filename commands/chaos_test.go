@@ -56,7 +56,7 @@ func TestFlagsOfHunts(t *testing.T) {
 		"--plans 3":                     "--plans is for plans about services: add --services",
 		"--services --plans 0":          "--plans: 0: write a number from 1",
 		"--services --workers 0":        "--workers: 0: write a number from 1 to 64",
-		"--services --only consul":      `no plans are drawn for "consul": there are nats-kv, redis`,
+		"--services --only consul":      `no plans are drawn for "consul": write one of nats-kv, redis`,
 		"--services --limit -1s":        "--limit: -1s: write a length of time",
 		"--services --shrink -1":        "--shrink: -1: write a number from 0",
 		"--services --set ../elsewhere": "elsewhere",

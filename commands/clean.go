@@ -94,7 +94,7 @@ func (c *cleanCall) run(ctx context.Context, a *app) error {
 		fmt.Fprintf(a.stderr, "%s is kept: %s\n", ref, spared[ref])
 	}
 	if len(left) == 0 {
-		fmt.Fprintf(a.stdout, "no unfinished runs below %s\n", c.root)
+		fmt.Fprintf(a.stdout, "nothing to remove below %s\n", c.root)
 		return nil
 	}
 	var sum size

@@ -44,8 +44,8 @@ type FailoverTable struct {
 // failoverTitles has the titles of the faults of failover.csv, in their order.
 var failoverTitles = [][2]string{{"kill", "The holder or leader is killed"},
 	{"pause", "The holder or leader stands still"}, {"cut", "The holder or leader is cut off, silently"},
-	{"kill-server", "The leading server is killed"},
-	{"cut-server", "The leading server is cut off from the other servers, silently"}}
+	{"kill-server", "The server that leads is killed"},
+	{"cut-server", "The server that leads is cut off from the other servers, silently"}}
 
 // FailoverTables returns the tables of failover.csv, one for each fault that it has.
 func FailoverTables(rows []results.FailoverRow) (all []FailoverTable) {

@@ -239,8 +239,8 @@ func (m *maker) about(trials []compare.Trial) {
 	}
 	blocks := []block{{Table: facts}}
 	if m.Valid == 0 {
-		blocks = append(blocks, block{Text: "No trial is valid, so that nothing is compared or drawn. The verdict " +
-			"of each run has the reason."})
+		blocks = append(blocks, block{Text: "No trial is valid, so that nothing is compared or drawn. The " +
+			"verdict of each run has the reason."})
 	}
 	blocks = append(blocks, block{Table: m.asked()}, block{Table: m.commands()})
 	m.Sections = append(m.Sections, section{"What was run", blocks})
