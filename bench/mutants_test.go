@@ -109,7 +109,7 @@ var testbedMutants = []testbedMutant{
 		was: "publishes = 1\n", is: "publishes = 2\n"},
 	{name: "timeouts do not follow delays", file: "nodes/timeout.go", of: "bench",
 		tests: "^TestTimeoutsCoverTheDelaysOfARun$",
-		was:   "covers > o.Bound.of(longer.Value(*o))", is: "covers < 0"},
+		was:   "covers > o.Bound.coveredBy(longer.Value(*o))", is: "covers < 0"},
 	{name: "failures under short timeouts are inside the model", file: "judge/check/model.go", of: "bench",
 		tests: "^TestShortTimeoutsAreOutsideTheModel$", was: "broken = m.NeverHolds\n", is: "broken = 0\n"},
 	{name: "unrelated failures under short timeouts are outside the model", file: "judge/check/model.go",

@@ -13,10 +13,10 @@ import (
 	"turnstile/internal/terminal"
 )
 
-// A bar shows how far a command has come: on a terminal as a bar, and elsewhere by a line a minute. A nil bar
-// shows nothing.
+// A bar shows the progress of a command: a bar on a terminal, and a line a minute elsewhere. A nil bar shows
+// nothing.
 type bar struct {
-	to    *progressbar.ProgressBar // nil: there is no terminal
+	to    *progressbar.ProgressBar // nil: no terminal
 	lines lines
 	shown time.Time // when show was called last
 }
@@ -24,10 +24,11 @@ type bar struct {
 // barSteps is how finely the bar divides what there is to do.
 const barSteps = 1000
 
-// long is what takes so long that a user is told before it begins.
+// long is how long a command may take without an announcement.
 const long = 10 * time.Second
 
-// newBar returns a bar, or nil if it is off. What takes long, as far as that is known before, is announced.
+// newBar returns a bar, or nil if it is off. It announces a command that takes long; takes is 0 if that is
+// not known in advance.
 func (a *app) newBar(off bool, takes time.Duration) *bar {
 	if takes >= long && !off {
 		fmt.Fprintf(a.stderr, "orchestrator: this takes about %s, or longer if others use the machine\n",
@@ -36,8 +37,8 @@ func (a *app) newBar(off bool, takes time.Duration) *bar {
 	return a.newBarFrom(off, firstLine(takes))
 }
 
-// firstLine returns when what is being done is first printed, where there is no terminal, of what takes so
-// long as far as that is known and was said.
+// firstLine returns when the first line of progress is due without a terminal: a minute if the command was
+// announced, and else sooner.
 func firstLine(takes time.Duration) time.Duration {
 	if takes >= long {
 		return time.Minute
@@ -45,7 +46,7 @@ func firstLine(takes time.Duration) time.Duration {
 	return long
 }
 
-// newBarFrom is newBar for a command that has said how long it takes, with its first line after first.
+// newBarFrom is newBar for a command that has printed how long it takes. Its first line is due after first.
 func (a *app) newBarFrom(off bool, first time.Duration) *bar {
 	if off {
 		return nil
@@ -64,7 +65,7 @@ func (a *app) newBarFrom(off bool, first time.Duration) *bar {
 	)}
 }
 
-// show shows that a share of all is done, 0 to 1, and what is being done.
+// show shows the share that is done, 0 to 1, and a text about the current step.
 func (b *bar) show(done float64, text string) {
 	if b == nil {
 		return
@@ -74,11 +75,11 @@ func (b *bar) show(done float64, text string) {
 		b.lines.show(done, text)
 		return
 	}
-	b.to.Set(min(int(done*barSteps), barSteps-1)) // a full bar would count as finished
+	b.to.Set(min(int(done*barSteps), barSteps-1)) // the library ends a full bar
 	b.to.Describe(text)
 }
 
-// due reports whether the bar has something to show again: ten times a second at most.
+// due reports whether the bar may be drawn again: at most ten times a second.
 func (b *bar) due() bool { return b != nil && time.Since(b.shown) >= 100*time.Millisecond }
 
 func (b *bar) clear() {
@@ -91,14 +92,14 @@ func (b *bar) clear() {
 	}
 }
 
-// lines print what is being done, a line a minute, from a first time on.
+// lines prints the current text, a line a minute, from a first time on.
 type lines struct {
 	out         io.Writer
 	began, next time.Time
 
 	mu    sync.Mutex
 	text  string
-	timer *time.Timer // of the next line; nil: nothing is being done
+	timer *time.Timer // of the next line; nil: no step has begun, or the bar was cleared
 }
 
 func (l *lines) show(done float64, text string) {
@@ -116,7 +117,7 @@ func (l *lines) print() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.timer == nil {
-		return // it ended in this moment
+		return // clear came first
 	}
 	fmt.Fprintf(l.out, "orchestrator: after %s: %s\n", format.Duration(time.Since(l.began).Round(time.Second)),
 		l.text)

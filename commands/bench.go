@@ -507,8 +507,8 @@ func (r *required) parse() error {
 	return nil
 }
 
-// judgeRequired prints whether the trials meet each condition. A condition that is not met makes the run fail;
-// one that is met never improves its exit status.
+// judgeRequired prints whether the trials meet each condition. A condition that is not met makes the run
+// fail; one that is met never improves its exit status.
 func (c *benchCall) judgeRequired(a *app, r *runs.Run) {
 	out := a.stdout
 	if c.json {
@@ -536,8 +536,8 @@ func (c *benchCall) judgeRequired(a *app, r *runs.Run) {
 	}
 }
 
-// commandOf returns the command that makes a run with these options under a plan, quoted for a shell. It lacks
-// --server-program, since no record has that path.
+// commandOf returns the command that makes a run with these options under a plan, quoted for a shell. It
+// lacks --server-program, since no record has that path.
 func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 	words := []string{terminal.Invoked(), "simulate"}
 	if real {

@@ -18,8 +18,8 @@ import (
 const (
 	usage     = 64  // wrong usage, as in sysexits.h
 	unreached = 69  // a server, a host or a run cannot be reached, as in sysexits.h
-	unwritten = 74  // output could not be written, as in sysexits.h, whatever the verdict is
-	bySignal  = 128 // and the number of the signal, as shells have it
+	unwritten = 74  // output could not be written, as in sysexits.h, with any verdict
+	bySignal  = 128 // plus the number of the signal, as in shells
 )
 
 // An app is one call of the program.
@@ -30,19 +30,20 @@ type app struct {
 	args           []string // of the command
 	status         int      // to exit with, if there is no error
 	diskFull       bool     // something could not be stored
-	manual         bool     // commands have their whole help
+	manual         bool     // commands print their whole help
 
-	document io.Writer // for the rows of a table, if they are asked for as JSON; nil: people read the table
+	document io.Writer // standard output, if --json asks for the rows of a table; nil: people read the table
 }
 
-// onlyRows has nothing printed for people from then on, if rows are asked for as JSON.
+// onlyRows discards the output for people from then on, if --json asks for rows.
 func (a *app) onlyRows(asked bool) {
 	if asked {
 		a.document, a.stdout = a.stdout, io.Discard
 	}
 }
 
-// trouble is where is said what is wrong, or was not done: beside a document it is no part of that.
+// trouble is the writer for failures: standard error beside a JSON document, which it would spoil, and else
+// standard output.
 func (a *app) trouble() io.Writer {
 	if a.document != nil {
 		return a.stderr
@@ -50,14 +51,14 @@ func (a *app) trouble() io.Writer {
 	return a.stdout
 }
 
-// writeRows prints the rows of a table as JSON, if that was asked for. Where it goes to notes a failure.
+// writeRows prints the rows of a table as JSON, if --json asks for it. The output remembers a failure.
 func writeRows[R any](a *app, rows []R) {
 	if a.document != nil {
 		terminal.PrintJSON(a.document, objectsOf(rows))
 	}
 }
 
-// objectsOf returns the rows of a table as JSON has them.
+// objectsOf returns the rows of a table as JSON objects.
 func objectsOf[R any](rows []R) []text.Object {
 	all := []text.Object{}
 	for _, r := range rows {
@@ -71,16 +72,16 @@ func addJSON(f *pflag.FlagSet, asked *bool) {
 	f.BoolVar(asked, "json", false, "print one JSON document instead")
 }
 
-// addDryRun adds the flag that has a command only say how many runs it would make.
+// addDryRun adds the flag that makes a command only print how many runs it would make.
 func addDryRun(f *pflag.FlagSet, asked *bool) {
 	f.BoolVar(asked, "dry-run", false,
-		"print how many runs are to be made and about how long they take, and make none")
+		"print how many runs would be made and about how long they take, and make none")
 }
 
-// A dryRun is what a command would do.
+// A dryRun is what --dry-run --json prints.
 type dryRun struct {
-	Runs    int     `json:"runs"`    // that are to be made
-	Seconds float64 `json:"seconds"` // about how long that takes on a machine with nothing else to do
+	Runs    int     `json:"runs"`    // still to make
+	Seconds float64 `json:"seconds"` // about how long they take on an idle machine
 }
 
 // tellDryRun prints how many runs a command would make, for people or as JSON.
@@ -93,8 +94,7 @@ func (a *app) tellDryRun(runs int, takes time.Duration) error {
 	return nil
 }
 
-// checkDisk notes whether an error that the command may go on after is that of a full disk, which decides its
-// exit status.
+// checkDisk notes an error of a full disk, which decides the exit status even if the command goes on.
 func (a *app) checkDisk(err error) { a.diskFull = a.diskFull || results.IsFull(err) }
 
 // A failure is an error that the user did not cause, with its exit status.
@@ -105,8 +105,8 @@ type failure struct {
 
 func (f failure) Unwrap() error { return f.error }
 
-// note says on standard error which flags have values that the user did not write on the command line, since
-// these may be meant for another command.
+// note prints to standard error which flags a file or variable has set, since these may be meant for another
+// command.
 func (a *app) note(s settings) {
 	if elsewhere := s.elsewhere(); elsewhere != "" {
 		fmt.Fprintf(a.stderr, "orchestrator: %s\n", elsewhere)

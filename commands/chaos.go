@@ -29,8 +29,8 @@ faults, and judge each run.
 
 Exit status: 0 nothing is wrong, 1 something is wrong, 2 interrupted or all runs inconclusive, 64 bad usage.`
 
-const chaosMore = `Half of the plans of an algorithm have only faults that keep its assumptions, the others have
-any faults. No sound algorithm may be violated inside its model, and each algorithm that is known to be
+const chaosMore = `Half of the plans of an algorithm have only faults that keep its assumptions, the others
+have any faults. No sound algorithm may be violated inside its model, and each algorithm that is known to be
 broken must be found violated. At least a third of the plans of each must stay inside its model. A simulated
 run that fails is shrunk to the fewest faults with which it still fails.
 

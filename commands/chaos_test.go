@@ -37,7 +37,7 @@ func TestCampaignsThatShowNothing(t *testing.T) {
 		"2")
 	lines := strings.Split(strings.TrimSpace(says), "\n")
 	last := lines[len(lines)-1]
-	if status != 2 || !strings.HasPrefix(last, "Nothing is shown. In 0 of 1 plan ") ||
+	if status != 2 || !strings.HasPrefix(last, "No run is conclusive. In 0 of 1 plan ") ||
 		!strings.Contains(last, "what is wrong with bully-no-timeout") {
 		t.Errorf("%d: %s", status, says)
 	}
@@ -56,7 +56,7 @@ func TestFlagsOfHunts(t *testing.T) {
 		"--plans 3":                     "--plans is for plans about services: add --services",
 		"--services --plans 0":          "--plans: 0: write a number from 1",
 		"--services --workers 0":        "--workers: 0: write a number from 1 to 64",
-		"--services --only consul":      `no plans are drawn for "consul": there are nats-kv, redis`,
+		"--services --only consul":      `no plans are drawn for "consul": write one of nats-kv, redis`,
 		"--services --limit -1s":        "--limit: -1s: write a length of time",
 		"--services --shrink -1":        "--shrink: -1: write a number from 0",
 		"--services --set ../elsewhere": "elsewhere",

@@ -30,7 +30,7 @@ type lectures struct {
 	Claims  []*claim          `yaml:"claims" json:"claims"`
 }
 
-// A claim is what a text says, and what shows it here.
+// A claim is a statement of a text, with the runs and tests that show it.
 type claim struct {
 	ID      string      `yaml:"id" json:"id"`
 	Says    string      `yaml:"says" json:"says"`
@@ -43,7 +43,7 @@ type claim struct {
 	Tests   []claimTest `yaml:"tests" json:"tests"`
 }
 
-// A claimRun is a call of the program, and what it has to print.
+// A claimRun is a call of the program, and the lines that it has to print.
 type claimRun struct {
 	Command string `yaml:"command" json:"command"`
 	Status  int    `yaml:"status" json:"status"`
@@ -64,14 +64,15 @@ func readClaims() (*lectures, error) {
 	return &l, yamlfile.Decode(docs.Claims, &l)
 }
 
-const claimsHelp = `Run what shows the claims of five lecture texts on mutual exclusion and election.
+const claimsHelp = `Run the experiments that check the claims of five lecture texts on mutual exclusion and
+election.
 
-A claim is named by the letter of its text and a number, as in J27. Without names and flags all are
-listed, with the verdict on each. A claim that is named is run: on virtual time, with fixed seeds, so its
-figures are the same each time and are compared with those of docs/claims.yaml. It prints the lines that
-decide, beside what the text says, and what was seen.
+A claim is named by the letter of its text and a number, as in J27. Without names and flags, all claims are
+listed, each with its verdict. A named claim is run on virtual time with fixed seeds, so that its figures are
+the same each time; they are compared with docs/claims.yaml. It prints the lines that decide, beside the text
+and the observation.
 
-Exit status: 0 all is as said, 1 something is not, 2 nothing was shown, or not to the end, 64 bad usage.`
+Exit status: 0 all claims are as said, 1 one is not, 2 no claim was shown or interrupted, 64 bad usage.`
 
 const claimsExample = `  orchestrator claims
   orchestrator claims J6
@@ -89,7 +90,7 @@ func claimsCommand() Command {
 	c := &claimsCall{}
 	return Command{
 		Name:     "claims [NAME ...]",
-		Short:    "Run what lecture texts claim, and say what was seen",
+		Short:    "Run the claims of lecture texts, and print what was seen",
 		Help:     claimsHelp,
 		Example:  claimsExample,
 		Options:  c.addTo,
@@ -165,7 +166,7 @@ func (l *lectures) choose(names []string, source string, all bool) (chosen []*cl
 	return chosen, nil
 }
 
-// list lists claims, with the verdict on each and what of it is not shown.
+// list lists claims, each with its verdict and the part that is not shown.
 func (l *lectures) list(w io.Writer) {
 	for _, c := range l.Claims {
 		if source := c.ID[:1]; c.ID == source+"1" {
@@ -221,8 +222,8 @@ func runClaims(ctx context.Context, a *app, chosen []*claim) error {
 	return nil
 }
 
-// run makes the runs of a claim, and returns what became of it, and a text about that. It is Valid if its
-// runs show what they have to show, Violated if one does not, and Inconclusive if none could be made.
+// run makes the runs of a claim, and returns its outcome with a text. It is Valid if the runs print what they
+// have to print, Violated if one does not, and Inconclusive if no run could be made.
 func (c *claim) run(ctx context.Context, p program, folder string) (outcome check.Outcome, text string) {
 	calls, verdict, seen := "", c.Verdict, c.Seen
 	outcome = check.Inconclusive
@@ -238,7 +239,7 @@ func (c *claim) run(ctx context.Context, p program, folder string) (outcome chec
 	case outcome == check.Violated:
 		verdict, seen = "NOT AS SAID", ""
 	case outcome == check.Inconclusive && len(c.Runs) > 0:
-		verdict, seen = "not shown here, since no call could be made that shows it", ""
+		verdict, seen = "not shown here, since none of its calls could be made", ""
 	}
 	text = labelled(c.ID, c.Says) + labelled("  the text says", c.Text) + labelled("  verdict", verdict) + calls
 	for _, t := range c.Tests {
@@ -251,7 +252,7 @@ func (c *claim) run(ctx context.Context, p program, folder string) (outcome chec
 		labelled("  no run", c.NoRun)
 }
 
-// labelled returns a text behind its label, in as many lines as it takes, or nothing if there is no text.
+// labelled returns a text behind its label, wrapped; empty: no text.
 func labelled(label, text string) (lines string) {
 	indent, width := max(17, len(label)), 100
 	if text == "" {
@@ -275,8 +276,8 @@ func shellWords(command string) (words []string) {
 	return words
 }
 
-// run makes a run within this process, and returns the printed lines that r has, or what is wrong. The
-// command line alone sets its flags. Its results go to the folder.
+// run makes a run within this process, and returns the printed lines that r expects, or all lines with what
+// is wrong. Only the command line sets its flags. Its results go to the folder.
 func (r *claimRun) run(ctx context.Context, p program, folder string) (outcome check.Outcome,
 	lines []string) {
 	args := shellWords(r.Command)[1:]
@@ -289,11 +290,11 @@ func (r *claimRun) run(ctx context.Context, p program, folder string) (outcome c
 	printed := strings.Split(strings.TrimSpace(out.String()), "\n")
 	undecided := status == check.Inconclusive.ExitCode() || status == check.Overloaded.ExitCode()
 	switch {
-	case r.Needs != "" && status == usage, // its server is not there
+	case r.Needs != "" && status == usage, // the server that it needs is not installed
 		processes && undecided && status != r.Status: // the machine is busy
 		return check.Inconclusive, append([]string{"shows nothing:"}, printed...)
 	case status != r.Status:
-		wrong := fmt.Sprintf("NOT AS SAID: it ends with status %d, and not %d:", status, r.Status)
+		wrong := fmt.Sprintf("NOT AS SAID: it ends with status %d, not %d:", status, r.Status)
 		return check.Violated, append([]string{wrong}, printed...)
 	}
 	rest := printed

@@ -22,17 +22,16 @@ import (
 	"turnstile/results"
 )
 
-const cleanHelp = `Remove what is left of runs that were never finished: those whose orchestrator was killed,
-and those that a sweep has set aside to make them again, which are in folders with a dot before their name.
-They are listed first, with their sizes; then it asks, unless --yes says so.
+const cleanHelp = `Remove the remains of unfinished runs: runs whose orchestrator was killed, and runs that a
+sweep has set aside to make them again, in folders whose names begin with a dot. It lists them with their
+sizes, and then asks, unless --yes is given.
 
-It never removes a run that was finished or goes on, nor one of which that is not known, and it follows no
-links.
+It never removes a run that is finished, is still going on, or may be either, and it follows no links.
 
-SET is the name of a set; without it, all sets are looked at.
+SET is the name of a set; without it, all sets are searched.
 
-Exit status: 0 removed, or there was nothing to remove; 2 nothing was removed: --yes was not given, and there
-is no terminal to ask at, or the answer was no; 64 bad usage; 74 if something could not be removed.`
+Exit status: 0 removed, or nothing to remove; 2 nothing was removed, since the answer was no, or there was no
+terminal to ask at and no --yes; 64 bad usage; 74 if something could not be removed.`
 
 const cleanExample = `  orchestrator runs clean
   orchestrator runs clean lan --yes`
@@ -47,7 +46,7 @@ func cleanCommand() Command {
 	c := &cleanCall{}
 	return Command{
 		Name:    "clean [SET]",
-		Short:   "Remove what is left of runs that were never finished",
+		Short:   "Remove the remains of unfinished runs",
 		Help:    cleanHelp,
 		Example: cleanExample,
 		Options: func(cmd *cobra.Command) {
@@ -60,7 +59,7 @@ func cleanCommand() Command {
 	}
 }
 
-// sets returns the names of the sets to look at.
+// sets returns the names of the sets to search.
 func (c *cleanCall) sets(named []string) (sets []string, err error) {
 	inside, err := os.ReadDir(c.root)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -84,7 +83,7 @@ func (c *cleanCall) sets(named []string) (sets []string, err error) {
 	return named, nil
 }
 
-// run lists what is left of runs, and removes it if it may.
+// run lists the remains of runs, and removes them after a yes.
 func (c *cleanCall) run(ctx context.Context, a *app) error {
 	sets, err := c.sets(a.args)
 	if err != nil {
@@ -95,7 +94,7 @@ func (c *cleanCall) run(ctx context.Context, a *app) error {
 		fmt.Fprintf(a.stderr, "%s is kept: %s\n", ref, spared[ref])
 	}
 	if len(left) == 0 {
-		fmt.Fprintf(a.stdout, "nothing is left of unfinished runs below %s\n", c.root)
+		fmt.Fprintf(a.stdout, "nothing to remove below %s\n", c.root)
 		return nil
 	}
 	var sum size
@@ -120,7 +119,7 @@ func (c *cleanCall) run(ctx context.Context, a *app) error {
 	return c.remove(a, left)
 }
 
-// yes reads a line, and reports whether it says so.
+// yes reads a line, and reports whether it is y or yes.
 func yes(ctx context.Context, in io.Reader) bool {
 	line := make(chan string, 1)
 	go func() {
@@ -135,7 +134,7 @@ func yes(ctx context.Context, in io.Reader) bool {
 	}
 }
 
-// remove removes what is left of runs.
+// remove removes the remains of runs.
 func (c *cleanCall) remove(a *app, left []runs.Leftover) error {
 	var (
 		errs    []error
@@ -157,7 +156,7 @@ func (c *cleanCall) remove(a *app, left []runs.Leftover) error {
 	return nil
 }
 
-// pointLatest points the link to the newest run at one that is there, if it points at none.
+// pointLatest repairs the link to the newest run if that run was removed.
 func pointLatest(root string) error {
 	link := filepath.Join(root, results.LatestLink)
 	if _, err := os.Lstat(link); err != nil {

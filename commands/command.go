@@ -11,29 +11,29 @@ import (
 	"turnstile/results"
 )
 
-// A Command is a word of the command line: what help says of it, what it takes, and what it does.
+// A Command is a word of the command line: its help, its flags and arguments, and its work.
 type Command struct {
 	Name                 string // with its arguments, as in show [RUN]
 	Group                string // in which the help of the program lists it
 	Short, Help, Example string
-	More                 string // what the whole help says beside
+	More                 string // the part of the help that only --help-all prints
 	Hidden               bool
 	Options              func(*cobra.Command) // adds its flags
-	Args                 cobra.PositionalArgs // checks its arguments; nil: it takes none
+	Args                 cobra.PositionalArgs // checks its arguments; nil: it takes only flags
 	Complete             cobra.CompletionFunc // of its arguments
-	Instead              string               // the flag of another output, beside which there is no --json
-	Check                func(settings) error // says what is wrong with its flags, before anything is done
-	Notes                bool                 // it says which flags have values from elsewhere
+	Instead              string               // the flag of another output, which excludes --json
+	Check                func(settings) error // checks its flags before Run
+	Notes                bool                 // it prints which flags a file or variable has set
 	Raw                  bool                 // its arguments are not read as flags
-	Piped                *bool                // a run has started it, which settings of users are not for
+	Piped                *bool                // true: a run has started it; files and variables do not count
 	Run                  runner
 	Below                []Command
 }
 
-// A runner does what a command is for, in one call of the program.
+// A runner does the work of a command in one call of the program.
 type runner func(context.Context, *app) error
 
-// in returns the command as part of a call of the program.
+// in returns the cobra command for a call of the program.
 func (c *Command) in(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: c.Name, Short: c.Short, Long: c.Help, Example: c.Example, Hidden: c.Hidden,
 		Args: c.Args, ValidArgsFunction: c.Complete, DisableFlagParsing: c.Raw,
@@ -63,10 +63,10 @@ func (c *Command) in(a *app) *cobra.Command {
 	return cmd
 }
 
-// wholeHelp returns what --help-all says above the flags.
+// wholeHelp returns the help that --help-all prints above the flags.
 func (c *Command) wholeHelp() string { return strings.TrimSpace(c.Help + "\n\n" + c.More) }
 
-// run sets the flags that the command line did not set, and does what the command is for.
+// run sets flags from the environment and the file, checks them, and does the work of the command.
 func (c *Command) run(cmd *cobra.Command, a *app) error {
 	if all, _ := cmd.Flags().GetBool(helpAll); all {
 		cmd.Long = c.wholeHelp()
@@ -91,7 +91,7 @@ func (c *Command) run(cmd *cobra.Command, a *app) error {
 	return c.meant(c.Run(cmd.Context(), a), a.args)
 }
 
-// meant adds to an error which command below this one may have been meant by a misspelt argument.
+// meant adds to an error a command below this one, if the argument may be its misspelt name.
 func (c *Command) meant(err error, args []string) error {
 	var below []string
 	for _, b := range c.Below {
@@ -106,8 +106,8 @@ func (c *Command) meant(err error, args []string) error {
 	return err
 }
 
-// onStored returns what runs a command that is about what open finds below the folder of all result sets:
-// what its argument names, or the latest run.
+// onStored returns the runner of a command about a stored run or set. open finds it by the argument, or as
+// the latest run, below the folder of all result sets.
 func onStored[T any](root *string, open func(root, ref string) (T, error),
 	do func(context.Context, *app, T) error) runner {
 	return func(ctx context.Context, a *app) error {

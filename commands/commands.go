@@ -11,8 +11,8 @@ const (
 	hiddenInHelp = "" // programs that runs start
 )
 
-// Commands returns all commands, in the order in which help lists them. What is about stored runs is below
-// runs; what many people need of it stands beside it as well.
+// Commands returns all commands, in the order in which help lists them. The commands about stored runs are
+// below runs; the common ones of them are also beside it.
 func Commands(table catalog.Table) []Command {
 	k := known{table}
 	show, verify, rerun := showCommand(k), verifyCommand(k), rerunCommand(k)
@@ -42,13 +42,13 @@ func Commands(table catalog.Table) []Command {
 	return all
 }
 
-// listOf returns the command that a command with others below it is by itself, by a name below it.
+// listOf returns a copy of a command under another name, to be put below it: hosts list is hosts.
 func listOf(c Command, name string) Command {
 	c.Name = name
 	return c
 }
 
-// movedTo says what a word is now that was a command.
+// movedTo maps old names of commands to the new ones.
 var movedTo = map[string]string{
 	"host": "hosts join", "control": "hosts control", "keys": "hosts keys", "history": "runs history",
 	"export": "runs export", "publish": "runs publish", "results": "runs clean", "version": "--version",

@@ -13,12 +13,12 @@ import (
 	"turnstile/results"
 )
 
-// plainUsages takes out of the usages of all flags the backquotes around the names of their values, which are
-// for --help: completion would show them. And it lets flags be given twice.
+// plainUsages removes the backquotes of --help from the usages of all flags, since completion would show
+// them. It also lets flags be given twice, since completion reads them twice.
 func plainUsages(cmd *cobra.Command) {
 	plain := func(f *pflag.Flag) {
 		f.Usage = strings.ReplaceAll(f.Usage, "`", "")
-		if o, is := f.Value.(*once); is { // completion reads flags twice
+		if o, is := f.Value.(*once); is {
 			f.Value = o.Value
 		}
 	}
@@ -28,7 +28,7 @@ func plainUsages(cmd *cobra.Command) {
 	}
 }
 
-// completeFlags makes shells complete the values of the flags of runs of the rows of a table.
+// completeFlags makes shells complete the values of the flags of runs, with the algorithms of a table.
 func (k known) completeFlags(cmd *cobra.Command, table []*spec) {
 	for flag, values := range map[string][]string{
 		"load":       {"saturated", "closed", "open", "one", "sequential"},
@@ -54,7 +54,7 @@ func (k known) completeFlags(cmd *cobra.Command, table []*spec) {
 	completeFaults(cmd)
 }
 
-// completeFaults makes shells complete the plan, and the flags that say which nodes a fault hits.
+// completeFaults makes shells complete the plan, and the flags whose value is the target of a fault.
 func completeFaults(cmd *cobra.Command) {
 	cmd.RegisterFlagCompletionFunc("plan", completePlan)
 	var words []string
@@ -109,7 +109,7 @@ func (k known) completeScheme(_ *cobra.Command, args []string, _ string) ([]stri
 	return completeRows(k.Electors(), args)
 }
 
-// completeDescribed completes what list describes: an algorithm, a failure detector or a service.
+// completeDescribed completes the argument of list: an algorithm, a failure detector or a service.
 func (k known) completeDescribed(_ *cobra.Command, args []string, _ string) ([]string,
 	cobra.ShellCompDirective) {
 	names, how := completeRows(slices.Concat(k.Rows(), k.Detectors()), args)
@@ -131,7 +131,7 @@ func completeRows(table []*spec, args []string) (names []string, how cobra.Shell
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completePlan completes the name of a plan of ours, or of a file.
+// completePlan completes the name of a built-in plan, or of a file.
 func completePlan(*cobra.Command, []string, string) (names []string, how cobra.ShellCompDirective) {
 	for _, p := range chaos.Plans() {
 		names = append(names, cobra.CompletionWithDesc(p.Name, p.About))
@@ -148,7 +148,7 @@ func completeRun(cmd *cobra.Command, args []string, _ string) ([]string, cobra.S
 	for _, f := range results.Runs(root) {
 		refs = append(refs, f.Ref())
 	}
-	return refs, cobra.ShellCompDirectiveDefault // a path will do too
+	return refs, cobra.ShellCompDirectiveDefault // or a path
 }
 
 // completeRunOrSet completes what completeRun does, and the names of sets.

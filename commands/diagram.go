@@ -25,15 +25,15 @@ import (
 	"turnstile/results"
 )
 
-const diagramHelp = `Draw what happened in a small run, or in a part of one, as an SVG: a line for each
-node, time to the right, an arrow for each message, critical sections and leadership as bars, faults, and
-what went wrong.
+const diagramHelp = `Draw the events of a small run, or of a part of one, as an SVG: a line for each node,
+time to the right, an arrow for each message, critical sections and leadership as bars, faults, and
+violations.
 
-` + runHelp + ` The path of a schedule will do too, as explore --save
-writes it. A picture that nobody could read is refused, with a window of time that would do.
+` + runHelp + ` It may also be the path of a schedule, as explore
+--save writes it. A picture too crowded to read is refused, with a window of time that can be drawn.
 
-Of a simulated run all messages are known: it is made again for them. Of a real one the latest of each node
-are stored, those before a violation; bench --trace keeps all.
+A simulated run is made again, so that all of its messages are known. A real run stores the latest messages of
+each node, and those before a violation; bench --trace keeps all.
 
 Exit status: 0, 2 if the run cannot be read, 64 bad usage.`
 
@@ -90,7 +90,7 @@ func diagramCommand(k known) Command {
 	c := &diagramCall{known: k}
 	return Command{
 		Name:     "diagram [RUN | SCHEDULE]",
-		Short:    "Draw what happened in a run or a schedule",
+		Short:    "Draw the events of a run or a schedule",
 		Help:     diagramHelp,
 		Example:  diagramExample,
 		Options:  c.addTo,
@@ -109,12 +109,12 @@ func (c *diagramCall) addTo(cmd *cobra.Command) {
 	f.DurationVar(&c.to, "to", 0, "draw until this `time` of the run (default its end)")
 	f.Var(&textFlag{&c.nodes, &effect.Key{Value: "nodes"}}, "nodes",
 		"draw these `nodes` alone, as in 0-2,5 (default all)")
-	f.StringVar(&c.around, "around", "", "draw what led to a violation: violation")
+	f.StringVar(&c.around, "around", "", "draw the events that led to this: violation")
 	f.BoolVar(&c.beats, "heartbeats", false, "draw the messages of failure detectors as well")
-	f.BoolVar(&c.waits, "waits", false, "draw who waits for whom where nothing moves any more instead")
+	f.BoolVar(&c.waits, "waits", false, "draw instead which node waits for which others in a stall")
 	f.StringVar(&c.out, "out", "", "`file` for the picture (default it is printed)")
-	noZero(f, "trial", "is no trial: they count from 1")
-	noZero(f, "to", "would be no time at all: leave it out for all until the end")
+	noZero(f, "trial", "is not a trial: they count from 1")
+	noZero(f, "to", "would draw nothing: leave it out for all until the end")
 	forOneCall(cmd, "trial", "from", "to", "nodes", "around", "heartbeats", "waits", "out")
 	completeWith(cmd, "around", []string{"violation"})
 }
@@ -127,8 +127,8 @@ func (c *diagramCall) check(s settings) error {
 	case c.around != "" && (s.given("from") || s.given("to")):
 		return errors.New("--around: a violation has a time of its own: leave out --from and --to")
 	case c.waits && (c.around != "" || s.given("from") || s.given("to") || c.nodes != nil):
-		return errors.New("--waits: who waits for whom is known where nothing moves any more: leave out --from, " +
-			"--to, --nodes and --around")
+		return errors.New("--waits draws the one stored stall of a trial: leave out --from, --to, --nodes and " +
+			"--around")
 	case c.from < 0 || c.to < 0:
 		return errors.New("--from and --to: times of a run count from its beginning: write 0s or later")
 	case s.given("to") && c.to <= c.from:
@@ -137,7 +137,7 @@ func (c *diagramCall) check(s settings) error {
 	return checkPicture("out", c.out)
 }
 
-// checkPicture makes sure that a picture can be written to the file that a flag names, if it names one.
+// checkPicture checks that a picture can be written to the path that a flag names; empty: no picture.
 func checkPicture(flag, path string) error {
 	if path == "" {
 		return nil
@@ -148,7 +148,7 @@ func checkPicture(flag, path string) error {
 	return nil
 }
 
-// drawViolation draws what an exploration has found, if a file is named for that.
+// drawViolation draws the violation that an exploration has found, if --diagram names a file.
 func (c *exploreCall) drawViolation(v *explore.Violation) error {
 	if v == nil || c.picture == "" {
 		return nil
@@ -160,7 +160,7 @@ func (c *exploreCall) drawViolation(v *explore.Violation) error {
 	return writePicture(c.picture, picture)
 }
 
-// run draws what a call asks for.
+// run draws a run or a schedule.
 func (c *diagramCall) run(ctx context.Context, a *app, of *subject) error {
 	var picture string
 	var err error
@@ -207,7 +207,7 @@ func (c *diagramCall) drawSchedule(path string, schedule *replay.Schedule) (stri
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	if c.waits {
-		return diagram.Waits(stall.Reports{played.Status}, "Who waits for whom: "+schedule.Spec.Name+", "+path)
+		return diagram.Waits(stall.Reports{played.Status}, "Waits: "+schedule.Spec.Name+", "+path)
 	}
 	title := schedule.Spec.Name + ", " + path
 	if v := played.Violation; v != nil {
@@ -220,7 +220,7 @@ func (c *diagramCall) drawSchedule(path string, schedule *replay.Schedule) (stri
 	})
 }
 
-// openPast opens a trial of a stored run. The error says what is wrong with the run, or with --trial.
+// openPast opens a trial of a stored run. Its errors are about the run, or about --trial.
 func (k known) openPast(folder *results.Folder, trial int) (*runs.Past, error) {
 	past, err := runs.OpenPast(k.Table, folder, trial)
 	switch {
@@ -248,9 +248,9 @@ func (c *diagramCall) drawRun(ctx context.Context, folder *results.Folder) (stri
 	if c.waits {
 		stalled := past.Stall()
 		if stalled == nil {
-			return "", fmt.Errorf("--waits: in %s nothing is stored of a stall: clients went on until its end", title)
+			return "", fmt.Errorf("--waits: %s has no stored stall: clients went on until its end", title)
 		}
-		return diagram.Waits(stalled, "Who waits for whom: "+title)
+		return diagram.Waits(stalled, "Waits: "+title)
 	}
 	return c.draw(title, false, past.Fault, func(w section.Window) (*spacetime.Extract, error) {
 		x, err := past.Extract(ctx, w, true)
@@ -261,7 +261,7 @@ func (c *diagramCall) drawRun(ctx context.Context, folder *results.Folder) (stri
 	})
 }
 
-// draw draws the window that the flags ask for of what extract reads.
+// draw draws the window that the flags ask for. extract reads it.
 func (c *diagramCall) draw(title string, steps bool, fault func(uint32) string,
 	extract func(section.Window) (*spacetime.Extract, error)) (string, error) {
 	window := c.window()
@@ -277,7 +277,7 @@ func (c *diagramCall) draw(title string, steps bool, fault func(uint32) string,
 	}
 	if c.around != "" {
 		if x.First == nil {
-			return "", errors.New("--around: nothing is known of that was not to be: verify tells what it finds")
+			return "", errors.New("--around: the history shows no violation: see the findings of verify")
 		}
 		if x, err = extract(diagram.Around(x, *x.First)); err != nil {
 			return "", err

@@ -20,16 +20,15 @@ import (
 	"turnstile/nodes/workload"
 )
 
-const electHelp = `Have nodes elect leaders, in a process each, and judge who led and when.
+const electHelp = `Let nodes elect leaders, in a process each, and judge which node led when.
 
-It is short for bench with a scheme. On virtual time: orchestrator simulate --algo SCHEME.
+It is short for bench with a scheme of election. On virtual time: orchestrator simulate --algo SCHEME.
 
-Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 64 bad usage.`
+Exit status: 0 valid, 1 violated or a --require not met, 2 inconclusive, 64 bad usage.`
 
-const electMore = `When the run begins, the initiators campaign. Then what the faults do decides: crash the
-leader, cut nodes off from each other, stop processes. Only what a node says of itself makes it a leader. The
-report tells how long elections took and their parts, for how long nobody led, and for how long two or more
-did.`
+const electMore = `When the run begins, the initiators campaign. Later elections depend on the faults: crash
+the leader, cut nodes off from each other, stop processes. A node is a leader only if it declares itself one.
+The report has the times of elections and of their phases, and how long no node led, or two or more.`
 
 const electExample = `  orchestrator elect --algo bully -n 9
   orchestrator elect --algo bully -n 9 --plan leader-crashes
@@ -42,7 +41,7 @@ func electCommand(k known) Command {
 	c.setup.Set = "elect"
 	return Command{
 		Name:    "elect",
-		Short:   "Have nodes elect leaders, measure that and judge it",
+		Short:   "Let nodes elect leaders, measure and judge the elections",
 		Help:    electHelp,
 		More:    electMore,
 		Example: electExample,
@@ -55,23 +54,23 @@ func electCommand(k known) Command {
 	}
 }
 
-// tellElections tells an election message by message: that of the initiators and, of a scheme that outlasts
-// crashes, the one after the leader has crashed. Messages arrive in the order in which they were sent, and
-// timers run out when nothing else is left.
+// tellElections prints an election message by message: that of the initiators and, if the scheme tolerates
+// crashes, the next one after the leader has crashed. Messages arrive in the order in which they were sent,
+// and timers run out once no message is on its way.
 func (c *benchCall) tellElections(w io.Writer) error {
 	switch {
 	case !slices.Contains(electable, c.Problem):
-		return fmt.Errorf("--explain tells elections, and %s %s", c.Spec.Name, c.Problem.Misplaced)
+		return fmt.Errorf("--explain is for elections, and %s %s", c.Spec.Name, c.Problem.Misplaced)
 	case len(c.required.all) > 0:
-		return errors.New("--explain starts no run of which anything could be required: leave out --require")
+		return errors.New("--explain starts no run, so that --require has no figures: leave it out")
 	}
 	if len(c.Faults) > 0 {
-		return errors.New("--explain tells what happens when nothing goes wrong, and then when the leader " +
-			"crashes: leave out the faults, or write a schedule for simulate --replay")
+		return errors.New("--explain prints an election without faults, and one after a crash of the leader: " +
+			"leave out the faults, or write a schedule for simulate --replay")
 	}
 	const most = 32
 	if c.Config.N > most {
-		return fmt.Errorf("--explain: %d nodes would tell more than anybody reads: take up to %d", c.Config.N, most)
+		return fmt.Errorf("--explain: %d nodes would print too much to read: take up to %d", c.Config.N, most)
 	}
 	initiators, err := c.Workload.Initiators.Of(chance.Dice(c.Seed), c.Config.N)
 	if err != nil {
@@ -104,13 +103,13 @@ func (c *benchCall) tellElections(w io.Writer) error {
 	return err
 }
 
-// tellElection plays a schedule, and tells what happens after what was told before; nil: nothing was.
+// tellElection plays a schedule, and prints the part of its story after the story of before; nil: all.
 func tellElection(w io.Writer, s *replay.Schedule, before *replay.Played, title string) (*replay.Played,
 	error) {
 	played, err := replay.Play(s)
 	if err != nil {
-		return nil, fmt.Errorf("--explain: %w: a node that draws at random draws the first of its choices here, "+
-			"perhaps the same for ever: simulate %s, or write a schedule for simulate --replay", err, s.Spec.Name)
+		return nil, fmt.Errorf("--explain: %w: every random draw has its first value here, so that nodes may tie "+
+			"for ever: simulate %s, or write a schedule for simulate --replay", err, s.Spec.Name)
 	}
 	codec, told := s.Spec.Codec(), 0
 	sent := make([]uint64, codec.Kinds())

@@ -20,8 +20,8 @@ import (
 	"turnstile/results"
 )
 
-// addSetup adds the flags of what is stored of many runs, and of the program of their nodes. The set, if it
-// has a name, holds what is said.
+// addSetup adds the flags for the results of many runs, and for the program of their nodes. holds names the
+// contents of the set in the usage of --set.
 func addSetup(f *pflag.FlagSet, s *runs.Setup, holds string) {
 	f.StringVar(&s.Results, "results", "results", "`folder` of all result sets")
 	if s.Set != "" {
@@ -31,7 +31,7 @@ func addSetup(f *pflag.FlagSet, s *runs.Setup, holds string) {
 		"`path` of the program of a node (default node, beside this program)")
 }
 
-// checkSet returns an error unless runs may be stored in the set of a setup: it has a good name, and was not
+// checkSet returns an error if no runs may be stored in the set of a setup: its name is bad, or it was
 // published.
 func checkSet(s *runs.Setup) error {
 	if err := results.CheckNames(s.Results, s.Set); err != nil {
@@ -40,12 +40,12 @@ func checkSet(s *runs.Setup) error {
 	return results.CheckUnpublished(s.Results, s.Set)
 }
 
-// addMixed adds the flag that lets a command go on with the set of another version. when says with what.
+// addMixed adds the flag that lets a command go on with the set of another version. when begins its usage.
 func addMixed(f *pflag.FlagSet, mixed *bool, when string) {
 	f.BoolVar(mixed, "mixed", false, when+"go on with a set that another commit of Turnstile began")
 }
 
-// rowsNamed returns the rows that find has by names; all without any.
+// rowsNamed returns the rows that find returns for names; without names, all.
 func rowsNamed(names []string, find func(string) (*spec, error), all []*spec) (rows []*spec, err error) {
 	for _, name := range names {
 		row, err := find(strings.TrimSpace(name))
@@ -62,7 +62,7 @@ func rowsNamed(names []string, find func(string) (*spec, error), all []*spec) (r
 	return rows, nil
 }
 
-// follow returns a bar that shows how far an experiment has come, in runs that go by a name.
+// follow returns a bar that shows the progress of an experiment. name is the word for one of its runs.
 func (a *app) follow(e *study.Experiment, off bool, takes time.Duration, name string) *bar {
 	bar, wrong := a.newBar(off, takes), 0
 	e.Progress = func(done, all int, r *study.Result) {
@@ -76,14 +76,14 @@ func (a *app) follow(e *study.Experiment, off bool, takes time.Duration, name st
 	return bar
 }
 
-// printWrong prints that a run is wrong, the command that repeats it, and what is stored of it.
+// printWrong prints what is wrong with a run, the command that repeats it, and the command that shows it.
 func (a *app) printWrong(e *study.Experiment, what, repeat string, r *study.Result) {
 	fmt.Fprintf(a.trouble(), "WRONG  %s: %s\n", what, r.Wrong)
 	if repeat != "" {
 		fmt.Fprintf(a.trouble(), "       repeat it: %s\n", repeat)
 	}
 	if r.Folder != "" {
-		fmt.Fprintf(a.trouble(), "       what came of it: %s\n",
+		fmt.Fprintf(a.trouble(), "       see the run: %s\n",
 			terminal.CallOn("show", filepath.Join(e.Setup.Results, r.Folder)))
 	}
 }
@@ -115,7 +115,7 @@ func (a *app) printShrunk(ctx context.Context, j *bench.Job) {
 	text := ""
 	if err == nil {
 		text, err = s.File(
-			fmt.Sprintf("Of %s, %d is left after %s.", english.Count(s.From, "fault", "faults"), len(s.Faults),
+			fmt.Sprintf("Shrunk from %s to %d by %s.", english.Count(s.From, "fault", "faults"), len(s.Faults),
 				english.Count(s.Tries, "run", "runs")),
 			"Save this as shrunk.yaml, and run:", commandOf(j.Spec, &j.Options, false, "./shrunk.yaml"))
 	}

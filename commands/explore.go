@@ -397,7 +397,7 @@ func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duratio
 	case x.Exhausted:
 		checked, more := "", c.words().more
 		if c.checks != nil {
-			checked, more = " of what was checked", ""
+			checked, more = " that was looked for", ""
 		}
 		if !c.contended() {
 			more = fmt.Sprintf(" (not contended: %s of %s, so nobody waits for another)",

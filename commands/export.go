@@ -20,16 +20,16 @@ import (
 	"turnstile/report/export"
 )
 
-const exportHelp = `Write what happened in a run for other programs.
+const exportHelp = `Write the events of a run for other programs.
 
   entries    CSV, a row for each request: when it was due, asked, entered and left, and the faults in force
-  shiviz     what each node did, with vector clocks, as ShiViz reads it
-  perfetto   Chrome's trace format, with an arrow for each message, as ui.perfetto.dev opens it
+  shiviz     the events of each node, with vector clocks, for ShiViz
+  perfetto   Chrome's trace format, with an arrow for each message, for ui.perfetto.dev
 
-` + runHelp + ` The path of a schedule will do too.
+` + runHelp + ` It may also be the path of a schedule.
 
-Entries are those of all trials, the others are one trial. For these, all messages of a simulated run are
-known: it is made again for them. Of a real one only bench --trace keeps all.
+entries writes all trials, the others one. These need all messages: a simulated run is made again for them,
+and of a real run only bench --trace keeps them.
 
 Exit status: 0, 2 if the run cannot be read, 64 bad usage.`
 
@@ -49,7 +49,7 @@ func exportCommand(k known) Command {
 	c := &exportCall{known: k}
 	return Command{
 		Name:     "export [RUN | SCHEDULE]",
-		Short:    "Write what happened in a run for other programs",
+		Short:    "Write the events of a run for other programs",
 		Help:     exportHelp,
 		Example:  exportExample,
 		Options:  c.addTo,
@@ -65,10 +65,10 @@ func (c *exportCall) addTo(cmd *cobra.Command) {
 	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	f.StringVar(&c.to, "to", "", "what to write: entries, shiviz or perfetto")
 	f.IntVar(&c.trial, "trial", 0, "write this trial (default all entries, or the first trial)")
-	noZero(f, "trial", "is no trial: they count from 1")
+	noZero(f, "trial", "is not a trial: they count from 1")
 	f.DurationVar(&c.from, "from", 0, "from this `time` of the run on (default its beginning)")
 	f.DurationVar(&c.until, "until", 0, "until this `time` of the run (default its end)")
-	noZero(f, "until", "would be no time at all: leave it out for all until the end")
+	noZero(f, "until", "would write nothing: leave it out for all until the end")
 	forOneCall(cmd, "to", "trial", "from", "until")
 	completeWith(cmd, "to", exportForms)
 }
@@ -81,12 +81,13 @@ func (c *exportCall) check(settings) error {
 	case !slices.Contains(exportForms, c.to):
 		return fmt.Errorf("--to: there is no %q%s", c.to, suggest.Hint(c.to, exportForms))
 	case c.from < 0 || c.until != 0 && c.until <= c.from:
-		return errors.New("--from and --until: times of a run count from its beginning, and --until is the later")
+		return errors.New("--from and --until: write times from 0s, counted from the beginning of the run, and " +
+			"--until later than --from")
 	}
 	return nil
 }
 
-// run writes what a call asks for.
+// run writes the run or schedule in the form that --to names.
 func (c *exportCall) run(ctx context.Context, a *app, of *subject) error {
 	w := a.stdout
 	first := max(1, c.trial)
@@ -117,8 +118,8 @@ func (c *exportCall) run(ctx context.Context, a *app, of *subject) error {
 	return nil
 }
 
-// extract returns what happened in a trial, and how its faults are called. It is an error if that is too
-// much, or not known.
+// extract returns the events of a trial, and a function that names its faults. It is an error if the events
+// are too many, or not all of their messages are known.
 func (c *exportCall) extract(ctx context.Context, of *subject, trial int) (x *spacetime.Extract,
 	fault func(uint32) string, err error) {
 	w := section.Window{From: int64(c.from), To: cmp.Or(int64(c.until), math.MaxInt64)}

@@ -48,8 +48,9 @@ var (
 				"without `for` for one that lasts to the end"}}
 )
 
-// flaggedKinds lists the kinds of faults that have a flag, in the order in which the flags make faults. Random
-// draws depend on that order, so that reorder has to stay before duplicate for seeds to mean what they did.
+// flaggedKinds lists the kinds of faults that have a flag, in the order in which the flags make faults.
+// Random draws depend on that order, so that reorder has to stay before duplicate for seeds to mean what they
+// did.
 var flaggedKinds = func() []*effect.Kind {
 	all := slices.DeleteFunc(slices.Clone(effect.Kinds), func(k *effect.Kind) bool { return k.Flag == "" })
 	i, j := slices.Index(all, effect.Find("duplicate")), slices.Index(all, effect.Find("reorder"))

@@ -13,7 +13,7 @@ import (
 	"turnstile/internal/suggest"
 )
 
-// flagError says what is wrong with a flag, and what would be right.
+// flagError explains an error of pflag, with a hint at what to write instead.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var bad *pflag.InvalidValueError
@@ -44,13 +44,13 @@ func flagError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// sinceOf says why a command does not take a flag, where somebody may expect that it does.
+// sinceOf explains why a command does not take a flag that users may expect.
 func sinceOf(cmd *cobra.Command, flag string) string {
 	command := cmd.Name()
 	since := map[string]string{
-		"explore resources": "it explores one resource, and several are instances that share no state",
+		"explore resources": "it explores one resource; several would be instances that share no state",
 		"explore zipf":      "it explores one resource",
-		"explore work":      "it looks whether two are inside, and holds take no time there",
+		"explore work":      "it checks that no two clients are inside, and holds take no time",
 		"explore receive":   "it tries every delay of every message",
 		"matrix n":          "its plans are about five nodes",
 		"matrix units":      "its expectations hold for the default number of units",
@@ -74,8 +74,8 @@ func runsTake(root *cobra.Command, flag string) bool {
 	return f != nil && isOption(f)
 }
 
-// commandsWith names the commands that have a flag of that name, or of that letter. One that stands below
-// another as well is named once.
+// commandsWith names the commands that have a flag of that name or letter, each once, though runs repeats
+// some.
 func commandsWith(root *cobra.Command, flag string) (names []string) {
 	flag = oneName(flag)
 	for _, cmd := range allBelow(root) {
@@ -100,11 +100,11 @@ func allBelow(cmd *cobra.Command) []*cobra.Command {
 	return all
 }
 
-// valueError says what is wrong with the value of the flag f, which was given at where. cause is the error of
-// the flag itself.
+// valueError explains why the flag f refused a value. where is the place of the value, and cause the error of
+// the flag.
 func valueError(where string, f *pflag.Flag, value string, cause error) error {
 	if f.Value.Type() == "duration" {
-		if lengthOfTime.MatchString(value) { // it is one, and overflows
+		if lengthOfTime.MatchString(value) { // a length of time that overflows
 			return fmt.Errorf("%s: %q is too long: at most 24h", where, value)
 		}
 		if err := suggest.Unit(value, "s"); err != nil {
@@ -124,7 +124,7 @@ func valueError(where string, f *pflag.Flag, value string, cause error) error {
 	return fmt.Errorf("%s: %q is not %s", where, value, what)
 }
 
-// lengthOfTime matches what time.ParseDuration reads, however long it is.
+// lengthOfTime matches the syntax of time.ParseDuration, also if the time overflows.
 var lengthOfTime = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*(h|m|s|ms|us|µs|ns))+$`)
 
 func flagNames(flags *pflag.FlagSet) []string {
@@ -148,7 +148,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 			hint = fmt.Sprintf(": write --%s=%s or, for make, %s=%s", f.Name, value, variableOf(name), value)
 		}
 	}
-	return fmt.Errorf("%s takes flags only, and there is %q%s", cmd.CommandPath(), args[0], hint)
+	return fmt.Errorf("%s takes only flags, not %q%s", cmd.CommandPath(), args[0], hint)
 }
 
 // atMostOne lets a command have one argument.
@@ -156,7 +156,7 @@ func atMostOne(cmd *cobra.Command, args []string) error {
 	if len(args) <= 1 {
 		return nil
 	}
-	return fmt.Errorf("%s takes one argument, and there are %d; see %s --help",
+	return fmt.Errorf("%s takes one argument, not %d; see %s --help",
 		cmd.CommandPath(), len(args), cmd.CommandPath())
 }
 

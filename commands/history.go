@@ -20,8 +20,8 @@ import (
 const historyHelp = `Print the events of a run, one to a line, in the order of time, as CSV or as lines
 of JSON.
 
-docs/measures.md explains the columns. Cells that a kind of event has no use for are empty; in JSON
-they are left out. The events are printed as they are read, so a history may be longer than memory.
+docs/measures.md explains the columns. Cells that a kind of event does not use are empty; JSON leaves
+them out. The events are printed as they are read, so a history may be larger than memory.
 
 ` + runHelp + `
 
@@ -36,7 +36,7 @@ type historyCall struct {
 	root   string
 	format string
 	trial  int   // 0: all
-	nodes  []int // none: all
+	nodes  []int // empty: all
 }
 
 func historyCommand() Command {
@@ -51,7 +51,7 @@ func historyCommand() Command {
 		Complete: completeRun,
 		Check: func(settings) error {
 			if c.format != "csv" && c.format != "jsonl" {
-				return fmt.Errorf("--format: there is no %q: take csv or jsonl", c.format)
+				return fmt.Errorf("--format: there is no %q: write csv or jsonl", c.format)
 			}
 			return nil
 		},
@@ -63,10 +63,10 @@ func (c *historyCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	f.StringVar(&c.format, "format", "csv", "csv or jsonl (JSON, an object to a line)")
-	f.IntVar(&c.trial, "trial", 0, "print the events of this trial alone (default all)")
-	noZero(f, "trial", "is no trial: they count from 1; leave it out for all")
+	f.IntVar(&c.trial, "trial", 0, "print only the events of this trial (default all)")
+	noZero(f, "trial", "is not a trial: they count from 1; leave it out for all")
 	f.IntSliceVar(&c.nodes, "node", nil,
-		"print the events of this `node` alone; the orchestrator is -1 (default all)")
+		"print only the events of this `node`; the orchestrator is -1 (default all)")
 	forOneCall(cmd, "format", "trial", "node")
 	completeWith(cmd, "format", []string{"csv", "jsonl"})
 }
@@ -77,7 +77,7 @@ func (c *historyCall) run(ctx context.Context, a *app, folder *results.Folder) e
 	first, last := 1, count
 	switch {
 	case count == 0:
-		return failure{fmt.Errorf("%s holds no history", folder.Path), check.Inconclusive.ExitCode()}
+		return failure{fmt.Errorf("%s has no history", folder.Path), check.Inconclusive.ExitCode()}
 	case c.trial != 0:
 		first, last = c.trial, c.trial
 	}
@@ -89,7 +89,7 @@ func (c *historyCall) run(ctx context.Context, a *app, folder *results.Folder) e
 		return err
 	}
 	var record runs.Record
-	if err := folder.ReadYAML(&record); err != nil { // it is needed for the names of messages alone
+	if err := folder.ReadYAML(&record); err != nil { // only the names of messages need it
 		fmt.Fprintf(a.stderr, "orchestrator: messages are numbered, since their names cannot be read: %v\n", err)
 	}
 	out := bufio.NewWriterSize(a.stdout, 1<<16)
@@ -99,14 +99,14 @@ func (c *historyCall) run(ctx context.Context, a *app, folder *results.Folder) e
 			return failure{err, check.Inconclusive.ExitCode()}
 		}
 		if err := printHistory(ctx, events, folder, trial, c.nodes); err != nil {
-			out.Flush() // what was read before
+			out.Flush() // the events before the damage
 			return failure{err, check.Inconclusive.ExitCode()}
 		}
 	}
 	return out.Flush()
 }
 
-// checkNodes checks whether the history of a trial is one of such nodes.
+// checkNodes returns an error for a node that the history of a trial does not have.
 func checkNodes(folder *results.Folder, trial int, ids []int) error {
 	h, err := folder.History(trial)
 	if err != nil {
@@ -122,7 +122,7 @@ func checkNodes(folder *results.Folder, trial int, ids []int) error {
 	return nil
 }
 
-// knowTexts has events of a foreign program say what that has said, which stands behind all events.
+// knowTexts gives the writer the texts of a foreign program, which a history has after all events.
 func knowTexts(ctx context.Context, to *results.EventWriter, folder *results.Folder, trial int,
 	record *runs.Record) error {
 	to.Says = nil
@@ -135,20 +135,20 @@ func knowTexts(ctx context.Context, to *results.EventWriter, folder *results.Fol
 	}
 	defer h.Close()
 	var logs logsFold
-	if h.RunContext(ctx, &logs) == nil { // of a damaged history, what comes before the damage is printed
+	if h.RunContext(ctx, &logs) == nil { // a damaged history is printed without texts, up to the damage
 		to.Says = history.Texts(logs)
 	}
 	return nil
 }
 
-// A logsFold keeps what nodes left beside their events.
+// A logsFold keeps the logs of nodes, which have more than their events.
 type logsFold []*history.NodeLog
 
 func (f *logsFold) Add(history.Event) {}
 
 func (f *logsFold) Close(logs []*history.NodeLog) { *f = logs }
 
-// printHistory prints the events of a trial, of some nodes or, if none are named, of all.
+// printHistory prints the events of a trial: those at the nodes of, or all if that is empty.
 func printHistory(ctx context.Context, to *results.EventWriter, folder *results.Folder, trial int,
 	of []int) error {
 	h, err := folder.History(trial)
@@ -156,7 +156,7 @@ func printHistory(ctx context.Context, to *results.EventWriter, folder *results.
 		return err
 	}
 	defer h.Close()
-	const between = 1 << 12 // events, from one look at ctx to the next
+	const between = 1 << 12 // events between two checks of ctx
 	var e history.Event
 	for count := 0; ; count++ {
 		if count%between == 0 && ctx.Err() != nil {

@@ -24,12 +24,12 @@ import (
 	"turnstile/results"
 )
 
-const hostHelp = `Serve this machine as a host of runs: bench, elect and the others reach it by the control
-plane, with --control and --hosts. It starts node programs and brokers for them, and ends these when a run
-is over, or when its orchestrator is gone. End it with Ctrl-C.
+const hostHelp = `Serve this machine as a host of runs: bench, elect and other commands with --control and
+--hosts reach it through the control plane. It starts node programs and brokers for a run, and ends them when
+the run is over or its orchestrator is gone. End it with Ctrl-C.
 
-A host needs the URL alone: its name is that of the machine. Files of runs are in --folder until the run
-has fetched them, or for 24 hours.`
+A host needs only the URL; its default name is that of the machine. Files of a run stay in --folder until the
+run has fetched them, or for 24 hours.`
 
 const hostExample = `  orchestrator hosts join nats://TOKEN@127.0.0.1:4222 --name host-a
   orchestrator hosts join tls://control:4222 --key lab.key`
@@ -40,7 +40,7 @@ type hostCall struct {
 	key   string
 	node  string
 	runAs string
-	// healthy asks whether the agent with the folder is there, and does nothing else.
+	// healthy only asks whether the agent with the folder runs.
 	healthy, piped bool
 }
 
@@ -73,14 +73,14 @@ func (c *hostCall) addTo(cmd *cobra.Command) {
 	f.DurationVar(&c.OrphanAfter, "orphan-after", agent.OrphanAfter,
 		"how long an orchestrator may be silent before its processes are ended")
 	f.StringVar(&c.runAs, "run-as", "",
-		"`UID:GID` as which to start nodes and brokers and to read the key, of an agent that runs as root")
+		"`UID:GID` under which an agent that runs as root starts nodes and brokers, and reads the key")
 	noZero(f, "orphan-after", "would end every run at once: leave it out for 10s")
-	f.BoolVar(&c.healthy, "healthy", false, "only ask whether the agent that has --folder is there")
+	f.BoolVar(&c.healthy, "healthy", false, "only check whether the agent with this --folder runs")
 	addPiped(f, &c.piped)
 	forOneCall(cmd, "key", "name", "folder", "address", "allow-program", "healthy")
 }
 
-// hostPrograms are what agents start beside nodes.
+// hostPrograms are the programs that agents start beside nodes.
 func hostPrograms() map[string][]string {
 	own := terminal.OwnPath()
 	return map[string][]string{
@@ -90,7 +90,7 @@ func hostPrograms() map[string][]string {
 	}
 }
 
-// run serves this machine until it is interrupted, or asks whether it is served.
+// run serves this machine until it is interrupted or, with --healthy, checks whether it is served.
 func (c *hostCall) run(ctx context.Context, a *app) error {
 	switch {
 	case c.piped:
@@ -127,7 +127,7 @@ func (c *hostCall) run(ctx context.Context, a *app) error {
 	}))
 }
 
-// identify works out as whom the host starts processes, and its name.
+// identify works out the name of the host, and the account under which it starts processes.
 func (c *hostCall) identify() error {
 	if c.runAs != "" {
 		as, err := agent.ParseAccount(c.runAs)
@@ -146,7 +146,7 @@ func (c *hostCall) identify() error {
 	return nil
 }
 
-// nameRune returns what stands for a character of a machine's name in that of a host.
+// nameRune replaces a character that the name of a host cannot have by a hyphen.
 func nameRune(r rune) rune {
 	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 		return r
@@ -154,10 +154,9 @@ func nameRune(r rune) rune {
 	return '-'
 }
 
-const hostsHelp = `List the hosts that a control plane knows: what they have, how busy they are, how well
-their clocks are known, what they run, and what runs have left there whose orchestrators ended too early.
---fetch RUN copies what the hosts have of such a run into its folder, for verify; --clean removes what is
-left of all.`
+const hostsHelp = `List the hosts of a control plane: their cores and memory, their load, how exactly their
+clocks are known, their runs, and the files of runs whose orchestrators ended too early. --fetch RUN copies
+these files of a run from the hosts into its folder, for verify; --clean removes them for all runs.`
 
 const hostsExample = `  orchestrator hosts --control nats://TOKEN@127.0.0.1:4222
   orchestrator hosts --control tls://control:4222 --key lab.key --fetch latest`
@@ -186,10 +185,10 @@ func hostsCommand() Command {
 func (c *hostsCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	c.control.add(f)
-	f.StringVar(&c.fetch, "fetch", "", "copy what hosts have kept of this `run` into its folder")
+	f.StringVar(&c.fetch, "fetch", "", "copy the files that hosts have kept of this `run` into its folder")
 	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
-	f.BoolVar(&c.clean, "clean", false, "remove what runs have left on hosts that nobody has fetched")
-	f.IntVar(&c.await, "await", 0, "wait until so many hosts are there, for up to a minute")
+	f.BoolVar(&c.clean, "clean", false, "remove the files of runs on hosts that nobody has fetched")
+	f.IntVar(&c.await, "await", 0, "wait until this many hosts have joined, for up to a minute")
 	addJSON(f, &c.json)
 	forOneCall(cmd, "fetch", "clean", "await")
 }
@@ -197,17 +196,17 @@ func (c *hostsCall) addTo(cmd *cobra.Command) {
 func (c *hostsCall) check(s settings) error {
 	switch {
 	case s.given("await") && c.await < 1:
-		return fmt.Errorf("--await: %d is no number of hosts to wait for", c.await)
+		return fmt.Errorf("--await: %d: write a number of hosts from 1", c.await)
 	case c.control.url == "":
 		return fmt.Errorf("hosts takes --control, with the URL of the control plane, as orchestrator " +
 			"hosts control prints it")
 	case c.fetch != "" && c.clean:
-		return fmt.Errorf("--fetch keeps what --clean removes: leave out one of the two")
+		return fmt.Errorf("--clean removes the files that --fetch keeps: leave out one of the two")
 	}
 	return nil
 }
 
-// run lists hosts, or has them give what they have kept.
+// run lists hosts, or fetches or removes the files that they have kept.
 func (c *hostsCall) run(ctx context.Context, a *app) error {
 	conn, err := c.control.connect("hosts")
 	if err != nil {
@@ -222,7 +221,7 @@ func (c *hostsCall) run(ctx context.Context, a *app) error {
 		}
 		count, err := runs.Fetch(ctx, conn, version, folder)
 		if err == nil && count == 0 {
-			err = fmt.Errorf("no host has anything of %s, or the hosts that have it are not there", folder.Ref())
+			err = fmt.Errorf("no host that has joined has files of %s", folder.Ref())
 		}
 		if err != nil {
 			return failure{err, 2}
@@ -247,10 +246,10 @@ func (c *hostsCall) run(ctx context.Context, a *app) error {
 	return c.list(a.stdout, conn, found)
 }
 
-// awaitLimit is how long hosts may take to be there.
+// awaitLimit is how long --await waits for hosts to join.
 const awaitLimit = time.Minute
 
-// find returns the hosts that are there, once they are as many as are awaited.
+// find returns the hosts that have joined, once there are as many as --await asks for.
 func (c *hostsCall) find(ctx context.Context, conn *nats.Conn) ([]agent.Description, error) {
 	for late := time.Now().Add(awaitLimit); ; {
 		found, err := agent.Find(conn, 2*time.Second)
@@ -296,8 +295,8 @@ func (c *hostsCall) list(w io.Writer, conn *nats.Conn, found []agent.Description
 	return t.Print(w)
 }
 
-// clockError returns within what an exchange with a host tells the offset of its clock; 0: it does not
-// answer.
+// clockError returns the error bound of the offset of a host's clock: half of the shortest round trip. 0: the
+// host does not answer.
 func clockError(conn *nats.Conn, host string) (best time.Duration) {
 	for range 5 {
 		before := time.Now()

@@ -35,7 +35,7 @@ func TestHostsAreTargets(t *testing.T) {
 		run + "--hosts 2 --kill host_2":         "there is no host 2: they are 0 to 1",
 		run + "--cut host_0 --kernel":           "it takes hosts with networks of their own",
 
-		"bench --control nats://token@127.0.0.1:1": "the run has none: add how many it takes, as in --hosts 4",
+		"bench --control nats://token@127.0.0.1:1": "this run has no hosts: add how many, as in --hosts 4",
 		"bench --hosts 2 --key lab.key":            "add its URL, as in --control tls://control:4222",
 
 		compare + "--hosts 3 --cut host_0/host_1-2":                                 "cut 0,3/1-2,4",
@@ -108,7 +108,7 @@ func TestControl(t *testing.T) {
 		t.Errorf("it ends with %v", err)
 	}
 	want := "orchestrator: listening on " + strings.TrimPrefix(url, "tls://") +
-		"; whoever has the key of the lab may connect\n"
+		"; anybody with the key of the lab may connect\n"
 	if !strings.HasPrefix(log.String(), want) || !strings.Contains(log.String(), "TLS handshake error") {
 		t.Errorf("it logs:\n%s", &log)
 	}

@@ -90,10 +90,10 @@ func TestInject(t *testing.T) {
 	r.says(0, "inject --kill holder", "as fault 2: kill holder at ", "fault 2: done, for good since ",
 		", hit node ")
 
-	r.says(64, "inject", "there is nothing to inject")
+	r.says(64, "inject", "nothing to inject")
 	r.says(64, "inject --kill 7", "there is no node 7")
 	r.says(64, "inject --kill 1 --list", "leave out all but one")
-	r.says(64, "inject --for 1s", "--for says more of a fault")
+	r.says(64, "inject --for 1s", "--for goes with a fault")
 	r.says(64, "inject --pause 0 --at 40m", "the run is measured for 30m0s")
 	r.says(64, "inject --pause 0 --for 30m", "let the fault end by then", "the measurement has lasted ")
 	r.says(64, "inject --pause 0 --for 25m", "a process may stand still for less than 20m0s")

@@ -591,7 +591,7 @@ func writeElector(w io.Writer, row *spec, c nodes.Config) {
 	}
 	if row.Elector.Costs != nil {
 		cost := row.Elector.Costs(c)
-		line("cost", fmt.Sprintf("with %d nodes, %d messages for an election that all begin at once, and %d at most",
+		line("cost", fmt.Sprintf("with %d nodes, %d messages for an election that all begin at once, at most %d",
 			c.N, cost.AtOnce, cost.Most))
 	}
 	if row.Codec().Networks() > 1 {
@@ -670,7 +670,8 @@ func writeWrapped(w io.Writer, label, text string) {
 	}
 }
 
-// writePitfalls writes each failure that the row expects under plans of faults, with the reason and the plans.
+// writePitfalls writes each failure that the row expects under plans of faults, with the reason and the
+// plans.
 func writePitfalls(of *spec, line func(name, text string)) {
 	kind := kindOf(of).story
 	words := []struct {

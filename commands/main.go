@@ -1,4 +1,5 @@
-// Package commands is the command line of the orchestrator: what each command takes, does and prints.
+// Package commands is the command line of the orchestrator: the flags, the work and the output of each
+// command.
 package commands
 
 import (
@@ -22,15 +23,15 @@ import (
 	"turnstile/judge/check"
 )
 
-// A program is what this program is: the algorithms that it knows, and how it starts a node.
+// A program is the set of algorithms that this program knows, and how it starts a node.
 type program struct {
 	known catalog.Table
-	node  []string // the program of a node, with its arguments; nil: the one beside this
+	node  []string // the program of a node, with its arguments; nil: the file node beside this program
 }
 
 // Main runs the command that the arguments of the program name, and returns its exit status. The program
-// knows the algorithms of a table, and starts nodes by a program of such arguments; nil: by the program node
-// beside it.
+// knows the algorithms of table. node is the program of a node with its arguments; nil: the file node beside
+// this program.
 func Main(table catalog.Table, node []string) int {
 	if err := cluster.CheckStart(); err != nil {
 		fmt.Fprintf(os.Stderr, "orchestrator: %v\n", err)
@@ -39,16 +40,16 @@ func Main(table catalog.Table, node []string) int {
 	return run(interruptible(), program{table, node}, os.Args[1:], os.Stdout, os.Stderr)
 }
 
-// sameRequest is within how long signals are one request to end: timeout(1) sends its signal to the program
-// and then to the group of the program.
+// sameRequest is the time within which several signals count as one. Otherwise timeout(1) would end the
+// program at once: it signals the program, and then its process group.
 const sameRequest = 200 * time.Millisecond
 
-// interruptible returns a context that the first signal ends which asks this program to end. A second one
-// ends the program at once.
+// interruptible returns a context that ends with the first SIGINT, SIGTERM or SIGHUP. A second signal ends
+// the program at once.
 func interruptible() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	asked := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // which is what nohup is for
+	if !signal.Ignored(syscall.SIGHUP) { // nohup ignores it
 		asked = append(asked, syscall.SIGHUP)
 	}
 	signals := make(chan os.Signal, 2)
@@ -64,7 +65,7 @@ func interruptible() context.Context {
 		signal.Reset(second)
 		syscall.Kill(os.Getpid(), second)
 		time.Sleep(100 * time.Millisecond)
-		os.Exit(bySignal + int(second)) // this program was started to ignore that one
+		os.Exit(bySignal + int(second)) // the signal did not end it, since it was started to ignore it
 	}()
 	return ctx
 }
@@ -73,7 +74,7 @@ func interruptible() context.Context {
 func run(ctx context.Context, p program, args []string, stdout, stderr io.Writer) int {
 	out := &output{Writer: stdout}
 	status := runTo(ctx, p, args, out, stderr)
-	if out.err == nil || errors.Is(out.err, syscall.EPIPE) { // who closes a pipe has seen enough
+	if out.err == nil || errors.Is(out.err, syscall.EPIPE) { // a reader such as head may close the pipe
 		return status
 	}
 	fmt.Fprintf(stderr, "orchestrator: the output could not be written: %v\n", out.err)
@@ -86,7 +87,7 @@ type output struct {
 	err error
 }
 
-// Unwrap returns what is written to.
+// Unwrap returns the writer below, so that terminal.Is can look at it.
 func (o *output) Unwrap() io.Writer { return o.Writer }
 
 func (o *output) Write(b []byte) (int, error) {
@@ -106,7 +107,7 @@ func runTo(ctx context.Context, p program, args []string, stdout *output, stderr
 	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
-	if err != nil && (stdout.err == nil || !errors.Is(err, stdout.err)) { // run says that
+	if err != nil && (stdout.err == nil || !errors.Is(err, stdout.err)) { // run prints an error of stdout
 		fmt.Fprintf(stderr, "orchestrator: %s\n", strings.TrimSpace(err.Error()))
 	}
 	a.checkDisk(err)

@@ -228,9 +228,9 @@ func (c *matrixCall) run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// printDiffering prints the cells that are wrong, with the command that repeats a run of each, and the counts.
-// Cells that no fault hit, and cells without an expectation, count apart. If no cell was hit, the exit status
-// is inconclusive.
+// printDiffering prints the cells that are wrong, with the command that repeats a run of each, and the
+// counts. Cells that no fault hit, and cells without an expectation, count apart. If no cell was hit, the
+// exit status is inconclusive.
 func (c *matrixCall) printDiffering(a *app, cells []*study.Cell) {
 	var t expectations
 	for _, cell := range cells {
@@ -287,7 +287,8 @@ func (t expectations) String() string {
 	return text
 }
 
-// A matrixOfSet is a matrix that stores its runs as a sweep does, so that it can go on with what its set lacks.
+// A matrixOfSet is a matrix that stores its runs as a sweep does, so that it can go on with what its set
+// lacks.
 type matrixOfSet interface {
 	Resolve() error
 	Takes(context.Context) study.Length
@@ -297,8 +298,8 @@ type matrixOfSet interface {
 // errDryRun ends a dry run.
 var errDryRun = errors.New("nothing was made")
 
-// makeMatrix makes the runs of a matrix that its set lacks, and judges all. interrupted is not nil if runs are
-// left. A dry run prints how many runs there are, and returns errDryRun.
+// makeMatrix makes the runs of a matrix that its set lacks, and judges all. interrupted is not nil if runs
+// are left. A dry run prints how many runs there are, and returns errDryRun.
 func (a *app) makeMatrix(ctx context.Context, m matrixOfSet, s *study.Sweep,
 	noProgress, dry bool) (interrupted, err error) {
 	if err := m.Resolve(); err != nil {
@@ -338,8 +339,8 @@ func (a *app) tellNotRun(out []notRun, cases int) error {
 	return nil
 }
 
-// tellTable prints the path of the table of a matrix, and whether runs are left. wrong is the error of writing
-// the table.
+// tellTable prints the path of the table of a matrix, and whether runs are left. wrong is the error of
+// writing the table.
 func (a *app) tellTable(path string, wrong, interrupted error) error {
 	if wrong != nil {
 		return failure{wrong, unwritten}
@@ -498,8 +499,8 @@ func printCells(out io.Writer, cells []*study.Cell) {
 		wrong[c.Spec] = append(wrong[c.Spec], c)
 	}
 	for _, r := range rows {
-		fmt.Fprintf(out, "Cells of %s that its row lacks, or that differ from it, with the outcomes seen; if these "+
-			"are right, add them to the row with their reasons:\n", r.Name)
+		fmt.Fprintf(out, "Cells of %s that its row lacks, or that differ from it, with the outcomes seen; if "+
+			"these are right, add them to the row with their reasons:\n", r.Name)
 		for _, line := range cellLines(wrong[r]) {
 			fmt.Fprintf(out, "\t%s\n", line)
 		}

@@ -126,7 +126,7 @@ func TestServiceMatrix(t *testing.T) {
 		args, says string
 		status     int
 	}{
-		{"--services --only redis", "nothing of this can be run: redis: the program services,", 64},
+		{"--services --only redis", "no case can be run: redis: the program services,", 64},
 		{"--services --only 99", "no line has the number or the service \"99\"", 64},
 		{"--services --simulated", "--simulated is for the matrix of algorithms", 64},
 		{"--only 9", "add --services", 64},
@@ -167,8 +167,8 @@ func TestCellsAreGo(t *testing.T) {
 		cell("lost-request", 0, row.Starves, row.Blocks),
 		cell("restarts", row.Recovers, row.Recovers, row.Breaks),
 		cell("one-way", 0, 0), cell("bridge", 0, row.Unhit)})
-	want := "Cells of bakery that its row lacks, or that differ, with what was seen; write the reasons, " +
-		"if these outcomes are right:\n" +
+	want := "Cells of bakery that its row lacks, or that differ from it, with the outcomes seen; if these are " +
+		"right, add them to the row with their reasons:\n" +
 		"\tunder(starves|blocks, \"why\", \"dead-idle\", \"lost-request\"),\n" +
 		"\tunder(recovers|breaks, \"why\", \"restarts\"),\n" +
 		"\tunder(unhit, \"why\", \"bridge\"),\n\n"

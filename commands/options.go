@@ -77,8 +77,8 @@ func addAlgorithmOptions(f *pflag.FlagSet, c *nodes.Config, table []*spec) {
 	}
 }
 
-// checkOptions validates the configuration c of an algorithm that was named at the rank named. It drops options
-// that the algorithm lacks if they come from a lower rank, such as a file for many runs.
+// checkOptions validates the configuration c of an algorithm that was named at the rank named. It drops
+// options that the algorithm lacks if they come from a lower rank, such as a file for many runs.
 func (s settings) checkOptions(k known, row *spec, c nodes.Config, named rank) (nodes.Config, error) {
 	c.Options = maps.Clone(c.Options)
 	maps.DeleteFunc(c.Options, func(name, _ string) bool {

@@ -15,26 +15,25 @@ import (
 	"turnstile/judge/check"
 )
 
-const overheadHelp = `Find out what the testbed itself costs: run the same algorithm, saturated and with no
-hold, in the testbed with all its records and checks, and in a bare loop that has none of them, in turn,
-and compare the entries per second. The ratio of the two is what counts: each figure alone depends on the
-machine.
+const overheadHelp = `Measure the cost of the testbed itself: run the same algorithm, saturated and without
+hold, in turn in the testbed with all records and checks, and in a bare loop without them, and compare the
+entries per second. Only the ratio of the two counts, since each figure alone depends on the machine.
 
-A pair of which a run fails, or is not valid, is made again, and counted; after as many of them as there are
-to be pairs, the command gives up.
+If a run of a pair fails or is not valid, the pair is made again, and counted. The command gives up once as
+many pairs have failed as are asked for.
 
-The ratio of a row is that of the two figures beside it, but in the last row it is the median of the
-ratios. The interval behind it holds the median of all possible pairs, with the probability beside it.
+The ratio of each pair is that of the two figures beside it; in the last line it is the median of the
+ratios. The interval behind it holds the true median with the probability beside it.
 
 Exit status: 0 measured, 2 given up or interrupted, 64 bad usage, 74 if the output could not be written.`
 
 const overheadExample = `  orchestrator overhead
   orchestrator overhead -n 8 --pairs 15 --duration 1s`
 
-// fewestPairs is how many pairs it takes for an interval of 95% (of 98%, to be precise).
+// fewestPairs is how many pairs an interval of 95% takes (98%, to be precise).
 const fewestPairs = 7
 
-// quiet is the share of the machine that others may use without a remark.
+// quiet is the share of the machine that other programs may use without a remark.
 const quiet = 0.1
 
 // An overheadCall is one call of overhead.
@@ -49,7 +48,7 @@ func overheadCommand() Command {
 	c.Seed = 1
 	return Command{
 		Name:    "overhead",
-		Short:   "Measure what the testbed costs, against a bare loop",
+		Short:   "Measure the cost of the testbed against a bare loop",
 		Help:    overheadHelp,
 		Example: overheadExample,
 		Options: c.addTo,
@@ -62,7 +61,7 @@ func overheadCommand() Command {
 func (c *overheadCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVarP(&c.Nodes, "nodes", "n", 32, "how many nodes")
-	f.IntVar(&c.Pairs, "pairs", fewestPairs, "how many pairs of runs for each algorithm, 7 at least")
+	f.IntVar(&c.Pairs, "pairs", fewestPairs, "how many pairs of runs for each algorithm, at least 7")
 	f.DurationVar(&c.Duration, "duration", 2*time.Second, "how long to measure each")
 	f.DurationVar(&c.Warmup, "warmup", 500*time.Millisecond,
 		"how long to run before measuring (by default also until each node has entered twice, at most 10s)")
@@ -70,7 +69,7 @@ func (c *overheadCall) addTo(cmd *cobra.Command) {
 	addJSON(f, &c.json)
 }
 
-// check completes the call, and says what is wrong with it, if anything is.
+// check completes the call from its flags. It returns an error for a value out of range.
 func (c *overheadCall) check(s settings) error {
 	if !s.given("warmup") {
 		c.WarmupLimit = option.WarmupLimit
@@ -125,8 +124,8 @@ func (c *overheadCall) run(ctx context.Context, a *app) error {
 			fmt.Fprintf(a.stdout, "%6s %10.0f %10.0f %8.3f  (%.3f to %.3f, %.0f%%)\n", "median",
 				r.Testbed, r.Bare, r.Ratio, r.Low, r.High, 100*r.Coverage)
 			if r.Others > quiet {
-				fmt.Fprintf(a.stdout, "%6s others used %.0f%% of the machine: repeat it when they are done\n", "",
-					100*r.Others)
+				fmt.Fprintf(a.stdout, "%6s other programs used %.0f%% of the machine: repeat it when they are done\n",
+					"", 100*r.Others)
 			}
 			fmt.Fprintln(a.stdout)
 		}

@@ -8,8 +8,8 @@ import (
 	"turnstile/internal/terminal"
 )
 
-// These make this program another one of a run: a broker, the proxies, the resource process, the agent of a
-// host, or its own services.
+// With these arguments this program is another process of a run: a broker, the proxies, the resource process,
+// the agent of a host, or a service.
 var (
 	brokerArgs   = []string{"broker", "--piped"}
 	proxyArgs    = []string{"proxy"}
@@ -29,8 +29,8 @@ func (p *program) nodeProgram() []string {
 	return []string{ownSibling("node")}
 }
 
-// serviceProgram returns the program that has a service, with its arguments. That of services-NAME has one
-// whose library takes too long to build.
+// serviceProgram returns the program that has a service, with its arguments. A service whose library takes
+// too long to build has the program services-NAME.
 func serviceProgram(name string) ([]string, error) {
 	if ownService(name) != nil {
 		return append([]string{terminal.OwnPath()}, serviceArgs...), nil
@@ -49,7 +49,7 @@ func serviceProgram(name string) ([]string, error) {
 	return nil, noService(name)
 }
 
-// equip completes a setup by the programs that serve runs of processes.
+// equip completes a setup with the versions and programs for runs of processes.
 func (p *program) equip(s *runs.Setup) {
 	s.Versions = versions()
 	s.Broker = append([]string{terminal.OwnPath()}, brokerArgs...)
@@ -64,7 +64,7 @@ func (p *program) equip(s *runs.Setup) {
 	}
 }
 
-// equipFor is equip, and says what is wrong with the program of a node, if the runs are of processes.
+// equipFor is equip. If the runs are of processes, it checks the program of a node.
 func (p *program) equipFor(s *runs.Setup, real bool) error {
 	if p.equip(s); real {
 		return s.CheckNode()

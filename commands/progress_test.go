@@ -50,7 +50,7 @@ func onTerminal(t *testing.T, args ...string) string {
 func TestProgress(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for line, says := range map[string]string{
-		"explore -n 3":              ": can whoever waits enter?",
+		"explore -n 3":              ": can every waiting client enter?",
 		"explore -n 3 --states 500": "depth ",
 		"validate --algo central":   "figure 1 of ",
 		"simulate -n 2 --entries 9": "simulating",

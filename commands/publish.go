@@ -16,11 +16,11 @@ import (
 	"turnstile/results"
 )
 
-const publishHelp = `Make a folder of a set, to give it away, and an archive of it: the files of each run,
-their tables joined, the report if the set has one, README.md and SHA256SUMS. docs/sets.md lists them.
+const publishHelp = `Make a folder of a set for publication, and an archive of it: the files of each run,
+their joined tables, the report if the set has one, README.md and SHA256SUMS. docs/sets.md lists them.
 
-SET is the name or the path of a set, or one run, as SET/RUN. A set with an unfinished or a damaged run is
-not published, nor is one with a credential, or with a path of this machine in a command.
+SET is the name or the path of a set, or one run, as SET/RUN. It refuses a set with an unfinished or a damaged
+run, with a credential, or with a path of this machine in a command.
 
 Exit status: 0 made, 2 the set cannot be published, 64 bad usage, 74 if it could not be written.`
 
@@ -35,7 +35,7 @@ func publishCommand(k known) Command {
 	c := &publishCall{known: k}
 	return Command{
 		Name:     "publish SET",
-		Short:    "Make a folder and an archive of a set, to give it away",
+		Short:    "Make a folder and an archive of a set for publication",
 		Help:     publishHelp,
 		Example:  "  orchestrator runs publish lan --to public/lan-2026 --histories",
 		Options:  c.addTo,
@@ -47,27 +47,27 @@ func publishCommand(k known) Command {
 
 func (c *publishCall) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.to, "to", "", "the `folder` to make")
-	cmd.Flags().BoolVar(&c.histories, "histories", false, "the histories come along")
+	cmd.Flags().BoolVar(&c.histories, "histories", false, "include the histories")
 	cmd.Flags().StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	forOneCall(cmd, "to", "histories")
 }
 
-// run publishes a set, or one of a single run, as a folder; if that has no name, by the name of the set.
+// run publishes a set, or a single run as a set of its own.
 func (c *publishCall) run(ctx context.Context, a *app, of verifiable) error {
 	set := of.set
 	if of.published != "" {
-		return fmt.Errorf("%s was published already: give it away as it is", of.published)
+		return fmt.Errorf("%s was published already: pass it on as it is", of.published)
 	} else if set == nil {
 		set = &results.Set{Path: of.run.Path, Runs: []*results.Folder{of.run}}
 	}
 	if c.to == "" {
-		return fmt.Errorf("where to is not said: name the folder to make, as in --to ../%s",
+		return fmt.Errorf("--to is missing: name the folder to make, as in --to ../%s",
 			filepath.Base(set.Path))
 	}
 	to := filepath.Clean(c.to)
 	for _, path := range []string{to, to + results.ArchiveSuffix} {
 		if _, err := os.Lstat(path); err == nil {
-			return fmt.Errorf("%s is there: remove it, or name another folder with --to", path)
+			return fmt.Errorf("%s exists: remove it, or name another folder with --to", path)
 		}
 	}
 	switch err := publish.Make(ctx, c.Table, set, to, c.histories); {

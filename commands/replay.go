@@ -17,7 +17,7 @@ import (
 	"turnstile/report/text"
 )
 
-// replay plays the schedule in a file, and judges what happened.
+// replay plays the schedule in a file, and judges its history.
 func (c *simulateCall) replay(a *app) error {
 	text, err := scheduleText(c.schedule)
 	if err != nil {
@@ -34,7 +34,7 @@ func (c *simulateCall) replay(a *app) error {
 			return err
 		}
 		if asked != schedule.Spec {
-			return fmt.Errorf("--replay: %s is a schedule of %s, and none of %s: leave out --algo",
+			return fmt.Errorf("--replay: %s is a schedule of %s, not of %s: leave out --algo",
 				path, schedule.Spec.Name, asked.Name)
 		}
 	}
@@ -58,8 +58,8 @@ func (c *simulateCall) replay(a *app) error {
 	return nil
 }
 
-// scheduleText reads the file of a schedule. Where there is none, as outside a clone, the path may be that
-// of a story that the program has.
+// scheduleText reads the file of a schedule. If it does not exist, as outside a clone, the path may be that
+// of a story that the program contains.
 func scheduleText(path string) ([]byte, error) {
 	text, err := input.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,7 +71,7 @@ func scheduleText(path string) ([]byte, error) {
 	return text, err
 }
 
-// tellReplay prints what happened and what came of it.
+// tellReplay prints the story of a schedule and the verdict.
 func tellReplay(w io.Writer, s *replay.Schedule, played *replay.Played, outcome check.Outcome, says string) {
 	fmt.Fprintf(w, "%s, a schedule of %s\n\n", strings.Join(append([]string{s.Spec.Name,
 		english.Count(s.Config.N, "node", "nodes")}, s.Config.Given()...), ", "),
@@ -85,7 +85,7 @@ func tellReplay(w io.Writer, s *replay.Schedule, played *replay.Played, outcome 
 	}
 }
 
-// judgeReplay gives the verdict on what happened, as on a run. The end of a schedule alone says nothing.
+// judgeReplay judges the history as that of a run. A run that only ended early broke no promise.
 func judgeReplay(played *replay.Played) (outcome check.Outcome, says string) {
 	v := check.Judge(played.History, check.SettingOfReplay(played.Stack))
 	if failed, _ := v.Failed(); failed == "" && v.Outcome != check.Valid {

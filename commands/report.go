@@ -21,15 +21,15 @@ import (
 
 const reportHelp = `Write a report of a set: report.html, one file that needs no network and no script, and
 the same as report.md, into the folder of the set or --out. It draws messages per entry against the
-synchronization delay, messages, throughput and waits against the number of nodes, percentiles,
-fairness, the fault matrix, who led, elections and what faults did, as far as the set has runs about
-that. Behind the pictures it ranks the algorithms, and says what was run, on what and by which
-commands. Each picture is in the folder report beside it, as SVG, with its data as CSV.
+synchronization delay; messages, throughput and waits against the number of nodes; percentiles, fairness,
+the fault matrix, leaders over time, elections and the effects of faults, as far as the set has such runs.
+After the pictures it ranks the algorithms, and lists the settings, the machine and the commands of the runs.
+Each picture is in the folder report beside it, as SVG, with its data as CSV.
 
-Only valid trials are ranked and drawn; the others are counted. docs/sets.md explains all of it.
+Only valid trials are ranked and drawn; the others are counted. docs/sets.md explains the report.
 
---picture makes one of them alone, and its data beside it, from what is stored now: --out names the file,
-by default NAME.svg here. Below each picture of a report stands the command that makes it.
+--picture makes only one picture and its data, from the stored runs: --out names the file, by default
+NAME.svg in the working directory. Each picture of a report has the command that makes it below it.
 
 SET is the name of a set, or the path of a folder of runs.
 
@@ -64,7 +64,7 @@ func (c *reportCall) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	cmd.Flags().StringVar(&c.out, "out", "", "write it into this `folder` (default that of the set), or a\n"+
 		"picture into this file")
-	cmd.Flags().StringVar(&c.picture, "picture", "", "make the picture of this `name` alone, as in throughput-1")
+	cmd.Flags().StringVar(&c.picture, "picture", "", "make only the picture of this `name`, as in throughput-1")
 	forOneCall(cmd, "out", "picture")
 }
 
@@ -83,7 +83,7 @@ func (c *reportCall) run(_ context.Context, a *app) error {
 		fmt.Fprintln(a.stderr, d)
 	}
 	if errors.Is(err, setpage.ErrNoTrials) {
-		return failure{fmt.Errorf("no trials of %s can be read: there is nothing to report", args[0]),
+		return failure{fmt.Errorf("no trials of %s can be read, so that nothing can be reported", args[0]),
 			check.Inconclusive.ExitCode()}
 	}
 	if c.picture != "" {
@@ -101,17 +101,17 @@ func (c *reportCall) run(_ context.Context, a *app) error {
 		english.Count(p.Figures(), "picture with its data", "pictures with their data"),
 		terminal.FromHere(filepath.Join(out, setpage.FiguresDir)))
 	if p.Valid == 0 && len(set.Runs) > 0 {
-		fmt.Fprintf(a.stderr, "no trial of %s is valid: the report says so, and draws nothing\n", args[0])
+		fmt.Fprintf(a.stderr, "no trial of %s is valid: the report has no pictures\n", args[0])
 		a.status = check.Inconclusive.ExitCode()
 	}
 	return nil
 }
 
-// checkPictureFile makes sure that a picture and its data can be written to what --out names, if anything.
+// checkPictureFile checks that a picture can be written to the path that --out names.
 func checkPictureFile(path string) error {
 	if path != "" && filepath.Ext(path) != ".svg" {
-		return fmt.Errorf("--out: a picture is SVG, so name a file that ends in .svg, and not %s; its data is put "+
-			"beside it, as .csv", path)
+		return fmt.Errorf("--out: a picture is SVG: name a file that ends in .svg, not %s; its data is put beside "+
+			"it, as .csv", path)
 	}
 	return checkPicture("out", path)
 }
@@ -138,14 +138,14 @@ func (c *reportCall) draw(a *app, p *setpage.Page) error {
 	return nil
 }
 
-// reported returns the set that a report is to be about.
+// reported returns the set to report on.
 func reported(c *reportCall, args []string) (*results.Set, error) {
 	switch len(args) {
 	case 0:
-		return nil, errors.New("name the set to report, as in report lan; runs lists what there is")
+		return nil, errors.New("name the set to report, as in report lan; runs lists the stored runs")
 	case 1:
 	default:
-		return nil, fmt.Errorf("a report is about one set, and there are %d names; put runs into one set",
+		return nil, fmt.Errorf("report takes one set, not %d; put runs into one set",
 			len(args))
 	}
 	if c.picture != "" {
@@ -164,7 +164,7 @@ func reported(c *reportCall, args []string) (*results.Set, error) {
 	}
 	if set := results.OpenSet(c.root, args[0]); set != nil {
 		if c.out == "" && results.IsPublished(set.Path) {
-			return nil, fmt.Errorf("%s was published with its report: say --out to have another elsewhere", args[0])
+			return nil, fmt.Errorf("%s was published with its report: add --out to write one elsewhere", args[0])
 		}
 		return set, nil
 	}

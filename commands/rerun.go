@@ -21,17 +21,17 @@ import (
 	"turnstile/results"
 )
 
-const rerunHelp = `Make a stored run again, from its run.yaml, and say whether the outcome is the same.
+const rerunHelp = `Make a stored run again, from its run.yaml, and print whether the outcome is the same.
 
-A simulated run has to be the same in every event and every figure. Of a real run, the verdict of each trial
-has to be the same, and those counts that chance has no part in: the entries, if their number was asked for;
-messages per entry, if one number is published for the load; under a sequential load, or that of one node,
-of so many entries, all messages. Times are never compared.
+A simulated run has to be the same in every event and every figure. A real run has to have the same verdict of
+each trial, and the same counts that do not depend on chance: entries, if --entries was given; messages per
+entry, if one number is published for the load; all messages, with --entries under the load sequential or
+one. Times are never compared.
 
 ` + runHelp + ` The new run belongs to the same set, unless --set names another.
 
-Exit status: 0 the same, 1 not the same, 2 if that is not known, since one of the runs ended early, cannot be
-read or was changed after it was written, 64 bad usage.`
+Exit status: 0 the same, 1 not the same, 2 not known, since one of the runs ended early, cannot be read or was
+changed after it was written, 64 bad usage.`
 
 const rerunExample = `  orchestrator rerun
   orchestrator rerun simulate/20260131-140509-ricart-agrawala-n32
@@ -89,12 +89,12 @@ func (c *rerunCall) run(ctx context.Context, a *app, folder *results.Folder) err
 		return failure{err, check.Inconclusive.ExitCode()}
 	}
 	if why := c.incomparable(folder); why != "" {
-		fmt.Fprintf(a.stderr, "orchestrator: there is nothing to compare the new run with: %s\n", why)
+		fmt.Fprintf(a.stderr, "orchestrator: the new run cannot be compared with the first: %s\n", why)
 	}
 	server := c.NATS
 	c.Options = record.Options.Again()
-	// A server that is set for all runs is not for one that had its own; for others it may have the
-	// credential.
+	// A server in a file or variable is not for a run that had its own broker. For other runs it may have the
+	// credential, which the record lacks.
 	if c.nats == byFlag || c.nats > byDefault && c.NATS != "" {
 		c.NATS = server
 	}
@@ -128,7 +128,7 @@ func (c *rerunCall) run(ctx context.Context, a *app, folder *results.Folder) err
 	return err
 }
 
-// incomparable says why nothing can be compared with the run in a folder; nothing if something can be.
+// incomparable explains why the run in a folder cannot be compared; empty: it can.
 func (k known) incomparable(folder *results.Folder) string {
 	switch s, err := runs.ReadSummary(k.Table, folder); {
 	case err != nil:
@@ -136,12 +136,12 @@ func (k known) incomparable(folder *results.Folder) string {
 	case len(s.Rows) == 0 && s.Record.Unfinished():
 		return fmt.Sprintf("%s is %s", folder.Ref(), results.UnfinishedSays)
 	case len(s.Rows) == 0:
-		return folder.Ref() + " has no trial that was judged"
+		return folder.Ref() + " has no judged trial"
 	}
 	return ""
 }
 
-// compareWith compares a run with that in a folder, which it was made after.
+// compareWith compares the new run with the first, which is in a folder.
 func (k known) compareWith(first *results.Folder, again *runs.Run) *runs.Comparison {
 	was, err := runs.ReadSummary(k.Table, first)
 	if err != nil {
@@ -150,7 +150,7 @@ func (k known) compareWith(first *results.Folder, again *runs.Run) *runs.Compari
 	return runs.Compare(was, again.Summary())
 }
 
-// tellComparison says whether the outcome is the same, for people.
+// tellComparison prints whether the outcome is the same, for people.
 func tellComparison(w io.Writer, first *results.Folder, c *runs.Comparison) {
 	colors := terminal.PaletteFor(w)
 	fmt.Fprintln(w)

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const rootHelp = `Turnstile measures algorithms of distributed mutual exclusion and leader election: it starts
-real processes that talk over NATS, drives a load through them, records all that happens, and judges the
+const rootHelp = `Turnstile measures algorithms of distributed mutual exclusion and leader election. It
+starts real processes that talk over NATS, drives a load through them, records every event, and judges the
 history.
 
 Each flag can also be set in the environment, as TURNSTILE_ and its name (TURNSTILE_LATENCY=1ms,
@@ -26,11 +26,11 @@ const rootExample = `  orchestrator bench --algo ricart -n 32
   orchestrator verify latest
   orchestrator runs --verdict violated`
 
-// root returns the commands as one call of the program has them.
+// root returns the tree of commands for one call of the program.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "orchestrator",
-		Short:         "Benchmark distributed mutual exclusion and leader election, and judge it",
+		Short:         "Benchmark and judge distributed mutual exclusion and leader election",
 		Long:          rootHelp,
 		Example:       rootExample,
 		Version:       versions()["turnstile"],
@@ -42,7 +42,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	groupHelp(root)
 	root.SetVersionTemplate(versionText())
-	root.Flags().Bool("version", false, "print the versions of this program and of what it is made with")
+	root.Flags().Bool("version", false, "print the versions of this program, of Go and of its NATS libraries")
 	root.PersistentFlags().String("config", "",
 		"configuration `file` (default turnstile.yaml, if it is there)")
 	oneValueEach(root.PersistentFlags())
@@ -70,7 +70,7 @@ func Manual() *cobra.Command {
 	return (&app{stdout: io.Discard, stderr: io.Discard, manual: true}).root()
 }
 
-// moved returns what says where a word has gone that was a command.
+// moved returns a hidden command whose error names the new place of a command.
 func moved(word string) *cobra.Command {
 	return &cobra.Command{Use: word, Hidden: true, DisableFlagParsing: true,
 		RunE: func(*cobra.Command, []string) error {
@@ -78,8 +78,8 @@ func moved(word string) *cobra.Command {
 		}}
 }
 
-// refuseUnknown makes the two commands that cobra adds refuse what they do not know: completion a shell, and
-// help a command.
+// refuseUnknown makes the two commands that cobra adds refuse unknown arguments: completion an unknown shell,
+// and help an unknown command.
 func refuseUnknown(root *cobra.Command) {
 	help, _, _ := root.Find([]string{"help"})
 	help.Run, help.RunE = nil, func(_ *cobra.Command, args []string) error {
@@ -103,6 +103,6 @@ func refuseUnknown(root *cobra.Command) {
 		for _, c := range cmd.Commands() {
 			shells = append(shells, c.Name())
 		}
-		return fmt.Errorf("there is no completion for %s: there is for %s", args[0], strings.Join(shells, ", "))
+		return fmt.Errorf("there is no completion for %s: write one of %s", args[0], strings.Join(shells, ", "))
 	}
 }

@@ -26,12 +26,12 @@ import (
 	"turnstile/results"
 )
 
-const runsHelp = `List the runs that are stored, or those of SET, the newest first.
+const runsHelp = `List the stored runs, of all sets or of SET, the newest first.
 Figures are medians of the trials of a run.
 --csv and --json have every column of runs.csv.
 
-Of a run that is damaged, or of another format, the list has what can be read, and says what cannot; what is
-no run is named.`
+If a run is damaged or has another format, the list has the parts that can be read, and names the others. It
+also names folders that are not runs.`
 
 const runsExample = `  orchestrator runs
   orchestrator runs sweep
@@ -52,7 +52,7 @@ var (
 	runVerdicts = append(check.Outcomes(), results.Unfinished)
 )
 
-// runHelp says what RUN may be.
+// runHelp explains RUN.
 const runHelp = `RUN is the path of a run's folder, set/run, the name of the run alone, or latest (the
 default).`
 
@@ -78,7 +78,7 @@ func (c *runsCall) addTo(cmd *cobra.Command) {
 	f.StringVar(&c.set, "set", "", "only runs of the result set of this `name`")
 	f.IntVarP(&c.nodes, "nodes", "n", 0, "only runs of so many nodes")
 	f.IntVar(&c.newest, "newest", 0, "only so many, the newest")
-	noZero(f, "nodes", "nodes make no run: leave it out for any number")
+	noZero(f, "nodes", "nodes cannot make a run: leave it out for any number")
 	noZero(f, "newest", "would list nothing: leave it out for all")
 	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
 	addJSON(f, &c.json)
@@ -97,9 +97,9 @@ func (c *runsCall) takeSet(args []string) error {
 	set := filepath.Base(args[0]) // a shell completes to the path of its folder
 	switch {
 	case c.set != "" && c.set != set:
-		return fmt.Errorf("runs is asked for the sets %s and %s: leave out one of the two", set, c.set)
+		return fmt.Errorf("runs takes one set, not %s and %s: leave out one of the two", set, c.set)
 	case filepath.Clean(args[0]) != set && filepath.Clean(args[0]) != filepath.Join(c.root, set):
-		return fmt.Errorf("%s is no set of %s: write its name, or say --results %s", args[0], c.root,
+		return fmt.Errorf("%s is not a set of %s: write its name, or add --results %s", args[0], c.root,
 			filepath.Dir(filepath.Clean(args[0])))
 	}
 	c.set = set
@@ -164,12 +164,13 @@ func (c *runsCall) run(_ context.Context, a *app) error {
 		if c.set != "" && filepath.Base(filepath.Dir(path)) != c.set {
 			continue
 		}
-		fmt.Fprintf(a.stderr, "%s is no run: it has neither %s nor %s\n", path, results.RunFile, results.RowsFile)
+		fmt.Fprintf(a.stderr, "%s is not a run: it has neither %s nor %s\n", path, results.RunFile,
+			results.RowsFile)
 	}
 	return err
 }
 
-// read reads all runs, the newest first, and returns the folders that are none.
+// read reads all runs, the newest first. others are folders beside runs that are not runs.
 func (c *runsCall) read() (all []*runs.Overview, others []string, err error) {
 	if _, err := os.ReadDir(c.root); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, fmt.Errorf("--results: %w", err)
@@ -181,7 +182,7 @@ func (c *runsCall) read() (all []*runs.Overview, others []string, err error) {
 		are[filepath.Clean(f.Path)] = true
 	}
 	slices.SortStableFunc(all, func(x, y *runs.Overview) int { return strings.Compare(y.Started, x.Started) })
-	for path := range are { // only what is beside a run can be meant to be one
+	for path := range are { // a folder elsewhere was never meant to be a run
 		beside, _ := os.ReadDir(filepath.Dir(path))
 		for _, e := range beside {
 			other := filepath.Join(filepath.Dir(path), e.Name())
@@ -201,8 +202,8 @@ func isReport(path string) bool {
 	return filepath.Base(path) == setpage.FiguresDir && err == nil
 }
 
-// knownAlgorithm returns the name of the algorithm that goes by a name, which may be one of a run that this
-// program has no row for.
+// knownAlgorithm returns the name of an algorithm by its name or alias. Stored runs may have algorithms that
+// this program has no row for: their names are known too.
 func (k known) knownAlgorithm(name string, all []*runs.Overview) (string, error) {
 	row, err := k.Find(name)
 	switch {
@@ -227,7 +228,7 @@ func (c *runsCall) wants(o *runs.Overview) bool {
 	return c.nodes == 0 || c.nodes == o.Nodes
 }
 
-// checkSet returns an error if the runs are to be of a set that has none.
+// checkSet returns an error if --set names a set without runs.
 func (c *runsCall) checkSet(all []*runs.Overview) error {
 	sets := map[string]bool{}
 	for _, o := range all {
@@ -244,12 +245,12 @@ func (c *runsCall) checkSet(all []*runs.Overview) error {
 		strings.Join(slices.Sorted(maps.Keys(sets)), ", "))
 }
 
-// nothing says why no run is listed.
+// nothing explains why no run is listed.
 func (c *runsCall) nothing(all []*runs.Overview) string {
 	if len(all) == 0 {
 		return fmt.Sprintf("there are no runs below %s yet", c.root)
 	}
-	return fmt.Sprintf("none of the %d runs below %s is such a run", len(all), c.root)
+	return fmt.Sprintf("none of the %d runs below %s matches", len(all), c.root)
 }
 
 // An overviewColumn is a column of the list of runs.
@@ -285,7 +286,7 @@ var overviewColumns = []overviewColumn{
 	{"ELECT P50", func(o *runs.Overview) string { return format.Micros(o.ElectUSP50) }},
 }
 
-// printOverviews prints a line per run, for people. Columns that no run has a figure in are left out.
+// printOverviews prints a line per run, for people. It leaves out columns without a figure.
 func printOverviews(w io.Writer, all []*runs.Overview) error {
 	t := terminal.Table{Drops: []string{"WAIT P50", "KIND", "LOAD"}, Rows: make([][]string, len(all))}
 	for _, c := range overviewColumns {
@@ -308,7 +309,7 @@ func writeOverviews(w io.Writer, all []*runs.Overview) error {
 	return results.WriteTable(w, valuesOf(all))
 }
 
-// valuesOf returns what pointers point to.
+// valuesOf dereferences pointers.
 func valuesOf(all []*runs.Overview) (rows []runs.Overview) {
 	for _, o := range all {
 		rows = append(rows, *o)

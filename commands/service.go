@@ -26,7 +26,7 @@ import (
 	"turnstile/nodes/host"
 )
 
-// alsoHere adds the services of this program to the error of another one that has none of some name.
+// alsoHere returns the services of this program, to add to the error of another program that lacks a service.
 func alsoHere(err error) (text string) {
 	says := err.Error()
 	if strings.HasPrefix(says, "there is no service") && !strings.Contains(says, "did you mean") {
@@ -46,7 +46,7 @@ func serviceCommand() Command {
 		Raw:    true,
 		Run: func(_ context.Context, a *app) error {
 			own := service.Table{Services: ownServices, Self: append([]string{terminal.OwnPath()}, serviceArgs...)}
-			a.status = own.Call(a.args, a.stdin, a.stdout, a.stderr) // which its caller says as its own
+			a.status = own.Call(a.args, a.stdin, a.stdout, a.stderr)
 			return nil
 		},
 	}
@@ -69,22 +69,23 @@ func (x *serviceFlags) add(f *pflag.FlagSet, s *runs.Setup) {
 		"in PATH)")
 }
 
-// useService has the run be about a service, if one is named: it is asked what it promises.
+// useService makes the run be about the service that --service names, with the promises of its program.
 func (c *benchCall) useService(s settings) (used bool, err error) {
 	x := &c.service
 	switch {
 	case x.name == "" && (x.with != nil || x.endpoint != "" || c.setup.ServerProgram != ""):
-		return false, errors.New("--with, --endpoint and --server-program are about a service: add --service")
+		return false, errors.New("--with, --endpoint and --server-program are for a service: add --service")
 	case x.name == "", s.rank(foreign.ServiceOption) < s.rank("algo"):
 		return false, nil
 	case s.rank(foreign.ServiceOption) == s.rank("algo"), c.foreign.command != "":
 		return false, errors.New("--service, --foreign and --algo say what is run: leave out all but one")
 	case x.endpoint != "" && c.setup.ServerProgram != "":
-		return false, errors.New("--endpoint names servers that run, and --server-program starts some: take one")
+		return false, errors.New("--endpoint names running servers, and --server-program starts some: leave out " +
+			"one of the two")
 	}
 	for _, at := range strings.Split(x.endpoint, ",") {
 		if _, port, err := net.SplitHostPort(at); x.endpoint != "" && (err != nil || port == "") {
-			return false, fmt.Errorf("--endpoint: %q is no address of a server: write host:port, with commas "+
+			return false, fmt.Errorf("--endpoint: %q is not the address of a server: write host:port, with commas "+
 				"between several", at)
 		}
 	}
@@ -93,7 +94,7 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 		return false, err
 	}
 	config := c.Config
-	config.Options = nil // those of algorithms
+	config.Options = nil // options of algorithms are not for a service
 	program := service.Program{Command: command, Name: x.name, Words: x.with, Server: c.setup.ServerProgram,
 		Endpoint: x.endpoint}
 	subject, d, err := subjectOf(context.Background(), &program, config)
@@ -107,7 +108,7 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 		return false, err
 	}
 	c.Spec, c.Config, c.Servers = subject.Spec, subject.Config, subject.Servers
-	if foreign.Silent(c.Config) { // what a file for many runs says of links is for others
+	if foreign.Silent(c.Config) { // without messages, links set in a file for many runs are for other runs
 		if s.rank("latency") < s.rank(foreign.ServiceOption) {
 			c.Latency = chance.Distribution{}
 		}
@@ -118,8 +119,8 @@ func (c *benchCall) useService(s settings) (used bool, err error) {
 	return true, nil
 }
 
-// checkServiceOptions refuses options of algorithms beside a service, which has options of its own. An option
-// of a lower rank than the service, such as one in a file for many runs, is for other runs, and no error.
+// checkServiceOptions refuses options of algorithms beside a service, whose options are in --with. It ignores
+// an option of a lower rank than the service, such as one in a file for many runs.
 func (c *benchCall) checkServiceOptions(s settings, own map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(c.Config.Options)) {
 		if s.rank(name) < s.rank(foreign.ServiceOption) {
@@ -135,8 +136,8 @@ func (c *benchCall) checkServiceOptions(s settings, own map[string]string) error
 	return nil
 }
 
-// subjectOf asks a program what its service promises, and returns what a run must know of it, with the
-// configuration of the run completed.
+// subjectOf asks a program to describe its service, and returns the row, the servers and the completed
+// configuration of the run.
 func subjectOf(ctx context.Context, p *service.Program, c nodes.Config) (*study.ServiceSubject,
 	*foreign.Declaration, error) {
 	described, err := p.Describe(ctx)
@@ -166,7 +167,7 @@ func subjectOf(ctx context.Context, p *service.Program, c nodes.Config) (*study.
 	return s, d, err
 }
 
-// declarationOf returns what a service declares.
+// declarationOf returns the declaration in the description of a service.
 func declarationOf(d *service.Description) (*foreign.Declaration, error) {
 	b, err := json.Marshal(d.Declaration)
 	if err != nil {
@@ -178,7 +179,7 @@ func declarationOf(d *service.Description) (*foreign.Declaration, error) {
 // foreignFlags are the flags of runs whose algorithm is a foreign program.
 type foreignFlags struct{ command, kinds, promises string }
 
-// foreignNames are the names of these flags, which are those of the options of the row.
+// foreignNames are the names of these flags, and of the options of the foreign row.
 var foreignNames = []string{foreign.CommandOption, foreign.KindsOption, foreign.PromisesOption}
 
 func (x *foreignFlags) add(f *pflag.FlagSet) {
@@ -190,13 +191,13 @@ func (x *foreignFlags) add(f *pflag.FlagSet) {
 		"safe=no-loss+no-crash,fenced (default what it declares)")
 }
 
-// useForeign has the run be about a foreign program, if one is named. Unless both kinds and promises are
-// given, the program is started for a moment and asked for its declaration.
+// useForeign makes the run be about the program that --foreign names. Unless both --kinds and --promises are
+// given, it starts the program briefly and asks for its declaration.
 func (c *benchCall) useForeign(s settings) (used bool, err error) {
 	x := &c.foreign
 	switch {
 	case x.command == "" && (x.kinds != "" || x.promises != ""):
-		return false, errors.New("--kinds and --promises are about a foreign program, and --foreign names none")
+		return false, errors.New("--kinds and --promises are for a foreign program: add --foreign")
 	case x.command == "":
 		return false, nil
 	case s.rank(foreign.CommandOption) < s.rank("algo"):
@@ -220,7 +221,7 @@ func (c *benchCall) useForeign(s settings) (used bool, err error) {
 	return true, err
 }
 
-// declaration returns what the flags and the program itself say of it.
+// declaration returns the declaration of the program, with the parts that flags give replaced.
 func (x *foreignFlags) declaration(c *benchCall) (*foreign.Declaration, error) {
 	given, err := foreign.Parse(x.kinds, x.promises)
 	if err != nil || x.kinds != "" && x.promises != "" {

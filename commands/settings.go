@@ -300,7 +300,8 @@ func oneFlag(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(oneName(name))
 }
 
-// variableFor returns the environment variable that sets a flag: of an alias if that is set, else of its name.
+// variableFor returns the environment variable that sets a flag: of an alias if that is set, else of its
+// name.
 func variableFor(flag string) string {
 	for other, name := range otherNames {
 		if name == flag && os.Getenv(envName(other)) != "" {

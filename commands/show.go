@@ -16,12 +16,12 @@ import (
 	"turnstile/results"
 )
 
-const showHelp = `Print the summary of a run again, from the files that it stored. Nothing is judged, so it
-takes no longer for a long run; verify judges it again. Files that were changed since are named.
+const showHelp = `Print the summary of a run again, from its stored files. It judges nothing, so that a long
+run takes no longer; verify judges it again. It names files that were changed since the run.
 
 ` + runHelp + `
 
-Exit status: as of bench, by the stored verdict; 2 if a file cannot be read.`
+Exit status: that of bench for the stored verdict; 2 if a file cannot be read.`
 
 const showExample = `  orchestrator show
   orchestrator show bench/20260131-140509-ricart-agrawala-n32
@@ -77,7 +77,7 @@ func (c *showCall) run(_ context.Context, a *app, folder *results.Folder) error 
 	return nil
 }
 
-// recorded says what can be done with a run that is unfinished.
+// recorded explains how an unfinished run can be judged, if it can.
 func recorded(folder *results.Folder) string {
 	if len(folder.Histories()) == 0 {
 		return "nothing was recorded that could be judged"

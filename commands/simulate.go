@@ -15,12 +15,12 @@ import (
 	"turnstile/judge/check"
 )
 
-const simulateHelp = `Run one algorithm under one load on virtual time, and judge what happened.
+const simulateHelp = `Run one algorithm under one load on virtual time, and judge its history.
 
-The nodes are those that bench runs in processes, in one loop, where only latency and critical sections take
-time, and a seed gives the same history every time.
+It runs the same nodes as bench, but all in one loop. Only latency and critical sections take time, and the
+same seed always gives the same history.
 
-Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 3 under- or overloaded,
+Exit status: 0 valid, 1 violated or a --require not met, 2 inconclusive, 3 under- or overloaded,
 64 bad usage.`
 
 const simulateExample = `  orchestrator simulate --algo ricart -n 32
@@ -30,14 +30,14 @@ const simulateExample = `  orchestrator simulate --algo ricart -n 32
   orchestrator simulate --algo maekawa -n 7 --plan random:7 --shrink
   orchestrator explore --algo naive -n 2 --save naive.txt; orchestrator simulate --replay naive.txt`
 
-// simulatedLatency is the latency of simulated links unless told otherwise.
+// simulatedLatency is the default latency of simulated links.
 var simulatedLatency = chance.Constant(time.Millisecond)
 
 // A simulateCall is one call of simulate.
 type simulateCall struct {
 	benchCall
-	schedule string // to play again; empty: none
-	asked    string // the algorithm that the schedule is to be of; empty: any
+	schedule string // path of the schedule to replay; empty: not given
+	asked    string // the algorithm that the schedule must have; empty: any
 	shrink   bool
 }
 
@@ -64,14 +64,14 @@ func (c *simulateCall) addTo(cmd *cobra.Command) {
 	f.StringVar(&c.schedule, "replay", "",
 		"play the schedule in a `file`, as explore --save writes it; takes no other flags but --algo and --json")
 	f.BoolVar(&c.shrink, "shrink", false,
-		"if the run is not valid, print the fewest of its faults with which it still fails so, as a plan")
+		"if the run is not valid, print a plan with the fewest of its faults that still make it fail")
 	group(f, option.Running)
 	common(f, "replay", "shrink")
 	forOneCall(cmd, "shrink", "require")
 	c.completeFlags(cmd, c.table())
 }
 
-// check completes the call, and says what is wrong with it, if anything is.
+// check completes the call from its flags. It returns an error for flags that contradict each other.
 func (c *simulateCall) check(s settings) error {
 	if c.schedule != "" {
 		if s.rank("algo") == byFlag {
@@ -83,13 +83,13 @@ func (c *simulateCall) check(s settings) error {
 		return err
 	}
 	if c.shrink && (c.json || len(c.Faults) == 0) {
-		return errors.New("--shrink prints what is left of the faults of a run: ask for some, as by --plan " +
+		return errors.New("--shrink prints the fewest faults with which a run fails: add faults, as by --plan " +
 			"random:7, and leave out --json")
 	}
 	return nil
 }
 
-// nothingElse refuses the flags of runs beside --replay, since a schedule says all that happens.
+// nothingElse refuses the flags of runs beside --replay, since a schedule determines the whole run.
 func (c *simulateCall) nothingElse(s settings) error {
 	may := []string{"replay", "algo", "json", "no-progress", "config"}
 	var extra []string
@@ -102,11 +102,11 @@ func (c *simulateCall) nothingElse(s settings) error {
 		return nil
 	}
 	slices.Sort(extra)
-	return fmt.Errorf("--replay: what happens is all in the schedule: leave out %s, or change the file",
+	return fmt.Errorf("--replay: the schedule determines the whole run: leave out %s, or change the file",
 		strings.Join(extra, ", "))
 }
 
-// run makes the run that c asks for, on virtual time.
+// run makes the run on virtual time, or replays the schedule.
 func (c *simulateCall) run(ctx context.Context, a *app) error {
 	if c.schedule != "" {
 		return c.replay(a)

@@ -25,9 +25,9 @@ import (
 	"turnstile/results"
 )
 
-const splitBrainHelp = `Cut a cluster in two under every scheme of election, heal it, and print which nodes led:
-on which side, for how long two led at once, whether a leader without a majority stepped down, and when all
-agreed after the heal. Beside it is what the row of the scheme expects, and why. Schemes that also use a
+const splitBrainHelp = `Cut a cluster in two under every scheme of election, heal it, and print which nodes
+led: on which side, for how long two led at once, whether a leader without a majority stepped down, and when
+all agreed after the heal. Beside it is what the row of the scheme expects, and why. Schemes that also use a
 second network or a shared disk have one more run, in which the nodes are cut off from that too.
 
 The cut begins after a second. Unless --cut says otherwise, it cuts off the nodes with the highest numbers,

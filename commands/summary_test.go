@@ -99,7 +99,7 @@ func TestJudgingIsInterrupted(t *testing.T) {
 	if _, err := runs.Reopen(ctx, catalog.Table{}, r.Folder); !errors.Is(err, runs.ErrNotJudged) {
 		t.Errorf("judged again and interrupted, it ends with %v", err)
 	}
-	if again := said(t, 0, "verify"); !strings.Contains(again, "nobody had judged the trial to its end") {
+	if again := said(t, 0, "verify"); !strings.Contains(again, "the trial had not been judged to its end") {
 		t.Errorf("verify prints\n%s", again)
 	}
 }

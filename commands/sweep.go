@@ -301,8 +301,8 @@ func (c *sweepCall) tellSweep(a *app, runs []*study.Result, left int, err error)
 		return failure{err, unwritten}
 	}
 	if n := c.Disturbed(); n > 0 {
-		fmt.Fprintf(a.stdout, "In %s of the set, other programs took more than %.0f%% of the CPU: see others_cpu.\n",
-			english.Count(n, "run", "runs"), results.OthersAbove*100)
+		fmt.Fprintf(a.stdout, "In %s of the set, other programs took more than %.0f%% of the machine: see "+
+			"others_cpu.\n", english.Count(n, "run", "runs"), results.OthersAbove*100)
 	}
 	fmt.Fprintf(a.stdout, "The table is %s.\n", filepath.Join(c.Setup.Results, c.Setup.Set, results.RowsFile))
 	if err != nil {

@@ -267,8 +267,8 @@ func (c *verifyCall) verifySet(ctx context.Context, a *app, set *results.Set) er
 	return nil
 }
 
-// verifyPublished checks a published set, a folder or an archive, and judges the runs with published histories
-// again. A difference decides the exit status before their verdicts.
+// verifyPublished checks a published set, a folder or an archive, and judges the runs with published
+// histories again. A difference decides the exit status before their verdicts.
 func (c *verifyCall) verifyPublished(ctx context.Context, a *app, path string) error {
 	folder := path
 	if strings.HasSuffix(path, results.ArchiveSuffix) {

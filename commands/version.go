@@ -11,7 +11,7 @@ import (
 	"turnstile/internal/broker"
 )
 
-// versionText says what the program is made of, a line for each part.
+// versionText lists the versions of the program and its parts, a line each.
 func versionText() (text string) {
 	v := versions()
 	for _, name := range []string{"turnstile", "revision", "go", "nats-server", "nats.go"} {
@@ -22,15 +22,14 @@ func versionText() (text string) {
 	return text
 }
 
-// The commit that the program was built from, and "true" if the tree had been changed since. `make build`
-// sets them, as the stamp of Go lacks in work trees of git, and makes the build fail in a tree of
-// another user.
+// The commit that the program was built from, and "true" if the tree had changes. `make build` sets them,
+// since Go stamps no commit in git worktrees, and fails to build in a tree of another user.
 var commit, changed string
 
 // The version of a release. `make release` sets it, and no other build does.
 var release string
 
-// versions returns what the program is made of, as run.yaml stores it.
+// versions returns the versions of the program and its parts, as run.yaml stores them.
 func versions() map[string]string {
 	v := map[string]string{
 		"turnstile":   "unknown",
@@ -64,8 +63,8 @@ func versions() map[string]string {
 	return v
 }
 
-// versionOf returns the version of a program that Go has stamped with none: 0.1.0+4001b7e8ae30 of a release
-// and devel-4001b7e8ae30 of any other build, so that runs of several commits differ in the column version.
+// versionOf returns the version of a program that Go has not stamped: 0.1.0+4001b7e8ae30 for a release, and
+// devel-4001b7e8ae30 for another build. Runs of different commits then differ in the column version.
 func versionOf(revision string, modified bool) string {
 	short := revision[:min(shortRevision, len(revision))]
 	switch {
@@ -76,7 +75,7 @@ func versionOf(revision string, modified bool) string {
 	case release != "":
 		return release + "+" + short
 	case modified:
-		return "devel-" + short + "+dirty" // as versions that Go has stamped
+		return "devel-" + short + "+dirty" // as Go stamps it
 	}
 	return "devel-" + short
 }
@@ -84,10 +83,10 @@ func versionOf(revision string, modified bool) string {
 // shortRevision is how many digits of a commit are in a version.
 const shortRevision = 12
 
-// warnOfNoCommit says, in one line, that the runs of this program cannot name the commit that made them.
+// warnOfNoCommit warns that the runs of this program will not record its commit.
 func (a *app) warnOfNoCommit() {
 	if v := versions(); v["revision"] == "" {
-		fmt.Fprintf(a.stderr, "orchestrator: warning: this program, %s, does not know its commit, so nothing will "+
-			"tell its runs from those of another: build it with make build, in a clone\n", v["turnstile"])
+		fmt.Fprintf(a.stderr, "orchestrator: warning: this program, %s, does not know its commit, so its runs "+
+			"will not show which commit made them: build it with make build, in a clone\n", v["turnstile"])
 	}
 }

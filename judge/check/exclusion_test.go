@@ -142,8 +142,8 @@ var fenceMutants = []mutant{
 	}), "register", Violated, Violated, "counted 3 inside"},
 }
 
-// serving returns a run of three clients of a resource of two units, which take rounds one after the other or,
-// with together, two at a time.
+// serving returns a run of three clients of a resource of two units, which take rounds one after the other
+// or, with together, two at a time.
 func serving(fills, together bool) *world {
 	w := newWorld(3)
 	w.Config.Units, w.CostKnown, w.Identities, w.Fills = 2, false, nil, fills

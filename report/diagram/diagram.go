@@ -1,7 +1,7 @@
-// Package diagram draws what happened in a part of a run as L. Lamport did ("Time, clocks, and the ordering
-// of events in a distributed system", CACM 21(7), 1978): a line for each node, time to the right, an arrow
-// for each message; critical sections and leadership as bars on these lines. It draws who waits for whom as
-// well.
+// Package diagram draws space-time diagrams of a part of a run, after L. Lamport ("Time, clocks, and the
+// ordering of events in a distributed system", CACM 21(7), 1978): a line for each node, time to the right, an
+// arrow for each message, and critical sections and leadership as bars on these lines. It also draws the
+// wait-for graph of a stall.
 package diagram
 
 import (
@@ -21,22 +21,22 @@ import (
 	"turnstile/report/draw"
 )
 
-// Options say how an extract is drawn.
+// Options are the options of a diagram.
 type Options struct {
 	Title  string
 	Played bool       // times are steps of a schedule, a millisecond each
-	Nodes  []nodes.ID // only these and what passed between them; nil: all
-	// Heartbeats says that messages of failure detectors are drawn, and others that only say that a node is up.
+	Nodes  []nodes.ID // only these and the messages between them; nil: all
+	// Heartbeats: draw messages of failure detectors, and other heartbeats, too.
 	Heartbeats bool
-	// Fault names a fault by its number; nil: they have no names.
+	// Fault names a fault by its number; nil: faults have no names.
 	Fault func(number uint32) string
 }
 
-// What a picture holds at most, so that it can be read.
+// The most that a picture can hold and still be read.
 const (
 	mostArrows = 400
 	mostNodes  = 60
-	mostNamed  = 120 // arrows with names; of more, the legend tells their kinds
+	mostNamed  = 120 // arrows with names; with more, only the legend has their kinds
 )
 
 // The measures of a picture, in pixels.
@@ -52,18 +52,18 @@ const (
 	dotted = "stroke-dasharray=1 5"
 )
 
-// Around returns the window in which to look for what led to something: from when the first of the nodes
-// asked, but with no more messages than can be read well, to a little after its end.
+// Around returns the window that shows how something came about: from the first request of its nodes, but
+// with no more messages than can be read well, to a little after its end.
 func Around(x *spacetime.Extract, what spacetime.Together) section.Window {
 	w := section.Window{From: what.Since, To: what.To}
-	var before []int64 // when messages were sent until then
+	var before []int64 // times of the messages sent until what.To
 	for i := range x.Messages {
 		if m := &x.Messages[i]; m.Sent != spacetime.Unknown && m.Sent <= what.To {
 			before = append(before, m.Sent)
 		}
 	}
 	least, around := 12, (w.To-w.From)/20
-	if what.What == spacetime.Stalled { // it was long before that anything happened
+	if what.What == spacetime.Stalled { // the last events were long before
 		least = 40
 	}
 	if n := len(before); n > 0 {
@@ -79,17 +79,18 @@ type drawing struct {
 	*spacetime.Extract
 	Options
 	*draw.Picture
-	messages []spacetime.Message // that are drawn
-	kinds    []uint8             // of these, in their order
+	messages []spacetime.Message // to draw
+	kinds    []uint8             // kinds of these messages, sorted
 	scale    *scale
-	top, row float64                // of the first line; from one to the next
-	hidden   int                    // heartbeats
-	ways     map[[4]float64]float64 // how many arrows lie between the same ends
+	top, row float64                // y of the first line; distance of lines
+	hidden   int                    // heartbeats left out
+	ways     map[[4]float64]float64 // by ends of an arrow: how many arrows have them
 }
 
-// Draw returns the picture of an extract. The error says why it would be too large, and which part would not.
+// Draw returns the picture of an extract. If it would be too crowded, the error names a part that can be
+// drawn.
 func Draw(x *spacetime.Extract, o Options) (string, error) {
-	own := *x // of the nodes that are drawn
+	own := *x // restricted to the nodes that are drawn
 	d := &drawing{Extract: &own, Options: o, Picture: &draw.Picture{Title: o.Title},
 		ways: map[[4]float64]float64{}}
 	if d.Nodes == nil {
@@ -122,23 +123,23 @@ func Draw(x *spacetime.Extract, o Options) (string, error) {
 	return d.File(), nil
 }
 
-// kept returns those that are not left out.
+// kept returns the elements for which out is false.
 func kept[T any](all []T, out func(T) bool) []T { return slices.DeleteFunc(slices.Clone(all), out) }
 
-// beats reports whether a message is one of a failure detector, or only says that its sender is up.
+// beats reports whether a message is a heartbeat, or any message of a failure detector.
 func (d *drawing) beats(m *spacetime.Message) bool {
 	return d.Stack.Codec().Kind(int(m.Kind)).Heartbeat ||
 		d.Stack.Instances()[m.Instance].Kind == nodes.Detection && m.Instance > 0
 }
 
-// line returns which line is that of a node; -1: it has none.
+// line returns the index of the line of a node; -1: the node is not drawn.
 func (d *drawing) line(id nodes.ID) int { return slices.Index(d.Nodes, id) }
 
-// check refuses what nobody could read.
+// check returns an error for a picture that would be too crowded to read.
 func (d *drawing) check() error {
 	if len(d.Nodes) > mostNodes {
-		return fmt.Errorf("a picture of %d nodes could not be read: it holds %d; choose some, such as --nodes 0-5",
-			len(d.Nodes), mostNodes)
+		return fmt.Errorf("%d nodes are too many for a readable picture, which has at most %d: choose some, such "+
+			"as --nodes 0-5", len(d.Nodes), mostNodes)
 	}
 	if len(d.messages) <= mostArrows && !d.TooMany && len(d.Sections) <= 2*mostArrows {
 		return nil
@@ -153,12 +154,12 @@ func (d *drawing) check() error {
 	if len(d.Nodes) > 3 {
 		some += ", or some nodes, such as --nodes 0-2"
 	}
-	return fmt.Errorf("a picture of %s and %s could not be read: it holds %d of each; choose a window, %s",
-		english.Count(len(d.messages), "message", "messages"),
+	return fmt.Errorf("%s and %s are too many for a readable picture, which has at most %d of each: choose a "+
+		"window, %s", english.Count(len(d.messages), "message", "messages"),
 		english.Count(len(d.Sections), "entry", "entries"), mostArrows, some)
 }
 
-// window returns a part of the window that can be drawn, if it finds one.
+// window returns a part of the window that can be drawn; found is false if it finds none.
 func (d *drawing) window(many int) (from, to int64, found bool) {
 	var sent []int64
 	for _, m := range d.messages {
@@ -185,7 +186,7 @@ func (d *drawing) window(many int) (from, to int64, found bool) {
 	return 0, 0, false
 }
 
-// drawable reports whether no more messages are under way in a part of the window than can be drawn.
+// drawable reports whether the messages under way in a part of the window are few enough to draw.
 func (d *drawing) drawable(from, to int64) bool {
 	count := 0
 	for i := range d.messages {
@@ -197,7 +198,7 @@ func (d *drawing) drawable(from, to int64) bool {
 	return count <= mostArrows
 }
 
-// times returns the times of the window at which something happens.
+// times returns the times of all events, limited to the window.
 func (d *drawing) times() []int64 {
 	all := []int64{d.Window.From, d.Window.To}
 	for _, m := range d.messages {
@@ -224,7 +225,7 @@ func (d *drawing) times() []int64 {
 	for _, f := range d.Faults {
 		all = append(all, f.From, f.To)
 	}
-	for i, at := range all { // what is unknown is as early as can be
+	for i, at := range all { // an unknown time counts as the earliest
 		all[i] = max(d.Window.From, min(d.Window.To, at))
 	}
 	return all
@@ -268,7 +269,7 @@ func (d *drawing) y(line int) float64 { return d.top + float64(line)*d.row }
 // half is half the height of the bar of a section.
 func (d *drawing) half() float64 { return max(5, min(9, d.row/5)) }
 
-// subtitle says what is in the picture.
+// subtitle describes the window, and counts the messages and entries in the picture.
 func (d *drawing) subtitle() string {
 	what := english.Count(len(d.messages), "message", "messages")
 	served := len(kept(d.Sections, func(s section.Section) bool { return !s.Served() }))
@@ -289,7 +290,7 @@ func (d *drawing) time(at int64) string {
 	return says(at)
 }
 
-// bands returns the times that are named above the lines: of faults, and of what should not be.
+// bands returns the bands that are named above the lines: faults and violations.
 func (d *drawing) bands() (bands []draw.Band) {
 	add := func(from, to int64, name, color string) {
 		if from <= d.Window.To && to >= d.Window.From {
@@ -311,7 +312,7 @@ func (d *drawing) bands() (bands []draw.Band) {
 	}
 	for _, t := range all {
 		name := map[spacetime.What]string{spacetime.Inside: "inside together", spacetime.Leading: "lead together",
-			spacetime.Stalled: "nothing moves any more", spacetime.Observed: "something is wrong"}[t.What]
+			spacetime.Stalled: "stalled", spacetime.Observed: "violation observed"}[t.What]
 		if ids := slices.Sorted(slices.Values(t.Nodes)); t.What <= spacetime.Leading {
 			name += ": nodes " + listed(ids)
 		} else if len(ids) > 0 {
@@ -329,7 +330,7 @@ func listed(ids []nodes.ID) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(ids), "[]"), " ", ", ")
 }
 
-// colorOf returns the color of what should not be, or of what may be.
+// colorOf returns the color of a violation, or of an overlap that is allowed.
 func colorOf(t *spacetime.Together) string {
 	if t.May {
 		return draw.Looks[1].Color
@@ -338,7 +339,7 @@ func colorOf(t *spacetime.Together) string {
 }
 
 // lines draws the line of each node: solid while it runs, hatched while it stands still, dotted while it is
-// down. No label lies on one.
+// down. Labels keep off the lines.
 func (d *drawing) lines() {
 	from, to := d.scale.places[0], d.scale.right()
 	for row, id := range d.Nodes {
@@ -366,15 +367,15 @@ func (d *drawing) lines() {
 	}
 }
 
-// How bars look.
+// The attributes of bars.
 var (
 	waits  = []string{"fill=" + draw.Dim}
 	inside = []string{"fill=" + draw.Bad[1], "stroke=" + draw.Ink, "stroke-width=0.7"}
 	leads  = []string{"fill=" + draw.Bad[2], "stroke=" + draw.Ink, "stroke-dasharray=4 2", "rx=3"}
 )
 
-// bar draws a bar on the line of a node, of which half is so high, with the first of some names that there is
-// room for, and with a rim for the time in which others did what only one may.
+// bar draws a bar on the line of a node, half above and half below it, with the first name that fits. The
+// time in which several nodes did what only one may gets a rim.
 func (d *drawing) bar(what spacetime.What, id nodes.ID, from, to int64, half float64, attrs []string,
 	tip string, names ...string) {
 	y, x, end := d.y(d.line(id)), d.scale.x(from), max(d.scale.x(from)+1.5, d.scale.x(to))
@@ -419,7 +420,7 @@ func (d *drawing) bars() {
 	}
 }
 
-// said says in words what a node says of itself or of another; empty: no such event.
+// said describes an event in which a node suspects, trusts or campaigns; empty: another event.
 func said(e *history.Event) string {
 	switch e.Kind {
 	case history.Suspected:
@@ -432,7 +433,7 @@ func said(e *history.Event) string {
 	return ""
 }
 
-// marks marks crashes, restarts, and what nodes say.
+// marks marks crashes, restarts, suspicions and campaigns.
 func (d *drawing) marks() {
 	for _, x := range d.Deaths {
 		d.mark(x.Node, x.At, "crash", "m-6-6l12 12m-12 0l12-12")
@@ -513,21 +514,21 @@ func arrowhead(p *draw.Picture, x, y, dx, dy, size float64, color string) {
 		"fill="+color)
 }
 
-// told says in words what became of a message.
+// told describes a message and its fate.
 func (d *drawing) told(m *spacetime.Message) string {
 	text := fmt.Sprintf("%s from node %d to node %d", d.Name(m), m.From, m.To)
 	if m.Sent != spacetime.Unknown {
 		text += ", sent at " + d.time(m.Sent)
 	}
 	text += map[spacetime.Fate]string{spacetime.Handled: ", handled at " + d.time(m.Over),
-		spacetime.Lost: ", lost", spacetime.Pending: ", not seen to come"}[m.Fate]
+		spacetime.Lost: ", lost", spacetime.Pending: ", not seen to arrive"}[m.Fate]
 	if body := d.Body(m); body != "" {
 		text += ": " + body
 	}
 	return text
 }
 
-// look returns that of a kind of message: all late kinds have one together.
+// look returns the look of a kind of message. Kinds beyond the palette share the last look.
 func (d *drawing) look(kind uint8) draw.Look {
 	return draw.Looks[min(slices.Index(d.kinds, kind), len(draw.Looks)-1)]
 }
@@ -537,7 +538,7 @@ func (d *drawing) nameArrows(arrows []arrow) {
 	if len(arrows) > mostNamed || d.row < 28 {
 		return
 	}
-	slices.SortStableFunc(arrows, func(a, b arrow) int { // those first that have the least choice
+	slices.SortStableFunc(arrows, func(a, b arrow) int { // flat arrows first: they have the fewest free places
 		return cmp.Compare(math.Abs(a.y2-a.y1), math.Abs(b.y2-b.y1))
 	})
 	for _, a := range arrows {
@@ -568,7 +569,7 @@ func (d *drawing) axis(y float64) {
 	}
 }
 
-// keys are those of the legend, for what is in the picture.
+// keys returns the legend of what is in the picture.
 func (d *drawing) keys() (all draw.Keys) {
 	for i, kind := range d.kinds[:min(len(d.kinds), len(draw.Looks))] {
 		name, look := d.Stack.Codec().Name(int(kind)), d.look(kind)
@@ -585,7 +586,7 @@ func (d *drawing) keys() (all draw.Keys) {
 	all.Add(has(spacetime.Lost), "lost", func(x, y float64) {
 		d.Path(draw.Points("M", x+12, y)+cross, "", "stroke="+draw.Ink, "stroke-width=2")
 	})
-	all.Add(has(spacetime.Pending), "not seen to come", func(x, y float64) {
+	all.Add(has(spacetime.Pending), "not seen to arrive", func(x, y float64) {
 		d.Circle(x+12, y, 3.5, "", "fill=none", "stroke="+draw.Ink, "stroke-width=1.5")
 	})
 	all.Add(len(d.Sections) > 0, "waits", d.Swatch(2.5, waits...))
@@ -593,14 +594,14 @@ func (d *drawing) keys() (all draw.Keys) {
 	all.Add(served, "inside", d.Swatch(6, inside...))
 	all.Add(len(d.Reigns) > 0, "leads", d.Swatch(6, leads...))
 	wrong := slices.ContainsFunc(d.Together, func(t spacetime.Together) bool { return !t.May })
-	all.Add(wrong, "what should not be", d.Swatch(6, "fill="+draw.Wrong))
+	all.Add(wrong, "violation", d.Swatch(6, "fill="+draw.Wrong))
 	all.Add(len(d.Deaths) > 0, "down", func(x, y float64) { d.Line(x, y, x+24, y, "stroke="+draw.Dim, dotted) })
 	all.Add(len(d.Pauses) > 0, "stands still", d.Swatch(6, draw.Hatch(draw.Dim)))
 	all.Add(len(d.Faults) > 0, "a fault", d.Swatch(6, "fill="+draw.Fault))
 	return all
 }
 
-// remarks says what a reader of the picture must know.
+// remarks lists what the picture distorts or leaves out.
 func (d *drawing) remarks() (lines []string) {
 	say := func(is bool, words ...string) {
 		if is {
@@ -616,6 +617,6 @@ func (d *drawing) remarks() (lines []string) {
 	say(left > 0, english.Count(left, "node", "nodes"), "and the messages from and to them are left out.")
 	say(d.hidden > 0, english.Count(d.hidden, "message of failure detectors is",
 		"messages of failure detectors are"), "left out (--heartbeats draws them).")
-	say(d.Missing > 0, english.Count(d.Missing, "label", "labels"), "left out, for want of room.")
+	say(d.Missing > 0, english.Count(d.Missing, "label", "labels"), "left out for lack of room.")
 	return lines
 }

@@ -116,7 +116,7 @@ func TestPictures(t *testing.T) {
 	if picture, err = Draw(x, Options{Title: p.Violation.Says, Played: true}); err != nil {
 		t.Fatal(err)
 	}
-	holds(t, picture, ">inside together: nodes 0, 1<", ">what should not be<", ">step 0 to step ", ">step<")
+	holds(t, picture, ">inside together: nodes 0, 1<", ">violation<", ">step 0 to step ", ">step<")
 
 	x, _ = played(t, "algorithm bully\nn 3\ncampaign 0; drop 0>2 election; dup 0>1 election\n"+
 		"0>1 election; crash 2\nsuspect 1>2; restart 2; rest")
@@ -138,7 +138,7 @@ func TestWaitsAreDrawn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	holds(t, picture, "<desc>", ">node 3 waits for node 0<", ">has 1&#39;s<", ">Red: they wait in a circle.<")
+	holds(t, picture, "<desc>", ">node 3 waits for node 0<", ">has 1&#39;s<", ">Red: a cycle.<")
 }
 
 // What nobody could read is refused, and the window that is named instead can be drawn.

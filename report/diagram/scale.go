@@ -9,22 +9,22 @@ import (
 	"turnstile/report/draw"
 )
 
-// A scale maps the times of a window to places between left and right. Between two times of interest it is
-// linear; where nothing happens for long, it is shorter than elsewhere.
+// A scale maps the times of a window to places between left and right. It is linear between two times of
+// interest; a long gap between two events is shortened.
 type scale struct {
 	times  []int64
 	places []float64
-	per    float64 // pixels per nanosecond, where it is not shortened
-	cuts   []int   // stretches that were shortened: from times[i] to the next
+	per    float64 // pixels per nanosecond, except in shortened stretches
+	cuts   []int   // shortened stretches: from times[i] to the next
 }
 
 const (
-	typicalGap  = 44.0 // pixels, where the width follows from the gaps
+	typicalGap  = 44.0 // pixels, if the gaps determine the width
 	shortestGap = 1.0
 )
 
-// newScale returns the scale of a window with such times of interest, both ends included, from a place on.
-// Three of four gaps between two times are drawn with one length: that of the lower quartile.
+// newScale returns the scale of a window with these times of interest, which include both ends. It begins at
+// left. Gaps longer than the lower quartile are drawn as long as the quartile.
 func newScale(times []int64, left, least, most float64) *scale {
 	slices.Sort(times)
 	s := &scale{times: slices.Compact(times), places: []float64{left}}
@@ -52,7 +52,7 @@ func newScale(times []int64, left, least, most float64) *scale {
 	return s
 }
 
-// x returns the place of a time; of one outside the window, its end.
+// x returns the place of a time; a time outside the window has the place of the nearer end.
 func (s *scale) x(at int64) float64 {
 	i, found := slices.BinarySearch(s.times, at)
 	if i == len(s.times) {
@@ -67,8 +67,8 @@ func (s *scale) x(at int64) float64 {
 // right is the place of the end.
 func (s *scale) right() float64 { return s.places[len(s.places)-1] }
 
-// ticks returns the labels of the axis in a unit of so many nanoseconds, where they stand: at round times or,
-// if the scale is shortened somewhere, at those at which something happens.
+// ticks returns the labels of the axis, in a unit given in nanoseconds. They stand at round times or, if the
+// scale is shortened somewhere, at the times of events.
 func (s *scale) ticks(unit, least float64) (all []draw.Tick) {
 	if len(s.cuts) == 0 {
 		first, last := float64(s.times[0]), float64(s.times[len(s.times)-1])
@@ -77,7 +77,7 @@ func (s *scale) ticks(unit, least float64) (all []draw.Tick) {
 		}
 		return all
 	}
-	round := math.Pow(10, max(0, min(3, math.Ceil(math.Log10(unit*s.per/8))))) // to what can be seen
+	round := math.Pow(10, max(0, min(3, math.Ceil(math.Log10(unit*s.per/8))))) // to about 8 pixels
 	for i, t := range s.times {
 		label := strconv.FormatFloat(math.Round(float64(t)/unit*round)/round, 'f', -1, 64)
 		all = append(all, draw.Tick{At: s.places[i], Label: label})
@@ -85,7 +85,7 @@ func (s *scale) ticks(unit, least float64) (all []draw.Tick) {
 	return all
 }
 
-// unit returns the unit in which the axis is written, and how many nanoseconds it has.
+// unit returns the unit of the axis, and its length in nanoseconds.
 func (s *scale) unit() (name string, ns int64) {
 	switch gap := typicalGap / s.per; { // nanoseconds
 	case gap >= 1e8:

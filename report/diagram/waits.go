@@ -13,20 +13,20 @@ import (
 	"turnstile/report/draw"
 )
 
-// A graph is a picture of nodes in a ring.
+// A graph is a picture of the nodes of a wait-for graph, placed on a ring.
 type graph struct {
 	*draw.Picture
 	ids    []nodes.ID
-	circle map[[2]nodes.ID]bool // edges
+	circle map[[2]nodes.ID]bool // the edges of a cycle
 	radius float64
 }
 
-// Waits returns the picture of who waits for whom, as the report of a stall tells it: an arrow from who waits
-// to whom it waits for, those of a circle in red. A dashed one says that what it waits for is the permission
-// of a third node, which is lent to the other.
+// Waits draws the wait-for graph in the report of a stall: an arrow from each waiting node to the node that
+// it waits for; the arrows of a cycle are red. A dashed arrow points to the node that holds the permission of
+// a third node.
 func Waits(reports stall.Reports, title string) (string, error) {
 	g := &graph{circle: map[[2]nodes.ID]bool{}}
-	var waits []stall.Wait // of several permissions that one node has lent to another, one is drawn
+	var waits []stall.Wait // one for each pair of nodes, though it may be about several permissions
 	for _, r := range reports {
 		waits = append(waits, r.Waits...)
 		for i := range r.Circle[min(1, len(r.Circle)):] {
@@ -45,9 +45,10 @@ func Waits(reports stall.Reports, title string) (string, error) {
 	ids = slices.Compact(ids)
 	switch {
 	case len(ids) == 0:
-		return "", errors.New("nobody says for whom it waits: there is nothing to draw")
+		return "", errors.New("no node reports which node it waits for, so that no graph can be drawn")
 	case len(ids) > mostNodes:
-		return "", fmt.Errorf("a picture of %d nodes could not be read: it holds %d", len(ids), mostNodes)
+		return "", fmt.Errorf("%d nodes are too many for a readable picture, which has at most %d", len(ids),
+			mostNodes)
 	}
 	g.ids, g.radius = ids, max(95, 20*float64(len(ids)))
 	g.Picture = &draw.Picture{Width: max(2*g.radius+200, 440), Title: title}
@@ -63,13 +64,13 @@ func Waits(reports stall.Reports, title string) (string, error) {
 	return g.File(), nil
 }
 
-// at returns where the nth node is.
+// at returns the place of the nth node.
 func (g *graph) at(i int) (x, y float64) {
 	sin, cos := math.Sincos(2*math.Pi*float64(i)/float64(len(g.ids)) - math.Pi/2)
 	return g.Width/2 + g.radius*cos, 65 + g.radius + g.radius*sin
 }
 
-// draw draws edges, those of the circle above the rest, then nodes, and then the names of edges.
+// draw draws the edges, with those of a cycle on top, then the nodes, and then the names of edges.
 func (g *graph) draw(waits []stall.Wait, r stall.Report) {
 	var says []string
 	for _, red := range []bool{false, true} {
@@ -100,7 +101,7 @@ func (g *graph) draw(waits []stall.Wait, r stall.Report) {
 	}
 }
 
-// told says in words who waits for whom.
+// told describes a wait.
 func told(w stall.Wait) string {
 	text := fmt.Sprintf("node %d waits for node %d", w.From, w.To)
 	if w.By != nodes.None {
@@ -109,7 +110,8 @@ func told(w stall.Wait) string {
 	return text
 }
 
-// curve returns the ends of an edge, and to where it bends, so that two ways are told apart.
+// curve returns the ends of an edge and its control point. Edges bend, so that the two directions between two
+// nodes do not lie on each other.
 func (g *graph) curve(w stall.Wait) (x1, y1, x2, y2, cx, cy float64) {
 	x1, y1 = g.at(slices.Index(g.ids, w.From))
 	x2, y2 = g.at(slices.Index(g.ids, w.To))
@@ -117,7 +119,7 @@ func (g *graph) curve(w stall.Wait) (x1, y1, x2, y2, cx, cy float64) {
 	return x1, y1, x2, y2, (x1+x2)/2 - bend*(y2-y1), (y1+y2)/2 + bend*(x2-x1)
 }
 
-// edge draws who waits for whom, from the edge of a disk to that of the other.
+// edge draws a wait, from the edge of one disk to the edge of the other.
 func (g *graph) edge(w stall.Wait, red bool) {
 	x1, y1, x2, y2, cx, cy := g.curve(w)
 	color, thick, dash := draw.Looks[0].Color, "1.5", ""
@@ -134,23 +136,23 @@ func (g *graph) edge(w stall.Wait, red bool) {
 	arrowhead(g.Picture, ex, ey, x2-cx, y2-cy, 11, color)
 }
 
-// towards returns the place that is so far from one on the way to another.
+// towards returns the point at distance far from x, y on the way to toX, toY.
 func towards(x, y, toX, toY, far float64) (float64, float64) {
 	far /= max(1e-9, math.Hypot(toX-x, toY-y))
 	return x + far*(toX-x), y + far*(toY-y)
 }
 
-// remarks says below the picture what its arrows are.
+// remarks explains the arrows below the picture.
 func (g *graph) remarks(waits []stall.Wait) []string {
-	lines := []string{"An arrow points to whom a node waits for."}
+	lines := []string{"An arrow points to the node that another waits for."}
 	if slices.ContainsFunc(waits, func(w stall.Wait) bool { return w.By != nodes.None }) {
-		lines = append(lines, "Dashed: to who has the permission it lacks.")
+		lines = append(lines, "Dashed: to the node that holds the permission it lacks.")
 	}
 	if len(g.circle) > 0 {
-		lines = append(lines, "Red: they wait in a circle.")
+		lines = append(lines, "Red: a cycle.")
 	}
 	if g.Missing > 0 {
-		lines = append(lines, fmt.Sprintf("Labels for which there was no room: %d.", g.Missing))
+		lines = append(lines, fmt.Sprintf("Labels left out for lack of room: %d.", g.Missing))
 	}
 	return lines
 }

@@ -26,15 +26,14 @@ func (m *maker) boards() {
 	if len(blocks) > 0 {
 		blocks = append([]block{{Text: "Neighbours have the same rank unless a test by Mann and Whitney, " +
 			"corrected by Holm for all neighbours of a table, tells them apart (p below 0.05). Medians, with their " +
-			"intervals. The longest wait is that of all trials. Overtaken: how many requests that came later " +
-			"entered before one, on average and at most. Jain: 1 where all clients enter as often, " +
-			"1/N where only one does."}},
+			"intervals. The longest wait is that of all trials. Overtaken: how many later requests entered before " +
+			"one, on average and at most. Jain: 1 if all clients enter equally often, 1/N if only one enters."}},
 			blocks...)
 	}
 	m.add("Leaderboards", "no two algorithms ran under the same load at the same size, without faults", blocks)
 }
 
-// board ranks the algorithms of a size; nil: there are no two.
+// board ranks the algorithms of a size; nil: fewer than two.
 func (s *setting) board(n int) *table {
 	var groups []*compare.Group
 	for _, e := range s.all {
@@ -48,7 +47,7 @@ func (s *setting) board(n int) *table {
 	t := &table{Caption: s.titled(fmt.Sprintf("%d nodes", n)) + s.made(n), Words: 2,
 		Head: []string{"Rank", "Algorithm", "Entries/s", "Wait p50", "Wait p99", "Rank by it", "Longest wait",
 			"Overtaken", "Jain", "Messages per entry", "Trials", "p", "Remark"}}
-	bytes := func(g *compare.Group) figure.Figure { // of a service, which are counted with proxies alone
+	bytes := func(g *compare.Group) figure.Figure { // only services behind proxies have them
 		median, _, _, _ := g.Median(results.ServerBytesPerEntry)
 		return median
 	}
@@ -81,8 +80,7 @@ func (s *setting) board(n int) *table {
 	return t
 }
 
-// made says for how long clients of a size stay inside, how many trials each row has, and when they were
-// made.
+// made describes the trials of a size: how long clients hold, how many trials each row has, and their dates.
 func (s *setting) made(n int) string {
 	var holds, days []string
 	var counts []int
@@ -115,7 +113,7 @@ func (s *setting) made(n int) string {
 // uniqueOf returns words, each once, sorted.
 func uniqueOf(words []string) []string { return slices.Compact(slices.Sorted(slices.Values(words))) }
 
-// overtaken says how many later requests entered before one of the group, on average and at most.
+// overtaken prints how many later requests entered before one of the group, on average and at most.
 func overtaken(g *compare.Group) string {
 	mean, _, _, _ := g.Median(results.OvertakenMean)
 	most := g.Most(results.OvertakenMax)
@@ -137,7 +135,7 @@ func rank(p compare.Place) string {
 	return strconv.Itoa(p.Rank)
 }
 
-// interval prints a median with its interval. No figure is broken between its number and its unit.
+// interval prints a median with its interval, without line breaks between numbers and units.
 func interval(p compare.Place, text func(figure.Figure) string) string {
 	whole := func(f figure.Figure) string { return strings.ReplaceAll(text(f), " ", "\u00a0") }
 	if !p.Low.Known() {
@@ -146,7 +144,7 @@ func interval(p compare.Place, text func(figure.Figure) string) string {
 	return fmt.Sprintf("%s (%s to %s)", whole(p.Median), whole(p.Low), whole(p.High))
 }
 
-// remark says why a rank is missing, or could not be told from the one above.
+// remark explains why a rank is missing or equal to the one above.
 func remark(throughput, wait compare.Place) string {
 	const usual = "no difference is shown"
 	words := ""

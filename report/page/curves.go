@@ -16,13 +16,13 @@ import (
 	"turnstile/results"
 )
 
-// A curve says which figure is drawn, and how.
+// A curve is a figure to draw against something, with its texts.
 type curve struct {
-	files  string         // what the names of its files begin with
+	files  string         // the first word of the names of its files
 	metric results.Column // a column of runs.csv
 	title  string
-	unit   string // of one that is no time
-	// published says that what is published of it is drawn beside it.
+	unit   string // of a figure that is not a time
+	// published: the published cost is drawn beside it.
 	published bool
 }
 
@@ -36,7 +36,7 @@ var (
 		false}
 	jainCurve = curve{"jain", results.JainIndex, "Jain's index of the entries of all nodes: 1 is fair",
 		"Jain's index", false}
-	overtakenCurve = curve{"overtaken", results.OvertakenMax, "How many others overtook one request at most",
+	overtakenCurve = curve{"overtaken", results.OvertakenMax, "At most so many requests overtook one",
 		"entries that overtook one request", false}
 	electCurve = curve{"elect", results.ElectUSP50, "Half of the elections were faster (p50)",
 		"time to elect, p50", false}
@@ -55,7 +55,7 @@ type curveRow struct {
 	Algorithm    string         `csv:"algorithm"`
 	Nodes        int            `csv:"nodes"`
 	RatePerS     figure.Figure  `csv:"rate_per_s"` // of each node
-	ThinkUS      figure.Figure  `csv:"think_us"`   // the mean of what was asked for
+	ThinkUS      figure.Figure  `csv:"think_us"`   // the mean of --think
 	Metric       results.Column `csv:"metric"`
 	Trials       int            `csv:"trials"` // that have measured it
 	CPUBound     int            `csv:"cpu_bound"`
@@ -77,7 +77,7 @@ func (m *maker) curves() {
 	}
 	lacks := "no valid run about mutual exclusion without faults"
 	if len(messages) > 0 {
-		messages = append([]block{{Text: "Markers are medians of what was counted, with their intervals. Lines " +
+		messages = append([]block{{Text: "Markers are medians of the counts, with their intervals. Lines " +
 			"are what is published for the load: the least and the most, or one line where both are the same or " +
 			"there is no most."}}, messages...)
 	}
@@ -108,8 +108,8 @@ func places(all []sampled) (xs []float64) {
 	return slices.Compact(xs)
 }
 
-// draw draws a figure: curves or, if all experiments are at one place, bars. So many series stand in a
-// picture as can be told apart.
+// draw draws a figure: curves or, if all experiments are at one place, bars. It splits the series into
+// pictures so that the series of each can be told apart.
 func (m *maker) draw(c curve, caption, xLabel string, all []sampled) (blocks []block) {
 	all = slices.DeleteFunc(slices.Clone(all), func(s sampled) bool {
 		median, _, _, _ := s.Median(c.metric)
@@ -125,7 +125,7 @@ func (m *maker) draw(c curve, caption, xLabel string, all []sampled) (blocks []b
 	if len(xs) == 1 && !c.published {
 		return []block{m.bars(c, fmt.Sprintf("%s, %s %s%s", caption, number(xs[0]), xLabel, hollow(c, all)), all)}
 	}
-	y, of := c.axis(all) // that of all parts
+	y, of := c.axis(all) // the same for all pictures
 	var parts [][]sampled
 	for at, part := 0, -1; at < len(all); at++ {
 		if in := m.names[all[at].series] / draw.MostSeries; in != part {
@@ -151,7 +151,7 @@ func (m *maker) draw(c curve, caption, xLabel string, all []sampled) (blocks []b
 	return blocks
 }
 
-// hollow says why some markers are hollow.
+// hollow explains why some markers are hollow.
 func hollow(c curve, all []sampled) string {
 	var words []string
 	if slices.ContainsFunc(all, func(s sampled) bool { return s.CPUBound > 0 }) {
@@ -171,7 +171,7 @@ func hollow(c curve, all []sampled) string {
 
 func number(x float64) string { return draw.Number(x) }
 
-// lines returns the chart of some experiments, but for its axes. Its unit is so many of that of the column.
+// lines returns the chart of some experiments, without its axes. Its unit is of units of the column.
 func (m *maker) lines(c curve, all []sampled, of float64) *draw.Curves {
 	l := &draw.Curves{}
 	for _, s := range all {
@@ -192,7 +192,7 @@ func (m *maker) lines(c curve, all []sampled, of float64) *draw.Curves {
 	return l
 }
 
-// axis returns the y axis of some experiments, and how many of the unit of the column its unit is.
+// axis returns the y axis of some experiments. Its unit is of units of the column.
 func (c curve) axis(all []sampled) (axis draw.Axis, of float64) {
 	axis.Label, of = c.scale(all)
 	least, most := math.Inf(1), 0.0
@@ -220,7 +220,7 @@ func (c curve) axis(all []sampled) (axis draw.Axis, of float64) {
 	return axis, of
 }
 
-// pointOf returns the point of an experiment, in a unit that is so many of that of the metric.
+// pointOf returns the point of an experiment, in a unit of of units of the metric.
 func pointOf(metric results.Column, s sampled, of float64) draw.Point {
 	median, low, high, _ := s.Median(metric)
 	value := func(f figure.Figure) float64 { x, _ := f.Value(); return x / of }
@@ -231,7 +231,7 @@ func pointOf(metric results.Column, s sampled, of float64) draw.Point {
 	return p
 }
 
-// published returns what is published for an experiment, by its first valid trial.
+// published returns the published cost of an experiment, from its first valid trial.
 func published(s sampled) (low, high figure.Figure) {
 	for i := range s.trials {
 		if t := &s.trials[i]; t.Verdict == "valid" {
@@ -241,7 +241,7 @@ func published(s sampled) (low, high figure.Figure) {
 	return low, high
 }
 
-// scale returns the unit in which a figure is drawn, in words, and how many of that of its column it is.
+// scale returns the name of the unit in which a figure is drawn. It is of units of the column.
 func (c curve) scale(all []sampled) (unit string, of float64) {
 	in := results.TimeUnit(c.metric).Seconds()
 	if in == 0 {
@@ -256,7 +256,8 @@ func (c curve) scale(all []sampled) (unit string, of float64) {
 	return inUnit(c.unit, most, in)
 }
 
-// inUnit returns the label of times up to so many seconds, and how many of in seconds its unit is.
+// inUnit returns the label of times with a unit that suits up to most. in is the unit of the figures in
+// seconds; the unit of the label is the returned number of them.
 func inUnit(label string, most, in float64) (string, float64) {
 	switch {
 	case most >= 2:
@@ -303,7 +304,7 @@ func (m *maker) fairness() {
 	m.add("Fairness", "no valid run about mutual exclusion without faults", blocks)
 }
 
-// A demand is a column that says how much clients demand, against which figures are drawn.
+// A demand is a column for the demand of clients, against which figures are drawn.
 type demand struct {
 	column string
 	label  string
@@ -321,10 +322,10 @@ var demands = []demand{
 	}},
 }
 
-// of returns what a setting has in the column.
+// of returns the value of a setting in the column.
 func (d demand) of(s *setting) string { return s.all[0].trials[0].Text(d.column) }
 
-// rest names what settings have in common that differ in the column alone; nothing: it has nothing there.
+// rest identifies the settings that differ only in the column; empty: the setting has no value there.
 func (d demand) rest(s *setting) string {
 	text := d.of(s)
 	if text == "" {
@@ -335,7 +336,7 @@ func (d demand) rest(s *setting) string {
 	return strings.Join(rest, "\x00")
 }
 
-// inSeries reports whether another setting differs from s in a demand alone.
+// inSeries reports whether another setting differs from s only in a demand.
 func (m *maker) inSeries(s *setting, d demand) bool {
 	rest := d.rest(s)
 	return rest != "" && slices.ContainsFunc(m.calm(entries), func(o *setting) bool {
@@ -343,8 +344,8 @@ func (m *maker) inSeries(s *setting, d demand) bool {
 	})
 }
 
-// heaviest reports whether no setting differs from s in a heavier demand alone: the last that come on the x
-// axis of a rate, and the first on that of a time.
+// heaviest reports whether no setting that differs only in a demand has a heavier one: a higher rate, or a
+// shorter time of thinking.
 func (m *maker) heaviest(s *setting) bool {
 	for _, d := range demands {
 		rest := d.rest(s)
@@ -361,7 +362,7 @@ func (m *maker) heaviest(s *setting) bool {
 	return true
 }
 
-// againstLoad draws throughput, waits, messages and fairness of settings that differ in a demand alone.
+// againstLoad draws throughput, waits, messages and fairness of settings that differ only in a demand.
 func (m *maker) againstLoad() (blocks []block) {
 	for _, d := range demands {
 		groups := map[string][]sampled{}
@@ -452,7 +453,7 @@ func (m *maker) nines(caption string, its []*experiment) (blocks []block) {
 		}
 		title += bound(l, its)
 		l.Title = title
-		l.X = draw.Axis{Label: "share of waits that are as long at most", At: []draw.Tick{{At: 0, Label: "0%"},
+		l.X = draw.Axis{Label: "share of waits that are at most as long", At: []draw.Tick{{At: 0, Label: "0%"},
 			{At: 1, Label: "90%"}, {At: 2, Label: "99%"}, {At: 3, Label: "99.9%"}, {At: 4, Label: "99.99%"},
 			{At: 5, Label: "99.999%"}}}
 		scaleWaits(l)
@@ -461,7 +462,7 @@ func (m *maker) nines(caption string, its []*experiment) (blocks []block) {
 	return blocks
 }
 
-// bound names those series of a chart that are bound by the processors.
+// bound names the series of a chart that are CPU-bound.
 func bound(l *draw.Curves, its []*experiment) string {
 	var names []string
 	for _, s := range l.Series {
@@ -475,7 +476,7 @@ func bound(l *draw.Curves, its []*experiment) string {
 	return "; CPU-bound: " + strings.Join(names, ", ")
 }
 
-// scaleWaits gives a chart of waits in microseconds their unit, and a scale.
+// scaleWaits gives a chart of waits, which are in microseconds, a suitable unit and scale.
 func scaleWaits(l *draw.Curves) {
 	least, most := math.Inf(1), 0.0
 	for _, s := range l.Series {
@@ -492,8 +493,8 @@ func scaleWaits(l *draw.Curves) {
 	l.Y = draw.Axis{Label: unit, Log: least > 0 && most >= 20*least}
 }
 
-// quantiles returns the waits of an experiment, of the histograms of its runs if all their trials are valid,
-// and otherwise of the medians of its trials.
+// quantiles returns the waits of an experiment by percentile: from the histograms of its runs if all of their
+// trials are valid, and otherwise as medians of its trials.
 func (m *maker) quantiles(e *experiment) (points []draw.Point, rows []quantileRow) {
 	add := func(q, us float64) {
 		points = append(points, draw.Point{X: -math.Log10(1 - q), Y: us})
@@ -519,8 +520,8 @@ func (m *maker) quantiles(e *experiment) (points []draw.Point, rows []quantileRo
 	return points, rows
 }
 
-// waits returns the waits of all trials of an experiment together; nil: they cannot be read, or are not all
-// of valid trials.
+// waits returns the waits of all trials of an experiment together; nil: they cannot be read, or a trial is
+// not valid.
 func (m *maker) waits(e *experiment) (all *hdrhistogram.Histogram) {
 	if e.Valid != len(e.trials) {
 		return nil

@@ -15,18 +15,18 @@ import (
 var FailoverHead = []string{"Service", "TTL", "Granted", "Next after", "Interval", "Min..max", "Runs",
 	"Never", "Left out"}
 
-// FailoverCells returns the cells of a row of failover.csv. That of a row without a run that counts has its
-// reason in the fourth cell, and no further cells.
+// FailoverCells returns the cells of a row of failover.csv. If no run of the row counts, the fourth and last
+// cell has the reason.
 func FailoverCells(r *results.FailoverRow) []string {
 	cells := []string{r.Line, format.Seconds(r.AskedS), format.Seconds(r.GrantedS)}
 	if r.Runs == 0 {
-		if r.LeftOut == 0 { // it is so with every time to live
+		if r.LeftOut == 0 { // the reason holds for every time to live
 			cells[1], cells[2] = format.Missing, format.Missing
 		}
 		return append(cells, cmp.Or(r.Reason, "no run"))
 	}
 	between := func(low, high figure.Figure, by string) string {
-		if r.Missed == r.Runs { // the lengths of faults say nothing more
+		if r.Missed == r.Runs { // an interval would only repeat the lengths of the faults
 			return format.Missing
 		}
 		return format.Seconds(low) + by + format.Seconds(high)
@@ -35,13 +35,13 @@ func FailoverCells(r *results.FailoverRow) []string {
 		between(r.LeastS, r.MostS, ".."), fmt.Sprint(r.Runs), fmt.Sprint(r.Missed), fmt.Sprint(r.LeftOut))
 }
 
-// A FailoverTable is the rows of one fault. Rows that say the same of each time to live are one.
+// A FailoverTable is the rows of one fault. Rows that are the same for every time to live are merged.
 type FailoverTable struct {
 	Title string
 	Rows  [][]string
 }
 
-// failoverTitles say what the faults of failover.csv are, in their order.
+// failoverTitles has the titles of the faults of failover.csv, in their order.
 var failoverTitles = [][2]string{{"kill", "The holder or leader is killed"},
 	{"pause", "The holder or leader stands still"}, {"cut", "The holder or leader is cut off, silently"},
 	{"kill-server", "The server that leads is killed"},

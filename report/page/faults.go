@@ -12,13 +12,13 @@ import (
 	"turnstile/results"
 )
 
-// mostPictured is how many runs of one kind have pictures of their own.
+// mostPictured is how many experiments of one kind have a picture of a trial.
 const mostPictured = 12
 
 // mostFaults is how many faults of a trial are listed.
 const mostFaults = 5
 
-// A told is a trial of an experiment that has a picture of its own: the first valid one or, if none is, the
+// A told is the trial of an experiment that is drawn: the first valid one or, if no trial is valid, the
 // first.
 type told struct {
 	*experiment
@@ -27,8 +27,8 @@ type told struct {
 	caption string
 }
 
-// pictured returns a trial of each of the experiments that pick chooses, the first few, and says of how many
-// others there is no picture.
+// pictured returns a trial of each of the first few experiments that pick chooses. more has a text with the
+// number of the others.
 func (m *maker) pictured(pick func(e *experiment) bool) (some []told, more []block) {
 	left := 0
 	for _, e := range m.all {
@@ -47,7 +47,7 @@ func (m *maker) pictured(pick func(e *experiment) bool) (some []told, more []blo
 	return some, more
 }
 
-// tell returns the trial of an experiment that has a picture.
+// tell returns the trial of an experiment that is drawn.
 func (m *maker) tell(e *experiment) told {
 	t := &e.trials[0]
 	for i := range e.trials {
@@ -72,7 +72,7 @@ func (m *maker) tell(e *experiment) told {
 	return x
 }
 
-// faults draws and lists what came of faults.
+// faults draws and lists the trials with faults.
 func (m *maker) faults() {
 	some, more := m.pictured(func(e *experiment) bool { return e.setting.faulty })
 	var blocks []block
@@ -120,7 +120,7 @@ type rateRow struct {
 	ToS     figure.Figure `csv:"to_s"`
 	PerS    figure.Figure `csv:"entries_per_s"`
 	Entries figure.Figure `csv:"entries"`
-	Faults  string        `csv:"faults"` // numbers of those in force, with spaces between
+	Faults  string        `csv:"faults"` // numbers of the faults in force, with spaces between
 }
 
 // mostSteps is how many steps a picture of a trial has.
@@ -171,7 +171,7 @@ func (m *maker) timeline(caption string, intervals []results.IntervalRow, faults
 	return figureBlock(m, "faults", caption, l.Draw(), rows)
 }
 
-// phases lists what happened before, during and after each fault.
+// phases lists the figures before, during and after each fault.
 func phases(caption string, faults []results.FaultRow) *table {
 	t := &table{Caption: caption, Words: 2, Head: []string{"Fault", "Phase", "Entries/s", "Wait p50", "Wait p99",
 		"Messages", "Dropped", "Next entry after", "Old rate after"}}
@@ -195,7 +195,7 @@ func phases(caption string, faults []results.FaultRow) *table {
 	return t
 }
 
-// leaderPhases lists the same of a run about leaders.
+// leaderPhases is phases for a run about leaders.
 func leaderPhases(caption string, faults []results.FaultRow) *table {
 	t := &table{Caption: caption, Words: 2, Head: []string{"Fault", "Phase", "Elections", "Time to elect p50",
 		"No leader", "Two leaders", "Messages", "All agreed after"}}

@@ -39,7 +39,7 @@ func (m *maker) elections() {
 	m.add("Elections", "no valid run about leaders", blocks)
 }
 
-// ledgers shows who led.
+// ledgers draws which node led over time.
 func (m *maker) ledgers() {
 	some, more := m.pictured(func(e *experiment) bool { return e.setting.columns == elections })
 	var blocks []block
@@ -80,25 +80,25 @@ func (m *maker) matrix() {
 	}
 	lines := slices.DeleteFunc(slices.Clone(rows), func(r results.MatrixRow) bool { return r.Line == "" })
 	if len(lines) > 0 {
-		const caption = "Known failures of services: all entries, and those that a resource accepts which " +
-			"demands fence numbers"
+		const caption = "Known failures of services: all entries, and the entries that a resource with fence " +
+			"numbers accepts"
 		blocks = append(blocks, figureBlock(m, "services", caption, heatOfLines(caption, lines), lines))
 	}
 	m.add("The fault matrix", "the set has no "+results.MatrixFile, blocks)
 }
 
-// outcomes says what the letters of outcomes mean, about entries and about leaders, and how bad each is.
+// outcomes explains the letters of outcomes, for entries and for leaders, and how bad each is.
 var outcomes = []struct {
 	letter          string
 	bad             int
 	entries, leader string
 }{
-	{"L", 1, "exclusion holds, and all that are up enter", "all agree on a leader"},
+	{"L", 1, "exclusion holds, and all clients that are up enter", "all agree on a leader"},
 	{"P", 2, "some wait for ever", "some never agree"},
 	{"B", 3, "all wait for ever", "nobody leads"},
 	{"X", 4, "two were inside together", "two lead"},
 	{"-", 0, "the fault hits nothing", "the fault hits nothing"},
-	{"?", 0, "shows nothing", "shows nothing"},
+	{"?", 0, "inconclusive", "inconclusive"},
 }
 
 // heatOf draws a matrix, a row for each fault.
@@ -122,11 +122,11 @@ func heatOf(caption, columns string, rows []results.MatrixRow) *draw.Picture {
 		}
 		h.Cells[slices.Index(h.Rows, r.Fault)][slices.Index(h.Columns, r.Algorithm)] = c
 	}
-	h.Legend = legendOf(columns, "differs from what the algorithm's row says")
+	h.Legend = legendOf(columns, "differs from the expectation in the algorithm's row")
 	return h.Draw()
 }
 
-// heatOfLines draws known failures of services, a row for each: what their runs show strict and fenced.
+// heatOfLines draws known failures of services, a row for each, with its strict and its fenced outcomes.
 func heatOfLines(caption string, rows []results.MatrixRow) *draw.Picture {
 	h := &draw.Heat{Title: caption, Columns: []string{"strict", "fenced"}}
 	for _, r := range rows {
@@ -144,11 +144,11 @@ func heatOfLines(caption string, rows []results.MatrixRow) *draw.Picture {
 		}
 		h.Cells = append(h.Cells, []draw.Cell{cellOf(r.Shown), fenced})
 	}
-	h.Legend = legendOf(entries, "differs from what is expected")
+	h.Legend = legendOf(entries, "differs from the expectation")
 	return h.Draw()
 }
 
-// longestLine is how many characters a picture says of a known failure. The table has all.
+// longestLine is how many characters a picture has about a known failure. The table has the whole text.
 const longestLine = 60
 
 // cellOf returns the cell of some outcomes.
@@ -162,7 +162,7 @@ func cellOf(shown string) draw.Cell {
 	return c
 }
 
-// legendOf says what letters mean, and what the exclamation mark does.
+// legendOf returns a legend of the letters, and of the exclamation mark.
 func legendOf(columns, differs string) (all []draw.Cell) {
 	for _, o := range outcomes {
 		says := o.entries

@@ -23,15 +23,15 @@ import (
 	"turnstile/results"
 )
 
-// A Page is what there is to be said of a set.
+// A Page is the report of a set as data.
 type Page struct {
 	Name string // of the set
-	Lead string // how many runs it has, and with what verdicts
+	Lead string // counts the runs by verdict
 	Calls
 	Valid    int // trials
 	Sections []section
 	LeftOut  []string // sections without data, and why
-	Damaged  []string // runs that cannot be read as they should be, and why
+	Damaged  []string // runs that cannot be read in full, and why
 
 	most int // bytes of the HTML file
 }
@@ -39,13 +39,13 @@ type Page struct {
 // Calls are the commands that a page names.
 type Calls struct {
 	Command    string // makes the page again
-	OnePicture string // makes a picture again, by the name that follows; empty: Command with --picture
-	Program    string // the first word of the others
-	Runs       string // by which runs are named before their own name, as in SET/RUN
-	Flags      string // that rerun takes beside; each with a space before it
+	OnePicture string // makes a picture again, with its name appended; empty: Command with --picture
+	Program    string // the first word of other commands
+	Runs       string // the prefix of runs in commands: SET in SET/RUN
+	Flags      string // further flags of rerun, each with a space before it
 }
 
-// A section is a title and what stands below it, in order.
+// A section is a title and the blocks below it, in order.
 type section struct {
 	Title  string
 	Blocks []block
@@ -58,26 +58,26 @@ type block struct {
 	Figure *figureOf
 }
 
-// A table has a line of headers. Its first Words columns are words, the others numbers.
+// A table has a line of headers. Its first Words columns hold words, the others numbers.
 type table struct {
 	Caption string
 	Head    []string
 	Rows    [][]string
 	Words   int
-	Folded  bool // it is shown on demand
+	Folded  bool // it is shown once it is opened
 }
 
 // A figureOf is a picture with the data that it shows.
 type figureOf struct {
 	Name    string // of its files
 	Caption string
-	Inline  string // as an element of an HTML page; empty: it would make the page too large
-	File    string // as a file of its own
-	Wide    bool   // its text can be read only if it is wide
+	Inline  string // as an element of an HTML page; empty: the page would be too large
+	File    string // as a separate file
+	Wide    bool   // its text is readable only at full width
 	CSV     string
 }
 
-// ErrNoTrials says that no trial of a set can be read.
+// ErrNoTrials is the error for a set of which no trial can be read.
 var ErrNoTrials = errors.New("no trials can be read")
 
 // A maker makes the page of a set.
@@ -87,12 +87,12 @@ type maker struct {
 	set      *results.Set
 	all      []*experiment // by setting, and then by series and nodes
 	settings []*setting
-	names    map[string]int // of series, to their looks
-	figures  map[string]int // how many have a name that begins so
+	names    map[string]int // by name of a series: the number of its look
+	figures  map[string]int // by first word of a name: how many figures have it
 }
 
-// Make returns the page of a set. The name is what the set is called. What cannot be read is on the page; if
-// there are neither trials nor a fault matrix the error is ErrNoTrials.
+// Make returns the page of a set with that name. Runs that cannot be read are listed on the page. Without
+// trials and without a fault matrix, the error is ErrNoTrials.
 func Make(known catalog.Table, set *results.Set, name string, calls Calls) (*Page, error) {
 	m := &maker{known: known, Page: &Page{Name: name, Lead: "What the runs of this set have measured.",
 		Calls: calls, most: mostBytes}, set: set, figures: map[string]int{}}
@@ -101,7 +101,7 @@ func Make(known catalog.Table, set *results.Set, name string, calls Calls) (*Pag
 			strings.NewReplacer("\n", "; ", set.Path+string(filepath.Separator), "").Replace(err.Error()))
 	})
 	if len(trials) == 0 {
-		if m.matrix(); len(m.Sections) == 0 { // one of simulated runs has no others
+		if m.matrix(); len(m.Sections) == 0 { // a simulated matrix stores no runs
 			return m.Page, ErrNoTrials
 		}
 		m.LeftOut = nil
@@ -124,7 +124,7 @@ func Make(known catalog.Table, set *results.Set, name string, calls Calls) (*Pag
 	return m.Page, nil
 }
 
-// add adds a section, or says why there is none.
+// add adds a section or, without blocks, lists its title as left out. lacks is the reason.
 func (m *maker) add(title, lacks string, blocks []block) {
 	if len(blocks) == 0 {
 		m.LeftOut = append(m.LeftOut, strings.ToLower(title[:1])+title[1:]+" ("+lacks+")")
@@ -133,7 +133,7 @@ func (m *maker) add(title, lacks string, blocks []block) {
 	m.Sections = append(m.Sections, section{title, blocks})
 }
 
-// widest is how wide a picture is at most that can be read on a phone, in pixels.
+// widest is the greatest width of a picture that is readable on a phone, in pixels.
 const widest = 500
 
 // figureBlock returns a figure whose files begin with a word, with its data.
@@ -150,7 +150,7 @@ func figureBlock[T any](m *maker, begin, caption string, p *draw.Picture, data [
 func tableText[T any](rows []T) string {
 	var b strings.Builder
 	if err := results.WriteTable(&b, rows); err != nil {
-		panic(err) // memory takes all
+		panic(err) // writing to memory does not fail
 	}
 	return b.String()
 }
@@ -188,7 +188,7 @@ func (p *Page) Picture(name string) (svg, data string, found bool) {
 	return "", "", false
 }
 
-// about says what was run, on what, and by which commands.
+// about adds the section with the settings, machines, versions and commands of the runs.
 func (m *maker) about(trials []compare.Trial) {
 	verdicts, versions, machines := map[string]int{}, map[string]int{}, map[string]int{}
 	services := map[string]int{}
@@ -204,7 +204,7 @@ func (m *maker) about(trials []compare.Trial) {
 		}
 		machine := t.Machine
 		if t.Kind == "simulate" {
-			machine = "simulated, so that it says nothing of a machine; made on " + machine
+			machine = "simulated, so that figures do not depend on the machine; made on " + machine
 		}
 		machines[machine]++
 		if t.CPUBound() {
@@ -219,7 +219,7 @@ func (m *maker) about(trials []compare.Trial) {
 		verdicted = append(verdicted, english.Thousands(float64(verdicts[v]))+" "+v)
 	}
 	m.Lead = fmt.Sprintf("%s with %s: %s. Only valid trials enter medians, curves and ranks. Intervals are of "+
-		"95%% and take six trials. Of simulated trials with one seed, one counts.",
+		"95%% and take six trials. Simulated trials with the same seed count once.",
 		english.Count(len(m.set.Runs), "run", "runs"), english.Count(len(trials), "trial", "trials"),
 		strings.Join(verdicted, ", "))
 	facts := &table{Caption: "The set", Head: []string{"", ""}, Words: 2, Rows: [][]string{
@@ -230,23 +230,23 @@ func (m *maker) about(trials []compare.Trial) {
 		facts.Rows = append(facts.Rows, []string{"Services", counted(services)})
 	}
 	if bound > 0 {
-		facts.Rows = append(facts.Rows, []string{"CPU-bound", fmt.Sprintf("%d trials: their delays tell what "+
-			"algorithms cost the processors. They are marked, and not ranked", bound)})
+		facts.Rows = append(facts.Rows, []string{"CPU-bound", fmt.Sprintf("%d trials: their delays measure the "+
+			"processors. They are marked, and not ranked", bound)})
 	}
 	if n := len(disturbed); n > 0 {
-		facts.Rows = append(facts.Rows, []string{"Disturbed", fmt.Sprintf("in %s, others took more than %.0f%% of "+
-			"the machine (others_cpu)", english.Count(n, "run", "runs"), results.OthersAbove*100)})
+		facts.Rows = append(facts.Rows, []string{"Disturbed", fmt.Sprintf("in %s, other programs took more than "+
+			"%.0f%% of the machine (others_cpu)", english.Count(n, "run", "runs"), results.OthersAbove*100)})
 	}
 	blocks := []block{{Table: facts}}
 	if m.Valid == 0 {
-		blocks = append(blocks, block{Text: "No trial is valid, so there is nothing to be compared or drawn. " +
-			"The verdict of each run says why."})
+		blocks = append(blocks, block{Text: "No trial is valid, so that nothing is compared or drawn. The " +
+			"verdict of each run has the reason."})
 	}
 	blocks = append(blocks, block{Table: m.asked()}, block{Table: m.commands()})
 	m.Sections = append(m.Sections, section{"What was run", blocks})
 }
 
-// counted lists words, with how many trials each is of if there are several.
+// counted lists words; if there are several, each has its number of trials.
 func counted(words map[string]int) string {
 	var list []string
 	for _, w := range slices.Sorted(maps.Keys(words)) {
@@ -262,7 +262,7 @@ func counted(words map[string]int) string {
 	return strings.Join(list, "; ")
 }
 
-// asked lists the experiments, a row for each series of a setting.
+// asked returns the table of experiments, a row for each series of a setting.
 func (m *maker) asked() *table {
 	t := &table{Caption: "What was asked for", Words: 7,
 		Head: []string{"Algorithm", "Nodes", "Load", "Hold", "Latency", "Faults", "Differs in", "Valid",
@@ -309,7 +309,7 @@ func (s *setting) bySeries() (all [][]*experiment) {
 // mostCommands is how many commands are listed.
 const mostCommands = 40
 
-// commands lists what makes the runs again, one for each experiment.
+// commands lists a command for each experiment that makes one of its runs again.
 func (m *maker) commands() *table {
 	t := &table{Caption: "Commands that make a run of each experiment again", Words: 3, Folded: true,
 		Head: []string{"Algorithm", "Nodes", "Command"}}
@@ -324,29 +324,29 @@ func (m *maker) commands() *table {
 	return t
 }
 
-// An experiment is trials that were asked for the same, on one machine, by one version.
+// An experiment is the trials with the same settings, on one machine, by one version.
 type experiment struct {
 	*compare.Group
-	series  string // the algorithm, with those of its options in which others of the set differ
+	series  string // the algorithm, with the options in which its trials in the set differ
 	nodes   int
 	setting *setting
 	trials  []compare.Trial
 	flawed  bool // the algorithm is known to be broken
 }
 
-// A setting is what trials have in common but for the algorithm and the number of nodes.
+// A setting is the settings that trials share, apart from the algorithm and the number of nodes.
 type setting struct {
-	label   string // in what it differs from others of its sort in the set
-	also    string // the same, without the columns that are shown anyway
-	rest    string // the same, without what clients demand
-	columns string // those of its problem: entries or elections
+	label   string // the columns in which it differs from similar settings of the set, with their values
+	also    string // the same, without the columns that the table shows anyway
+	rest    string // the same, without the demand of clients
+	columns string // the columns of its problem: entries or elections
 	faulty  bool
 	all     []*experiment // by series, and then by nodes
 	asked   []string      // columns
-	values  []string      // what it has in each
+	values  []string      // its value in each of these columns
 }
 
-// The columns that say whose work it is rather than under what: those of an algorithm, and its size.
+// ofSeries are the columns of a series, which are not part of a setting.
 var ofSeries = []string{"algorithm", "detector", "elect"}
 
 // group sorts trials into experiments and settings.
@@ -399,11 +399,11 @@ func (m *maker) group(trials []compare.Trial) {
 	}
 }
 
-// shown are the columns that have columns of their own in the table of what was asked for.
+// shown are the columns that the table of experiments has anyway.
 var shown = []string{"load", "hold", "latency", "plan", "faults"}
 
-// label names the settings by what they differ in from others of their sort, sorts what they have, and gives
-// each series its look.
+// label names the settings by the columns in which they differ from similar ones, sorts their experiments,
+// and gives each series its look.
 func (m *maker) label(about []string) {
 	for i, column := range about {
 		for _, s := range m.settings {
@@ -444,13 +444,13 @@ func (m *maker) label(about []string) {
 	}
 }
 
-// joined returns words with more of them.
+// joined joins two lists of words by a comma; either may be empty.
 func joined(words, more string) string { return strings.TrimPrefix(words+", "+more, ", ") }
 
-// plan returns the name of the plan of faults, if there is one.
+// plan returns the name of the plan of faults; empty: no plan.
 func (s *setting) plan() string { return s.all[0].trials[0].Text(option.PlanColumn) }
 
-// faults says in a few words what faults there are; nothing: there are none.
+// faults describes the faults in a few words; empty: no faults.
 func (s *setting) faults() string {
 	if plan := s.plan(); plan != "" {
 		return "plan " + plan
@@ -458,7 +458,7 @@ func (s *setting) faults() string {
 	return s.all[0].trials[0].Text(option.FaultsColumn)
 }
 
-// textsOf returns what a trial has in columns.
+// textsOf returns the values of a trial in columns.
 func textsOf(t *compare.Trial, columns []string) (texts []string) {
 	for _, c := range columns {
 		texts = append(texts, t.Text(c))
@@ -466,8 +466,8 @@ func textsOf(t *compare.Trial, columns []string) (texts []string) {
 	return texts
 }
 
-// differing returns, by algorithm, in which columns its trials differ that agree in all others: defaults of
-// options follow from the number of nodes and the latency, and make no other series.
+// differing returns, by algorithm, the columns in which its trials differ though they agree in about and the
+// number of nodes. Otherwise a default that follows from the number of nodes would make another series.
 func differing(trials []compare.Trial, columns, about []string) map[string]map[string]bool {
 	first, differ := map[string][]string{}, map[string]map[string]bool{}
 	for i := range trials {
@@ -515,8 +515,8 @@ func isFlawed(known catalog.Table, algorithm string) bool {
 	return err == nil && row.Flaw != nil
 }
 
-// columnsOf returns the columns of the problem of an algorithm. One that is unknown is taken for one of
-// mutual exclusion.
+// columnsOf returns the columns of the problem of an algorithm. An unknown algorithm counts as one of mutual
+// exclusion.
 func columnsOf(known catalog.Table, algorithm string) string {
 	row, err := known.Find(algorithm)
 	if err != nil {
@@ -525,7 +525,7 @@ func columnsOf(known catalog.Table, algorithm string) string {
 	return nodes.OfKind(kinds, row.Kind)
 }
 
-// calm returns the settings without faults whose problem has such columns, and that have valid trials.
+// calm returns the settings without faults whose problem has these columns, and which have valid trials.
 func (m *maker) calm(columns string) (all []*setting) {
 	for _, s := range m.settings {
 		if !s.faulty && s.columns == columns && s.valid() > 0 {

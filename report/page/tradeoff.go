@@ -17,7 +17,7 @@ import (
 
 var delayCurve = curve{metric: results.SyncDelayUSP50}
 
-// ofDemand are the columns in which settings may differ that are idle and saturated otherwise alike.
+// ofDemand are the columns in which the idle and the saturated setting of a picture may differ.
 var ofDemand = []string{option.LoadColumn, option.RateColumn, "think", "arrivals", "warmup_s",
 	"warmup_limit_s", "duration_asked_s", "entries_asked", "patience_s"}
 
@@ -32,9 +32,9 @@ func (m *maker) tradeoffs() {
 		blocks = append(blocks, m.tradeoff(groups[rest])...)
 	}
 	if len(blocks) > 0 {
-		blocks = append([]block{{Text: "Can we get both down? The synchronization delay is the time from an exit " +
+		blocks = append([]block{{Text: "Can both be low? The synchronization delay is the time from an exit " +
 			"to the next entry, if that was requested before the exit. An algorithm is on the frontier, the line, " +
-			"if no other has less of one figure without more of the other. Figures whose intervals overlap count " +
+			"if no other is lower in one figure and not higher in the other. Figures whose intervals overlap count " +
 			"as equal. An algorithm that is CPU-bound, known to be broken, or violated in this set is never on it. " +
 			"The size is the largest at which most algorithms have both figures and are not CPU-bound."}}, blocks...)
 	}
@@ -42,7 +42,7 @@ func (m *maker) tradeoffs() {
 		blocks)
 }
 
-// weight returns how many requests all nodes make in a second; 0: one at a time, or as many as they can.
+// weight returns the requests per second of all nodes; 0: one at a time, or saturated.
 func (e *experiment) weight() float64 {
 	for _, d := range demands {
 		switch x := d.x(e); {
@@ -61,7 +61,7 @@ type side struct {
 	all  []*experiment
 }
 
-// sidesOf returns those of a size: the lightest load, and the saturated one.
+// sidesOf returns the sides of a size: the lightest load, and the saturated one.
 func sidesOf(settings []*setting, n int) []side {
 	idle, saturated := side{load: "idle"}, side{load: "saturated"}
 	for _, s := range settings {
@@ -77,8 +77,8 @@ func sidesOf(settings []*setting, n int) []side {
 	return slices.DeleteFunc([]side{idle, saturated}, func(s side) bool { return s.all == nil })
 }
 
-// shared returns the sides of the largest of the sizes at which most algorithms have figures that the
-// processors do not bound; none if at no size two have.
+// shared returns the sides of the size at which most algorithms have figures that are not CPU-bound, of
+// several sizes the largest; nil: at no size two have them.
 func shared(settings []*setting) (best []side) {
 	var sizes []int
 	for _, s := range settings {
@@ -104,7 +104,7 @@ func shared(settings []*setting) (best []side) {
 	return best
 }
 
-// tradeoff draws settings that differ in their demand alone.
+// tradeoff draws settings that differ only in their demand.
 func (m *maker) tradeoff(settings []*setting) (blocks []block) {
 	sides := shared(settings)
 	if sides == nil {
@@ -130,7 +130,7 @@ func (m *maker) tradeoff(settings []*setting) (blocks []block) {
 		for _, name := range front {
 			fronts[name]++
 		}
-		caption += fmt.Sprintf("; on the frontier %s: %s", s.load, cmp.Or(english.List(front), "nobody"))
+		caption += fmt.Sprintf("; on the frontier %s: %s", s.load, cmp.Or(english.List(front), "no algorithm"))
 		var all []sampled
 		for _, e := range s.all {
 			all = append(all, sampled{experiment: e})
@@ -144,20 +144,20 @@ func (m *maker) tradeoff(settings []*setting) (blocks []block) {
 	}
 	if len(sides) > 1 {
 		maps.DeleteFunc(fronts, func(_ string, times int) bool { return times == 1 })
-		caption += "; on both: " + cmp.Or(english.List(slices.Sorted(maps.Keys(fronts))), "nobody")
+		caption += "; on both: " + cmp.Or(english.List(slices.Sorted(maps.Keys(fronts))), "no algorithm")
 	}
 	chart.Title = caption
 	return append([]block{figureBlock(m, "tradeoff", caption, chart.Draw(), rows)}, blocks...)
 }
 
-// panel returns the marks of a side, with a delay in so many microseconds, and which algorithms of the
-// settings have none, by the reason.
+// panel returns the marks of a side, and by reason the algorithms of the settings without a mark. Delays are
+// in units of in microseconds.
 func (s side) panel(in float64, settings []*setting) (panel draw.Panel, missing map[string][]string) {
 	panel.Name, missing = s.load, map[string][]string{}
 	if weight := s.all[0].weight(); weight > 0 {
 		panel.Name += fmt.Sprintf(": %s requests per second of all nodes", number(weight))
 	}
-	const noRun = "there is no run of this size"
+	const noRun = "it has no run of this size"
 	names := map[string]bool{}
 	for _, e := range s.all {
 		names[e.series] = true
@@ -178,7 +178,7 @@ func (s side) panel(in float64, settings []*setting) (panel draw.Panel, missing 
 	return panel, missing
 }
 
-// dot returns the mark of an experiment, with a delay in so many microseconds, or why there is none.
+// dot returns the mark of an experiment, with its delay in units of in microseconds, or why it has no mark.
 func (e *experiment) dot(in float64) (d draw.Dot, why string) {
 	measured := func(metric results.Column, of float64) draw.Measured {
 		p := pointOf(metric, sampled{experiment: e}, of)

@@ -38,8 +38,8 @@ func (p *Page) Again(f *figureOf) string {
 	return cmp.Or(p.OnePicture, p.Command+" --picture") + " " + f.Name
 }
 
-// longCell is how many letters make a cell words, wherever it stands. A number is broken into lines from
-// wideCell letters on, such as one with an interval.
+// longCell is the number of letters from which a cell counts as words, in any column. A number of at least
+// wideCell letters, such as one with an interval, may be broken into lines.
 const (
 	longCell = 30
 	wideCell = 12
@@ -67,10 +67,10 @@ func (p *Page) Style() template.CSS { return template.CSS(draw.Variables() + "\n
 // Missing lists the sections that are left out.
 func (p *Page) Missing() string { return strings.Join(p.LeftOut, "; ") }
 
-// mostBytes is how long the HTML file of a page is at most: so much goes by mail, and opens on a phone.
+// mostBytes is the greatest size of the HTML file of a page that can go by mail and opens on a phone.
 const mostBytes = 5_000_000
 
-// leftOutBytes is more than what a page says instead of a picture.
+// leftOutBytes is more than the size of the text that replaces a picture.
 const leftOutBytes = 400
 
 // HTML writes the page as one HTML file, which needs no other. If it would be too long, the last pictures are
@@ -131,7 +131,7 @@ func removeStale(folder string) {
 	}
 }
 
-// dataOf matches what a page says of the data of a picture.
+// dataOf matches the reference of a page to the data of a picture.
 var dataOf = regexp.MustCompile(`\(` + FiguresDir + `/([a-z0-9-]+)\.csv\)`)
 
 func writeText(path, text string) error {
@@ -167,9 +167,9 @@ func (p *Page) Markdown() string {
 	}
 	b.WriteString("\n## What is not here\n\n")
 	if len(p.LeftOut) > 0 {
-		fmt.Fprintf(&b, "Left out for want of data: %s.\n", marked(p.Missing()))
+		fmt.Fprintf(&b, "Left out for lack of data: %s.\n", marked(p.Missing()))
 	} else {
-		b.WriteString("Nothing was left out for want of data.\n")
+		b.WriteString("Nothing was left out for lack of data.\n")
 	}
 	for i, d := range p.Damaged {
 		if i == 0 {
