@@ -69,7 +69,8 @@ func TestChoiceTable(t *testing.T) {
 
 	table.Reset()
 	table.WriteString("| you need of a leader | take | by |\n|---|---|---|\n")
-	line("one leader in a partition", oneLeader(t), "the set [split-brain](../results/published/split-brain/README.md)")
+	line("one leader in a partition", oneLeader(t),
+		"the set [split-brain](../results/published/split-brain/README.md)")
 	for _, n := range elections {
 		line(n.says, survivors(election.Table, n.plans), "plans "+inCode(n.plans))
 	}
