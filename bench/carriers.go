@@ -15,7 +15,7 @@ import (
 	"turnstile/results"
 )
 
-// Carriers returns how many processes carry the messages of a run, or keep its resource.
+// Carriers returns how many processes of the run carry messages or keep the shared resource.
 func (j *Job) Carriers() int {
 	count := j.BrokerCount()
 	if j.Proxies {
@@ -47,15 +47,15 @@ func (j *Job) checkTransport() error {
 	return nil
 }
 
-// checkResource checks the option resource, which says where the shared resource of the clients is. It stores
-// the word for the file as an empty word.
+// checkResource checks the option resource: where the clients' shared resource is kept. It stores the
+// default, a file, as "".
 func (j *Job) checkResource(simulated bool) error {
 	if j.Resource == option.ResourceFile {
 		j.Resource = ""
 	}
 	switch known := []string{"", option.ResourceProcess}; {
 	case !slices.Contains(known, j.Resource):
-		return fmt.Errorf("resource: there is none as %q: take %s or %s", j.Resource,
+		return fmt.Errorf("resource: %q is unknown: take %s or %s", j.Resource,
 			option.ResourceFile, option.ResourceProcess)
 	case simulated && j.AsksProcess():
 		return fmt.Errorf("resource: a simulation has no processes: take --resource %s, or a run of processes",
@@ -64,8 +64,8 @@ func (j *Job) checkResource(simulated bool) error {
 	return nil
 }
 
-// TicketsOfNodes returns how many requests the nodes of a run that ends by entries make together; 0: they are
-// asked for each, or it ends by time.
+// TicketsOfNodes returns how many requests the nodes make together in a run that ends by entries. It returns
+// 0 if the run ends by time, or if the load is sequential: then each request is ordered separately.
 func (j *Job) TicketsOfNodes() uint64 {
 	if j.Workload.Load == workload.Sequential {
 		return 0
@@ -89,7 +89,7 @@ func WithoutCredential(urls string) string {
 	return strings.Join(all, ",")
 }
 
-// TrialSeed returns the seed of the trial numbered from 1.
+// TrialSeed returns the seed of a trial. Trials are numbered from 1; the first has the seed of the run.
 func TrialSeed(seed uint64, number int) uint64 {
 	if number == 1 {
 		return seed
@@ -99,10 +99,11 @@ func TrialSeed(seed uint64, number int) uint64 {
 }
 
 // TraceLength returns how many of its latest messages each node keeps: some thousands, but fewer in large
-// clusters, so that all traces together stay small. If all are to be recorded, they may take 200 MB.
+// clusters, so that all traces together stay small. With --trace, all traces together take at most about 200
+// MB.
 func (j *Job) TraceLength(total int) int {
 	all := 1 << 23
-	if foreign.Speaks(j.Config) { // each message with its text
+	if foreign.Speaks(j.Config) { // each message is stored with its text
 		all = 1 << 19
 	}
 	if j.Trace {
@@ -111,7 +112,7 @@ func (j *Job) TraceLength(total int) int {
 	return min(4096, max(256, (1<<18)/total))
 }
 
-// How many bytes of disk space an entry takes, in the logs of its trial and in the stored history.
+// Bytes of disk space per entry, in the logs of a trial and in the stored history.
 const (
 	loggedEntry = 3 * history.EventLen
 	storedEntry = loggedEntry / 2 // they compress to less than half

@@ -11,14 +11,14 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A demand is what nodes are asked for in a run, by its load.
+// A demand is what a run asks of its nodes; the kind of its load decides which.
 type demand interface {
-	// tidy drops the options that the load has no use for.
+	// tidy clears the options that the load does not use.
 	tidy(o *Options)
 	// check completes the job. It returns an error if an option is wrong.
 	check(j *Job) error
-	// one is what is asked for. tooLong returns how long it takes if that is longer than the job measures, and
-	// how long that should measure; otherwise nothing.
+	// one names what is asked for, such as "an entry". tooLong returns how long one may take, and the duration
+	// to suggest, if that is longer than the job measures; otherwise zeros.
 	one() string
 	tooLong(j *Job) (takes, longer time.Duration)
 }
@@ -67,7 +67,7 @@ func (j *Job) validateLoad() error {
 	return nil
 }
 
-// Campaigns are the demand of nodes that are told to bring elections about.
+// Campaigns are the demand of runs in which nodes are told to start elections.
 type campaigns struct{}
 
 func (campaigns) tidy(o *Options) {
@@ -83,7 +83,7 @@ func (campaigns) check(j *Job) error {
 func (campaigns) one() string { return "an election" }
 
 func (campaigns) tooLong(j *Job) (takes, longer time.Duration) {
-	const laps = 8 // of messages one after the other: few elections of schemes without timeouts take more
+	const laps = 8 // messages in a row, times N: few schemes without timeouts need more to elect
 	switch takes = j.Stack.Grace(); {
 	case takes == 0:
 		takes = laps * time.Duration(j.Config.N) * j.Delays().Message
@@ -96,11 +96,11 @@ func (campaigns) tooLong(j *Job) (takes, longer time.Duration) {
 	if takes <= j.Duration {
 		return 0, 0
 	}
-	takes = j.AgreesWithin() // as the verdict has it
+	takes = j.AgreesWithin() // as the verdict counts
 	return takes, j.outlasts(takes)
 }
 
-// validateElections checks what a run about leaders is to do.
+// validateElections checks the options of a run about leaders.
 func (j *Job) validateElections() error {
 	switch o := &j.Options; {
 	case o.Entries > 0:
@@ -120,8 +120,8 @@ func (j *Job) validateElections() error {
 	return j.countCampaigns()
 }
 
-// countCampaigns works out how often the initiators campaign in all, if they do so again and again: the last
-// time so long before the run ends that all may agree by then.
+// countCampaigns computes how many times the initiators campaign, if they do so periodically. It leaves
+// enough time after the last campaign for all nodes to agree before the run ends.
 func (j *Job) countCampaigns() error {
 	w, first := &j.Workload, workload.CampaignAfter
 	switch every := w.CampaignEvery; {
@@ -131,7 +131,7 @@ func (j *Job) countCampaigns() error {
 	case every < time.Millisecond:
 		return fmt.Errorf("campaigns %v apart: 1ms is the least, and an election has to fit in between", every)
 	case w.Initiators == workload.NoneInitiates:
-		return errors.New("campaigns again and again, and nobody who campaigns: take other initiators")
+		return errors.New("periodic campaigns without initiators: take other --initiators")
 	}
 	agree := j.AgreesWithin()
 	left := j.Duration - first - agree

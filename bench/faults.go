@@ -47,7 +47,8 @@ func (j *Job) CheckPause(f *chaos.Fault) error {
 	return nil
 }
 
-// FaultIn describes faults by their numbers, without their times, for which faults.csv has columns.
+// FaultIn returns a function that describes a fault by its number, without the times, which have columns of
+// their own in faults.csv.
 func FaultIn(faults []chaos.Fault) func(number int) string {
 	return func(number int) string {
 		if number < 1 || number > len(faults) {

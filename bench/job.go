@@ -24,8 +24,8 @@ import (
 type Job struct {
 	Options
 	Spec      *row.Row       // the algorithm
-	Problem   *check.Problem // that it solves
-	Stack     *row.Stack     // of every node; nil: the options describe none
+	Problem   *check.Problem // that the algorithm solves
+	Stack     *row.Stack     // of every node; nil: the options are invalid
 	Simulated bool           // otherwise the run is made by real processes
 
 	known  catalog.Table    // of the rows that its texts name
@@ -33,7 +33,7 @@ type Job struct {
 	placed *place.Placement // on hosts whose names are known; nil: they are not
 }
 
-// Options are those of a run.
+// Options are the options of a run.
 type Options = option.Run
 
 // Resolve checks the options and returns the job of a run of the algorithm spec. If an option is wrong, the
@@ -43,10 +43,10 @@ func Resolve(known catalog.Table, o Options, spec *row.Row, simulated bool) (*Jo
 	return d.Resolve()
 }
 
-// A Draft is a run whose faults, duration and brokers may still change: what faults there are may follow from
-// what else the run is.
+// A Draft is a run whose faults, duration and brokers may still change, since faults can depend on the other
+// options.
 type Draft struct {
-	*Options // as far as they are explicit
+	*Options // completed as far as possible
 	of       *Job
 }
 
@@ -57,23 +57,23 @@ func NewDraft(known catalog.Table, o Options, spec *row.Row, simulated bool) (*D
 	return &Draft{&j.Options, j}, err
 }
 
-// Scene returns what faults must know of the run.
+// Scene returns what faults need to know of the run.
 func (d *Draft) Scene() *chaos.Scene { return d.of.Scene() }
 
-// Unchecked returns the job as it is: of a stored run, or of one that is not to be stored.
+// Unchecked returns the job without checking it: for a stored run, or for one that is not stored.
 func (d *Draft) Unchecked() *Job { return d.of }
 
 // Resolve checks the options and returns the job. If an option is wrong, the error says what would be right.
 func (d *Draft) Resolve() (*Job, error) { return d.of, d.of.check() }
 
-// Under returns the job under other faults.
+// Under returns the job with other faults, checked.
 func (j *Job) Under(faults []chaos.Fault) (*Job, error) {
 	other := *j
 	other.Plan, other.Faults = "", faults
 	return &other, other.check()
 }
 
-// newJob makes a job that is to be checked.
+// newJob makes a job without checking it.
 func newJob(known catalog.Table, o Options, spec *row.Row, simulated bool) (*Job, error) {
 	delays := o.Delays()
 	o.Algorithm, o.Config = spec.Name, spec.Fitted(o.Config, delays)
@@ -94,8 +94,8 @@ func newJob(known catalog.Table, o Options, spec *row.Row, simulated bool) (*Job
 	return j, err
 }
 
-// resolveBeside returns the elector and the failure detector beside an algorithm, and makes their options
-// explicit. The algorithm listens to the detector own, unless another was asked for.
+// resolveBeside returns the elector and the failure detector that run beside an algorithm, and makes their
+// options explicit. The algorithm listens to its default detector own, unless the options name another.
 func resolveBeside(known catalog.Table, o *Options, own string, d nodes.Delays) (all []row.Instance,
 	err error) {
 	asked := o.Detector != ""
@@ -128,23 +128,23 @@ func resolveBeside(known catalog.Table, o *Options, own string, d nodes.Delays) 
 // Total returns how many nodes the run has, servers included.
 func (j *Job) Total() int { return j.Stack.Total() }
 
-// TooShort returns the timeouts of the run that do not cover its delays. They break what its algorithm rests
-// on, and Remarks says so.
+// TooShort returns the timeouts that do not cover the run's delays. They break an assumption of the
+// algorithm; Remarks reports them.
 func (j *Job) TooShort() []nodes.ShortTimeout { return j.Stack.Short(j.Delays()) }
 
-// AgreesWithin returns within what time all nodes agree on a leader if nothing goes wrong.
+// AgreesWithin returns how long all nodes may take to agree on a leader if nothing goes wrong.
 func (j *Job) AgreesWithin() time.Duration {
 	s := j.Setting(nil)
 	return s.Patience()
 }
 
-// Implied returns the configuration that the run has if no option of its algorithm is given.
+// Implied returns the configuration of a run without options of its algorithm.
 func Implied(o *Options, spec *row.Row) nodes.Config {
 	return spec.Fitted(nodes.Config{N: o.Config.N}, o.Delays())
 }
 
-// Placement returns which node is on which host; the zero Placement if the run is on one machine. Resolve
-// says what is wrong with it.
+// Placement returns which node is on which host; it is zero if the run is on one machine, or if the option is
+// wrong, which Resolve reports.
 func (j *Job) Placement() place.Placement {
 	if j.placed != nil {
 		return *j.placed
@@ -153,8 +153,8 @@ func (j *Job) Placement() place.Placement {
 	return p
 }
 
-// PlaceOn has the nodes be on hosts that are available, by their names (see place.Placement.Assign). The run
-// says on record who was where.
+// PlaceOn assigns the nodes to available hosts, by their names (see place.Placement.Assign). The record of
+// the run lists the assignment.
 func (j *Job) PlaceOn(available []string) error {
 	p, err := j.place()
 	if err == nil {
@@ -200,7 +200,7 @@ func (j *Job) place() (place.Placement, error) {
 	return place.Parse(j.Place, j.Total(), j.Hosts)
 }
 
-// checkPlaces says what is wrong with the hosts, or with what names them, if anything is.
+// checkPlaces returns an error if the hosts are wrong, or if regions name wrong ones.
 func (j *Job) checkPlaces() error {
 	p, err := j.place()
 	if err != nil {
@@ -219,22 +219,22 @@ func (j *Job) HostOf(id nodes.ID) int {
 	return p.HostOf(id)
 }
 
-// Network returns what the links of the run do, faults left aside.
+// Network returns the behaviour of the run's links without faults.
 func (j *Job) Network() chaos.Network {
 	n, p := j.Options.Network(), j.Placement()
 	n.RegionOf, _ = n.Regions.Of(&p) // Resolve returns the error
 	return n
 }
 
-// Scene returns what faults must know of the run.
+// Scene returns what faults need to know of the run.
 func (j *Job) Scene() *chaos.Scene {
 	return &chaos.Scene{Spec: j.Spec, Config: j.Config, Stack: j.Stack, Measured: j.Duration,
 		Simulated: j.Simulated, Servers: j.Servers, Brokers: j.BrokerCount(), Foreign: j.NATS != "",
 		Placement: j.Placement(), Campaigns: j.Workload.CampaignEvery}
 }
 
-// FaultsAsked returns the faults of a trial, given its number and its seed: those that come of the plan, or
-// those that are on record instead.
+// FaultsAsked returns the faults of a trial, given its number and its seed: the faults on record for that
+// trial, such as injected ones, or else the plan's.
 func (j *Job) FaultsAsked(number int, seed uint64) ([]chaos.Fault, error) {
 	came, injected := j.Injected[number]
 	switch {
@@ -246,9 +246,9 @@ func (j *Job) FaultsAsked(number int, seed uint64) ([]chaos.Fault, error) {
 	return chaos.Resolve(j.Faults, j.Scene(), seed)
 }
 
-// resolvable says what is wrong with the faults of some trial, if anything is.
+// resolvable returns an error if the faults of some trial cannot be resolved.
 func (j *Job) resolvable() error {
-	_, err := j.FaultsAsked(0, 1) // there is no such trial, so they are those of the plan
+	_, err := j.FaultsAsked(0, 1) // no trial has number 0: these are the faults of the plan
 	for number := range j.Injected {
 		if _, wrong := j.FaultsAsked(number, 1); wrong != nil {
 			err = errors.Join(err, fmt.Errorf("trial %d: %w", number, wrong))
@@ -257,8 +257,8 @@ func (j *Job) resolvable() error {
 	return err
 }
 
-// check completes the job by what its options imply. The error says what is wrong with them, and what would
-// be right.
+// check completes the job with the values that its options imply. An error says which option is wrong, and
+// what would be right.
 func (j *Job) check() error {
 	o, spec := &j.Options, j.Spec
 	if err := spec.Validate(o.Config); err != nil {
@@ -298,7 +298,7 @@ func (j *Job) check() error {
 	return of.demand.check(j)
 }
 
-// checkForeign refuses runs that a foreign program cannot have.
+// checkForeign refuses options that a foreign program does not support.
 func (j *Job) checkForeign() error {
 	switch {
 	case !foreign.Is(j.Config):
@@ -311,7 +311,7 @@ func (j *Job) checkForeign() error {
 	return j.checkClients()
 }
 
-// checkClients refuses what is done to messages between nodes if nodes send none.
+// checkClients refuses latencies and faults of links between nodes if the nodes send each other no messages.
 func (j *Job) checkClients() error {
 	if !foreign.Silent(j.Config) || j.Detects() {
 		return nil
@@ -330,7 +330,7 @@ func (j *Job) checkClients() error {
 	return nil
 }
 
-// checkResources says what is wrong with the resources that clients name, if anything is.
+// checkResources returns an error if the number of resources, or how clients choose among them, is wrong.
 func (j *Job) checkResources() error {
 	switch {
 	case j.Resources < 0 || j.Resources > option.MostResources:
@@ -350,18 +350,18 @@ func (j *Job) checkReceive() error {
 	return j.Workload.CheckReceive(j.ResourceCount(), j.Duration)
 }
 
-// checkRealDetector refuses a detector that real processes cannot have.
+// checkRealDetector refuses a detector that only a simulation can have.
 func (j *Job) checkRealDetector() error {
 	for _, in := range j.Stack.Instances() {
 		if in.Told != nil && !j.Simulated {
-			return fmt.Errorf("detector: %s knows at once who has crashed, which only a simulation can tell it: take "+
+			return fmt.Errorf("detector: %s knows every crash at once, which only a simulation can tell it: take "+
 				"one that finds out by messages, such as heartbeat or swim, or simulate", in.Name)
 		}
 	}
 	return nil
 }
 
-// broadcasters names the algorithms for the same problem that broadcast.
+// broadcasters lists the algorithms that broadcast and solve the same problem.
 func (j *Job) broadcasters() (names []string) {
 	for _, row := range j.known.Rows() {
 		if row.Broadcasts(row.Explicit(nodes.Config{N: 2})) && check.ProblemOf(row) == j.Problem {
@@ -371,7 +371,7 @@ func (j *Job) broadcasters() (names []string) {
 	return names
 }
 
-// validateEnd checks whether the run ends, and lasts long enough for somebody to enter.
+// validateEnd checks that the run ends, and that it is long enough for some client to enter.
 func (j *Job) validateEnd() error {
 	switch {
 	case j.Duration < 0:

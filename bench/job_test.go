@@ -30,7 +30,7 @@ func drafted(t testing.TB, spec *row.Row, o Options, simulated bool) *Job {
 	return d.Unchecked()
 }
 
-// tryRun makes a simulated run of which nothing is stored.
+// tryRun makes a simulated run, and stores nothing.
 func tryRun(t testing.TB, spec *row.Row, o Options) (*Tried, error) {
 	t.Helper()
 	j, err := Resolve(catalog.Table{}, o, spec, true)
@@ -75,7 +75,7 @@ func TestValidate(t *testing.T) {
 		{"no initiators", func(o *Options) {
 			*o = campaigning(300 * time.Millisecond)
 			o.Workload.Initiators = workload.NoneInitiates
-		}, "take other initiators"},
+		}, "take other --initiators"},
 		{"more hosts than nodes", func(o *Options) { o.Hosts = 9 }, "9 hosts, and the run has 8 nodes"},
 		{"places without hosts", func(o *Options) { o.Place = "blocks" },
 			"says where nodes are, and the run has no "},
@@ -107,7 +107,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// campaigning are the options of a ring whose nodes campaign again and again.
+// campaigning returns the options of a ring whose nodes campaign periodically.
 func campaigning(every time.Duration) Options {
 	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Duration, o.Warmup, o.WarmupLimit = "chang-roberts", 3, 2*time.Second, 0, 0
@@ -192,7 +192,7 @@ func TestDiskSpaceGrowsWithTheRun(t *testing.T) {
 	}
 }
 
-// A run over hosts whose messages a server of somebody else carries has no broker of its own.
+// A run over hosts with an external server has no broker of its own.
 func TestHostsTakeAServerOfSomebodyElse(t *testing.T) {
 	o := Options{Config: nodes.Config{N: 4}}
 	o.Hosts, o.NATS = 2, "nats://there"

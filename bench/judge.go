@@ -16,7 +16,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// costUnder returns what an algorithm that costs c was published to cost under a load.
+// costUnder returns the published cost under a load.
 func costUnder(l workload.Load, c row.Cost) row.Range {
 	switch l {
 	case workload.Saturated:
@@ -29,7 +29,7 @@ func costUnder(l workload.Load, c row.Cost) row.Range {
 	return c.Any
 }
 
-// Setting tells the checks what they must know of a trial with such faults.
+// Setting returns what the checks need to know of a trial with these faults.
 func (j *Job) Setting(faults []chaos.Fault) check.Setting {
 	cost, _ := j.PublishedCost()
 	s := check.SettingOf(j.Stack)
@@ -40,7 +40,7 @@ func (j *Job) Setting(faults []chaos.Fault) check.Setting {
 	}
 	for _, short := range j.TooShort() {
 		s.NeverHolds |= nodes.Timing
-		s.Live |= nodes.Timing // whatever happens, it may elect nobody
+		s.Live |= nodes.Timing // an elector may never elect
 		if short.Spec.Kind == nodes.Detection {
 			s.NeverHolds |= nodes.PerfectDetector | nodes.EventualDetector
 		}
@@ -54,11 +54,11 @@ func (j *Job) Setting(faults []chaos.Fault) check.Setting {
 	return s
 }
 
-// fills reports whether the load demands that all units of the resource are taken at some time: every client
-// requests again at once, all requests take the same number of units, and that divides the capacity. A free
-// unit is taken within one gap: the time until all know of a request, and one message. If a hold is longer
-// than N gaps, no client leaves before all units are taken. Of several resources, too few clients may want
-// one at a time.
+// fills reports whether the load must at some time take all units of the resource: every client requests
+// again at once, and all requests take the same number of units, which divides the capacity. A free unit is
+// taken within one gap: the time until all nodes know of a request, and one message. If a hold is longer than
+// N gaps, no client leaves before all units are taken. With several resources, too few clients may want the
+// same one at a time.
 func (j *Job) fills(s *check.Setting) bool {
 	w, capacity := &j.Workload, j.Config.Capacity()
 	shortest, _, known := w.Hold.Bounds()
@@ -70,16 +70,16 @@ func (j *Job) fills(s *check.Setting) bool {
 	return w.Load == workload.Saturated && s.Bounded && known && shortest > time.Duration(j.Config.N)*gap
 }
 
-// Allowances for real processes in the check of fairness, since a process may wait for a processor.
+// Allowances for real processes in the check of fairness: a process may wait for a CPU.
 const (
 	tolerance = 10 // times the promised bypass
-	// Time until a request is known, beside the latency of its messages.
+	// Time until all nodes know of a request, on top of the latency of its messages.
 	unhurried        = time.Second
 	unhurriedPerNode = 10 * time.Millisecond
 )
 
-// promise returns what a run is held to of the order in which its algorithm serves. It is exact where all
-// messages take the same time, and none waits for an application, which is so in simulations alone.
+// promise returns the order of service that the run is held to. It is exact only in simulations in which all
+// messages take the same time and no message waits for an application.
 func (j *Job) promise() check.Promise {
 	p := check.PromiseOf(j.Spec, j.Config, j.Longest())
 	switch {
@@ -95,12 +95,12 @@ func (j *Job) promise() check.Promise {
 type Judgement struct {
 	*section.Fold
 	Measures *measure.Fold
-	OfFaults *measure.FaultFold // nil: no fault was asked for
+	OfFaults *measure.FaultFold // nil: no faults were asked for
 	Checks   *check.Fold
-	extract  *spacetime.Fold // of the whole run, if all messages are recorded; else nil
+	extract  *spacetime.Fold // of the whole run, if all messages are recorded; otherwise nil
 }
 
-// Judge returns a fold for a trial of a job whose history has such a header.
+// Judge returns a fold that judges a trial of the job, given the header of its history.
 func (j *Job) Judge(h history.Header, s check.Setting) Judgement {
 	sections := check.Sections(h, s)
 	made := Judgement{Fold: sections, Measures: measure.New(sections, j.Workload.Load),
@@ -137,17 +137,17 @@ func (j Judgement) Close(logs []*history.NodeLog) {
 	}
 }
 
-// Lead adds the measures of a run about leaders, once all is folded.
+// Lead adds the figures of a run about leaders. Call it after the fold is closed.
 func (j *Judgement) Lead() {
 	if leaders := j.Checks.Leaders(); leaders != nil {
 		j.Measures.Measures.AddLeaders(leaders, j.Checks.Resources == 0)
 	}
 }
 
-// Predict returns the utilisation and the entries per second that theory expects: under a saturated
-// load, each entry takes its hold and a synchronization delay of so many hops, each of the injected
-// latency. They are unknown unless the number of hops is exact, the latency constant, and the unit one, and
-// no message waits for an application.
+// Predict returns the utilisation and the entries per second that theory expects under a saturated load: each
+// entry takes its hold and a synchronization delay of delay hops, each of the injected latency. They are
+// unknown unless the number of hops is exact, the latency constant, the resource has one unit, and no message
+// waits for an application.
 func Predict(o Options, delay row.Range) (utilisation, entriesPerS figure.Figure) {
 	several := o.Config.Capacity() > 1 || o.ResourceCount() > 1
 	if o.Workload.Load != workload.Saturated || o.Config.N < 2 || several || !delay.Exact() || delay.Min <= 0 ||
@@ -159,8 +159,8 @@ func Predict(o Options, delay row.Range) (utilisation, entriesPerS figure.Figure
 	return figure.Ratio(hold, cycle), figure.Ratio(1, cycle)
 }
 
-// PublishedCost returns what the algorithm was published to cost under the run's load, by holds of no length,
-// and what the renewals of its holds add to that. Real processes may be late with these.
+// PublishedCost returns the published cost under the run's load, for holds of length 0, and what the renewals
+// of holds add to it. Real processes may renew late, so their minimum is 0.
 func (j *Job) PublishedCost() (cost, renewals row.Range) {
 	published, _ := j.Stack.Published()
 	if published.Cost == nil {
@@ -179,9 +179,9 @@ func (j *Job) PublishedCost() (cost, renewals row.Range) {
 	return costUnder(j.Workload.Load, of), renewals
 }
 
-// Silence returns after how many seconds without entries a textbook takes what lets in for lost. It is
-// unknown unless the run injects a bounded latency and holds are bounded too. The time for which a message
-// waits for an application (--receive) counts as latency.
+// Silence returns after how many seconds without entries a textbook implementation considers the holder lost.
+// It is unknown unless the run injects a bounded latency and the holds are bounded too. The time that a
+// message waits for an application (--receive) counts as latency.
 func (j *Job) Silence() figure.Figure {
 	latency, known := j.Bound()
 	_, hold, over := j.Workload.Hold.Bounds()

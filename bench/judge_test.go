@@ -29,7 +29,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// An unfairServer passes a request of the last node to the coordinator only when nobody else waits.
+// An unfairServer passes a request of the last node to the coordinator only when no other client waits.
 type unfairServer struct {
 	nodes.Machine
 	others int // their requests that are not over
@@ -68,8 +68,8 @@ func unfairCentral(t *testing.T) *row.Row {
 	return &unfair
 }
 
-// judged makes a simulated run and returns what the check of fairness says of it: as of a simulated run, and
-// as of one of real processes.
+// judged makes a simulated run, and returns the finding of the check of fairness, judged as a simulated run
+// and as a run of processes.
 func judged(t *testing.T, o Options, row *row.Row) (virtual, real check.Finding) {
 	t.Helper()
 	as := func(simulated bool) Judgement {
@@ -101,7 +101,7 @@ func loads() map[string]Options {
 	return map[string]Options{"saturated": o, "closed": closed}
 }
 
-// A coordinator that always puts the last node last is unfair, whoever looks.
+// A coordinator that always serves the last node last is found unfair, simulated and real.
 func TestOneThatIsAlwaysLastIsNoticed(t *testing.T) {
 	row := unfairCentral(t)
 	for name, o := range loads() {
@@ -118,7 +118,7 @@ func TestOneThatIsAlwaysLastIsNoticed(t *testing.T) {
 	}
 }
 
-// Whatever the load and the network, no sound row is called unfair.
+// Under any load and network, no sound row is found unfair.
 func TestNoRowIsCalledUnfair(t *testing.T) {
 	t.Parallel()
 	distribution := func(text string) (d chance.Distribution) {
@@ -166,9 +166,9 @@ func TestNoRowIsCalledUnfair(t *testing.T) {
 	}
 }
 
-// A load demands all units of a resource only if each client requests again at once, requests fit the
-// capacity without a rest, holds are long, and there is one resource: of several, too few clients may want
-// one.
+// A load demands all units of a resource only if each client requests again at once, the sizes of requests
+// divide the capacity, holds are long, and there is one resource: with several, too few clients may want the
+// same one.
 func TestLoadsThatDemandAllUnits(t *testing.T) {
 	ms := chance.Constant(time.Millisecond)
 	for name, test := range map[string]struct {
@@ -202,7 +202,7 @@ func TestLoadsThatDemandAllUnits(t *testing.T) {
 	}
 }
 
-// Where it is known how many messages the entries of a run take, the run is held to that: in Naimi-Trehel
+// If the exact number of messages of a run's entries is known, the run is held to it: in Naimi-Trehel with
 // one request at a time, in Raymond's algorithm under any load.
 func TestRunsAreHeldToExactCosts(t *testing.T) {
 	for _, c := range []struct {
@@ -340,7 +340,7 @@ func directInversions(h *history.History, stack *row.Stack) (count int) {
 	return count
 }
 
-// What a textbook waits is known where what it rests on is: a bound of messages and of entries.
+// The time that a textbook implementation waits is known if messages and holds are bounded.
 func TestSilenceOfTextbooks(t *testing.T) {
 	ms := chance.Constant(time.Millisecond)
 	regions, exponential := chaos.Regions{Names: []string{"here"}}, chance.Distribution{}
@@ -410,7 +410,7 @@ func storeTurns(t *testing.T, path string, n, entries int) {
 	}
 }
 
-// However long a history is, what reads and judges it holds the same memory at its end.
+// However long a history is, its judgement holds the same memory at the end.
 func TestJudgingTakesBoundedMemory(t *testing.T) {
 	held := func(entries int) uint64 {
 		path := filepath.Join(t.TempDir(), "history.zst")
@@ -442,7 +442,7 @@ func TestJudgingTakesBoundedMemory(t *testing.T) {
 	}
 }
 
-// An absence is what keeps client 5 of many away: the fault of a plan, and the events of its node.
+// An absence keeps client 5 away: the fault of a plan, and the events of its node.
 type absence struct {
 	name, plan string
 	from, to   history.Event
@@ -473,8 +473,8 @@ func (a *absence) faults(b testing.TB, n int) []chaos.Fault {
 	return plan.Faults
 }
 
-// A rotation is a history that is judged while it is made up: n clients request at once and enter in turn.
-// From a tenth of it until nine tenths client 5 is away, if some fault is asked for.
+// A rotation is a history that is judged while it is generated: n clients request at once and enter in turn.
+// From a tenth of it until nine tenths, client 5 is away, if there is a fault.
 type rotation struct {
 	add    func(e history.Event)
 	n      int
@@ -500,7 +500,7 @@ func (r *rotation) does(id int, e history.Event) {
 	r.tell(e)
 }
 
-// run makes the history of so many entries.
+// run generates a history with a number of entries.
 func (r *rotation) run(a *absence, entries int) {
 	r.number = make([]uint32, r.n)
 	r.tell(history.Event{Kind: history.Marked, Count: history.Began, Node: nodes.None})
@@ -533,11 +533,11 @@ func (r *rotation) run(a *absence, entries int) {
 	}
 }
 
-// judgingFolds are the folds of a judgement, each of which reads the sections.
+// judgingFolds are the folds of a judgement. Each of them reads the sections.
 var judgingFolds = []string{"sections", "measures", "faults", "checks"}
 
-// judge makes and judges a history by one of the folds, and returns how many events it had, and how much
-// processor time that took.
+// judge generates a history, judges it with one of the folds, and returns its number of events and the CPU
+// time taken.
 func judge(b testing.TB, a *absence, fold string, n, entries int) (events int, took time.Duration) {
 	spec, err := mutex.Find("naimi-trehel")
 	if err != nil {
@@ -565,7 +565,7 @@ func judge(b testing.TB, a *absence, fold string, n, entries int) (events int, t
 	return r.events, took
 }
 
-// processorTime returns how much processor time this process has used.
+// processorTime returns the CPU time that this process has used.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -574,9 +574,9 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkJudging reports how much processor time it takes to judge an event among more and more clients, by
-// fold, while nothing goes wrong and while one of the clients stands still, is cut off and is down. Among
-// 100,000 clients it is to take three times as long at most as among 100.
+// BenchmarkJudging reports the CPU time per event for judging among more and more clients, by fold, without
+// faults and while one client is suspended, cut off or down. Among 100,000 clients it should take at most
+// three times as long as among 100.
 func BenchmarkJudging(b *testing.B) {
 	const entries = 300_000
 	for i := range absences {
@@ -598,8 +598,8 @@ func BenchmarkJudging(b *testing.B) {
 	}
 }
 
-// Judging an entry takes no longer among many clients. A fold that looks at each of them at each entry takes
-// some hundred times as long among 10,000 as among 100; a loaded machine makes less of a difference.
+// Judging an entry takes no longer among many clients. A fold that looks at each client at each entry would
+// take a hundred times as long among 10,000 as among 100; on a loaded machine the difference is smaller.
 func TestJudgingIsFlatInTheNumberOfClients(t *testing.T) {
 	const entries, bound = 20_000, 20
 	least := func(a *absence, n int) time.Duration {

@@ -2,14 +2,14 @@ package bench
 
 import "turnstile/nodes"
 
-// A kind is what runs of a kind of rows have of their own.
+// A kind has what depends on the kind of a run's rows.
 type kind struct {
 	demand  demand
-	tooSoon string // what comes of timeouts of its rows that are too short
+	tooSoon string // what happens if their timeouts are too short
 }
 
-// kinds has them by the kind of the rows. A kind that is not listed has those of mutual exclusion. A failure
-// detector runs beside an algorithm.
+// kinds maps the kind of rows to what depends on it. Kinds that are not listed use the entry of mutual
+// exclusion.
 var kinds = map[nodes.Kind]kind{
 	nodes.MutualExclusion: {requests{}, "what is slow will be taken for lost"},
 	nodes.Election:        {campaigns{}, "several may come to lead, or none"},

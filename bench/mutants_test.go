@@ -28,7 +28,7 @@ const elected, byTheRule = "judge/leadership/elected.go",
 var testbedMutants = []testbedMutant{
 	{name: "half of the nodes count as a majority", file: splitBrain, tests: judging,
 		was: "if 2*len(side) <= x.n {\n\t\t\tminority", is: "if 2*len(side) < x.n {\n\t\t\tminority"},
-	{name: "who leads a majority counts as leading a minority", file: splitBrain, tests: judging,
+	{name: "a leader of a majority counts as leading a minority", file: splitBrain, tests: judging,
 		was: "if 2*len(side) <= x.n {\n\t\t\tminority", is: "if true {\n\t\t\tminority"},
 	{name: "every leader of a minority counts as having stepped down", file: splitBrain, tests: judging,
 		was: "seconds(led), s.To < cut.To", is: "seconds(led), true"},
@@ -55,7 +55,7 @@ var testbedMutants = []testbedMutant{
 	{name: "a leader that was replaced is lost when it crashes", file: elected,
 		tests: "^TestALeaderThatWasReplacedIsNotLost$",
 		was:   "		return !held\n", is: "		return true\n"},
-	{name: "ranks say who is to be elected though not all reach each other", file: elected,
+	{name: "ranks decide the election though not all reach each other", file: elected,
 		tests: "^TestWhoCouldHaveBeenElected$", was: " || !t.together(leader) {", is: " {"},
 	{name: "changes of a leader count while faults begin", file: "judge/leadership/fold.go",
 		tests: "^TestChangesInCalmTimes$", was: "+int64(f.Grace), min(", is: ", min("},
@@ -63,7 +63,7 @@ var testbedMutants = []testbedMutant{
 		was: "2*m.reached(id, from) > m.Config.N", is: "2*m.reached(id, from) >= m.Config.N"},
 	{name: "what a client does in a minority is not judged", file: "judge/check/minority.go", tests: ".",
 		was: "e.broken = append(e.broken, minorityEntry{*s, since})", is: "_ = since"},
-	{name: "a nanosecond of two inside together is none", file: "judge/section/clocks.go",
+	{name: "a nanosecond of two inside together does not count", file: "judge/section/clocks.go",
 		of: "algorithms/mutex", tests: "^TestPorcupineAgreesAboutExclusion$",
 		was: "now-max(a.Entered, b.Entered) > c.all", is: "now-max(a.Entered, b.Entered) > c.all+1"},
 	{name: "stamps of two clocks are compared as if they did not err", file: "judge/section/clocks.go",
@@ -79,12 +79,12 @@ var testbedMutants = []testbedMutant{
 	{name: "a client that died inside stays inside", file: "judge/section/death.go", of: "algorithms/mutex",
 		tests: "^TestPorcupineAgreesAboutExclusion$",
 		was:   "f.cut(s, e.At, Crashed, Abandoned)", is: "f.cut(nil, e.At, Crashed, Abandoned)"},
-	{name: "a stall while a client is inside convicts the algorithm", file: "judge/check/progress.go",
+	{name: "a stall while a client is inside violates progress", file: "judge/check/progress.go",
 		tests: ".", was: "case e.seen(history.Stalled) && len(inside) > 0:", is: "case false:"},
 	{name: "a node counts a publish of a multicast twice", file: "nodes/host/traffic.go",
 		tests: "^TestHostsRunAnAlgorithm$",
 		was:   "t.count(e, hearers, 1, hearers*bytes)", is: "t.count(e, hearers, 2, hearers*bytes)"},
-	{name: "who was taken out may come back late", file: "nodes/host/books.go", tests: "^TestBooks$",
+	{name: "a node that was taken out may come back late", file: "nodes/host/books.go", tests: "^TestBooks$",
 		was: "case q.Incarnation < p.life:", is: "case false:"},
 	{name: "what is asked again is done again", file: "nodes/host/books.go", tests: "^TestBooks$",
 		was: "q.Number != 0 && q.Number <= p.answer.Number:", is: "false:"},
@@ -99,7 +99,7 @@ var testbedMutants = []testbedMutant{
 		was:   "r.Lost() > 0 && !e.Asked && r.Closest", is: "r.Lost() > 0 && r.Closest"},
 	{name: "lines of others are not noticed", file: "nodes/workload/work.go", tests: "^TestStintsOfTwo$",
 		was: "&& !first {", is: "&& !first && s.Done > Steps {"},
-	{name: "work that is spoilt convicts nobody", file: "judge/check/exclusion.go",
+	{name: "spoilt work is no violation", file: "judge/check/exclusion.go",
 		tests: "^TestEveryMutantIsCaught$", was: "if spoilt > 0 {", is: "if false {"},
 	{name: "the second network is the first", file: "bench/site/site.go", of: "bench/runs",
 		tests: "^TestEachNetworkHasABrokerOfItsOwn$",
@@ -110,12 +110,12 @@ var testbedMutants = []testbedMutant{
 	{name: "timeouts do not follow delays", file: "nodes/timeout.go", of: "bench",
 		tests: "^TestTimeoutsCoverTheDelaysOfARun$",
 		was:   "covers > o.Bound.of(longer.Value(*o))", is: "covers < 0"},
-	{name: "timeouts that are too short excuse nothing", file: "judge/check/model.go", of: "bench",
+	{name: "failures under short timeouts are inside the model", file: "judge/check/model.go", of: "bench",
 		tests: "^TestShortTimeoutsAreOutsideTheModel$", was: "broken = m.NeverHolds\n", is: "broken = 0\n"},
-	{name: "timeouts that are too short excuse what has nothing to do with them", file: "judge/check/model.go",
-		of: "bench", tests: "^TestRowsThatAreWrongAreConvictedThoughMessagesAreSlow$",
+	{name: "unrelated failures under short timeouts are outside the model", file: "judge/check/model.go",
+		of: "bench", tests: "^TestWrongRowsAreFoundViolatedThoughMessagesAreSlow$",
 		was: "broken = m.NeverHolds\n", is: "broken = m.NeverHolds | nodes.NoLoss\n"},
-	{name: "who comes up leads in the epoch that it has saved", file: "algorithms/election/bully_majority.go",
+	{name: "a restarted node leads in its saved epoch", file: "algorithms/election/bully_majority.go",
 		of: "bench/study", tests: "^TestWhatIsSavedOutlastsCampaigns$",
 		was: "b.epoch = s.Epoch\n\t}\n", is: "b.epoch = s.Epoch\n\t\tb.lead(env)\n\t\treturn\n\t}\n"},
 	{name: "a run in which no message was handled ends at once", file: "nodes/sim/run.go", of: "bench",
@@ -123,8 +123,9 @@ var testbedMutants = []testbedMutant{
 		was:   "w.steps-min(w.steps, w.last)", is: "w.steps-w.last"},
 }
 
-// Tests fail once the testbed is changed. Each change is built and tested beside the files as they are, which
-// takes seconds, so that only make mutants does so; otherwise the changes are looked at alone.
+// The named tests fail once the testbed is mutated. Each mutant is built and tested next to the real files,
+// which takes seconds, so only make mutants does that; otherwise this test only checks that the mutations
+// apply.
 func TestMutantsOfTheTestbed(t *testing.T) {
 	const root = ".."
 	for _, m := range testbedMutants {

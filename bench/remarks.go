@@ -11,16 +11,16 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// fewHeartbeats is how many heartbeats a second leave a core with time for other things: the 80,640 of 64
-// nodes, 50 ms apart, have taken all the time of two cores.
+// fewHeartbeats is how many heartbeats a second leave a core time for other work: the 80,640 of 64 nodes that
+// send every 50 ms use up two cores.
 const fewHeartbeats = 20_000
 
-// manyNodes is how many processes a core can run: 256 were measured on two cores, and of 1,000 nobody entered
+// manyNodes is how many processes a core can run: two cores managed 256, but with 1,000 no client entered
 // within 3 s.
 const manyNodes = 200
 
-// Remarks says what of valid options is allowed and yet likely to show something else than is expected, of a
-// run of processes on so many cores; of a simulated one, cores is 0.
+// Remarks warns about valid options that are likely to show something other than expected. Cores is the
+// number of cores of a run of processes, and 0 for a simulated run.
 func (j *Job) Remarks(cores int) (all []string) {
 	remark := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	for _, in := range j.Stack.Instances()[1:] {
@@ -41,14 +41,14 @@ func (j *Job) Remarks(cores int) (all []string) {
 			remark("%s", tooShort(short))
 		}
 		for _, short := range in.Core().AsksAgain(j.Delays()) {
-			remark("%s of %s is %s, and an answer may take %s: messages will be sent again though none is lost, "+
+			remark("%s of %s is %s, and an answer may take %s: messages will be sent again without a loss, "+
 				"which costs; %s", short.Option.Name, short.Spec.Name, short.Config.Value(*short.Option), short.Covers,
 				instead(short))
 		}
 	}
 	if len(j.TooShort()) > 0 {
-		remark("so this run is outside the model of %s, which needs bounded delays: what goes wrong is "+
-			"reported, and not held against it", j.Spec.Name)
+		remark("so this run is outside the model of %s, which needs bounded delays: failures are "+
+			"reported, but they do not count as violations", j.Spec.Name)
 	}
 	demand := kindOf(j.Problem.Kind).demand
 	if takes, longer := demand.tooLong(j); j.Duration > 0 && takes > 0 {
@@ -58,31 +58,32 @@ func (j *Job) Remarks(cores int) (all []string) {
 	switch n := j.Config.N; {
 	case (j.Spec.Safe|j.Spec.Live)&nodes.Majority == 0:
 	case n < 3:
-		remark("a majority of %d is all: the crash of any stops the rest; it takes 3 nodes to outlast one", n)
+		remark("a majority of %d is all nodes: one crash stops the rest; with 3 nodes, one may crash", n)
 	case n%2 == 0:
-		remark("a majority of %d is %d, one more than of %d, which outlast as many crashes: %d", n, n/2+1, n-1,
+		remark("a majority of %d is %d, one more than of %d, and no more crashes are tolerated: %d", n, n/2+1, n-1,
 			n/2-1)
 	}
 	if j.Detector == option.NoDetector {
-		remark("%s listens to a failure detector, and none runs: it takes no notice of crashes", j.Spec.Name)
+		remark("%s listens to a failure detector, and none runs: it will not notice crashes", j.Spec.Name)
 	}
 	return all
 }
 
-// Lockstep says that the nodes of a run go in step, since each message and each hold takes the same time and
-// nobody thinks: no real ones do, and rates may be far from theirs. Empty: they do not.
+// Lockstep warns that the nodes of a simulated run move in lockstep: every message and every hold takes the
+// same time, and clients do not think. Real nodes never do, so rates may be far off. It returns "" if they do
+// not.
 func (j *Job) Lockstep() string {
 	l := j.Latency.Mean()
 	if !j.Simulated || j.Config.N < 2 || j.Workload.Load != workload.Saturated ||
 		!j.Latency.IsConstant() || l == 0 || !j.Regions.None() || !j.Workload.Hold.IsConstant() {
 		return ""
 	}
-	return fmt.Sprintf("the nodes go in step, since every message takes %v: rates may be far from those with "+
-		"--latency uniform:%v,%v", l, l*9/10, l*11/10)
+	return fmt.Sprintf("the nodes move in lockstep, since every message takes %v: rates may be far from "+
+		"those with --latency uniform:%v,%v", l, l*9/10, l*11/10)
 }
 
-// outlasts returns how long a run is measured that leaves so much time after its last fault. Of a fault that
-// begins after a third of the run, as is usual, it is taken that it does so however long the run is.
+// outlasts returns the duration of a run that leaves the time by after its last fault. A fault that begins
+// after a third of the duration, the default, is assumed to begin there in the longer run too.
 func (j *Job) outlasts(by time.Duration) (longest time.Duration) {
 	longest = by
 	for i := range j.Faults {
@@ -96,14 +97,14 @@ func (j *Job) outlasts(by time.Duration) (longest time.Duration) {
 	return longest
 }
 
-// tooShort says that a timeout does not cover the delays of the run.
+// tooShort reports that a timeout does not cover the run's delays.
 func tooShort(s nodes.ShortTimeout) string {
 	return fmt.Sprintf("%s of %s is %s, and has to be longer than %s: %s; %s", s.Option.Name, s.Spec.Name,
 		s.Config.Value(*s.Option), s.Covers, kindOf(s.Spec.Kind).tooSoon,
 		instead(s))
 }
 
-// instead says which value to take instead of one that is too short.
+// instead suggests a value for a timeout that is too short.
 func instead(s nodes.ShortTimeout) string {
 	if s.Enough == "" {
 		return "no value that its options allow is long enough: take shorter delays"

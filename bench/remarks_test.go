@@ -16,7 +16,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A run that the advice is taken for leaves the time that its verdict asks for.
+// A run that follows the advice lasts as long as its verdict requires.
 func TestRunsAsLongAsAdvisedLeaveTime(t *testing.T) {
 	for at, want := range map[time.Duration]time.Duration{
 		time.Second:     15 * time.Second, // a third of the run
@@ -30,7 +30,7 @@ func TestRunsAsLongAsAdvisedLeaveTime(t *testing.T) {
 	}
 }
 
-// Of a simulated run the summary says that nodes go in step, if they do.
+// Of a simulated run the summary warns if the nodes move in lockstep.
 func TestNodesThatGoInStep(t *testing.T) {
 	saturated := option.Defaults()
 	saturated.Config.N, saturated.Latency = 9, chance.Constant(time.Millisecond)
@@ -62,7 +62,7 @@ func TestNodesThatGoInStep(t *testing.T) {
 	}
 }
 
-// A remarkable run is one of which something is said before it begins.
+// A remarkable run causes a remark before it begins.
 type remarkable struct {
 	algorithm, elect, detector string
 	option                     string // name=value
@@ -72,8 +72,8 @@ type remarkable struct {
 	want                       string // empty: nothing
 }
 
-// What is allowed and yet likely to surprise is said before the run: timeouts that are too short, too few or
-// too many nodes, delays that leave no time for an election or an entry.
+// Options that are valid but likely to surprise cause remarks: timeouts that are too short, too few or too
+// many nodes, delays that leave no time for an election or an entry.
 func TestRemarks(t *testing.T) {
 	const ms, follows, quick = time.Millisecond, "central-failover", "heartbeat:period=50ms,timeout=250ms"
 	for _, test := range []remarkable{
@@ -87,7 +87,7 @@ func TestRemarks(t *testing.T) {
 			want: "answer of bully is 20ms, and has to be longer than 2T, here 20ms"},
 		{algorithm: follows, detector: "heartbeat:timeout=400ms", n: 3, latency: 300 * ms,
 			want: "leave it out, or take 500ms; so this run is outside the model of central-failover, which needs " +
-				"bounded delays: what goes wrong is reported, and not held"},
+				"bounded delays: failures are reported, but they do not count"},
 		{algorithm: "suzuki-kasami-ft", detector: "phi:deviation=50ms", n: 3, latency: 300 * ms,
 			want: "longer than T/z, z deviations having the threshold, here 53.4"},
 		{algorithm: "suzuki-kasami-ft", detector: "swim:suspicion=0,period=100ms", n: 3, latency: 49 * ms},
@@ -98,10 +98,10 @@ func TestRemarks(t *testing.T) {
 			want: "longer than 2T, here 20ms"},
 		{algorithm: "central-queued", option: "retry=1s", n: 3, hold: time.Second, latency: ms,
 			want: "retry of central-queued is 1s, and an answer may take 2T+hold, here 1.002s: messages will be " +
-				"sent again though none is lost, which costs; leave it out, or take 1.3s"},
-		{algorithm: follows, n: 2, want: "a majority of 2 is all"},
+				"sent again without a loss, which costs; leave it out, or take 1.3s"},
+		{algorithm: follows, n: 2, want: "a majority of 2 is all nodes"},
 		{algorithm: follows, n: 4,
-			want: "a majority of 4 is 3, one more than of 3, which outlast as many crashes: 1"},
+			want: "a majority of 4 is 3, one more than of 3, and no more crashes are tolerated: 1"},
 		{algorithm: follows, detector: option.NoDetector, n: 3, want: "none runs"},
 		{algorithm: follows, detector: "swim", n: 399},
 		{algorithm: follows, detector: "swim", n: 401,
@@ -150,7 +150,7 @@ func (r *remarkable) job(t *testing.T) *Job {
 	return drafted(t, row, o, false)
 }
 
-// A calmRun is a run in which nothing goes wrong.
+// A calmRun is a run without faults.
 type calmRun struct {
 	algorithm, elect, detector string
 	options                    string // given, as name=value, with commas
@@ -160,7 +160,7 @@ type calmRun struct {
 	entries                    uint64
 }
 
-// try makes the run of a row, which is to be valid, or to say before that its timeouts are too short.
+// try makes the run of a row. It must be valid, or warn before that its timeouts are too short.
 func (r calmRun) try(t *testing.T, row *row.Row) (*Job, *Tried) {
 	t.Helper()
 	o := option.Defaults()
@@ -199,8 +199,8 @@ func (r calmRun) row(t *testing.T) *row.Row {
 	return row
 }
 
-// Timeouts that nobody asked for cover what messages and holds take, so that a sound row is valid, and
-// suspects nobody, however long that is.
+// Default timeouts cover the times of messages and holds: a sound row is valid and suspects nobody, however
+// long these are.
 func TestTimeoutsCoverTheDelaysOfARun(t *testing.T) {
 	const ms = time.Millisecond
 	for _, r := range []calmRun{
@@ -244,8 +244,8 @@ func TestTimeoutsCoverTheDelaysOfARun(t *testing.T) {
 	}
 }
 
-// Nobody asks again while nothing is lost, however slow messages and clients are: what an entry costs is what
-// is published.
+// No node repeats a request while nothing is lost, however slow messages and clients are: the cost of an
+// entry is the published one.
 func TestNobodyAsksAgainThoughARunIsSlow(t *testing.T) {
 	for _, algorithm := range []string{"agrawal-el-abbadi", "central-failover", "central-queued",
 		"ricart-agrawala-ft", "ricart-agrawala-view", "suzuki-kasami-ft"} {
@@ -262,8 +262,8 @@ func TestNobodyAsksAgainThoughARunIsSlow(t *testing.T) {
 	}
 }
 
-// Timeouts that were asked for and are too short break the bound on delays: that is said before the run, and
-// what rests on it is not held against the row.
+// Given timeouts that are too short break the bound on delays: a remark says so before the run, and failures
+// that rest on the bound do not count against the row.
 func TestShortTimeoutsAreOutsideTheModel(t *testing.T) {
 	const ms = time.Millisecond
 	for _, r := range []calmRun{
@@ -290,9 +290,9 @@ func TestShortTimeoutsAreOutsideTheModel(t *testing.T) {
 	}
 }
 
-// A row that is wrong under no fault is convicted where its timeouts cover the delays; and where they do not,
-// of what does not rest on them.
-func TestRowsThatAreWrongAreConvictedThoughMessagesAreSlow(t *testing.T) {
+// A row that is wrong without faults is found violated if its timeouts cover the delays; if not, only by
+// failures that do not rest on them.
+func TestWrongRowsAreFoundViolatedThoughMessagesAreSlow(t *testing.T) {
 	r := calmRun{algorithm: "token-ring-regenerating", n: 3, latency: 500 * time.Millisecond, entries: 30}
 	hasty := *r.row(t) // it takes a census again and again, though it was told to wait for longer
 	hasty.New = func(c nodes.Config) nodes.Machine { return r.row(t).New(c.With("loss-timeout", "700ms")) }
@@ -315,7 +315,7 @@ func TestRowsThatAreWrongAreConvictedThoughMessagesAreSlow(t *testing.T) {
 	}
 }
 
-// A run in which messages go on and nobody enters is no run in which all are blocked.
+// A run in which messages go on and nobody enters is not reported as blocked.
 func TestALivelockIsNotCalledBlocked(t *testing.T) {
 	r := calmRun{algorithm: "token-ring-regenerating", options: "loss-timeout=1s", n: 8,
 		latency: 600 * time.Millisecond}
@@ -327,8 +327,8 @@ func TestALivelockIsNotCalledBlocked(t *testing.T) {
 	}
 }
 
-// A latency of messages that is longer than the timeouts of an elector bear excuses it, if these were asked
-// for; a shorter one is no matter.
+// If the latency of messages exceeds what given timeouts of an elector bear, failures are outside the model;
+// a shorter one changes nothing.
 func TestSlowMessagesOfElectors(t *testing.T) {
 	for _, row := range election.Table {
 		if row.Flaw != nil {

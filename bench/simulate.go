@@ -38,11 +38,11 @@ func (j *Job) Simulation(number int, seed uint64) (*sim.Options, []chaos.Fault, 
 type SimulatedTrial struct {
 	Judgement
 	Result  *sim.Result
-	Carried []chaos.Fault // that were carried out, with those whom they hit
+	Carried []chaos.Fault // that were carried out, with the nodes they hit
 }
 
-// SimulateTrial makes a trial on virtual time, given its number and its seed, and judges it. Its history,
-// which has the header h, goes to other folds too. After a StuckError the folds are still in use.
+// SimulateTrial simulates a trial, given its number and its seed, and judges it. The history, whose header is
+// h, also goes to folds. After a StuckError the folds are still in use by the stuck simulation.
 func (j *Job) SimulateTrial(ctx context.Context, number int, seed uint64, h history.Header,
 	folds ...history.Fold) (*SimulatedTrial, error) {
 	asked, faults, err := j.Simulation(number, seed)
@@ -61,15 +61,15 @@ func (j *Job) SimulateTrial(ctx context.Context, number int, seed uint64, h hist
 	return t, nil
 }
 
-// How long a simulation may handle a single message: it takes a microsecond, unless the algorithm is stuck.
-// After an interruption nobody wants to wait as long.
+// Limits on how long a simulation may spend on one message, which takes a microsecond unless the algorithm is
+// stuck. After an interruption the limit is shorter, so that the user need not wait.
 const (
 	stuckAfter       = 30 * time.Second
 	stuckInterrupted = 2 * time.Second
 )
 
-// A StuckError ends a simulated run in which a handler does not return. What was simulated is lost, since
-// nothing can stop the handler.
+// A StuckError ends a simulated run in which a handler does not return. The trial is lost, since nothing can
+// stop the handler.
 type StuckError struct{ where string }
 
 func (e StuckError) Error() string {
@@ -77,7 +77,7 @@ func (e StuckError) Error() string {
 		"); nothing of the trial is kept, and the same seed shows it again"
 }
 
-// simulateWatched makes a simulated run, unless one of its handlers does not return within limit.
+// simulateWatched simulates a run. It gives up if a handler does not return within limit.
 func simulateWatched(ctx context.Context, o sim.Options, limit time.Duration, folds ...history.Fold) (
 	*sim.Result, error) {
 	type outcome struct {
@@ -110,24 +110,24 @@ func simulateWatched(ctx context.Context, o sim.Options, limit time.Duration, fo
 				if place := inHandler(simulates); place != "" {
 					return nil, StuckError{place}
 				}
-				since = time.Now() // on a busy machine it has not got as far
+				since = time.Now() // the machine is busy: the simulation is in no handler
 			}
 		}
 	}
 }
 
-// frame is a line of a stack that names a place in a file.
+// frame matches the file and line in a stack trace.
 var frame = regexp.MustCompile(`(?m)^\t(\S+\.go:\d+)`)
 
-// goroutine returns how the stack of the goroutine that calls it begins, as in goroutine 7.
+// goroutine returns the name of the calling goroutine as stack traces print it, such as "goroutine 7".
 func goroutine() string {
 	begin := make([]byte, 64)
 	says, _, _ := strings.Cut(string(begin[:runtime.Stack(begin, false)]), " [")
 	return says
 }
 
-// inHandler returns the place in the algorithm that the handler of a simulation has come to, given the
-// goroutine that simulates; others may simulate beside it. Empty: it is in no handler.
+// inHandler returns the file and line in the algorithm where the simulating goroutine is, or "" if it is in
+// no handler. Other goroutines may simulate at the same time.
 func inHandler(simulates string) string {
 	stacks := make([]byte, 1<<20)
 	for _, stack := range strings.Split(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
@@ -135,9 +135,9 @@ func inHandler(simulates string) string {
 			continue
 		}
 		handler := ""
-		for _, place := range frame.FindAllStringSubmatch(stack, -1) { // the innermost call first
+		for _, place := range frame.FindAllStringSubmatch(stack, -1) { // innermost call first
 			if strings.Contains(place[1], "/nodes/node.go:") {
-				return handler // it has called the handler
+				return handler // this frame has called the handler
 			}
 			handler = place[1]
 		}
@@ -145,20 +145,20 @@ func inHandler(simulates string) string {
 	return ""
 }
 
-// A Tried is what came of a trial that was made alone.
+// A Tried is the outcome of a trial that was made alone.
 type Tried struct {
 	Verdict  check.Verdict
 	Measures *measure.Measures
-	Faults   []chaos.Fault     // as TrialRecord has them
-	Rows     []measure.OfFault // what the faults did
+	Faults   []chaos.Fault     // as in TrialRecord
+	Rows     []measure.OfFault // the effects of the faults
 	Folder   string            // of a run of processes
 
 	Led       *leadership.Fold // of a simulated run about leaders
-	Simulated *SimulatedTrial  // nil: it was a run of processes
+	Simulated *SimulatedTrial  // nil: a run of processes
 }
 
-// Simulate makes a trial on virtual time, of which nothing is stored. Its history goes to folds as well. The
-// figures about leaders, and what the faults did, are left out: they take longer than a short trial.
+// Simulate simulates a trial and stores nothing. Its history also goes to folds. It leaves out the figures
+// about leaders and about the effects of faults, which take longer to compute than a short trial.
 func Simulate(ctx context.Context, j *Job, folds ...history.Fold) (*Tried, error) {
 	got, err := j.SimulateTrial(ctx, 0, j.Seed, history.Header{Nodes: j.Total()}, folds...)
 	if err == nil {

@@ -46,8 +46,8 @@ func (d *dawdling) Request(env *nodes.Env) {
 	d.looping.Request(env)
 }
 
-// The error says where a handler is that does not return: that of its own run, though another stands at
-// another place.
+// The error has the place of the handler that does not return, in the right run, though a handler of another
+// run stands elsewhere.
 func TestStuckHandlersAreNoticed(t *testing.T) {
 	t.Parallel()
 	var says []string
@@ -67,7 +67,7 @@ func TestStuckHandlersAreNoticed(t *testing.T) {
 	}
 }
 
-// A sleeper is a fold that takes a while for the first event.
+// A sleeper is a fold that takes long for the first event.
 type sleeper struct{ slept bool }
 
 func (s *sleeper) Add(history.Event) {
@@ -79,8 +79,8 @@ func (s *sleeper) Add(history.Event) {
 
 func (s *sleeper) Close([]*history.NodeLog) {}
 
-// A simulation that gets no further is not taken for a handler that does not return unless it is in one: on a
-// busy machine it may have to wait for a processor.
+// A slow simulation does not count as stuck unless it is in a handler: on a busy machine it may have to wait
+// for a CPU.
 func TestWhatIsInNoHandlerIsNotStuck(t *testing.T) {
 	t.Parallel()
 	central, err := mutex.Find("central")

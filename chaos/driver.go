@@ -769,13 +769,12 @@ type Progress struct {
 	Fault  string `json:"fault"`
 	State  string `json:"state"` // one of the constants
 	// Began and Ended are when it began and was healed, since measuring began; nil: not yet.
-	Began *time.Duration `json:"began,omitempty"`
-	Ended *time.Duration `json:"ended,omitempty"`
-	Nodes []nodes.ID     `json:"nodes,omitempty"` // the nodes that it hits, as far as known
-	Hits  uint64         `json:"hits,omitempty"`  // messages that it has hit
-	// Brokers are the brokers that it hits.
-	Brokers []nodes.ID `json:"brokers,omitempty"`
-	Servers []int      `json:"servers,omitempty"` // servers of the service that it has hit
+	Began   *time.Duration `json:"began,omitempty"`
+	Ended   *time.Duration `json:"ended,omitempty"`
+	Nodes   []nodes.ID     `json:"nodes,omitempty"`   // the nodes that it hits, as far as known
+	Hits    uint64         `json:"hits,omitempty"`    // messages that it has hit
+	Brokers []nodes.ID     `json:"brokers,omitempty"` // that it hits
+	Servers []int          `json:"servers,omitempty"` // servers of the service that it has hit
 }
 
 // The states of a fault.

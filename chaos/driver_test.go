@@ -166,14 +166,14 @@ func TestTimersThatWereSetBackLinger(t *testing.T) {
 	}
 }
 
-// Who is down feels nothing, and whom another fault has killed for good is not brought up by the heal of one
-// that could not kill it.
+// A fault has no effect on a node that is down. If another fault has killed a node for good, the heal of a
+// fault that could not kill it does not restart it.
 func TestDriverUndoesOnlyWhatItDid(t *testing.T) {
 	d, c := driven(t, "kill: 1, at: 10ms, when: 3 enters", "kill: waiter, at: 10ms, for: 10ms",
 		"pause: 1, at: 10ms, when: 3 exits, for: 10ms")
 	c.until(t, d, 10)
 	c.moment(d, port.OnEnter, 3)
-	c.moment(d, port.OnRequest, 1) // both at one time: whoever comes first kills it
+	c.moment(d, port.OnRequest, 1) // both at one time: the first one kills it
 	c.moment(d, port.OnExit, 3)
 	c.until(t, d, 50)
 	want := []int{1, 0, 0}
@@ -189,7 +189,7 @@ func TestDriverUndoesOnlyWhatItDid(t *testing.T) {
 	}
 }
 
-// Who kills itself where the moment has come is on record as killed then, though it is noticed only later.
+// A node that kills itself at the moment is recorded as killed then, though that is noticed only later.
 func TestDriverRecordsWhoStruckItself(t *testing.T) {
 	d, c := driven(t, "kill: holder, at: 10ms, for: 20ms")
 	c.until(t, d, 9)
@@ -255,7 +255,7 @@ func TestDriverEndsWhatWasJustFired(t *testing.T) {
 	}
 }
 
-// A moment counts who does what with which message, and of many that see it one fires.
+// A moment counts events by node, kind and message, and exactly one of many watchers fires.
 func TestWatcherFiresOnce(t *testing.T) {
 	s := scene(t, "suzuki-kasami")
 	codec := s.codec()
@@ -331,7 +331,7 @@ func liveScene(t *testing.T) *Scene {
 	return s
 }
 
-// What is injected has a seed by its number, knows who is down because of the faults before it, and stays the
+// An injected fault has a seed by its number, knows which nodes earlier faults have down, and stays the
 // same when it is resolved again, as when the run is made again.
 func TestResolveMore(t *testing.T) {
 	s := liveScene(t)
@@ -363,7 +363,7 @@ func TestResolveMore(t *testing.T) {
 	}
 	if _, err := ResolveMore(all, read(t, "kill: 1, at: 3s"), s, 7); err == nil ||
 		!strings.Contains(err.Error(), "node 1 is down then") {
-		t.Errorf("who is down is killed: %v", err)
+		t.Errorf("a node that is down is killed: %v", err)
 	}
 	if _, err := ResolveMore(make([]Fault, 0, mostShared),
 		read(t, "pause: 1, at: 1ms, for: 1ms, every: 10ms"), s,

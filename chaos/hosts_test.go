@@ -218,7 +218,7 @@ func TestACutNetworkIsSimulatedAsACut(t *testing.T) {
 			}
 		}
 		if stored[0].Parts() != nil {
-			t.Errorf("%s: who is where is not known, and it parts them", text)
+			t.Errorf("%s: the placement is not known, and it parts them", text)
 		}
 	}
 }

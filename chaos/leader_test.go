@@ -21,7 +21,7 @@ func electors(t *testing.T) *Scene {
 	return &Scene{Spec: spec, Config: nodes.Config{N: 5}, Measured: 3 * time.Second}
 }
 
-// Of those that are up and have not given way since, the one of the highest term leads, and of one term the
+// Among nodes that are up and have not given way, the one with the highest term leads, and within a term the
 // one that declared itself last.
 func TestLeaderIsWhoLeadsNow(t *testing.T) {
 	const follows = math.MaxUint64
@@ -55,8 +55,8 @@ func TestLeaderIsWhoLeadsNow(t *testing.T) {
 	}
 }
 
-// A fault of the leader hits who leads at its time: nobody who has given way, is down, or has come up again.
-// If nobody leads, it hits the next who does.
+// A fault of the leader hits the node that leads at its time, and none that has given way, is down, or has
+// restarted. If no node leads, it hits the next leader.
 func TestFaultOfTheLeaderHitsWhoLeads(t *testing.T) {
 	s := electors(t)
 	for what, x := range map[string]struct {
@@ -116,7 +116,7 @@ func TestFaultOfTheLeaderHitsWhoLeads(t *testing.T) {
 	}
 }
 
-// Electors have no critical section: faults of who is inside, or when one enters, are refused.
+// Electors have no critical section: faults of a holder, or when one enters, are refused.
 func TestElectorsHaveNoCriticalSection(t *testing.T) {
 	for text, want := range map[string]string{
 		"kill: holder": "take leader", "cut: waiter, for: 1s": "take leader", "pause: successor": "take leader",

@@ -198,7 +198,7 @@ func (r *Regions) region(id nodes.ID, of []int) int {
 // Region returns the region of a node, by its number. There must be regions.
 func (n *Network) Region(id nodes.ID) int { return n.Regions.region(id, n.RegionOf) }
 
-// hosts returns which hosts are in each region, if the regions are hosts; nil: nodes take turns.
+// hosts returns the hosts in each region if the regions are hosts, else nil.
 func (r *Regions) hosts() (all []effect.Group, err error) {
 	var taken effect.Group
 	for i, name := range r.Names {

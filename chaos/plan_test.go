@@ -238,7 +238,7 @@ func TestResolvedPlansResolveToThemselves(t *testing.T) {
 	}
 }
 
-// FuzzReadPlan: whatever the text of a plan, it is a plan or it is said what is wrong.
+// FuzzReadPlan: every text is a plan, or gives an error.
 func FuzzReadPlan(f *testing.F) {
 	for _, p := range Plans() {
 		f.Add(p.Text)
@@ -308,7 +308,7 @@ func TestScenariosSuitAlgorithms(t *testing.T) {
 	}
 }
 
-// Whoever permits is known, or nothing that permits could be lost.
+// The messages that permit are known, otherwise no fault could lose one.
 func TestRowsSayWhatPermits(t *testing.T) {
 	for _, row := range mutex.Table {
 		permits := slices.ContainsFunc(row.Messages, func(k nodes.MessageKind) bool { return k.Permit })
@@ -318,7 +318,7 @@ func TestRowsSayWhatPermits(t *testing.T) {
 	}
 }
 
-// A plan that cuts named nodes off one way says who hears nothing of whom: those of the cut, and no others.
+// The about text of a plan that cuts named nodes off one way names the nodes of the cut, and no others.
 func TestOneWayPlansSayWhomTheyCut(t *testing.T) {
 	for _, p := range Plans() {
 		for i := range p.Faults {

@@ -93,7 +93,7 @@ func (r *drawn) between(low, high float64) time.Duration {
 	return max(time.Millisecond, time.Duration(share*float64(r.s.Measured)).Truncate(time.Millisecond))
 }
 
-// latency draws a delay that is short beside the run.
+// latency draws a delay that is short compared to the run.
 func (r *drawn) latency() chance.Distribution {
 	return must(chance.ParseDistribution("exponential:" + r.between(0.001, 0.01).String()))
 }

@@ -12,8 +12,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// Whatever is drawn can be carried out, under any seed of the run, and a plan that is to leave an algorithm
-// inside its model breaks nothing that it rests on.
+// Every drawn plan can be carried out, under any seed of the run, and a plan that should leave an algorithm
+// inside its model breaks none of its assumptions.
 func TestRandomPlansCanBeCarriedOut(t *testing.T) {
 	machine := func(nodes.Config) nodes.Machine { return elector{} }
 	spec := &row.Row{Spec: nodes.Spec{
@@ -51,9 +51,8 @@ func TestRandomPlansCanBeCarriedOut(t *testing.T) {
 	}
 }
 
-// A plan that is to leave an algorithm inside its model has nobody come up again without what the algorithm
-// rests on that it saved, whether a kill says so or its machines save nothing, and nothing by which a failure
-// detector may suspect who is up.
+// An InsidePlan restarts no node without saved state that the algorithm rests on, whether a kill forgets it
+// or its machines save nothing, and has no fault by which a failure detector may suspect a node that is up.
 func TestPlansInsideTheModelBreakNothingThatTheyMay(t *testing.T) {
 	saves := func(nodes.Config) nodes.Machine { return saver{} }
 	forgets := func(nodes.Config) nodes.Machine { return elector{} }

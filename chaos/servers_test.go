@@ -286,8 +286,8 @@ func TestFaultsOfServersAreInjected(t *testing.T) {
 	}
 }
 
-// A fault of servers breaks their majority unless more than half are up and reach each other, whatever other
-// faults hit, and what was over just before.
+// A fault of servers breaks their majority unless more than half are up and reach each other. Other faults,
+// and faults that were over just before, count too.
 func TestAMajorityOfServers(t *testing.T) {
 	for _, c := range []struct {
 		faults []string

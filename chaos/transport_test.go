@@ -159,7 +159,7 @@ type stageOf struct {
 	did   []string
 
 	leader int   // of servers; -1: none
-	silent error // of who leads
+	silent error // of the search for a leader
 	lost   uint64
 }
 
@@ -267,7 +267,7 @@ func staged(t *testing.T, texts ...string) (*Driver, *stageOf) {
 	return stagedFor(t, 0, texts...)
 }
 
-// stagedFor is staged of a run that is measured for so long; 0: for as long as those of tests are.
+// stagedFor is staged for a run that is measured for so long; 0: the default of tests.
 func stagedFor(t *testing.T, measured time.Duration, texts ...string) (*Driver, *stageOf) {
 	t.Helper()
 	s := scene(t, "central")

@@ -35,15 +35,15 @@ import (
 const benchHelp = `Run one algorithm under one load, or one scheme of election, in a process per node, and
 judge what happened. Without --latency, times show what the messages cost this machine's processors.
 
-Exit status: 0 valid, 1 violated or not as --require has it, 2 inconclusive, 3 under- or overloaded,
+Exit status: 0 valid, 1 violated or a --require not met, 2 inconclusive, 3 under- or overloaded,
 64 bad usage.`
 
 const loadsHelp = `Loads:
   saturated   every node requests again as soon as it has left (the default)
-  closed      every node thinks, asks, holds and releases (what --think implies)
+  closed      every node thinks, asks, holds and releases (implied by --think)
   open        requests fall due at each node at --rate, whether or not the last has ended
-  one         node 0 alone requests, again and again
-  sequential  one request at a time, from a node drawn at random, when all is at rest
+  one         only node 0 requests, again and again
+  sequential  one request at a time, from a node drawn at random, once no message is on its way
 
 --hold, --think and --latency take a length of time or a distribution of them: 2ms,
 uniform:1ms,3ms (from, to), exponential:2ms (mean), normal:2ms,500us (mean, deviation),
@@ -61,12 +61,12 @@ const benchExample = `  orchestrator bench --algo ricart -n 32
 // A benchCall is one call of bench.
 type benchCall struct {
 	runCommand
-	bench.Options // as they are asked for
+	bench.Options // as asked for
 	Spec          *spec
 	Problem       *check.Problem
 	Simulated     bool
-	job           *bench.Job // that they come to, once they are resolved
-	regions       string     // the file of them
+	job           *bench.Job // from the options, once they are resolved
+	regions       string     // path of the file of regions
 	faults        faultFlags
 	explain       bool
 	foreign       foreignFlags
@@ -97,7 +97,7 @@ func (c *benchCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	c.addFlags(f)
 	f.BoolVar(&c.explain, "explain", false,
-		"start nothing, and tell one election message by message, and another after a crash of the leader")
+		"start nothing; print an election message by message, and another after a crash of the leader")
 	group(f, option.Running)
 	forOneCall(cmd, "explain", "require")
 	c.completeFlags(cmd, c.table())
@@ -112,15 +112,15 @@ func (c *benchCall) addFlags(f *pflag.FlagSet) {
 	c.addOptions(f, true)
 	c.control.add(f)
 	f.BoolVar(&c.setup.PlainData, "plain-data", false,
-		"have the brokers on hosts speak no TLS, though the control plane does")
+		"let the brokers on hosts do without TLS, though the control plane uses it")
 	group(f, option.Network)
 	f.StringVar(&c.setup.Node, "node-program", "",
 		"`path` of the program of a node (default node, beside this program)")
 	group(f, option.Running)
 }
 
-// addRunFlags adds the flags of real and simulated runs. A flag whose variable has a value already has that
-// as its default.
+// addRunFlags adds the flags of real and simulated runs. The default of a flag is the value that its variable
+// already has.
 func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
 	c.Patience, c.Config.N, c.Resources, c.Brokers, c.Trials = 3*time.Second, c.nodes, 1, 1, 1
 	c.Duration, c.Workload.Hold = 3*time.Second, chance.Constant(100*time.Microsecond)
@@ -141,8 +141,8 @@ func (c *benchCall) addRunFlags(f *pflag.FlagSet) {
 	group(f, outputFlags)
 }
 
-// addOptions adds the flags of the options that the runs of the command may have: those for real runs alone,
-// or all others.
+// addOptions adds the flags of the options that the runs of the command may have: the options of real runs
+// only, or all others.
 func (c *benchCall) addOptions(f *pflag.FlagSet, real bool) {
 	for _, o := range option.Table {
 		switch {
@@ -164,8 +164,8 @@ func (c *runCommand) mayHave(o *option.Option) bool {
 	return slices.ContainsFunc(c.problems, func(p *check.Problem) bool { return o.Is(p.Load) })
 }
 
-// resolve works out what the flags imply, and whether they contradict each other. Of two that do, the one of
-// the higher rank counts: the command line overrides the file.
+// resolve works out the job that the flags ask for. If two flags contradict each other, the higher rank wins,
+// as the command line over a file; of equal ranks it is an error.
 func (c *benchCall) resolve(s settings) error {
 	if err := cmp.Or(c.required.parse(), checkSet(&c.setup)); err != nil {
 		return err
@@ -208,7 +208,7 @@ func (c *benchCall) resolve(s settings) error {
 		c.resolveEnd(s)
 	}
 	c.Brokers = scene.Brokers
-	if !c.Spec.Broadcasts(c.Config) && s.rank("multicast") < s.rank("algo") { // it is for other algorithms
+	if !c.Spec.Broadcasts(c.Config) && s.rank("multicast") < s.rank("algo") { // set for other algorithms
 		c.Multicast = false
 	}
 	*draft.Options = c.Options
@@ -218,25 +218,25 @@ func (c *benchCall) resolve(s settings) error {
 	return s.blame(c.hinted(err))
 }
 
-// checkControl says what is missing beside the flags of the control plane of a command line, which would do
-// nothing without.
+// checkControl returns an error for flags of the control plane that would do nothing, since the run has no
+// hosts or no control plane.
 func (c *benchCall) checkControl(s settings) error {
 	switch {
 	case s.rank("control") == byFlag && c.Hosts == 0:
-		return errors.New("--control says by what hosts are reached, and the run has none: add how many it " +
-			"takes, as in --hosts 4, or leave it out for this machine alone")
+		return errors.New("--control is for runs on hosts, and this run has no hosts: add how many, as in " +
+			"--hosts 4, or leave it out for this machine alone")
 	case s.rank("key") == byFlag && c.control.url == "":
-		return errors.New("--key is for the control plane, and the run is given none: add its URL, as in " +
-			"--control tls://control:4222")
+		return errors.New("--key is for the control plane, and this run has no control plane: add its URL, as " +
+			"in --control tls://control:4222")
 	}
 	return nil
 }
 
-// row returns the row of what the run is about.
+// row returns the row that the run is about: of an algorithm, a service or a foreign program.
 func (c *benchCall) row(s settings) (*spec, error) {
 	row, err := c.Find(c.Algorithm)
 	if err == nil && !slices.Contains(c.problems, check.ProblemOf(row)) && s.rank("algo") < byFlag {
-		delete(s, "algo") // what is set elsewhere is for other runs
+		delete(s, "algo") // a file or variable set it for other runs
 		c.Algorithm = c.algorithm
 	}
 	if used, err := c.useService(s); used || err != nil {
@@ -269,7 +269,7 @@ func (c *benchCall) resolveRegions(s settings) error {
 	return nil
 }
 
-// resolveEnd finds out whether time or entries end the run.
+// resolveEnd works out whether time or entries end the run.
 func (c *benchCall) resolveEnd(s settings) {
 	switch byTime, byEntries := s.rank("duration"), s.rank("entries"); {
 	case byEntries > byTime:
@@ -294,29 +294,29 @@ func exitStatus(r *runs.Run, err error) int {
 	return outcome.ExitCode()
 }
 
-// A runCommand is what one of the commands that make runs has of its own.
+// A runCommand has the differences between the commands that make runs: bench, simulate and elect.
 type runCommand struct {
 	known
-	algorithm string // unless another is named
-	nodes     int    // unless told otherwise
+	algorithm string // the default
+	nodes     int    // the default
 	find      func(k known, name string) (*spec, error)
-	problems  []*check.Problem // that its runs may be about
+	problems  []*check.Problem // the problems that its runs may be about
 }
 
 // electable are the problems that runs of elect may be about.
 var electable = []*check.Problem{check.Election}
 
-// anyRuns returns what bench and simulate have of their own.
+// anyRuns returns the runCommand of bench and simulate.
 func anyRuns(k known) runCommand {
 	return runCommand{k, "ricart-agrawala", 8, known.findAlgorithm, check.Problems}
 }
 
-// electRuns returns what elect has of its own.
+// electRuns returns the runCommand of elect.
 func electRuns(k known) runCommand {
 	return runCommand{k, "bully", 5, known.findElector, electable}
 }
 
-// realRuns returns what a command of that name that makes real runs has of its own.
+// realRuns returns the runCommand of bench or elect, by name.
 func realRuns(k known, command string) runCommand {
 	if command == "elect" {
 		return electRuns(k)
@@ -329,8 +329,8 @@ func (c *runCommand) table() []*spec {
 	return c.with(func(row *spec) bool { return slices.Contains(c.problems, check.ProblemOf(row)) })
 }
 
-// resolveDemand works out what the flags ask of nodes. Options of the other problem are refused on the
-// command line; elsewhere they are for other runs.
+// resolveDemand works out the load. It refuses options of the other problem on the command line, and drops
+// them if a file or variable set them, which are for other runs too.
 func (c *benchCall) resolveDemand(s settings) error {
 	var extra []string
 	for _, o := range option.Table {
@@ -374,12 +374,12 @@ func (c *benchCall) resolveDemand(s settings) error {
 		case s.rank(i.flag) < top:
 			i.drop()
 		default:
-			return fmt.Errorf("--%s is for a load that is %s, and this one is %s: leave out one of the two",
+			return fmt.Errorf("--%s is for a load that is %s, and this load is %s: leave out one of the two",
 				i.flag, i.load, w.Load)
 		}
 	}
 	if w.Load == workload.Open && !s.given("rate") {
-		return errors.New("a load that is open takes --rate, the requests per second of each node")
+		return errors.New("an open load takes --rate, the requests per second of each node")
 	}
 	if err := w.CheckRate(); err != nil {
 		return fmt.Errorf("--rate: %w", err)
@@ -387,7 +387,7 @@ func (c *benchCall) resolveDemand(s settings) error {
 	return nil
 }
 
-// run makes the run that c asks for, shows its progress, and reports on it.
+// run makes the run, shows its progress, and reports on it.
 func (c *benchCall) run(ctx context.Context, a *app) error {
 	if c.explain {
 		return c.tellElections(a.stdout)
@@ -396,7 +396,7 @@ func (c *benchCall) run(ctx context.Context, a *app) error {
 	return err
 }
 
-// make is run, and returns the run, or none if none began.
+// make is run, and returns the run; nil: it did not begin.
 func (c *benchCall) make(ctx context.Context, a *app) (*runs.Run, error) {
 	r, err := c.begin(ctx, a)
 	if r == nil {
@@ -409,7 +409,7 @@ func (c *benchCall) make(ctx context.Context, a *app) (*runs.Run, error) {
 	return r, nil
 }
 
-// begin makes the run that c asks for, and shows its progress.
+// begin makes the run, and shows its progress.
 func (c *benchCall) begin(ctx context.Context, a *app) (*runs.Run, error) {
 	a.equip(&c.setup)
 	c.setup.Control, c.setup.ControlKey = c.control.url, c.control.key
@@ -438,7 +438,7 @@ func (c *benchCall) begin(ctx context.Context, a *app) (*runs.Run, error) {
 	return r, err
 }
 
-// takes returns how long the run takes at least, as far as that is known before: real time passes as asked.
+// takes returns how long a real run takes at least; 0: not known in advance.
 func (c *benchCall) takes() time.Duration {
 	if c.Simulated || c.Entries > 0 {
 		return 0
@@ -462,7 +462,7 @@ func (c *benchCall) tell(a *app, r *runs.Run, err error) error {
 	return nil
 }
 
-// progressText says in one line how far a run of so many trials has come.
+// progressText describes in one line how far a run of so many trials has come.
 func progressText(p runs.Progress, trials int) string {
 	text := p.Phase
 	if trials > 1 {
@@ -477,13 +477,13 @@ func progressText(p runs.Progress, trials int) string {
 	return text
 }
 
-// told reports whether the trials of r say already what err says.
+// told reports whether the last trial of r already shows err.
 func told(r *runs.Run, err error) bool {
 	n := len(r.Trials)
 	return n > 0 && r.Trials[n-1].Trouble == err.Error()
 }
 
-// What is required of the figures of every trial of a run.
+// required are the conditions of --require on the figures of every trial.
 type required struct {
 	texts []string
 	all   []compare.Requirement
@@ -507,8 +507,8 @@ func (r *required) parse() error {
 	return nil
 }
 
-// judgeRequired says whether the trials of a run are as they are required to be. What is not, makes the run
-// fail; what is, makes none pass that did not without.
+// judgeRequired prints whether the trials meet each condition. A condition that is not met makes the run fail;
+// one that is met never improves its exit status.
 func (c *benchCall) judgeRequired(a *app, r *runs.Run) {
 	out := a.stdout
 	if c.json {
@@ -536,8 +536,8 @@ func (c *benchCall) judgeRequired(a *app, r *runs.Run) {
 	}
 }
 
-// commandOf returns the command that makes a run for a time with such options, under a plan, for a shell. The
-// path that --server-program has named is not on record.
+// commandOf returns the command that makes a run with these options under a plan, quoted for a shell. It lacks
+// --server-program, since no record has that path.
 func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 	words := []string{terminal.Invoked(), "simulate"}
 	if real {
@@ -575,7 +575,7 @@ func commandOf(row *spec, o *bench.Options, real bool, plan string) string {
 	return strings.Join(words, " ")
 }
 
-// programWords adds the flags that name a foreign program or a service, with what it is told.
+// programWords adds the flags that name a foreign program or a service with its options.
 func programWords(add func(flag, text string), c nodes.Config) {
 	if service := c.Options[foreign.ServiceOption]; service != "" {
 		add(foreign.ServiceOption, service)
@@ -584,7 +584,7 @@ func programWords(add func(flag, text string), c nodes.Config) {
 			switch option {
 			case site.EndpointOption:
 				add(option, value)
-			case site.ServerVersionOption, site.ClientVersionOption: // what was found
+			case site.ServerVersionOption, site.ClientVersionOption: // found by the run, not given
 			default:
 				with = append(with, option+"="+value)
 			}

@@ -45,11 +45,11 @@ func brokerCommand() Command {
 
 // addPiped adds the flag of a command that runs start.
 func addPiped(f *pflag.FlagSet, on *bool) {
-	f.BoolVar(on, "piped", false, "serve a run: be told by standard input, and end with it")
+	f.BoolVar(on, "piped", false, "serve a run: read orders from standard input, and end with it")
 	f.MarkHidden("piped")
 }
 
-// served gives an error of what a run has started its exit status.
+// served gives an error of a process that a run has started its exit status.
 func served(err error) error {
 	if err != nil {
 		return failure{err, 2}
@@ -60,7 +60,7 @@ func served(err error) error {
 func proxyCommand() Command {
 	return Command{
 		Name:   "proxy",
-		Short:  "Run the TCP proxies of a run: told by standard input, and ended with it",
+		Short:  "Run the TCP proxies of a run, which orders them by standard input and ends them by closing it",
 		Hidden: true,
 		Piped:  new(true),
 		Run: func(_ context.Context, a *app) error {
@@ -72,7 +72,7 @@ func proxyCommand() Command {
 func resourceCommand() Command {
 	return Command{
 		Name:   "resource",
-		Short:  "Keep the resource of a run, for its nodes to ask: told by standard input, and ended with it",
+		Short:  "Keep the resource of a run, which orders it by standard input and ends it by closing it",
 		Hidden: true,
 		Piped:  new(true),
 		Run: func(_ context.Context, a *app) error {
@@ -86,7 +86,7 @@ func (c *brokerCall) run(ctx context.Context, a *app) error {
 		return served(cluster.ServeBroker(a.stdin, a.stdout))
 	}
 	if c.port < 0 || c.port > 65535 {
-		return fmt.Errorf("--port: there is no port %d: take one of 1 to 65535", c.port)
+		return fmt.Errorf("--port: there is no port %d: write one from 1 to 65535", c.port)
 	}
 	token := broker.NewToken()
 	s, err := broker.Start(broker.Config{Port: c.port, Token: token})

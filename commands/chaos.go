@@ -24,28 +24,29 @@ import (
 	"turnstile/results"
 )
 
-const chaosHelp = `Run every algorithm, of mutual exclusion and of election, under many plans of what goes
-wrong, drawn by seeds, and judge each run.
+const chaosHelp = `Run every algorithm, of mutual exclusion and of election, under many random plans of
+faults, and judge each run.
 
-Exit status: 0 all that holds, 1 it does not, 2 interrupted or no run shows anything, 64 bad usage.`
+Exit status: 0 nothing is wrong, 1 something is wrong, 2 interrupted or all runs inconclusive, 64 bad usage.`
 
-const chaosMore = `Half of the plans of an algorithm are of faults that break nothing that it rests on, the
-others of any. No sound algorithm may be violated inside its model; each that is known to be broken must be
-caught. A third of the plans of each must leave its model whole. What fails in a simulation is shrunk to the
-fewest faults with which it still does. Then come runs in which nothing goes wrong, drawn from a grid of all
-sound algorithms, 1 to 64 nodes, latencies up to 2 s, holds up to 1.5 s and all loads: none may be violated,
-nor inconclusive without a word before the run. Then real runs of mutual exclusion are compared with
-simulated ones, under one fault and with requests that come one at a time: the verdicts are the same, and so
-are the messages.
+const chaosMore = `Half of the plans of an algorithm have only faults that keep its assumptions, the others have
+any faults. No sound algorithm may be violated inside its model, and each algorithm that is known to be
+broken must be found violated. At least a third of the plans of each must stay inside its model. A simulated
+run that fails is shrunk to the fewest faults with which it still fails.
 
-The last line says what was shown, and what was not: runs that are inconclusive, and algorithms known to be
-broken that were not caught.
+Then come runs without faults, drawn from a grid of all sound algorithms, 1 to 64 nodes, latencies up to 2 s,
+holds up to 1.5 s and all loads. None may be violated, or inconclusive unless that was announced before the
+run. Then real runs of mutual exclusion are compared with simulated ones, under one fault and with one
+request at a time: the verdicts and the messages must be the same.
+
+The last line sums up, with the runs that are inconclusive, and the algorithms known to be broken that were
+not caught.
 
 With --services it draws plans and options of services that people use instead, makes a run of each on real
-processes, and judges it by what the documentation of the service promises. A finding is what broke a promise
-though all held that it rests on, that nobody entered again after all faults were over, a client that died, a
-fence number that fell, or an error of ours. One of each kind is shrunk and told. services.jsonl in the folder
-of the set is the journal with which the same command goes on.`
+processes, and judges it by the promises in the documentation of the service. A finding is a promise that was
+broken although its assumptions held, a service in which no client entered again after all faults were over,
+a client that died, a fence number that fell, or an error of ours. One finding of each kind is shrunk and
+printed. Given again, the same command goes on from the journal services.jsonl in the folder of the set.`
 
 const chaosExample = `  orchestrator chaos
   orchestrator chaos --simulated 10000 --real 0 --seed 7
@@ -58,13 +59,13 @@ type chaosCall struct {
 	known known
 	study.Campaign
 	algorithms []string
-	grid       study.Calm // runs without faults
-	calm       int        // how many of them are made
+	grid       study.Calm // of runs without faults
+	calm       int        // how many of the grid are made
 	compared   int        // real runs that are compared with simulated ones
 	noProgress bool
 	json       bool
 	tallies    []map[string]any
-	services   serviceHunt // instead of algorithms
+	services   serviceHunt // replaces the algorithms, if asked for
 }
 
 func chaosCommand(k known) Command {
@@ -74,7 +75,7 @@ func chaosCommand(k known) Command {
 	c.Seed, c.Real, c.Setup.Set = 1, 50, "chaos"
 	return Command{
 		Name:    "chaos",
-		Short:   "Run every algorithm under many random plans of what goes wrong, and judge each run",
+		Short:   "Run every algorithm under many random plans of faults, and judge each run",
 		Help:    chaosHelp,
 		More:    chaosMore,
 		Example: chaosExample,
@@ -89,27 +90,27 @@ func (c *chaosCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&c.algorithms, "algo", nil, "only plans for these algorithms, by their `names` or aliases")
 	f.IntVar(&c.Simulated, "simulated", 0, "how many plans are carried out on virtual time "+
-		"(default 60 for each algorithm, and 2,520 at least)")
+		"(default 60 for each algorithm, at least 2,520)")
 	f.IntVar(&c.Real, "real", c.Real, "how many plans are carried out on real processes")
 	f.IntVar(&c.calm, "calm", c.calm, fmt.Sprintf(
 		"how many runs of the grid without faults are made on virtual time (default %d for each algorithm)",
 		study.CalmForEach))
 	f.IntVar(&c.compared, "compare", c.compared,
 		"how many real runs are compared with simulated ones: each has one fault, and requests come one at a time")
-	f.Uint64Var(&c.Seed, "seed", c.Seed, "that plans, loads and latencies are drawn by")
+	f.Uint64Var(&c.Seed, "seed", c.Seed, "of the random plans, loads and latencies")
 	addOption(f, option.Find("receive"), &c.Receive)
 	c.services.Plans, c.services.Workers, c.services.Tries = 100, 1, 40
 	f.BoolVar(&c.services.asked, "services", false,
-		"services such as etcd and redis instead, in the set "+huntSet)
+		"run services such as etcd and redis instead, in the set "+huntSet)
 	f.StringSliceVar(&c.services.only, "only", nil,
-		"with --services: only these `services`, with commas between (default all whose programs are there)")
+		"with --services: only these `services`, with commas between (default all with a program here)")
 	f.IntVar(&c.services.Plans, "plans", c.services.Plans, "with --services: how many plans are drawn")
 	f.IntVar(&c.services.First, "first", 0, "with --services: the `number` of the first of them, from 0")
 	f.DurationVar(&c.services.Limit, "limit", 0,
-		"with --services: no plan begins after this `time` (default none)")
+		"with --services: no plan begins after this `time` (default no limit)")
 	f.IntVar(&c.services.Workers, "workers", c.services.Workers, "with --services: runs at a time")
 	f.IntVar(&c.services.Tries, "shrink", c.services.Tries,
-		"with --services: how many runs it may take to shrink a finding; 0: none is shrunk")
+		"with --services: how many runs it may take to shrink a finding; 0: findings are not shrunk")
 	addSetup(f, &c.Setup, "the real runs")
 	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
@@ -117,7 +118,7 @@ func (c *chaosCall) addTo(cmd *cobra.Command) {
 	cmd.RegisterFlagCompletionFunc("algo", c.known.completeAlgorithm)
 }
 
-// check completes the call, and says what is wrong with it, if anything is.
+// check completes the call from its flags. It returns an error for flags that contradict each other.
 func (c *chaosCall) check(s settings) (err error) {
 	if c.services.asked {
 		return c.checkServices(s)
@@ -141,7 +142,7 @@ func (c *chaosCall) check(s settings) (err error) {
 	case err != nil:
 		return err
 	case s.given("algo") && len(c.algorithms) == 0:
-		return errors.New("algo: it names no algorithm: leave it out for all, or name some, as in bully,maekawa")
+		return errors.New("--algo: no algorithm is named: leave it out for all, or name some, as in bully,maekawa")
 	case slices.Min(counts) < 0:
 		return fmt.Errorf("--simulated %d, --real %d, --calm %d, --compare %d: write numbers from 0",
 			c.Simulated, c.Real, c.calm, c.compared)
@@ -149,8 +150,8 @@ func (c *chaosCall) check(s settings) (err error) {
 		return errors.New("--simulated, --real, --calm and --compare are all 0: no run would be made")
 	case len(c.Comparable()) > 0:
 	case s.given("compare") && c.compared > 0:
-		return errors.New("compare: what electors send depends on when their timers run out, so a real run " +
-			"is not the same as a simulated one: leave out --compare, or add an algorithm of mutual exclusion")
+		return errors.New("--compare: the messages of an election depend on its timers, so that a real run " +
+			"differs from a simulated one: leave out --compare, or add an algorithm of mutual exclusion")
 	default:
 		c.compared = 0
 	}
@@ -199,7 +200,7 @@ func (c *chaosCall) run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// conclude says in the last line what a campaign shows and what it does not.
+// conclude prints the last line, which sums up what the campaign shows, and sets the exit status.
 func (c *chaosCall) conclude(a *app, shown study.Shown, wrong int) {
 	says := "Nothing is wrong."
 	switch {
@@ -207,7 +208,7 @@ func (c *chaosCall) conclude(a *app, shown study.Shown, wrong int) {
 		says = english.Count(wrong, "thing is", "things are") + " wrong."
 		a.status = check.Violated.ExitCode()
 	case shown.Nothing():
-		says = "Nothing is shown."
+		says = "No run is conclusive."
 		a.status = check.Inconclusive.ExitCode()
 	}
 	if shown.Plans > 0 {
@@ -216,8 +217,8 @@ func (c *chaosCall) conclude(a *app, shown study.Shown, wrong int) {
 	fmt.Fprintln(a.stdout, says)
 }
 
-// printCampaign prints what came of plans that were carried out in one way, and returns how many things are
-// wrong with that.
+// printCampaign prints the outcomes of the plans on virtual time, or on real processes, and returns how many
+// things are wrong.
 func (c *chaosCall) printCampaign(ctx context.Context, a *app, results []*study.Result) (wrong int) {
 	where := "on virtual time"
 	if !results[0].Simulated {
@@ -242,12 +243,12 @@ func (c *chaosCall) printCampaign(ctx context.Context, a *app, results []*study.
 			continue
 		}
 		wrong++
-		if r.Options.Algorithm == "" { // nothing was run
+		if r.Options.Algorithm == "" { // it failed before the run
 			a.printWrong(&c.Experiment, r.Spec.Name, "", r)
 			continue
 		}
 		a.printWrong(&c.Experiment, r.Spec.Name, commandOf(r.Spec, &r.Options, !r.Simulated, r.Plan), r)
-		if r.Simulated && !shrunk[r.Spec.Name] && a.document == nil { // one of each is enough to begin with
+		if r.Simulated && !shrunk[r.Spec.Name] && a.document == nil { // shrinking takes time: one per algorithm
 			shrunk[r.Spec.Name] = true
 			a.printShrunk(ctx, r.Job)
 		}
@@ -256,7 +257,7 @@ func (c *chaosCall) printCampaign(ctx context.Context, a *app, results []*study.
 	return wrong
 }
 
-// calmRuns makes runs in which nothing goes wrong, prints what came of them, and returns how many are wrong.
+// calmRuns makes runs without faults, prints their verdicts, and returns how many are wrong.
 func (c *chaosCall) calmRuns(ctx context.Context, a *app) (wrong int) {
 	bar := a.follow(&c.Experiment, c.noProgress, 0, "run without faults")
 	results, _ := c.grid.Run(ctx, &c.Experiment, 0, c.calm)
@@ -287,7 +288,7 @@ func (c *chaosCall) calmRuns(ctx context.Context, a *app) (wrong int) {
 	return wrong
 }
 
-// compareRuns compares real runs with simulated ones, and returns how many do not agree.
+// compareRuns compares real runs with simulated ones, and returns how many differ.
 func (c *chaosCall) compareRuns(ctx context.Context, a *app) (wrong int) {
 	bar := a.follow(&c.Experiment, c.noProgress, 0, "comparison")
 	all := c.Compare(ctx, c.compared)
@@ -369,19 +370,19 @@ func printTable(out io.Writer, tallies []study.Tally, problem *check.Problem) {
 type serviceHunt struct {
 	study.Hunt
 	asked bool
-	only  []string // services; none: all
+	only  []string // services; empty: all
 }
 
 // huntSet is the name of its set, unless the user gives one.
 const huntSet = "hunt"
 
-// huntFlags are for --services alone, and campaignFlags for all else.
+// huntFlags go only with --services, and campaignFlags only without.
 var (
 	huntFlags     = []string{"only", "plans", "first", "limit", "workers", "shrink"}
 	campaignFlags = []string{"algo", "simulated", "real", "calm", "compare", "receive"}
 )
 
-// checkServices says what is wrong with a call with --services, and completes it.
+// checkServices completes a call with --services. It returns an error for flags that do not go with it.
 func (c *chaosCall) checkServices(s settings) error {
 	x := &c.services
 	for _, name := range campaignFlags {
@@ -404,7 +405,8 @@ func (c *chaosCall) checkServices(s settings) error {
 	known := study.HuntServices()
 	for _, name := range x.only {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("--only: no plans are drawn for %q: there are %s", name, strings.Join(known, ", "))
+			return fmt.Errorf("--only: no plans are drawn for %q: write one of %s", name,
+				strings.Join(known, ", "))
 		}
 	}
 	x.Services = distinct(x.only)
@@ -415,7 +417,7 @@ func (c *chaosCall) checkServices(s settings) error {
 	return checkSet(&x.Setup)
 }
 
-// subjectNamed asks a service what it promises with some options.
+// subjectNamed asks a service for its promises with some options.
 func subjectNamed(ctx context.Context, name string, words []string, n int) (*study.ServiceSubject,
 	error) {
 	program, err := serviceProgram(name)
@@ -427,7 +429,7 @@ func subjectNamed(ctx context.Context, name string, words []string, n int) (*stu
 	return subject, err
 }
 
-// hunt makes the runs of plans about services, and prints what they show.
+// hunt makes the runs of plans about services, and prints their findings.
 func (c *chaosCall) hunt(ctx context.Context, a *app) error {
 	h := &c.services.Hunt
 	if err := a.equipFor(&h.Setup, true); err != nil {
@@ -491,7 +493,7 @@ func (c *chaosCall) hunt(ctx context.Context, a *app) error {
 	return nil
 }
 
-// print prints how many plans show what, and tells each finding.
+// print prints how many plans of each service have which result, then each finding.
 func (h *serviceHunt) print(a *app, before int, took time.Duration) {
 	counts := map[string]map[study.HuntClass]int{}
 	refused := map[string]int{}
@@ -517,13 +519,13 @@ func (h *serviceHunt) print(a *app, before int, took time.Duration) {
 			n[study.HuntInconclusive], n[study.HuntBusy], n[study.HuntFinding], refused[name])
 	}
 	t.Print(a.stdout)
-	fmt.Fprintln(a.stdout, `outside: what the service's promise rests on did not hold.
+	fmt.Fprintln(a.stdout, `outside: an assumption of the service's promise did not hold.
 busy: it would be a finding, but the machine was late meanwhile, so that processes may have stood still.
-refused: a lock was refused while nobody was inside`)
+refused: a lock was refused while no client was inside`)
 	h.tell(a, total, before, took)
 }
 
-// tell tells each finding, says in the last line how many there are, and sets the exit status.
+// tell prints each finding and the counts, and sets the exit status.
 func (h *serviceHunt) tell(a *app, total map[study.HuntClass]int, before int,
 	took time.Duration) {
 	for _, number := range slices.Sorted(maps.Keys(h.Done)) {
@@ -556,7 +558,7 @@ func (h *serviceHunt) tell(a *app, total map[study.HuntClass]int, before int,
 	}
 }
 
-// tellHunted tells a finding, shrunk if it was.
+// tellHunted prints a finding, in its shrunk form if it has one.
 func tellHunted(out io.Writer, one *study.Hunted) {
 	fmt.Fprintf(out, "\nFINDING  plan %d, %s: %s\n", one.Plan, one.Service, one.Says)
 	if one.Shown != "" {

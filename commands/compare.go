@@ -35,15 +35,15 @@ differ as much. Of several comparisons with one baseline, Holm's correction make
 only one below 0.05 is called a difference. All intervals are of 95%. A ~ says that nothing can be
 said, and why. docs/sets.md explains all of it.
 
-Trials that were asked for the same are repetitions. Only valid ones count; others are listed.
-Experiments of A and B that agree in all but what A and B differ in are compared with each other.
-Groups have to agree in all else. What does not is refused, and named.
+Trials with the same settings are repetitions. Only valid trials count; others are listed. Experiments of
+A and B are paired if they agree in all settings except those in which A and B differ. Groups have to agree
+in all other settings; otherwise they are refused, and the setting is named.
 
 A and B are the path of a folder, set/run, the name of a run or set, or latest.
 
-Exit status: 0 compared, 1 --fail-above found a figure that is worse or a trial of another group than the
-baseline that is violated, 2 no trials could be read or it could not be said whether a figure is worse, 64 bad
-usage or groups that cannot be compared, 74 if the output could not be written.`
+Exit status: 0 compared, 1 --fail-above found a worse figure, or a violated trial outside the baseline, 2 no
+trials could be read or it is not known whether a figure is worse, 64 bad usage or groups that cannot be
+compared, 74 if the output could not be written.`
 
 const compareExample = `  orchestrator compare lan --by algorithm --against ricart-agrawala
   orchestrator compare lan --by nodes --where algorithm:maekawa --metric messages_per_entry,wait_us_p99
@@ -57,7 +57,7 @@ type compareCall struct {
 	root      string
 	metrics   []string
 	failAbove string
-	above     float64 // a share; negative: nothing fails
+	above     float64 // --fail-above as a share; negative: not given
 	json, csv bool
 }
 
@@ -82,10 +82,10 @@ func (c *compareCall) addTo(cmd *cobra.Command) {
 		"nodes@num, which sorts the groups")
 	f.StringVar(&c.Against, "against", "", "the `group` that the others are compared with (default the first)")
 	f.StringArrayVar(&c.Where, "where", nil, "only trials that match a `filter`, such as nodes:8 or "+
-		"'algorithm:(maekawa OR raymond) -load:saturated'; of several, all")
+		"'algorithm:(maekawa OR raymond) -load:saturated'; if given several times, all of them")
 	f.StringSliceVar(&c.metrics, "metric", nil, "`figures` to compare, columns of runs.csv with commas between "+
 		"(default throughput, messages and delays, or those of elections)")
-	f.BoolVar(&c.Unlike, "unlike", false, "compare what differs in nodes, load, machine or version too")
+	f.BoolVar(&c.Unlike, "unlike", false, "compare trials that differ in nodes, load, machine or version too")
 	f.StringVar(&c.failAbove, "fail-above", "", "exit with status 1 if any figure is worse by more than this "+
 		"`share`, such as 5%, of the baseline's, even at the best end of the interval")
 	f.StringVar(&c.root, "results", "results", "`folder` of all result sets")
@@ -96,16 +96,16 @@ func (c *compareCall) addTo(cmd *cobra.Command) {
 	completeWith(cmd, "metric", results.FigureColumns())
 }
 
-// check says what is wrong with the call, if anything is.
+// check returns an error for arguments and flags that do not fit together.
 func (c *compareCall) check(args []string) (err error) {
 	switch {
 	case len(args) == 0 || len(args) == 1 && c.By == "":
 		return errors.New("name two runs or sets to compare, or one and --by and a column, such as algorithm")
 	case len(args) == 2 && c.By+c.Against != "":
-		return errors.New("--by and --against are for the groups of one set, and there are two: leave out one of " +
-			"the two, or these")
+		return errors.New("--by and --against are for the groups of one set, and two sets are given: leave out " +
+			"one set, or these flags")
 	case len(args) > 2:
-		return fmt.Errorf("two are compared, and there are %d; put runs into one set to compare them --by run",
+		return fmt.Errorf("compare takes two runs or sets, not %d; put runs into one set to compare them --by run",
 			len(args))
 	}
 	if c.Metrics, err = compare.Metrics(c.metrics...); err != nil {
@@ -124,19 +124,19 @@ func (c *compareCall) parseAbove() (share float64, err error) {
 	percent, err := strconv.ParseFloat(number, 64)
 	switch {
 	case err == nil && !isShare:
-		return 0, fmt.Errorf("--fail-above: %s is no share: did you mean %s%%?", c.failAbove, c.failAbove)
+		return 0, fmt.Errorf("--fail-above: %s is not a share: did you mean %s%%?", c.failAbove, c.failAbove)
 	case err != nil || !(percent >= 0 && percent <= 1e6):
-		return 0, fmt.Errorf("--fail-above: %q is no share: write one such as 5%%", c.failAbove)
+		return 0, fmt.Errorf("--fail-above: %q is not a share: write one such as 5%%", c.failAbove)
 	}
 	for _, m := range c.Metrics {
 		if compare.BetterOf(m) == "" {
-			return 0, fmt.Errorf("--fail-above: of %s neither more nor less is worse: leave it out of --metric", m)
+			return 0, fmt.Errorf("--fail-above: neither more nor less %s is worse: leave it out of --metric", m)
 		}
 	}
 	return percent / 100, nil
 }
 
-// run compares what the arguments name, one set or two.
+// run compares the groups of one set, or two runs or sets.
 func (c *compareCall) run(_ context.Context, a *app) error {
 	args := a.args
 	if err := c.check(args); err != nil {
@@ -167,7 +167,7 @@ func (c *compareCall) run(_ context.Context, a *app) error {
 // longestName is how long the name of a side may be to be printed in each of its lines.
 const longestName = 20
 
-// side reads the trials of a run or a set. What cannot be read is named, and the rest is read all the same.
+// side reads the trials of a run or a set. It names runs that cannot be read, and goes on with the others.
 func (c *compareCall) side(a *app, ref string) (side compare.Side, path string, err error) {
 	side.Name = ref
 	v, err := openRunOrSet(c.root, ref)
@@ -205,7 +205,7 @@ func completeRunsOrSets(cmd *cobra.Command, args []string, begun string) (refs [
 // comparisonWidth is how many columns a comparison takes.
 const comparisonWidth = 100
 
-// printComparison prints what came of a comparison. It sets the exit status to what --fail-above says of it.
+// printComparison prints a comparison, and sets the exit status by --fail-above.
 func (c *compareCall) printComparison(a *app, args []string, made *compare.Comparison) (err error) {
 	out := a.stderr
 	switch {
@@ -250,7 +250,7 @@ func documentOf(args []string, made *compare.Comparison) comparisonDocument {
 	return d
 }
 
-// printWrapped prints a text in lines of which all but the first are indented.
+// printWrapped prints a text in lines; all but the first are indented to the width of first.
 func printWrapped(w io.Writer, first, text string) {
 	indent := strings.Repeat(" ", utf8.RuneCountInString(first))
 	for _, line := range english.Wrap(text, comparisonWidth-len(indent)) {
@@ -302,7 +302,7 @@ func printComparison(w io.Writer, args []string, made *compare.Comparison) {
 	}
 }
 
-// trialsOf says how many trials a group has.
+// trialsOf describes how many trials a group has, by verdict.
 func trialsOf(g *compare.Group) string {
 	words := []string{fmt.Sprintf("%d valid", g.Valid)}
 	if g.CPUBound > 0 {
@@ -315,15 +315,15 @@ func trialsOf(g *compare.Group) string {
 		words[len(words)-1] += fmt.Sprintf(" (%d %s)", g.Interrupted, results.Interrupted)
 	}
 	if g.Repeated > 0 {
-		words = append(words, fmt.Sprintf("%d left out, of a seed that another has", g.Repeated))
+		words = append(words, fmt.Sprintf("%d left out, with the seed of another", g.Repeated))
 	}
 	return strings.Join(words, ", ")
 }
 
-// A comparisonRow is a row of the table of one metric, or a text between two.
+// A comparisonRow is a row of the table of one metric, or a text between two rows.
 type comparisonRow struct {
 	name, median, difference, rest string
-	first, text                    string // the text, and what stands before its first line
+	first, text                    string // the text, and the label before its first line
 }
 
 // printMetric prints the lines of one metric: a row for each baseline and each group.
@@ -345,7 +345,7 @@ func printMetric(w io.Writer, lines []compare.Line) {
 		case l.P.Known():
 			row.difference = u.interval(true, l.Difference, l.DifferenceLow, l.DifferenceHigh)
 			row.rest = fmt.Sprintf("p %s, Holm %s", format.Probability(l.P), format.Probability(l.PHolm))
-		case l.Difference.Known(): // it is exact, or it is not known how exact
+		case l.Difference.Known(): // without an interval: it is exact, or the trials are too few
 			row.difference = u.interval(true, l.Difference)
 		}
 		rows = append(rows, row)
@@ -395,13 +395,13 @@ func printRows(w io.Writer, rows []comparisonRow) {
 	}
 }
 
-// A unit is how many of a figure make one of what is printed, and its name.
+// A unit is what a printed figure is divided by, and its name.
 type unit struct {
 	of   float64
 	name string
 }
 
-// unitOf returns the unit in which a metric is printed: of times, that which suits the baseline.
+// unitOf returns the unit in which a metric is printed. Times have the unit that suits the baseline.
 func unitOf(l *compare.Line) unit {
 	in := results.TimeUnit(l.Metric)
 	if in == 0 {

@@ -14,14 +14,14 @@ import (
 	"turnstile/internal/terminal"
 )
 
-const controlHelp = `Serve the control plane, by which users order the agents of hosts, in the foreground. It
-prints its URL once it listens. End it with Ctrl-C or SIGTERM; it leaves nothing behind.
+const controlHelp = `Serve the control plane, through which users command the agents of hosts, in the
+foreground. It prints its URL once it listens. End it with Ctrl-C or SIGTERM; it leaves nothing behind.
 
-With --keys it speaks TLS, and serves whoever has the key of that folder (see hosts keys). What it
-refuses goes to standard error. Other machines reach it once --listen says so, as in --listen 0.0.0.0:4222.
+With --keys it uses TLS, and serves anybody with the key of that folder (see hosts keys). It reports refused
+connections on standard error. Other machines can reach it with --listen, as in --listen 0.0.0.0:4222.
 
-Without --keys it listens on a loopback address alone, and whoever has the URL that it prints may do
-everything: the credential is part of it, and is another after each start.`
+Without --keys it listens only on a loopback address, and anybody with the URL that it prints may do
+everything: the URL contains the credential, which is new after each start.`
 
 const controlExample = `  orchestrator hosts control --keys keys --listen 0.0.0.0:4222
   orchestrator hosts control --keys keys --listen 10.0.0.5:4300
@@ -56,16 +56,16 @@ func (c *controlCall) run(ctx context.Context, a *app) error {
 	if _, err := fmt.Fprintln(a.stdout, s.URL()); err != nil {
 		return err // nobody could use it
 	}
-	who := "the URL"
+	with := "the URL"
 	if c.Keys != "" {
-		who = "the key of the lab"
+		with = "the key of the lab"
 	}
-	fmt.Fprintf(a.stderr, "orchestrator: listening on %s; whoever has %s may connect\n", s.Addr(), who)
+	fmt.Fprintf(a.stderr, "orchestrator: listening on %s; anybody with %s may connect\n", s.Addr(), with)
 	<-ctx.Done()
 	return nil
 }
 
-// controlFlags say how the control plane is reached.
+// controlFlags are the flags for the control plane: its URL and the file of the key.
 type controlFlags struct {
 	url, key string
 }
@@ -73,13 +73,13 @@ type controlFlags struct {
 // add adds the flags.
 func (c *controlFlags) add(f *pflag.FlagSet) { addControl(f, &c.url, &c.key) }
 
-// addControl adds the flags that say how the control plane is reached.
+// addControl adds the flags for the control plane.
 func addControl(f *pflag.FlagSet, url, key *string) {
 	f.StringVar(url, "control", "", "`URL` of the control plane, as orchestrator hosts control prints it")
 	f.StringVar(key, "key", "", "`file` with the key of the lab, as orchestrator hosts keys makes it")
 }
 
-// connect connects to the control plane, by a name that people see there.
+// connect connects to the control plane under a name that its log shows.
 func (c *controlFlags) connect(name string) (*nats.Conn, error) {
 	conn, err := access.Connect(c.url, c.key, nats.Name(name), nats.Timeout(5*time.Second))
 	if err != nil {
@@ -91,11 +91,11 @@ func (c *controlFlags) connect(name string) (*nats.Conn, error) {
 const keysHelp = `Make the key of a lab in the folder DIR, for a control plane and its hosts on several
 machines. The folder gets two files:
 
-  lab.key      the key of the lab, for each host and each user (--key): whoever has it may order all hosts
+  lab.key      the key of the lab, for each host and each user (--key): it gives control of all hosts
   control.key  the private key of the control plane, which stays there (orchestrator hosts control --keys DIR)
 
-Both are secrets: copy them as you copy a private key of ssh. No call replaces a key. To shut somebody
-out, make another key in another folder, and serve with that.`
+Both are secrets: copy them as you copy a private key of ssh. This command never replaces a key. To shut
+somebody out, make another key in another folder, and serve with that.`
 
 func keysCommand() Command {
 	return Command{
@@ -112,7 +112,7 @@ func keysCommand() Command {
 func makeKeys(_ context.Context, a *app) error {
 	args := a.args
 	if len(args) != 1 {
-		return fmt.Errorf("name one folder for the keys, as in hosts keys ./keys, and there are %d names",
+		return fmt.Errorf("hosts keys takes one folder, as in hosts keys ./keys, not %d",
 			len(args))
 	}
 	made, err := access.Make(args[0])

@@ -287,7 +287,7 @@ func TestStandstillIsReported(t *testing.T) {
 	t.Parallel()
 	l := start(t, "--patience", "500ms")
 	syscall.Kill(l.nodes[1], syscall.SIGSTOP)
-	l.want(2, "INCONCLUSIVE  node 1 has been stopped for 10s, as by SIGSTOP, and the run was ended: "+
+	l.want(2, "INCONCLUSIVE  node 1 has been stopped for 10s, as by SIGSTOP, so the run was ended: "+
 		"a process may stand still for 10s (20 times --patience, and 10s at least)")
 }
 

@@ -31,44 +31,44 @@ import (
 	"turnstile/results"
 )
 
-const exploreHelp = `Go through everything that can happen in a small cluster: every order of deliveries,
-timers, choices, requests and releases, and every placing of as many losses, duplicates and crashes as are
-allowed. In each state no two clients may be inside, no machine may panic, and nobody may wait for ever.
-A violation is told step by step, by a shortest run that shows it; --save keeps it as a schedule that can
-be replayed.
+const exploreHelp = `Try every order of events in a small cluster: deliveries, timers, choices, requests and
+releases, with every placing of the allowed losses, duplicates and crashes. In each state, no two clients
+may be inside, no machine may panic, and no client may wait for ever. A violation is printed step by step,
+as a shortest run that shows it; --save keeps it as a schedule that can be replayed.
 
 Exit status: 0 exhausted and clean, 1 a check is broken, 2 bounded and nothing found, 64 bad usage.`
 
-const exploreMore = `Of an elector, each node may be told to campaign at any moment. No two nodes may lead
-at once or, of a scheme with terms, in one term; none may go back to a lower term; and in the end those that
-are up agree on one of them. Where two may lead for a time, they may not while no message is on its way and
-no timer runs.
+const exploreMore = `In an election, each node may be told to campaign at any moment. No two nodes may lead
+at once or, in a scheme with terms, in one term; no node may go back to a lower term; and in the end all
+nodes that are up agree on one of them. Some schemes let two nodes lead for a time: these may not do so
+while no message is on its way and no timer runs.
 
---check says what to look for, such as exclusion alone, so that a deadlock that takes fewer steps does not
-hide what else is wrong; progress is deadlock and starvation. Only --check fairness looks whether a request
-is passed over more often than the algorithm promises, and only --check minority whether a client enters that
-reaches no majority, though the algorithm promises that it does not: they take more states.
+--check selects the checks. With exclusion alone, a deadlock that takes fewer steps does not hide a violation
+of exclusion; progress is deadlock and starvation. Two checks run only if they are named, since they take
+more states: fairness (a request is passed over more often than the algorithm promises) and minority (a
+client that reaches no majority enters, although the algorithm promises that it does not).
 
-A node may crash in the middle of an input: what it has saved and sent by then is, and what it would have
-done next is not. With --whole-inputs it crashes between two inputs alone.
+A node may crash in the middle of an input: the effects before the crash have happened, the later ones have
+not. With --whole-inputs it crashes only between two inputs.
 
-What breaks after a fault that the algorithm's assumptions rule out is excused, unless --demand.
+A failure after a fault that the algorithm's assumptions rule out is outside its model, and does not count
+unless --demand.
 
 A message may take any time, and a timer may run out at any moment, unless --timing bounds them: then time
 passes in ticks, messages take the latency that it gives, and timers run out within the range they were
 set to.
 
-If the algorithm listens to a failure detector, the exploration speaks in the detector's place: each node
-hears of each crash, and of each restart after it, at any moment later; and so often as --suspicions allows,
-nodes suspect others that are up, and trust them again.
+If the algorithm listens to a failure detector, the exploration takes its place: each node hears of each
+crash, and of each restart after it, at any later moment. Up to --suspicions times, a node suspects another
+that is up, and trusts it again.
 
-An algorithm that tries again by timers could fill the links, since a timer may run out as often as it
-likes. So of one that has timers and stands losses, a message is lost if an equal one is on its way on its
-link, or as many as --copies says; then the space is bounded. Timers and terms without end are bounded by
---timeouts.
+An algorithm that retries by timers could fill the links, since a timer may run out any number of times. If
+the algorithm has timers and stands losses, a message is therefore lost when an equal one, or as many as
+--copies says, is on its way on its link; the result is then bounded. --timeouts bounds timers and terms
+that never end.
 
-A space is exhausted, or bounded by --depth, --states or --memory. That of an algorithm with a counter
-that never stops, such as the hops of a token ring, is always bounded.`
+A space is exhausted, or bounded by --depth, --states or --memory. An algorithm with a counter that never
+stops, such as the hops of a token ring, is always bounded.`
 
 const exploreExample = `  orchestrator explore --algo naive-broadcast -n 2
   orchestrator explore --algo ricart -n 3 --entries 2
@@ -125,9 +125,9 @@ func (c *exploreCall) addTo(cmd *cobra.Command) {
 	f.IntVar(&c.Duplicates, "duplicates", 0, "how many messages may arrive twice")
 	f.IntVar(&c.Crashes, "crashes", 0, "how many crashes there may be")
 	f.BoolVar(&c.Restarts, "restarts", false, "let crashed nodes come up again, with what they saved")
-	f.BoolVar(&c.Amnesia, "amnesia", false, "let crashed nodes come up again, without it too")
+	f.BoolVar(&c.Amnesia, "amnesia", false, "let crashed nodes come up again, with or without what they saved")
 	f.BoolVar(&c.WholeInputs, "whole-inputs", false,
-		"let nodes crash between two inputs alone, and not between the effects of one")
+		"let nodes crash only between two inputs, not between the effects of one")
 	f.IntVar(&c.Suspicions, "suspicions", 0, "how many suspicions there may be of nodes that are up")
 	f.BoolVar(&c.Reordering, "reordering", false,
 		"let messages of one link arrive in any order (default where the algorithm does not rest on FIFO links)")
@@ -138,28 +138,28 @@ func (c *exploreCall) addTo(cmd *cobra.Command) {
 	f.IntVar(&c.Copies, "copies", 0,
 		"how many equal messages one link holds, of an algorithm with timers (default 1 if it stands losses)")
 	f.IntVar(&c.Timeouts, "timeouts", 0, "how often timers may run out, in all (default any number)")
-	f.BoolVar(&c.Demand, "demand", false, "let faults excuse nothing")
+	f.BoolVar(&c.Demand, "demand", false, "count failures outside the model too")
 	addOption(f, option.Find("units"), &c.Config.Units)
 	f.Var(&c.Take, "take", "`units` of the resource that a request may take, all of which are tried: "+
 		workload.TakeForms)
 	f.Lookup("take").DefValue = "" // otherwise the help would say 1 of electors
 	f.BoolVar(&c.Config.Fenced, "fenced", false,
-		"have the resource demand fence numbers, and refuse what is written under a lower one than the highest")
+		"have the resource demand fence numbers, and refuse writes under a lower one than the highest it has seen")
 	addAlgorithmOptions(f, &c.Config, c.Rows())
 	c.completeOptions(cmd)
 	f.IntVar(&c.Depth, "depth", 0, "how many steps to go (default to the end)")
 	f.Uint64Var(&c.States, "states", 0, "how many states to see (default all)")
 	f.Var(&c.memory, "memory", "how much memory to take")
 	f.IntVar(&c.Workers, "workers", 2, "processors to use; the result is the same, unless --memory ends it")
-	f.StringVar(&c.save, "save", "", "`file` for the schedule of what is found wrong")
-	f.StringVar(&c.picture, "diagram", "", "`file` for a picture of what is found wrong, as SVG")
+	f.StringVar(&c.save, "save", "", "`file` for the schedule of the violation")
+	f.StringVar(&c.picture, "diagram", "", "`file` for a picture of the violation, as SVG")
 	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
 	noZero(f, "campaigns", "would let nobody campaign: leave it out for as many as --entries allows")
 	noZero(f, "copies", "would lose every message: leave it out for the default")
 	noZero(f, "timeouts", "would let no timer run out: leave it out for any number")
-	noZero(f, "depth", "would be no step at all: leave it out to go to the end")
-	noZero(f, "states", "would be no state at all: leave it out for all")
+	noZero(f, "depth", "would allow no step: leave it out to go to the end")
+	noZero(f, "states", "would allow no state: leave it out for all")
 	common(f, "algo", "nodes", "entries", "check", "losses", "duplicates", "crashes", "restarts", "timing",
 		"depth", "memory", "save", "diagram", "json")
 	c.completeFlags(cmd, c.Rows())
@@ -194,14 +194,14 @@ func (c *exploreCall) resolve(s settings) (err error) {
 		return err
 	}
 	if slices.Contains(c.Checks, replay.CheckMinority) && c.Spec.Exclusion().Minority == nil {
-		return fmt.Errorf("--check: %s promises nothing of a minority; these do: %s", c.Spec.Name,
+		return fmt.Errorf("--check: %s makes no promise about a minority; these do: %s", c.Spec.Name,
 			strings.Join(namesOf(c.with(func(one *spec) bool { return one.Exclusion().Minority != nil })), ", "))
 	}
 	c.Config = c.Spec.Explicit(c.Config)
 	return c.hinted(c.Validate())
 }
 
-// restsOnFIFO reports whether what is looked for rests on links that keep the order of their messages.
+// restsOnFIFO reports whether the properties that are checked rest on FIFO links.
 func (c *exploreCall) restsOnFIFO() bool {
 	rests := c.Spec.SafeIn(c.Config) | c.Spec.LiveIn(c.Config)
 	if slices.Contains(c.Checks, replay.CheckFairness) {
@@ -218,7 +218,7 @@ func (c *exploreCall) run(ctx context.Context, a *app) error {
 			bar.show(c.share(p), c.progressText(p))
 		}
 	}
-	// The exploration counts what it holds; this limit collects the garbage that comes on top of it.
+	// The exploration counts its live memory alone. Without this limit, garbage would come on top of --memory.
 	debug.SetMemoryLimit(int64(c.memory))
 	began := time.Now()
 	x, err := explore.Run(c.Options)
@@ -239,13 +239,13 @@ func (c *exploreCall) run(ctx context.Context, a *app) error {
 	} else {
 		c.print(a.stdout, x, elapsed, kept == nil)
 	}
-	if kept != nil { // the result is printed all the same
+	if kept != nil { // after the result, which must not be lost with the file
 		return failure{kept, unwritten}
 	}
 	return err
 }
 
-// checkSave makes sure that what is found can be saved, and that no other file is lost by it.
+// checkSave checks that the schedule can be saved, and that saving overwrites nothing but a schedule.
 func (c *exploreCall) checkSave() error {
 	if c.save == "" {
 		return nil
@@ -257,12 +257,12 @@ func (c *exploreCall) checkSave() error {
 		return nil
 	}
 	if old, err := isSchedule(c.save); err != nil || !old {
-		return errors.Join(fmt.Errorf("%s is there and is no schedule: name another file", c.save), err)
+		return errors.Join(fmt.Errorf("%s exists and is not a schedule: name another file", c.save), err)
 	}
 	return nil
 }
 
-// checkWritable makes sure that a file can be made at a path, before a command spends its time.
+// checkWritable checks that a file can be made at a path, before a long command begins.
 func checkWritable(path string) error {
 	dir := filepath.Dir(path)
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -293,8 +293,8 @@ func isSchedule(path string) (bool, error) {
 	return line == "" || strings.HasPrefix(line, replay.ScheduleStart), err
 }
 
-// keep saves the schedule of a violation, with its story below. If there is none, it removes the schedule
-// that an earlier exploration has saved: it would be taken for what this one has found.
+// keep saves the schedule of a violation, with its story below. Without a violation, it removes the schedule
+// of an earlier exploration, which would be taken for the result of this one.
 func (c *exploreCall) keep(x *explore.Result) error {
 	if c.save == "" {
 		return nil
@@ -349,13 +349,13 @@ func (c *exploreCall) progressText(p explore.Progress) string {
 	return text
 }
 
-// progressCheck names all that may keep somebody from entering.
+// progressCheck is the name for the checks of deadlock and starvation together.
 const progressCheck = "progress"
 
 // checkNames are the checks of an exploration, as a flag.
 type checkNames []string
 
-// known lists what the flag takes.
+// known lists the values that the flag takes.
 func (*checkNames) known() []string { return append(replay.Checks(), progressCheck) }
 
 // String lists the checks.
@@ -395,19 +395,19 @@ func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duratio
 	case x.Violation != nil:
 		fmt.Fprintf(w, "%s  %s: %s\n\n", colors.Paint(terminal.Red, "BROKEN"), x.Violation.Check, x.Violation.Says)
 	case x.Exhausted:
-		was, more := "", c.words().more
+		checked, more := "", c.words().more
 		if c.checks != nil {
-			was, more = " that was looked for", ""
+			checked, more = " of what was checked", ""
 		}
 		if !c.contended() {
 			more = fmt.Sprintf(" (not contended: %s of %s, so nobody waits for another)",
 				english.Count(c.Config.N, "client", "clients"),
 				english.Count(c.Config.Capacity(), "unit", "units"))
 		}
-		fmt.Fprintf(w, "%s  nothing%s is wrong in any state%s\n\n", colors.Paint(terminal.Green, "EXHAUSTED"), was,
-			more)
+		fmt.Fprintf(w, "%s  nothing%s is wrong in any state%s\n\n", colors.Paint(terminal.Green, "EXHAUSTED"),
+			checked, more)
 	case x.Bound == "copies":
-		fmt.Fprintf(w, "%s  nothing is wrong in any state; lost was what found %s on its link (--copies)\n\n",
+		fmt.Fprintf(w, "%s  nothing is wrong in any state; a message was lost if its link held %s (--copies)\n\n",
 			colors.Paint(terminal.Yellow, "BOUNDED"), english.Count(max(1, c.Copies), "equal message",
 				"equal messages"))
 	case x.Bound == "timeouts":
@@ -436,7 +436,7 @@ func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duratio
 	if x.Progress {
 		unless := ""
 		if x.Excused > 0 {
-			unless = " that no fault excuses"
+			unless = " inside its model"
 		}
 		fmt.Fprintf(w, "  progress     %s, in every state%s\n", c.words().can, unless)
 	}
@@ -453,7 +453,7 @@ func (c *exploreCall) print(w io.Writer, x *explore.Result, elapsed time.Duratio
 	}
 }
 
-// bound says what ended the exploration, and what to do about it.
+// bound describes what ended the exploration, with advice.
 func (c *exploreCall) bound(x *explore.Result) string {
 	switch x.Bound {
 	case "memory":
@@ -508,10 +508,10 @@ func (c *exploreCall) tasks() []string {
 	return words
 }
 
-// contended reports whether clients wait for each other, if they may.
+// contended reports whether clients can wait for each other; it is true for elections, which have no clients.
 func (c *exploreCall) contended() bool { return !c.words().waits || c.Take.Contended(c.Config) }
 
-// space describes what is explored.
+// space describes the space that is explored: nodes, options, tasks, checks, faults and timing.
 func (c *exploreCall) space() []string {
 	words := append([]string{english.Count(c.Config.N, "node", "nodes")}, c.Config.Given()...)
 	if capacity := c.Config.Capacity(); capacity > 1 {
@@ -616,7 +616,7 @@ var sizeUnits = []struct {
 	bytes uint64
 }{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}}
 
-// String writes the size in the largest unit of which it has one.
+// String writes the size in the largest unit that it reaches.
 func (s size) String() string {
 	for _, u := range sizeUnits {
 		if uint64(s) >= u.bytes {
@@ -639,7 +639,7 @@ func (s *size) Set(text string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is no amount of memory: write 512MB or 4GB", text)
+	return fmt.Errorf("%q is not an amount of memory: write 512MB or 4GB", text)
 }
 
 // Type names the kind of value, for --help.

@@ -17,7 +17,8 @@ import (
 	"turnstile/judge/check"
 )
 
-// faultFlags are the flags that ask for faults. Each of some makes one fault; others say of all these when.
+// faultFlags are the flags that ask for faults. Some, such as --kill, each make one fault; others, such as
+// --at, set a key of all faults that these make.
 type faultFlags struct {
 	plan    string
 	written []string // faults as in a plan
@@ -26,29 +27,29 @@ type faultFlags struct {
 
 func (c *faultFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&c.plan, "plan", "",
-		"the `plan` of what goes wrong: one of those that plans lists, a file, random:SEED or inside:SEED")
+		"the `plan` of faults: a built-in one (see plans), a file, random:SEED or inside:SEED")
 	c.addFaults(f)
 }
 
-// Keys of faults that are not those of an effect alone.
+// The keys that faults of every kind, or of several kinds, have.
 var (
-	filterKeys = []effect.Key{{Name: "kind", Says: "have these hit one `kind` of message, or token"},
-		{Name: "nth", Says: "have these hit the `n`th of such messages alone",
-			NoZeroFlag: "is no message: they count from 1; leave it out for all messages"}}
+	filterKeys = []effect.Key{{Name: "kind", Says: "let these faults hit only one `kind` of message, or token"},
+		{Name: "nth", Says: "let these faults hit only the `n`th such message",
+			NoZeroFlag: "is not a message: they count from 1; leave it out for all messages"}}
 	timeKeys = []effect.Key{
 		{Name: "at", Says: "when a fault begins, from the end of the warm-up (default a third of --duration)"},
 		{Name: "when", Value: "moment",
-			Says: "what it waits for then, as in '3 enters' or 'any receives token #5'"},
-		{Name: "after", Says: "how long after that it begins"},
+			Says: "the event that a fault waits for after --at, as in '3 enters' or 'any receives token #5'"},
+		{Name: "after", Says: "how long after that event it begins"},
 		{Name: "for",
-			Says: "how long it lasts, or who was killed stays down (default a third of --duration; nodes and " +
-				"servers stay down for good)",
-			NoZeroFlag: "would be no time at all: leave it out for the default, or write a --fault without " +
-				"`for` for one that lasts to the end"}}
+			Says: "how long it lasts, or how long a killed process stays down (default a third of --duration; " +
+				"nodes and servers stay down for good)",
+			NoZeroFlag: "would make a fault of no length: leave it out for the default, or write a --fault " +
+				"without `for` for one that lasts to the end"}}
 )
 
-// flaggedKinds lists a kind of fault for each key, in the order of their flags, in which these make faults.
-// Chance depends on that order: reorder has come before duplicate from the beginning.
+// flaggedKinds lists the kinds of faults that have a flag, in the order in which the flags make faults. Random
+// draws depend on that order, so that reorder has to stay before duplicate for seeds to mean what they did.
 var flaggedKinds = func() []*effect.Kind {
 	all := slices.DeleteFunc(slices.Clone(effect.Kinds), func(k *effect.Kind) bool { return k.Flag == "" })
 	i, j := slices.Index(all, effect.Find("duplicate")), slices.Index(all, effect.Find("reorder"))
@@ -107,7 +108,7 @@ func (f *textFlag) Set(text string) error {
 	switch v := f.textValue.(type) {
 	case *effect.Target, *effect.Cut:
 		if !reflect.ValueOf(v).Elem().IsZero() {
-			return errors.New("it is given twice: write each fault as a --fault, as in " +
+			return errors.New("given twice: write each fault as a --fault, as in " +
 				"--fault 'kill: 2, at: 1s', or a plan")
 		}
 	}
@@ -119,13 +120,13 @@ func (f *textFlag) Type() string {
 	return cmp.Or(f.key.Value, strings.ToLower(reflect.TypeOf(f.textValue).Elem().Name()))
 }
 
-// An ofFault is a flag that says more of some faults.
+// An ofFault is a flag that sets a key of faults that other flags make, as --for does for --kill.
 type ofFault struct {
 	key, flag string
-	of        []string // the faults that it is for; nil: all
+	of        []string // the kinds of faults that take the key; nil: all
 }
 
-// ofFaults lists the flags that say more of a fault.
+// ofFaults lists these flags.
 func ofFaults() (all []ofFault) {
 	add := func(keys []effect.Key) {
 		for i := range keys {
@@ -146,7 +147,8 @@ func ofFaults() (all []ofFault) {
 	return all
 }
 
-// made returns the faults that the flags make, with when they begin and how long they last by default.
+// made returns the faults that the flags make. Without --at they begin at at, and without --for they last for
+// lasts.
 func (c *faultFlags) made(s settings, at, lasts time.Duration) (all []chaos.Fault) {
 	for _, k := range flaggedKinds {
 		if !s.given(k.Key) {
@@ -164,8 +166,8 @@ func (c *faultFlags) made(s settings, at, lasts time.Duration) (all []chaos.Faul
 	return all
 }
 
-// resolve returns the faults of the plan and of the flags, and the name of the plan. It sets how many brokers
-// the run has, and how long it is measured, if the plan says so and the user does not.
+// resolve returns the faults of the plan and of the flags, and the name of the plan. If the plan has a number
+// of brokers or a duration, and the user gave no other, it sets them in the scene.
 func (c *faultFlags) resolve(s settings, scene *chaos.Scene) (name string, all []chaos.Fault, err error) {
 	var p *chaos.Plan
 	if c.plan != "" {
@@ -212,7 +214,7 @@ func (c *faultFlags) resolve(s settings, scene *chaos.Scene) (name string, all [
 	return name, all, nil
 }
 
-// byItsFlag names the flag that a mistake is in, where the fault does not say it.
+// byItsFlag adds the flag to an error about a key that a flag has set.
 func byItsFlag(err error) error {
 	var m *chaos.Mistake
 	if !errors.As(err, &m) {
@@ -225,8 +227,8 @@ func byItsFlag(err error) error {
 	return err
 }
 
-// sayOfSome says which flag says more of a fault that there is not among those that flags make, if one does.
-// A fault that there might be kills the victim.
+// sayOfSome returns an error for a flag of the command line that sets a key which none of the faults made by
+// flags takes. victim is a target for the example in the error.
 func sayOfSome(s settings, victim string, made []chaos.Fault) error {
 	for _, x := range ofFaults() {
 		of, missing := x.of, "--"+strings.Join(x.of, ", --")
@@ -247,7 +249,7 @@ func sayOfSome(s settings, victim string, made []chaos.Fault) error {
 				return fmt.Errorf("--%s: %s takes no %s: see orchestrator plans", x.flag, k.Name(), x.key)
 			}
 		}
-		return fmt.Errorf("--%s says more of a fault, and there is none that it is for: add %s", x.flag, missing)
+		return fmt.Errorf("--%s goes with a fault, and no fault here takes it: add %s", x.flag, missing)
 	}
 	return nil
 }

@@ -22,17 +22,17 @@ import (
 	"turnstile/results"
 )
 
-const injectHelp = `Inject faults into a run of processes that is on, from another terminal; list its faults,
-or heal one before its time.
+const injectHelp = `Inject faults into a run of processes that is going on, from another terminal; list its
+faults, or heal one early.
 
 Faults are given as for bench, but --at and the times of a --plan count from now, and --at is now by default.
-A fault begins once all nodes know it, and is recorded like any other; run.yaml has when that was, so that
-rerun repeats it. inject waits until the faults have begun, unless they are to begin later, and prints whom
-they hit. To wait no longer, press Ctrl-C: the faults stay in the run.
+A fault begins once all nodes know it, and is recorded like any other; run.yaml has the time, so that rerun
+repeats it. inject waits until the faults have begun, unless they begin later, and prints the nodes that they
+hit. To stop waiting, press Ctrl-C: the faults stay in the run.
 
 ` + runHelp + `
 
-Exit status: 0 done, 2 if the run takes no more faults, 64 bad usage, 69 if the run is not on.`
+Exit status: 0 done, 2 if the run takes no more faults, 64 bad usage, 69 if the run is not going on.`
 
 const injectExample = `  orchestrator inject --kill holder
   orchestrator inject latest --cut 0-1/2-4 --for 2s
@@ -46,7 +46,7 @@ type injectCall struct {
 	faults  faultFlags
 	list    bool
 	json    bool // of the list
-	heal    int  // the number of a fault; 0: none
+	heal    int  // the number of a fault; 0: not given
 	request *control.Request
 	root    string
 }
@@ -58,7 +58,7 @@ func injectCommand() Command {
 	c := &injectCall{}
 	return Command{
 		Name:     "inject [RUN]",
-		Short:    "Inject faults into a run that is on",
+		Short:    "Inject faults into a run that is going on",
 		Help:     injectHelp,
 		Example:  injectExample,
 		Options:  c.addTo,
@@ -75,15 +75,15 @@ func injectCommand() Command {
 func (c *injectCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.faults.plan, "plan", "",
-		"the `plan` of what goes wrong, its times counted from now: one of those that plans lists, or a file")
+		"the `plan` of faults, its times counted from now: a built-in one (see plans), or a file")
 	c.faults.addFaults(f)
 	f.Lookup("at").Usage = "when a fault begins, from now on (default now)"
-	f.Lookup("for").Usage = "how long it lasts, or who was killed stays down (default 1s; nodes and " +
-		"servers stay down for good)"
-	f.BoolVar(&c.list, "list", false, "list the faults of the run, with what has become of them")
+	f.Lookup("for").Usage = "how long it lasts, or how long a killed process stays down (default 1s; nodes " +
+		"and servers stay down for good)"
+	f.BoolVar(&c.list, "list", false, "list the faults of the run, with the state of each")
 	f.BoolVar(&c.json, "json", false, "with --list: print one JSON document instead")
 	f.IntVar(&c.heal, "heal", 0, "heal the fault of this `number` now")
-	noZero(f, "heal", "is the number of no fault: they count from 1, and --list lists them")
+	noZero(f, "heal", "is not the number of a fault: they count from 1, and --list lists them")
 	var once []string
 	for _, name := range flagNames(f) {
 		if name != "help" {
@@ -96,7 +96,7 @@ func (c *injectCall) addTo(cmd *cobra.Command) {
 	completeFaults(cmd)
 }
 
-// asked returns what the flags ask of a run.
+// asked returns the request that the flags make.
 func (c *injectCall) asked(s settings) (*control.Request, error) {
 	r := &control.Request{Do: control.Inject}
 	if c.faults.plan != "" {
@@ -126,8 +126,8 @@ func (c *injectCall) asked(s settings) (*control.Request, error) {
 	}
 	switch {
 	case asked == 0:
-		return nil, errors.New("there is nothing to inject: name a fault, as in --kill random or --cut 0-1/2-4, " +
-			"or a --plan; or take --list, or --heal with the number of a fault")
+		return nil, errors.New("nothing to inject: name a fault, as in --kill random or --cut 0-1/2-4, or a " +
+			"--plan; or give --list, or --heal with the number of a fault")
 	case asked > 1:
 		return nil, errors.New("faults, --list and --heal are different calls: leave out all but one")
 	case c.json && !c.list:
@@ -140,7 +140,7 @@ func (c *injectCall) asked(s settings) (*control.Request, error) {
 	return r, nil
 }
 
-// run asks the run in a folder.
+// run sends the request to the run in a folder, and prints the reply.
 func (c *injectCall) run(ctx context.Context, a *app, folder *results.Folder) error {
 	r := c.request
 	client, err := dial(folder)
@@ -174,7 +174,7 @@ func (c *injectCall) run(ctx context.Context, a *app, folder *results.Folder) er
 	return failure{gone(folder, err), check.Inconclusive.ExitCode()}
 }
 
-// dial connects to the run in a folder, if it is on.
+// dial connects to the run in a folder. It is an error if the run is simulated or over.
 func dial(folder *results.Folder) (*control.Client, error) {
 	record, err := runs.ReadRecord(folder)
 	switch {
@@ -184,7 +184,7 @@ func dial(folder *results.Folder) (*control.Client, error) {
 		return nil, fmt.Errorf("%s is simulated: faults are injected into runs of processes; give simulate "+
 			"the faults, or a --plan", folder.Ref())
 	case !record.Unfinished():
-		return nil, unavailable.Mark(fmt.Errorf("%s is over: no faults can be injected; for its own: %s",
+		return nil, unavailable.Mark(fmt.Errorf("%s is over: no faults can be injected; see its faults: %s",
 			folder.Ref(), terminal.CallOn("show", folder.Path)))
 	}
 	client, err := control.Dial(folder.Path)
@@ -194,11 +194,11 @@ func dial(folder *results.Folder) (*control.Client, error) {
 	return client, nil
 }
 
-// gone explains why a run cannot be asked, if it is not on any more.
+// gone explains the error of a run that cannot be asked, since it has ended.
 func gone(folder *results.Folder, err error) error {
 	switch {
 	case errors.Is(err, control.ErrGone):
-		return unavailable.Mark(fmt.Errorf("%s is not on: it has just ended, or its orchestrator was killed; %s",
+		return unavailable.Mark(fmt.Errorf("%s is over: it has just ended, or its orchestrator was killed; %s",
 			folder.Ref(), recorded(folder)))
 	case errors.Is(err, control.ErrNone):
 		return unavailable.Mark(fmt.Errorf("%s cannot be asked: it has just begun or ended, or its folder is in a "+
@@ -209,10 +209,10 @@ func gone(folder *results.Folder, err error) error {
 	return err
 }
 
-// askEvery is from one question to a run to the next.
+// askEvery is the time between two requests to a run.
 const askEvery = 30 * time.Millisecond
 
-// askUntilOn asks a run until it is so far that it can do what is asked, or refuses.
+// askUntilOn repeats a request until the run has come far enough to carry it out, or refuses it.
 func (a *app) askUntilOn(ctx context.Context, client *control.Client, r *control.Request) (control.Reply,
 	error) {
 	for told := false; ; told = true {
@@ -229,7 +229,7 @@ func (a *app) askUntilOn(ctx context.Context, client *control.Client, r *control
 	}
 }
 
-// pause waits until it is time for the next question.
+// pause waits until the next request is due.
 func pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -239,7 +239,8 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// awaitFaults waits until faults of the trial that gave a reply have come far enough, and says how far.
+// awaitFaults waits until enough is true of each of the faults, and prints their progress. first is the reply
+// that named them; it is an error if its trial ends before.
 func (a *app) awaitFaults(ctx context.Context, folder *results.Folder, client *control.Client,
 	first *control.Reply, numbers []int, enough func(*chaos.Progress) bool) error {
 	for len(numbers) > 0 {
@@ -263,7 +264,7 @@ func (a *app) awaitFaults(ctx context.Context, folder *results.Folder, client *c
 		}
 		if err != nil {
 			if errors.Is(err, control.ErrGone) {
-				err = fmt.Errorf("the run ended before it was known what became of the faults: see %s",
+				err = fmt.Errorf("the run ended before the faults were known to have begun or ended: see %s",
 					terminal.CallOn("show", folder.Path))
 			} else if errors.Is(err, context.Canceled) {
 				err = errors.New("interrupted; what was injected stays in the run")
@@ -282,7 +283,7 @@ func progressOf(r *control.Reply, number int) *chaos.Progress {
 	return &r.Faults[i]
 }
 
-// progressWords says how far a fault has come.
+// progressWords describes the state of a fault, its times, and what it hit.
 func progressWords(p *chaos.Progress) string {
 	words := []string{p.State}
 	if p.Began != nil {

@@ -95,7 +95,7 @@ func TestInject(t *testing.T) {
 	r.says(64, "inject --kill 1 --list", "leave out all but one")
 	r.says(64, "inject --for 1s", "--for says more of a fault")
 	r.says(64, "inject --pause 0 --at 40m", "the run is measured for 30m0s")
-	r.says(64, "inject --pause 0 --for 30m", "let the fault end by then", "it has been for ")
+	r.says(64, "inject --pause 0 --for 30m", "let the fault end by then", "the measurement has lasted ")
 	r.says(64, "inject --pause 0 --for 25m", "a process may stand still for less than 20m0s")
 	r.says(64, "inject --kill coordinator", "has no coordinator")
 	r.says(64, "inject --heal 9", "there is no fault 9")

@@ -59,13 +59,13 @@ func (c *listCall) addTo(cmd *cobra.Command) {
 	addOption(f, option.Find("units"), &c.Units)
 	addAlgorithmOptions(f, &c.Config, c.Rows())
 	c.completeOptions(cmd)
-	f.BoolVar(&c.columns, "columns", false, "list the columns of result files, or those of a name")
+	f.BoolVar(&c.columns, "columns", false, "list the columns of result files, or of the file or column NAME")
 	f.BoolVar(&c.json, "json", false, "print JSON instead")
 	f.BoolVar(&c.markdown, "markdown", false, "print a table for a Markdown document instead")
 	forOneCall(cmd, "columns")
 }
 
-// run lists all, or describes what is named.
+// run lists all rows, or describes the named one.
 func (c *listCall) run(_ context.Context, a *app) error {
 	w, names := a.stdout, a.args
 	if c.columns {
@@ -133,7 +133,7 @@ func (k known) rowsOf(leads bool) []*spec {
 	return k.with(func(row *spec) bool { return check.ProblemOf(row).Leads == leads })
 }
 
-// writeList prints a line per algorithm, with what is said of it.
+// writeList prints a line per algorithm: its name, its family, and the cells that says returns.
 func writeList(w io.Writer, rows []*spec, says func(*spec) []any, head ...string) error {
 	t := terminal.Table{Head: head}
 	for _, row := range rows {
@@ -142,13 +142,13 @@ func writeList(w io.Writer, rows []*spec, says func(*spec) []any, head ...string
 	return errors.Join(t.Print(w), writeBroken(w, rows), blankLine(w))
 }
 
-// blankLine ends what a list says of a kind.
+// blankLine ends the part of a list about one kind.
 func blankLine(w io.Writer) error {
 	_, err := fmt.Fprintln(w)
 	return err
 }
 
-// writeBroken names the rows that are known to be broken, and what check finds that.
+// writeBroken names the rows that are known to be broken, each with the check that finds it.
 func writeBroken(w io.Writer, rows []*spec) error {
 	var broken []string
 	for _, row := range rows {
@@ -163,7 +163,8 @@ func writeBroken(w io.Writer, rows []*spec) error {
 	return err
 }
 
-// writeInfo writes what every row says of itself, and returns what writes a line more, unless it is empty.
+// writeInfo writes the fields that every row has. It returns a function that writes one more, unless it is
+// empty.
 func writeInfo(w io.Writer, row *spec) (line func(name, text string)) {
 	line = func(name, text string) {
 		if text != "" {
@@ -190,11 +191,11 @@ func writeSpec(w io.Writer, one *spec, c nodes.Config) {
 		line("with --fenced", "safety rests on "+one.Effective.String())
 	}
 	if m := one.Exclusion().Minority; m != nil {
-		what := "a client that reaches no majority enters no more"
+		what := "a client that reaches no majority does not enter"
 		if m.Keeps {
-			what += ", but in an epoch that had begun before"
+			what += ", except in an epoch that had begun before"
 		}
-		line("in a minority", fmt.Sprintf("%s, %v after its failure detector knows at most", what, m.Within(c)))
+		line("in a minority", fmt.Sprintf("%s, at most %v after its failure detector knows", what, m.Within(c)))
 	}
 	line("progress", "rests on "+(one.SafeIn(c)|one.LiveIn(c)).String())
 	writeBesides(one, c, line)
@@ -202,7 +203,7 @@ func writeSpec(w io.Writer, one *spec, c nodes.Config) {
 		line("listens to", "the failure detector "+one.Detects+", unless --detector names another")
 	}
 	if one.Follows {
-		line("with --elect", "it follows the leader of a scheme of election, such as bully")
+		line("with --elect", "it follows the leader that a scheme such as bully elects")
 	}
 	line("fairness", bypassOf(one, c))
 	line("units", unitsOf(one))
@@ -212,19 +213,19 @@ func writeSpec(w io.Writer, one *spec, c nodes.Config) {
 	}
 	writePitfalls(one, line)
 	if one.Broadcasts(c) {
-		line("broadcasts", strings.Join(broadcasts(one, c), ", ")+": with --multicast one publish each")
+		line("broadcasts", strings.Join(broadcasts(one, c), ", ")+": one publish each with --multicast")
 	}
 	writeCost(w, one, c)
 	identities := one.Exclusion().IdentitiesIn(c)
 	if len(identities) > 0 {
-		fmt.Fprintln(w, "\nheld to, after a run without faults:")
+		fmt.Fprintln(w, "\nidentities that hold after a run without faults:")
 	}
 	for _, i := range identities {
 		fmt.Fprintf(w, "  %s\n", i.Says)
 	}
 }
 
-// writeCost writes what an algorithm was published to cost.
+// writeCost writes the published message cost and synchronization delay of an algorithm.
 func writeCost(w io.Writer, one *spec, c nodes.Config) {
 	cost := one.CostOf(c)
 	if one.Exclusion().Cost == nil {
@@ -257,7 +258,7 @@ func writeCost(w io.Writer, one *spec, c nodes.Config) {
 	fmt.Fprintf(w, "published synchronization delay: %s %s\n", cost.Delay, hops)
 }
 
-// writeParts writes what an algorithm is made of.
+// writeParts writes the messages, timers, options and servers of an algorithm.
 func writeParts(line func(name, text string), row *spec, c nodes.Config) {
 	line("messages", strings.Join(row.CodecIn(c).Names(), ", "))
 	line("timers", timersOf(row))
@@ -269,7 +270,7 @@ func writeParts(line func(name, text string), row *spec, c nodes.Config) {
 	}
 }
 
-// meansOf says what an entry takes on average under a load that allows a range.
+// meansOf describes the mean messages per entry under a load whose published cost is a range.
 func meansOf(one *spec, c nodes.Config, load string, limits row.Range) (text string) {
 	if limits.Exact() {
 		return ""
@@ -294,7 +295,7 @@ func broadcasts(row *spec, c nodes.Config) (names []string) {
 	return names
 }
 
-// timersOf names the timers of an algorithm.
+// timersOf lists the timers of an algorithm.
 func timersOf(row *spec) string {
 	var names []string
 	for _, t := range row.Timers {
@@ -310,12 +311,12 @@ func timersOf(row *spec) string {
 	return strings.Join(names, ", ")
 }
 
-// bypassOf says how often a request may be passed over.
+// bypassOf describes how often a request may be passed over.
 func bypassOf(row *spec, c nodes.Config) string {
 	bypass, promised := row.Exclusion().Promised(c)
 	switch {
 	case row.Exclusion().Chance:
-		return "who enters next is a matter of chance: how often a request is passed over is not bounded"
+		return "chance decides which client enters next: how often a request is passed over is not bounded"
 	case !promised:
 		return "how often a request is passed over is not bounded"
 	}
@@ -323,11 +324,11 @@ func bypassOf(row *spec, c nodes.Config) string {
 	if row.Exclusion().Fair != 0 {
 		while = ", as long as nothing goes wrong"
 	}
-	return fmt.Sprintf("once a request is known, at most %s of others come first%s; with %s",
+	return fmt.Sprintf("once a request is known, at most %s by others come first%s; with %s",
 		english.Count(bypass, "entry", "entries"), while, english.Count(c.N, "node", "nodes"))
 }
 
-// writeMarkdown prints a table of the README, with what is said of each algorithm.
+// writeMarkdown prints a table for a Markdown document. says returns the fourth cell of an algorithm.
 func writeMarkdown(w io.Writer, head string, rows []*spec, says func(*spec) []any) {
 	fmt.Fprintf(w, "%s\n|---|---|---|---|---|---|\n", head)
 	cell := strings.NewReplacer("|", `\|`).Replace
@@ -374,7 +375,7 @@ type entry struct {
 type setting struct {
 	Name    string   `json:"name"`
 	Usage   string   `json:"usage"`
-	Values  []string `json:"values"` // null: any that it does not refuse
+	Values  []string `json:"values"` // null: it checks the value itself
 	Default string   `json:"default"`
 }
 
@@ -416,16 +417,16 @@ func needs(n nodes.Assumption) []string {
 	return strings.Split(n.String(), ", ")
 }
 
-// A columnEntry is what list --columns says of one column.
+// A columnEntry is one column as list --columns prints it.
 type columnEntry struct {
 	File  string `json:"file"`
 	Name  string `json:"column"`
 	Unit  string `json:"unit"`
 	Is    string `json:"is"`
-	Empty string `json:"empty"` // what an empty cell says; empty: no cell is
+	Empty string `json:"empty"` // the meaning of an empty cell; empty: no cell of the column is empty
 }
 
-// columnEntries returns the columns of all tables, or those of a name, which may be that of a table.
+// columnEntries returns the columns of all tables, or the columns whose own name or table has that name.
 func (k known) columnEntries(name string) (all []columnEntry, err error) {
 	var known []string
 	for _, file := range results.Tables() {
@@ -452,7 +453,7 @@ func (k known) columnEntries(name string) (all []columnEntry, err error) {
 	return all, nil
 }
 
-// listColumns prints what the columns of result files are.
+// listColumns prints the columns of result files with their units and meanings.
 func (c *listCall) listColumns(w io.Writer, names []string) error {
 	if c.markdown {
 		return errors.New("--columns and --markdown ask for different outputs: leave out one of the two; " +
@@ -481,7 +482,7 @@ func (c *listCall) listColumns(w io.Writer, names []string) error {
 	return t.Print(w)
 }
 
-// unitsOf says how many units of a resource an algorithm serves, unless that is one.
+// unitsOf describes how many units of a resource an algorithm serves; empty: one.
 func unitsOf(one *spec) string {
 	upTo := func(most int) string {
 		if most >= nodes.AnyUnits {
@@ -493,15 +494,15 @@ func unitsOf(one *spec) string {
 	if u.Most <= 1 {
 		return ""
 	}
-	text := fmt.Sprintf("it serves %s of them (--units; otherwise %d, but fewer than clients), of which a "+
-		"request takes ", upTo(u.Most), max(1, u.Usual))
+	text := fmt.Sprintf("it serves %s (--units; default %d, but fewer than clients); a request takes ",
+		upTo(u.Most), max(1, u.Usual))
 	if u.Take <= 1 {
 		return text + "one"
 	}
 	return text + upTo(u.Take) + " (--take)"
 }
 
-// unitLimits say how many units of a resource an algorithm serves; null: any number.
+// unitLimits is how many units of a resource an algorithm serves; null: any number.
 type unitLimits struct {
 	Most  *int `json:"most"`
 	Take  *int `json:"take"` // that one request may take
@@ -518,7 +519,7 @@ func unitLimitsOf(u nodes.Units) unitLimits {
 	return unitLimits{limit(u.Most), limit(u.Take), max(1, u.Usual)}
 }
 
-// limits are a range; no Max means that there is no upper limit.
+// limits is a range; without Max it has no upper limit.
 type limits struct {
 	Min float64  `json:"min"`
 	Max *float64 `json:"max"`
@@ -531,7 +532,7 @@ func limitsOf(r row.Range) limits {
 	return limits{r.Min, &r.Max}
 }
 
-// writeBesides writes what an algorithm rests on with some values of its options alone.
+// writeBesides writes the assumptions that an algorithm rests on only with some values of its options.
 func writeBesides(one *spec, c nodes.Config, line func(name, text string)) {
 	for _, o := range one.Options {
 		var values []string
@@ -548,13 +549,13 @@ func writeBesides(one *spec, c nodes.Config, line func(name, text string)) {
 	}
 }
 
-// electsWhom says whom a scheme elects.
+// electsWhom describes which node a scheme elects.
 func electsWhom(row *spec) []any {
-	whom := [...]string{"anybody", "the highest", "the lowest"}[row.Elector.Wins]
+	winner := [...]string{"anybody", "the highest", "the lowest"}[row.Elector.Wins]
 	if row.Elector.Terms {
-		whom += ", for a term"
+		winner += ", for a term"
 	}
-	return []any{whom}
+	return []any{winner}
 }
 
 // writeElector describes one scheme of election.
@@ -562,23 +563,23 @@ func writeElector(w io.Writer, row *spec, c nodes.Config) {
 	line := writeInfo(w, row)
 	line("elects", fmt.Sprint(electsWhom(row)...))
 	line("one leader", "rests on "+row.Safe.String())
-	line("in the end", "all agree on one that is up; this rests on "+row.Live.String())
+	line("in the end", "all agree on a node that is up; this rests on "+row.Live.String())
 	line("elected", "when "+row.Elector.Follow.String())
 	for _, someLinks := range []bool{false, true} {
 		for _, p := range row.Elector.PartitionsIn(c, someLinks) {
 			says := fmt.Sprintf("%v cut: %v, since %s", p.Cuts, p.Does, p.Why)
 			if p.Mend != "" {
-				says += "; --" + p.Mend + " mends that"
+				says += "; --" + p.Mend + " prevents that"
 			}
 			line("partition", says)
 		}
 	}
 	if row.Elector.Overlap != nil {
-		line("take-over", fmt.Sprintf("two may lead for %v while one takes over from the other",
+		line("take-over", fmt.Sprintf("two nodes may lead for %v while one takes over from the other",
 			row.Elector.Overlap(c)))
 	}
 	if lapse := row.Elector.LapseOf(c); lapse > 0 {
-		line("majority", fmt.Sprintf("a leader that cannot reach one knows within %v", lapse))
+		line("majority", fmt.Sprintf("a leader that cannot reach a majority knows within %v", lapse))
 	}
 	if leads := row.Elector; leads.Mistakes != nil {
 		const late = time.Second
@@ -590,14 +591,14 @@ func writeElector(w io.Writer, row *spec, c nodes.Config) {
 	}
 	if row.Elector.Costs != nil {
 		cost := row.Elector.Costs(c)
-		line("cost", fmt.Sprintf("%d messages for an election that all begin at once, and %d at most, of %d nodes",
-			cost.AtOnce, cost.Most, c.N))
+		line("cost", fmt.Sprintf("with %d nodes, %d messages for an election that all begin at once, and %d at most",
+			c.N, cost.AtOnce, cost.Most))
 	}
 	if row.Codec().Networks() > 1 {
 		line("networks", "two, each with a broker of its own: faults name them first and second")
 	}
 	if grace := row.GraceOf(c); grace > 0 {
-		line("grace", fmt.Sprintf("%v after what went wrong is healed", grace.Round(time.Millisecond)))
+		line("grace", fmt.Sprintf("%v after a fault is healed", grace.Round(time.Millisecond)))
 	}
 	if row.Detects != "" {
 		line("listens to", "the failure detector "+row.Detects+", unless --detector names another")
@@ -606,13 +607,14 @@ func writeElector(w io.Writer, row *spec, c nodes.Config) {
 	writePitfalls(row, line)
 }
 
-// storySizes are how many nodes a first story has: the first number that the algorithm runs with.
+// storySizes are the numbers of nodes that writeStory tries, in this order.
 var storySizes = []int{3, 4, 2, 5}
 
-// mostSteps is how many lines of a first story are told.
+// mostSteps is how many steps writeStory prints.
 const mostSteps = 24
 
-// writeStory tells the first steps of an algorithm in a small cluster, and what is in the state of a node.
+// writeStory prints the first steps of an algorithm in a small cluster, and the state of each node before any
+// message arrives.
 func writeStory(w io.Writer, of *spec, c nodes.Config) {
 	for _, n := range storySizes {
 		small := of.Explicit(nodes.Config{N: n, Options: c.Options})
@@ -629,7 +631,7 @@ func writeStory(w io.Writer, of *spec, c nodes.Config) {
 		if err != nil {
 			continue
 		}
-		fmt.Fprintf(w, "\nfirst steps of %d nodes, of which %s:\n", n, says)
+		fmt.Fprintf(w, "\nfirst steps of %d nodes: %s:\n", n, says)
 		for i, line := range whole.Story {
 			if i == mostSteps {
 				fmt.Fprintf(w, "      and %s more\n", english.Count(len(whole.Story)-i, "step", "steps"))
@@ -637,7 +639,7 @@ func writeStory(w io.Writer, of *spec, c nodes.Config) {
 			}
 			writeWrapped(w, fmt.Sprintf("%4d  ", i+1), line)
 		}
-		fmt.Fprintln(w, "\nstate, before anything of that arrives:")
+		fmt.Fprintln(w, "\nstate, before any of these messages arrives:")
 		for id := range begun.Status.States {
 			writeWrapped(w, fmt.Sprintf("  %-9s ", begun.Status.Name(id)), begun.Status.State(id))
 		}
@@ -645,7 +647,7 @@ func writeStory(w io.Writer, of *spec, c nodes.Config) {
 	}
 }
 
-// firstSteps returns what the clients or nodes of a small cluster do first.
+// firstSteps returns the first inputs of a small cluster, as steps and in words.
 func firstSteps(of *spec, n int) (steps []replay.Step, says string) {
 	return kindOf(of).story.first(nodes.ID(n - 1))
 }
@@ -653,7 +655,7 @@ func firstSteps(of *spec, n int) (steps []replay.Step, says string) {
 // fieldIndent is how far the text of a field is indented.
 const fieldIndent = 15
 
-// writeField writes what something is called, and a text.
+// writeField writes the name of a field and its text.
 func writeField(w io.Writer, name, text string) {
 	writeWrapped(w, fmt.Sprintf("%-*s", fieldIndent, name), text)
 }
@@ -668,7 +670,7 @@ func writeWrapped(w io.Writer, label, text string) {
 	}
 }
 
-// writePitfalls says under which plans of faults what goes wrong, and why, as the row has it.
+// writePitfalls writes each failure that the row expects under plans of faults, with the reason and the plans.
 func writePitfalls(of *spec, line func(name, text string)) {
 	kind := kindOf(of).story
 	words := []struct {
@@ -707,7 +709,7 @@ func (k known) writeDetectors(w io.Writer) error {
 	return errors.Join(t.Print(w), blankLine(w))
 }
 
-// detectorNamed returns the failure detector of that name; nil if there is none.
+// detectorNamed returns the failure detector of that name; nil: unknown name.
 func (k known) detectorNamed(name string) *spec {
 	row, err := row.Find("detector", k.Detectors(), name)
 	if err != nil {
@@ -721,7 +723,7 @@ func writeDetector(w io.Writer, row *spec) {
 	line := func(name, text string) { writeField(w, name, text) }
 	line("name", row.Name)
 	line("aliases", strings.Join(row.Aliases, ", "))
-	line("is", "a failure detector, which --detector puts beside an algorithm")
+	line("is", "a failure detector, which --detector adds to an algorithm")
 	line("summary", row.Summary)
 	line("source", row.Source)
 	for _, o := range row.Options {
@@ -734,7 +736,7 @@ func writeDetector(w io.Writer, row *spec) {
 	line("messages", strings.Join(row.Codec().Names(), ", "))
 	line("accuracy", "rests on "+(row.Safe|row.Live).String())
 	const count = 5
-	line("tells", fmt.Sprintf("all of %d nodes of a crash within %v, and what messages take", count,
+	line("tells", fmt.Sprintf("all of %d nodes of a crash within %v plus the latency", count,
 		row.Detector.Tells(row.Explicit(nodes.Config{N: count}), 0, 1)))
 }
 
@@ -774,7 +776,7 @@ func (k known) completeDetector(*cobra.Command, []string, string) ([]string, cob
 	return append(names, cobra.CompletionWithDesc(option.NoDetector, "none, even if the algorithm listens")), how
 }
 
-// writeOwnServices lists the services that this program has itself, and says where the others are.
+// writeOwnServices lists the services that this program has itself, and how to list the others.
 func writeOwnServices(w io.Writer) error {
 	t := terminal.Table{Head: []string{"SERVICE", "WHAT IT IS"}}
 	for _, s := range ownServices {
@@ -784,14 +786,14 @@ func writeOwnServices(w io.Writer) error {
 	return errors.Join(t.Print(w), blankLine(w))
 }
 
-// A serviceEntry is what list NAME --json says of a service.
+// A serviceEntry is a service as list NAME --json prints it.
 type serviceEntry struct {
 	Name    string   `json:"name"`
 	Summary string   `json:"summary"`
 	Promise string   `json:"promise"` // what its documentation promises, quoted
 	Source  string   `json:"source"`
 	Options []string `json:"options"` // of --with: name, default and purpose of each
-	// Settings are those of servers and clients that are not the defaults of their documentation, and why.
+	// Settings are the settings of servers and clients that differ from their documented defaults, and why.
 	Settings []string `json:"settings"`
 }
 

@@ -25,34 +25,32 @@ import (
 	"turnstile/results"
 )
 
-const matrixHelp = `Run every algorithm under every plan of ours, and compare what becomes of it with what its
-row says: of five clients that think and request, or of five nodes that elect a leader,
-on real processes or, with --simulated, on virtual time.
+const matrixHelp = `Run every algorithm under every built-in plan, and compare the outcome with the one that
+its row expects. Five clients think and request, or five nodes elect a leader, on real processes
+or, with --simulated, on virtual time.
 
-Exit status: 0 all is as the rows say, 1 something differs, 2 some run shows nothing, was not
-hit though its row expects that it is, none was hit, some line of a service is not run, or interrupted, 64 bad
-usage or nothing of it can be run.`
+Exit status: 0 all cells are as expected, 1 a cell differs, 2 a cell is inconclusive, a fault hit nothing
+although a hit is expected, no cell was hit, a line of a service was not run, or interrupted, 64 bad usage
+or nothing can be run.`
 
-const matrixMore = `What becomes of it is a letter. Of mutual exclusion: L it recovers, so that every client
-that is up and waits enters once all is healed; P some clients wait for ever while others
-go on; B all wait for ever; X two are inside together (where fence numbers are demanded:
-the resource accepts what it should refuse). Of an election: L all that are up agree on
-one of them at the end; P one leads, and some that are up never know of it; B nobody that
-is up leads at the end, nor ever will; X two lead in one term or, without terms, for
-longer than a take-over takes, or for ever. Of both: - the fault hits nothing. The row of
-an algorithm has for each plan those that may be, and why. The table is matrix.csv in the
-folder of the set.
+const matrixMore = `Each outcome is a letter. Mutual exclusion: L every waiting client that is up enters
+once all faults are healed; P some clients wait for ever while others go on; B all wait for
+ever; X two are inside together (with fence numbers: the resource accepts what it should
+refuse). Election: L all nodes that are up agree on one of them at the end; P one leads, and
+some nodes that are up never learn of it; B no node that is up leads at the end or ever will;
+X two lead in one term or, without terms, for longer than a take-over takes, or for ever.
+Both: - the fault hits nothing. The row of an algorithm lists the outcomes allowed under each
+plan, and why. The table is matrix.csv in the folder of the set.
 
-With --services it runs known failures of services that people use, each with the fault
-that shows it, and compares what becomes of them, of all entries and of those that a
-resource accepts which demands fence numbers. With --runs 3 each has three runs, and the
-table says how many show what. Started again, it makes only the runs that its set does
-not have.
+With --services it runs known failures of services that people use, each with the fault that
+shows it, and compares two outcomes with the expected ones: of all entries, and of the entries
+that a resource with fence numbers accepts. With --runs 3 each line has three runs, and the
+table says how many show each outcome. Started again, it makes only the runs that its set lacks.
 
 With --failover it measures how long it takes until the next client enters, or another node
-leads, after the holder or leader is killed, stands still or is cut off, or the server that
-leads is killed: by service and ttl, the medians of 10 runs with intervals. The table is
-failover.csv in the folder of the set. It, too, makes only the runs that are left.`
+leads, after a fault: the holder or leader is killed, stands still or is cut off, or the
+leading server is killed. The table failover.csv in the folder of the set has the medians of
+10 runs with intervals, by service and ttl. It, too, makes only the runs that its set lacks.`
 
 const matrixExample = `  orchestrator matrix
   orchestrator matrix --simulated --runs 20
@@ -68,10 +66,10 @@ type matrixCall struct {
 	study.Matrix
 	algorithms            []string
 	simulated, noProgress bool
-	services              serviceMatrix // instead of algorithms
+	services              serviceMatrix // replaces the algorithms, if asked for
 	failover              failoverMatrix
 	json                  bool
-	mixed                 bool // of services and failovers
+	mixed                 bool // --mixed, for services and failovers
 }
 
 func matrixCommand(k known) Command {
@@ -81,7 +79,7 @@ func matrixCommand(k known) Command {
 	c.failover.ttls, c.failover.Parallel = failoverTTLs, failoverParallel
 	return Command{
 		Name:    "matrix",
-		Short:   "Run every algorithm under every plan, and compare what becomes of it with what its row says",
+		Short:   "Run every algorithm under every plan, and compare the outcomes with the expected ones",
 		Help:    matrixHelp,
 		More:    matrixMore,
 		Example: matrixExample,
@@ -95,12 +93,12 @@ func matrixCommand(k known) Command {
 func (c *matrixCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&c.services.asked, "services", false,
-		"known failures of services such as etcd and redis instead, in the set "+servicesSet)
+		"run known failures of services such as etcd and redis instead, in the set "+servicesSet)
 	f.StringSliceVar(&c.services.only, "only", nil,
 		"with --services: only lines of these `numbers` or services, with commas between; with --failover:\n"+
 			"only these services")
 	f.BoolVar(&c.failover.asked, "failover", false,
-		"how long services take until the next client enters after a fault, in the set "+failoverSet)
+		"measure how long services take until the next client enters after a fault, in the set "+failoverSet)
 	f.DurationSliceVar(&c.failover.ttls, "ttl", c.failover.ttls,
 		"with --failover: `times` to live that clients ask for, with commas between")
 	addMixed(f, &c.mixed, "with --services or --failover: ")
@@ -108,7 +106,7 @@ func (c *matrixCall) addTo(cmd *cobra.Command) {
 		"with --failover: how many runs are made at a time, which mostly sleep")
 	f.StringSliceVar(&c.algorithms, "algo", nil,
 		"only these algorithms, by `names` or aliases, with commas between")
-	f.StringSliceVar(&c.Faults, "faults", nil, "only these plans of ours, by `names`, with commas between")
+	f.StringSliceVar(&c.Faults, "faults", nil, "only these built-in plans, by `names`, with commas between")
 	f.BoolVar(&c.simulated, "simulated", false, "on virtual time")
 	f.IntVar(&c.Runs, "runs", 0, fmt.Sprintf("how many runs each cell has, each of the next seed (default 1, "+
 		"simulated %d, of failovers %d)", runsSimulated, failoverRuns))
@@ -129,7 +127,7 @@ func (c *matrixCall) addTo(cmd *cobra.Command) {
 // runsSimulated is how many simulated runs a cell has unless the user says otherwise.
 const runsSimulated = 10
 
-// check completes the call, and says what is wrong with it, if anything is.
+// check completes the call from its flags. It returns an error for flags that contradict each other.
 func (c *matrixCall) check(s settings) (err error) {
 	switch {
 	case c.failover.asked:
@@ -164,13 +162,13 @@ func (c *matrixCall) check(s settings) (err error) {
 		}
 	}
 	if len(c.Cells()) == 0 {
-		return errors.New("no plan of these is for one of these algorithms, which have no such node or " +
-			"message, or are of the other kind: docs/plans.md has the plans of each, and see list NAME")
+		return errors.New("none of these plans fits one of these algorithms, which lack the node or message " +
+			"that it hits, or are of the other kind: docs/plans.md has the plans of each, and see list NAME")
 	}
 	return nil
 }
 
-// planNames returns the names of the plans of ours.
+// planNames returns the names of the built-in plans.
 func planNames() (names []string) {
 	for _, p := range chaos.Plans() {
 		names = append(names, p.Name)
@@ -178,14 +176,14 @@ func planNames() (names []string) {
 	return names
 }
 
-// checkPlans says which of some names are none of plans of ours.
+// checkPlans returns an error for the first name that is not a built-in plan.
 func checkPlans(names []string) error {
 	known := planNames()
 	for _, name := range names {
 		switch {
 		case strings.ContainsAny(name, "/."):
-			return fmt.Errorf("--faults: %s is a file: write names of plans of ours, as in dead-holder,lost-token; "+
-				"see plans", name)
+			return fmt.Errorf("--faults: %s is a file: write names of built-in plans, as in "+
+				"dead-holder,lost-token; see plans", name)
 		case !slices.Contains(known, name):
 			return fmt.Errorf("--faults: there is no plan %s%s", name, chaos.HintAtPlan(name))
 		}
@@ -230,8 +228,9 @@ func (c *matrixCall) run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// printDiffering prints which cells are wrong, and how to repeat a run of each. A cell that no fault has hit
-// is counted apart, and so is one of a row that expects nothing. If no cell was hit, nothing is shown.
+// printDiffering prints the cells that are wrong, with the command that repeats a run of each, and the counts.
+// Cells that no fault hit, and cells without an expectation, count apart. If no cell was hit, the exit status
+// is inconclusive.
 func (c *matrixCall) printDiffering(a *app, cells []*study.Cell) {
 	var t expectations
 	for _, cell := range cells {
@@ -264,43 +263,42 @@ func (c *matrixCall) printDiffering(a *app, cells []*study.Cell) {
 	fmt.Fprintf(a.stdout, "%s: %v.\n", english.Count(len(cells), "cell", "cells"), t)
 }
 
-// expectations counts cases by whether their runs met what is expected of them.
+// expectations counts cases by whether their runs met what their rows expect.
 type expectations struct {
 	met, differ int
 	unknown     int // inconclusive
 	missed      int // no fault hit anything
-	free        int // nothing is expected
+	free        int // the row expects nothing
 	left        int // cannot be run here
 }
 
-// String lists the counts; those of 0 are left out, except how many cases are as expected and how many are
-// not.
+// String lists the counts. It leaves out zeros, except for "as expected" and "not".
 func (t expectations) String() string {
 	text := fmt.Sprintf("%d as expected, %d not", t.met, t.differ)
 	for _, more := range []struct {
 		count int
-		says  string
+		word  string
 	}{{t.unknown, "inconclusive"}, {t.missed, "untested"},
-		{t.free, "not compared, since their rows expect nothing"}, {t.left, "not run"}} {
+		{t.free, "without an expectation in the row"}, {t.left, "not run"}} {
 		if more.count > 0 {
-			text += fmt.Sprintf(", %d %s", more.count, more.says)
+			text += fmt.Sprintf(", %d %s", more.count, more.word)
 		}
 	}
 	return text
 }
 
-// A matrixOfSet is a matrix whose runs are those of a sweep.
+// A matrixOfSet is a matrix that stores its runs as a sweep does, so that it can go on with what its set lacks.
 type matrixOfSet interface {
 	Resolve() error
 	Takes(context.Context) study.Length
 	Judge(context.Context) error
 }
 
-// errDryRun ends a command that was only to say what it would do.
+// errDryRun ends a dry run.
 var errDryRun = errors.New("nothing was made")
 
-// makeMatrix makes the runs of a matrix that its set lacks, and judges all. interrupted says that some
-// are left. A dry run says how many there are, and ends with errDryRun.
+// makeMatrix makes the runs of a matrix that its set lacks, and judges all. interrupted is not nil if runs are
+// left. A dry run prints how many runs there are, and returns errDryRun.
 func (a *app) makeMatrix(ctx context.Context, m matrixOfSet, s *study.Sweep,
 	noProgress, dry bool) (interrupted, err error) {
 	if err := m.Resolve(); err != nil {
@@ -319,20 +317,20 @@ func (a *app) makeMatrix(ctx context.Context, m matrixOfSet, s *study.Sweep,
 	return interrupted, m.Judge(context.WithoutCancel(ctx))
 }
 
-// A notRun is a case of a matrix of services that cannot be run: of which service, and why.
+// A notRun is a case of a matrix of services that cannot be run, with its service and the reason.
 type notRun struct {
 	service string
 	err     error
 }
 
-// tellNotRun says which of so many cases cannot be run, each reason once. It is an error if none can.
+// tellNotRun prints each reason for which cases cannot be run, once. It is an error if no case can be run.
 func (a *app) tellNotRun(out []notRun, cases int) error {
 	var all []string
 	for _, x := range out {
 		all = append(all, fmt.Sprintf("%s: %v", x.service, x.err))
 	}
 	if all = distinct(all); len(out) == cases {
-		return fmt.Errorf("nothing of this can be run: %s", strings.Join(all, "; "))
+		return fmt.Errorf("no case can be run: %s", strings.Join(all, "; "))
 	}
 	for _, why := range all {
 		fmt.Fprintf(a.stdout, "not run  %s\n", why)
@@ -340,7 +338,8 @@ func (a *app) tellNotRun(out []notRun, cases int) error {
 	return nil
 }
 
-// tellTable says where the table of a matrix is, or why it could not be written, and whether runs are left.
+// tellTable prints the path of the table of a matrix, and whether runs are left. wrong is the error of writing
+// the table.
 func (a *app) tellTable(path string, wrong, interrupted error) error {
 	if wrong != nil {
 		return failure{wrong, unwritten}
@@ -372,7 +371,7 @@ func (a *app) makeSet(ctx context.Context, m *study.Sweep,
 		return err
 	}
 	defer unlock()
-	if _, _, err = m.Prepare(); err != nil { // another may have made some meanwhile
+	if _, _, err = m.Prepare(); err != nil { // another process may have made some before the lock
 		return unreadable(err)
 	}
 	bar := a.newBarFrom(noProgress, firstLine(length.Low))
@@ -393,7 +392,7 @@ func (a *app) makeSet(ctx context.Context, m *study.Sweep,
 	return err
 }
 
-// printMatrix prints the cells of each problem, and what they show.
+// printMatrix prints a table of cells and a table of outcomes for each problem.
 func printMatrix(out io.Writer, cells []*study.Cell, rows []results.MatrixRow) {
 	for _, problem := range check.Problems {
 		kind := nodes.OfKind(kinds(), problem.Kind).matrix
@@ -422,7 +421,7 @@ func printMatrix(out io.Writer, cells []*study.Cell, rows []results.MatrixRow) {
 	}
 }
 
-// share prints how many of all runs something holds for; "-": there are none.
+// share describes a count of all runs: yes, no, "2 of 3", or "-" if there are no runs.
 func share(count, all int) string {
 	if all == 0 {
 		return "-"
@@ -436,18 +435,18 @@ func share(count, all int) string {
 	return fmt.Sprintf("%d of %d", count, all)
 }
 
-// mutualLine prints the figures of a cell of mutual exclusion.
+// mutualLine returns the figures of a cell of mutual exclusion.
 func mutualLine(r *results.MatrixRow) []any {
 	return []any{format.Seconds(r.NextEntryS), format.Seconds(r.WaitMaxS), format.Plain(r.MessagesBefore, 1),
 		format.Plain(r.MessagesDuring, 1), format.Plain(r.MessagesAfter, 1)}
 }
 
-// electionLine prints the figures of a cell about leaders.
+// electionLine returns the figures of a cell of an election.
 func electionLine(r *results.MatrixRow) []any {
 	return []any{format.Seconds(r.AgreedS), format.Micros(r.LeaderlessUS), format.Micros(r.TwoLeadersUS)}
 }
 
-// printShown prints what cells show, a line for each plan and a column for each algorithm.
+// printShown prints the outcomes of cells, a line for each plan and a column for each algorithm.
 func printShown(out io.Writer, cells []*study.Cell, plans []*chaos.Plan) {
 	t := terminal.Table{Head: []string{""}}
 	var rows []*spec
@@ -459,19 +458,19 @@ func printShown(out io.Writer, cells []*study.Cell, plans []*chaos.Plan) {
 		}
 	}
 	for _, plan := range plans {
-		says, is := make([]string, len(rows)), false
+		outcomes, any := make([]string, len(rows)), false
 		for _, c := range cells {
 			if c.Plan.Name != plan.Name || len(c.Runs) == 0 {
 				continue
 			}
-			is = true
-			at := slices.Index(rows, c.Spec)
-			if says[at] = c.Shown().String(); c.Wrong() != nil {
-				says[at] += "!"
+			any = true
+			column := slices.Index(rows, c.Spec)
+			if outcomes[column] = c.Shown().String(); c.Wrong() != nil {
+				outcomes[column] += "!"
 			}
 		}
-		if is {
-			t.Rows = append(t.Rows, append([]string{plan.Name}, says...))
+		if any {
+			t.Rows = append(t.Rows, append([]string{plan.Name}, outcomes...))
 		}
 	}
 	t.Print(out)
@@ -484,31 +483,31 @@ var outcomeNames = []struct {
 }{{row.Recovers, "recovers"}, {row.Starves, "starves"}, {row.Blocks, "blocks"}, {row.Breaks, "breaks"},
 	{row.Unhit, "unhit"}}
 
-// printCells prints the cells that rows lack, or that differ from what these say, as Go: with every outcome
-// that the row allows or a run has shown. The reasons are for their author to write.
+// printCells prints, as Go, the cells that rows lack or that differ from their row, with every outcome that
+// the row allows or a run has shown. The author of the row writes the reasons.
 func printCells(out io.Writer, cells []*study.Cell) {
 	var rows []*spec
-	of := map[*spec][]*study.Cell{}
+	wrong := map[*spec][]*study.Cell{}
 	for _, c := range cells {
 		if c.Wrong() == nil || c.Shown() == 0 {
 			continue
 		}
-		if of[c.Spec] == nil {
+		if wrong[c.Spec] == nil {
 			rows = append(rows, c.Spec)
 		}
-		of[c.Spec] = append(of[c.Spec], c)
+		wrong[c.Spec] = append(wrong[c.Spec], c)
 	}
 	for _, r := range rows {
-		fmt.Fprintf(out, "Cells of %s that its row lacks, or that differ, with what was seen; write the reasons, "+
-			"if these outcomes are right:\n", r.Name)
-		for _, line := range cellLines(of[r]) {
+		fmt.Fprintf(out, "Cells of %s that its row lacks, or that differ from it, with the outcomes seen; if these "+
+			"are right, add them to the row with their reasons:\n", r.Name)
+		for _, line := range cellLines(wrong[r]) {
 			fmt.Fprintf(out, "\t%s\n", line)
 		}
 		fmt.Fprintln(out)
 	}
 }
 
-// cellLines returns calls of row.Under: one for all plans under which the same may become of the algorithm.
+// cellLines returns calls of row.Under, one for all plans with the same allowed outcomes.
 func cellLines(cells []*study.Cell) (lines []string) {
 	var order []row.Outcome
 	plans := map[row.Outcome][]string{}

@@ -26,13 +26,13 @@ import (
 type serviceMatrix struct {
 	study.ServiceMatrix
 	asked bool
-	only  []string // numbers of lines, or services; none: all
+	only  []string // numbers of lines, or services; empty: all
 }
 
 // servicesSet is the name of its set, unless the user gives one.
 const servicesSet = "service-matrix"
 
-// checkServices says which flag is not for services, and picks the lines.
+// checkServices picks the lines. It returns an error for flags that do not go with --services.
 func (c *matrixCall) checkServices(s settings) error {
 	x := &c.services
 	if err := notForServices(s, "--services"); err != nil {
@@ -56,7 +56,7 @@ func (c *matrixCall) checkServices(s settings) error {
 	}
 	for _, word := range x.only {
 		if !slices.Contains(known, word) {
-			return fmt.Errorf("--only: no line has the number or the service %q: there are %s", word,
+			return fmt.Errorf("--only: no line has the number or the service %q: write one of %s", word,
 				strings.Join(distinct(known), ", "))
 		}
 	}
@@ -68,7 +68,7 @@ func (c *matrixCall) checkServices(s settings) error {
 	return nil
 }
 
-// notForServices says which flag is for the matrix of algorithms alone.
+// notForServices returns an error for a flag that only the matrix of algorithms takes.
 func notForServices(s settings, flag string) error {
 	for _, name := range []string{"algo", "faults", "simulated", "hosts", "place", "control", "key"} {
 		if s.rank(name) == byFlag {
@@ -78,7 +78,7 @@ func notForServices(s settings, flag string) error {
 	return nil
 }
 
-// matrixOfServices makes the runs of all lines, and prints what they show.
+// matrixOfServices makes the runs of all lines, and prints their outcomes.
 func (c *matrixCall) matrixOfServices(ctx context.Context, a *app) error {
 	m := &c.services.ServiceMatrix
 	if err := a.equipFor(&m.Setup, true); err != nil {
@@ -118,8 +118,7 @@ func (c *matrixCall) matrixOfServices(ctx context.Context, a *app) error {
 	return a.tellTable(path, err, interrupted)
 }
 
-// printServices prints a table of all cases, and below it what happens in each and what the documentation
-// says.
+// printServices prints a table of all cases, then what happens in each and what the documentation promises.
 func printServices(out io.Writer, cases []*study.ServiceCase) {
 	t := terminal.Table{Head: []string{"line", "service and options", "fault", "may", "strict", "fenced", "told",
 		"nobody for", "refused", "bytes", ""}}
@@ -151,22 +150,22 @@ servers, for an entry. X 2 of 3: so many of the runs show it; told, refused and 
 	fmt.Fprintln(out)
 }
 
-// caseCells returns the cells of a case that its runs give: of numbers, those of the run that tells most.
+// caseCells returns the measured cells of a case. Its numbers are from the run that Tells picks.
 func caseCells(c *study.ServiceCase) []any {
 	if c.Err != nil {
 		return []any{c.Err}
 	}
 	told, refused, bytes := "", "", ""
-	of := func(f figure.Figure) string { return format.Plain(f, 0) }
+	whole := func(f figure.Figure) string { return format.Plain(f, 0) }
 	if r := &c.Tells().Row; r.EntriesTold.Known() {
-		told = of(r.EntriesTold)
+		told = whole(r.EntriesTold)
 		if n, _ := r.OverlappedUntold.Value(); n > 0 {
-			told += fmt.Sprintf(", %s not", of(r.OverlappedUntold))
+			told += fmt.Sprintf(", %s not", whole(r.OverlappedUntold))
 		}
 		if n, _ := r.RefusedTries.Value(); n > 0 {
-			refused = of(r.RefusedTries) + ", " + of(r.RefusedFree) + " free"
+			refused = whole(r.RefusedTries) + ", " + whole(r.RefusedFree) + " free"
 		}
-		bytes = of(r.ServerBytesPerEntry)
+		bytes = whole(r.ServerBytesPerEntry)
 	}
 	least, most := c.Silence()
 	silence := format.Seconds(least)
@@ -180,7 +179,7 @@ func caseCells(c *study.ServiceCase) []any {
 	return []any{c.Strict(), c.Fenced(), told, silence, refused, bytes, differs}
 }
 
-// tell says which cases are not as expected, and sets the exit status.
+// tell prints the cases that are not as expected, and sets the exit status.
 func (m *serviceMatrix) tell(a *app) {
 	var t expectations
 	for _, c := range m.Cases {
@@ -215,7 +214,7 @@ type failoverMatrix struct {
 	ttls  []time.Duration
 }
 
-// What a table of failovers is unless the user says otherwise.
+// The defaults of a table of failovers.
 const (
 	failoverSet      = "failover" // the name of its set
 	failoverRuns     = 10         // of each case
@@ -224,7 +223,7 @@ const (
 
 var failoverTTLs = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second}
 
-// checkFailover says which flag is not for failovers, and picks the lines.
+// checkFailover picks the lines. It returns an error for flags that do not go with --failover.
 func (c *matrixCall) checkFailover(s settings) error {
 	x := &c.failover
 	if err := notForServices(s, "--failover"); err != nil {
@@ -232,7 +231,7 @@ func (c *matrixCall) checkFailover(s settings) error {
 	}
 	switch {
 	case c.services.asked:
-		return errors.New("--services and --failover are tables of their own: leave out one of the two")
+		return errors.New("--services and --failover make different tables: leave out one of the two")
 	case c.Runs < 0:
 		return fmt.Errorf("--runs: %d: write a number from 1", c.Runs)
 	case x.Parallel < 1:
@@ -261,7 +260,7 @@ func (c *matrixCall) checkFailover(s settings) error {
 	}
 	for _, word := range c.services.only {
 		if !slices.Contains(known, word) {
-			return fmt.Errorf("--only: there are no failovers of %q: there are those of %s", word,
+			return fmt.Errorf("--only: there are no failovers of %q: write one of %s", word,
 				strings.Join(distinct(known), ", "))
 		}
 	}
@@ -312,8 +311,8 @@ func (c *matrixCall) matrixOfFailovers(ctx context.Context, a *app) error {
 	return a.tellTable(path, err, interrupted)
 }
 
-// describeFailovers asks the programs of services what a run must know of them, once for all faults. where
-// returns the program that has a service.
+// describeFailovers asks the program of each service to describe it, once for all faults. where returns the
+// program that has a service.
 func describeFailovers(ctx context.Context, cases []*study.FailoverCase,
 	where func(name string) ([]string, error)) {
 	type answer struct {
@@ -359,7 +358,7 @@ holder
 `)
 }
 
-// tell says which runs do not count, and sets the exit status.
+// tell prints the runs that do not count, and sets the exit status.
 func (m *failoverMatrix) tell(a *app, cells int) {
 	nothing, out, left := 0, 0, 0
 	for _, x := range m.Cases {

@@ -19,13 +19,13 @@ import (
 	"turnstile/nodes/row"
 )
 
-// addOption adds the flag of an option of runs, which sets a value: a pointer, as option.Option.Of has it.
-// Its default is what is there.
+// addOption adds the flag of an option of runs. value is a pointer, as option.Option.Of returns it; the
+// default of the flag is the value that it points to.
 func addOption(f *pflag.FlagSet, o *option.Option, value any) {
 	addValue(f, value, o.Name, o.Short, o.Usage)
 	flag := f.Lookup(o.Name)
 	if _, ours := value.(option.Value); ours && flag.Value.Type() != "distribution" {
-		flag.DefValue = "" // which the usage says, if need be
+		flag.DefValue = "" // the usage names the default, where there is one
 	}
 	if o.NoZero != "" {
 		noZero(f, o.Name, o.NoZero)
@@ -57,7 +57,7 @@ func addValue(f *pflag.FlagSet, value any, name, short, usage string) {
 	}
 }
 
-// addAlgorithmOptions adds a flag for each option that an algorithm of a table has.
+// addAlgorithmOptions adds a flag for each option of the algorithms of a table.
 func addAlgorithmOptions(f *pflag.FlagSet, c *nodes.Config, table []*spec) {
 	for _, o := range row.Options(table) {
 		var rows []string
@@ -77,14 +77,14 @@ func addAlgorithmOptions(f *pflag.FlagSet, c *nodes.Config, table []*spec) {
 	}
 }
 
-// checkOptions validates the configuration c of an algorithm that was named at a level. Options that it does
-// not have are dropped if they were given at a lower one, such as in a file for many runs.
+// checkOptions validates the configuration c of an algorithm that was named at the rank named. It drops options
+// that the algorithm lacks if they come from a lower rank, such as a file for many runs.
 func (s settings) checkOptions(k known, row *spec, c nodes.Config, named rank) (nodes.Config, error) {
 	c.Options = maps.Clone(c.Options)
 	maps.DeleteFunc(c.Options, func(name, _ string) bool {
 		return row.Option(name) == nil && s.rank(name) < named
 	})
-	if row.Units.Most <= 1 && s.rank("units") < named { // it is for other algorithms
+	if row.Units.Most <= 1 && s.rank("units") < named { // --units was set for other algorithms
 		c.Units = 0
 	}
 	err := k.hinted(row.Validate(c))
@@ -95,8 +95,7 @@ func (s settings) checkOptions(k known, row *spec, c nodes.Config, named rank) (
 	return c, s.blame(err, append(slices.Collect(maps.Keys(c.Options)), "nodes", "units")...)
 }
 
-// hinted adds to an error about units which algorithms serve so many, or give one request so many, and to one
-// about fence numbers which hand them out.
+// hinted adds the names of algorithms that could run to an error about units or fence numbers.
 func (k known) hinted(err error) error {
 	var units *nodes.UnitsError
 	if errors.As(err, &units) {
@@ -134,23 +133,23 @@ func group(f *pflag.FlagSet, name string) {
 	})
 }
 
-// commonKey is the annotation of a flag that many people need.
+// commonKey is the annotation of a flag that the short help lists.
 const commonKey = "turnstile_common"
 
-// common marks flags that many people need: the help of their command has these alone, and --help-all all.
+// common marks flags for the short help; --help-all lists all flags.
 func common(f *pflag.FlagSet, names ...string) {
 	for _, name := range names {
 		f.SetAnnotation(name, commonKey, nil) // fails only without such a flag
 	}
 }
 
-// isCommon reports whether the short help has a flag.
+// isCommon reports whether the short help lists a flag.
 func isCommon(f *pflag.Flag) bool {
 	_, is := f.Annotations[commonKey]
 	return is || f.Name == "help"
 }
 
-// helpAll is the flag that prints the help of a command with all that is to be said.
+// helpAll is the flag that prints the long help of a command.
 const helpAll = "help-all"
 
 // addHelpAll adds the flag to a command with a longer help, or with flags that its short help leaves out.
@@ -169,12 +168,12 @@ func isShort(cmd *cobra.Command) bool {
 	return f != nil && !f.Changed
 }
 
-// knowGroups makes what lists flags known to the templates of all commands.
+// knowGroups registers the functions that list flags with the help templates.
 var knowGroups = sync.OnceFunc(func() {
 	cobra.AddTemplateFuncs(template.FuncMap{"flagsOf": flagsOf, "isShort": isShort})
 })
 
-// groupHelp has the help of all commands list flags by their groups, or those that many people need.
+// groupHelp makes the help of all commands list flags by group or, in the short help, the common ones.
 func groupHelp(root *cobra.Command) {
 	knowGroups()
 	root.SetUsageTemplate(strings.NewReplacer(
@@ -183,7 +182,7 @@ func groupHelp(root *cobra.Command) {
 	).Replace(root.UsageTemplate()) + "{{if isShort .}}\n{{.CommandPath}} --help-all prints all flags.\n{{end}}")
 }
 
-// flagsOf returns the usages of the flags of a command, or of those that many people need.
+// flagsOf returns the usages of the flags that the help of a command lists, short or long.
 func flagsOf(cmd *cobra.Command) string {
 	if !isShort(cmd) {
 		return groupedFlags(cmd)
@@ -199,8 +198,8 @@ func flagsOf(cmd *cobra.Command) string {
 	return strings.TrimRight(few.FlagUsagesWrapped(helpWidth), " \n")
 }
 
-// groupedFlags returns the usages of the flags of a command: those of no group first, and then each group
-// under its name. Of the options of algorithms it lists those of the algorithm that the command line names.
+// groupedFlags returns the usages of the flags of a command: first the flags without a group, then each group
+// under its name. It lists only the algorithm options of the algorithm that the command line names.
 func groupedFlags(cmd *cobra.Command) string {
 	var names []string
 	groups := map[string]*pflag.FlagSet{}

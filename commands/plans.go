@@ -17,12 +17,12 @@ import (
 	"turnstile/internal/terminal"
 )
 
-const plansHelp = `List the plans that come with the program, and what plans are made of, or explain one.
+const plansHelp = `List the built-in plans and the parts that plans are made of, or explain one plan.
 
-A plan says what goes wrong in a run, and when: bench --plan NAME and
+A plan lists the faults of a run, and when they begin: bench --plan NAME and
 simulate --plan NAME carry it out, and elect --plan NAME if it is for
-elections. --algo lists those that fit an algorithm. A plan of your own is
-a file: see docs/plans.md.`
+elections. --algo lists the plans that fit an algorithm. A plan of your own
+is a file: see docs/plans.md.`
 
 const plansExample = `  orchestrator plans
   orchestrator plans --algo raft-election
@@ -41,7 +41,7 @@ func plansCommand(k known) Command {
 	c := &plansCall{known: k}
 	return Command{
 		Name:     "plans [NAME]",
-		Short:    "List the plans of what goes wrong, or explain one",
+		Short:    "List the plans of faults, or explain one",
 		Help:     plansHelp,
 		Example:  plansExample,
 		Options:  c.addTo,
@@ -58,8 +58,8 @@ func (c *plansCall) addTo(cmd *cobra.Command) {
 	forOneCall(cmd, "algo")
 }
 
-// readPlan returns the plan that goes by a name: that of a file, or else one of ours, or one that is drawn by
-// a seed for a run (see chaos.FindPlan).
+// readPlan returns a plan by its name: a file or, if that does not exist, a built-in plan, or one drawn by a
+// seed for a run (see chaos.FindPlan).
 func readPlan(name string, s *chaos.Scene) (*chaos.Plan, error) {
 	text, failed := input.Read(name)
 	if failed == nil {
@@ -75,7 +75,7 @@ func readPlan(name string, s *chaos.Scene) (*chaos.Plan, error) {
 		chaos.HintAtPlan(name))
 }
 
-// run lists the plans, those that fit an algorithm if one is named, or explains one.
+// run lists all plans or, with --algo, the plans that fit an algorithm, or explains the named plan.
 func (c *plansCall) run(_ context.Context, a *app) error {
 	names := a.args
 	plans, says := chaos.Plans(), func() { writePlans(a.stdout) }
@@ -117,7 +117,7 @@ func planEntries(plans []*chaos.Plan) []map[string]any {
 	return all
 }
 
-// listPlans lists some plans of ours, below what they have in common.
+// listPlans lists built-in plans under a heading that names what they have in common.
 func listPlans(out io.Writer, which string, plans []*chaos.Plan) {
 	plansLine(out, "PLAN", "WHAT GOES WRONG (plans "+which+")")
 	for _, p := range plans {
@@ -139,7 +139,7 @@ func plansLine(out io.Writer, what, says string) {
 	}
 }
 
-// writePlans lists the plans, and what plans are made of.
+// writePlans lists the plans, and the faults, targets and moments that plans are made of.
 func writePlans(out io.Writer) {
 	var mutual, elections, both []*chaos.Plan
 	for _, p := range chaos.Plans() {
@@ -159,17 +159,17 @@ func writePlans(out io.Writer) {
 	fmt.Fprintln(out)
 	listPlans(out, "for both", both)
 	line("random:SEED", "One to five faults, drawn by a seed.")
-	line("inside:SEED", "The same, of faults that break nothing that the algorithm rests on.")
+	line("inside:SEED", "The same, with faults that keep the assumptions of the algorithm.")
 	line("\nFAULT", " WHAT HAPPENS")
 	for _, k := range effect.Kinds {
 		line(k.Example, fmt.Sprintf("%s; breaks: %v", k.Says, k.Breaks))
 	}
-	line("\nTARGET", " WHO THAT IS")
+	line("\nTARGET", " WHAT IS HIT")
 	line("3, 0-2, 0-2,5", "these nodes")
 	line("host 1, host 0-2", "the nodes on these hosts; takes --hosts")
-	line("broker 0, broker 0-1", "these brokers, of kill, pause and cut")
-	line("server 0, server 0-1", "these servers of a service, of kill, pause, clock and cut; takes --service")
-	line("server leader", "the server that leads then, or is the primary")
+	line("broker 0, broker 0-1", "these brokers, with kill, pause and cut")
+	line("server 0, server 0-1", "these servers of a service, with kill, pause, clock and cut; takes --service")
+	line("server leader", "the server that leads at that time, or is the primary")
 	line("server of holder", "the server that answered the next client to enter last")
 	for _, t := range effect.TargetWords {
 		line(t.Word, t.Says)

@@ -27,7 +27,7 @@ func namesOf(table []*spec) (names []string) {
 	return names
 }
 
-// ownService returns the service of that name that this program has itself; nil if it has none.
+// ownService returns the built-in service of that name; nil: this program has no such service.
 func ownService(name string) *service.Service {
 	for _, s := range ownServices {
 		if s.Name == name {
@@ -37,7 +37,7 @@ func ownService(name string) *service.Service {
 	return nil
 }
 
-// ownNames are the names of the services that this program has itself.
+// ownNames returns the names of the services that this program has itself.
 func ownNames() (names []string) {
 	for _, s := range ownServices {
 		names = append(names, s.Name)
@@ -45,7 +45,7 @@ func ownNames() (names []string) {
 	return names
 }
 
-// noService says that this program does not have a service, and that there is none beside it that may.
+// noService is the error for a service that this program lacks, if no program of services is beside it.
 func noService(name string) error {
 	if near := suggest.Nearest(name, ownNames()); near != "" {
 		return fmt.Errorf("there is no service %q here: did you mean %s? The program services has others: build "+
@@ -59,14 +59,14 @@ func noService(name string) error {
 		"with make services", name)
 }
 
-// findAlgorithm is Find, and says of the name of a service what runs that.
+// findAlgorithm is Find. If the name is that of a service, its error names the command that runs the service.
 func (k known) findAlgorithm(name string) (*spec, error) {
 	row, err := k.Find(name)
 	if err == nil {
 		return row, nil
 	}
 	if s := ownService(name); s != nil {
-		return nil, fmt.Errorf("%s is a service and no algorithm: orchestrator bench --service %[1]s runs it",
+		return nil, fmt.Errorf("%s is a service, not an algorithm: orchestrator bench --service %[1]s runs it",
 			s.Name)
 	}
 	if program, wrong := serviceProgram(name); wrong == nil {
@@ -76,14 +76,14 @@ func (k known) findAlgorithm(name string) (*spec, error) {
 			if d.Declaration.Elects {
 				command = "elect"
 			}
-			return nil, fmt.Errorf("%s is a service and no algorithm: orchestrator %[2]s --service %[1]s runs it, "+
-				"and %[3]s list has its options", name, command, filepath.Base(program[0]))
+			return nil, fmt.Errorf("%s is a service, not an algorithm: orchestrator %[2]s --service %[1]s runs "+
+				"it, and %[3]s list has its options", name, command, filepath.Base(program[0]))
 		}
 	}
 	return nil, err
 }
 
-// findElector is FindElector, as runCommand has it.
+// findElector is FindElector, with the signature that runCommand.find needs.
 func (k known) findElector(name string) (*spec, error) { return k.FindElector(name) }
 
 // A rowFlag is a flag that names an algorithm.
@@ -101,7 +101,7 @@ func (f *rowFlag) String() string { return *f.name }
 // Type implements pflag.Value.
 func (*rowFlag) Type() string { return "string" }
 
-// with returns the algorithms that something holds of.
+// with returns the algorithms for which holds is true.
 func (k known) with(holds func(*spec) bool) (rows []*spec) {
 	for _, row := range k.Rows() {
 		if holds(row) {

@@ -25,7 +25,7 @@ const defaultConfig = "turnstile.yaml"
 
 const envPrefix = "TURNSTILE"
 
-// A rank is where the value of a flag comes from. Of two, the higher one counts.
+// A rank is where the value of a flag comes from. The higher rank wins.
 type rank int
 
 const (
@@ -35,7 +35,7 @@ const (
 	byFlag
 )
 
-// settings says where the flags of a command have their values from.
+// settings has, by flag, the source of its value.
 type settings map[string]source
 
 // A source is where the value of a flag comes from.
@@ -44,7 +44,7 @@ type source struct {
 	place string // the file, or the variable of the environment
 }
 
-// where says where the value of the flag of that name is from.
+// where names the place that set the flag of that name, for an error: --name, FILE: name, or the variable.
 func (s source) where(name string) string {
 	switch s.rank {
 	case byEnvironment:
@@ -55,7 +55,7 @@ func (s source) where(name string) string {
 	return "--" + name
 }
 
-// keep keeps settings for later. It is no error.
+// keep stores settings for later. It returns nil, as a Command.Check that finds nothing wrong.
 func (s *settings) keep(of settings) error {
 	*s = of
 	return nil
@@ -99,8 +99,8 @@ func settingsOf(cmd *cobra.Command) (settings, error) {
 	return s, err
 }
 
-// alone is a key of contexts: in one that has it, the command line alone sets flags, and neither the
-// environment nor a file does. A call that is to be the same everywhere is made in one.
+// alone is a key of contexts. In a context that has it, only the command line sets flags, not the environment
+// or a file, so that a call is the same everywhere.
 type alone struct{}
 
 // fill sets one flag.
@@ -122,7 +122,7 @@ func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
 	if s.rank(f.Name) == byEnvironment {
 		value = os.Getenv(s[f.Name].place)
 		values = strings.Fields(value)
-		if f.Value.Type() == "stringSlice" { // whose values have commas between on a command line
+		if f.Value.Type() == "stringSlice" { // the command line separates its values by commas
 			values = strings.Fields(strings.ReplaceAll(value, ",", " "))
 		}
 	}
@@ -135,8 +135,8 @@ func (s settings) fill(f *pflag.Flag, v *viper.Viper) error {
 	return nil
 }
 
-// blame adds to an error about the values of flags, of all if no names are given, which of them the user did
-// not write on the command line.
+// blame adds to an error about flags which of them came from the environment or a file. names are the flags
+// that the error is about; without names, all.
 func (s settings) blame(err error, names ...string) error {
 	if elsewhere := s.elsewhere(names...); err != nil && elsewhere != "" {
 		return fmt.Errorf("%w (%s)", err, elsewhere)
@@ -144,8 +144,8 @@ func (s settings) blame(err error, names ...string) error {
 	return err
 }
 
-// elsewhere says which of some flags, of all if no names are given, the user set elsewhere than on the
-// command line; nothing if there are none.
+// elsewhere lists the flags that the environment or a file set, of those in names, or of all without names.
+// Empty: the command line set them all.
 func (s settings) elsewhere(names ...string) string {
 	set := map[string][]string{} // by place
 	for _, name := range slices.Sorted(maps.Keys(s)) {
@@ -163,7 +163,7 @@ func (s settings) elsewhere(names ...string) string {
 	return strings.Join(says, "; ")
 }
 
-// either lets one of two switches be on: that of the higher rank.
+// either turns off the switch of the lower rank if both are on. If their ranks are equal, it is an error.
 func (s settings) either(cmd *cobra.Command, one, other string) error {
 	a, b := cmd.Flags().Lookup(one), cmd.Flags().Lookup(other)
 	switch {
@@ -202,7 +202,7 @@ func readConfig(v *viper.Viper, known knownFlags) error {
 		case known[flag] == nil:
 			return unknownSetting(where, name, name, known, strings.ToLower)
 		case values[flag] != nil:
-			return fmt.Errorf("%s: %s is there by another name as well: leave out one of the two", where, name)
+			return fmt.Errorf("%s: %s is also there by another name: leave out one of the two", where, name)
 		case takesList(known[flag]) && isList(&node):
 			list := []string{}
 			for _, item := range node.Content {
@@ -236,20 +236,22 @@ func takesList(f *pflag.Flag) bool {
 	return several
 }
 
-// configError says what is wrong with a configuration file that cannot be read as settings.
+// configError is the error for a configuration file that cannot be read, without the types of Go that YAML
+// errors have.
 func configError(path string, err error) error {
 	var wrong *yaml.TypeError
 	if !errors.As(err, &wrong) {
 		return fmt.Errorf("reading the configuration %s: %w", path, err)
 	}
 	line, what, _ := strings.Cut(wrong.Errors[0], ": ")
-	if strings.HasPrefix(what, "cannot unmarshal") { // what follows are types of Go
-		what = "this is no setting: write a name and a value, as in nodes: 16"
+	if strings.HasPrefix(what, "cannot unmarshal") {
+		what = "this is not a setting: write a name and a value, as in nodes: 16"
 	}
 	return fmt.Errorf("%s: %s: %s", path, line, what)
 }
 
-// checkEnvironment refuses variables with the prefix of settings that are none.
+// checkEnvironment returns an error for a variable with our prefix that sets no flag, or sets one a second
+// time.
 func checkEnvironment(known knownFlags) error {
 	given := map[string]bool{}
 	for _, e := range os.Environ() {
@@ -264,21 +266,21 @@ func checkEnvironment(known knownFlags) error {
 		case known[flag] == nil || envName(bare) != name:
 			return unknownSetting("the environment", name, bare, known, envName)
 		case given[flag]:
-			return fmt.Errorf("the environment: %s is there by another name as well: leave out one of the two", name)
+			return fmt.Errorf("the environment: %s is also there by another name: leave out one of the two", name)
 		}
 		given[flag] = true
 	}
 	return nil
 }
 
-// unknownSetting is the error for a setting that no command has, written as name; as a flag it would be bare.
-// spell writes the name of a flag as that place does.
+// unknownSetting is the error for a setting that no command has. It was written as name; bare is the same as
+// the name of a flag. spell writes the name of a flag in the style of the place where it was found.
 func unknownSetting(where, name, bare string, known knownFlags, spell func(string) string) error {
 	names := slices.Sorted(maps.Keys(known))
 	if near := suggest.Nearest(bare, names); near != "" {
 		return fmt.Errorf("%s: there is no setting %s: did you mean %s?", where, name, spell(near))
 	}
-	return fmt.Errorf("%s: there is no setting %s: they are named as flags are; see bench --help-all",
+	return fmt.Errorf("%s: there is no setting %s: settings are named as flags are; see bench --help-all",
 		where, name)
 }
 
@@ -287,18 +289,18 @@ var envNames = strings.NewReplacer("-", "_")
 // envName returns the name of the environment variable of a flag.
 func envName(flag string) string { return envPrefix + "_" + strings.ToUpper(envNames.Replace(flag)) }
 
-// otherNames are those that flags have beside their own.
+// otherNames maps aliases of flags to their names.
 var otherNames = map[string]string{"n": "nodes", "scheme": "algo"}
 
-// oneName returns the own name of the flag that goes by a name.
+// oneName returns the name of the flag that a name or alias stands for.
 func oneName(name string) string { return cmp.Or(otherNames[name], name) }
 
-// oneFlag lets a flag be given by each of its names.
+// oneFlag is oneName for pflag, so that a flag can be given by its aliases.
 func oneFlag(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(oneName(name))
 }
 
-// variableFor returns the variable of the environment that sets a flag, by one of its names.
+// variableFor returns the environment variable that sets a flag: of an alias if that is set, else of its name.
 func variableFor(flag string) string {
 	for other, name := range otherNames {
 		if name == flag && os.Getenv(envName(other)) != "" {
@@ -308,10 +310,10 @@ func variableFor(flag string) string {
 	return envName(flag)
 }
 
-// knownFlags are the flags that may be set elsewhere than on the command line, by name.
+// knownFlags are the flags that a file or a variable may set, by name.
 type knownFlags map[string]*pflag.Flag
 
-// knownSettings returns those flags of all commands.
+// knownSettings returns the settings of all commands below root.
 func knownSettings(root *cobra.Command) knownFlags {
 	known := knownFlags{}
 	for _, cmd := range allBelow(root) {
@@ -324,8 +326,7 @@ func knownSettings(root *cobra.Command) knownFlags {
 	return known
 }
 
-// forOneCall marks flags that are about one call of a command alone, so that no file and no variable sets
-// them.
+// forOneCall marks flags that only the command line may set, not a file or a variable.
 func forOneCall(cmd *cobra.Command, names ...string) {
 	for _, name := range names {
 		cmd.Flags().SetAnnotation(name, forOneCallKey, nil) // fails only without such a flag
@@ -334,13 +335,13 @@ func forOneCall(cmd *cobra.Command, names ...string) {
 
 const forOneCallKey = "turnstile_for_one_call"
 
-// isSetting reports whether a flag may be set elsewhere than on the command line.
+// isSetting reports whether a file or a variable may set a flag.
 func isSetting(f *pflag.Flag) bool {
 	_, once := f.Annotations[forOneCallKey]
 	return !once && !f.Hidden && !slices.Contains([]string{"help", "config", "version"}, f.Name)
 }
 
-// A once is the value of a flag that takes one value, and refuses a second: the last would silently win.
+// A once is the value of a flag that refuses a second value. Otherwise the last would win silently.
 type once struct {
 	pflag.Value
 	flag  *pflag.Flag
@@ -350,7 +351,7 @@ type once struct {
 // A givenTwice is the error of a second value.
 type givenTwice struct{ error }
 
-// oneValueEach has the flags refuse a second value, those aside that take several.
+// oneValueEach makes all flags refuse a second value, except the flags that take a list.
 func oneValueEach(f *pflag.FlagSet) {
 	f.VisitAll(func(f *pflag.Flag) {
 		if takesList(f) {
@@ -373,7 +374,7 @@ func (o *once) Set(text string) error {
 	return o.Value.Set(text)
 }
 
-// shortFor says which letter stands for a flag, if one does.
+// shortFor names the letter that is short for a flag; empty: it has no such letter.
 func shortFor(f *pflag.Flag) string {
 	if f.Shorthand == "" {
 		return ""
@@ -381,15 +382,15 @@ func shortFor(f *pflag.Flag) string {
 	return fmt.Sprintf(" (-%s is short for it)", f.Shorthand)
 }
 
-// noZero marks a flag of which zero would be no value: it would mean what leaving the flag out means. says is
-// what such a zero would be, and what to do instead.
+// noZero makes a flag refuse 0, which would mean the same as leaving it out. says completes the error: what 0
+// would mean, and what to write instead.
 func noZero(f *pflag.FlagSet, name, says string) {
 	f.SetAnnotation(name, noZeroKey, []string{says}) // fails only without such a flag
 }
 
 const noZeroKey = "turnstile_no_zero"
 
-// checkZeros refuses flags that were given without a value, and zeros that are none.
+// checkZeros returns an error for a flag with an empty value, or with a 0 that noZero refuses.
 func (s settings) checkZeros(flags *pflag.FlagSet) (err error) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		value, says := f.Value.String(), f.Annotations[noZeroKey]
@@ -404,11 +405,11 @@ func (s settings) checkZeros(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// variable matches a flag as make has it: THINK=1ms is --think=1ms.
+// variable matches a flag written as a variable of make: THINK=1ms is --think=1ms.
 var variable = regexp.MustCompile(`(?s)^([A-Z][A-Z0-9_]*)=(.*)$`)
 
-// variablesToFlags replaces the variables that follow the name of a command by the flags of those names. The
-// first word that is none ends them: what follows may be the value of a flag.
+// variablesToFlags replaces the variables after the name of a command by flags. It stops at the first word
+// that is not a variable, since later words may be values of flags.
 func variablesToFlags(root *cobra.Command, args []string) ([]string, error) {
 	cmd, rest, err := root.Find(args)
 	words := len(strings.Fields(cmd.CommandPath())) - 1                 // of the name of the command
@@ -426,7 +427,7 @@ func variablesToFlags(root *cobra.Command, args []string) ([]string, error) {
 		switch {
 		case f == nil:
 			return nil, fmt.Errorf("%s takes no variable %s%s", cmd.Name(), v[1], variableHint(cmd, name, v[2]))
-		case v[2] == "": // the flag would have its default, silently
+		case v[2] == "": // the flag would silently keep its default
 			return nil, fmt.Errorf("%s has no value: write one behind %[1]s=, or leave it out", v[1])
 		}
 		flags = append(flags, fmt.Sprintf("--%s=%s", f.Name, v[2]))
@@ -434,7 +435,7 @@ func variablesToFlags(root *cobra.Command, args []string) ([]string, error) {
 	return flags, nil
 }
 
-// flagOf returns the flag of a command that a name stands for, or nil.
+// flagOf returns the flag of a command by its name or letter; nil: no such flag.
 func flagOf(cmd *cobra.Command, name string) *pflag.Flag {
 	if f := cmd.Flags().Lookup(name); f != nil {
 		return f
@@ -448,7 +449,7 @@ func flagOf(cmd *cobra.Command, name string) *pflag.Flag {
 // variableOf returns the variable that stands for a flag.
 func variableOf(flag string) string { return strings.ToUpper(strings.ReplaceAll(flag, "-", "_")) }
 
-// variableHint says which variable may have been meant, or who takes this one.
+// variableHint suggests the variable that was meant, or names the commands that take this one.
 func variableHint(cmd *cobra.Command, name, value string) string {
 	switch {
 	case name == "name" && strings.Contains(cmd.Use, " [NAME"):

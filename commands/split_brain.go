@@ -25,28 +25,28 @@ import (
 	"turnstile/results"
 )
 
-const splitBrainHelp = `Cut a cluster in two under every scheme of election, heal it, and say who led:
-on which side, for how long two did, whether a leader without a majority stepped down, and when all
-agreed after the heal. Beside it is what the row of the scheme says, and why. Schemes that ask over a
-second network, or a shared disk, are cut off from those too, in a run of its own.
+const splitBrainHelp = `Cut a cluster in two under every scheme of election, heal it, and print which nodes led:
+on which side, for how long two led at once, whether a leader without a majority stepped down, and when all
+agreed after the heal. Beside it is what the row of the scheme expects, and why. Schemes that also use a
+second network or a shared disk have one more run, in which the nodes are cut off from that too.
 
-The cut begins after a second. Unless --cut says otherwise, the nodes of the highest numbers are cut off,
-fewer than half. Each scheme is cut twice: once its leader has no majority on its side, and once it has.
-For that, the leader and another node stand in each other's place in the cut, unless the scheme elects
-anybody. The runs are of processes, one after the other, or with --simulated on virtual time. Each is
-stored; show draws who believed what. The table is split-brain.csv in the folder of the set.
+The cut begins after a second. Unless --cut says otherwise, it cuts off the nodes with the highest numbers,
+fewer than half. Each scheme is cut twice: with its leader on the side without a majority, and on the other
+side. For that, the leader and another node change places in the cut, unless the scheme may elect any node.
+The runs are of processes, one after the other, or with --simulated on virtual time. Each run is stored;
+show draws which leader each node believed in. The table is split-brain.csv in the folder of the set.
 
-Exit status: 0 all that shows anything is as the rows say, 1 something differs, 2 a run could not be made,
-or was inconclusive, or interrupted, or none shows anything, 64 bad usage.`
+Exit status: 0 all tested partitions are as expected, 1 one differs, 2 a run could not be made or was
+inconclusive, no run tested its scheme, or interrupted, 64 bad usage.`
 
-const splitBrainMore = `A cut of one way, or of some links, as in --cut '0>1-2' or --cut 0/2, makes no
-sides: each scheme runs with its leader at each node that is named, and at one that is not. Given several
-times, all are cut at once.
+const splitBrainMore = `A cut in one direction, or of some links, as in --cut '0>1-2' or --cut 0/2, makes no
+sides: each scheme runs with its leader at each named node, and at one that is not named. If --cut is given
+several times, all cuts are made at once.
 
-A run whose cut was too short for the scheme, by the time that its row allows, is inconclusive; without
---for and --duration it is made again with a longer cut. One of processes that differs is made again, up to
-three times, since they share a machine with others. A run whose cut hit no message shows nothing, and is
-not counted as one that agrees.`
+A run is inconclusive if its cut was too short for the scheme, by the time that its row allows; without
+--for and --duration it is made again with a longer cut. A run of processes that differs is made again, up
+to three times, since other load on the machine may be the cause. A run whose cut hit no message is
+untested: it does not count as one that is as expected.`
 
 const splitBrainExample = `  orchestrator split-brain
   orchestrator split-brain -n 5 --cut 0-1/2-4 --simulated
@@ -59,7 +59,7 @@ type splitBrainCall struct {
 	dryRun bool
 	study.SplitBrain
 	schemes, cuts         []string
-	options               nodes.Config // those of schemes
+	options               nodes.Config // its Options are the options of schemes
 	simulated, noProgress bool
 	json                  bool
 }
@@ -91,13 +91,13 @@ func (c *splitBrainCall) addTo(cmd *cobra.Command) {
 		"fewer than half, and the others)")
 	f.DurationVar(&c.For, "for", 0, "how long the cut lasts (default "+study.Usual.String()+", or longer "+
 		"if that is too short for a scheme)")
-	f.DurationVar(&c.Duration, "duration", 0, "how long each run lasts (default until the scheme has had the "+
-		"time that its row asks for after the heal)")
-	noZero(f, "for", "would be no time at all: leave it out for "+study.Usual.String())
-	noZero(f, "duration", "would be no run at all: leave it out for as long as each scheme needs")
+	f.DurationVar(&c.Duration, "duration", 0, "how long each run lasts (default as long after the heal as the "+
+		"row of the scheme asks for)")
+	noZero(f, "for", "would cut nothing: leave it out for "+study.Usual.String())
+	noZero(f, "duration", "would make no run: leave it out for as long as each scheme needs")
 	f.BoolVar(&c.simulated, "simulated", false, "on virtual time")
 	addDryRun(f, &c.dryRun)
-	f.Uint64Var(&c.Seed, "seed", 0, "of all that is drawn at random (default a fresh one)")
+	f.Uint64Var(&c.Seed, "seed", 0, "of all random draws (default a fresh one)")
 	addOption(f, option.Find("hosts"), &c.Hosts)
 	addOption(f, option.Find("place"), &c.Place)
 	addControl(f, &c.Setup.Control, &c.Setup.ControlKey)
@@ -110,9 +110,9 @@ func (c *splitBrainCall) addTo(cmd *cobra.Command) {
 	completeWith(cmd, "algo", namesOf(c.known.Electors()))
 }
 
-// check completes the call, and says what is wrong with it, if anything is.
+// check completes the call from its flags. It returns an error for flags that contradict each other.
 func (c *splitBrainCall) check(s settings) (err error) {
-	if s.rank("algo") < byFlag { // algorithms that are set elsewhere are for other runs
+	if s.rank("algo") < byFlag { // a file or variable may name algorithms of mutual exclusion, for other runs
 		c.schemes = slices.DeleteFunc(c.schemes, func(name string) bool {
 			row, err := c.known.Find(strings.TrimSpace(name))
 			return err == nil && !check.ProblemOf(row).Leads
@@ -163,7 +163,7 @@ func (c *splitBrainCall) run(ctx context.Context, a *app) error {
 		}
 	}
 	if interrupted != nil {
-		failed += "interrupted: some schemes have no run\n"
+		failed += "interrupted: some schemes were not run\n"
 	}
 	path, err := results.WriteSetTable(c.Setup.Results, c.Setup.Set, results.SplitBrainFile, rows)
 	writeRows(a, rows)
@@ -171,12 +171,13 @@ func (c *splitBrainCall) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return failure{err, unwritten}
 	}
-	fmt.Fprintf(a.stdout, "The table is %s; of each run, %s draws who believed what.\n",
+	fmt.Fprintf(a.stdout, "The table is %s; %s draws which leader each node believed in.\n",
 		path, c.show("RUN"))
 	return nil
 }
 
-// printSplitBrain prints the table, and what differs.
+// printSplitBrain prints the table and the rows that differ, are inconclusive or untested, and sets the exit
+// status.
 func (c *splitBrainCall) printSplitBrain(a *app, rows []results.SplitBrainRow, failed string) {
 	var cuts []string
 	for _, cut := range c.Cuts {
@@ -184,7 +185,7 @@ func (c *splitBrainCall) printSplitBrain(a *app, rows []results.SplitBrainRow, f
 	}
 	lasts := cmp.Or(c.For, study.Usual).String()
 	if c.Links() && c.For == 0 {
-		lasts += " more than each scheme may take to elect"
+		lasts += " longer than each scheme may take to elect"
 	}
 	fmt.Fprintf(a.stdout, "%s, cut %s at 1s for %s; seed %d\n\n", english.Count(c.N, "node", "nodes"),
 		strings.Join(cuts, " and "), lasts, c.Seed)
@@ -209,7 +210,7 @@ func (c *splitBrainCall) printSplitBrain(a *app, rows []results.SplitBrainRow, f
 			missed: nothing})
 }
 
-// list lists the rows of which there is something to say, and returns how many there are.
+// list prints the rows for which says returns a text, and returns how many there are.
 func (c *splitBrainCall) list(out io.Writer, word string, rows []results.SplitBrainRow,
 	says func(*results.SplitBrainRow) string) (count int) {
 	for i := range rows {
@@ -217,13 +218,13 @@ func (c *splitBrainCall) list(out io.Writer, word string, rows []results.SplitBr
 		if text := says(r); text != "" {
 			count++
 			fmt.Fprintf(out, "%s  %s, %s: %s\n", word, r.Algorithm, whichCut(r), text)
-			fmt.Fprintf(out, "         what came of it: %s\n", c.show(r.Run))
+			fmt.Fprintf(out, "         see the run: %s\n", c.show(r.Run))
 		}
 	}
 	return count
 }
 
-// whichCut says what was cut, and where the leader was.
+// whichCut describes what was cut, and where the leader was.
 func whichCut(r *results.SplitBrainRow) string {
 	where := "in the " + r.LeaderIn
 	if r.Cuts == row.SomeLinks.String() {
@@ -232,8 +233,8 @@ func whichCut(r *results.SplitBrainRow) string {
 	return fmt.Sprintf("%s cut, leader %s", r.Cuts, where)
 }
 
-// showsNothing names the schemes whose runs show nothing, by the reason, and returns how many runs those are.
-// Of a scheme of which other runs show something it says which cut does not.
+// showsNothing prints the schemes whose runs are untested, by reason, and returns the number of such runs. If
+// other runs of the scheme are tested, it names the cut too.
 func showsNothing(out io.Writer, rows []results.SplitBrainRow) (count int) {
 	var reasons []string
 	schemes := map[string][]string{}
@@ -262,7 +263,7 @@ func showsNothing(out io.Writer, rows []results.SplitBrainRow) (count int) {
 	return count
 }
 
-// writeSplitBrain prints a line for each scheme and partition, then what the words mean, and why.
+// writeSplitBrain prints a line for each scheme and partition, then why the row expects it.
 func (k known) writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
 	t := terminal.Table{
 		Head: []string{"SCHEME", "CUT", "LEADER IN", "EXPECTED", "SIDES", "LED, BY SIDE", "TWO LED",
@@ -291,8 +292,8 @@ func (k known) writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
 		fmt.Fprintln(out)
 	}
 	if longer {
-		fmt.Fprintf(out, "(for ...): a cut of %v was too short for the scheme, so the run was made again with one "+
-			"that is longer.\n\n", study.Usual)
+		fmt.Fprintf(out, "(for ...): a cut of %v was too short for the scheme, so the run was made again with a "+
+			"longer one.\n\n", study.Usual)
 	}
 	var whys terminal.Table
 	for i := range rows {
@@ -307,11 +308,11 @@ func (k known) writeSplitBrain(out io.Writer, rows []results.SplitBrainRow) {
 	fmt.Fprintf(out, "\n%s\n\n", strings.Join(text.TermsMakeHarmless, "\n"))
 }
 
-// shortCuts says in the table what was cut.
+// shortCuts shortens the names of cuts for the table.
 var shortCuts = strings.NewReplacer("all between nodes", "nodes", "the first network", "first network",
 	"servers as well", "nodes, servers")
 
-// minorityLed says for how long somebody led without a majority.
+// minorityLed describes how long a node led without a majority.
 func minorityLed(r *results.SplitBrainRow) string {
 	switch {
 	case r.Cuts == row.SomeLinks.String():
@@ -324,7 +325,7 @@ func minorityLed(r *results.SplitBrainRow) string {
 	return format.Seconds(r.MinorityLedS) + ", to the heal"
 }
 
-// agreedAfter says when all agreed.
+// agreedAfter describes when all agreed.
 func agreedAfter(r *results.SplitBrainRow) string {
 	if !r.AgreedS.Known() {
 		return "not by the end"
@@ -332,7 +333,7 @@ func agreedAfter(r *results.SplitBrainRow) string {
 	return format.Seconds(r.AgreedS)
 }
 
-// messagesOf says how many messages there were beside heartbeats.
+// messagesOf describes how many messages there were beside heartbeats.
 func (k known) messagesOf(r *results.SplitBrainRow) string {
 	row, err := k.FindElector(r.Algorithm)
 	if err == nil && !slices.ContainsFunc(row.Messages, func(k nodes.MessageKind) bool { return !k.Heartbeat }) {

@@ -36,8 +36,8 @@ Every flag of bench, elect and, with --simulated, simulate may be a list: --node
 whose values may hold commas, such as --fault, --detector or --latency uniform:1ms,3ms, is given
 several times instead. FILE has the same settings as lists, and may have named parts and exclude:
 
-  trials: 6                             # a sweep's own: trials, seed, set
-  latency: [0s, 1ms]                    # of all parts
+  trials: 6                             # for the sweep itself: trials, seed, set
+  latency: [0s, 1ms]                    # for all parts
   parts:
     permission: {algo: [ricart, lamport, maekawa], nodes: [4, 9, 16]}
     token: {algo: [suzuki, token-ring], nodes: [4, 16, 64]}
@@ -47,15 +47,15 @@ several times instead. FILE has the same settings as lists, and may have named p
 Exit status: 0 all runs valid (or a rate found for all), 1 some violated, 2 some inconclusive, interrupted, or
 a file of the set cannot be read, 64 bad usage.`
 
-const sweepMore = `Runs are made in rounds, one trial of each configuration in an order that the seed draws,
-so that a machine that changes its speed favours nobody. A sweep that was interrupted goes on with the first
-run that is missing when the same command is given again; with more values, it makes what is new. The table
-is runs.csv in the folder of the set.
+const sweepMore = `Runs are made in rounds: one trial of each configuration, in an order that the seed draws.
+A machine that changes its speed then favours no configuration. Given again, the same command goes on with
+the first run that is missing; with more values, it makes the new runs. The table is runs.csv in the folder
+of the set.
 
---rate find looks, for each configuration, for the highest rate of an open load that it serves: at
-least 95% of the requests that are due are issued, as many enter, and the 99th percentile of waits
-is at most --wait-bound. Each trial is a search of its own, each probe a run of the set. The answer
-is rates.csv in the folder of the set.`
+--rate find searches, for each configuration, the highest rate of an open load that it serves. It serves
+a rate if at least 95% of the requests that are due are issued, as many enter, and the 99th percentile of
+waits is at most --wait-bound. Each trial is a separate search, and each probe is a run of the set. The
+table of rates is rates.csv in the folder of the set.`
 
 const sweepExample = `  orchestrator sweep --algo ricart,suzuki,maekawa -n 4,8,16 --latency 0s,1ms --trials 6
   orchestrator sweep --simulated --algo ricart,raymond -n 64,256 --latency exponential:1ms --set large
@@ -67,7 +67,7 @@ const sweepExample = `  orchestrator sweep --algo ricart,suzuki,maekawa -n 4,8,1
 type sweepCall struct {
 	dryRun          bool
 	known           known
-	study.RateSweep // its Sweep alone, unless a rate is to be found
+	study.RateSweep // only its Sweep is used, unless find
 	find            bool
 	lists           map[string]*listFlag
 	simulated       bool
@@ -79,13 +79,13 @@ type sweepCall struct {
 
 	trialsInFile bool
 
-	refused map[string][]string // configurations that cannot be run, by the reason
+	refused map[string][]string // by reason: configurations that cannot be run
 }
 
 // mostRuns is how many runs a sweep has at most.
 const mostRuns = 100_000
 
-// longSweep is what takes so long that a user has to ask for it.
+// longSweep is how long a sweep may take without --any-length.
 const longSweep = 24 * time.Hour
 
 func sweepCommand(k known) Command {
@@ -111,9 +111,9 @@ func (c *sweepCall) addTo(cmd *cobra.Command) {
 	f.BoolVar(&c.simulated, "simulated", false, "on virtual time, as simulate")
 	f.IntVar(&c.Trials, "trials", c.Trials, "how many runs each configuration has, each with a seed of its own")
 	noZero(f, "trials", "would make no run: write a number from 1, or leave it out")
-	f.Uint64Var(&c.Seed, "seed", c.Seed, "of all that is drawn at random")
+	f.Uint64Var(&c.Seed, "seed", c.Seed, "of all random draws")
 	f.DurationVar(&c.WaitBound, "wait-bound", c.WaitBound,
-		"with --rate find: the longest 99th percentile of waits at a rate that is served")
+		"with --rate find: the longest 99th percentile of waits at a rate that counts as served")
 	noZero(f, "wait-bound", "is shorter than any wait: write a longer time, or leave it out")
 	addMixed(f, &c.Mixed, "")
 	addDryRun(f, &c.dryRun)
@@ -128,8 +128,8 @@ func (c *sweepCall) addTo(cmd *cobra.Command) {
 	cmd.RegisterFlagCompletionFunc("algo", c.known.completeAlgorithm)
 }
 
-// resolve works out the configurations of a sweep. What is wrong with a value is an error; what one
-// algorithm refuses is left out, and kept for the user.
+// resolve works out the configurations of a sweep. A value that no configuration can have is an error. A
+// configuration that one algorithm refuses is left out, and stored in refused with the reason.
 func (c *sweepCall) resolve(args []string) error {
 	g := &grid{parts: []part{{lists: map[string][]string{}}}}
 	given := map[string][]string{}
@@ -139,7 +139,7 @@ func (c *sweepCall) resolve(args []string) error {
 		}
 	}
 	if len(args) == 0 && len(given) == 0 {
-		return fmt.Errorf("there is nothing to sweep over: give a file, or lists of values, as in %s",
+		return fmt.Errorf("nothing to sweep over: give a file, or lists of values, as in %s",
 			"orchestrator sweep --algo ricart,suzuki -n 4,8 --trials 6")
 	}
 	if len(args) > 0 {
@@ -156,7 +156,7 @@ func (c *sweepCall) resolve(args []string) error {
 		return err
 	}
 	if count := g.count() * float64(c.Trials); count > mostRuns {
-		return fmt.Errorf("these lists and trials make %.0f runs, and a sweep has at most %d: give fewer values, "+
+		return fmt.Errorf("these lists and trials make %.0f runs, more than the %d of a sweep: give fewer values, "+
 			"fewer trials, or several sweeps of one --set", count, mostRuns)
 	}
 	cells, err := g.cells()
@@ -195,7 +195,7 @@ func (c *sweepCall) resolve(args []string) error {
 	return nil
 }
 
-// A runMaker makes the runs of a sweep, of lists or of a search.
+// A runMaker makes the runs of a sweep: over lists, or of searches for rates.
 type runMaker interface {
 	Prepare() (made, left int, err error)
 	Takes(ctx context.Context) study.Length
@@ -240,7 +240,7 @@ func (c *sweepCall) run(ctx context.Context, a *app) error {
 			return err
 		}
 		defer unlock()
-		if before, left, err = maker.Prepare(); err != nil { // another may have made some meanwhile
+		if before, left, err = maker.Prepare(); err != nil { // another process may have made some
 			return unreadable(err)
 		}
 	}
@@ -261,7 +261,7 @@ func (c *sweepCall) run(ctx context.Context, a *app) error {
 	return c.tellSweep(a, runs, left-len(runs), err)
 }
 
-// progressText says in one line how far the sweep has come, and what the last run showed.
+// progressText describes in one line how far the sweep has come, and the verdict of the last run.
 func (c *sweepCall) progressText(done, all, before int, began time.Time, r *study.Result) string {
 	rest := time.Since(began) / time.Duration(max(1, done-before)) * time.Duration(all-done)
 	text := fmt.Sprintf("run %d of %d, %s left", done, all, format.Duration(rest.Round(time.Second)))
@@ -271,7 +271,8 @@ func (c *sweepCall) progressText(done, all, before int, began time.Time, r *stud
 	return text
 }
 
-// tellSweep says what came of the runs, of which some are left.
+// tellSweep prints how many runs had which verdict, and sets the exit status. left is how many runs are
+// missing, and err why.
 func (c *sweepCall) tellSweep(a *app, runs []*study.Result, left int, err error) error {
 	outcomes := map[string]int{}
 	for _, r := range runs {
@@ -286,21 +287,21 @@ func (c *sweepCall) tellSweep(a *app, runs []*study.Result, left int, err error)
 			a.status = check.Violated.ExitCode()
 		}
 	}
-	var says []string
+	var counts []string
 	for _, outcome := range slices.Sorted(maps.Keys(outcomes)) {
-		says = append(says, fmt.Sprintf("%d %s", outcomes[outcome], outcome))
+		counts = append(counts, fmt.Sprintf("%d %s", outcomes[outcome], outcome))
 	}
 	if len(runs) == 0 && err == nil {
-		says = []string{"the set has them all"}
+		counts = []string{"the set has them all"}
 	}
-	if len(says) > 0 {
-		fmt.Fprintf(a.stdout, "%s: %s.\n", english.Count(len(runs), "run", "runs"), strings.Join(says, ", "))
+	if len(counts) > 0 {
+		fmt.Fprintf(a.stdout, "%s: %s.\n", english.Count(len(runs), "run", "runs"), strings.Join(counts, ", "))
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return failure{err, unwritten}
 	}
 	if n := c.Disturbed(); n > 0 {
-		fmt.Fprintf(a.stdout, "In %s of the set, others took more than %.0f%% of the machine: see others_cpu.\n",
+		fmt.Fprintf(a.stdout, "In %s of the set, other programs took more than %.0f%% of the CPU: see others_cpu.\n",
 			english.Count(n, "run", "runs"), results.OthersAbove*100)
 	}
 	fmt.Fprintf(a.stdout, "The table is %s.\n", filepath.Join(c.Setup.Results, c.Setup.Set, results.RowsFile))
@@ -322,7 +323,7 @@ func (l *listFlag) String() string     { return strings.Join(l.values, " ") }
 func (l *listFlag) Type() string       { return "list" }
 func (l *listFlag) GetSlice() []string { return l.values }
 
-// Set adds what a use of the flag says: one value, or several with commas between if it is none as a whole.
+// Set adds one value, or several with commas between if the text is not a value as a whole.
 func (l *listFlag) Set(text string) error { return l.Append(text) }
 
 // Append implements pflag.SliceValue.
@@ -369,7 +370,8 @@ func (l *listFlag) splits(text string) bool {
 	return fresh.Value.Set(text) != nil
 }
 
-// notOfSweeps are the flags of runs that a sweep has itself, or cannot have.
+// notOfSweeps are the flags of runs that a sweep cannot have as lists: it has flags of these names, or they
+// make no sense.
 var notOfSweeps = []string{"trials", "seed", "set", "results", "json", "no-progress", "node-program",
 	"explain", "replay", "shrink", "require", "help"}
 
@@ -394,7 +396,8 @@ func (c *sweepCall) addLists(cmd *cobra.Command) {
 // listNames returns the names of the flags that may be lists.
 func (c *sweepCall) listNames() []string { return slices.Sorted(maps.Keys(c.lists)) }
 
-// own sets a flag of the sweep itself from its file, unless the command line has it.
+// own sets a flag of the sweep itself from its file, unless the command line gives it. It returns false for
+// any other flag.
 func (c *sweepCall) own(flag string, value *yaml.Node) (is bool, err error) {
 	if !slices.Contains([]string{"trials", "seed", "set", "simulated", "wait-bound"}, flag) {
 		return false, nil
@@ -418,7 +421,7 @@ func (c *sweepCall) own(flag string, value *yaml.Node) (is bool, err error) {
 		err = checkSet(&c.Setup)
 	}
 	c.trialsInFile = c.trialsInFile || flag == "trials"
-	if err == nil && c.settings.given(flag) { // the command line counts
+	if err == nil && c.settings.given(flag) { // the command line wins
 		err = f.Value.Set(counts)
 	}
 	return true, err
@@ -441,7 +444,7 @@ func resolveCell(cell map[string]string, of *sweepCall) (*bench.Job, error) {
 	}
 	for flag, value := range cell {
 		if flag == "rate" && of.find {
-			value = "1" // each probe has its own
+			value = "1" // any rate: each probe sets its own
 		}
 		f := flags.Lookup(flag)
 		if f == nil {
@@ -466,7 +469,7 @@ func resolveCell(cell map[string]string, of *sweepCall) (*bench.Job, error) {
 	return c.job, nil
 }
 
-// callFor returns a call that runs an algorithm, and the command that it is one of.
+// callFor returns a call that runs an algorithm, and the name of its command.
 func callFor(k known, algorithm string, simulated bool) (*benchCall, string, error) {
 	row, err := k.Find(cmp.Or(algorithm, anyRuns(k).algorithm))
 	if err != nil {
@@ -481,11 +484,11 @@ func callFor(k known, algorithm string, simulated bool) (*benchCall, string, err
 	return &benchCall{runCommand: realRuns(k, command)}, command, nil
 }
 
-// jobText tells jobs apart.
+// jobText is different for jobs with different options.
 func jobText(j *bench.Job) string { return fmt.Sprintf("%+v", j.Options) }
 
-// sweepCommandOf returns the command that makes the sweep again, as it is put on record: without the place of
-// the program on this machine, and without credentials.
+// sweepCommandOf returns the command that makes the sweep again, for its record: without the path of the
+// program and without credentials, which must not be published.
 func sweepCommandOf(c *sweepCall, args []string) string {
 	words := []string{runs.Program, "sweep"}
 	for _, arg := range args {
@@ -510,7 +513,7 @@ func sweepCommandOf(c *sweepCall, args []string) string {
 	return strings.Join(words, " ")
 }
 
-// A grid lists configurations: every combination of the values of its flags, without those that are excluded.
+// A grid lists configurations: every combination of the values of its flags, except the excluded ones.
 type grid struct {
 	parts   []part
 	exclude []map[string]string // each leaves out the configurations that have all of its values
@@ -522,7 +525,7 @@ type part struct {
 	lists map[string][]string
 }
 
-// readGrid reads the file of a sweep. known are the flags that may be lists; own takes those of the sweep.
+// readGrid reads the file of a sweep. known are the flags that may be lists; own sets a flag of the sweep.
 func readGrid(path string, known []string, own func(string, *yaml.Node) (bool, error)) (*grid, error) {
 	b, err := input.Read(path)
 	if err != nil {
@@ -583,7 +586,7 @@ func (p *part) add(flag string, values *yaml.Node, known []string) error {
 	return nil
 }
 
-// readParts reads the parts by their names, each a grid of its own that takes what it lacks from the whole.
+// readParts reads the named parts. Each is a grid that takes the settings it lacks from the whole file.
 func (g *grid) readParts(node *yaml.Node, known []string) error {
 	if node.Kind != yaml.MappingNode || len(node.Content) == 0 {
 		return fmt.Errorf("line %d: parts takes names, each with settings below it", node.Line)
@@ -607,7 +610,7 @@ func (g *grid) readParts(node *yaml.Node, known []string) error {
 	return nil
 }
 
-// readExclude reads what is left out.
+// readExclude reads the configurations to leave out.
 func (g *grid) readExclude(node *yaml.Node, known []string) error {
 	if node.Kind != yaml.SequenceNode {
 		return fmt.Errorf("line %d: exclude takes a list, as in - {algo: lamport, nodes: 64}", node.Line)
@@ -628,7 +631,7 @@ func (g *grid) readExclude(node *yaml.Node, known []string) error {
 	return nil
 }
 
-// override has flags of the command line count instead of the same ones of the file.
+// override replaces values of the file by those of the command line.
 func (g *grid) override(lists map[string][]string) {
 	for i := range g.parts {
 		maps.Copy(g.parts[i].lists, lists)
@@ -711,7 +714,7 @@ func flagText(cell map[string]string) string {
 	return strings.Join(words, " ")
 }
 
-// printPlan says what a sweep is about to do.
+// printPlan prints how many runs a sweep will make, how long they take, and what is left out.
 func (c *sweepCall) printPlan(a *app, before, left int, takes study.Length) {
 	most := ""
 	if c.find && left > 0 {
@@ -725,7 +728,7 @@ func (c *sweepCall) printPlan(a *app, before, left int, takes study.Length) {
 	fmt.Fprintln(a.stdout)
 	if c.find {
 		fmt.Fprintf(a.stdout,
-			"Each looks for the highest rate of which %.0f%% are served and 99%% wait for %s at most.\n",
+			"Each searches the highest rate at which %.0f%% of requests are served and 99%% wait at most %s.\n",
 			100*study.ServedShare, format.Duration(c.WaitBound))
 	}
 	if left > 0 {
@@ -735,7 +738,7 @@ func (c *sweepCall) printPlan(a *app, before, left int, takes study.Length) {
 	c.printRefused(a)
 }
 
-// lengthText says how long runs take, at most or about.
+// lengthText describes how long runs take, at most or about.
 func lengthText(takes study.Length, most bool) string {
 	low, high := roughly(takes.Low), roughly(takes.High)
 	if takes.Low == 0 && takes.High > 0 {
@@ -750,15 +753,15 @@ func lengthText(takes study.Length, most bool) string {
 	}
 	switch text += ", or longer if others use the machine."; {
 	case takes.Unknown > 0 && takes.High == 0:
-		return "How long it takes is seen once some runs are made: they are too long to be tried."
+		return "How long it takes is known once some runs are made: they are too long to try in advance."
 	case takes.Unknown > 0:
-		text += fmt.Sprintf("\nThat leaves out %s, too long to be tried.",
+		text += fmt.Sprintf("\nThat leaves out %s, too long to try in advance.",
 			english.Count(takes.Unknown, "run", "runs"))
 	}
 	return text
 }
 
-// roughly prints a length of time as precisely as it can be foreseen.
+// roughly prints a predicted length of time, rounded to what a prediction can be worth.
 func roughly(d time.Duration) string {
 	for _, unit := range []time.Duration{time.Hour, time.Minute} {
 		if d >= 10*unit {
@@ -784,7 +787,7 @@ func (c *sweepCall) printRefused(a *app) {
 	}
 }
 
-// printChanged names the runs whose tables were changed, which are left out.
+// printChanged names the runs whose tables were changed after the run, which the tables of the set leave out.
 func (c *sweepCall) printChanged(a *app) {
 	for _, err := range c.Changed() {
 		fmt.Fprintf(a.stderr, "orchestrator: %v\n", err)
@@ -805,11 +808,11 @@ func (c *sweepCall) resolveOwn(g *grid) error {
 		if rates := p.lists["rate"]; slices.Contains(rates, findRate) {
 			if finding++; len(rates) > 1 {
 				others := slices.DeleteFunc(slices.Clone(rates), func(r string) bool { return r == findRate })
-				return fmt.Errorf("--rate: %s stands alone: leave out %s", findRate, strings.Join(others, ", "))
+				return fmt.Errorf("--rate: %s takes no other rates beside it: leave out %s", findRate,
+					strings.Join(others, ", "))
 			}
 			if len(p.lists["entries"]) > 0 {
-				return errors.New("--entries: what is served at a rate is measured for a --duration: " +
-					"leave out --entries")
+				return errors.New("--entries: --rate find measures for a --duration: leave out --entries")
 			}
 		} else {
 			fixed++
@@ -818,10 +821,9 @@ func (c *sweepCall) resolveOwn(g *grid) error {
 	c.find = finding > 0
 	switch {
 	case c.find && fixed > 0:
-		return fmt.Errorf("rate: %s: all parts look for it, or none does: make two sweeps", findRate)
+		return fmt.Errorf("rate: %s: some parts have it and others do not: make two sweeps", findRate)
 	case !c.find && c.settings.given("wait-bound"):
-		return fmt.Errorf("--wait-bound is about the highest rate that is served: give --rate %s too, or leave it "+
-			"out", findRate)
+		return fmt.Errorf("--wait-bound is for --rate %s: add it, or leave out --wait-bound", findRate)
 	case !c.find && c.json && !c.dryRun:
 		return fmt.Errorf("--json is for --dry-run, and for the rates that --rate %s finds: leave it out; runs %s "+
 			"--json prints runs",
@@ -837,7 +839,7 @@ func (c *sweepCall) resolveOwn(g *grid) error {
 	return nil
 }
 
-// tellRates says what the highest rates are.
+// tellRates prints the highest rates, and sets the exit status.
 func (c *sweepCall) tellRates(a *app, runs []*study.Result, err error) error {
 	for _, r := range runs {
 		if r.Err != nil {
@@ -878,8 +880,8 @@ func (c *sweepCall) tellRates(a *app, runs []*study.Result, err error) error {
 	return nil
 }
 
-// printRates prints a line for each configuration: its algorithm, nodes and latency, what else they differ
-// in, and its highest rate.
+// printRates prints a line for each configuration: its algorithm, nodes and latency, the other columns in
+// which configurations differ, and its highest rate.
 func (c *sweepCall) printRates(a *app, rows []results.RateRow) {
 	if len(rows) == 0 {
 		fmt.Fprintln(a.stdout, "No search has ended.")
@@ -929,15 +931,15 @@ func (c *sweepCall) printRates(a *app, rows []results.RateRow) {
 	}
 }
 
-// nextRate says what becomes of the next rate: of several trials, some may serve it, since the rate is their
-// median.
+// nextRate describes whether the next rate is served. The rate is the median of the trials, so that some of
+// them may serve the next one.
 func nextRate(rows []results.RateRow, columns []string) string {
 	const percent = 100 * (study.RateStep - 1)
 	if !slices.ContainsFunc(rows, func(r results.RateRow) bool { return r.Trials > 1 }) {
 		return fmt.Sprintf("The next rate, %.0f%% higher, is not served.", percent)
 	}
-	text := fmt.Sprintf("They are medians of the trials, each of which does not serve what is %.0f%% higher "+
-		"than its own.", percent)
+	text := fmt.Sprintf("They are medians of the trials; no trial serves a rate %.0f%% higher than its own.",
+		percent)
 	for i := range rows {
 		trials := strings.Fields(rows[i].ServedNext)
 		if len(trials) == 0 {
@@ -962,28 +964,28 @@ func trialWords(numbers []string) string {
 	return "trials " + english.List(numbers)
 }
 
-// intervalNote says what the interval of a rate is.
+// intervalNote explains the interval of a rate.
 func intervalNote(r *results.RateRow) string {
 	switch r.Interval {
 	case study.IntervalOfMedian:
-		return "The interval is that of the median, in total, of 95%."
+		return "The interval is the 95% interval of the median, in total."
 	case study.IntervalOfAll:
 		return fmt.Sprintf(
-			"Of %s, the interval is from the least to the most, in total: that of a median takes %d.",
+			"With %s, the interval is from the least to the most, in total: the interval of a median takes %d.",
 			english.Count(r.Trials, "trial", "trials"), trialsOfRates)
 	}
 	return ""
 }
 
-// rateNote explains what a rate is that is not plainly one.
+// rateNote explains a rate that is missing, or that something else than the wait bound limits.
 func rateNote(r *results.RateRow) string {
 	switch {
 	case r.LimitedBy == study.LimitViolation:
-		return fmt.Sprintf("violation: %s broke a promise, so it has no rate: verify names where", r.Algorithm)
+		return fmt.Sprintf("violation: %s broke a promise, so it has no rate: see verify", r.Algorithm)
 	case r.LimitedBy == study.LimitUnknown:
-		return "unknown: the run at the next rate shows nothing, so the rate may be higher: " + r.Reason
+		return "unknown: the run at the next rate is inconclusive, so the rate may be higher: " + r.Reason
 	case !r.Number(option.RateColumn).Known():
-		return "No rate: not even the least that is probed is served, 20 requests in the window: " +
+		return "No rate: not even the lowest rate that is probed is served, 20 requests in the window: " +
 			"try a longer --duration."
 	case r.LimitedBy == study.LimitCPU:
 		return "cpu: the run was bound by the CPU, so another machine has another rate."

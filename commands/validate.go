@@ -22,18 +22,18 @@ import (
 	"turnstile/results"
 )
 
-const validateHelp = `Reproduce what was published of the algorithms: messages per entry, synchronization
+const validateHelp = `Reproduce the published figures of the algorithms: messages per entry, synchronization
 and client delays in hops, utilisation and throughput; messages, times and split votes of elections; the load
-of a failure detector, and how soon it probes a crashed node. Each figure comes from simulated runs in which
-every link takes one millisecond, unless its source says otherwise, and only the critical section and the
-algorithm's timeouts take time besides. It is printed beside the published one.
+of a failure detector, and how soon it probes a crashed node. Each figure is measured in simulated runs and
+printed beside the published one. Every link takes one millisecond, unless the source of the figure differs;
+apart from that, only the critical section and the algorithm's timeouts take time.
 
-A figure that is exact must be met; a mean or a share of random draws must come within four standard errors;
-what holds in the steady state within 1%, since the first entries differ; and a curve that was fitted to
-simulations within 3%. A formula that its source calls about right, and what another simulator measured,
-stand beside without a verdict ("about").
+An exact figure must be met; a mean or a share of random draws must come within four standard errors; a
+figure of the steady state within 1%, since the first entries differ; and a curve fitted to simulations
+within 3%. A formula that its source calls approximate, and a figure from another simulator, are printed
+without a verdict ("about").
 
-Exit status: 0 all hold, 1 one is off, 2 none is listed for the algorithm or it was interrupted, 64 bad usage,
+Exit status: 0 all hold, 1 one is off, 2 the algorithm has no published figure or interrupted, 64 bad usage,
 74 if the output could not be written.`
 
 const validateExample = `  orchestrator validate
@@ -47,7 +47,7 @@ type validateCall struct {
 	known known
 	study.Experiment
 	algorithms       []string
-	csv              string // the file for the figures; -: standard output; empty: none
+	csv              string // path of the file for the figures; -: standard output; empty: no file
 	json, noProgress bool
 }
 
@@ -70,15 +70,15 @@ func validateCommand(k known) Command {
 func (c *validateCall) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringSliceVar(&c.algorithms, "algo", nil,
-		"only what is about these algorithms or detectors, by `names` or aliases, with commas between")
-	f.Uint64Var(&c.Seed, "seed", c.Seed, "of all that is drawn at random")
-	f.StringVar(&c.csv, "csv", "", "write the figures to a `file` as well; - writes them here instead")
+		"only figures of these algorithms or detectors, by `names` or aliases, with commas between")
+	f.Uint64Var(&c.Seed, "seed", c.Seed, "of all random draws")
+	f.StringVar(&c.csv, "csv", "", "write the figures to a `file` as well; - prints only them")
 	addJSON(f, &c.json)
 	addNoProgress(f, &c.noProgress)
 	cmd.RegisterFlagCompletionFunc("algo", c.known.completeAlgorithm)
 }
 
-// check completes the call, and says what is wrong with it, if anything is.
+// check completes the call from its flags. It returns an error for flags that contradict each other.
 func (c *validateCall) check(settings) (err error) {
 	find := func(name string) (*spec, error) {
 		if row := c.known.detectorNamed(name); row != nil {
@@ -97,7 +97,7 @@ func (c *validateCall) check(settings) (err error) {
 }
 
 func (c *validateCall) run(ctx context.Context, a *app) error {
-	if c.csv != "" && c.csv != "-" { // looked at before it takes its time
+	if c.csv != "" && c.csv != "-" { // before the figures take their time
 		if err := checkWritable(c.csv); err != nil {
 			return fmt.Errorf("--csv: %w", err)
 		}
@@ -125,7 +125,7 @@ func (c *validateCall) run(ctx context.Context, a *app) error {
 	case c.csv != "-":
 		printFigures(a.stdout, figures, off)
 		if interrupted {
-			fmt.Fprintf(a.stdout, "interrupted: %d more were not looked at\n", all-len(figures))
+			fmt.Fprintf(a.stdout, "interrupted: %d figures were not measured\n", all-len(figures))
 		}
 	}
 	if err := writeCSV(a.stdout, c.csv, figures); err != nil {
@@ -134,7 +134,7 @@ func (c *validateCall) run(ctx context.Context, a *app) error {
 	return nil
 }
 
-// unpublished says that nothing was published of any of these rows.
+// unpublished is the error for rows without published figures.
 func unpublished(rows []*spec) error {
 	if len(rows) == 1 {
 		return fmt.Errorf("the row of %s lists no published figures", rows[0].Name)
@@ -157,7 +157,7 @@ func writeCSV(w io.Writer, path string, figures []*study.Reproduced) error {
 	return results.WriteFile(path, func(file io.Writer) error { return writeFigures(file, figures) })
 }
 
-// sortFigures brings figures into the order in which they are printed, and counts those that are off.
+// sortFigures sorts figures for printing, and returns how many are off.
 func sortFigures(all []*study.Reproduced) (off int) {
 	for _, r := range all {
 		if r.Judged() && !r.Holds {
@@ -179,10 +179,10 @@ type figureDocument struct {
 	Nodes     int        `json:"nodes"`
 	Source    string     `json:"source"`
 	Min       float64    `json:"published_min"`
-	Max       *float64   `json:"published_max"` // null: there is none
+	Max       *float64   `json:"published_max"` // null: no upper limit
 	Measured  float64    `json:"measured"`
 	Error     float64    `json:"standard_error"`
-	Holds     *bool      `json:"holds"` // null: there is no verdict
+	Holds     *bool      `json:"holds"` // null: no verdict
 }
 
 func printFigureDocument(w io.Writer, figures []*study.Reproduced, all, off int) error {
@@ -268,7 +268,7 @@ func markOf(r *study.Reproduced) string {
 	return ""
 }
 
-// variantOf says under what load, and with what options, a figure was measured.
+// variantOf describes the load and the options with which a figure was measured.
 func variantOf(r *study.Reproduced) string {
 	words := append([]string{string(r.Load)}, r.Config.Given()...)
 	if r.Multicast {

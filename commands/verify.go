@@ -23,31 +23,30 @@ import (
 	"turnstile/results"
 )
 
-const verifyHelp = `Judge a run again by the histories that it stored, and print the verdict with what each
-check found. Then make every table of the run again, and name each place where a stored table differs: file,
-line, column, the stored value, and the value that the history gives.
+const verifyHelp = `Judge a run again by its stored histories, and print the verdict with the finding of each
+check. Then make every table of the run again, and name each place where a stored table differs: file, line,
+column, the stored value, and the value that the history gives.
 
 ` + runHelp + `
-SET, the name or the path of a set, is for all of its runs. Of a published set, a folder or its .tar.gz,
-every file is compared with its digest; if all agree, the tables of the set are compared with those of its
-runs, and the files of each run with each other. Runs whose histories came along are judged again; of the
-others, verdicts and figures are not confirmed, and a line says of how many.
+SET, the name or the path of a set, judges all of its runs. In a published set, a folder or its .tar.gz,
+every file is compared with its digest; if all agree, the tables of the set are compared with the tables of
+its runs, and the files of each run with each other. Runs with published histories are judged again; the
+verdicts and figures of the others are not confirmed, and a line has their number.
 
-Names, words, pictures and reports of stalls are not in the histories. Digests in run.yaml say whether they
-were changed. A change of names, words or pictures is a difference; one of a report of a stall is named, and
-the status stays.
+Names, words, pictures and reports of stalls are not in the histories. Digests in run.yaml tell whether they
+were changed. A change of names, words or pictures is a difference; a changed report of a stall is named, but
+does not change the status.
 
-A trial whose history cannot be read is named, and the others are judged; then the run is inconclusive, unless
+A trial whose history cannot be read is named, and the others are judged; the run is then inconclusive, unless
 another trial is violated or its rows differ.
 
-A run whose orchestrator was killed can be judged too: its histories are then the logs of its nodes, as
-they left them. Its tables are not compared. A simulated run has no logs: only its trials that had ended
-can be judged.
+A run whose orchestrator was killed can be judged too, by the logs that its nodes left. Its tables are not
+compared. A simulated run has no logs: only its completed trials can be judged.
 
-Exit status: as of bench, by the verdict found now, of a set the worst; 1 if a table differs; 2 if a history
-is missing or cannot be read, and nothing is violated. Of a published set: 1 if anything differs, otherwise
-by the runs that were judged again, and 2 if this Turnstile lacks the format or the algorithm of one;
-histories that did not come along change nothing.`
+Exit status: that of bench for the new verdict, for a set the worst; 1 if a table differs; 2 if a history is
+missing or cannot be read, and nothing is violated. For a published set: 1 if anything differs, otherwise the
+status of the runs judged again, and 2 if this Turnstile lacks the format or the algorithm of one; histories
+that were not published change nothing.`
 
 const verifyExample = `  orchestrator verify
   orchestrator verify --benchstat latest >new.txt; benchstat old.txt new.txt
@@ -63,7 +62,7 @@ type verifyCall struct {
 	json, benchmark bool
 }
 
-// A verifiable is a run or, if there is none, a set, or the place of one that was published.
+// A verifiable is a run, a set, or the path of a published set.
 type verifiable struct {
 	run       *results.Folder
 	set       *results.Set
@@ -81,7 +80,7 @@ func openVerifiable(root, ref string) (v verifiable, err error) {
 	return openRunOrSet(root, ref)
 }
 
-// openRunOrSet finds a run or, if there is none, a set, which may be a folder that was published.
+// openRunOrSet finds a run or, if no run has that name, a set, which may be a published folder.
 func openRunOrSet(root, ref string) (v verifiable, err error) {
 	if v.run, err = results.Open(root, ref); err != nil {
 		if v.set = results.OpenSet(root, ref); v.set != nil {
@@ -130,7 +129,7 @@ type verified struct {
 	audit   *runs.Audit
 }
 
-// judgeAgain judges a run again. An error has the exit status.
+// judgeAgain judges a run again. Its errors have an exit status.
 func (k known) judgeAgain(ctx context.Context, folder *results.Folder) (*verified, error) {
 	var v verified
 	err := folder.ReadYAML(&v.stored)
@@ -150,7 +149,7 @@ func (k known) judgeAgain(ctx context.Context, folder *results.Folder) (*verifie
 	return &v, nil
 }
 
-// outcome is that of the run, and violated if a table differs.
+// outcome is the outcome of the run, or violated if a table differs.
 func (v *verified) outcome() check.Outcome {
 	if len(v.audit.Differences) > 0 {
 		return check.Violated
@@ -158,7 +157,7 @@ func (v *verified) outcome() check.Outcome {
 	return v.summary.Outcome()
 }
 
-// document is what --json prints of it: what show prints, unless there is something to say of the tables.
+// document is what --json prints: the document of show, with the tables if they differ or have remarks.
 func (v *verified) document() (*text.Document, error) {
 	d, err := text.DocumentOf(v.summary)
 	if err == nil && len(v.audit.Differences)+len(v.audit.Remarks) > 0 {
@@ -212,11 +211,11 @@ func tellTables(w io.Writer, audit *runs.Audit) {
 
 // withoutRecord is the error of a run that lacks its run.yaml.
 func withoutRecord(folder *results.Folder, err error) error {
-	return fmt.Errorf("%s cannot be shown, judged or made again, since nothing says how it was made: %w; "+
-		"what is left of it is in %s", folder.Ref(), err, terminal.FromHere(folder.Path))
+	return fmt.Errorf("%s cannot be shown, judged or made again without the record of its settings: %w; "+
+		"the rest of it is in %s", folder.Ref(), err, terminal.FromHere(folder.Path))
 }
 
-// verdictAgainst says whether the verdict of a trial is the stored one.
+// verdictAgainst describes whether the verdict of a trial is the stored one.
 func verdictAgainst(stored runs.Record, index int, t *runs.Trial) string {
 	now := t.Verdict.Outcome.String()
 	was := ""
@@ -226,7 +225,7 @@ func verdictAgainst(stored runs.Record, index int, t *runs.Trial) string {
 	switch was {
 	case "":
 		if index < len(stored.Trials) {
-			return "no verdict was stored: nobody had judged the trial to its end"
+			return "no verdict was stored: the trial had not been judged to its end"
 		}
 		return "no verdict was stored: " + results.OrchestratorGone
 	case now:
@@ -235,13 +234,13 @@ func verdictAgainst(stored runs.Record, index int, t *runs.Trial) string {
 	return fmt.Sprintf("THE STORED VERDICT DIFFERS: it is %s", was)
 }
 
-// A setVerdict sums up what verify says of the runs of a set.
+// A setVerdict sums up the new verdicts of the runs of a set.
 type setVerdict struct {
 	worst     check.Outcome
 	outcomes  map[check.Outcome]int // how many runs have it, by the histories
 	differing []string              // runs whose tables differ
 	unread    int
-	remarks   map[string]int // how many runs they are about
+	remarks   map[string]int // by remark: how many runs it is about
 	rows      []results.Row
 	documents []any
 }
@@ -268,8 +267,8 @@ func (c *verifyCall) verifySet(ctx context.Context, a *app, set *results.Set) er
 	return nil
 }
 
-// verifyPublished checks a published set, a folder or an archive, and judges the runs again whose histories
-// came along. What differs decides the exit status before the verdicts of these runs.
+// verifyPublished checks a published set, a folder or an archive, and judges the runs with published histories
+// again. A difference decides the exit status before their verdicts.
 func (c *verifyCall) verifyPublished(ctx context.Context, a *app, path string) error {
 	folder := path
 	if strings.HasSuffix(path, results.ArchiveSuffix) {
@@ -328,7 +327,7 @@ func (c *verifyCall) verifyPublished(ctx context.Context, a *app, path string) e
 	return err
 }
 
-// judgeSet judges runs again, and prints a line about each, for people.
+// judgeSet judges runs again, and prints a line about each unless --json or --benchstat.
 func (c *verifyCall) judgeSet(ctx context.Context, a *app, folders []*results.Folder) (*setVerdict, error) {
 	v := &setVerdict{documents: []any{}, outcomes: map[check.Outcome]int{},
 		remarks: map[string]int{}}
@@ -348,7 +347,7 @@ func (c *verifyCall) judgeSet(ctx context.Context, a *app, folders []*results.Fo
 	return v, nil
 }
 
-// unreadable notes a run that cannot be judged, and says why.
+// unreadable notes a run that cannot be judged, and prints why.
 func (v *setVerdict) unreadable(a *app, c *verifyCall, folder *results.Folder, err error) {
 	v.unread++
 	v.worst = max(v.worst, check.Inconclusive)
@@ -357,7 +356,7 @@ func (v *setVerdict) unreadable(a *app, c *verifyCall, folder *results.Folder, e
 	fmt.Fprintf(a.stderr, "%s: %v\n", folder.Ref(), err)
 }
 
-// add notes a run that was judged again, and prints a line about it, for people.
+// add notes a run that was judged again, and prints a line about it unless --json or --benchstat.
 func (v *setVerdict) add(a *app, c *verifyCall, folder *results.Folder, one *verified) error {
 	outcome := one.summary.Outcome()
 	v.worst = max(v.worst, one.outcome())
@@ -399,7 +398,7 @@ func (v *setVerdict) add(a *app, c *verifyCall, folder *results.Folder, one *ver
 		fmt.Fprintf(a.stdout, "  %v\n", d)
 	}
 	for _, remark := range one.audit.Remarks {
-		if len(one.summary.Unjudged) > 0 { // it is about this run alone
+		if len(one.summary.Unjudged) > 0 { // the remark is about this run alone
 			fmt.Fprintf(a.stdout, "  %s\n", remark)
 		} else {
 			v.remarks[remark]++

@@ -33,7 +33,7 @@ func TestCellsOfColumns(t *testing.T) {
 		t.Error("what is no figure is known as one")
 	}
 	if !r.CPUBound() || (&Row{}).CPUBound() {
-		t.Error("a trial that used 91% of the CPU time is bound by it, and one of which that is unknown is not")
+		t.Error("a trial that used 91% of the CPU time is bound by it, and one with an unknown share is not")
 	}
 }
 
@@ -55,7 +55,7 @@ func TestColumnsThatCodeNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	are := map[string]bool{}
-	for _, name := range headersOf(reflect.TypeFor[FaultRow](), nil) { // of which PhaseRows are made
+	for _, name := range headersOf(reflect.TypeFor[FaultRow](), nil) { // from which PhaseRows are made
 		are[name] = true
 	}
 	for _, file := range Tables() {

@@ -186,7 +186,7 @@ func TestYAML(t *testing.T) {
 	wantError(t, (&Folder{t.TempDir()}).ReadYAML(&got), "reading results", RunFile)
 }
 
-// Whatever is changed in run.yaml, it is not read.
+// A run.yaml with any change is not read.
 func TestYAMLIsNotReadOnceItWasChanged(t *testing.T) {
 	f := mustCreate(t, t.TempDir(), "set", "run")
 	if err := f.WriteYAML(map[string]int{"nodes": 3, "seed": 17}); err != nil {

@@ -52,7 +52,7 @@ func TestWhoLedTogether(t *testing.T) {
 		{"in one term", "0 leads 0/2 0 2\n1 leads 1/2 1 3", []int{0, 1}, []Together{{Span{1, 2}, false}}},
 		{"first in different terms, and then in one", "0 leads 0/1 0 2\n0 leads 0/2 2 3\n1 leads 1/2 1 3",
 			[]int{0, 1}, []Together{{Span{1, 2}, true}, {Span{2, 3}, false}}},
-		{"three, of which two in one term", "0 leads 0/1 0 3\n1 leads 1/2 1 4\n2 leads 2/1 2 5", []int{0, 1, 2},
+		{"three, two of them in one term", "0 leads 0/1 0 3\n1 leads 1/2 1 4\n2 leads 2/1 2 5", []int{0, 1, 2},
 			[]Together{{Span{1, 2}, true}, {Span{2, 3}, false}, {Span{3, 4}, true}}},
 		{"nobody", "0 no_leader - 0 1\n1 down - 0 1", nil, nil},
 	} {

@@ -265,9 +265,9 @@ func IsPublished(path string) bool {
 // PublishedDir is the folder, below that of all sets, that has the published ones.
 const PublishedDir = "published"
 
-// CheckUnpublished returns an error if a set below root was published, so that a new run would change what
-// others refer to: its runs are one level below, or its archive lies beside it, as in a clone, or it has the
-// README.md that publish writes.
+// CheckUnpublished returns an error if a set below root was published, since a new run would change it: its
+// runs are one level below, or its archive lies beside it, as in a clone, or it has the README.md that
+// publish writes.
 func CheckUnpublished(root, set string) error {
 	path := filepath.Join(root, set)
 	switch full, err := filepath.Abs(root); {

@@ -78,7 +78,7 @@ func TestRowsGolden(t *testing.T) {
 	}
 }
 
-// A table has the columns that concern its rows, and those of the options that they have.
+// A table has the columns that concern its rows, and the columns of their options.
 func TestColumnsConcernTheRows(t *testing.T) {
 	row := func(load, algorithm string, f measure.Figures, options map[string]string) Row {
 		return Row{Run: "r", Trial: 1, Figures: f,
@@ -172,7 +172,7 @@ func withAllOptions(columns []column) []column {
 	return slices.Replace(columns, at, at+1, all...)
 }
 
-// Columns are found by their headers, whatever order they have and whatever else is there.
+// Columns are found by their headers, in any order and among any others.
 func TestColumnsAreFoundByHeader(t *testing.T) {
 	want := []Row{{Trial: 7, Asked: Asked{Algorithm: "lamport"},
 		Figures: measure.Figures{WaitUSP99: figure.AtLeast(12.5)}}, {Trial: 8}}
@@ -192,8 +192,8 @@ func TestTableErrors(t *testing.T) {
 		"run,trial\nr,1\nr,one\n":            `x.csv:3:3: trial: "one" is no whole number`,
 		"run,seed\nr,-1\n":                   `x.csv:2:3: seed: "-1" is no whole number from 0`,
 		"multicast\nmaybe\n":                 `x.csv:2:1: multicast: "maybe" is neither true nor false`,
-		"run,cpu_busy\nr,NaN\n":              `x.csv:2:3: cpu_busy: "NaN" is no number`,
-		"run,wait_us_p50\nr,>5\n":            `x.csv:2:3: wait_us_p50: ">5" is no number`,
+		"run,cpu_busy\nr,NaN\n":              `x.csv:2:3: cpu_busy: "NaN" is not a number`,
+		"run,wait_us_p50\nr,>5\n":            `x.csv:2:3: wait_us_p50: ">5" is not a number`,
 		"run,entries,at_least\nr,,run\n":     "x.csv:2:4: at_least: run has no number",
 		"run,entries,at_least\nr,,entries\n": "x.csv:2:4: at_least: entries has no number",
 		"run,trial\nr\n":                     "x.csv:2: this line has more or fewer cells than the headers",

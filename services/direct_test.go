@@ -9,13 +9,13 @@ import (
 	"turnstile/services/servicetest"
 )
 
-// all are the services of this program and those of the testbed's own.
+// all are the services of this program and of the testbed itself.
 var all = append(slices.Concat(table, local.Services), &natskv.Service)
 
 func TestMain(m *testing.M) { servicetest.Main(m, all...) }
 
-// BenchmarkDirect has one client of each lock take it and give it back, without a node, lines or records.
-// What these cost is the ratio to the entries per second of bench --service NAME -n 1: see docs/services.md.
+// BenchmarkDirect acquires and releases each lock with one client, without a node, lines or records. Their
+// cost is the difference to the entries per second of bench --service NAME -n 1: see docs/services.md.
 func BenchmarkDirect(b *testing.B) {
 	for _, s := range all {
 		if s.Open == nil { // it elects

@@ -15,21 +15,21 @@ import (
 	"turnstile/internal/certs"
 )
 
-// Brokers are NATS servers, each in a process of its own, that pass each other's messages on.
+// Brokers are NATS servers, one per process, that route messages to each other.
 type Brokers struct {
 	hosts   []Host // of the brokers, in turn
 	program []string
-	name    string // of the only one, for people
+	name    string // of a single broker, for people
 	token   string
 	all     []*brokerProcess
-	outside string           // the URL of a server of somebody else; empty: they are the run's own
+	outside string           // URL of an external server; empty: the run has brokers of its own
 	proxies *Proxies         // that the routes run through
 	tls     *certs.Pair      // their certificate; nil: they do not speak TLS
 	nowhere *Port            // see broker.Routes
-	cuts    map[int][][2]int // by the number of a cut: the pairs between which there is no route
+	cuts    map[int][][2]int // by the number of a cut: pairs of brokers whose route is closed
 }
 
-// A broker may be killed and come back, as the same server at the same address.
+// A brokerProcess is a broker, which may be killed and restarted with the same address.
 type brokerProcess struct {
 	config broker.Config
 	host   Host
@@ -38,10 +38,10 @@ type brokerProcess struct {
 	url    string
 }
 
-// LaunchBrokers starts brokers on hosts, in turn, each in a process of its own, by running a program and
-// its arguments, which must call ServeBroker, and ends them if not all can be. The name is that of the only
-// one. When it returns, each has a route to every other. The routes run through proxies; if there are
-// none, they cannot be cut. They speak TLS by one certificate, unless that is nil.
+// LaunchBrokers starts brokers on hosts, in turn. Each is a process that runs the program, which must call
+// ServeBroker. If one fails, LaunchBrokers ends the others. The name is for people, if there is one broker.
+// When it returns, each broker has a route to every other. The routes run through proxies; without proxies
+// they cannot be cut. If tls is not nil, the brokers speak TLS with that certificate.
 func LaunchBrokers(ctx context.Context, hosts []Host, program []string, name string, count int,
 	proxies *Proxies, tls *certs.Pair) (*Brokers, error) {
 	b := &Brokers{hosts: hosts, tls: tls, program: program, name: name, token: broker.NewToken(),
@@ -60,11 +60,10 @@ func LaunchBrokers(ctx context.Context, hosts []Host, program []string, name str
 	return b, nil
 }
 
-// Outside returns a NATS server of somebody else, by its URL, in place of brokers of the run's own. There are
-// none of these, and all nodes connect to the server.
+// Outside returns an external NATS server in place of brokers of the run's own. All nodes connect to its URL.
 func Outside(url string) *Brokers { return &Brokers{outside: url, proxies: &Proxies{}} }
 
-// prepare takes the ports of all brokers, and makes the proxies of the routes. Of two brokers the later one
+// prepare takes the ports of all brokers, and makes the proxies of the routes. The later broker of a pair
 // opens the route.
 func (b *Brokers) prepare(ctx context.Context, count int) (err error) {
 	for i := range count {
@@ -132,7 +131,7 @@ func (b *Brokers) start(ctx context.Context, i int) error {
 	return nil
 }
 
-// Ports returns the ports that all of them listen on, for clients and for each other.
+// Ports returns all ports that the brokers listen on, for clients and for each other.
 func (b *Brokers) Ports() (all []uint16) {
 	for _, br := range b.all {
 		for _, p := range br.ports {
@@ -142,10 +141,10 @@ func (b *Brokers) Ports() (all []uint16) {
 	return all
 }
 
-// Count returns how many brokers there are, running or not.
+// Count returns the number of brokers, running or not.
 func (b *Brokers) Count() int { return len(b.all) }
 
-// URL returns the URL of a broker, which it keeps when it is restarted.
+// URL returns the URL of a broker. It stays the same after a restart.
 func (b *Brokers) URL(i int) string {
 	if len(b.all) == 0 {
 		return b.outside
@@ -153,10 +152,10 @@ func (b *Brokers) URL(i int) string {
 	return b.all[i].url
 }
 
-// Token returns the credential of all of them.
+// Token returns the credential of all brokers.
 func (b *Brokers) Token() string { return b.token }
 
-// Process returns the process of a broker, the latest if it was restarted.
+// Process returns the latest process of a broker.
 func (b *Brokers) Process(i int) Process { return b.all[i].worker }
 
 // Running reports whether a broker has not ended.
@@ -169,7 +168,7 @@ func (b *Brokers) Running(i int) bool {
 	}
 }
 
-// Kill ends a broker by SIGKILL, and waits until it has ended. Its ports are kept for it, and refuse
+// Kill ends a broker by SIGKILL, and waits until it has ended. Its ports stay reserved, and refuse
 // connections.
 func (b *Brokers) Kill(i int) error {
 	if !b.Running(i) {
@@ -180,8 +179,8 @@ func (b *Brokers) Kill(i int) error {
 	return nil
 }
 
-// Restart starts a broker that was killed, at the same address and with the same credential. It opens its
-// routes again, which takes the other brokers a second or two.
+// Restart starts a killed broker at its old address, with its old credential. The broker opens its routes
+// again, which takes a second or two.
 func (b *Brokers) Restart(ctx context.Context, i int) error {
 	if b.Running(i) {
 		return fmt.Errorf("%s runs, so it cannot be restarted: kill it first", b.Process(i).Name())
@@ -189,9 +188,9 @@ func (b *Brokers) Restart(ctx context.Context, i int) error {
 	return b.start(ctx, i)
 }
 
-// Cut closes the routes between pairs of brokers; messages on their way are lost. Each pair has the lower
-// number first. The routes stay closed until Heal is called with the same number, which is the number of
-// the fault. The proxies carry out the cut.
+// Cut closes the routes between pairs of brokers, the lower number of a pair first. Messages in transit are
+// lost. The routes stay closed until Heal is called with the same number, which is the number of the fault.
+// The proxies carry out the cut.
 func (b *Brokers) Cut(ctx context.Context, number int, routes [][2]int) error {
 	f := ConnectionFault{Number: number, Reset: true}
 	for _, r := range routes {
@@ -208,7 +207,7 @@ func (b *Brokers) Cut(ctx context.Context, number int, routes [][2]int) error {
 	return nil
 }
 
-// Heal takes the cut with that number back. The brokers open their routes again within some seconds (see
+// Heal ends the cut with that number. The brokers open their routes again within some seconds (see
 // AwaitRoutes).
 func (b *Brokers) Heal(ctx context.Context, number int) error {
 	if err := b.proxies.Heal(ctx, number); err != nil {
@@ -218,13 +217,14 @@ func (b *Brokers) Heal(ctx context.Context, number int) error {
 	return nil
 }
 
-// counts asks a broker what it knows of others.
+// counts asks a broker for its routes and subscriptions.
 func (b *Brokers) counts(ctx context.Context, i int) (c brokerCount, err error) {
 	err = b.all[i].worker.Ask(ctx, brokerOrder{}, &c)
 	return c, err
 }
 
-// routes returns how many routes a broker is to have: one to each that runs and is not cut off from it.
+// routes returns how many routes a broker should have: one to each running broker that is not cut off from
+// it.
 func (b *Brokers) routes(i int) (count int) {
 	for j := range b.all {
 		cut := false
@@ -238,8 +238,8 @@ func (b *Brokers) routes(i int) (count int) {
 	return count
 }
 
-// Settled reports whether all brokers run, each with a route to every other, and know as many subscriptions
-// as they are to know.
+// Settled reports whether all brokers run, have a route to every other, and know the given numbers of
+// subscriptions.
 func (b *Brokers) Settled(ctx context.Context, subscriptions []int) (bool, error) {
 	for i := range b.all {
 		if !b.Running(i) {
@@ -251,9 +251,9 @@ func (b *Brokers) Settled(ctx context.Context, subscriptions []int) (bool, error
 	})
 }
 
-// each asks all brokers that run, and reports whether what they know is as it is to be.
+// each reports whether is holds for the counts of all running brokers.
 func (b *Brokers) each(ctx context.Context, is func(int, brokerCount) bool) (bool, error) {
-	if len(b.all) <= 1 { // which needs no other
+	if len(b.all) <= 1 { // a single broker has no routes
 		return true, nil
 	}
 	for i := range b.all {
@@ -267,16 +267,16 @@ func (b *Brokers) each(ctx context.Context, is func(int, brokerCount) bool) (boo
 	return true, nil
 }
 
-// AwaitRoutes waits until each broker that runs has the routes that it is to have.
+// AwaitRoutes waits until each running broker has its routes.
 func (b *Brokers) AwaitRoutes(ctx context.Context) error {
 	return b.await(ctx, "not all brokers have found each other", func(i int, c brokerCount) bool {
 		return c.Routes == b.routes(i)
 	})
 }
 
-// AwaitSubscriptions waits until each broker that runs knows as many subscriptions as it is to know (see
-// brokerCount). Until then, a message may find no way to a subscriber at another broker. It does not wait if
-// there is one broker.
+// AwaitSubscriptions waits until each running broker knows the given number of subscriptions (see
+// brokerCount). Before, it may not route a message to a subscriber at another broker. A single broker needs
+// no wait.
 func (b *Brokers) AwaitSubscriptions(ctx context.Context, want []int) error {
 	return b.await(ctx, "not all brokers know all subscriptions", func(i int, c brokerCount) bool {
 		return c.Subscriptions == want[i]
@@ -299,7 +299,7 @@ func (b *Brokers) await(ctx context.Context, failure string, is func(int, broker
 	}
 }
 
-// Close ends all brokers, and gives their ports back.
+// Close ends all brokers, and releases their ports.
 func (b *Brokers) Close() {
 	for _, br := range b.all {
 		if br.worker != nil {
@@ -314,22 +314,21 @@ func (b *Brokers) Close() {
 	}
 }
 
-// A brokerOrder is what the process of a broker is told.
+// A brokerOrder is an order to the process of a broker.
 type brokerOrder struct {
-	// Start is answered by the broker's URL; nil: an order to count, answered by a brokerCount.
+	// Start is answered by the broker's URL. Without it, the order is to count, answered by a brokerCount.
 	Start *broker.Config `json:"start,omitempty"`
 }
 
-// A brokerCount is what a broker knows of others.
+// A brokerCount has the routes and subscriptions of a broker.
 type brokerCount struct {
-	Routes int `json:"routes"` // that it has
-	// Subscriptions are those of its own clients, and one for each subject that clients of another broker have
-	// subscribed to.
+	Routes int `json:"routes"` // to other brokers
+	// Subscriptions counts its own clients' subscriptions, and one for each subject that clients of another
+	// broker subscribe to.
 	Subscriptions int `json:"subscriptions"`
 }
 
-// ServeBroker runs a broker as a process that a Launcher started (see LaunchBrokers). It returns when in
-// ends.
+// ServeBroker runs a broker as a process started by a Launcher (see LaunchBrokers). It returns when in ends.
 func ServeBroker(in io.Reader, out io.Writer) error {
 	var s *server.Server
 	defer func() {
@@ -344,11 +343,11 @@ func ServeBroker(in io.Reader, out io.Writer) error {
 		}
 		switch {
 		case o.Start == nil && s == nil:
-			return nil, errors.New("the broker is to count, and was not started")
+			return nil, errors.New("the broker cannot count: it was not started")
 		case o.Start == nil:
 			return brokerCount{s.NumRoutes(), int(s.NumSubscriptions())}, nil
 		case s != nil:
-			return nil, errors.New("the broker is to start a second time")
+			return nil, errors.New("the broker was started already")
 		}
 		var err error
 		if s, err = broker.Start(*o.Start); err != nil {

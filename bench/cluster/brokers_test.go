@@ -30,7 +30,7 @@ func join(t *testing.T, b *Brokers, i int) *nats.Conn {
 	return conn
 }
 
-// hearers subscribe to a subject of their own, at each broker.
+// hearers connect a client to each broker, and subscribe it to its own subject.
 func hearers(t *testing.T, b *Brokers) (conns []*nats.Conn, subs []*nats.Subscription) {
 	t.Helper()
 	want := make([]int, b.Count())
@@ -51,7 +51,7 @@ func hearers(t *testing.T, b *Brokers) (conns []*nats.Conn, subs []*nats.Subscri
 	return conns, subs
 }
 
-// passes reports whether a message comes from a client of one broker to that of another within a time.
+// passes reports whether a message from a client of one broker reaches a client of another within a time.
 func passes(t *testing.T, conns []*nats.Conn, subs []*nats.Subscription, from, to int,
 	within time.Duration) bool {
 	t.Helper()
@@ -74,7 +74,7 @@ func passes(t *testing.T, conns []*nats.Conn, subs []*nats.Subscription, from, t
 	}
 }
 
-// expect checks between which brokers messages pass: those of a group, if there are groups.
+// expect checks between which brokers messages pass: within groups only, if groups are given.
 func expect(t *testing.T, conns []*nats.Conn, subs []*nats.Subscription, group ...int) {
 	t.Helper()
 	for from := range conns {
@@ -115,7 +115,7 @@ func TestBrokersPassOn(t *testing.T) {
 	}
 }
 
-// One link keeps its order, and loses nothing, though each message is of another size and some are for all.
+// One link keeps its order and loses nothing, with messages of different sizes and broadcasts among them.
 func TestBrokersKeepTheOrder(t *testing.T) {
 	t.Parallel()
 	b := launchBrokers(t, 3, launchProxies(t))
@@ -155,8 +155,8 @@ func TestBrokersKeepTheOrder(t *testing.T) {
 	}
 }
 
-// Nothing passes a cut, however often brokers try to open routes: neither to the addresses that they were
-// given nor to any that they hear of.
+// Nothing passes a cut, however often brokers try to open routes, at the configured addresses or at others
+// that they hear of.
 func TestNothingPassesACut(t *testing.T) {
 	t.Parallel()
 	b := launchBrokers(t, 3, launchProxies(t))
@@ -193,10 +193,10 @@ func TestNothingPassesACut(t *testing.T) {
 	}
 	cut(2, [2]int{1, 2}) // each on its own
 	expect(t, conns, subs, 0, 1, 2)
-	// That takes them a second. Brokers pass on what comes from clients alone, so nothing passes two routes.
+	// That takes a second. Brokers pass on only messages of clients, so nothing passes two routes.
 	heal(1)
 	routed()
-	if err := b.AwaitSubscriptions(t.Context(), []int{3, 2, 2}); err != nil { // of those that are reached
+	if err := b.AwaitSubscriptions(t.Context(), []int{3, 2, 2}); err != nil { // that are within reach
 		t.Fatal(err)
 	}
 	for _, pair := range [][2]int{{0, 1}, {1, 0}, {0, 2}, {2, 0}} {
@@ -220,7 +220,7 @@ func TestNothingPassesACut(t *testing.T) {
 	expect(t, conns, subs)
 }
 
-// What a stalled route is given comes when it is healed.
+// Messages on a stalled route arrive when the stall is healed.
 func TestRoutesStall(t *testing.T) {
 	t.Parallel()
 	b := launchBrokers(t, 3, launchProxies(t))
@@ -241,13 +241,13 @@ func TestRoutesStall(t *testing.T) {
 	expect(t, conns, subs)
 }
 
-// A broker that is killed comes back as the same server, and the others pass messages on meanwhile.
+// A killed broker comes back as the same server, and the others pass messages on meanwhile.
 func TestBrokerComesBack(t *testing.T) {
 	t.Parallel()
 	for _, count := range []int{1, 3} {
 		b := launchBrokers(t, count, &Proxies{})
 		token := b.Token()
-		for _, i := range []int{count - 1, 0} { // the last opens its routes itself, and others those of the first
+		for _, i := range []int{count - 1, 0} { // the last opens its own routes, and others open the first's
 			p, url := b.Process(i), b.URL(i)
 			if err := b.Kill(i); err != nil {
 				t.Fatal(err)
@@ -306,7 +306,7 @@ func TestBrokerThatHasLostItsPort(t *testing.T) {
 	}
 }
 
-// launchBrokers starts this program as so many brokers.
+// launchBrokers starts this program as several brokers.
 func launchBrokers(t testing.TB, count int, proxies *Proxies) *Brokers {
 	t.Helper()
 	program := []string{os.Args[0], playing, "broker"}
@@ -367,11 +367,11 @@ func TestBrokerListensOnLoopbackAlone(t *testing.T) {
 	}
 }
 
-// The credential travels by pipe: arguments and environment are there for others to see.
+// The credential is passed by a pipe, since other users can see arguments and environment.
 func TestBrokerKeepsItsCredential(t *testing.T) {
 	p, at, token := launchBroker(t)
 	told := at
-	for _, file := range []string{"cmdline", "environ"} { // there are none but on Linux
+	for _, file := range []string{"cmdline", "environ"} { // these exist only on Linux
 		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/%s", p.Pid(), file))
 		told += string(b)
 	}

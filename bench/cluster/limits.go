@@ -12,21 +12,21 @@ import (
 	"turnstile/internal/cgroup"
 )
 
-// How much of the limits of this machine and user a run takes.
+// Resources that a run takes of the limits of this machine and user.
 const (
-	filesPerNode   = 4  // of this process: a node's pipes, and two that tell of its end
-	filesAtAll     = 64 // of this process, besides
+	filesPerNode   = 4  // of this process: a node's pipes, and two that report its end
+	filesAtAll     = 64 // of this process, in addition
 	threadsPerNode = 8  // seen: 5 to 7 in a node process that runs on one CPU
-	threadsAtAll   = 8  // seen in this process and in each broker's, beside one for each CPU
-	threadsToStart = 10 // of this process, before it does anything
+	threadsAtAll   = 8  // seen in this process and in each broker, plus one per CPU
+	threadsToStart = 10 // of this process, at its start
 )
 
-// addressSpace is what each process takes of it, in units of 1024 bytes. A program in Go reserves some
-// 780,000 of them as it starts.
+// addressSpace is how much address space each process takes, in units of 1024 bytes. A Go program reserves
+// about 780,000 of them at its start.
 const addressSpace = 1 << 20
 
-// CheckLimits returns an error if the limits of this machine and user are too low for so many nodes, and so
-// many processes that carry their messages.
+// CheckLimits returns an error if the limits of this machine and user are too low for count nodes and for the
+// processes that carry their messages.
 func CheckLimits(count, carriers int) error {
 	var files unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &files); err == nil {
@@ -48,18 +48,18 @@ func CheckLimits(count, carriers int) error {
 	return checkThreads(fmt.Sprintf("%d nodes and %s take about", count, their), need, threadLimits())
 }
 
-// CheckStart returns an error if this user may have too few threads for this program to do anything: Go ends
-// a program that gets none with a trace of itself.
+// CheckStart returns an error if this user may have too few threads for this program. Without it, Go would
+// end the program with a stack trace.
 func CheckStart() error {
 	return checkThreads("this program takes about", threadsToStart, append(groupLimit(), userLimit()...))
 }
 
-// A limit is one on threads.
+// A limit is a limit on threads.
 type limit struct {
 	name  string
 	max   int
-	used  int    // by others
-	raise string // the command that raises it to so many; may be empty
+	used  int    // by other processes
+	raise string // command that raises it, with %d for the new limit; may be empty
 }
 
 func checkThreads(what string, need int, limits []limit) error {
@@ -82,7 +82,7 @@ func checkThreads(what string, need int, limits []limit) error {
 	return nil
 }
 
-// groupLimit returns the limit of the control groups of this process, as of a container.
+// groupLimit returns the limit of this process's control groups, such as a container's.
 func groupLimit() []limit {
 	max := cgroup.Read(os.DirFS("/")).Threads
 	if max == 0 {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// userLimit returns the limit on this user's threads. Root has none.
+// userLimit returns the limit on this user's threads. Root has no limit.
 func userLimit() []limit {
 	var l unix.Rlimit
 	if os.Geteuid() == 0 || unix.Getrlimit(unix.RLIMIT_NPROC, &l) != nil || l.Cur > 1<<31 {
@@ -20,7 +20,7 @@ func userLimit() []limit {
 		used: threadsOf(proc, os.Getuid(), os.Getpid()), raise: "ulimit -u %d"}}
 }
 
-// threadsOf returns how many threads a user has by proc, which is /proc, not counting those of one process.
+// threadsOf returns how many threads a user has, except the threads of one process. Proc is /proc.
 func threadsOf(proc fs.FS, uid, except int) (total int) {
 	processes, _ := fs.Glob(proc, "[0-9]*/status")
 	for _, path := range processes {

@@ -52,7 +52,7 @@ func TestCheckThreads(t *testing.T) {
 	}
 }
 
-// The limits are lowered in a process of its own.
+// The limits are lowered in a separate process.
 func TestCheckLimitOn(t *testing.T) {
 	for role, says := range map[string]string{
 		"79 files": "4 nodes take 80 open files, and the limit is 79: use fewer nodes, " +

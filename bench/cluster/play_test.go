@@ -20,7 +20,7 @@ import (
 	"turnstile/internal/proc"
 )
 
-// playing is the argument that makes the program of these tests play a process that a Launcher starts.
+// playing is the argument that makes this test program play a process started by a Launcher.
 const playing = "play"
 
 func TestMain(m *testing.M) {
@@ -122,8 +122,8 @@ func (l *lines) await(t *testing.T) string {
 	return ""
 }
 
-// A port that is held is refused to nobody who asks for it by number, is given to nobody else, and refuses
-// connections while nobody listens.
+// A held port can be bound by a process that asks for it by number, is assigned to no other process, and
+// refuses connections while nobody listens.
 func TestPortIsHeld(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("ports are not held")

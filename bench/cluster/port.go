@@ -7,14 +7,13 @@ import (
 	"turnstile/internal/broker"
 )
 
-// A Port is a TCP port of this machine that is kept for one process, which may end and be started
-// again in between.
+// A Port is a TCP port of this machine that is reserved for one process, which may end and be started again.
 type Port struct {
 	Number  int
-	Release func() // gives it back, once
+	Release func() // releases it; further calls do nothing
 }
 
-// HoldPort keeps a port of the loopback address that is free, and HoldPortAt one of another address of this
+// HoldPort reserves a free port of the loopback address, and HoldPortAt one of another address of this
 // machine.
 func HoldPort() (*Port, error) { return HoldPortAt(broker.Loopback) }
 

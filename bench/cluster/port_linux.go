@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hold binds a free port of an address with a socket that never listens, and returns its number.
-// The kernel lets a process that asks for this very number listen on it (both sides set SO_REUSEADDR), gives
-// it to nobody who asks for any port or connects, and refuses connections while nobody listens.
+// hold binds a free port of an address with a socket that never listens, and returns its number. The kernel
+// lets a process that asks for this very number listen on it (both sides set SO_REUSEADDR). It assigns it to
+// no other process, and refuses connections while nobody listens.
 func hold(at string) (number int, release func(), err error) {
 	ip, err := netip.ParseAddr(at)
 	if err != nil || !ip.Is4() {
-		return 0, nil, fmt.Errorf("%q is no IPv4 address", at)
+		return 0, nil, fmt.Errorf("%q is not an IPv4 address", at)
 	}
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -4,8 +4,8 @@ package cluster
 
 import "net"
 
-// hold finds a free port of an address. Here nothing keeps others from taking it before the process
-// that it is meant for does.
+// hold finds a free port of an address. On this system nothing prevents another process from taking the port
+// first.
 func hold(at string) (number int, release func(), err error) {
 	l, err := net.Listen("tcp", net.JoinHostPort(at, "0"))
 	if err != nil {

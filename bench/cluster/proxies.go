@@ -19,21 +19,21 @@ import (
 	"turnstile/internal/relay"
 )
 
-// Proxies are TCP proxies on the loopback addresses of hosts, in a process of their own on each. On no hosts
-// there are none: connections go where they would go without, and suffer no faults.
+// Proxies are TCP proxies on the loopback addresses of hosts, one process per host. Without hosts there are
+// no proxies: connections are direct, and suffer no faults.
 type Proxies struct {
 	workers []*Worker         // by host
-	on      map[string]int    // the host of each proxy, by its name
-	at      map[string]string // its address
-	in      map[int][]int     // the hosts that a fault is in force on, by its number
+	on      map[string]int    // host of each proxy, by name
+	at      map[string]string // address of each proxy, by name
+	in      map[int][]int     // hosts on which a fault is in force, by number
 }
 
-// ErrNoProxies is the error of a fault of connections where there are no proxies.
+// ErrNoProxies is the error for a fault of connections in a run without proxies.
 var ErrNoProxies = errors.New("connections and routes run through no proxies in this run: " +
 	"begin it with --proxies")
 
-// LaunchProxies starts a process for proxies on each host, by running a program and its arguments, which must
-// call ServeProxies. There are no proxies yet.
+// LaunchProxies starts a process for proxies on each host. It runs the program, which must call ServeProxies.
+// Add makes the proxies.
 func LaunchProxies(ctx context.Context, hosts []Host, program []string) (*Proxies, error) {
 	p := &Proxies{on: map[string]int{}, at: map[string]string{}, in: map[int][]int{}}
 	for i, host := range hosts {
@@ -69,11 +69,11 @@ func (p *Proxies) Close() {
 	}
 }
 
-// Any reports whether there are proxies.
+// Any reports whether the run has proxies.
 func (p *Proxies) Any() bool { return len(p.workers) > 0 }
 
-// Add makes a proxy on a host that passes connections on to an address, as in 127.0.0.1:4222, and returns the
-// address that it listens on. Without proxies, that is the address itself.
+// Add makes a proxy on a host that forwards connections to an address such as 127.0.0.1:4222, and returns the
+// address of the proxy. Without proxies, it returns the upstream address.
 func (p *Proxies) Add(ctx context.Context, host int, name, upstream string) (address string, err error) {
 	if !p.Any() {
 		return upstream, nil
@@ -85,10 +85,10 @@ func (p *Proxies) Add(ctx context.Context, host int, name, upstream string) (add
 	return address, err
 }
 
-// Before returns the address of the proxy of that name. If there is no such proxy, it returns upstream.
+// Before returns the address of the proxy with a name. If it does not exist, Before returns upstream.
 func (p *Proxies) Before(name, upstream string) string { return cmp.Or(p.at[name], upstream) }
 
-// Begin puts a fault in force: when it returns nil, it is.
+// Begin begins a fault, which is in force when Begin returns nil.
 func (p *Proxies) Begin(ctx context.Context, f ConnectionFault) error {
 	if !p.Any() {
 		return ErrNoProxies
@@ -97,7 +97,7 @@ func (p *Proxies) Begin(ctx context.Context, f ConnectionFault) error {
 	for _, name := range f.Names {
 		of[p.on[name]] = append(of[p.on[name]], name)
 	}
-	if len(of) == 0 { // which the first refuses
+	if len(of) == 0 { // host 0 will refuse it
 		of[0] = nil
 	}
 	for _, host := range slices.Sorted(maps.Keys(of)) {
@@ -110,14 +110,14 @@ func (p *Proxies) Begin(ctx context.Context, f ConnectionFault) error {
 	return nil
 }
 
-// Heal takes the fault with that number back, and leaves all others in force: when it returns nil, the
-// proxies pass on what they held up, and take connections again.
+// Heal ends the fault with that number, and no other. When it returns nil, the proxies pass on what they held
+// up, and accept connections again.
 func (p *Proxies) Heal(ctx context.Context, number int) error {
 	if !p.Any() {
 		return ErrNoProxies
 	}
 	hosts := p.in[number]
-	if len(hosts) == 0 { // the first says that there is none
+	if len(hosts) == 0 { // host 0 will report the error
 		hosts = []int{0}
 	}
 	for _, host := range hosts {
@@ -130,7 +130,7 @@ func (p *Proxies) Heal(ctx context.Context, number int) error {
 	return nil
 }
 
-// Answers returns how many answers a fault of answers has lost.
+// Answers returns how many answers a fault has lost.
 func (p *Proxies) Answers(ctx context.Context, number int) (count uint64, err error) {
 	for _, host := range p.in[number] {
 		var lost uint64
@@ -143,7 +143,7 @@ func (p *Proxies) Answers(ctx context.Context, number int) (count uint64, err er
 	return count, nil
 }
 
-// Bytes returns how many bytes came to the proxies of all hosts whose names have a text in them.
+// Bytes returns how many bytes came to proxies with the text about in their names, on all hosts.
 func (p *Proxies) Bytes(ctx context.Context, about string) (sum uint64, err error) {
 	for _, w := range p.workers {
 		var bytes uint64
@@ -155,8 +155,8 @@ func (p *Proxies) Bytes(ctx context.Context, about string) (sum uint64, err erro
 	return sum, nil
 }
 
-// LastOf returns which of some proxies, all on one host, has had the last bytes of its server; -1: none has
-// had any.
+// LastOf returns which of some proxies, all on one host, had the latest bytes from its server; -1: none had
+// any.
 func (p *Proxies) LastOf(ctx context.Context, names []string) (which int, err error) {
 	if !p.Any() {
 		return -1, ErrNoProxies
@@ -175,8 +175,8 @@ func (p *Proxies) LastOf(ctx context.Context, names []string) (which int, err er
 	return which, nil
 }
 
-// InForce returns the numbers of the faults that are in force. It is an error if some proxy does not pass on
-// what comes though no fault is.
+// InForce returns the numbers of the faults in force. It returns an error if some proxy holds up data though
+// no fault is in force.
 func (p *Proxies) InForce(ctx context.Context) (numbers []int, err error) {
 	for host := range p.workers {
 		r, err := p.report(ctx, host)
@@ -184,7 +184,7 @@ func (p *Proxies) InForce(ctx context.Context) (numbers []int, err error) {
 		case err != nil:
 			return nil, err
 		case len(r.Faults) == 0 && len(r.Hit) > 0:
-			return nil, errors.New("no fault is in force, but proxies do not pass on what comes: " +
+			return nil, errors.New("no fault is in force, but proxies hold up data: " +
 				strings.Join(r.Hit, ", "))
 		}
 		numbers = append(numbers, r.Faults...)
@@ -193,32 +193,32 @@ func (p *Proxies) InForce(ctx context.Context) (numbers []int, err error) {
 	return slices.Compact(numbers), nil
 }
 
-// report asks the proxies of a host what is in force.
+// report asks the proxies of a host for their state.
 func (p *Proxies) report(ctx context.Context, host int) (r proxyReport, err error) {
 	err = p.workers[host].Ask(ctx, proxyOrder{Do: reportProxy}, &r)
 	return r, err
 }
 
-// A ConnectionFault is what is wrong with connections that run through proxies, until it is healed. Of
-// several on one connection, latencies add up and the least bandwidth counts.
+// A ConnectionFault is a fault of connections that run through proxies, until it is healed. If several hit
+// one connection, their latencies add up, and the least bandwidth applies.
 type ConnectionFault struct {
 	Number int      `json:"number"` // from 1; names the fault
-	Names  []string `json:"names"`  // of the proxies that it hits
+	Names  []string `json:"names"`  // of the proxies it hits
 
 	Latency   time.Duration `json:"latency,omitempty"`   // in each direction
 	Bandwidth int64         `json:"bandwidth,omitempty"` // bytes per second in each direction
-	// Stall: nothing passes, though the connection stands. What is sent meanwhile passes once it is healed.
+	// Stall: nothing passes, though the connection stays open. Held data passes once the fault is healed.
 	Stall bool `json:"stall,omitempty"`
-	// Drop: what comes is read and dropped. A connection that has lost data is closed once the fault is healed,
-	// since the data would have been sent again.
+	// Drop: data is read and dropped. A connection that has lost data is closed once the fault is healed, since
+	// TCP would have sent the data again.
 	Drop bool `json:"drop,omitempty"`
-	// Answer: one answer to each of some clients is lost; nil: none is.
+	// Answer: one answer to each of some clients is lost; nil: no answer.
 	Answer *AnswerFault `json:"answer,omitempty"`
-	// Reset: connections are closed at once, with all that is on its way, and new ones are refused.
+	// Reset: connections are closed at once, with all data in transit, and new ones are refused.
 	Reset bool `json:"reset,omitempty"`
 }
 
-// check says what is wrong with the fault itself.
+// check returns an error if the fault is invalid.
 func (f *ConnectionFault) check() error {
 	switch {
 	case f.Number < 1:
@@ -226,9 +226,9 @@ func (f *ConnectionFault) check() error {
 	case len(f.Names) == 0:
 		return fmt.Errorf("fault %d hits no connection", f.Number)
 	case f.Latency < 0:
-		return fmt.Errorf("fault %d: a latency of %v: it must be longer than nothing", f.Number, f.Latency)
+		return fmt.Errorf("fault %d: a latency of %v: it must be 0s or longer", f.Number, f.Latency)
 	case f.Bandwidth < 0:
-		return fmt.Errorf("fault %d: %d bytes per second: it must be one at least", f.Number, f.Bandwidth)
+		return fmt.Errorf("fault %d: %d bytes per second: it must be 1 or more", f.Number, f.Bandwidth)
 	case f.Latency == 0 && f.Bandwidth == 0 && !f.Stall && !f.Drop && !f.Reset && f.Answer == nil:
 		return fmt.Errorf("fault %d does nothing: it takes a latency, a bandwidth, a stall, a drop, an answer or "+
 			"a reset", f.Number)
@@ -236,27 +236,26 @@ func (f *ConnectionFault) check() error {
 	return nil
 }
 
-// An AnswerFault has the nth answer to each client get lost, counted over all of the client's proxies from
-// the time that the fault begins. An answer is what comes from the server after the client has said
-// something.
+// An AnswerFault loses the nth answer to each client, counted over all proxies of the client since the fault
+// began. An answer is what the server sends after the client has sent something.
 type AnswerFault struct {
 	Nth uint64            `json:"nth"`
-	Of  map[string]string `json:"of"` // the client of each proxy
-	// Close has the connection closed in place of the answer. Otherwise the client hears nothing more by that
-	// connection until the fault is healed, and then it is closed.
+	Of  map[string]string `json:"of"` // client of each proxy, by name of the proxy
+	// Close closes the connection in place of the answer. Otherwise the client receives nothing more on that
+	// connection until the fault is healed, which closes it.
 	Close bool `json:"close,omitempty"`
 
 	losses map[string]*answerLoss // by client
 }
 
-// An answerLoss is what such a fault does to one client.
+// An answerLoss is the effect of an AnswerFault on one client.
 type answerLoss struct {
 	nth   uint64
 	close bool
 	seen  atomic.Uint64
 }
 
-// begin has the answers of each client be counted.
+// begin starts counting the answers to each client.
 func (f *AnswerFault) begin() {
 	if f == nil {
 		return
@@ -267,7 +266,7 @@ func (f *AnswerFault) begin() {
 	}
 }
 
-// of returns what it does to the client of a proxy.
+// of returns the effect on the client of a proxy.
 func (f *AnswerFault) of(proxy string) []*answerLoss {
 	if f == nil {
 		return nil
@@ -288,32 +287,32 @@ func (f *AnswerFault) lost() (count int) {
 	return count
 }
 
-// A proxyOrder is what the process of the proxies is told.
+// A proxyOrder is an order to the process of the proxies.
 type proxyOrder struct {
 	Do       string          `json:"do"`
-	Name     string          `json:"name,omitempty"`     // add, last; bytes: the text
+	Name     string          `json:"name,omitempty"`     // name of the proxy; for bytes, the text to look for
 	Upstream string          `json:"upstream,omitempty"` // add: the address that the proxy connects to
-	Fault    ConnectionFault `json:"fault,omitzero"`     // begin; heal takes its number alone
+	Fault    ConnectionFault `json:"fault,omitzero"`     // for begin; for heal, only its number
 }
 
 // The orders.
 const (
-	addProxy    = "add" // answered by the address that it listens on
+	addProxy    = "add" // answered by the address of the proxy
 	beginFault  = "begin"
 	healFault   = "heal"
 	reportProxy = "report" // answered by a proxyReport
 	countLost   = "lost"   // answered by how many answers a fault has lost
-	countBytes  = "bytes"  // answered by how many bytes came to proxies whose names have a text in them
-	lastAnswer  = "last"   // answered by when the proxy's server answered last, 0 if never
+	countBytes  = "bytes"  // answered by how many bytes came to proxies with a text in their names
+	lastAnswer  = "last"   // answered by the time of the server's last answer, 0 if never
 )
 
-// A proxyReport says what is in force, by what the proxies do and not by what they were told.
+// A proxyReport is the state of the proxies, read from what they do, not from their orders.
 type proxyReport struct {
 	Faults []int    `json:"faults"` // numbers
-	Hit    []string `json:"hit"`    // proxies that do not pass on all that comes as it comes
+	Hit    []string `json:"hit"`    // proxies that delay, hold up or drop data
 }
 
-// ServeProxies runs TCP proxies on the loopback address, as a process that a Launcher started (see
+// ServeProxies runs TCP proxies on the loopback address, as a process started by a Launcher (see
 // LaunchProxies). It returns when in ends.
 func ServeProxies(in io.Reader, out io.Writer) error {
 	s := proxyServer{proxies: map[string]*proxy{}, faults: map[int]ConnectionFault{}}
@@ -326,16 +325,15 @@ type proxyServer struct {
 	faults  map[int]ConnectionFault
 }
 
-// A proxy passes connections on to one address.
+// A proxy forwards connections to one address.
 type proxy struct {
 	relay.Relay
 	port *Port
-	rule atomic.Pointer[rule] // of its lines
-	// asked says that the client has said something since the server answered last.
+	rule atomic.Pointer[rule] // for all its connections
+	// asked is set if the client has sent something since the server's last answer.
 	asked atomic.Bool
-	bytes atomic.Uint64 // that came, of both directions
-	// answered is when something came of the server last, in nanoseconds since the proxies were started; 0:
-	// nothing did.
+	bytes atomic.Uint64 // received, in both directions
+	// answered is the time of the server's last data, in nanoseconds since the process began; 0: none yet.
 	answered atomic.Int64
 }
 
@@ -366,7 +364,7 @@ func (s *proxyServer) obey(order json.RawMessage) (any, error) {
 	return nil, fmt.Errorf("there is no order %q for the proxies", o.Do)
 }
 
-// add makes a proxy and returns the address that it listens on.
+// add makes a proxy and returns its address.
 func (s *proxyServer) add(name, upstream string) (string, error) {
 	if s.proxies[name] != nil {
 		return "", fmt.Errorf("there is a proxy %s already", name)
@@ -388,7 +386,7 @@ func (s *proxyServer) add(name, upstream string) (string, error) {
 	return p.Address, nil
 }
 
-// begin puts a fault in force: at all of its proxies, or at none.
+// begin begins a fault at all of its proxies, or at none of them.
 func (s *proxyServer) begin(f ConnectionFault) error {
 	if err := f.check(); err != nil {
 		return err
@@ -406,7 +404,7 @@ func (s *proxyServer) begin(f ConnectionFault) error {
 	return s.apply(f.Names)
 }
 
-// heal takes a fault back.
+// heal ends a fault.
 func (s *proxyServer) heal(number int) error {
 	f, is := s.faults[number]
 	if !is {
@@ -416,7 +414,7 @@ func (s *proxyServer) heal(number int) error {
 	return s.apply(f.Names)
 }
 
-// apply has some proxies do what all faults together make of them.
+// apply makes some proxies follow all the faults in force.
 func (s *proxyServer) apply(names []string) error {
 	var errs []error
 	for _, name := range names {
@@ -439,7 +437,7 @@ func (s *proxyServer) apply(names []string) error {
 	return errors.Join(errs...)
 }
 
-// add adds to a rule what a fault does.
+// add adds the effect of a fault to a rule.
 func (r *rule) add(f ConnectionFault) {
 	r.latency += f.Latency
 	if f.Bandwidth > 0 && (r.bandwidth == 0 || f.Bandwidth < r.bandwidth) {
@@ -448,7 +446,7 @@ func (r *rule) add(f ConnectionFault) {
 	r.stall, r.drop = r.stall || f.Stall, r.drop || f.Drop
 }
 
-// bytes returns how many bytes came to the proxies whose names have a text in them.
+// bytes returns how many bytes came to proxies with a text in their names.
 func (s *proxyServer) bytes(about string) (sum uint64) {
 	for name, p := range s.proxies {
 		if strings.Contains(name, about) {
@@ -458,7 +456,7 @@ func (s *proxyServer) bytes(about string) (sum uint64) {
 	return sum
 }
 
-// report says what is in force.
+// report returns the state of the proxies.
 func (s *proxyServer) report() proxyReport {
 	r := proxyReport{Faults: slices.Sorted(maps.Keys(s.faults))}
 	for name, p := range s.proxies {
@@ -470,21 +468,20 @@ func (s *proxyServer) report() proxyReport {
 	return r
 }
 
-// A line is one direction of a connection through a proxy, with all that can be wrong with it, for as long as
-// the rule of the proxy says so.
+// A line is one direction of a connection through a proxy. It follows the current rule of the proxy.
 type line struct {
 	*proxy
-	answers bool // it passes on what the server says
+	answers bool // it carries data of the server
 }
 
-// A chunk is what was read at once.
+// A chunk is the data of one read.
 type chunk struct {
 	data []byte
 	came time.Time
-	err  error // nothing more comes; io.EOF: since that end has closed its side
+	err  error // why no more data comes; io.EOF: that end has closed its side
 }
 
-// read sends what comes from a connection, until it ends.
+// read sends the data of a connection to chunks, until the connection ends.
 func read(ctx context.Context, from net.Conn, chunks chan<- chunk) {
 	for b := make([]byte, 32<<10); ; {
 		n, err := from.Read(b)
@@ -499,27 +496,26 @@ func read(ctx context.Context, from net.Conn, chunks chan<- chunk) {
 	}
 }
 
-// A rule is what holds for all connections of one proxy, in both directions.
+// A rule is the effect of faults on all connections of one proxy, in both directions.
 type rule struct {
 	latency   time.Duration
-	bandwidth int64 // bytes per second; 0: as it comes
+	bandwidth int64 // bytes per second; 0: unlimited
 	stall     bool
-	drop      bool          // what comes is lost
-	answers   []*answerLoss // one of these is lost
-	changed   chan struct{} // closed when another rule is in force
+	drop      bool          // data is lost
+	answers   []*answerLoss // faults that each lose one answer
+	changed   chan struct{} // closed when another rule replaces this one
 }
 
-// inTransit is how many bytes a direction of a connection takes in that have not come out of it. What is more
-// waits at the sender.
+// inTransit is how many bytes one direction of a connection holds at most. More data waits at the sender.
 const inTransit = 16 << 20
 
-// slack is by how much of its time a stream may have fallen behind its bandwidth and still catch up.
+// slack is how far a stream may fall behind its bandwidth and still catch up.
 const slack = 100 * time.Millisecond
 
-// errCut is why a connection is closed that the proxy has kept data from.
+// errCut is why the proxy closes a connection that has lost data.
 var errCut = errors.New("the proxy has lost what came")
 
-// pass passes on what comes from one end, until it ends or the connection is to be closed.
+// pass forwards data from one end, until that end is closed or the connection must be closed.
 func (l *line) pass(ctx context.Context, to, from net.Conn) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -545,7 +541,7 @@ func (l *line) pass(ctx context.Context, to, from net.Conn) error {
 	return err
 }
 
-// pump turns chunks into pieces as the rule of the proxy says.
+// pump turns chunks into pieces, delayed or dropped as the rule demands.
 func (l *line) pump(ctx context.Context, chunks <-chan chunk, pieces chan<- []byte) error {
 	var f flow
 	timer := time.NewTimer(time.Hour)
@@ -590,31 +586,31 @@ func (l *line) pump(ctx context.Context, chunks <-chan chunk, pieces chan<- []by
 	}
 }
 
-// A flow is what is on its way in one direction of a connection, in order.
+// A flow is the data in transit in one direction of a connection, in order.
 type flow struct {
 	waiting []chunk
 	bytes   int
-	ended   error // why nothing more comes; nil: more may come
-	lost    bool  // some of it was dropped
-	closed  bool  // in place of an answer
+	ended   error // why no more data comes; nil: more may come
+	lost    bool  // some data was dropped
+	closed  bool  // the connection is closed in place of an answer
 
-	deaf *answerLoss // that has the client hear nothing any more
-	free time.Time   // when the bandwidth lets the next piece pass
+	silencedBy *answerLoss // the loss after which the client receives nothing more
+	free       time.Time   // when the bandwidth allows the next piece
 }
 
-// drops reports whether what waits is to be dropped.
+// drops reports whether data must be dropped.
 func (f *flow) drops(r *rule) bool {
-	return r.drop || f.deaf != nil && slices.Contains(r.answers, f.deaf)
+	return r.drop || f.silencedBy != nil && slices.Contains(r.answers, f.silencedBy)
 }
 
-// lose drops what waits, if the rule says so.
+// lose drops the waiting data, if the rule demands it.
 func (f *flow) lose(r *rule) {
 	if f.drops(r) && len(f.waiting) > 0 {
 		f.lost, f.waiting, f.bytes = true, nil, 0
 	}
 }
 
-// take takes in what has come.
+// take adds a chunk.
 func (f *flow) take(c chunk) {
 	if len(c.data) > 0 {
 		f.waiting = append(f.waiting, c)
@@ -623,7 +619,7 @@ func (f *flow) take(c chunk) {
 	f.ended = c.err
 }
 
-// wait returns how long the first chunk still has to wait.
+// wait returns how long the first chunk must still wait.
 func (f *flow) wait(r *rule) time.Duration {
 	if r.latency == 0 && r.bandwidth == 0 {
 		return 0
@@ -635,7 +631,7 @@ func (f *flow) wait(r *rule) time.Duration {
 	return time.Until(due)
 }
 
-// piece returns what passes next: the first chunk, or as much of it as takes a twentieth of a second.
+// piece returns what passes next: the first chunk, or as much of it as the bandwidth allows in 50 ms.
 func (f *flow) piece(r *rule) []byte {
 	b := f.waiting[0].data
 	if most := max(1, r.bandwidth/20); r.bandwidth > 0 && int64(len(b)) > most {
@@ -644,7 +640,7 @@ func (f *flow) piece(r *rule) []byte {
 	return b
 }
 
-// passed takes out what has passed.
+// passed removes n bytes that have passed.
 func (f *flow) passed(n int, r *rule) {
 	f.bytes -= n
 	if first := &f.waiting[0]; n < len(first.data) {
@@ -661,10 +657,10 @@ func (f *flow) passed(n int, r *rule) {
 	}
 }
 
-// begun is when this process was.
+// begun is when this process began.
 var begun = time.Now()
 
-// note counts what has come. It counts an answer, and loses it if it is to be lost.
+// note counts data that has come. It counts answers, and notes the loss of one.
 func (l *line) note(c chunk, r *rule, f *flow) {
 	if len(c.data) == 0 {
 		return
@@ -680,7 +676,7 @@ func (l *line) note(c chunk, r *rule, f *flow) {
 	}
 	for _, loss := range r.answers {
 		if loss.seen.Add(1) == loss.nth {
-			f.closed, f.deaf = loss.close, loss
+			f.closed, f.silencedBy = loss.close, loss
 		}
 	}
 }

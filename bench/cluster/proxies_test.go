@@ -27,7 +27,7 @@ func launchProxies(t testing.TB) *Proxies {
 	return p
 }
 
-// echo serves TCP connections that give back all that they are sent, and returns its address.
+// echo serves TCP connections that send back all they receive, and returns its address.
 func echo(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -102,7 +102,7 @@ func (c *caller) closed() {
 	}
 }
 
-// exchange says something and expects it back, and returns how long that took.
+// exchange sends a line and expects it back, and returns how long that took.
 func (c *caller) exchange(line string) time.Duration {
 	c.t.Helper()
 	begun := time.Now()
@@ -177,7 +177,7 @@ func TestProxyPassesOn(t *testing.T) {
 	}
 }
 
-// Two latencies on one connection add up, and are healed apart.
+// Two latencies on one connection add up, and are healed separately.
 func TestProxyDelays(t *testing.T) {
 	t.Parallel()
 	p := launchProxies(t)
@@ -222,7 +222,7 @@ func TestProxyLimitsBandwidth(t *testing.T) {
 	c.hear(line)
 }
 
-// A stalled connection keeps what is sent, and delivers all of it in order once it is healed.
+// A stalled connection keeps what is sent, and delivers it in order once the stall is healed.
 func TestProxyStalls(t *testing.T) {
 	t.Parallel()
 	p := launchProxies(t)
@@ -247,8 +247,7 @@ func TestProxyStalls(t *testing.T) {
 	c.exchange("after")
 }
 
-// A reset ends a connection on which nothing passes, or which is stalled, and new ones are refused until it
-// is healed.
+// A reset ends idle and stalled connections, and new ones are refused until it is healed.
 func TestProxyResets(t *testing.T) {
 	p := launchProxies(t)
 	at := p.must(t).add("a", echo(t))
@@ -274,7 +273,7 @@ func TestProxyResets(t *testing.T) {
 	call(t, at).exchange("hello again")
 }
 
-// The end of a connection passes through a proxy, and one whose upstream is not there ends at once.
+// The end of a connection passes through a proxy, and a connection without an upstream ends at once.
 func TestProxyPassesOnTheEnd(t *testing.T) {
 	p := launchProxies(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -321,7 +320,7 @@ func TestProxiesRefuse(t *testing.T) {
 	p.must(t).inForce(1)
 }
 
-// Which of several servers a client heard of last is asked of the proxies between them.
+// Proxies know which of several servers a client heard from last.
 func TestProxiesKnowWhoAnsweredLast(t *testing.T) {
 	p := launchProxies(t)
 	names, server := []string{"a", "b"}, echo(t)
@@ -380,7 +379,7 @@ func TestProxiesEnd(t *testing.T) {
 	}
 }
 
-// An answer that comes late is not taken for that to the next question.
+// A late answer is not taken for the answer to the next question.
 func TestLateAnswersAreNoOthers(t *testing.T) {
 	const script = `read a; read b; printf '\036{"number":1,"answer":"one"}\n\036{"number":2,"answer":"two"}\n'`
 	s, err := StartWorker(NewLauncher(), "a slow one", []string{"/bin/sh", "-c", script})

@@ -16,17 +16,17 @@ import (
 	"turnstile/nodes/host"
 )
 
-// A Resource is a resource process: it keeps what clients share (see host.Books), and has a broker of its own
-// within it, by which they ask. So no fault of the brokers that carry messages touches it.
+// A Resource is a resource process: it keeps what clients share (see host.Books). It contains a broker,
+// through which clients ask it, so that no fault of the brokers that carry messages affects it.
 type Resource struct {
 	worker *Worker
 	at     host.Broker
 }
 
-// A resourceOrder is what a resource process is told. One field is set.
+// A resourceOrder is an order to a resource process. One field is set.
 type resourceOrder struct {
-	Start   *broker.Config `json:"start,omitempty"` // its broker; answered by the URL
-	Keep    *host.Share    `json:"keep,omitempty"`  // from now on, instead of what it kept
+	Start   *broker.Config `json:"start,omitempty"` // its broker; answered by its URL
+	Keep    *host.Share    `json:"keep,omitempty"`  // replaces what it kept before
 	TakeOut *takenOut      `json:"take_out,omitempty"`
 	Look    bool           `json:"look,omitempty"` // answered by host.Tickets
 }
@@ -37,9 +37,8 @@ type takenOut struct {
 	Incarnation uint32   `json:"incarnation"`
 }
 
-// LaunchResource starts a resource process on a host, by running a program and its arguments, which must call
-// ServeResource. It keeps nothing yet. Its broker speaks TLS by a certificate,
-// unless that is nil.
+// LaunchResource starts a resource process on a host. It runs the program, which must call ServeResource. The
+// process keeps nothing yet. If tls is not nil, its broker speaks TLS with that certificate.
 func LaunchResource(ctx context.Context, on Host, program []string, tls *certs.Pair) (*Resource, error) {
 	r := &Resource{at: host.Broker{Token: broker.NewToken()}}
 	c := broker.Config{Name: "turnstile-resource", Token: r.at.Token, Listen: on.Address(), TLS: tls}
@@ -64,14 +63,14 @@ func LaunchResource(ctx context.Context, on Host, program []string, tls *certs.P
 // Process returns the process.
 func (r *Resource) Process() Process { return r.worker }
 
-// Broker returns where nodes find it.
+// Broker returns where nodes reach it.
 func (r *Resource) Broker() *host.Broker { return &r.at }
 
-// Close ends it.
+// Close ends the process.
 func (r *Resource) Close() { r.worker.End() }
 
-// Keep has it keep what the clients of a run share, and forget what it kept before. When it returns nil, the
-// process answers them.
+// Keep makes the process keep what the clients of a run share, and forget what it kept before. When Keep
+// returns nil, the process answers the clients.
 func (r *Resource) Keep(ctx context.Context, of host.Share) error {
 	return r.worker.Ask(ctx, resourceOrder{Keep: &of}, nil)
 }
@@ -81,14 +80,13 @@ func (r *Resource) TakeOut(ctx context.Context, id nodes.ID, incarnation uint32)
 	return r.worker.Ask(ctx, resourceOrder{TakeOut: &takenOut{id, incarnation}}, nil)
 }
 
-// Look returns how far a run that ends by entries has come.
+// Look returns the progress of a run that ends by entries.
 func (r *Resource) Look(ctx context.Context) (t host.Tickets, err error) {
 	err = r.worker.Ask(ctx, resourceOrder{Look: true}, &t)
 	return t, err
 }
 
-// ServeResource runs a resource process that a Launcher started (see LaunchResource). It returns when in
-// ends.
+// ServeResource runs a resource process started by a Launcher (see LaunchResource). It returns when in ends.
 func ServeResource(in io.Reader, out io.Writer) error {
 	var s resourceServer
 	defer s.end()
@@ -101,12 +99,12 @@ func ServeResource(in io.Reader, out io.Writer) error {
 	})
 }
 
-// A resourceServer is what is in a resource process.
+// A resourceServer is the state of a resource process.
 type resourceServer struct {
 	broker *server.Server
 	conn   *nats.Conn
-	books  *host.Books        // nil: it keeps nothing
-	asked  *nats.Subscription // by which questions come
+	books  *host.Books        // nil: nothing kept yet
+	asked  *nats.Subscription // for questions of clients
 }
 
 func (s *resourceServer) obey(o *resourceOrder) (any, error) {
@@ -124,13 +122,13 @@ func (s *resourceServer) obey(o *resourceOrder) (any, error) {
 	case o.Look:
 		return s.books.Tickets(), nil
 	}
-	return nil, errors.New("the resource process is ordered to do nothing")
+	return nil, errors.New("the order to the resource process is empty")
 }
 
 // start starts the broker, and returns its URL.
 func (s *resourceServer) start(c broker.Config) (url string, err error) {
 	if s.broker != nil {
-		return "", errors.New("the resource process is to start a second time")
+		return "", errors.New("the resource process was started already")
 	}
 	if s.broker, err = broker.Start(c); err != nil {
 		return "", err
@@ -142,7 +140,7 @@ func (s *resourceServer) start(c broker.Config) (url string, err error) {
 	return s.broker.ClientURL(), nil
 }
 
-// keep keeps the books of another run.
+// keep starts new books, for another run.
 func (s *resourceServer) keep(of host.Share) (err error) {
 	if s.asked != nil {
 		if err := s.asked.Unsubscribe(); err != nil {

@@ -11,26 +11,25 @@ import (
 	"turnstile/internal/proc"
 )
 
-// A Usage is how much of the processors has been used up to some time: by the processes of a run, and by all
-// of the machine.
+// A Usage is how much CPU time was used up to some time, by the processes of a run and by the whole machine.
 type Usage struct {
 	at     time.Time
-	all    ticks         // of the processors that this process may run on
+	all    ticks         // of the CPUs that this process may run on
 	own    time.Duration // by this process and the nodes
 	broker time.Duration // by the processes that carry the messages
 	known  bool          // own and broker
-	cpus   int           // of other machines whose ticks are in all
+	cpus   int           // number of CPUs of other machines that all includes
 }
 
-// Add adds what the processors of another machine have spent.
+// Add adds the ticks of another machine.
 func (u *Usage) Add(busy, all uint64, cpus int) {
 	u.all.busy += busy
 	u.all.all += all
 	u.cpus += cpus
 }
 
-// ReadUsage reads what has been used. The brokers are all processes that carry or carried the run's messages;
-// none if they are not its own.
+// ReadUsage reads the CPU time used so far. The brokers are all processes that carry or carried the run's
+// messages, unless an external server does.
 func ReadUsage(brokers, nodes []Process) Usage {
 	u := Usage{at: time.Now(), all: readTicks()}
 	u.own, u.known = proc.CPUTime(os.Getpid())
@@ -48,23 +47,23 @@ func ReadUsage(brokers, nodes []Process) Usage {
 	return u
 }
 
-// Shares are what was used of the processors in some time: parts of what the run could use at most, which is
-// the processors that it may run on, or the quota of its control groups if that is less.
+// Shares are shares of CPU time over some time, relative to what the run could use: the CPUs that it may run
+// on, or the quota of its control groups if that is less.
 type Shares struct {
 	Own    float64 // by the nodes and the orchestrator
 	Broker float64 // by the run's own brokers and proxies
-	Others float64 // by all others, of the processors that the run may run on, whatever its quota
-	Busy   float64 // of those processors or of the quota, whichever was the busier
-	// BrokerCPU is the share of one processor that these used.
+	Others float64 // by all others, relative to the CPUs that the run may run on, even under a quota
+	Busy   float64 // of those CPUs or of the quota, whichever was busier
+	// BrokerCPU is the CPU time of the brokers and proxies, relative to one CPU.
 	BrokerCPU float64
-	// AllKnown and OwnKnown report what could be measured: Busy, and all the rest.
+	// AllKnown reports whether Busy was measured; OwnKnown, whether Own, Broker and BrokerCPU were.
 	AllKnown, OwnKnown bool
 }
 
-// Between says that the reading began at a time, and so is one of the time half-way since then.
+// Between notes that the reading began at a time, and sets its time half-way since then.
 func (u *Usage) Between(began time.Time) { u.at = began.Add(u.at.Sub(began) / 2) }
 
-// Since returns what was used since an earlier reading.
+// Since returns the shares since an earlier reading.
 func (u Usage) Since(earlier Usage) Shares {
 	if u.cpus > 0 {
 		return u.since(earlier, runtime.NumCPU()+u.cpus, 0)
@@ -72,10 +71,10 @@ func (u Usage) Since(earlier Usage) Shares {
 	return u.since(earlier, runtime.NumCPU(), cgroup.Read(os.DirFS("/")).CPUs)
 }
 
-// mostShare is more than processes can use of what there is, but for errors of reading.
+// mostShare is more than processes can use, apart from errors of reading.
 const mostShare = 1.1
 
-// since is Since on so many processors, of whose time the quota is what the run may use; 0: there is none.
+// since is Since for a number of CPUs, with a quota for the run; 0: no quota.
 func (u Usage) since(earlier Usage, cpus int, quota float64) Shares {
 	var s Shares
 	took := u.at.Sub(earlier.at)
@@ -91,7 +90,7 @@ func (u Usage) since(earlier Usage, cpus int, quota float64) Shares {
 		s.BrokerCPU = (u.broker - earlier.broker).Seconds() / took.Seconds()
 		s.Broker = s.BrokerCPU / limit
 		s.Own = (u.own - earlier.own).Seconds() / took.Seconds() / limit
-		if s.Own+s.Broker > mostShare { // the readings took too long for so short a time
+		if s.Own+s.Broker > mostShare { // the time is too short for the time of the readings
 			s.OwnKnown, s.Own, s.Broker, s.BrokerCPU = false, 0, 0, 0
 		}
 	}
@@ -103,11 +102,11 @@ func (u Usage) since(earlier Usage, cpus int, quota float64) Shares {
 	return s
 }
 
-// ticks is the time that processors have spent since the machine was booted: at work, and in all.
+// ticks is the time that CPUs have spent since the machine was booted: busy, and in all.
 type ticks struct{ busy, all uint64 }
 
-// Ticks returns how much time the processors of this machine have spent since it was booted, at work and in
-// all, in a unit of the kernel.
+// Ticks returns how much time the CPUs of this machine have spent since it was booted, busy and in all, in a
+// unit of the kernel.
 func Ticks() (busy, all uint64) {
 	t := readTicks()
 	return t.busy, t.all
@@ -118,7 +117,7 @@ func readTicks() ticks {
 	return parseTicks(string(b), usable())
 }
 
-// parseTicks adds up the processors that are usable, from /proc/stat.
+// parseTicks adds up the usable CPUs in the text of /proc/stat.
 func parseTicks(text string, usable func(cpu int) bool) (t ticks) {
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
@@ -127,9 +126,9 @@ func parseTicks(text string, usable func(cpu int) bool) (t ticks) {
 		}
 		cpu, err := strconv.Atoi(fields[0][len("cpu"):])
 		if err != nil || !usable(cpu) {
-			continue // the line of all processors together has no number
+			continue // the line for all CPUs together has no number
 		}
-		for i, f := range fields[1:min(len(fields), 9)] { // guest time is in user time already
+		for i, f := range fields[1:min(len(fields), 9)] { // user time includes guest time
 			n, _ := strconv.ParseUint(f, 10, 64)
 			t.all += n
 			if i != 3 && i != 4 { // idle, and waiting for a disk
@@ -140,7 +139,7 @@ func parseTicks(text string, usable func(cpu int) bool) (t ticks) {
 	return t
 }
 
-// AddChildren adds the CPU time of the child processes that the processes of a run have started, by /proc, in
+// AddChildren adds the CPU time of child processes that the processes of a run have started, from /proc, in
 // units of 10 ms. A child that has ended counts once its parent has waited for it.
 func (u *Usage) AddChildren(brokers, nodes []Process) {
 	all := readProcesses()
@@ -155,17 +154,17 @@ func (u *Usage) AddChildren(brokers, nodes []Process) {
 	add(nodes, &u.own)
 }
 
-// processes are the children of each process, and what each has used.
+// processes has the children and the CPU time of each process.
 type processes struct {
 	children map[int][]int
-	used     map[int]time.Duration // by itself
-	waited   map[int]time.Duration // by children that have ended
+	used     map[int]time.Duration // by the process itself
+	waited   map[int]time.Duration // by its ended children
 }
 
 // clockTick is the unit of times in /proc.
 const clockTick = 10 * time.Millisecond
 
-// readProcesses reads /proc. It is empty where there is none.
+// readProcesses reads /proc. The result is empty on systems without it.
 func readProcesses() *processes {
 	p := &processes{map[int][]int{}, map[int]time.Duration{}, map[int]time.Duration{}}
 	names, _ := os.ReadDir("/proc")
@@ -182,8 +181,8 @@ func readProcesses() *processes {
 	return p
 }
 
-// add reads a line of /proc/PID/stat. The name of the program comes second, in parentheses, and may hold any
-// character.
+// add parses a line of /proc/PID/stat. The second field is the name of the program, in parentheses, and may
+// have any characters.
 func (p *processes) add(pid int, stat string) {
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 15 {
@@ -199,7 +198,7 @@ func (p *processes) add(pid int, stat string) {
 	p.waited[pid] = (number(13) + number(14)) * clockTick
 }
 
-// beneath returns what the descendants of a process have used.
+// beneath returns the CPU time of the descendants of a process.
 func (p *processes) beneath(pid int) time.Duration {
 	sum := p.waited[pid]
 	for _, child := range p.children[pid] {

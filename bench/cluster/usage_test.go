@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// In 10 s on 4 processors, of whose 4,000 ticks so many were busy.
+// In 10 s on 4 CPUs, with 4,000 ticks, of them some busy.
 func TestShares(t *testing.T) {
 	for name, test := range map[string]struct {
 		busy        uint64

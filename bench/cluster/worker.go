@@ -12,39 +12,39 @@ import (
 	"turnstile/internal/jsonseq"
 )
 
-// A Worker is a process that does what it is asked by its standard input, one thing after the other, and
-// answers by its standard output (see ServeOrders).
+// A Worker is a process that carries out orders from its standard input, one after another, and answers on
+// its standard output (see ServeOrders).
 type Worker struct {
 	Node
-	mu      sync.Mutex // for one question at a time
-	number  int        // of the latest
+	mu      sync.Mutex // held while a question is open
+	number  int        // of the latest question
 	answers chan answer
 	limit   time.Duration // for an answer
 }
 
-// A question is an order to a worker, numbered. It is a line of JSON.
+// A question is a numbered order to a worker, as a line of JSON.
 type question struct {
 	Number int             `json:"number"`
 	Order  json.RawMessage `json:"order"`
 }
 
-// An answer is what a worker says when it has obeyed, or that it cannot.
+// An answer is the worker's result of an order, or its error.
 type answer struct {
 	Number int             `json:"number"` // of the question
 	Error  string          `json:"error,omitempty"`
 	Answer json.RawMessage `json:"answer,omitempty"`
 }
 
-// answerLimit is how long a worker may take to answer, which is much longer than any does that is not stuck.
+// answerLimit is how long a worker may take to answer: much longer than any that is not stuck.
 const answerLimit = 20 * time.Second
 
-// StartWorker starts a program and its arguments on a host, which must call ServeOrders.
+// StartWorker starts a program with arguments on a host. It must call ServeOrders.
 func StartWorker(on Host, name string, program []string) (*Worker, error) {
 	w := &Worker{answers: make(chan answer, 16), limit: answerLimit}
 	reader := jsonseq.Reader[answer]{On: func(a answer) {
 		select {
 		case w.answers <- a:
-		default: // to questions that nobody waits for any more
+		default: // answers to questions that nobody waits for any more
 		}
 	}}
 	var err error
@@ -52,7 +52,7 @@ func StartWorker(on Host, name string, program []string) (*Worker, error) {
 	return w, err
 }
 
-// Pid returns the ID of the process; 0: it runs on another machine.
+// Pid returns the ID of the process, or 0 if it runs on another machine.
 func (w *Worker) Pid() int {
 	if has, is := w.Node.(interface{ Pid() int }); is {
 		return has.Pid()
@@ -60,11 +60,10 @@ func (w *Worker) Pid() int {
 	return 0
 }
 
-// SetLimit says how long the worker may take to answer from now on, instead of 20 s.
+// SetLimit sets how long the worker may take to answer, instead of 20 s.
 func (w *Worker) SetLimit(d time.Duration) { w.limit = d }
 
-// Ask has the worker carry out an order, and decodes its answer into what result points to, unless that is
-// nil.
+// Ask has the worker carry out an order, and decodes its answer into result, unless result is nil.
 func (w *Worker) Ask(ctx context.Context, order, result any) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -80,7 +79,7 @@ func (w *Worker) Ask(ctx context.Context, order, result any) error {
 	}
 	if err := w.Tell(append(line, '\n')); err != nil {
 		select {
-		case <-w.Ended(): // which says more
+		case <-w.Ended(): // its error says more
 		case <-time.After(time.Second):
 			return fmt.Errorf("asking %s: %w", w.Name(), err)
 		}
@@ -97,7 +96,7 @@ func (w *Worker) Ask(ctx context.Context, order, result any) error {
 	return json.Unmarshal(a.Answer, result)
 }
 
-// await waits for the answer to the latest question. One that the worker gave before it ended counts.
+// await waits for the answer to the latest question, including one from a worker that has ended since.
 func (w *Worker) await(ctx context.Context) (answer, error) {
 	late := time.After(w.limit)
 	for {
@@ -106,7 +105,7 @@ func (w *Worker) await(ctx context.Context) (answer, error) {
 			if a.Number == w.number {
 				return a, nil
 			}
-		case <-w.Ended(): // and all is read that it has printed
+		case <-w.Ended(): // all its output has been read
 			for len(w.answers) > 0 {
 				if a := <-w.answers; a.Number == w.number {
 					return a, nil
@@ -127,8 +126,8 @@ func (w *Worker) End() {
 	<-w.Ended()
 }
 
-// ServeOrders is the other end: it has do carry out the orders that come by in, and writes the answers to
-// out, until in ends. It does not wait for an order that is being carried out then.
+// ServeOrders is the worker's side: it calls do for each order from in, and writes the answers to out, until
+// in ends. Then it does not wait for an order that is being carried out.
 func ServeOrders(in io.Reader, out io.Writer, do func(order json.RawMessage) (any, error)) error {
 	questions := make(chan question)
 	ended := make(chan error, 1)
@@ -163,7 +162,7 @@ func ServeOrders(in io.Reader, out io.Writer, do func(order json.RawMessage) (an
 	}
 }
 
-// answer carries out what is asked, and returns the answer as it is written.
+// answer carries out an order, and returns the encoded answer.
 func (q question) answer(do func(json.RawMessage) (any, error)) []byte {
 	a := answer{Number: q.Number}
 	result, err := do(q.Order)
@@ -175,7 +174,7 @@ func (q question) answer(do func(json.RawMessage) (any, error)) []byte {
 	}
 	b, err := jsonseq.Encode(a)
 	if err != nil {
-		panic(err) // it is made of a number, a text and what was encoded before
+		panic(err) // it has only a number, a text and encoded JSON
 	}
 	return b
 }

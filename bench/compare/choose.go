@@ -18,18 +18,18 @@ import (
 	"turnstile/results"
 )
 
-// The columns that tell trials apart beside those of what was asked for. No file has a column of the machine:
-// run.yaml describes it.
+// Columns that tell trials apart, besides columns of options. No file has a column machine: run.yaml
+// describes it.
 const (
 	versionColumn = "version"
 	machineColumn = "machine"
 	runColumn     = "run"
 )
 
-// simulated is the kind of runs that take place on virtual time, where no machine matters.
+// simulated is the kind of simulated runs, which do not depend on the machine.
 const simulated = "simulate"
 
-// Text returns what a trial has in a column; in that of the machine nothing if it is simulated.
+// Text returns the value of a column; for a simulated trial, the machine is "".
 func (t *Trial) Text(column string) string {
 	switch {
 	case column != machineColumn:
@@ -40,19 +40,19 @@ func (t *Trial) Text(column string) string {
 	return t.Machine
 }
 
-// Columns names the columns by which all trials can be grouped and chosen. Trials of services and of foreign
-// programs have more columns, one for each option: see OptionColumns.
+// Columns returns the columns by which all trials can be grouped and chosen. Trials of services and of
+// foreign programs have more, one for each option: see OptionColumns.
 func Columns(known catalog.Table) []string {
 	return append(ColumnsWith(known.OptionNames()), runColumn)
 }
 
-// ColumnsWith returns the columns that tell trials apart which have options with such columns.
+// ColumnsWith returns the columns that tell trials apart, for trials with certain columns of options.
 func ColumnsWith(options []string) []string {
 	return append([]string{versionColumn, machineColumn}, results.AskedColumns(options...)...)
 }
 
-// OptionColumns names the columns of the options of some trials, sorted by name. It leaves out what the
-// client of a service declares: that follows from the service and its options.
+// OptionColumns returns the columns of the options of some trials, sorted. It leaves out what the client of a
+// service declares, which follows from the service and its options.
 func OptionColumns(trials []*Trial) []string {
 	names := map[string]bool{}
 	for _, t := range trials {
@@ -62,7 +62,7 @@ func OptionColumns(trials []*Trial) []string {
 				continue
 			}
 			name := results.OptionColumn(option)
-			if results.IsColumn(name) || name == machineColumn { // the name alone is that of another
+			if results.IsColumn(name) || name == machineColumn { // another column has that name
 				name = results.OptionColumnOf(t.Algorithm, option)
 			}
 			names[name] = true
@@ -71,19 +71,19 @@ func OptionColumns(trials []*Trial) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// ofAlgorithm reports whether a column belongs to the algorithm: its failure detector, or one of its options.
+// ofAlgorithm reports whether a column belongs to the algorithm: its failure detector, or an option.
 func ofAlgorithm(column string) bool {
 	return column == "detector" || !slices.Contains(ColumnsWith(nil), column)
 }
 
-// checkColumns returns an error if trials cannot be grouped or chosen by the columns of some names.
+// checkColumns returns an error if trials cannot be grouped or chosen by the named columns.
 func checkColumns(table catalog.Table, names []string, trials []*Trial) error {
 	known := append(Columns(table), OptionColumns(trials)...)
 	for _, name := range names {
 		switch {
 		case slices.Contains(known, name):
 		case results.IsColumn(name):
-			return fmt.Errorf("%s is not what a run was asked to be, but came of it: take a column such as "+
+			return fmt.Errorf("%s is a result of a run and not an option: take a column such as "+
 				"algorithm, nodes or latency", name)
 		case !slices.ContainsFunc(trials, func(t *Trial) bool { return t.Text(name) != "" }):
 			return fmt.Errorf("there is no column %q%s", name,
@@ -93,16 +93,16 @@ func checkColumns(table catalog.Table, names []string, trials []*Trial) error {
 	return nil
 }
 
-// A selection is the trials that are compared, in groups.
+// A selection has the trials that are compared, in groups.
 type selection struct {
 	names   []string // of the groups, the baseline first
 	trials  []*Trial
 	group   []int    // of each trial
-	by      []string // the columns that make the groups; none: there are two sides
+	by      []string // the columns that make the groups; nil: the groups are two sides
 	columns []string // other columns that tell trials apart
 }
 
-// choose chooses the trials of sides that match the request, and sorts them into groups.
+// choose selects the trials of sides that match the request, and sorts them into groups.
 func (r *Request) choose(sides []Side) (*selection, error) {
 	var all []*Trial
 	for _, side := range sides {
@@ -149,10 +149,10 @@ func (r *Request) choose(sides []Side) (*selection, error) {
 	return s, err
 }
 
-// named finds the columns of a filter: words before a colon, outside of quotes and regular expressions.
+// named finds the columns in a filter: words before a colon, outside of quotes and regular expressions.
 var named = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|/[^/]*/|(\w+):`)
 
-// filter returns the filter of a request, and the columns that it takes.
+// filter returns the filter of a request, and the columns that it uses.
 func (r *Request) filter(trials []*Trial) (f *benchproc.Filter, columns []string, err error) {
 	query := "(" + cmp.Or(strings.Join(r.Where, ") ("), "*") + ")"
 	for _, where := range r.Where {
@@ -168,7 +168,7 @@ func (r *Request) filter(trials []*Trial) (f *benchproc.Filter, columns []string
 	return f, columns, checkColumns(r.Known, columns, trials)
 }
 
-// result returns a trial as benchproc takes it, with some columns as its configuration.
+// result returns a trial for benchproc, with some columns as its configuration.
 func (t *Trial) result(columns []string) *benchfmt.Result {
 	r := &benchfmt.Result{}
 	for _, column := range columns {
@@ -177,7 +177,7 @@ func (t *Trial) result(columns []string) *benchfmt.Result {
 	return r
 }
 
-// unmatched says that no trial of a side matches, and which values there are.
+// unmatched returns an error for a side without a matching trial, which lists the values it has.
 func unmatched(side Side, columns []string) error {
 	all := &selection{names: []string{side.Name}, trials: pointers(side.Trials),
 		group: make([]int, len(side.Trials))}
@@ -189,7 +189,7 @@ func unmatched(side Side, columns []string) error {
 	return errors.New(says)
 }
 
-// regroup groups the trials by their keys. The first group is the one that the others are compared with.
+// regroup groups the trials by their keys. The first group is the baseline.
 func (s *selection) regroup(r *Request, keys []benchproc.Key) error {
 	order := slices.Clone(keys)
 	benchproc.SortKeys(order)
@@ -220,7 +220,7 @@ func (s *selection) regroup(r *Request, keys []benchproc.Key) error {
 	return nil
 }
 
-// values returns the different values of a column in each group and in all, in the order in which they come.
+// values returns the distinct values of a column in each group and in all, in order of occurrence.
 func (s *selection) values(column string) (each [][]string, all []string) {
 	each = make([][]string, len(s.names))
 	for i, t := range s.trials {
@@ -243,7 +243,7 @@ func pointers(trials []Trial) []*Trial {
 	return all
 }
 
-// listed lists values, the first few of them.
+// listed lists the first few values.
 func listed(values []string) string {
 	const few = 8
 	var words []string
@@ -256,5 +256,5 @@ func listed(values []string) string {
 	return strings.Join(words, ", ")
 }
 
-// shown returns a value as it is listed, where nothing would not be seen.
+// shown returns a value as it is listed, with a word for an empty one.
 func shown(value string) string { return cmp.Or(value, "(none)") }

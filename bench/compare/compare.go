@@ -1,5 +1,5 @@
-// Package compare compares experiments: groups of trials that were asked for the same, by the figures that
-// they have measured. It says of each figure how the groups differ, and where nothing can be said, why.
+// Package compare compares experiments: groups of trials with the same options, by the figures that they
+// measured. It says for each figure how the groups differ, or why that cannot be said.
 package compare
 
 import (
@@ -15,14 +15,14 @@ import (
 	"turnstile/results"
 )
 
-// A Trial is a row of runs.csv, with the machine of its run, in words; nothing if that is not known.
+// A Trial is a row of runs.csv, with a description of the machine of its run, or "" if that is unknown.
 type Trial struct {
 	results.Row
 	Machine string
-	Started time.Time // its run; zero: it is not known
+	Started time.Time // of its run; zero: unknown
 }
 
-// A Side is the trials that are compared, and what they are called.
+// A Side is a named set of trials to compare.
 type Side struct {
 	Name   string
 	Trials []Trial
@@ -30,8 +30,8 @@ type Side struct {
 
 // A Request names the groups of a comparison and its figures.
 type Request struct {
-	// By is a projection of golang.org/x/perf/benchproc, such as algorithm or nodes@num: trials with one value
-	// of it form a group. Empty: two sides are compared.
+	// By is a projection of golang.org/x/perf/benchproc, such as algorithm or nodes@num: trials with the same
+	// value form a group. Empty: two sides are compared.
 	By      string
 	Known   catalog.Table    // of algorithms, whose aliases Against may name
 	Against string           // the group that the others are compared with, by its value; empty: the first
@@ -43,49 +43,49 @@ type Request struct {
 // A Comparison is the result of a Request.
 type Comparison struct {
 	By     string   `json:"by,omitempty"`
-	Sides  []string `json:"-"` // what the two are called, if there are two; the first is the baseline
-	Agree  []Column `json:"-"` // those that have one value in all trials
-	Differ []Column `json:"-"` // those, other than By, that have several
+	Sides  []string `json:"-"` // names of the two sides, if any; the first is the baseline
+	Agree  []Column `json:"-"` // columns with one value in all trials
+	Differ []Column `json:"-"` // columns, other than By, with several values
 	Groups []*Group `json:"groups"`
-	Alone  []string `json:"alone"` // experiments of one side that the other has not
+	Alone  []string `json:"alone"` // experiments of one side that the other lacks
 	Lines  []Line   `json:"-"`     // by metric, and then by group
-	// Unmeasured are metrics that were asked for and no trial has measured.
+	// Unmeasured are requested metrics that no trial has measured.
 	Unmeasured []results.Column `json:"unmeasured"`
 
 	pairs []pair
 }
 
-// A Column is what trials have in one column of runs.csv.
+// A Column has the values of trials in one column of runs.csv.
 type Column struct {
 	Name   string
-	Values []string // one of each group, in their order; of all, if they agree
+	Values []string // one for each group, in order; a single one if all agree
 }
 
-// A Group is trials of one experiment. Only those with a valid verdict are compared.
+// A Group has the trials of one experiment. Only those with a valid verdict are compared.
 type Group struct {
 	Name     string         `json:"name"`
-	Where    string         `json:"where,omitempty"` // which of several experiments of its side
+	Where    string         `json:"where,omitempty"` // which experiment of its side, if there are several
 	Valid    int            `json:"valid"`
-	CPUBound int            `json:"cpu_bound"` // of these
-	Others   map[string]int `json:"others"`    // how many have another verdict, by the verdict
-	Repeated int            `json:"repeated"`  // simulated trials of a seed that another has: they are left out
+	CPUBound int            `json:"cpu_bound"` // of the valid ones
+	Others   map[string]int `json:"others"`    // counts of trials with another verdict, by verdict
+	Repeated int            `json:"repeated"`  // simulated trials with the seed of another: they are left out
 
-	Interrupted int `json:"-"` // of the others, which the user ended
+	Interrupted int `json:"-"` // of the others, interrupted by the user
 
 	trials []*Trial
-	same   bool // they are simulated, and have measured the same in everything
+	same   bool // the trials are simulated, and all their figures are equal
 }
 
-// A pair is two groups that are compared.
+// A pair has two groups to compare.
 type pair struct {
-	where           string // which of several experiments
+	where           string // which experiment, if there are several
 	baseline, other *Group
 }
 
-// Compare compares two sides, or the groups of one. What is compared are the columns in which each group has
-// one value, and not all groups the same. Experiments of two sides that agree in all other columns are pairs.
-// The groups of one side must agree in all other columns, but for what belongs to the algorithm if they are
-// grouped by that: its options and its failure detector.
+// Compare compares two sides, or the groups of one. It compares by the columns in which each group has one
+// value, but not all groups the same. With two sides, it pairs the experiments that agree in all other
+// columns. With one side, the groups must agree in all other columns; if they are grouped by algorithm,
+// options and failure detectors may differ too.
 func Compare(r Request, sides ...Side) (*Comparison, error) {
 	s, err := r.choose(sides)
 	if err != nil {
@@ -95,7 +95,7 @@ func Compare(r Request, sides ...Side) (*Comparison, error) {
 	if r.By == "" {
 		c.Sides = s.names
 	}
-	var apart, refused []string // columns in which experiments of one side differ; those that must not differ
+	var apart, refused []string // columns in which experiments of one side differ; columns that must not differ
 	for _, column := range s.columns {
 		each, all := s.values(column)
 		one := !slices.ContainsFunc(each, func(values []string) bool { return len(values) > 1 })
@@ -125,8 +125,8 @@ func Compare(r Request, sides ...Side) (*Comparison, error) {
 	return c, nil
 }
 
-// alike has the columns in which two sides must agree: whose work it is, and how much of it. Other columns,
-// such as the algorithm or the latency, are what is compared if they differ.
+// alike are the columns in which two sides must agree: version, machine and amount of work. Other columns,
+// such as the algorithm or the latency, are what the comparison is about if they differ.
 var alike = func() []string {
 	all := []string{versionColumn, machineColumn, "kind", "nodes"}
 	for o, c := range option.Columns() {
@@ -137,7 +137,7 @@ var alike = func() []string {
 	return all
 }()
 
-// follows reports whether a column may differ between groups because of what they are grouped by.
+// follows reports whether a column may differ between groups, given what they are grouped by.
 func (s *selection) follows(column string) bool {
 	return s.by == nil && !slices.Contains(alike, column) ||
 		slices.ContainsFunc(s.by, func(by string) bool {
@@ -145,7 +145,7 @@ func (s *selection) follows(column string) bool {
 		})
 }
 
-// refuse says in which columns groups differ that must not, and what to do.
+// refuse returns an error with the columns in which groups differ but must not, and advice.
 func (r *Request) refuse(s *selection, columns []string) error {
 	if r.By == "" {
 		return errors.New(s.apart(columns) + "\n--unlike compares them all the same")
@@ -160,9 +160,9 @@ func (r *Request) refuse(s *selection, columns []string) error {
 		"but have one value each", strings.Join(lines, "\n"), columns[0], first[0])
 }
 
-// apart says in which columns two sides differ.
+// apart describes the columns in which two sides differ.
 func (s *selection) apart(columns []string) string {
-	lines := []string{"the two differ in what has to be the same:"}
+	lines := []string{"the two sides differ in columns that must be equal:"}
 	for _, column := range columns {
 		each, _ := s.values(column)
 		lines = append(lines, fmt.Sprintf("  %s: %s and %s", column, listed(each[0]), listed(each[1])))
@@ -170,7 +170,7 @@ func (s *selection) apart(columns []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// pair finds the groups that are compared: of one side the first with each other one, of two sides those that
+// pair makes the pairs: for one side, the first group with each other one; for two sides, the groups that
 // agree in the columns apart.
 func (c *Comparison) pair(s *selection, apart []string) error {
 	var order []string
@@ -208,7 +208,7 @@ func (c *Comparison) pair(s *selection, apart []string) error {
 		})))
 }
 
-// where says what a trial has in some columns.
+// where returns the values of a trial in some columns, as text.
 func (t *Trial) where(columns []string) string {
 	var words []string
 	for _, column := range columns {
@@ -219,7 +219,7 @@ func (t *Trial) where(columns []string) string {
 	return strings.Join(words, ", ")
 }
 
-// GroupOf returns the group of some trials, which were all asked for the same.
+// GroupOf returns the group of some trials, which must have the same options.
 func GroupOf(name string, trials []Trial) *Group { return groupOf(name, "", pointers(trials)) }
 
 func groupOf(name, where string, trials []*Trial) *Group {
@@ -254,7 +254,7 @@ func groupOf(name, where string, trials []*Trial) *Group {
 	return g
 }
 
-// compare fills in the lines of the pairs.
+// compare fills in the lines for the pairs.
 func (c *Comparison) compare(metrics []results.Column) {
 	asked := len(metrics) > 0
 	if !asked {
@@ -274,7 +274,7 @@ func (c *Comparison) compare(metrics []results.Column) {
 	c.Lines = slices.Concat(lines...)
 }
 
-// measured reports whether any valid trial has measured a metric.
+// measured reports whether some valid trial has measured a metric.
 func (c *Comparison) measured(metric results.Column) bool {
 	return slices.ContainsFunc(c.Groups, func(g *Group) bool {
 		return slices.ContainsFunc(g.trials, func(t *Trial) bool { return t.Figure(metric).Known() })

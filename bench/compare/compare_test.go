@@ -16,7 +16,7 @@ import (
 	"turnstile/results"
 )
 
-// A maker makes trials of an experiment: eight, unless it says how many.
+// A maker makes trials of an experiment: eight, unless n is set.
 type maker struct {
 	algorithm string
 	nodes     int
@@ -51,7 +51,7 @@ func sideOf(name string, makers ...maker) Side {
 	return s
 }
 
-// says returns a line in a few words.
+// says returns a short form of a line.
 func (l *Line) says() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s", l.Metric, l.Where, l.Group, l.Verdict, l.Reason))
 }
@@ -108,7 +108,7 @@ func near(a, b float64) bool { return math.Abs(a-b) < 1e-6 } // as figures are r
 
 func busy(t *Trial) { t.CPUBusy = figure.Number(0.95) }
 
-// What keeps groups from being ranked is said.
+// A comparison says why groups cannot be ranked.
 func TestReasons(t *testing.T) {
 	simulate := func(t *Trial) { t.Kind, t.Machine = "simulate", "" }
 	bound := func(t *Trial) { t.WaitUSP99 = figure.AtLeast(500) }
@@ -150,7 +150,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// Throughput of a CPU-bound run is ranked: it is what the processors could do.
+// Throughput of a CPU-bound run is ranked, since it is what the CPUs could do.
 func TestThroughputIsRankedWhereDelaysAreNot(t *testing.T) {
 	set := sideOf("set", maker{algorithm: "a", wait: 100, change: busy},
 		maker{algorithm: "b", wait: 200, change: busy})
@@ -178,7 +178,7 @@ func TestOnlyValidTrialsAndEachSeedOnce(t *testing.T) {
 	}
 }
 
-// fits reports whether an error says what is wanted; nothing wanted: there is none.
+// fits reports whether an error contains want; want "": no error.
 func fits(err error, want string) bool {
 	return err == nil && want == "" || err != nil && want != "" && strings.Contains(err.Error(), want)
 }
@@ -188,7 +188,7 @@ func TestWhatCannotBeGrouped(t *testing.T) {
 		maker{algorithm: "b", nodes: 16, wait: 100})
 	for _, test := range []struct {
 		r    Request
-		want string // contained in the error; empty: there is none
+		want string // contained in the error; empty: no error
 	}{
 		{Request{By: "algorithm"},
 			"differ in more than algorithm:\n  nodes: 8, 16\nchoose some, as by --where 'nodes:\"8\"'"},
@@ -210,7 +210,7 @@ func TestWhatCannotBeGrouped(t *testing.T) {
 			"--where: there is no column \"nods\": did you mean nodes"},
 		{Request{By: "algorithm", Where: []string{"nodes=8"}}, "--where: syntax error: expected key:value"},
 		{Request{By: "algorithm", Where: []string{`latency:"a:1" wait_us_p99:5`}},
-			"wait_us_p99 is not what a run was asked to be"},
+			"wait_us_p99 is a result of a run and not an option"},
 		{Request{By: "replicas"}, "--by: there is no column"},
 		{Request{By: "nodes@size"}, "--by: syntax error: unknown order"},
 	} {
@@ -223,7 +223,7 @@ func TestWhatCannotBeGrouped(t *testing.T) {
 	}
 }
 
-// Groups come in the order in which their trials do, or sorted as is asked for.
+// Groups come in the order of their trials, or sorted if asked for.
 func TestOrderOfGroups(t *testing.T) {
 	set := sideOf("set", maker{algorithm: "a", nodes: 16, wait: 1}, maker{algorithm: "a", nodes: 8, wait: 1})
 	for by, want := range map[string]string{"nodes": "16", "nodes@num": "8", "nodes@(16 8)": "16"} {
@@ -233,7 +233,7 @@ func TestOrderOfGroups(t *testing.T) {
 	}
 }
 
-// An option is named alone or, as in files, behind its algorithm.
+// An option can be named alone or, as in files, with its algorithm.
 func TestGroupsByOption(t *testing.T) {
 	tree := func(is string) func(t *Trial) {
 		return func(t *Trial) { t.Options = map[string]string{"tree": is} }
@@ -273,10 +273,11 @@ func TestSides(t *testing.T) {
 		want string
 	}{
 		{lan, sideOf("new", maker{algorithm: "a", wait: 1, change: newer}), Request{},
-			"the two differ in what has to be the same:\n  version: v1 and v2\n  nodes: 8 and 16\n--unlike compares"},
+			"the two sides differ in columns that must be equal:\n" +
+				"  version: v1 and v2\n  nodes: 8 and 16\n--unlike compares"},
 		{lan, sideOf("new", maker{algorithm: "a", wait: 1, change: newer}), Request{Unlike: true}, ""},
 		{lan, sideOf("other", maker{algorithm: "d", wait: 1}), Request{},
-			"no experiment of lan agrees with one of other: the two differ in what has to be the same:\n" +
+			"no experiment of lan agrees with one of other: the two sides differ in columns that must be equal:\n" +
 				"  algorithm: a, b, c and d\nchoose one of each by --where"},
 		{sideOf("one", maker{algorithm: "a", wait: 1}), sideOf("other", maker{algorithm: "d", wait: 1}), Request{},
 			""},
@@ -330,7 +331,7 @@ func TestNamesOfMetrics(t *testing.T) {
 	}
 }
 
-// ofService makes trials of a service with so many servers.
+// ofService makes trials of a service with some number of servers.
 func ofService(members, durable string) maker {
 	return maker{algorithm: "nats-kv", wait: 100, change: func(t *Trial) {
 		t.Options = map[string]string{foreign.ServiceOption: "nats-kv", "members": members, "durable": durable,
@@ -377,7 +378,7 @@ func TestOptionsOfServicesTellTrialsApart(t *testing.T) {
 	}
 }
 
-// trialsAt are valid trials of processes with such throughputs.
+// trialsAt returns valid trials of processes with given throughputs.
 func trialsAt(rates ...float64) (all []Trial) {
 	for i, r := range rates {
 		t := Trial{Row: results.Row{Seed: uint64(i), Verdict: "valid"}}

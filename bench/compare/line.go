@@ -12,18 +12,18 @@ import (
 	"turnstile/results"
 )
 
-// A Line compares one metric of a group with that of the baseline. A difference is the group's value
-// minus the baseline's, in the unit of the metric and in percent of the baseline's median.
+// A Line compares one metric of a group with the baseline's. A difference is the group's value minus the
+// baseline's, in the unit of the metric and in percent of the baseline's median.
 type Line struct {
 	Metric   results.Column `csv:"metric"`
-	Where    string         `csv:"where"` // which of several experiments; empty: there is one
+	Where    string         `csv:"where"` // which experiment, if there are several
 	Baseline string         `csv:"baseline"`
 	Group    string         `csv:"group"`
 
-	BaselineTrials int           `csv:"baseline_trials"` // that have measured it
+	BaselineTrials int           `csv:"baseline_trials"` // that measured the metric
 	Trials         int           `csv:"trials"`
 	BaselineMedian figure.Figure `csv:"baseline_median"`
-	BaselineLow    figure.Figure `csv:"baseline_low"` // ends of intervals are empty if trials are too few
+	BaselineLow    figure.Figure `csv:"baseline_low"` // interval ends are empty if there are too few trials
 	BaselineHigh   figure.Figure `csv:"baseline_high"`
 	Median         figure.Figure `csv:"median"`
 	Low            figure.Figure `csv:"low"`
@@ -39,11 +39,11 @@ type Line struct {
 	P           figure.Figure `csv:"p"`
 	PHolm       figure.Figure `csv:"p_holm"`
 	Comparisons int           `csv:"comparisons"` // that PHolm is corrected for
-	Verdict     string        `csv:"verdict"`     // better, worse, lower, higher or ~: nothing can be said
-	Reason      string        `csv:"reason"`      // of ~
+	Verdict     string        `csv:"verdict"`     // better, worse, lower, higher or ~: no difference is shown
+	Reason      string        `csv:"reason"`      // for ~
 }
 
-// The verdicts. The first two are of metrics of which more or less is better.
+// The verdicts. Better and worse are for metrics with a preferred direction.
 const (
 	isBetter = "better"
 	isWorse  = "worse"
@@ -52,12 +52,12 @@ const (
 	unshown  = "~"
 )
 
-// A sample is the figures of one metric that the trials of a group have measured.
+// A sample has the figures of one metric in the trials of a group.
 type sample struct {
 	group  *Group
 	x      []float64
-	all    []figure.Figure // the same
-	bounds int             // of these, lower bounds
+	all    []figure.Figure // the same figures
+	bounds int             // how many are lower bounds
 }
 
 func (g *Group) sample(metric results.Column) sample {
@@ -76,8 +76,8 @@ func (g *Group) sample(metric results.Column) sample {
 	return s
 }
 
-// median returns the median with its interval. Where there are lower bounds there is no interval, and the
-// median is one too if a bound is not above it.
+// median returns the median with its interval. If some figures are lower bounds, it returns no interval, and
+// the median may be a lower bound.
 func (s *sample) median() (median, low, high figure.Figure) {
 	if len(s.x) == 0 {
 		return
@@ -89,7 +89,7 @@ func (s *sample) median() (median, low, high figure.Figure) {
 	return figure.Number(e.Value), figure.Number(e.Low), figure.Number(e.High)
 }
 
-// unranked says why the figures of a group cannot be compared with others; nothing: they can.
+// unranked returns why the figures of a group cannot be compared, or "".
 func (s *sample) unranked(metric results.Column) string {
 	switch {
 	case s.group.Valid == 0:
@@ -105,7 +105,7 @@ func (s *sample) unranked(metric results.Column) string {
 	return ""
 }
 
-// line compares the two groups by a metric, but for the correction of its probability.
+// line compares the two groups by a metric, without correcting the p-value.
 func (p *pair) line(metric results.Column) Line {
 	from, to := p.baseline.sample(metric), p.other.sample(metric)
 	l := Line{Metric: metric, Where: p.where, Baseline: p.baseline.Name, Group: p.other.Name,
@@ -124,10 +124,10 @@ func (p *pair) line(metric results.Column) Line {
 				s.group.Name)
 		}
 	}
-	if from.group.same && to.group.same { // as exact as a difference can be
+	if from.group.same && to.group.same { // the difference is exact
 		shift.Low, shift.High = shift.Value, shift.Value
 	}
-	n := figure.Number // unknown of ends that are infinite
+	n := figure.Number // unknown for infinite ends
 	l.Difference, l.DifferenceLow, l.DifferenceHigh = n(shift.Value), n(shift.Low), n(shift.High)
 	if median, _ := l.BaselineMedian.Value(); median > 0 {
 		percent := func(x float64) figure.Figure { return n(100 * x / median) }
@@ -139,7 +139,7 @@ func (p *pair) line(metric results.Column) Line {
 	return l
 }
 
-// linesOf compares the pairs by one metric, and corrects their probabilities for being several.
+// linesOf compares the pairs by one metric, and corrects the p-values for multiple comparisons.
 func linesOf(metric results.Column, pairs []pair) []Line {
 	lines := make([]Line, len(pairs))
 	var tested []*Line
@@ -168,8 +168,8 @@ func linesOf(metric results.Column, pairs []pair) []Line {
 	return lines
 }
 
-// defaults are the metrics of a comparison that names none: of these lists, the first of which anything was
-// measured. Runs about leaders have no entries.
+// defaults are the metrics of a comparison that names none: the first list with a measured metric. Runs about
+// leaders have no entries.
 var defaults = [][]results.Column{
 	{results.EntriesPerS, results.MessagesPerEntry, results.WaitUSP50, results.WaitUSP99,
 		results.SyncDelayUSP50},
@@ -187,8 +187,8 @@ func (c *Comparison) defaults() []results.Column {
 	return defaults[0]
 }
 
-// Metrics returns the figures of runs.csv of such names. The error says which is none, and what may have been
-// meant.
+// Metrics returns the figures of runs.csv with these names. An error for an unknown name suggests similar
+// ones.
 func Metrics(names ...string) (metrics []results.Column, err error) {
 	known := results.FigureColumns()
 	for i, m := range names {
@@ -204,7 +204,8 @@ func Metrics(names ...string) (metrics []results.Column, err error) {
 	return metrics, nil
 }
 
-// Of these metrics more is better, and of those with such beginnings less. Of all others neither is.
+// For the first metrics more is better; for metrics with the second's prefixes, less is. All others have no
+// preferred direction.
 var (
 	moreIsBetter = []results.Column{results.EntriesPerS, results.Utilisation, results.JainIndex,
 		results.EntriesNodeMin, results.IssuedShare, results.ServedShare}
@@ -217,7 +218,7 @@ var (
 		"lost_", "timer_late_us_", "node_rss_mb_max", "ready_ms"}
 )
 
-// betterOf is above zero if more of a metric is better, below if less is, and zero if neither is.
+// betterOf is positive if more of a metric is better, negative if less is, and 0 if neither is.
 func betterOf(metric results.Column) int {
 	if slices.Contains(moreIsBetter, metric) {
 		return 1
@@ -230,18 +231,18 @@ func betterOf(metric results.Column) int {
 	return 0
 }
 
-// BetterOf says in words whether more or less of a metric is better; nothing if neither is.
+// BetterOf says whether more or less of a metric is better, or returns "" if neither is.
 func BetterOf(metric results.Column) string {
 	return [...]string{"less is better", "", "more is better"}[betterOf(metric)+1]
 }
 
-// isDelay reports whether a metric is a time that processors without time to spare make longer.
+// isDelay reports whether a metric is a time that grows when the CPUs are busy.
 func isDelay(metric results.Column) bool {
 	return results.TimeUnit(metric) > 0 && (betterOf(metric) < 0 ||
 		strings.HasPrefix(string(metric), "hold_us_"))
 }
 
-// verdictOf says what a difference of a metric means.
+// verdictOf returns the verdict for a difference of a metric.
 func verdictOf(metric results.Column, difference figure.Figure) string {
 	x, _ := difference.Value()
 	switch better := betterOf(metric); {

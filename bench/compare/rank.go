@@ -8,15 +8,15 @@ import (
 	"turnstile/results"
 )
 
-// Median returns the median of a metric of the group's valid trials with its interval, whose ends are unknown
-// if the trials are too few, and how many trials have measured it.
+// Median returns the median of a metric over the group's valid trials, its interval, and how many trials have
+// measured it. The ends of the interval are unknown if the trials are too few.
 func (g *Group) Median(metric results.Column) (median, low, high figure.Figure, trials int) {
 	s := g.sample(metric)
 	median, low, high = s.median()
 	return median, low, high, len(s.x)
 }
 
-// Most returns the greatest value of a metric in the group's valid trials; unknown: none has measured it.
+// Most returns the greatest value of a metric in the group's valid trials; unknown: no trial has measured it.
 func (g *Group) Most(metric results.Column) (most figure.Figure) {
 	for _, f := range g.sample(metric).all {
 		x, _ := f.Value()
@@ -27,20 +27,20 @@ func (g *Group) Most(metric results.Column) (most figure.Figure) {
 	return most
 }
 
-// A Place is that of a group in a ranking by one metric.
+// A Place is the place of a group in a ranking by one metric.
 type Place struct {
 	*Group
-	Rank   int // from 1, the best; neighbours that nothing tells apart have the same; 0: it is not ranked
-	Trials int // that have measured the metric
+	Rank   int // from 1, the best; ties have the same rank; 0: not ranked
+	Trials int // that measured the metric
 
 	Median, Low, High figure.Figure // Low and High are unknown if the trials are too few
 
-	P      figure.Figure // that of a difference from the group before, by Mann and Whitney, corrected by Holm
-	Reason string        // why it is not ranked, or ties with the group before
+	P      figure.Figure // p-value of the difference from the group before (Mann-Whitney, Holm-corrected)
+	Reason string        // why it is not ranked, or tied with the group before
 }
 
-// Rank ranks groups by a metric of which more or less is better. Each is compared with the one before it, and
-// has the same rank unless they differ. Groups that cannot be ranked come last.
+// Rank ranks groups by a metric with a preferred direction. Each group is compared with the one before it,
+// and has the same rank unless they differ. Groups that cannot be ranked come last.
 func Rank(metric results.Column, groups []*Group) []Place {
 	places := make([]Place, len(groups))
 	for i, g := range groups {
@@ -69,7 +69,7 @@ func Rank(metric results.Column, groups []*Group) []Place {
 	for i, p := range ranked {
 		switch p.Rank = i + 1; {
 		case i == 0:
-		case ranked[i-1].same && p.same && lines[i-1].Difference != figure.Number(0): // it is exact
+		case ranked[i-1].same && p.same && lines[i-1].Difference != figure.Number(0): // the difference is exact
 		case lines[i-1].Verdict == unshown:
 			p.Rank, p.P, p.Reason = ranked[i-1].Rank, lines[i-1].PHolm, lines[i-1].Reason
 		default:
@@ -79,7 +79,7 @@ func Rank(metric results.Column, groups []*Group) []Place {
 	return places
 }
 
-// last is how far behind all others a place stands that is not ranked.
+// last is 0 for ranked groups, and greater for groups that come after them.
 func last(p Place) int {
 	switch {
 	case !p.Median.Known():

@@ -34,12 +34,13 @@ var (
 	}
 )
 
-// ParseRequirement reads a requirement: a figure of runs.csv, <, <=, >, >= or =, and a value: of times a
-// length of time, as in wait_us_p99<50ms, of others a number or a percentage, as in issued_share>=95%.
+// ParseRequirement parses a requirement: a figure of runs.csv, one of <, <=, >, >= and =, and a value. The
+// value of a time is a duration, as in wait_us_p99<50ms; other values are a number or a percentage, as in
+// issued_share>=95%.
 func ParseRequirement(text string) (r Requirement, err error) {
 	found := requirement.FindStringSubmatch(text)
 	if found == nil {
-		return r, fmt.Errorf("%q is no condition: write a figure, one of <= >= < > =, and a value, as in "+
+		return r, fmt.Errorf("%q is not a condition: write a figure, one of <= >= < > =, and a value, as in "+
 			"wait_us_p99<50ms", text)
 	}
 	metrics, err := Metrics(found[1])
@@ -54,15 +55,15 @@ func ParseRequirement(text string) (r Requirement, err error) {
 	return r, nil
 }
 
-// valueOf reads a length of time, and returns how many units it is. If there is no unit, it reads a number or
-// a percentage.
+// valueOf parses a duration, and returns how many units it is. If unit is 0, it parses a number or a
+// percentage.
 func valueOf(text string, unit time.Duration) (float64, error) {
 	if unit == 0 {
 		digits, percent := strings.CutSuffix(text, "%")
 		x, err := strconv.ParseFloat(digits, 64)
 		switch {
 		case err != nil || math.IsNaN(x) || math.IsInf(x, 0):
-			return 0, fmt.Errorf("%q is no number: this figure is no time; write 250 or 95%%", text)
+			return 0, fmt.Errorf("%q is not a number, and this figure is not a time: write 250 or 95%%", text)
 		case percent:
 			x /= 100
 		}
@@ -74,17 +75,17 @@ func valueOf(text string, unit time.Duration) (float64, error) {
 		if err := suggest.Unit(text, "ms"); err != nil {
 			return 0, err
 		}
-		return 0, fmt.Errorf("%q is no time such as 500us, 50ms or 3s", text)
+		return 0, fmt.Errorf("%q is not a time such as 500us, 50ms or 3s", text)
 	case d < 0:
-		return 0, fmt.Errorf("%s is negative: no time is", text)
+		return 0, fmt.Errorf("%s is negative: a time is not", text)
 	}
 	return float64(d) / float64(unit), nil
 }
 
 var unitNames = map[time.Duration]string{time.Microsecond: " us", time.Millisecond: " ms", time.Second: " s"}
 
-// Judge says whether the rows of a run meet a requirement: valid if all do, violated if one does not, and
-// inconclusive if that is not known of one, or there are none.
+// Judge reports whether the rows of a run meet a requirement: valid if all do, violated if one does not, and
+// inconclusive if it is unknown for one, or if rows is empty.
 func (r *Requirement) Judge(rows []results.Row) (outcome check.Outcome, says string) {
 	if len(rows) == 0 {
 		return check.Inconclusive, r.text + " is required, and no trial has measured it"
@@ -94,7 +95,7 @@ func (r *Requirement) Judge(rows []results.Row) (outcome check.Outcome, says str
 		f := rows[i].Figure(r.metric)
 		x, known := f.Value()
 		holds := operators[r.operator](x, r.value)
-		// The figure is x or more if it is a bound.
+		// If the figure is a lower bound, the true value is x or more.
 		sure := !f.IsBound() || r.operator != "=" && holds == (r.operator[0] == '>')
 		says := fmt.Sprintf("%s%s in trial %d", f, unitNames[results.TimeUnit(r.metric)], rows[i].Trial)
 		switch {
@@ -112,12 +113,12 @@ func (r *Requirement) Judge(rows []results.Row) (outcome check.Outcome, says str
 	case unknown != nil:
 		return check.Inconclusive, fmt.Sprintf("%s is required, and it is %s", r.text, listed(unknown))
 	}
-	return check.Valid, r.text + " is required, and so it is"
+	return check.Valid, r.text + " is required, and met"
 }
 
-// Above says whether a group is worse than its baseline by more than a share in any figure, judged at the end
-// of the interval that is best for the group; text is the share as it was written. A group with a violated
-// trial fails, whatever it measured in other trials. A baseline with a violated trial makes it inconclusive.
+// Above reports whether a group is worse than its baseline by more than a share in some figure. It uses the
+// end of the interval that favours the group; text is the share as written. A group with a violated trial
+// fails, whatever its other trials measured. A baseline with a violated trial makes the result inconclusive.
 func (c *Comparison) Above(share float64, text string) (check.Outcome, string) {
 	broken, unknown := c.broken()
 	worse, unsaid := c.worse(share)
@@ -128,7 +129,7 @@ func (c *Comparison) Above(share float64, text string) (check.Outcome, string) {
 		unsaid = append(unsaid, string(m))
 	}
 	if len(unsaid) > 0 || len(c.Lines) == 0 {
-		unknown = append(unknown, fmt.Sprintf("whether it is worse by more than %s cannot be said of %s", text,
+		unknown = append(unknown, fmt.Sprintf("unknown whether it is worse by more than %s: %s", text,
 			cmp.Or(strings.Join(unsaid, "; "), "anything")))
 	}
 	switch {
@@ -140,13 +141,13 @@ func (c *Comparison) Above(share float64, text string) (check.Outcome, string) {
 	return check.Valid, "PASSED: no figure is shown to be worse by more than " + text
 }
 
-// broken names the groups that broke a promise, and why others cannot be compared.
+// broken lists the groups with violated trials, and why others cannot be compared.
 func (c *Comparison) broken() (broken, unknown []string) {
 	for _, g := range c.Groups {
 		name := strings.TrimPrefix(g.Where+": ", ": ") + g.Name
 		n := g.Others[check.Violated.String()]
 		baseline := slices.ContainsFunc(c.pairs, func(p pair) bool { return p.baseline == g })
-		says := fmt.Sprintf("of %s, %s violated", name, english.Count(n, "trial is", "trials are"))
+		says := fmt.Sprintf("%s of %s violated", english.Count(n, "trial", "trials"), name)
 		switch {
 		case n > 0 && !baseline:
 			broken = append(broken, says)
@@ -159,16 +160,15 @@ func (c *Comparison) broken() (broken, unknown []string) {
 	return broken, unknown
 }
 
-// worse names the figures in which a group is worse by more than a share of the baseline's median. The
-// figures unsaid are not known well enough to tell. Figures of which neither more nor less is better are left
-// out.
+// worse lists the figures in which a group is worse by more than a share of the baseline's median. Unsaid are
+// figures that are not known precisely enough. Figures without a preferred direction are left out.
 func (c *Comparison) worse(than float64) (worse, unsaid []string) {
 	for _, l := range c.Lines {
 		better := betterOf(l.Metric)
 		if better == 0 {
 			continue
 		}
-		end := l.PercentLow // the best one
+		end := l.PercentLow // the end that favours the group
 		if better > 0 {
 			end = l.PercentHigh
 		}

@@ -55,7 +55,7 @@ func TestRequirements(t *testing.T) {
 		for i, f := range test.figures {
 			rows = append(rows, row(i+1, f))
 		}
-		want := test.text + " is required, and so it is"
+		want := test.text + " is required, and met"
 		if test.says != "" {
 			want = test.text + " is required, and " + test.says
 		}
@@ -82,10 +82,10 @@ func TestABrokenPromiseFails(t *testing.T) {
 	}{
 		{nil, nil, 50, check.Valid, "PASSED"},
 		{nil, nil, 150, check.Violated, "FAILED: worse by more than 5%: "},
-		{nil, with("violated", 2), 50, check.Violated, "FAILED: of b, 2 trials are violated"},
-		{nil, with("violated", 12), 50, check.Violated, "FAILED: of b, 12 trials are violated"},
-		{with("violated", 1), nil, 50, check.Inconclusive, "INCONCLUSIVE: of a, 1 trial is violated"},
-		{with("violated", 1), with("violated", 1), 50, check.Violated, "FAILED: of b, 1 trial is violated"},
+		{nil, with("violated", 2), 50, check.Violated, "FAILED: 2 trials of b violated"},
+		{nil, with("violated", 12), 50, check.Violated, "FAILED: 12 trials of b violated"},
+		{with("violated", 1), nil, 50, check.Inconclusive, "INCONCLUSIVE: 1 trial of a violated"},
+		{with("violated", 1), with("violated", 1), 50, check.Violated, "FAILED: 1 trial of b violated"},
 		{nil, with("inconclusive", 12), 50, check.Inconclusive, "INCONCLUSIVE: no trial of b is valid; "},
 		{nil, with("inconclusive", 2), 50, check.Valid, "PASSED"},
 	} {
@@ -101,7 +101,7 @@ func TestABrokenPromiseFails(t *testing.T) {
 	}
 }
 
-// By how much a group is worse is told by the end of the interval that is best for it.
+// How much worse a group is counts from the end of the interval that favours it.
 func TestTheBestEndCounts(t *testing.T) {
 	for _, c := range []struct {
 		metric    results.Column

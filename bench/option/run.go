@@ -1,6 +1,6 @@
-// Package option has the options of a run. A [Run] holds their values, and run.yaml stores it. [Table] says
-// of each option what it is called, which runs it is for and which column it has: flags, variables, files,
-// sweeps, commands, summaries, tables and docs follow, so that a new option is a field and one entry.
+// Package option defines the options of a run. A [Run] holds their values, and run.yaml stores it. [Table]
+// gives each option its name, the runs it is for, and its columns. Flags, variables, files, sweeps, commands,
+// summaries, tables and docs follow from the table: a new option is a field of Run and an entry of Table.
 package option
 
 import (
@@ -23,65 +23,66 @@ import (
 type Run struct {
 	Algorithm string       `yaml:"algorithm"`
 	Config    nodes.Config `yaml:"config"`
-	Resources int          `yaml:"resources,omitempty"` // that clients name, each an instance; 0: one
-	// ResourceNames are what they are called, with commas between; empty: by their numbers.
+	Resources int          `yaml:"resources,omitempty"` // each with an instance of the algorithm; 0: one
+	// ResourceNames are the names of the resources, separated by commas; empty: they are numbered.
 	ResourceNames string `yaml:"resource_names,omitempty"`
 
 	Workload  workload.Workload   `yaml:"workload"`
-	Latency   chance.Distribution `yaml:"latency"`           // injected into every link, whose order is kept
-	Regions   chaos.Regions       `yaml:"regions,omitempty"` // instead of Latency; none: all links are alike
+	Latency   chance.Distribution `yaml:"latency"`           // injected into every link; links stay FIFO
+	Regions   chaos.Regions       `yaml:"regions,omitempty"` // instead of Latency; empty: all links are alike
 	Multicast bool                `yaml:"multicast"`         // a broadcast is one publish
 	// beside the algorithm, as detector.Parse reads it
 	Detector string `yaml:"detector,omitempty"`
-	// the name of the plan of the faults, if it has one
+	// name of the plan of the faults; empty: the faults have no plan
 	Plan   string        `yaml:"plan,omitempty"`
-	Faults []chaos.Fault `yaml:"faults,omitempty"` // what is to go wrong: see chaos.Resolve
-	// Injected are, by trial, all faults of the trials into which faults were injected while they went on,
-	// or in which some were healed before their time, instead of Faults.
+	Faults []chaos.Fault `yaml:"faults,omitempty"` // that the run injects: see chaos.Resolve
+	// Injected maps the number of a trial to all its faults, if faults were injected or healed by hand during
+	// the trial. They replace Faults.
 	Injected map[int][]chaos.Fault `yaml:"injected,omitempty"`
 
-	Warmup time.Duration `yaml:"warmup"` // before what is measured
-	// WarmupLimit, if it is not zero, extends the warm-up of a run for a Duration until no client waits for
-	// its first or second entry, but not beyond this.
+	Warmup time.Duration `yaml:"warmup"` // before the measurement
+	// WarmupLimit, if not zero, extends the warm-up of a run with a Duration until every client has entered
+	// twice, but not beyond this limit.
 	WarmupLimit time.Duration `yaml:"warmup_limit,omitempty"`
-	Duration    time.Duration `yaml:"duration"`          // of what is measured; zero: until Entries
-	Entries     uint64        `yaml:"entries,omitempty"` // in all, warm-up included; zero: for Duration
+	Duration    time.Duration `yaml:"duration"`          // of the measurement; 0: until Entries
+	Entries     uint64        `yaml:"entries,omitempty"` // in all, warm-up included; 0: for Duration
 	Trials      int           `yaml:"trials"`
 	Seed        uint64        `yaml:"seed"`
-	Patience    time.Duration `yaml:"patience"`       // how long nothing may move while somebody waits
-	NATS        string        `yaml:"nats,omitempty"` // of a running server; empty: the run starts its own
+	Patience    time.Duration `yaml:"patience"`       // how long nothing may move before a check for a stall
+	NATS        string        `yaml:"nats,omitempty"` // URL of a running server; empty: the run starts its own
 
-	Trace bool `yaml:"trace,omitempty"` // all messages are recorded, not only the latest
+	Trace bool `yaml:"trace,omitempty"` // record all messages, not only the latest
 
-	// of the run's own, nodes spread over them; 0: one, or one on each host
+	// how many the run starts, with the nodes spread over them; 0: one, or one on each host
 	Brokers int  `yaml:"brokers,omitempty"`
 	Proxies bool `yaml:"proxies,omitempty"` // between the nodes and the brokers, and between the brokers
 
 	Hosts int    `yaml:"hosts,omitempty"` // over which the nodes are spread; 0: the run is on one machine
 	Place string `yaml:"place,omitempty"` // which node is on which host, as place.Parse reads it
-	// Servers are those of the service that the run is about, if it has started them.
+	// Servers are the servers of the service that the run is about, if the run starts them.
 	Servers chaos.Servers `yaml:"servers,omitempty"`
-	// Resource is the place of what clients share: ResourceFile or ResourceProcess; empty: the file.
+	// Resource says where the clients' shared resource is kept: ResourceFile or ResourceProcess; empty:
+	// ResourceFile.
 	Resource string `yaml:"resource,omitempty"`
 }
 
-// NoDetector is the Run.Detector of a run without one, though its algorithm listens to one.
+// NoDetector is the Run.Detector of a run without a detector, though its algorithm listens to one.
 const NoDetector = "none"
 
-// MostNodes is how many nodes a run takes.
+// MostNodes is the maximum of nodes of a run.
 const MostNodes = 1 << 20
 
-// Places of what the clients of a run share: see Run.Resource.
+// Where the clients' shared resource is kept: see Run.Resource.
 const (
-	ResourceFile    = "file"    // that all processes map
-	ResourceProcess = "process" // that nodes ask
+	ResourceFile    = "file"    // a file that all processes map
+	ResourceProcess = "process" // a process that nodes ask
 )
 
 // WarmupLimit is the default limit of a warm-up.
 const WarmupLimit = 10 * time.Second
 
-// Defaults returns the options of a saturated load without hold, measured for three seconds after a warm-up
-// of a tenth of that or more.
+// Defaults returns a run with a saturated load and no hold, measured for three seconds after a warm-up of at
+// least a tenth of that.
 func Defaults() Run {
 	return Run{
 		Algorithm: "ricart-agrawala",
@@ -97,20 +98,20 @@ func Defaults() Run {
 	}
 }
 
-// Implied returns a run for which nothing is given, of an algorithm with such a configuration.
+// Implied returns the run that results if no option is given, for an algorithm with this configuration.
 func Implied(c nodes.Config) Run {
 	r := Defaults()
 	r.Config, r.Workload, r.Resources = c, workload.Workload{}, 1
 	return r
 }
 
-// MostResources is how many resources a run has at most: each node has a machine and counters for each.
+// MostResources is the maximum of resources of a run: each node has a machine and counters for each.
 const MostResources = 256
 
 // ResourceCount returns how many resources clients ask for.
 func (o *Run) ResourceCount() int { return max(1, o.Resources) }
 
-// ResourceName returns what a resource is called.
+// ResourceName returns the name of a resource.
 func (o *Run) ResourceName(i int) string {
 	if names := strings.Split(o.ResourceNames, ","); o.ResourceNames != "" && i < len(names) {
 		return names[i]
@@ -118,24 +119,24 @@ func (o *Run) ResourceName(i int) string {
 	return strconv.Itoa(i)
 }
 
-// WarmsUpTo returns the limit of the warm-up if the clients decide how long it takes; else 0.
+// WarmsUpTo returns the limit of the warm-up, or 0 if clients do not extend it.
 func (o *Run) WarmsUpTo() time.Duration {
 	switch load := o.Workload.Load; {
 	case o.Entries > 0, o.WarmupLimit <= o.Warmup, load == workload.One, load == workload.Sequential,
-		len(o.Faults) > 0: // their times count from its end
+		len(o.Faults) > 0: // the times of faults count from the end of the warm-up
 		return 0
 	}
 	return o.WarmupLimit
 }
 
-// Network returns what the links of the run do, faults left aside. Where regions are hosts it does not say
-// which node is in which: see bench.Job.
+// Network returns the behaviour of the links without faults. If regions are hosts, it does not know which
+// node is in which region: see bench.Job.
 func (o *Run) Network() chaos.Network {
 	return chaos.Network{Latency: o.Latency, Regions: o.Regions}
 }
 
-// Again returns the options by which the run is made again. Its injected faults are then asked for, and their
-// times count from a warm-up of a fixed length.
+// Again returns the options that repeat the run. The injected faults become planned ones, whose times count
+// from a warm-up of fixed length.
 func (o Run) Again() Run {
 	if len(o.Injected) > 0 {
 		o.WarmupLimit = 0
@@ -143,8 +144,8 @@ func (o Run) Again() Run {
 	return o
 }
 
-// FaultTexts says what faults were asked for, in words. Where some were injected, those of a trial are those
-// that came of all.
+// FaultTexts describes the faults of the run, planned and injected. A trial with injected faults is listed
+// with all its faults.
 func (o *Run) FaultTexts() []string {
 	if one := o.Injected[1]; one != nil && o.Trials == 1 {
 		return TextsOf(one)
@@ -158,7 +159,7 @@ func (o *Run) FaultTexts() []string {
 	return texts
 }
 
-// TextsOf says faults in words.
+// TextsOf describes faults.
 func TextsOf(faults []chaos.Fault) (texts []string) {
 	for i := range faults {
 		texts = append(texts, faults[i].String())
@@ -166,14 +167,14 @@ func TextsOf(faults []chaos.Fault) (texts []string) {
 	return texts
 }
 
-// Faulty reports whether faults were asked for, before the run or while it went on.
+// Faulty reports whether the run has faults, planned or injected.
 func (o *Run) Faulty() bool { return len(o.Faults)+len(o.Injected) > 0 }
 
 // Detects reports whether a failure detector runs beside the algorithm.
 func (o *Run) Detects() bool { return o.Detector != "" && o.Detector != NoDetector }
 
-// Delays returns what takes time in the run, faults left aside. Times that nothing could cover are cut, so
-// that no formula overflows.
+// Delays returns the delays of the run without faults. Longer delays than any timeout could cover are cut
+// off, so that no formula overflows.
 func (o *Run) Delays() nodes.Delays {
 	most := math.MaxInt64 / time.Duration(64*min(max(1, o.Config.N), MostNodes))
 	return nodes.Delays{Message: min(o.Longest(), most), Waits: min(o.waits(), most),
@@ -181,19 +182,19 @@ func (o *Run) Delays() nodes.Delays {
 		Alone: o.Alone()}
 }
 
-// Longest returns the longest time from the send of a message to its handling, without faults: of a million
-// messages fewer than one takes longer on its way, or waits longer for the application of its node.
+// Longest returns the longest time from sending a message to handling it, without faults. Fewer than one
+// message in a million takes longer in transit, or waits longer for the application of its node.
 func (o *Run) Longest() time.Duration {
 	network := o.Network()
 	return network.Longest() + o.waits()
 }
 
-// waits returns the longest time for which a message waits for the application.
+// waits returns the longest time that a message waits for the application.
 func (o *Run) waits() time.Duration {
 	return o.Workload.Receive.Waits(o.Workload.Hold.Longest(), o.Workload.Think.Longest())
 }
 
-// Bound returns an upper bound of the time from the send of a message to its handling, if there is one.
+// Bound returns an upper bound on the time from sending a message to handling it, if a bound exists.
 func (o *Run) Bound() (most time.Duration, bounded bool) {
 	network, w := o.Network(), &o.Workload
 	most, bounded = network.Bound()
@@ -203,7 +204,7 @@ func (o *Run) Bound() (most time.Duration, bounded bool) {
 	return most + waits, bounded && (waits == 0 || holds && thinks)
 }
 
-// Even reports whether all messages take the same time until they are handled, faults left aside.
+// Even reports whether all messages take the same time to be handled, faults aside.
 func (o *Run) Even() bool {
 	network := o.Network()
 	return network.Constant() && o.Workload.Receive.IsZero()
@@ -214,10 +215,10 @@ func (o *Run) Alone() bool {
 	return o.Workload.Load == workload.Sequential || o.Workload.Load == workload.One
 }
 
-// LongestPause is how long a process may stand still, or not answer, before the run is ended.
+// LongestPause returns how long a process may stand still or not answer before the run is aborted.
 func (o *Run) LongestPause() time.Duration { return max(10*time.Second, 20*o.Patience) }
 
-// FaultsOf says in words which faults were asked for in a trial.
+// FaultsOf describes the faults of a trial.
 func (o *Run) FaultsOf(number int) string {
 	if injected := o.Injected[number]; injected != nil {
 		return strings.Join(TextsOf(injected), "; ")
@@ -225,8 +226,8 @@ func (o *Run) FaultsOf(number int) string {
 	return strings.Join(TextsOf(o.Faults), "; ")
 }
 
-// BrokerCount returns how many brokers of its own a run has, if it has any: one on each host, unless it was
-// told otherwise.
+// BrokerCount returns how many brokers the run has: with --nats at least 1, and otherwise one on each host by
+// default.
 func (o *Run) BrokerCount() int {
 	if o.NATS != "" {
 		return max(1, o.Brokers)

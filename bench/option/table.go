@@ -11,60 +11,60 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// An Option is one of the options of a run. Its flag, its variable of the environment and of make, its key in
-// files and in sweeps, its words in commands and in the first line of a summary, its columns in runs.csv and
-// what docs say of these follow from it.
+// An Option is an option of a run. Its flag, its variable in the environment and in make, its key in files
+// and in sweeps, its words in commands and in the first line of a summary, its columns in runs.csv and their
+// documentation follow from it.
 type Option struct {
-	Name, Short string // Short is the letter that stands for the flag, if one does
-	Usage       string // as pflag has it: the name of a value in backquotes
-	Group       string // of flags, in the help
-	For         string // the runs that it is for: Exclusion or Leaders; empty: all
+	Name, Short string // Short is the one-letter flag, if any
+	Usage       string // in the syntax of pflag: the name of the value in backquotes
+	Group       string // of flags in the help
+	For         string // the runs that have it: Exclusion or Leaders; empty: all
 	Real        bool   // only for runs of processes
-	NoZero      string // what a zero would be, and what to write instead; empty: it may be zero
-	Elsewhere   bool   // its flag names a file or a plan that others read
-	Common      bool   // many people need it, so that the short help has it
+	NoZero      string // error for the value 0, and what to write instead; empty: 0 is valid
+	Elsewhere   bool   // its flag names a file or a plan, and other code reads it
+	Common      bool   // shown in the short help
 
-	// Of returns where a run has its value: a pointer to an int, uint64, float64, bool, string or duration, or a
-	// Value.
+	// Of returns where a run holds the value: a pointer to an int, uint64, float64, bool, string or duration, or
+	// a Value.
 	Of func(*Run) any
-	// Words returns what stands behind its flag in a command that makes such a run; nothing: the flag is left
-	// out. If it is nil, that is the value, if Always is set or the value is not that of a run for which nothing
-	// is given.
+	// Words returns the argument of the flag in a command that makes the run; empty: the command leaves the flag
+	// out. If Words is nil, the argument is the value; unless Always is set, the flag is left out if the value
+	// is the implied one.
 	Words  func(*Run) string
 	Always bool
-	// Says returns what the first line of a summary says; nil: the name, with the words behind it.
+	// Says returns the text in the first line of a summary; nil: the name and Words.
 	Says func(*Run) string
 
 	Columns []Column
-	// Alike: two results are compared only if they agree in its columns, which say how much work there was.
+	// Alike forbids comparing two results that differ in its columns, since these say how much work there was.
 	Alike bool
 }
 
-// A Value is read from text, as a value of package pflag is.
+// A Value is read from text, like a Value of package pflag.
 type Value interface {
 	Set(text string) error
 	String() string
 	Type() string
 }
 
-// A Column of runs.csv says what a run was asked to be.
+// A Column is a column of runs.csv, for what was asked of a run.
 type Column struct {
 	Name, Unit string
-	Is         string // what a cell says
-	Empty      string // what an empty cell says; empty: no cell is
-	All        bool   // it is about all runs, whatever the option is for
-	// Cell returns the cell of a run, of processes if real says so: a string, a bool or a figure.Figure. If it
-	// is nil, that is the value as text.
+	Is         string // meaning of a cell
+	Empty      string // meaning of an empty cell; empty: no cell is empty
+	All        bool   // filled in all runs, even if the option is for some only
+	// Cell returns the cell of a run: a string, a bool or a figure.Figure. Real is set for runs of processes. If
+	// Cell is nil, the cell is the value as text.
 	Cell func(r *Run, real bool) any
 }
 
-// The runs that an option is for.
+// Kinds of runs that an option is for.
 const (
 	Exclusion = "exclusion"
 	Leaders   = "leaders"
 )
 
-// The groups of flags.
+// Groups of flags in the help.
 const (
 	System  = "What runs"
 	Load    = "Load"
@@ -73,7 +73,7 @@ const (
 	Running = "Run"
 )
 
-// Columns that code names.
+// Names of columns that other code uses.
 const (
 	LoadColumn      = "load"
 	HoldColumn      = "hold"
@@ -91,14 +91,14 @@ const (
 	LimitColumn     = "warmup_limit_s"
 )
 
-// What empty cells say.
+// Meanings of empty cells.
 const (
 	ofLeaders   = "a run about leaders"
 	anotherLoad = "another load"
 	simulated   = "a simulated run"
 )
 
-// Table lists the options of a run, those of its algorithm left aside, in the order of flags and columns.
+// Table lists the options of a run in the order of flags and columns, except the options of its algorithm.
 var Table = []*Option{
 	{Name: "nodes", Short: "n", Group: System, Common: true,
 		Usage: "how many nodes ask for the critical section, or elect a leader",
@@ -217,8 +217,8 @@ var Table = []*Option{
 			Is: "how applications receive messages, as `--receive` has it", Empty: "by an agent, at once",
 			Cell: func(r *Run, _ bool) any { return given(!r.Workload.Receive.IsZero(), r.Workload.Receive) }}}},
 	{Name: "initiators", Group: System, For: Leaders, Alike: true,
-		Usage: "elections: who campaigns when the run begins: all, none, lowest, highest, random:K or nodes, as " +
-			"in 0,3 (default all)",
+		Usage: "elections: which nodes campaign when the run begins: all, none, lowest, highest, random:K or " +
+			"nodes, as in 0,3 (default all)",
 		Of:   func(r *Run) any { return (*string)(&r.Workload.Initiators) },
 		Says: func(r *Run) string { return "initiators " + initiators(r) },
 		Columns: []Column{{Name: "initiators", Unit: "words",
@@ -255,7 +255,7 @@ var Table = []*Option{
 			if r.Regions.None() {
 				return ""
 			}
-			return "FILE" // it is not on record where they were read from
+			return "FILE" // the file is not on record
 		},
 		Says: func(r *Run) string { return given(!r.Regions.None(), r.Regions) },
 		Columns: []Column{{Name: RegionsColumn, Unit: "text",
@@ -290,7 +290,7 @@ var Table = []*Option{
 		Of:     func(r *Run) any { return &r.Brokers },
 		Words:  func(r *Run) string { return given(r.Brokers > 1, number(r.Brokers)) },
 		Says: func(r *Run) string {
-			if r.Brokers < 2 || r.Brokers == r.Hosts { // one on each
+			if r.Brokers < 2 || r.Brokers == r.Hosts { // one on each host
 				return ""
 			}
 			return english.Count(r.Brokers, "broker", "brokers")
@@ -346,7 +346,7 @@ var Table = []*Option{
 	{Name: "trials", Group: Running, Common: true,
 		Usage: "how many times to run, each with a seed and nodes of its own",
 		Of:    func(r *Run) any { return &r.Trials }, Words: silent},
-	{Name: "seed", Group: Running, Common: true, Usage: "of all that is drawn at random (default a fresh one)",
+	{Name: "seed", Group: Running, Common: true, Usage: "seed of all that is random (default a fresh one)",
 		Of: func(r *Run) any { return &r.Seed }, Always: true, Says: silent},
 	{Name: "trace", Group: Running,
 		Usage: "record all messages, not only the latest, for diagram and export (docs/sets.md has what it " +
@@ -382,7 +382,7 @@ var Table = []*Option{
 			Cell: func(r *Run, _ bool) any { return strings.Join(r.FaultTexts(), "; ") }}}},
 }
 
-// known returns a number, or an unknown figure.
+// known returns the number x if is holds, and otherwise an unknown figure.
 func known(is bool, x float64) (f figure.Figure) {
 	if is {
 		f = figure.Number(x)
@@ -390,7 +390,7 @@ func known(is bool, x float64) (f figure.Figure) {
 	return f
 }
 
-// given returns the text of a value if it is given, else nothing.
+// given returns the text of a value if is holds, and otherwise "".
 func given(is bool, value interface{ String() string }) string {
 	if !is {
 		return ""
@@ -406,10 +406,10 @@ type number int
 
 func (n number) String() string { return strconv.Itoa(int(n)) }
 
-// silent says nothing.
+// silent returns "".
 func silent(*Run) string { return "" }
 
-// under returns the value of an option under a load, and nothing under all others.
+// under returns the value of an option of one load, and "" under other loads.
 func under(load workload.Load) func(*Run) string {
 	return func(r *Run) string {
 		switch {
@@ -422,7 +422,7 @@ func under(load workload.Load) func(*Run) string {
 	}
 }
 
-// count says how many there are, from some number on.
+// count returns how many there are as text, or "" if there are fewer than from.
 func count(from int, one, many string, of func(*Run) int) func(*Run) string {
 	return func(r *Run) string {
 		if n := of(r); n >= from {
@@ -432,7 +432,7 @@ func count(from int, one, many string, of func(*Run) int) func(*Run) string {
 	}
 }
 
-// initiators says who campaigns when a run about leaders begins.
+// initiators returns which nodes campaign when a run about leaders begins.
 func initiators(r *Run) string {
 	return string(cmp.Or(r.Workload.Initiators, workload.AllInitiate))
 }

@@ -14,7 +14,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// Find returns the option of a name; nil: there is none.
+// Find returns the option with a name, or nil.
 func Find(name string) *Option {
 	i := slices.IndexFunc(Table, func(o *Option) bool { return o.Name == name })
 	if i < 0 {
@@ -23,12 +23,12 @@ func Find(name string) *Option {
 	return Table[i]
 }
 
-// Is reports whether the option is for runs under a load.
+// Is reports whether the option exists in runs under a load.
 func (o *Option) Is(l workload.Load) bool {
 	return o.For == "" || (l == workload.Campaign) == (o.For == Leaders)
 }
 
-// Reset gives a run the value that means that the option is not given.
+// Reset gives a run the value that stands for an option that is not given.
 func (o *Option) Reset(r *Run) {
 	switch v := o.Of(r).(type) {
 	case resources:
@@ -38,7 +38,7 @@ func (o *Option) Reset(r *Run) {
 	}
 }
 
-// text returns the value that a run has, as its flag takes it.
+// text returns the value of a run in the syntax of the flag.
 func (o *Option) text(r *Run) string {
 	switch v := o.Of(r).(type) {
 	case *int:
@@ -60,8 +60,8 @@ func (o *Option) text(r *Run) string {
 	}
 }
 
-// words returns what stands behind the flag of the option in a command that makes the run. Implied is a run
-// for which nothing is given.
+// words returns the argument of the option's flag in a command that makes the run, or "" to leave the flag
+// out. Implied is a run without options.
 func (o *Option) words(r, implied *Run) string {
 	switch {
 	case o.Words != nil:
@@ -72,9 +72,8 @@ func (o *Option) words(r, implied *Run) string {
 	return ""
 }
 
-// Given iterates over the options that a command has to give for it to make the run, with what stands behind
-// their flags. Implied is a run for which nothing is given. Options for runs of processes alone are among
-// them if real says so.
+// Given iterates over the options that a command must give to make the run, with the arguments of their
+// flags. Implied is a run without options. Real includes options that only runs of processes have.
 func (r *Run) Given(implied *Run, real bool) iter.Seq2[*Option, string] {
 	return func(yield func(*Option, string) bool) {
 		for _, o := range Table {
@@ -88,7 +87,7 @@ func (r *Run) Given(implied *Run, real bool) iter.Seq2[*Option, string] {
 	}
 }
 
-// Says returns what the first line of a summary says of the options of a run.
+// Says returns the texts about the run's options for the first line of a summary.
 func (r *Run) Says(implied *Run, real bool) (all []string) {
 	for _, o := range Table {
 		if !o.Is(r.Workload.Load) || o.Real && !real {
@@ -135,7 +134,7 @@ func (c *Column) Zero() any {
 	return ""
 }
 
-// Cells returns the cells of a run, made of processes if real says so, by their columns.
+// Cells returns the cells of a run by column. Real is set for runs of processes.
 func (r *Run) Cells(real bool) map[string]any {
 	cells := map[string]any{}
 	for o, c := range Columns() {
@@ -154,19 +153,19 @@ func (r *Run) Cells(real bool) map[string]any {
 // A loadValue is the name of a load.
 type loadValue workload.Load
 
-// Set implements Value. Whether there is such a load is looked at when all options are known.
+// Set implements Value. The load is checked once all options are known.
 func (l *loadValue) Set(text string) error { *l = loadValue(text); return nil }
 func (l *loadValue) String() string        { return string(*l) }
 func (l *loadValue) Type() string          { return "string" }
 
-// Arrivals are even, or else at random.
+// arrivals is true for even arrivals, and false for random ones.
 type arrivals bool
 
 // Set implements Value.
 func (a *arrivals) Set(text string) error {
 	*a = text == "even"
 	if text != "even" && text != "poisson" {
-		return fmt.Errorf("there is no %q: take poisson or even", text)
+		return fmt.Errorf("%q is unknown: take poisson or even", text)
 	}
 	return nil
 }
@@ -181,10 +180,10 @@ func (a *arrivals) String() string {
 // Type implements Value.
 func (*arrivals) Type() string { return "string" }
 
-// Resources are a number or names.
+// resources is the number of resources, or their names.
 type resources struct {
 	count *int
-	names *string // with commas between
+	names *string // separated by commas
 }
 
 func resourcesOf(r *Run) resources { return resources{&r.Resources, &r.ResourceNames} }

@@ -1,5 +1,5 @@
-// Package publish gives result sets away: [Make] makes a folder of a set, with the digests of its files, and
-// an archive of it; [Check] says whether such a folder is whole and agrees with itself.
+// Package publish prepares result sets for publication: [Make] makes a folder of a set, with the digests of
+// its files, and an archive of the folder; [Check] reports whether such a folder is complete and consistent.
 package publish
 
 import (
@@ -38,8 +38,8 @@ License: Apache-2.0, as Turnstile, https://www.apache.org/licenses/LICENSE-2.0
 // private matches a credential in a URL, and a command with a path from the root of a machine.
 var private = regexp.MustCompile(`://[^\s/]*@|\b(command|foreign): (.*[\s"'=])?/`)
 
-// Make publishes a set as the folder to, which must not be there, and as an archive beside it. It is an error
-// if a file is private, or if [Check] finds a difference.
+// Make publishes a set as the folder to, which must not exist, with an archive next to it. It returns an
+// error if a file has private contents, or if [Check] finds a difference.
 func Make(ctx context.Context, known catalog.Table, set *results.Set, to string, histories bool) error {
 	if err := cmp.Or(os.MkdirAll(filepath.Dir(to), 0o755), os.Mkdir(to, 0o755)); err != nil {
 		return err
@@ -106,12 +106,12 @@ func write(path string, text []byte) error {
 	return cmp.Or(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, text, 0o644))
 }
 
-// An Audit says where a published set is not as it was published, or contradicts itself.
+// An Audit lists where a published set was changed, or contradicts itself.
 type Audit struct {
 	Differences []results.Difference `json:"differences"`
-	Lacking     map[string]int       `json:"lacking,omitempty"` // runs, by why this Turnstile cannot judge them
-	Judgeable   []*results.Folder    `json:"-"`                 // the others whose histories are here
-	Without     int                  `json:"-"`                 // how many others there are
+	Lacking     map[string]int       `json:"lacking,omitempty"` // counts by reason
+	Judgeable   []*results.Folder    `json:"-"`                 // other runs with histories
+	Without     int                  `json:"-"`                 // how many other runs have no histories
 }
 
 func (a *Audit) differ(file, what string) {
@@ -119,8 +119,8 @@ func (a *Audit) differ(file, what string) {
 }
 
 // Check compares the files of a published set with their digests. If all agree, it compares the tables of the
-// set with those of its runs, and the files of each run with each other. It judges nothing. An error says
-// that it could not go on.
+// set with the tables of its runs, and the files of each run with each other. It judges no run. It returns an
+// error if it could not go on.
 func Check(ctx context.Context, known catalog.Table, folder string) (*Audit, error) {
 	a := &Audit{Differences: []results.Difference{}, Lacking: map[string]int{}}
 	if err := a.sums(ctx, folder); err != nil || len(a.Differences) > 0 {
@@ -192,8 +192,8 @@ func (a *Audit) sums(ctx context.Context, folder string) error {
 	return err
 }
 
-// Unpack unpacks the set in an archive into an empty folder. It refuses a path that leads out, a link, and
-// more than the disk holds.
+// Unpack unpacks the set in an archive into an empty folder. It refuses links, paths that lead out of the
+// folder, and files that are larger than the free disk space.
 func Unpack(ctx context.Context, archive, to string) error {
 	file, err := input.Open(archive)
 	if err != nil {
@@ -202,21 +202,21 @@ func Unpack(ctx context.Context, archive, to string) error {
 	defer file.Close()
 	packed, err := gzip.NewReader(file)
 	if err != nil {
-		return fmt.Errorf("it is no .tar.gz: %w", err)
+		return fmt.Errorf("it is not a .tar.gz: %w", err)
 	}
 	free, known := results.FreeBytes(to)
 	for in := tar.NewReader(packed); ; {
 		h, err := in.Next()
 		switch {
 		case err == io.EOF:
-			_, err = io.Copy(io.Discard, packed) // until its checksum
+			_, err = io.Copy(io.Discard, packed) // reads up to the checksum
 			return err
 		case err != nil:
 			return err
 		case h.Typeflag == tar.TypeDir:
 			continue
 		case h.Typeflag != tar.TypeReg || !filepath.IsLocal(h.Name):
-			return fmt.Errorf("%q is no file inside its folder: such an archive is not unpacked", h.Name)
+			return fmt.Errorf("%q is not a file inside the archive: the archive is refused", h.Name)
 		case h.Size > 1<<30 || known && uint64(h.Size) > free:
 			return fmt.Errorf("%q has %d bytes, more than is unpacked here: unpack it by hand", h.Name, h.Size)
 		}

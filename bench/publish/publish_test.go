@@ -110,7 +110,7 @@ func files(t *testing.T, folder string) (names []string) {
 	return names
 }
 
-// differences returns what Check finds, in a line each.
+// differences returns the findings of Check, one per line.
 func differences(t *testing.T, folder string) (all []string) {
 	t.Helper()
 	a, err := Check(t.Context(), catalog.Table{}, folder)
@@ -123,7 +123,7 @@ func differences(t *testing.T, folder string) (all []string) {
 	return all
 }
 
-// replaced returns a text with another for the first of its kind, and with its seal if it has one.
+// replaced replaces the first occurrence of a text, and renews the seal if there is one.
 func replaced(t *testing.T, text, was, is string) string {
 	t.Helper()
 	if !strings.Contains(text, was) {
@@ -136,7 +136,7 @@ func replaced(t *testing.T, text, was, is string) string {
 	return text
 }
 
-// withCell returns a table in which the first row has something else in a column.
+// withCell returns a table with another value in a column of the first row.
 func withCell(t *testing.T, table, column, is string) string {
 	t.Helper()
 	lines, err := csv.NewReader(strings.NewReader(table)).ReadAll()
@@ -151,8 +151,7 @@ func withCell(t *testing.T, table, column, is string) string {
 	return b.String()
 }
 
-// A byte that is changed in any file is found, and so are a file that is missing, one that was added, and a
-// link.
+// Check finds a changed byte in any file, a missing file, an added one, and a link.
 func TestEveryChangeIsFound(t *testing.T) {
 	folder := published(t, true)
 	if all := differences(t, folder); len(all) > 0 {
@@ -189,7 +188,7 @@ func TestEveryChangeIsFound(t *testing.T) {
 	}
 }
 
-// A set whose digests were all made anew is found to contradict itself.
+// Check finds that a set contradicts itself, even if all its digests were renewed.
 func TestNewDigestsHideNoContradiction(t *testing.T) {
 	run := results.PublishedRuns + "/run-0/"
 	for says, change := range map[string]func(folder string){
@@ -206,7 +205,7 @@ func TestNewDigestsHideNoContradiction(t *testing.T) {
 			put(t, replaced(t, read(t, folder, run, results.RunFile), "status: over", "status: running"), folder, run,
 				results.RunFile)
 		},
-		run + "runs.csv, trial 1: wait_us_p99 is 1234.5, and by latency.hlog it is ": func(folder string) {
+		run + "runs.csv, trial 1: wait_us_p99 is 1234.5, but latency.hlog gives ": func(folder string) {
 			of := &results.Folder{Path: filepath.Join(folder, run)}
 			was, _ := of.Digest(results.RowsFile)
 			for _, below := range []string{"", run} {
@@ -226,7 +225,7 @@ func TestNewDigestsHideNoContradiction(t *testing.T) {
 	}
 }
 
-// The cells and lines of a run whose digests were made anew are compared with each other.
+// The cells and lines of a run with renewed digests are compared with each other.
 func TestFilesThatContradictEachOther(t *testing.T) {
 	folder := filepath.Join(published(t, false), results.PublishedRuns, "run-1")
 	for _, c := range []struct {
@@ -234,22 +233,22 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 		was, is      string
 		says         string
 	}{
-		{results.RowsFile, "wait_us_p99", "", "1234.5", "wait_us_p99 is 1234.5, and by latency.hlog it is "},
-		{results.RowsFile, "hold_us_p50", "", "", "hold_us_p50 is empty, and by latency.hlog it is "},
-		{results.RowsFile, "messages", "", "7", "messages is 7, and by messages.csv it is "},
-		{results.RowsFile, "messages_per_entry", "", "7", "messages_per_entry is 7, and by messages.csv it is 3"},
-		{results.RowsFile, "entries", "", "7", "entries is 7, and by verdict.yaml it is "},
-		{results.RowsFile, "entries_in_window", "", "7", "entries_in_window is 7, and by timeline.csv it is from "},
-		{results.RowsFile, "entries_per_s", "", "7", "entries_per_s is 7, and by accepted_in_window and "},
-		{results.RowsFile, "violations", "", "7", "violations is 7, and by verdict.yaml it is 0"},
-		{results.RowsFile, "reason", "", "all is well", `reason is "all is well", and by verdict.yaml it is `},
-		{results.MessagesFile, "sent", "", "7", "and by messages.csv it is "},
-		{results.TimelineFile, "entries", "", "77", "and by timeline.csv it is "},
+		{results.RowsFile, "wait_us_p99", "", "1234.5", "wait_us_p99 is 1234.5, but latency.hlog gives "},
+		{results.RowsFile, "hold_us_p50", "", "", "hold_us_p50 is empty, but latency.hlog gives "},
+		{results.RowsFile, "messages", "", "7", "messages is 7, but messages.csv gives "},
+		{results.RowsFile, "messages_per_entry", "", "7", "messages_per_entry is 7, but messages.csv gives 3"},
+		{results.RowsFile, "entries", "", "7", "entries is 7, but verdict.yaml gives "},
+		{results.RowsFile, "entries_in_window", "", "7", "entries_in_window is 7, but timeline.csv gives "},
+		{results.RowsFile, "entries_per_s", "", "7", "entries_per_s is 7, but accepted_in_window and "},
+		{results.RowsFile, "violations", "", "7", "violations is 7, but verdict.yaml gives 0"},
+		{results.RowsFile, "reason", "", "all is well", `reason is "all is well", but verdict.yaml gives `},
+		{results.MessagesFile, "sent", "", "7", "but messages.csv gives "},
+		{results.TimelineFile, "entries", "", "77", "but timeline.csv gives "},
 		{"verdict.txt", "", "trial 1: valid", "trial 1: violated", "it lacks the line that verdict.yaml gives"},
 		{results.LatencyProfile, "", "#[Mean", "#[mean", "latency.hgrm, line "},
 		{results.VerdictFile, "", "- check: progress\n      outcome: valid",
 			"- check: progress\n      outcome: violated",
-			"the outcome is valid, and that of the check progress is violated"},
+			"the outcome is valid, but the check progress found violated"},
 	} {
 		text := read(t, folder, c.file)
 		if c.column != "" {
@@ -271,7 +270,7 @@ func TestFilesThatContradictEachOther(t *testing.T) {
 	}
 }
 
-// A run whose algorithm, option or format this Turnstile lacks is no difference; the commit that has it is
+// A run whose algorithm, option or format this version lacks is no difference; the commit that has it is
 // named.
 func TestARunOfAnotherTurnstileIsNoDifference(t *testing.T) {
 	for was, is := range map[string]string{
@@ -291,7 +290,7 @@ func TestARunOfAnotherTurnstileIsNoDifference(t *testing.T) {
 	}
 }
 
-// What is interrupted, private or damaged leaves nothing.
+// A publication that is interrupted, private or damaged leaves no files.
 func TestWhatIsNotPublished(t *testing.T) {
 	set, to := stored(t), filepath.Join(t.TempDir(), "lan")
 	refused := func(ctx context.Context, says string) {
@@ -317,17 +316,17 @@ func TestWhatIsNotPublished(t *testing.T) {
 	refused(t.Context(), "run-1")
 }
 
-// An archive that leads out of its folder or would fill the disk is refused, and a changed one is found.
+// An archive that leads out of its folder or would fill the disk is refused, and a changed one is detected.
 func TestArchives(t *testing.T) {
 	for name, test := range map[string]struct {
 		entry tar.Header
 		says  string
 	}{
-		"above":     {tar.Header{Typeflag: tar.TypeReg, Name: "a/../../b"}, "no file inside its folder"},
-		"absolute":  {tar.Header{Typeflag: tar.TypeReg, Name: "/tmp/b"}, "no file inside its folder"},
-		"link":      {tar.Header{Typeflag: tar.TypeSymlink, Name: "a/b", Linkname: "/etc"}, "no file inside"},
-		"hard link": {tar.Header{Typeflag: tar.TypeLink, Name: "a/b", Linkname: "a/c"}, "no file inside"},
-		"device":    {tar.Header{Typeflag: tar.TypeChar, Name: "a/b"}, "no file inside its folder"},
+		"above":     {tar.Header{Typeflag: tar.TypeReg, Name: "a/../../b"}, "not a file inside the archive"},
+		"absolute":  {tar.Header{Typeflag: tar.TypeReg, Name: "/tmp/b"}, "not a file inside the archive"},
+		"link":      {tar.Header{Typeflag: tar.TypeSymlink, Name: "a/b", Linkname: "/etc"}, "not a file inside"},
+		"hard link": {tar.Header{Typeflag: tar.TypeLink, Name: "a/b", Linkname: "a/c"}, "not a file inside"},
+		"device":    {tar.Header{Typeflag: tar.TypeChar, Name: "a/b"}, "not a file inside the archive"},
 		"no folder": {tar.Header{Typeflag: tar.TypeReg, Name: "b"}, "is a directory"},
 		"huge":      {tar.Header{Typeflag: tar.TypeReg, Name: "a/b", Size: 1 << 60}, "unpack it by hand"},
 		"cut off":   {tar.Header{Typeflag: tar.TypeReg, Name: "a/b", Size: 9}, "unexpected EOF"},

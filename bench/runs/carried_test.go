@@ -18,7 +18,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// suffering returns the options of a short run of an algorithm with faults, as plans write them.
+// suffering returns the options of a short run of an algorithm with faults, in the syntax of plans.
 func suffering(t *testing.T, algorithm string, brokers int, faults ...string) bench.Options {
 	t.Helper()
 	o := option.Defaults()
@@ -44,8 +44,8 @@ func complete(t *testing.T, o bench.Options) *Run {
 	return r
 }
 
-// A run names the faults of connections, brokers and routes that lost messages. No algorithm is convicted
-// outside of its model, and all faults are healed at the end.
+// A run names the faults of connections, brokers and routes that lost messages. No algorithm is found
+// violated for failures outside its model, and all faults are healed at the end.
 func TestTheTransportSuffers(t *testing.T) {
 	for i, test := range []struct {
 		name    string
@@ -101,7 +101,7 @@ func TestTheTransportSuffers(t *testing.T) {
 	}
 }
 
-// A trial that stalls leaves the brokers and proxies to the next as they were.
+// A trial that stalls leaves brokers and proxies to the next trial without faults.
 func TestTrialsDoNotInheritFaults(t *testing.T) {
 	t.Parallel()
 	o := suffering(t, "ricart-agrawala", 1, "lag: 1, by: 1ms", "loss: 100%, at: 10ms")
@@ -117,9 +117,8 @@ func TestTrialsDoNotInheritFaults(t *testing.T) {
 	}
 }
 
-// The two networks of bully-second-network have nothing in common: while the broker of either is dead, the
-// other carries what it is for. So nobody leads beside the leader, and what is lost goes on the account of
-// the dead.
+// The two networks of bully-second-network are independent: while the broker of one is down, the other works.
+// So no second node leads, and the losses are attributed to the dead broker.
 func TestEachNetworkHasABrokerOfItsOwn(t *testing.T) {
 	for _, test := range []struct {
 		name   string

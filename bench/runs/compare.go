@@ -12,22 +12,23 @@ import (
 	"turnstile/results"
 )
 
-// A Comparison says whether a run that was made again has the same outcome.
+// A Comparison says whether a repeated run has the same outcome as the first.
 type Comparison struct {
 	Differences []Difference `json:"differences"` // of what should be the same
 	Unknown     []string     `json:"unknown"`     // why something could not be compared
-	Compared    []string     `json:"compared"`    // what was, in a few words
+	Compared    []string     `json:"compared"`    // the columns and other things compared
 }
 
-// A Difference is something that two runs should agree in, and do not.
+// A Difference is a value in which two runs should agree, but do not.
 type Difference struct {
 	Trial int    `json:"trial"`
 	What  string `json:"what"`
-	First string `json:"first"` // what it is in the first run
-	Again string `json:"again"` // and in the second
+	First string `json:"first"` // value in the first run
+	Again string `json:"again"` // value in the second run
 }
 
-// Outcome is valid if the two runs agree, violated if they do not, and inconclusive if that is not known.
+// Outcome returns Valid if the runs agree, Violated if they differ, and Inconclusive if some value could not
+// be compared.
 func (c *Comparison) Outcome() check.Outcome {
 	switch {
 	case len(c.Differences) > 0:
@@ -38,9 +39,9 @@ func (c *Comparison) Outcome() check.Outcome {
 	return check.Valid
 }
 
-// Compare compares a run with one that was made by the same record later. Simulated runs agree in every event
-// and every figure; real ones in their verdicts and in those counts that chance has no part in. A file of the
-// first run that was changed after it was written is not compared.
+// Compare compares a run with a later run of the same record. Simulated runs must agree in every event and
+// every figure; real ones in their verdicts, and in counts that do not depend on chance. A file of the first
+// run that was changed after it was written is not compared.
 func Compare(first, again *Summary) *Comparison {
 	c := &Comparison{Differences: []Difference{}, Unknown: []string{}, Compared: []string{}}
 	changed := map[string]bool{}
@@ -91,7 +92,7 @@ func Compare(first, again *Summary) *Comparison {
 	return c
 }
 
-// trial returns the place of a trial that was judged, or -1.
+// trial returns the index of a judged trial, or -1.
 func (s *Summary) trial(number int) int {
 	return slices.IndexFunc(s.Rows, func(r results.Row) bool { return r.Trial == number })
 }
@@ -100,14 +101,14 @@ func (c *Comparison) unknown(trial int, why string) {
 	c.Unknown = append(c.Unknown, fmt.Sprintf("trial %d: %s", trial, why))
 }
 
-// differ adds a difference, if there is one.
+// differ adds a difference, unless the values are equal.
 func (c *Comparison) differ(trial int, what, first, again string) {
 	if first != again {
 		c.Differences = append(c.Differences, Difference{trial, what, first, again})
 	}
 }
 
-// histories compares the histories of a trial, event by event, and returns how many are the same.
+// histories compares the histories of a trial event by event, and returns how many events agree.
 func (c *Comparison) histories(trial int, first, again *Summary) uint64 {
 	a, err := first.Folder.History(trial)
 	if err != nil {
@@ -131,7 +132,7 @@ func (c *Comparison) histories(trial int, first, again *Summary) uint64 {
 	return same
 }
 
-// verdictOf names an outcome and, of one that is not valid, the checks that found it.
+// verdictOf returns an outcome and, unless it is valid, the checks that found it.
 func verdictOf(v *check.Verdict) string {
 	var checks []string
 	for _, f := range v.Findings {
@@ -159,9 +160,9 @@ func (c *Comparison) rows(trial int, first, again *results.Row, should func(colu
 	}
 }
 
-// exactColumns are the columns in which two real runs of the same options agree: how many entries were asked
-// for; the messages, where requests come one at a time and whose they are follows from the seed, or where one
-// number of messages per entry is published for the load.
+// exactColumns returns the columns in which two real runs of the same options agree: the number of entries if
+// it was asked for; the numbers of messages if requests come one at a time and the seed decides from which
+// node, or the messages per entry if the published cost is exact.
 func exactColumns(j *bench.Job) (columns []results.Column) {
 	load := j.Workload.Load
 	laps := !j.Spec.Circulates || j.Entries == 0 || j.Entries >= uint64(j.Config.N) // as check.cost has it

@@ -14,7 +14,7 @@ import (
 	"turnstile/results"
 )
 
-// A real run has to agree in those counts alone in which the timing of the machine has no part.
+// Real runs must agree only in counts that do not depend on the timing of the machine.
 func TestColumnsInWhichRealRunsAgree(t *testing.T) {
 	for _, c := range []struct {
 		algorithm string

@@ -15,7 +15,7 @@ import (
 	"turnstile/results"
 )
 
-// contradictions collects where the files of a run say different things of it.
+// contradictions collects where the files of a run contradict each other.
 type contradictions struct {
 	*Summary
 	columns []string // of runs.csv
@@ -66,11 +66,11 @@ func (c *contradictions) add(file string, trial int, what string) {
 	c.all = append(c.all, results.Difference{File: file, Trial: trial, What: what})
 }
 
-// has reports a figure of runs.csv of the trial i that another file gives otherwise.
+// has adds a contradiction if another file gives a figure of trial i in runs.csv differently.
 func (c *contradictions) has(i int, column results.Column, by string, is figure.Figure) {
 	was := c.Rows[i].Figure(column)
 	if slices.Contains(c.columns, string(column)) && was.String() != is.String() {
-		c.add(results.RowsFile, c.Rows[i].Trial, fmt.Sprintf("%s is %s, and by %s it is %s", column,
+		c.add(results.RowsFile, c.Rows[i].Trial, fmt.Sprintf("%s is %s, but %s gives %s", column,
 			or(was, "empty"), by, or(is, "empty")))
 	}
 }
@@ -82,17 +82,17 @@ func or(f figure.Figure, none string) string {
 	return f.String()
 }
 
-// is reports a figure that others of its row, or another file, give otherwise, but for rounding. What is not
-// known contradicts nothing.
+// is adds a contradiction if other figures of the row, or another file, give a figure differently, rounding
+// aside. An unknown figure contradicts nothing.
 func (c *contradictions) is(i int, column results.Column, by string, is float64) {
 	was, known := c.Rows[i].Figure(column).Value()
 	if known && math.Abs(was-is) > 1e-5*max(1, math.Abs(was)) {
-		c.add(results.RowsFile, c.Rows[i].Trial, fmt.Sprintf("%s is %v, and by %s it is %v", column,
+		c.add(results.RowsFile, c.Rows[i].Trial, fmt.Sprintf("%s is %v, but %s gives %v", column,
 			c.Rows[i].Figure(column), by, figure.Number(is)))
 	}
 }
 
-// quantiles compares quantiles with the histograms that they are of.
+// quantiles compares the quantiles with their histograms.
 func (c *contradictions) quantiles(i int, latencies map[string]*hdrhistogram.Histogram) {
 	for _, column := range c.columns {
 		if tag, q, is := measure.QuantileIn(column); is {
@@ -102,7 +102,7 @@ func (c *contradictions) quantiles(i int, latencies map[string]*hdrhistogram.His
 	}
 }
 
-// counts compares figures of a row with each other, and with how many durations there are.
+// counts compares figures of a row with each other, and with the number of holds in the histogram.
 func (c *contradictions) counts(i int, latencies map[string]*hdrhistogram.Histogram) {
 	row := &c.Rows[i]
 	value := func(column results.Column) (x float64, known bool) { return row.Figure(column).Value() }
@@ -121,7 +121,7 @@ func (c *contradictions) counts(i int, latencies map[string]*hdrhistogram.Histog
 	}
 }
 
-// messages compares the messages of a trial with the sums over the kinds of messages.
+// messages compares the messages of a trial with the sums over the kinds.
 func (c *contradictions) messages(i int) {
 	row := &c.Rows[i]
 	var sent, publishes, beats, perEntry float64
@@ -152,7 +152,7 @@ func (c *contradictions) messages(i int) {
 	}
 }
 
-// groups compares a trial with the sums of its sizes, its resources and its intervals.
+// groups compares the figures of a trial with the sums over its sizes, its resources and its intervals.
 func (c *contradictions) groups(i int) {
 	trial := c.Rows[i].Trial
 	number := func(f figure.Figure) float64 { x, _ := f.Value(); return x }
@@ -161,7 +161,7 @@ func (c *contradictions) groups(i int) {
 		of   []measure.OfGroup
 	}{{results.SizesFile, c.sizesOf(trial)}, {results.ResourcesFile, c.resourcesOf(trial)}} {
 		var entries, unfinished float64
-		unissued := true // it is on record
+		unissued := true // every group has Unissued on record
 		for _, of := range g.of {
 			entries += number(of.Entries)
 			unfinished += number(of.Unserved) + number(of.Unissued)
@@ -177,8 +177,8 @@ func (c *contradictions) groups(i int) {
 	c.timeline(i)
 }
 
-// timeline compares the entries of a trial with its intervals. The intervals before the one in which the
-// window ends have at most as many entries together, and with that one at least as many.
+// timeline compares the entries of a trial with its intervals. The window ends within an interval: the
+// intervals before have at most as many entries as the window, and with that interval at least as many.
 func (c *contradictions) timeline(i int) {
 	row := &c.Rows[i]
 	length, known := row.DurationS.Value()
@@ -199,7 +199,7 @@ func (c *contradictions) timeline(i int) {
 		}
 	}
 	if some && known && counted && (entries < least || entries > most) {
-		c.add(results.RowsFile, row.Trial, fmt.Sprintf("entries_in_window is %v, and by %s it is from %v to %v",
+		c.add(results.RowsFile, row.Trial, fmt.Sprintf("entries_in_window is %v, but %s gives %v to %v",
 			entries, results.TimelineFile, least, most))
 	}
 }
@@ -222,7 +222,7 @@ func (c *contradictions) resourcesOf(trial int) (all []measure.OfGroup) {
 	return all
 }
 
-// verdict compares a trial with its verdict. The outcome was compared with run.yaml before.
+// verdict compares the row of a trial with its verdict. The outcome was compared with run.yaml before.
 func (c *contradictions) verdict(i int) {
 	row, v := &c.Rows[i], &c.Verdicts[i]
 	c.is(i, results.Entries, results.VerdictFile, float64(v.Entries))
@@ -230,12 +230,12 @@ func (c *contradictions) verdict(i int) {
 	c.is(i, results.Lost, results.VerdictFile, float64(v.LostUnintended))
 	c.is(i, results.OverlapUS, results.VerdictFile, float64(v.Overlap.Nanoseconds())/1e3)
 	if row.Reason != strings.Join(strings.Fields(v.Reason), " ") && row.Reason != v.Reason {
-		c.add(results.RowsFile, row.Trial, fmt.Sprintf("reason is %q, and by %s it is %q", row.Reason,
+		c.add(results.RowsFile, row.Trial, fmt.Sprintf("reason is %q, but %s gives %q", row.Reason,
 			results.VerdictFile, v.Reason))
 	}
 	for _, f := range v.Findings {
 		if f.Outcome > v.Outcome {
-			c.add(results.VerdictFile, row.Trial, fmt.Sprintf("the outcome is %v, and that of the check %s is %v",
+			c.add(results.VerdictFile, row.Trial, fmt.Sprintf("the outcome is %v, but the check %s found %v",
 				v.Outcome, f.Check, f.Outcome))
 		}
 	}

@@ -1,12 +1,12 @@
 // Package runs makes runs, stores them, and reads them back.
 //
 // [Make] makes the run of a job: it starts processes, or simulates, trial by trial; it stores each history,
-// and has it measured and judged. [Try] makes one trial, and stores nothing of a simulated one.
+// measures it and judges it. [Try] makes one trial; if it is simulated, Try stores nothing.
 //
-// A [Run] is what came of it in memory, a [Record] its run.yaml. [Reopen] makes a run again from its record
-// and its histories: so verify judges it, and Run.Audit compares its tables with the stored ones. A
-// [Summary] is all that is printed of a run, whether it was just made or read from its folder, and [Compare]
-// compares two.
+// A [Run] is the result in memory, and a [Record] is its run.yaml. [Reopen] makes a Run again from its record
+// and its histories: verify judges it again, and Run.Audit compares its tables with the stored ones. A
+// [Summary] has all that is printed of a run, whether it was just made or read from its folder. [Compare]
+// compares two summaries.
 //
-// It prints nothing: package report/text does. What columns a table has is known to package results.
+// This package prints nothing: package report/text does. Package results knows the columns of the tables.
 package runs

@@ -18,7 +18,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// faults returns the faults of a trial, by its number: those on record, or else those of the plan.
+// faults returns the faults of a trial, by its number: the ones on record, or otherwise the plan's.
 func (r *Run) faults(number int) []chaos.Fault {
 	if number <= len(r.Record.Trials) && len(r.Record.Trials[number-1].Faults) > 0 {
 		p := r.Placement()
@@ -28,10 +28,10 @@ func (r *Run) faults(number int) []chaos.Fault {
 	return faults
 }
 
-// keepFaults writes to run.yaml which faults a trial has that differ from those of the plan, so that this is
-// known even if the orchestrator is killed.
+// keepFaults writes the faults of a trial to run.yaml if they differ from the plan's, so that they are known
+// even if the orchestrator is killed.
 func (r *Run) keepFaults(number int, all []chaos.Fault) error {
-	injected := maps.Clone(r.Injected) // which may be that of another run
+	injected := maps.Clone(r.Injected) // the map may be shared with another run
 	if injected == nil {
 		injected = map[int][]chaos.Fault{}
 	}
@@ -41,14 +41,14 @@ func (r *Run) keepFaults(number int, all []chaos.Fault) error {
 	return r.Folder.WriteYAML(r.Record)
 }
 
-// keepFleet writes to run.yaml which hosts the run has.
+// keepFleet writes the hosts of the run to run.yaml.
 func (r *Run) keepFleet(f *site.FleetRecord) error {
 	r.Record.Fleet = f
 	return r.Folder.WriteYAML(r.Record)
 }
 
-// Fetch copies what the hosts of a run have kept, whose orchestrator has ended before it had all, into the
-// run's folder. It returns from how many folders it did so.
+// Fetch copies into a run's folder the files that the hosts kept because the orchestrator ended before it had
+// fetched all. It returns from how many folders it copied.
 func Fetch(ctx context.Context, conn *nats.Conn, version string, folder *results.Folder) (
 	count int, err error) {
 	record, err := ReadRecord(folder)
@@ -59,8 +59,8 @@ func Fetch(ctx context.Context, conn *nats.Conn, version string, folder *results
 		return 0, fmt.Errorf("%s was made without hosts of a control plane: there is nothing to fetch",
 			folder.Ref())
 	case !record.Unfinished():
-		return 0, fmt.Errorf("%s is finished, and was judged by what its hosts had to give then: what a host that "+
-			"came back has left of it is removed by --clean", folder.Ref())
+		return 0, fmt.Errorf("%s is finished, and was judged without lost hosts: --clean "+
+			"removes what a host that came back has left of it", folder.Ref())
 	}
 	if err := goesOn(folder); err != nil {
 		return 0, fmt.Errorf("%s: %w", folder.Ref(), err)

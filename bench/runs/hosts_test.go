@@ -72,8 +72,8 @@ func TestRunsOverAgents(t *testing.T) {
 	}
 }
 
-// Each fault that a run on one machine can have does the same to one over hosts: one plan and one seed give
-// one verdict and, where nothing is lost, as many messages per entry.
+// Each fault of a run on one machine has the same effect in a run over hosts: one plan and one seed give one
+// verdict and, if nothing is lost, as many messages per entry.
 func TestFaultsOverHosts(t *testing.T) {
 	never := []struct { // that lose nothing
 		fault, messages string
@@ -143,7 +143,7 @@ func TestFaultsOverHosts(t *testing.T) {
 	}
 }
 
-// dealtOut returns options of a run over four hosts, with a fault as plans write it.
+// dealtOut returns options of a run over four hosts, with a fault in the syntax of plans.
 func dealtOut(t *testing.T, fault string) bench.Options {
 	t.Helper()
 	o := option.Defaults()
@@ -159,8 +159,8 @@ func dealtOut(t *testing.T, fault string) bench.Options {
 	return o
 }
 
-// A run over hosts says how many there were and who was where, and its faults name the nodes. It is the same
-// run as one whose plan names these.
+// A run over hosts records how many hosts it had and which node was on which, and its faults name the nodes.
+// It is the same run as one whose plan names the nodes.
 func TestPlacesOfRuns(t *testing.T) {
 	t.Parallel()
 	spec, err := mutex.Find("ricart-agrawala")
@@ -208,8 +208,8 @@ func TestPlacesOfRuns(t *testing.T) {
 	}
 }
 
-// The verdict of a run with a cut network is the same when it is judged again from its files: a client beside
-// the coordinator enters, though it reaches no majority.
+// The verdict of a run with a cut network is the same when it is judged again from its files: a client on the
+// coordinator's side enters, though it reaches no majority.
 func TestACutNetworkIsJudgedAsStored(t *testing.T) {
 	t.Parallel()
 	spec, err := mutex.Find("central")
@@ -230,7 +230,7 @@ func TestACutNetworkIsJudgedAsStored(t *testing.T) {
 	}
 }
 
-// The nodes of a run are dealt out to the hosts that there are, if these are as many as it takes.
+// The nodes of a run are spread over the available hosts, if there are enough.
 func TestHostsAreNamed(t *testing.T) {
 	spec, err := mutex.Find("ricart-agrawala")
 	if err != nil {
@@ -251,7 +251,7 @@ func TestHostsAreNamed(t *testing.T) {
 	}
 }
 
-// Regions that are hosts delay messages by where nodes are.
+// If regions are hosts, they delay messages by the places of nodes.
 func TestRegionsOfHostsInARun(t *testing.T) {
 	spec, err := mutex.Find("ricart-agrawala")
 	if err != nil {

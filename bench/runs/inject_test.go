@@ -90,8 +90,8 @@ func askForFaults(t *testing.T, folder string) (injected int) {
 	}
 }
 
-// A fault of the leader that is injected hits who leads already, where nodes elect and where they follow an
-// elector.
+// An injected fault of the leader hits the node that leads already, with an election and with an elector
+// beside the algorithm.
 func TestInjectedFaultHitsWhoLeadsAlready(t *testing.T) {
 	elect, follow := option.Defaults(), option.Defaults()
 	elect.Algorithm, elect.Workload = "raft-election", workload.Workload{Load: workload.Campaign}
@@ -116,7 +116,7 @@ func TestInjectedFaultHitsWhoLeadsAlready(t *testing.T) {
 				t.Fatal(err)
 			}
 			if f := r.Record.Trials[0].Faults; len(f) != 1 || f[0].Hit == nil {
-				t.Errorf("who led was not hit: %v; %s", f, r.Trials[0].Verdict.Reason)
+				t.Errorf("the leader was not hit: %v; %s", f, r.Trials[0].Verdict.Reason)
 			}
 		})
 	}

@@ -16,7 +16,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// What the options say is read once, when the job is made.
+// The options are parsed once, when the job is made.
 func TestOptionsAreResolvedOnce(t *testing.T) {
 	row, err := mutex.Find("ricart-agrawala")
 	if err != nil {
@@ -68,7 +68,7 @@ func resolved(t testing.TB, spec *row.Row, o bench.Options) *bench.Job {
 	return j
 }
 
-// tryRun makes a simulated run of which nothing is stored.
+// tryRun makes a simulated run, and stores nothing.
 func tryRun(t testing.TB, spec *row.Row, o bench.Options) (*bench.Tried, error) {
 	t.Helper()
 	j, err := bench.Resolve(catalog.Table{}, o, spec, true)

@@ -27,7 +27,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// An OverheadOptions says how to measure what the testbed costs.
+// OverheadOptions say how to measure the overhead of the testbed.
 type OverheadOptions struct {
 	Algorithm string // bare.Ring or bare.Ricart
 	Nodes     int
@@ -39,7 +39,8 @@ type OverheadOptions struct {
 	WarmupLimit time.Duration // as in Options
 }
 
-// A Pair is one measurement of each, made right after each other, in entries per second.
+// A Pair is a measurement of the testbed and one of the bare loop, one right after the other, in entries per
+// second.
 type Pair struct {
 	Testbed float64 `json:"testbed"`
 	Bare    float64 `json:"bare"`
@@ -48,7 +49,7 @@ type Pair struct {
 // Ratio returns testbed / bare.
 func (p Pair) Ratio() float64 { return p.Testbed / p.Bare }
 
-// An OverheadResult is what came of the pairs.
+// An OverheadResult has the pairs and the medians over them.
 type OverheadResult struct {
 	Algorithm string  `json:"algorithm"`
 	Nodes     int     `json:"nodes"`
@@ -58,18 +59,18 @@ type OverheadResult struct {
 	Ratio     float64 `json:"ratio_median"`
 	Low       float64 `json:"ratio_low"` // of an interval for the median
 	High      float64 `json:"ratio_high"`
-	Coverage  float64 `json:"interval_coverage"` // the probability that it holds the median
+	Coverage  float64 `json:"interval_coverage"` // probability that the interval holds the median
 
 	// Others is the median share of the machine that other processes used while the testbed was measured.
 	Others float64 `json:"others_cpu_median"`
 
 	Unlucky     int    `json:"unlucky"`      // pairs that were made again, since one of their runs failed
-	LastFailure string `json:"last_failure"` // why
+	LastFailure string `json:"last_failure"` // why the last of them failed
 
-	others []float64 // shares of the machine, of each run of the testbed
+	others []float64 // share of the machine, for each run of the testbed
 }
 
-// Validate says what is wrong with the options on this machine, if anything is.
+// Validate returns an error if the options do not suit this machine.
 func (o OverheadOptions) Validate(s Setup) error {
 	j, err := o.testbed(bare.Ring)
 	if err != nil {
@@ -82,7 +83,7 @@ func (o OverheadOptions) Validate(s Setup) error {
 	return err
 }
 
-// testbed returns the run of an algorithm in the testbed.
+// testbed returns the job of a run of the algorithm in the testbed.
 func (o OverheadOptions) testbed(algorithm string) (*bench.Job, error) {
 	spec, err := mutex.Find(algorithm)
 	if err != nil {
@@ -94,9 +95,9 @@ func (o OverheadOptions) testbed(algorithm string) (*bench.Job, error) {
 	return bench.Resolve(catalog.Table{}, options, spec, false)
 }
 
-// Overhead runs the same algorithm in the testbed, as users run it, and in a bare loop, in turn, and
-// compares the entries per second. Which of the two goes first alternates, so that a machine that gets
-// slower or faster favours neither.
+// Overhead runs the same algorithm in the testbed, as users run it, and in a bare loop, and compares the
+// entries per second. It alternates which of the two goes first, so that a machine that gets slower or faster
+// favours neither.
 func Overhead(ctx context.Context, o OverheadOptions, s Setup, onPair func(int, Pair)) (
 	*OverheadResult, error) {
 	r := &OverheadResult{Algorithm: o.Algorithm, Nodes: o.Nodes}
@@ -111,8 +112,8 @@ func Overhead(ctx context.Context, o OverheadOptions, s Setup, onPair func(int, 
 	return r, nil
 }
 
-// measure makes so many pairs of the testbed and the bare loop. A pair that fails is made again: one run that
-// was unlucky, on a busy machine, is no reason to lose the others.
+// measure makes the pairs. A pair that fails is made again: one unlucky run on a busy machine is no reason to
+// lose the others.
 func (r *OverheadResult) measure(ctx context.Context, pairs int, of [2]func() (float64, error),
 	onPair func(int, Pair)) error {
 	for len(r.Pairs) < pairs {
@@ -142,8 +143,8 @@ func (r *OverheadResult) measure(ctx context.Context, pairs int, of [2]func() (f
 	return nil
 }
 
-// conclude finds the medians, and an interval between two of the sorted ratios that holds the median of all
-// possible pairs with a probability of at least 95%, or as much as few pairs give.
+// conclude computes the medians. It also computes an interval between two of the sorted ratios that holds the
+// true median with a probability of at least 95%, or as much as the number of pairs allows.
 func (r *OverheadResult) conclude() {
 	var testbed, plain, ratios []float64
 	for _, p := range r.Pairs {
@@ -157,12 +158,12 @@ func (r *OverheadResult) conclude() {
 	r.Testbed, r.Bare, r.Ratio = stats.Median(testbed).Value, stats.Median(plain).Value, e.Value
 	r.Low, r.High, r.Coverage = e.Low, e.High, e.Coverage
 	if !e.Bounded() {
-		// The median lies outside of all ratios if all pairs fall on one side of it.
+		// The median lies outside all ratios only if all pairs fall on one side of it.
 		r.Low, r.High, r.Coverage = slices.Min(ratios), slices.Max(ratios), 1-math.Exp2(1-float64(len(ratios)))
 	}
 }
 
-// testbed measures the testbed, with all of its records and checks.
+// testbed measures a run in the testbed, with all its records and checks.
 func (r *OverheadResult) testbed(ctx context.Context, o OverheadOptions, s Setup) (float64, error) {
 	j, err := o.testbed(o.Algorithm)
 	if err != nil {
@@ -183,7 +184,7 @@ func (r *OverheadResult) testbed(ctx context.Context, o OverheadOptions, s Setup
 	return rate, nil
 }
 
-// overheadBare measures the bare loop, with a broker as the testbed uses it.
+// overheadBare measures the bare loop, over a broker as the testbed starts it.
 func overheadBare(ctx context.Context, o OverheadOptions, s Setup) (rate float64, err error) {
 	launcher := cluster.NewLauncher()
 	broker, err := cluster.LaunchBrokers(ctx, []cluster.Host{launcher}, s.Broker, "the broker", 1,
@@ -221,7 +222,7 @@ func overheadBare(ctx context.Context, o OverheadOptions, s Setup) (rate float64
 	return b.measure(ctx, o)
 }
 
-// A bareRun is the orchestrator's end of a run of the bare loop.
+// A bareRun is the orchestrator's side of a run of the bare loop.
 type bareRun struct {
 	run    string
 	nodes  int
@@ -241,7 +242,7 @@ func newBareRun(url, token string, nodeCount int) (*bareRun, error) {
 	return b, conn.Flush()
 }
 
-// numbers waits for a number from every node, and returns their sum, the least, and when the last came.
+// numbers waits for a number from every node. It returns their sum, the least, and when the last one came.
 func (b *bareRun) numbers(ctx context.Context) (total, least uint64, at time.Time, err error) {
 	deadline := time.After(30 * time.Second)
 	least = math.MaxUint64
@@ -270,7 +271,8 @@ func (b *bareRun) order(order string) error {
 	return b.conn.Flush()
 }
 
-// count lets a time pass, and returns how many entries all nodes have made, the least that one has, and when.
+// count waits, and then asks for the entries of all nodes. It returns the total, the least of a node, and
+// when.
 func (b *bareRun) count(ctx context.Context, after time.Duration) (
 	total, least uint64, at time.Time, err error) {
 	select {

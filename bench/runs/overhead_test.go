@@ -22,13 +22,13 @@ func TestOverheadConcludes(t *testing.T) {
 	near("the median ratio", r.Ratio, 0.83)
 	near("the testbed's median", r.Testbed, 83)
 	near("the bare loop's median", r.Bare, 100)
-	// Of seven pairs the median of all lies between the extremes unless all fall to one side: 2/128.
+	// The true median lies between the extremes of seven pairs unless all pairs fall on one side of it: 2/128.
 	near("the low end", r.Low, 0.80)
 	near("the high end", r.High, 0.86)
 	near("the coverage", r.Coverage, 1-2.0/128)
 }
 
-// A run that fails costs its pair, and not the others.
+// A failed run costs only its pair.
 func TestOverheadSurvivesAFailure(t *testing.T) {
 	calls := 0
 	fails := func(at ...int) [2]func() (float64, error) {

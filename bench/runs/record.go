@@ -33,25 +33,25 @@ import (
 	"turnstile/results"
 )
 
-// A Record is what run.yaml holds: all that is needed to repeat the run, and what came of it.
+// A Record is the contents of run.yaml: all that is needed to repeat the run, and the outcomes of its trials.
 type Record struct {
 	Format    int               `yaml:"format"` // results.RunFormat
-	ID        string            `yaml:"id"`     // tells the histories of this run from those of others
+	ID        string            `yaml:"id"`     // distinguishes the histories of this run from others
 	Started   time.Time         `yaml:"started"`
 	Status    string            `yaml:"status"` // running, or over
 	Options   bench.Options     `yaml:"options"`
-	Simulated bool              `yaml:"simulated,omitempty"` // otherwise the run was made by real processes
+	Simulated bool              `yaml:"simulated,omitempty"` // false: the run was made by real processes
 	Versions  map[string]string `yaml:"versions"`
 	Machine   results.Machine   `yaml:"machine"`
-	Before    *results.Load     `yaml:"before,omitempty"` // of the machine when a run of processes began
-	Fleet     *site.FleetRecord `yaml:"fleet,omitempty"`  // its hosts, if it had any but this machine
+	Before    *results.Load     `yaml:"before,omitempty"` // load of the machine before a run of processes
+	Fleet     *site.FleetRecord `yaml:"fleet,omitempty"`  // its hosts, unless all is on this machine
 	Kinds     []string          `yaml:"kinds"`            // names of message kinds, by their number in histories
-	// Places are the hosts by their numbers, with the nodes on each; none: the run was on one machine.
+	// Places are the hosts by their numbers, with the nodes on each; nil: the run was on one machine.
 	Places []place.Host  `yaml:"places,omitempty"`
 	Trials []TrialRecord `yaml:"trials,omitempty"`
-	// Sweep says which run of a sweep it is; nil: it was made alone.
+	// Sweep names the run within a sweep; nil: it was made alone.
 	Sweep *SweepRun `yaml:"sweep,omitempty"`
-	// Digests are those of the tables, by their names, once the run is over.
+	// Digests are the digests of the tables, by name, once the run is over.
 	Digests map[string]string `yaml:"digests,omitempty"`
 }
 
@@ -61,39 +61,39 @@ type SweepRun struct {
 	Trial int    `yaml:"trial"` // from 1
 }
 
-// Program is what the program is called in commands that are put on record.
+// Program is the name of the program in recorded commands.
 const Program = "orchestrator"
 
-// Unfinished reports whether the run goes on, or its orchestrator was killed.
+// Unfinished reports whether the run goes on, or its orchestrator was killed before the end.
 func (r *Record) Unfinished() bool { return r.Status != statusOver }
 
-// CutShort reports whether the run was ended before its first trial was over.
+// CutShort reports whether the run ended before its first trial was over.
 func (r *Record) CutShort() bool {
 	return r.Unfinished() || len(r.Trials) == 0 || r.Trials[0].Interrupted()
 }
 
-// A TrialRecord is what run.yaml says of one trial.
+// A TrialRecord is the part of run.yaml about one trial.
 type TrialRecord struct {
 	Seed    uint64    `yaml:"seed"`
-	Started time.Time `yaml:"started"` // the trial's zero of time
-	// Faults are what came of the plan: each takes place once, and says whom it hit.
+	Started time.Time `yaml:"started"` // zero of the times in the trial
+	// Faults are the resolved faults of the plan: each takes place once, and names the nodes it hit.
 	Faults  []chaos.Fault `yaml:"faults,omitempty"`
 	Verdict string        `yaml:"verdict"`
 	Reason  string        `yaml:"reason"`
 	Trouble string        `yaml:"trouble,omitempty"` // why it ended early, in full
 }
 
-// Interrupted reports whether the user ended the trial.
+// Interrupted reports whether the user interrupted the trial.
 func (t *TrialRecord) Interrupted() bool { return t.Trouble == results.Interrupted }
 
-// The states of a run, in its Record.
+// The values of Record.Status.
 const (
 	statusRunning = "running"
 	statusOver    = "over"
 )
 
-// identity returns what tells the run from others. That of a simulated run follows from what was asked for,
-// since equal options give equal histories.
+// identity returns a text that distinguishes the run from others. For a simulated run it depends on the
+// options alone, since equal options give equal histories.
 func (r *Record) identity() string {
 	about := []any{r.Options, r.Simulated}
 	if !r.Simulated {
@@ -107,15 +107,15 @@ func (r *Record) identity() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// origin returns what tells a trial from all others (see history.Header).
+// origin returns a number that distinguishes a trial from all others (see history.Header).
 func (r *Record) origin(trial int) uint64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", r.ID, trial))
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// checkOrigin checks whether a history is that of the trial. Otherwise it would be judged by what another
-// run was asked to be. Of a run over hosts, all logs of nodes may be lost with these, and nodes with them
-// that nobody else has mentioned.
+// checkOrigin returns an error unless the history is that of the trial: otherwise it would be judged by the
+// options of another run. With hosts, the history may have fewer nodes: the logs of lost hosts are missing,
+// and with them any nodes that no other log mentions.
 func (r *Run) checkOrigin(number int, h history.Header) error {
 	fewer := h.Nodes < r.Total() && (h.Nodes == 0 || r.Hosts > 0)
 	if h.Origin != r.Record.origin(number) || h.Nodes != r.Total() && !fewer {
@@ -125,7 +125,7 @@ func (r *Run) checkOrigin(number int, h history.Header) error {
 	return nil
 }
 
-// job returns the job of the run that the folder stores, which another Turnstile may have made.
+// job returns the job of the stored run, which another version of Turnstile may have made.
 func (r *Record) job(known catalog.Table, folder *results.Folder) (*bench.Job, error) {
 	spec, err := known.Of(r.Options.Algorithm, r.Options.Config)
 	if err != nil {
@@ -138,7 +138,7 @@ func (r *Record) job(known catalog.Table, folder *results.Folder) (*bench.Job, e
 	return d.Unchecked(), nil
 }
 
-// lacking makes a results.LackError of an error, if it is one.
+// lacking wraps an error in a results.LackError if this version lacks the algorithm or an option.
 func (r *Record) lacking(err error) error {
 	if !errors.As(err, new(*row.UnknownError)) && !errors.As(err, new(*nodes.OptionError)) {
 		return err
@@ -147,8 +147,7 @@ func (r *Record) lacking(err error) error {
 		Err: fmt.Errorf("%w; %s, which made the run, has it", err, results.Maker(r.Versions))}
 }
 
-// tables returns the tables of the run, as its first trials give them; those that could not be judged are
-// missing.
+// tables returns the tables of the first trials of the run, except the trials that could not be judged.
 func (r *Run) tables(trials int) []results.Table {
 	first := *r
 	first.Trials = slices.DeleteFunc(slices.Clone(r.Trials), func(t *Trial) bool { return t.Number > trials })
@@ -178,9 +177,9 @@ func (r *Run) tables(trials int) []results.Table {
 		[]results.Table{results.VerdictsTable(s.Verdicts), results.TextTable("verdict.txt", text)})
 }
 
-// save writes the record and the tables of the run, and keeps the digests of its tables. The record comes
-// first, so that it never has fewer trials than the tables. These are written at once, since each waits for
-// the disk.
+// save writes the record and the tables of the run, and keeps the digests of the tables. It writes the record
+// first, so that it never has fewer trials than the tables. It writes the tables concurrently, since each
+// waits for the disk.
 func (r *Run) save() error {
 	errs := []error{r.Folder.WriteYAML(r.Record)}
 	r.digests = map[string]string{}
@@ -200,7 +199,7 @@ func (r *Run) save() error {
 	return errors.Join(errs...)
 }
 
-// end puts on record that the run is over, and the digests of its files. It saves them if no trial did.
+// end records that the run is over, and the digests of its files. It saves the tables if no trial did.
 func (r *Run) end() (err error) {
 	if r.digests == nil {
 		err = r.save()
@@ -209,8 +208,8 @@ func (r *Run) end() (err error) {
 	return errors.Join(err, r.Folder.WriteYAML(r.Record), r.release())
 }
 
-// Changed returns the names of the files that are not as the run wrote them. A file that the run did not
-// write counts too, if it would be read.
+// Changed returns the names of files that differ from what the run wrote. A file that the run did not write
+// counts too, if it would be read.
 func (r *Record) Changed(folder *results.Folder) []string {
 	files := []string{results.SizesFile, results.ResourcesFile, results.FaultsFile, results.TimelineFile,
 		results.BeliefsFile}
@@ -220,24 +219,25 @@ func (r *Record) Changed(folder *results.Folder) []string {
 		func(name string) bool { return !r.hasChanged(folder, name) })
 }
 
-// hasChanged reports whether a file is not as the run wrote it. That is unknown until the run is over.
+// hasChanged reports whether a file differs from what the run wrote. It returns false until the run is over,
+// since there are no digests yet.
 func (r *Record) hasChanged(folder *results.Folder, name string) bool {
 	digest, err := folder.Digest(name)
 	return len(r.Digests) > 0 && (err != nil || digest != r.Digests[name])
 }
 
-// An Audit compares the tables that a run stores with those that its histories give.
+// An Audit compares the stored tables of a run with the tables made from its histories.
 type Audit struct {
 	Differences []results.Difference `json:"differences"`
-	Remarks     []string             `json:"remarks"` // what is not compared, and changes that do not count
+	Remarks     []string             `json:"remarks"` // what is not compared, and harmless changes
 }
 
 func (a *Audit) remark(format string, args ...any) {
 	a.Remarks = append(a.Remarks, fmt.Sprintf(format, args...))
 }
 
-// Audit makes the tables of a run that was reopened, and compares them with the stored ones. stored is its
-// record as it was read.
+// Audit makes the tables of a reopened run, and compares them with the stored ones. Stored is its record
+// before it was judged again.
 func (r *Run) Audit(stored *Record) *Audit {
 	a := &Audit{Differences: []results.Difference{}, Remarks: []string{}}
 	if stored.Unfinished() {
@@ -268,7 +268,7 @@ func (r *Run) Audit(stored *Record) *Audit {
 		differences, remark := r.Folder.Compare(t, stored.Digests[t.Name], unjudged)
 		a.Differences = append(a.Differences, differences...)
 		if len(differences) > 0 && stored.Digests[t.Name] != "" && !stored.hasChanged(r.Folder, t.Name) {
-			remark = fmt.Sprintf("%s is as Turnstile %s wrote it, which measures otherwise than this version",
+			remark = fmt.Sprintf("%s is as Turnstile %s wrote it, which measures differently from this version",
 				t.Name, stored.Versions["turnstile"])
 		}
 		if remark != "" {
@@ -283,7 +283,7 @@ func (r *Run) Audit(stored *Record) *Audit {
 	return a
 }
 
-// A Past is a trial of a stored run, whose events and messages are to be read.
+// A Past gives access to the events and messages of a trial of a stored run.
 type Past struct {
 	*bench.Job
 	Folder *results.Folder
@@ -291,7 +291,7 @@ type Past struct {
 	run    *Run
 }
 
-// A NoTrial is the error of a trial that a run does not have.
+// NoTrial is the error for a trial that the run does not have.
 type NoTrial struct{ error }
 
 // OpenPast opens a trial of the run in a folder.
@@ -314,16 +314,17 @@ func OpenPast(known catalog.Table, folder *results.Folder, trial int) (*Past, er
 	return &Past{r.Job, folder, trial, r}, nil
 }
 
-// Fault says what the fault of a number was.
+// Fault describes the fault with a number.
 func (p *Past) Fault(number uint32) string { return bench.FaultIn(p.run.faults(p.Trial))(int(number)) }
 
-// Read gives the history of the trial, with the messages that are stored, to the fold that is made for it.
+// Read makes a fold for the header of the trial's history, and runs the history through it, with the messages
+// that are stored.
 func (p *Past) Read(ctx context.Context, fold func(h history.Header) history.Fold) error {
 	return p.read(ctx, p.stored, fold)
 }
 
-// ReadMessages is Read with all messages that are known. Of a simulated trial they all are: if they are not
-// stored, it is simulated again. It is an error if another history comes of that.
+// ReadMessages is like Read, but with all messages if the trial was simulated: unless they are stored, it
+// simulates the trial again. It returns an error if that gives another history.
 func (p *Past) ReadMessages(ctx context.Context, fold func(h history.Header) history.Fold) error {
 	if !p.Simulated || p.Trace {
 		return p.Read(ctx, fold)
@@ -331,7 +332,8 @@ func (p *Past) ReadMessages(ctx context.Context, fold func(h history.Header) his
 	return p.read(ctx, p.again, fold)
 }
 
-// Extract returns what happened in a window of the trial; with messages, as ReadMessages has them.
+// Extract returns the events of the trial in a window, and its messages if messages is set, as in
+// ReadMessages.
 func (p *Past) Extract(ctx context.Context, w section.Window, messages bool) (*spacetime.Extract, error) {
 	read := p.Read
 	if messages {
@@ -348,7 +350,7 @@ func (p *Past) Extract(ctx context.Context, w section.Window, messages bool) (*s
 	return &fold.Extract, nil
 }
 
-// read gives the history of the trial to the fold that is made for it, as from gives it.
+// read makes a fold for the header of the trial's history, and has from fill it.
 func (p *Past) read(ctx context.Context, from func(context.Context, *history.Reader, history.Fold) error,
 	fold func(h history.Header) history.Fold) error {
 	h, err := p.Folder.History(p.Trial)
@@ -362,12 +364,12 @@ func (p *Past) read(ctx context.Context, from func(context.Context, *history.Rea
 	return from(ctx, h, fold(h.Header))
 }
 
-// stored gives a history as it is stored to a fold.
+// stored runs the stored history through a fold.
 func (p *Past) stored(ctx context.Context, h *history.Reader, fold history.Fold) error {
 	return h.RunContext(ctx, fold)
 }
 
-// again simulates the trial again, and gives that to a fold.
+// again simulates the trial again, into a fold.
 func (p *Past) again(ctx context.Context, h *history.Reader, fold history.Fold) error {
 	if p.Trial > len(p.run.Record.Trials) {
 		return errors.New("the run ended before this trial did: make it again")
@@ -379,13 +381,13 @@ func (p *Past) again(ctx context.Context, h *history.Reader, fold history.Fold) 
 		return err
 	}
 	if same.differs {
-		return errors.New("its messages are not stored, and another Turnstile has made it, with which it went " +
-			"otherwise: make it again, with --trace")
+		return errors.New("its messages are not stored, and this version simulates it differently from the one " +
+			"that made it: make it again, with --trace")
 	}
 	return nil
 }
 
-// A sameAs compares the events of a run with those that are stored of it.
+// A sameAs compares the events of a run with its stored history.
 type sameAs struct {
 	stored  *history.Reader
 	differs bool
@@ -408,11 +410,11 @@ func (s *sameAs) Close([]*history.NodeLog) {
 	}
 }
 
-// Stall returns the report of the stall of the trial; none: it did not stall.
+// Stall returns the report of the trial's stall, or nil if it did not stall.
 func (p *Past) Stall() stall.Reports { return stallsOf(p.Folder)[p.Trial] }
 
-// stallsOf returns the reports of stalls of a stored run, by trial. Nothing is known of them if the verdicts
-// cannot be read.
+// stallsOf returns the reports of stalls of a stored run, by trial. It returns none if the verdicts cannot be
+// read.
 func stallsOf(folder *results.Folder) map[int]stall.Reports {
 	var verdicts []check.Verdict
 	stalls := map[int]stall.Reports{}
@@ -424,20 +426,20 @@ func stallsOf(folder *results.Folder) map[int]stall.Reports {
 	return stalls
 }
 
-// An Overview is what a list of runs says of one: a row as in runs.csv, whose figures are medians of the
-// trials, and whose verdict is that of the run: results.Unfinished, or nothing if it is not known.
+// An Overview describes a run in a list of runs: a row as in runs.csv, with the medians of the trials, and
+// the verdict of the run, which is results.Unfinished or, if it is unknown, "".
 type Overview struct {
 	Run     string        `csv:"run"` // set/run
 	Started string        `csv:"started"`
-	Trial   figure.Figure `csv:"trial"` // unknown of several
+	Trial   figure.Figure `csv:"trial"` // 1 if the run has one trial, otherwise unknown
 	results.Row
 	Trials      int    `csv:"trials"` // that were judged
 	TrialsAsked int    `csv:"trials_asked"`
-	Problem     string `csv:"problem"` // why some of this is missing, if it is
+	Problem     string `csv:"problem"` // why something is missing, if it is
 }
 
-// ReadOverview reads what the folder of a run says of it. Whatever is damaged is named as the problem, and
-// the rest is read all the same.
+// ReadOverview reads the overview of a run from its folder. It reports the first damage it finds as the
+// problem, and reads the rest.
 func ReadOverview(folder *results.Folder) *Overview {
 	rows, wrongRows := folder.Rows()
 	o := &Overview{Run: folder.Ref(), Row: results.Medians(rows)}
@@ -449,7 +451,7 @@ func ReadOverview(folder *results.Folder) *Overview {
 	if wrong == nil {
 		o.describe(&record)
 		if errors.Is(wrongRows, fs.ErrNotExist) && len(record.Trials) == 0 {
-			wrongRows = nil // it has not come so far
+			wrongRows = nil // no trial has ended yet
 		}
 	}
 	switch err := cmp.Or(wrong, wrongRows); {
@@ -461,7 +463,7 @@ func ReadOverview(folder *results.Folder) *Overview {
 	return o
 }
 
-// describe fills in what run.yaml says.
+// describe fills in the contents of run.yaml.
 func (o *Overview) describe(r *Record) {
 	o.Started, o.Asked = r.Started.Format(time.RFC3339), r.asked()
 	o.Version, o.Seed = r.Versions["turnstile"], r.Options.Seed
@@ -484,7 +486,7 @@ func (o *Overview) describe(r *Record) {
 	o.Verdict = worst.String()
 }
 
-// outcomeOf reads the verdict of a trial; one that is missing or unknown is inconclusive.
+// outcomeOf parses the verdict of a trial. If it is missing or unknown, the outcome is inconclusive.
 func outcomeOf(verdict string) check.Outcome {
 	outcome := check.Inconclusive
 	if err := outcome.UnmarshalText([]byte(verdict)); err != nil {

@@ -54,7 +54,7 @@ func stalledRun(t *testing.T) *Run {
 	return r
 }
 
-// rewrite replaces runs.csv and, if it has other digests, run.yaml.
+// rewrite replaces runs.csv, and the digests in run.yaml if given.
 func rewrite(t *testing.T, folder *results.Folder, rows []results.Row, record *Record) {
 	t.Helper()
 	digest, err := folder.Write(results.TableOf(results.RowsFile, rows))
@@ -69,8 +69,8 @@ func rewrite(t *testing.T, folder *results.Folder, rows []results.Row, record *R
 	}
 }
 
-// Other words are a difference if they were changed after the run, and none if another commit wrote them.
-// Other figures are a difference always.
+// Different words are a difference if they were changed after the run, but not if another commit wrote them.
+// Different figures are always a difference.
 func TestAuditOfOtherVersions(t *testing.T) {
 	r := stalledRun(t)
 	rows := r.Rows()
@@ -86,12 +86,12 @@ func TestAuditOfOtherVersions(t *testing.T) {
 	rows[0].Entries = figure.Count(7)
 	rewrite(t, r.Folder, rows, &r.Record)
 	if a := audited(t, r.Folder); len(a.Differences) != 1 || a.Differences[0].Column != "entries" ||
-		len(a.Remarks) != 1 || !strings.Contains(a.Remarks[0], "measures otherwise than this version") {
+		len(a.Remarks) != 1 || !strings.Contains(a.Remarks[0], "measures differently from this version") {
 		t.Errorf("figures of another commit: %v", a)
 	}
 }
 
-// Files and cells from outside the histories are compared with digests. Their change is a remark, and no
+// Files and cells that are not made from the histories are compared by digests. A change is a remark, not a
 // difference.
 func TestAuditRemarks(t *testing.T) {
 	r := stalledRun(t)
@@ -136,7 +136,7 @@ func TestAuditRemarks(t *testing.T) {
 	want("the run is unfinished")
 }
 
-// Of a run whose record is missing there are its rows, and an error.
+// A run without its record gives its rows, and an error.
 func TestTrialsOfADamagedRun(t *testing.T) {
 	folder := &results.Folder{Path: filepath.Join(t.TempDir(), "renamed")}
 	if err := os.Mkdir(folder.Path, 0o755); err != nil {
@@ -160,8 +160,8 @@ func TestTrialsOfADamagedRun(t *testing.T) {
 	}
 }
 
-// A run that goes on is never left over, whether by its lock or by its socket; one that was killed is; a
-// finished one never is.
+// A run that goes on is never left over, as its lock or its socket shows; a killed one is; a finished one
+// never is.
 func TestLeftoversAreOfNobody(t *testing.T) {
 	r := stalledRun(t)
 	root, sets := filepath.Dir(filepath.Dir(r.Folder.Path)), []string{"set"}
@@ -212,7 +212,7 @@ func TestLeftoversAreOfNobody(t *testing.T) {
 	}
 }
 
-// Machines that differ are described differently.
+// Different machines have different descriptions.
 func TestMachinesInWords(t *testing.T) {
 	m := results.Machine{OS: "linux", Arch: "amd64", Cores: 2, CPU: "Z80", CPUQuota: 1.5, MemoryMB: 2048,
 		Kernel: "6.1"}

@@ -17,14 +17,14 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// found reports what a check of a verdict has found.
+// found returns the outcome of a check in a verdict.
 func found(v check.Verdict, by string) check.Outcome {
 	i := slices.IndexFunc(v.Findings, func(f check.Finding) bool { return f.Check == by })
 	return v.Findings[i].Outcome
 }
 
-// Runs whose nodes ask a resource process are judged as others, send what others send, and count round trips
-// apart.
+// Runs with a resource process are judged like others, send the same messages, and count round trips
+// separately.
 func TestRunsWithAResourceProcess(t *testing.T) {
 	for name, test := range map[string]struct {
 		algorithm string
@@ -80,8 +80,8 @@ func TestRunsWithAResourceProcess(t *testing.T) {
 	}
 }
 
-// Nodes may die at any moment of their round trips, come back, and lose their broker: the process takes out
-// who has died, and no fault touches it.
+// Nodes may die at any moment of their round trips, come back, and lose their broker: the process takes dead
+// nodes out of the register, and no fault affects it.
 func TestFaultsDoNotTouchTheResourceProcess(t *testing.T) {
 	restart := chaos.Schedule{At: 50 * time.Millisecond, For: 100 * time.Millisecond}
 	killBroker := &effect.Kill{}
@@ -121,8 +121,8 @@ func TestFaultsDoNotTouchTheResourceProcess(t *testing.T) {
 	}
 }
 
-// A process that is stopped inside for longer than its lease is there together with the next. By the fence
-// numbers the resource refuses what it writes then; without them an update is lost.
+// A process that is suspended inside for longer than its lease is inside together with the next one. With
+// fence numbers the resource refuses its writes then; without them an update is lost.
 func TestFencesMakeLeasesSafe(t *testing.T) {
 	for i := range 4 {
 		fenced, resource, want := i%2 == 0, "", check.Violated

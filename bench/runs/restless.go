@@ -14,9 +14,9 @@ import (
 	"turnstile/results"
 )
 
-// Restless returns a sentence if, while nothing happened that may change the leader, the leader changed more
-// than once in each grace of the scheme. The sentence names the option that mends this; empty: the leader
-// stayed. Of several trials, it is about the one with the most changes in a second.
+// Restless returns a sentence if the leader changed more than once per grace of the scheme while nothing
+// happened that may change it; otherwise "". The sentence names an option that prevents this, if there is
+// one. It is about the trial with the most changes per second.
 func (s *Summary) Restless() string {
 	worst := results.Row{}
 	most := 0.0
@@ -32,7 +32,7 @@ func (s *Summary) Restless() string {
 		return ""
 	}
 	says := fmt.Sprintf("the leader changed %.0f times in %v in which no fault began or ended: more than once "+
-		"in %v, within which this scheme is to have one", changes,
+		"in %v, within which this scheme should settle on one", changes,
 		time.Duration(steady*float64(time.Second)).Round(10*time.Millisecond), grace.Round(time.Millisecond))
 	if mend := s.mend(); mend != "" {
 		says += "; " + mend
@@ -40,12 +40,12 @@ func (s *Summary) Restless() string {
 	return says
 }
 
-// Unled says which nodes followed nobody while others had a leader, for longer than the scheme takes to have
-// one; empty: none did. Of several trials, it is about the one in which that lasted longest.
+// Unled names the nodes that followed nobody while others had a leader, for longer than the scheme takes to
+// elect one; "" if no node did. It is about the trial in which that lasted longest.
 func (s *Summary) Unled() (says string) {
 	grace := s.Stack.Grace()
 	if grace == 0 {
-		return "" // it elects when it is told to
+		return "" // such a scheme elects only when told to
 	}
 	most := 0.0
 	for _, l := range s.Ledgers() {
@@ -54,9 +54,9 @@ func (s *Summary) Unled() (says string) {
 			continue
 		}
 		most = longest
-		who := "node "
+		label := "node "
 		if len(ids) > 1 {
-			who = "nodes "
+			label = "nodes "
 		}
 		var group effect.Group
 		for _, id := range ids {
@@ -64,12 +64,13 @@ func (s *Summary) Unled() (says string) {
 		}
 		says = fmt.Sprintf("%s followed nobody for up to %v while others had a leader (%s%s)",
 			english.Count(len(ids), "node", "nodes"),
-			time.Duration(longest*float64(time.Second)).Round(10*time.Millisecond), who, group.Short())
+			time.Duration(longest*float64(time.Second)).Round(10*time.Millisecond), label, group.Short())
 	}
 	return says
 }
 
-// mend says which option keeps the leader where some links are cut, if any were in the run; empty: none does.
+// mend suggests an option that keeps the leader in place when some links are cut, if the run cut any;
+// otherwise "".
 func (s *Summary) mend() string {
 	o := &s.Record.Options
 	parts := func(f chaos.Fault) bool { return f.Parts() != nil }
@@ -85,7 +86,7 @@ func (s *Summary) mend() string {
 	return ""
 }
 
-// cuts returns the faults of the trials.
+// cuts returns the faults of all trials.
 func (s *Summary) cuts() (all []chaos.Fault) {
 	p := s.Placement()
 	for i := range s.Record.Trials {

@@ -16,7 +16,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// raftRun makes a simulated run of elections, of Raft among three nodes unless that is changed.
+// raftRun makes a simulated run of elections, of Raft with three nodes by default.
 func raftRun(t *testing.T, change func(o *bench.Options)) *Run {
 	t.Helper()
 	o := option.Defaults()
@@ -36,10 +36,10 @@ func raftRun(t *testing.T, change func(o *bench.Options)) *Run {
 	return r
 }
 
-// A leader that changes again and again while a link is cut is told of, with the option that mends that; one
-// that changes when faults begin and end is not. That nodes follow nobody for long though others have a
-// leader is said, also of a run that is valid. A cut that spares the leader hits nothing, and its miss says
-// what to do.
+// The summary reports a leader that changes periodically while a link is cut, with the option that prevents
+// it, but not changes when faults begin and end. It reports nodes that follow nobody for long though others
+// have a leader, also for a valid run. A cut that spares the leader hits nothing, and the warning says what
+// to do.
 func TestWhatLeadersDoIsSaid(t *testing.T) {
 	for _, test := range []struct {
 		name, fault, preVote  string
@@ -74,7 +74,7 @@ func TestWhatLeadersDoIsSaid(t *testing.T) {
 			!strings.HasSuffix(missed, test.miss) {
 			t.Errorf("%s: it misses %q", test.name, missed)
 		}
-		// Elections are over when a majority follows, whatever is cut.
+		// Elections end when a majority follows, under any cut.
 		if most, _ := row.ElectUSMax.Value(); most > 1e6 {
 			t.Errorf("%s: an election takes %v us", test.name, most)
 		}
@@ -99,8 +99,8 @@ func TestElectionsDuringACutAreCounted(t *testing.T) {
 	}
 }
 
-// A run of one node advises to take more nodes. It does not advise to keep the leader down for longer, since
-// nobody else could lead.
+// A run of one node advises to use more nodes. It does not advise a longer kill of the leader, since no other
+// node could lead.
 func TestOneNodeIsToldToTakeMore(t *testing.T) {
 	for _, text := range []string{"kill: leader, at: 1s", "kill: leader, at: 1s, for: 500ms"} {
 		r := raftRun(t, func(o *bench.Options) {

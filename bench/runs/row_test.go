@@ -29,7 +29,7 @@ import (
 	"turnstile/results"
 )
 
-// leaves lists what stands in v, by where it stands.
+// leaves lists the values in v with their paths.
 func leaves(v reflect.Value, path string) (paths []string, values []reflect.Value) {
 	if v.Kind() != reflect.Struct || v.Type() == reflect.TypeFor[chance.Distribution]() {
 		return []string{path}, []reflect.Value{v}
@@ -41,7 +41,7 @@ func leaves(v reflect.Value, path string) (paths []string, values []reflect.Valu
 	return paths, values
 }
 
-// change makes another value of v.
+// change gives v another value.
 func change(t *testing.T, v reflect.Value) {
 	t.Helper()
 	switch to := v.Addr().Interface().(type) {
@@ -75,7 +75,7 @@ func change(t *testing.T, v reflect.Value) {
 	}
 }
 
-// askedRecord returns one of several records, and what can be asked for in it.
+// askedRecord returns one of several records, and the options in it.
 func askedRecord(i int) (r *Record, paths []string, values []reflect.Value) {
 	r = &Record{Options: option.Defaults()}
 	r.Options.Workload.Load = []workload.Load{workload.Closed, workload.Open}[i%2]
@@ -90,7 +90,7 @@ func askedRecord(i int) (r *Record, paths []string, values []reflect.Value) {
 	return r, paths, values
 }
 
-// Two runs that were asked for different things have different rows.
+// Two runs with different options have different rows.
 func TestAllThatIsAskedForHasAColumn(t *testing.T) {
 	differs := map[string]bool{"Options.Trials": true, "Options.Seed": true, // columns of the trial
 		"Options.Workload.Campaigns": true, // which follow from how far they are apart
@@ -175,8 +175,8 @@ func runsOfAllColumns(t *testing.T) []bench.Options {
 	return all
 }
 
-// wantNumbers wants each cell of a figure in the tables of a run to be a number or empty, and lower bounds to
-// be named. It notes which tables have any.
+// wantNumbers requires each cell of a figure in the tables of a run to be a number or empty, and lower bounds
+// to be marked. It notes which tables have some.
 func wantNumbers(t *testing.T, folder *results.Folder, bounds map[string]bool) {
 	t.Helper()
 	for name, row := range map[string]any{results.RowsFile: results.Row{},
@@ -224,7 +224,7 @@ func TestOverviewsHaveEveryColumn(t *testing.T) {
 	}
 }
 
-// Each column is filled by some run, or it would not be there. Those of real processes alone are left out.
+// Each column is filled by some run, except those for real processes only.
 func TestEveryColumnIsFilled(t *testing.T) {
 	t.Parallel()
 	filled := map[string]bool{}

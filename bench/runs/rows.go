@@ -16,7 +16,7 @@ import (
 	"turnstile/results"
 )
 
-// row returns what runs.csv says of a trial.
+// row returns the row of a trial in runs.csv.
 func (r *Run) row(t *Trial) results.Row {
 	o := &r.Record.Options
 	row := results.Row{
@@ -69,8 +69,8 @@ func (r *Run) row(t *Trial) results.Row {
 	return row
 }
 
-// asked returns what the run was asked to be, for runs.csv. A test checks that it has everything that makes
-// two runs differ.
+// asked returns the options of the run, for runs.csv. A test checks that it includes every option in which
+// two runs may differ.
 func (r *Record) asked() results.Asked {
 	o := &r.Options
 	a := results.Asked{Kind: kindBench, Algorithm: o.Algorithm, Nodes: o.Config.N, Options: o.Config.Options,
@@ -85,7 +85,7 @@ func meanUS(s chance.Distribution) figure.Figure {
 	return figure.Number(float64(s.Mean()) / float64(time.Microsecond))
 }
 
-// ledger adds to a trial of a run about leaders who believed what, as beliefs.csv has it.
+// ledger adds the beliefs of the nodes about the leader to a trial of a run about leaders, as in beliefs.csv.
 func (r *Run) ledger(t *Trial, j bench.Judgement) {
 	leaders := j.Checks.Leaders()
 	if leaders == nil || !j.Window.Known() {
@@ -107,7 +107,7 @@ func (r *Run) ledger(t *Trial, j bench.Judgement) {
 	t.Beliefs = results.AsStored(t.Beliefs)
 }
 
-// beliefRow returns the row of an entry, whose times count from a zero.
+// beliefRow returns the row of an entry, with times relative to zero.
 func (r *Run) beliefRow(trial int, e *leadership.Entry, zero int64) results.BeliefRow {
 	seconds := func(ns int64) figure.Figure { return figure.Number(float64(ns) / 1e9) }
 	row := results.BeliefRow{Run: r.Folder.Name(), Trial: trial, Node: int(e.Node), State: e.State,
@@ -127,8 +127,8 @@ func (r *Run) beliefRow(trial int, e *leadership.Entry, zero int64) results.Beli
 	return row
 }
 
-// measureFaults adds to a trial what faults did in it, as faults.csv and timeline.csv have it. No faults were
-// asked for if the fold is nil.
+// measureFaults adds the effects of faults to a trial, as in faults.csv and timeline.csv. The fold is nil if
+// the run has no faults.
 func (r *Run) measureFaults(t *Trial, f *measure.FaultFold) {
 	if f == nil {
 		return
@@ -138,7 +138,7 @@ func (r *Run) measureFaults(t *Trial, f *measure.FaultFold) {
 		x.SilenceTextbookS = r.Silence()
 		t.Faults = append(t.Faults, results.FaultRow{Run: r.Folder.Name(), Trial: t.Number, OfFault: x})
 	}
-	if len(r.Stack.Mutexes()) > 0 { // or there are no entries
+	if len(r.Stack.Mutexes()) > 0 { // otherwise nobody enters
 		for _, x := range f.Timeline() {
 			t.Timeline = append(t.Timeline, results.IntervalRow{Run: r.Folder.Name(), Trial: t.Number, OfInterval: x})
 		}

@@ -37,27 +37,27 @@ type Run struct {
 	Folder *results.Folder
 	Record Record
 	Trials []*Trial
-	// Unjudged are the trials of a run that was reopened whose histories cannot be read.
+	// Unjudged are the trials of a reopened run whose histories cannot be read.
 	Unjudged []Unjudged
 
-	digests map[string]string // of the files that were saved last; nil: none were
-	release func() error      // says that the run goes on no more
+	digests map[string]string // of the files as saved last; nil: nothing was saved yet
+	release func() error      // marks the run as no longer going on
 }
 
-// A Trial is what came of one trial.
+// A Trial is the result of one trial.
 type Trial struct {
 	Number   int
 	Measures *measure.Measures
-	Row      results.Row           // of runs.csv, as it is stored
-	Faults   []results.FaultRow    // of faults.csv, as they are stored
-	Timeline []results.IntervalRow // of timeline.csv, as they are stored
-	Beliefs  []results.BeliefRow   // of beliefs.csv, as they are stored
+	Row      results.Row           // of runs.csv, as stored
+	Faults   []results.FaultRow    // of faults.csv, as stored
+	Timeline []results.IntervalRow // of timeline.csv, as stored
+	Beliefs  []results.BeliefRow   // of beliefs.csv, as stored
 	Verdict  check.Verdict
 	Trouble  string // why it ended early, if it did
 }
 
-// Make makes a run, simulated or of real processes; measures and checks are the same. An error without a Run
-// means that nothing was started. Later errors come with the Run as far as it got, its records saved.
+// Make makes a run, simulated or of real processes; measures and checks are the same. If it returns an error
+// without a Run, nothing was started. Later errors come with the Run as far as it got, and its records saved.
 func Make(ctx context.Context, j *bench.Job, s Setup) (*Run, error) {
 	if j.Simulated {
 		if _, _, err := j.Simulation(0, j.Seed); err != nil {
@@ -83,7 +83,7 @@ func Make(ctx context.Context, j *bench.Job, s Setup) (*Run, error) {
 
 // begin makes the folder of a run and writes its record.
 func (s *Setup) begin(j bench.Job) (*Run, error) {
-	j.NATS = bench.WithoutCredential(j.NATS) // results are there to be published
+	j.NATS = bench.WithoutCredential(j.NATS) // results may be published
 	started := time.Now()
 	folder, err := results.Create(s.Results, s.Set, cmp.Or(s.Name, runName(started, j.Options)), j.DiskSpace())
 	if err != nil {
@@ -113,10 +113,10 @@ func runName(at time.Time, o bench.Options) string {
 	return fmt.Sprintf("%s-%s-n%d", at.Format("20060102-150405"), o.Algorithm, o.Config.N)
 }
 
-// make makes the trials, one after the other, on the same site.
+// make makes the trials, one after the other, on one site.
 func (r *Run) make(ctx context.Context, s Setup, reserved *site.Reservation) (err error) {
 	defer func() { err = errors.Join(err, r.end()) }()
-	// A run whose folder can have no socket goes on without.
+	// If the folder can have no socket, the run goes on without it.
 	requests, _ := control.NewServer(r.Folder.Path, trial.StartsLater)
 	defer func() { err = errors.Join(err, requests.End(control.Reply{Refused: "the run is over"})) }()
 	on, err := reserved.Open(ctx, r.Folder.Path)
@@ -147,7 +147,7 @@ func (r *Run) make(ctx context.Context, s Setup, reserved *site.Reservation) (er
 	return nil
 }
 
-// makeTrial makes a trial. After an error no other may follow.
+// makeTrial makes a trial. After an error, no other trial may follow.
 func (r *Run) makeTrial(ctx context.Context, t *trial.Trial, onTrial func(*Trial)) error {
 	if err := os.Mkdir(t.Dir, 0o755); err != nil {
 		return fmt.Errorf("making the folder of a trial: %w", err)
@@ -172,10 +172,10 @@ func (r *Run) makeTrial(ctx context.Context, t *trial.Trial, onTrial func(*Trial
 	return trouble
 }
 
-// finish saves what a trial recorded, and then judges it, unless that is interrupted. If it cannot be saved,
-// the logs stay, and are judged instead.
+// finish stores the history of a trial, and then judges it, unless the judging is interrupted. If the history
+// cannot be stored, the logs stay, and are judged instead.
 func (r *Run) finish(ctx context.Context, t *trial.Trial, trouble error) error {
-	if errors.Is(trouble, trial.ErrInterrupted) { // what there is is judged although ctx is done
+	if errors.Is(trouble, trial.ErrInterrupted) { // judge what is there although ctx is done
 		ctx = context.WithoutCancel(ctx)
 	}
 	record := TrialRecord{Seed: t.Seed, Started: t.Started().Round(time.Microsecond).UTC(),
@@ -195,8 +195,8 @@ func (r *Run) finish(ctx context.Context, t *trial.Trial, trouble error) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// Reopen reads a run from its folder, and judges its histories again. It is an error if none of them can be
-// judged; those that cannot are in Unjudged.
+// Reopen reads a run from its folder, and judges its histories again. Trials that cannot be judged are listed
+// in Unjudged. It returns an error if no trial can be judged.
 func Reopen(ctx context.Context, known catalog.Table, folder *results.Folder) (*Run, error) {
 	r := &Run{Folder: folder}
 	if err := folder.ReadYAML(&r.Record); err != nil {
@@ -211,8 +211,8 @@ func Reopen(ctx context.Context, known catalog.Table, folder *results.Folder) (*
 	switch {
 	case count > 0 || len(r.Record.Trials) > 0:
 	case simulated:
-		return nil, fmt.Errorf("%s holds no history: a simulated run keeps those of trials that have ended, "+
-			"and none has", folder.Path)
+		return nil, fmt.Errorf("%s holds no history: a simulated run stores it when a trial ends, "+
+			"and no trial has", folder.Path)
 	default:
 		return nil, fmt.Errorf("%s holds no history: the run ended before its first trial began", folder.Path)
 	}
@@ -225,9 +225,9 @@ func Reopen(ctx context.Context, known catalog.Table, folder *results.Folder) (*
 	}
 	stalls, lost := stallsOf(folder), []error{}
 	for number := 1; number <= count; number++ {
-		for len(r.Record.Trials) < number { // its orchestrator was killed
+		for len(r.Record.Trials) < number { // the orchestrator was killed
 			record := TrialRecord{Seed: bench.TrialSeed(r.Seed, number)}
-			if !simulated { // then the trial was over
+			if !simulated { // a simulated trial is stored only once it is over
 				record.Trouble = results.UnfinishedSays
 			}
 			r.Record.Trials = append(r.Record.Trials, record)
@@ -245,20 +245,21 @@ func Reopen(ctx context.Context, known catalog.Table, folder *results.Folder) (*
 	return r, nil
 }
 
-// checkKinds checks whether the numbers of kinds in the histories still mean the same.
+// checkKinds returns an error if the numbers of message kinds in the histories no longer mean the same kinds.
 func (r *Run) checkKinds() error {
 	if now := r.Stack.Codec().Names(); !slices.Equal(now, r.Record.Kinds) {
-		return fmt.Errorf("%s lists the messages %s, and those of %s are %s: "+
+		return fmt.Errorf("%s lists the messages %s, but %s has %s: "+
 			"this Turnstile cannot judge that run", r.Folder.File(results.RunFile),
 			strings.Join(r.Record.Kinds, ", "), r.Spec.Name, strings.Join(now, ", "))
 	}
 	return nil
 }
 
-// ErrNotJudged is the error of a trial whose judgement was interrupted. Its history is stored.
+// ErrNotJudged is the error of a trial whose judging was interrupted. Its history is stored.
 var ErrNotJudged = errors.New("interrupted while it was judged")
 
-// judge reads the history of a trial, measures it and gives the verdict. The stall is not in the history.
+// judge reads the history of a trial, measures it and gives the verdict. The stall is not in the history, so
+// it is passed in.
 func (r *Run) judge(ctx context.Context, number int, stalled stall.Reports) error {
 	h, err := r.Folder.History(number)
 	if err != nil {
@@ -279,21 +280,21 @@ func (r *Run) judge(ctx context.Context, number int, stalled stall.Reports) erro
 	return nil
 }
 
-// judgement returns a fold for a trial whose history has the header h.
+// judgement returns a fold for a trial, given the header of its history.
 func (r *Run) judgement(h history.Header, number int) bench.Judgement {
 	return r.Judge(h, r.Setting(r.faults(number)))
 }
 
-// conclude adds a trial that has been judged.
+// conclude adds a judged trial to the run.
 func (r *Run) conclude(number int, j bench.Judgement, stalled stall.Reports) {
 	record := &r.Record.Trials[number-1]
 	j.Lead()
 	t := &Trial{Number: number, Trouble: record.Trouble, Measures: &j.Measures.Measures,
 		Verdict: j.Checks.Verdict()}
-	if t.Trouble != "" && t.Verdict.Outcome != check.Violated { // it may have left what nobody has checked
+	if t.Trouble != "" && t.Verdict.Outcome != check.Violated { // no check saw the rest
 		t.Verdict.Outcome, t.Verdict.Reason = check.Inconclusive, t.Trouble
 		if missing := j.Checks.Missing(); t.Trouble == results.UnfinishedSays && len(missing) > 0 {
-			t.Verdict.Reason = strings.Join(missing, ", ") + "; " + t.Trouble // what it did is in the logs
+			t.Verdict.Reason = strings.Join(missing, ", ") + "; " + t.Trouble // name the nodes without a log
 		}
 	}
 	t.Verdict.Stall = stalled
@@ -310,17 +311,17 @@ type Setup struct {
 	Results  string         // the folder of all result sets
 	Set      string         // the set that the run belongs to
 	Name     string         // of its folder; empty: the time, the algorithm and the number of nodes
-	Sweep    *SweepRun      // of which it is a run; nil: it is made alone
+	Sweep    *SweepRun      // the run of a sweep that it is; nil: it is made alone
 	Progress func(Progress) // called while the run goes on; may be nil
 	OnTrial  func(*Trial)   // called when a trial is over; may be nil
 }
 
-// Progress says how far a trial has come.
+// Progress describes how far a trial has got.
 type Progress = trial.Progress
 
-// StoredTrials returns the trials of runs that their folders store, in that order, to compare them. Of a run
-// that is damaged, or that was changed after it was written, it returns what can be read, and tells damaged
-// what is wrong.
+// StoredTrials returns the trials stored in the folders of runs, in that order, to compare them. It reports a
+// run that is damaged, or that was changed after it was written, to damaged, and returns what can be read of
+// it.
 func StoredTrials(known catalog.Table, folders []*results.Folder, damaged func(*results.Folder, error)) (
 	all []compare.Trial) {
 	trials, errs := make([][]compare.Trial, len(folders)), make([]error, len(folders))
@@ -334,7 +335,7 @@ func StoredTrials(known catalog.Table, folders []*results.Folder, damaged func(*
 		})
 	}
 	group.Wait()
-	told := false // that a run is of another format; the others of a published set are too
+	told := false // a run of another format was reported; the other runs of a published set have that format too
 	for i, err := range errs {
 		all = append(all, trials[i]...)
 		other := errors.As(err, new(results.LackError))
@@ -346,7 +347,7 @@ func StoredTrials(known catalog.Table, folders []*results.Folder, damaged func(*
 	return all
 }
 
-// trialsOf returns the trials of one run, as far as they can be read, and what is wrong.
+// trialsOf returns the trials of one run that can be read, and what is wrong.
 func trialsOf(known catalog.Table, folder *results.Folder) ([]compare.Trial, error) {
 	var record Record
 	wrong := folder.ReadYAML(&record)
@@ -369,8 +370,8 @@ func trialsOf(known catalog.Table, folder *results.Folder) ([]compare.Trial, err
 	return trials, errors.Join(wrong, err)
 }
 
-// TableTrials returns the trials that the table of a set lists, to compare them, where the folders of its
-// runs are not there. A trial has the machine of the command of its version that made runs of the set.
+// TableTrials returns the trials in the table of a set, to compare them, if the folders of its runs are
+// missing. It takes the machine of a trial from the recorded command of the same version.
 func TableTrials(known catalog.Table, set *results.Folder) ([]compare.Trial, error) {
 	rows, err := set.Rows(known.OptionNames()...)
 	if err != nil {
@@ -391,7 +392,7 @@ func TableTrials(known catalog.Table, set *results.Folder) ([]compare.Trial, err
 	return all, nil
 }
 
-// CheckRows returns an error if the table of the trials of a run was changed after it was written.
+// CheckRows returns an error if the run's table of trials was changed after it was written.
 func (r *Record) CheckRows(folder *results.Folder) error {
 	if r.hasChanged(folder, results.RowsFile) {
 		return fmt.Errorf("%s was changed after it was written, so it is left out: verify names what differs",
@@ -400,7 +401,7 @@ func (r *Record) CheckRows(folder *results.Folder) error {
 	return nil
 }
 
-// MachineText describes a machine in words.
+// MachineText describes a machine.
 func MachineText(m results.Machine) string {
 	text := fmt.Sprintf("%s/%s, %s", m.OS, m.Arch, english.Count(m.Cores, "core", "cores"))
 	if m.CPU != "" {

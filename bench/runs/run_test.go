@@ -31,7 +31,7 @@ func setup(t *testing.T) Setup {
 			Resource: p.Resource}}
 }
 
-// Every run ends, whatever its nodes do, and says what they did.
+// Every run ends, even if its nodes misbehave, and says what they did.
 func TestEveryRunEnds(t *testing.T) {
 	const heartbeat, probe = "heartbeat:period=5ms,timeout=100ms", "probe:period=5ms,timeout=100ms"
 	for _, test := range []struct {
@@ -76,7 +76,7 @@ func TestEveryRunEnds(t *testing.T) {
 	}
 }
 
-// Under a sequential load the next request does not wait for the heartbeats of a leader to cease, as in a
+// Under a sequential load the next request does not wait for the end of a leader's heartbeats, as in a
 // simulation.
 func TestSequentialLoadBesideALeaderWithHeartbeats(t *testing.T) {
 	o := option.Defaults()
@@ -110,8 +110,8 @@ func makeRun(t *testing.T, o bench.Options) (*Run, error) {
 	return r, err
 }
 
-// A run whose only request waits for ever ends, though a fault of its plan waits for somebody to enter: once
-// the time for requests is over nobody will.
+// A run whose only request waits for ever ends, though a fault of its plan waits for an entry: once the time
+// for requests is over, no entry comes.
 func TestARunEndsThoughAFaultIsStillArmed(t *testing.T) {
 	t.Parallel()
 	o := option.Defaults()

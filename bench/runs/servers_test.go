@@ -19,8 +19,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// An elector may need servers of its own. They are nodes of the run like others: they are started, connected,
-// hit by faults, recorded, and judged again.
+// An elector may need its own servers. They are nodes of the run like others: started, connected, hit by
+// faults, recorded, and judged again.
 func TestServersOfAnElector(t *testing.T) {
 	for _, row := range mutex.Table {
 		for _, scheme := range election.Table {
@@ -40,8 +40,8 @@ func TestServersOfAnElector(t *testing.T) {
 	}
 }
 
-// keepsServers makes and judges a run of a row beside an elector that has servers, of which one stands still
-// for a moment.
+// keepsServers makes and judges a run of a row with an elector that has servers. One server is suspended for
+// a moment.
 func keepsServers(t *testing.T, row, scheme *row.Row, real bool) {
 	t.Helper()
 	o := crowded(t, row.Name)

@@ -39,7 +39,7 @@ func (r *Run) simulateAll(ctx context.Context, s Setup) (err error) {
 	return nil
 }
 
-// simulate makes one trial. One that ends early is an error, and judged all the same.
+// simulate makes one trial. If the trial ends early, simulate judges it all the same, and returns an error.
 func (r *Run) simulate(ctx context.Context, number int) error {
 	record := TrialRecord{Seed: bench.TrialSeed(r.Seed, number),
 		Started: time.Now().UTC().Round(time.Microsecond)}
@@ -69,8 +69,8 @@ func (r *Run) simulate(ctx context.Context, number int) error {
 	return errors.Join(cut, saved)
 }
 
-// Try makes a run that has one trial. Of one on virtual time nothing is stored. An error says why it could
-// not be made as it was to be; what there is of a run of processes comes with it.
+// Try makes a run of one trial. If it is simulated, Try stores nothing. If the run could not be made as
+// asked, Try returns an error, with what there is of a run of processes.
 func Try(ctx context.Context, j *bench.Job, s Setup) (*bench.Tried, error) {
 	if !j.Simulated {
 		return tryReal(ctx, j, s)
@@ -86,7 +86,7 @@ func Try(ctx context.Context, j *bench.Job, s Setup) (*bench.Tried, error) {
 	return t, nil
 }
 
-// tryReal is Try of a run of processes.
+// tryReal is Try for a run of processes.
 func tryReal(ctx context.Context, j *bench.Job, s Setup) (*bench.Tried, error) {
 	r, err := Make(ctx, j, s)
 	if r == nil {
@@ -102,7 +102,7 @@ func tryReal(ctx context.Context, j *bench.Job, s Setup) (*bench.Tried, error) {
 	return t, err
 }
 
-// Tried returns what came of the first trial; nil: there is none.
+// Tried returns the result of the first trial; nil if the run has no trial.
 func (r *Run) Tried() *bench.Tried {
 	if len(r.Trials) == 0 {
 		return nil

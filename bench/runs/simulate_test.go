@@ -31,7 +31,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// withPlan returns a simulated run of a row under the plan of a name.
+// withPlan returns a simulated run of a row under a named plan.
 func withPlan(t *testing.T, spec *row.Row, plan string) (bench.Options, error) {
 	t.Helper()
 	o := option.Defaults()
@@ -94,8 +94,7 @@ func TestSimulatedRunsUnderPlansAreDetermined(t *testing.T) {
 	}
 }
 
-// named checks that the records of two runs have the same faults, and that these say whom they hit, if
-// anybody.
+// named checks that the records of two runs have the same faults, with the same victims.
 func named(t *testing.T, plan string, first, again *Run) {
 	t.Helper()
 	a, errA := yaml.Marshal(first.Record.Trials[0].Faults)
@@ -116,7 +115,7 @@ func named(t *testing.T, plan string, first, again *Run) {
 	}
 }
 
-// In a run of processes, chance chooses those whom it chooses in a simulation of the same seed.
+// A run of processes draws the same victims as a simulation with the same seed.
 func TestVictimsOfRealRunsAreThoseOfSimulatedOnes(t *testing.T) {
 	t.Parallel()
 	spec, err := mutex.Find("ricart-agrawala")
@@ -144,7 +143,7 @@ func TestVictimsOfRealRunsAreThoseOfSimulatedOnes(t *testing.T) {
 	named(t, "on processes", simulated, real)
 }
 
-// A fault of the leader hits who leads then, not who led for a moment behind a cut, simulated and in
+// A fault of the leader hits the current leader, not a node that led briefly behind a cut, simulated and in
 // processes.
 func TestLeaderThatIsHitLeads(t *testing.T) {
 	t.Parallel()
@@ -180,9 +179,9 @@ func TestLeaderThatIsHitLeads(t *testing.T) {
 	}
 }
 
-// A row that follows a leader is safe and serves all, whatever elects: a manager that is elected grants only
-// after a majority has answered its census. When the leader crashes the next one takes over, if the scheme
-// outlasts that; if it does not, the run may stall, outside its model.
+// A row that follows a leader is safe and serves all clients with any elector: an elected manager grants only
+// after a majority has answered its census. When the leader crashes, the next one takes over, if the scheme
+// survives that; otherwise the run may stall, outside its model.
 func TestRowsFollowAnyElector(t *testing.T) {
 	for _, row := range mutex.Table {
 		if !row.Follows {
@@ -224,8 +223,8 @@ func followed(t *testing.T, row *row.Row, o bench.Options) check.Verdict {
 	return v.Verdict
 }
 
-// Nobody enters while an election goes on at its node, as where the manager's status is ELECTION or
-// REORGANIZATION: Temple University, CIS 307, Mutual Exclusion and Elections in Distributed Systems (T22).
+// Nobody enters during an election at its node, as in the manager's states ELECTION and REORGANIZATION:
+// Temple University, CIS 307, Mutual Exclusion and Elections in Distributed Systems (T22).
 func TestNobodyEntersDuringAnElection(t *testing.T) {
 	row, err := mutex.Find("central-failover")
 	if err != nil {
@@ -274,12 +273,12 @@ func (f *electing) Add(e history.Event) {
 
 func (*electing) Close([]*history.NodeLog) {}
 
-// tolerant reports whether an algorithm is to outlast crashes.
+// tolerant reports whether an algorithm should survive crashes.
 func tolerant(row *row.Row) bool { return row.Flaw == nil && row.Live&nodes.NoCrash == 0 }
 
-// Every algorithm that is to outlast crashes stands each scenario of fault tolerance, at other moments with
-// each seed: as long as the run is inside its model, exclusion holds and all who wait enter after the heal.
-// Where fences are demanded, the resource never accepts what is stale, whoever is suspected wrongly.
+// Every algorithm that should survive crashes passes each scenario of fault tolerance, at different moments
+// for each seed: while the run is inside its model, exclusion holds and all waiting clients enter after the
+// heal. If fences are demanded, the resource never accepts a stale write, even under wrong suspicions.
 func TestTolerantRowsStandAllScenarios(t *testing.T) {
 	scenario := regexp.MustCompile(`\(F[0-9]+\)`)
 	for _, row := range mutex.Table {
@@ -318,7 +317,7 @@ func crowded(t *testing.T, row string) bench.Options {
 	return o
 }
 
-// stands has an algorithm run under a plan, and counts whether the run stayed inside its model.
+// stands runs an algorithm under a plan, and counts whether the run stayed inside its model.
 func stands(t *testing.T, row *row.Row, plan *chaos.Plan, seed uint64, fenced bool) (inside int) {
 	t.Helper()
 	o := crowded(t, row.Name)
@@ -330,7 +329,7 @@ func stands(t *testing.T, row *row.Row, plan *chaos.Plan, seed uint64, fenced bo
 	}
 	v := r.Verdict
 	for _, f := range v.Findings {
-		// What lasted, such as a wrong suspicion, is over at the end, and excuses what it led to before.
+		// Failures outside the model have ended by then, such as those after a wrong suspicion.
 		if !f.OutsideModel && (f.Outcome == check.Violated || f.Outcome != check.Valid && v.Broken == 0) {
 			t.Errorf("seed %d, fenced %t: %v: %s: %s", seed, fenced, f.Outcome, f.Check, f.Says)
 		}
@@ -341,21 +340,21 @@ func stands(t *testing.T, row *row.Row, plan *chaos.Plan, seed uint64, fenced bo
 	return 1
 }
 
-// faster is how much faster the plans are carried out than they are written.
+// faster is the factor by which plans are shortened.
 const faster = 5
 
 // A real run breaks the same assumptions as a simulated one under each plan that both can carry out: with an
-// elector beside the algorithm, which forgets in a restart though the algorithm does not, with failure
-// detectors, and if the run is about leaders.
+// elector beside the algorithm, which forgets in a restart though the algorithm does not; with failure
+// detectors; and in runs about leaders.
 func TestPlansBreakTheSameInBothWorlds(t *testing.T) {
 	const quick = "heartbeat:period=10ms,timeout=60ms"
 	variants := []struct{ algorithm, elect, detector string }{
 		{"central-failover", "chang-roberts", quick},
 		{"suzuki-kasami-ft", "", quick},
 		{"ricart-agrawala", "", quick}, // for plans that name its messages
-		{"central", "", quick},         // and those that name the coordinator
+		{"central", "", quick},         // and messages that name the coordinator
 		{"bully", "", quick},
-		{"bully-second-network", "", quick}, // and those that name a network
+		{"bully-second-network", "", quick}, // and messages that name a network
 	}
 	sample := []string{"restarts", "stopped-leader", "broker-restart"}
 	for _, plan := range chaos.Plans() {
@@ -394,7 +393,7 @@ func TestPlansBreakTheSameInBothWorlds(t *testing.T) {
 	}
 }
 
-// underPlan returns the options of a run of five nodes under a plan that is carried out faster.
+// underPlan returns the options of a run of five nodes under a shortened plan.
 func underPlan(spec *row.Row, plan *chaos.Plan) bench.Options {
 	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Seed = spec.Name, 5, 1
@@ -424,7 +423,7 @@ func underPlan(spec *row.Row, plan *chaos.Plan) bench.Options {
 	return o
 }
 
-// brokenIn returns the assumptions that the history of a run says are broken, by faults or for good.
+// brokenIn returns the assumptions that are broken in the history of a run, by faults or for good.
 func brokenIn(t *testing.T, r *Run) (broken nodes.Assumption) {
 	t.Helper()
 	stored, err := history.Open(r.Folder.HistoryFile(1))

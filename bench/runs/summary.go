@@ -18,8 +18,8 @@ import (
 	"turnstile/results"
 )
 
-// A Summary is what there is to say of a run: what its folder holds beside the histories. Rows and Verdicts
-// have an element for each trial that was judged, in the order of their numbers.
+// A Summary describes a run: the contents of its folder, except the histories. Rows and Verdicts have an
+// element for each judged trial, in the order of the trials.
 type Summary struct {
 	*bench.Job
 	Folder    *results.Folder
@@ -32,9 +32,9 @@ type Summary struct {
 	Timeline  []results.IntervalRow              // timeline.csv, of all trials
 	Beliefs   []results.BeliefRow                // beliefs.csv, of all trials
 	Verdicts  []check.Verdict                    // verdict.yaml
-	Latencies map[string]*hdrhistogram.Histogram // latency.hlog: of all trials together, by their tags
-	Changed   []string                           // files of a stored run that were changed after it was over
-	Unjudged  []Unjudged                         // trials that were to be judged again, and cannot be
+	Latencies map[string]*hdrhistogram.Histogram // latency.hlog: of all trials together, by tag
+	Changed   []string                           // files of a stored run that were changed after it ended
+	Unjudged  []Unjudged                         // trials that could not be judged again
 }
 
 // An Unjudged is a trial that cannot be judged, since its history cannot be read.
@@ -43,8 +43,8 @@ type Unjudged struct {
 	Why   error
 }
 
-// Summary returns the summary of a run that has been made or judged again. It says the same as that which
-// ReadSummary makes of the folder, digit by digit.
+// Summary returns the summary of a run that has been made or judged again. It equals what ReadSummary reads
+// from the folder, digit by digit.
 func (r *Run) Summary() *Summary {
 	s := &Summary{Job: r.Job, Folder: r.Folder, Record: r.Record, Rows: r.Rows(), Messages: r.messages(),
 		Sizes: r.sizes(), Resources: r.ofResources(),
@@ -67,7 +67,7 @@ func ReadRecord(folder *results.Folder) (*Record, error) {
 	return &r, nil
 }
 
-// ReadSummary reads the summary of a stored run. It judges nothing.
+// ReadSummary reads the summary of a stored run. It does not judge it again.
 func ReadSummary(known catalog.Table, folder *results.Folder) (*Summary, error) {
 	s := &Summary{Folder: folder}
 	err := folder.ReadYAML(&s.Record)
@@ -84,17 +84,17 @@ func ReadSummary(known catalog.Table, folder *results.Folder) (*Summary, error) 
 }
 
 // A TablesError is the error of a stored run whose tables cannot be read, or contradict each other. Its
-// histories can be judged all the same.
+// histories can still be judged.
 type TablesError struct{ error }
 
 func (e TablesError) Unwrap() error { return e.error }
 
-// readTables reads what lies beside the record.
+// readTables reads the files next to the record.
 func (s *Summary) readTables() (err error) {
 	folder := s.Folder
 	s.Rows, err = folder.Rows()
 	if errors.Is(err, fs.ErrNotExist) && len(s.Record.Trials) == 0 && s.Record.Digests[results.RowsFile] == "" {
-		return nil // it ended before its first trial did
+		return nil // the run ended before its first trial did
 	}
 	if err != nil {
 		return err
@@ -127,9 +127,9 @@ func (s *Summary) readTables() (err error) {
 	return nil
 }
 
-// agree checks that the files of the run say the same of its trials.
+// agree returns an error if the files of the run disagree about its trials.
 func (s *Summary) agree() error {
-	const advice = "they are not of one run, or one was changed"
+	const advice = "they belong to different runs, or one was changed"
 	if n := len(s.Rows); n != len(s.Verdicts) || n > len(s.Record.Trials) {
 		return fmt.Errorf("%s: %s has %d trials, %s %d and %s %d: %s", s.Folder.Path, results.RowsFile, n,
 			results.VerdictFile, len(s.Verdicts), results.RunFile, len(s.Record.Trials), advice)
@@ -162,8 +162,7 @@ func (s *Summary) agree() error {
 	return nil
 }
 
-// Outcome returns the worst outcome of the trials. A run that lacks some of its trials is inconclusive at
-// best.
+// Outcome returns the worst outcome of the trials, and at least Inconclusive if the run lacks some trials.
 func (s *Summary) Outcome() check.Outcome {
 	worst := check.Valid
 	if len(s.Verdicts) < max(1, s.Record.Options.Trials) {
@@ -175,8 +174,8 @@ func (s *Summary) Outcome() check.Outcome {
 	return worst
 }
 
-// VerdictText prints the verdict of a trial, given its place in Verdicts, with what each check found and the
-// witness, for people.
+// VerdictText prints the verdict of a trial, given its index in Verdicts, with the findings of each check and
+// their witnesses.
 func (s *Summary) VerdictText(i int) string {
 	var b strings.Builder
 	v := s.Verdicts[i]
@@ -198,14 +197,15 @@ func (s *Summary) VerdictText(i int) string {
 	return b.String()
 }
 
-// Heartbeat reports whether messages of the kind of that name only say that their sender is up.
+// Heartbeat reports whether messages of the named kind are heartbeats.
 func (s *Summary) Heartbeat(kind string) bool {
 	codec := s.Stack.Codec()
 	i := slices.Index(codec.Names(), kind)
 	return i >= 0 && codec.Kind(i).Heartbeat
 }
 
-// Ledgers returns who believed what in each trial of a run about leaders, in the order of Rows.
+// Ledgers returns the nodes' beliefs about the leader in each trial of a run about leaders, in the order of
+// Rows.
 func (s *Summary) Ledgers() (all []*results.Ledger) {
 	for i := range s.Rows {
 		all = append(all, results.LedgerOf(s.Beliefs, s.Faults, s.Rows[i].Trial))
@@ -213,7 +213,7 @@ func (s *Summary) Ledgers() (all []*results.Ledger) {
 	return all
 }
 
-// Outcome returns the outcome of the run's summary.
+// Outcome returns the outcome that the run's summary has.
 func (r *Run) Outcome() check.Outcome {
 	s := Summary{Record: r.Record}
 	for _, t := range r.Trials {
@@ -222,7 +222,7 @@ func (r *Run) Outcome() check.Outcome {
 	return s.Outcome()
 }
 
-// Rows returns the rows of runs.csv, one for each trial, as they are stored.
+// Rows returns the rows of runs.csv, one for each trial, as stored.
 func (r *Run) Rows() (rows []results.Row) {
 	for _, t := range r.Trials {
 		rows = append(rows, t.Row)
@@ -230,7 +230,7 @@ func (r *Run) Rows() (rows []results.Row) {
 	return rows
 }
 
-// messages returns the rows of messages.csv, as they are stored.
+// messages returns the rows of messages.csv, as stored.
 func (r *Run) messages() (rows []results.MessageRow) {
 	for _, t := range r.Trials {
 		for _, m := range t.Measures.OfMessages(r.Stack.Codec()) {
@@ -240,7 +240,7 @@ func (r *Run) messages() (rows []results.MessageRow) {
 	return results.AsStored(rows)
 }
 
-// sizes returns the rows of sizes.csv, as they are stored.
+// sizes returns the rows of sizes.csv, as stored.
 func (r *Run) sizes() (rows []results.SizeRow) {
 	for _, t := range r.Trials {
 		for _, size := range t.Measures.OfSizes() {
@@ -250,7 +250,7 @@ func (r *Run) sizes() (rows []results.SizeRow) {
 	return results.AsStored(rows)
 }
 
-// ofResources returns the rows of resources.csv, as they are stored.
+// ofResources returns the rows of resources.csv, as stored.
 func (r *Run) ofResources() (rows []results.ResourceRow) {
 	for _, t := range r.Trials {
 		for _, of := range t.Measures.OfResources() {
@@ -260,7 +260,7 @@ func (r *Run) ofResources() (rows []results.ResourceRow) {
 	return results.AsStored(rows)
 }
 
-// intervals returns what latency.hlog holds.
+// intervals returns the contents of latency.hlog.
 func (r *Run) intervals() (intervals []results.Interval) {
 	for _, t := range r.Trials {
 		window := t.Measures.Window

@@ -20,18 +20,18 @@ import (
 	"turnstile/internal/terminal"
 )
 
-// A wrongCall is an error of the command line.
+// A wrongCall is an error in the command line.
 type wrongCall struct{ error }
 
-// A Table is the services that a program has.
+// A Table has the services of a program.
 type Table struct {
 	Services []*Service
-	Self     []string // the program, and the arguments before those of Call
+	Self     []string // the program, and its arguments before the arguments of Call
 }
 
-// Call is a program of services: describe NAME, client NAME, up NAME and list, each followed by options such
-// as ttl=2s, and by --server-program PATH. It returns the exit status: 64 for a wrong call or a missing
-// program, 2 if something fails.
+// Call runs a program of services: describe NAME, client NAME, up NAME or list. After NAME come options such
+// as ttl=2s, and --server-program PATH. It returns the exit status: 64 for a wrong call or a missing program,
+// 2 for other failures.
 func (t Table) Call(args []string, in io.Reader, out, wrong io.Writer) int {
 	err := t.call(args, in, out)
 	var w wrongCall
@@ -46,8 +46,8 @@ func (t Table) Call(args []string, in io.Reader, out, wrong io.Writer) int {
 	return 2
 }
 
-// list prints the services with their options, and which settings are no defaults, in columns as wide as the
-// longest name.
+// list prints the services with their options and non-default settings, in columns as wide as the longest
+// name.
 func (t Table) list(out io.Writer) {
 	wide := 0
 	for _, s := range t.Services {
@@ -115,18 +115,18 @@ func (t Table) call(args []string, in io.Reader, out io.Writer) error {
 	return t.up(s, v, in, out)
 }
 
-// serve runs a server of a service that has it within this program.
+// serve runs a server of a service that is part of this program.
 func serve(s *Service, args []string) error {
 	if s.Servers == nil || s.Servers.Run == nil {
-		return wrongCall{fmt.Errorf("the servers of %s are no part of this program", s.Name)}
+		return wrongCall{fmt.Errorf("the servers of %s are not part of this program", s.Name)}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return s.Servers.Run(ctx, args)
 }
 
-// pipeOf returns the pipe that a file is, whose reads and writes block no thread; nil: it is none. So a line
-// takes fewer switches of threads.
+// pipeOf returns a file as a pipe whose reads and writes block no thread, which saves thread switches per
+// line; nil: the file is not a pipe.
 func pipeOf(file any) *quickpipe.Pipe {
 	f, is := file.(*os.File)
 	if !is {
@@ -155,7 +155,7 @@ func (t Table) find(name string) (*Service, error) {
 	return nil, fmt.Errorf("there is no service %q: %s", name, instead(name, names))
 }
 
-// describe returns what there is to say of a service before a run.
+// describe returns the description of a service before a run.
 func describe(s *Service, v Values, program, endpoint string) (*Description, error) {
 	d := &Description{Protocol: protocol, Service: s.Name, Summary: s.Summary, Promise: s.Promise,
 		Link: s.Link, Words: v.Words(),
@@ -172,7 +172,7 @@ func describe(s *Service, v Values, program, endpoint string) (*Description, err
 		d.GrantedMS = float64(s.Granted(v)) / float64(time.Millisecond)
 	}
 	if endpoint != "" {
-		return d, s.takes(endpoint, v)
+		return d, s.checkEndpoint(endpoint, v)
 	}
 	if s.Servers == nil {
 		return d, nil
@@ -190,9 +190,9 @@ func describe(s *Service, v Values, program, endpoint string) (*Description, err
 	return d, err
 }
 
-// takes returns an error if clients cannot use servers that run already at the addresses of an endpoint. Of
-// servers that do not talk to each other, there have to be as many as options say.
-func (s *Service) takes(endpoint string, v Values) error {
+// checkEndpoint returns an error if clients cannot use external servers at the addresses of an endpoint. If
+// the servers do not talk to each other, their number must match the options.
+func (s *Service) checkEndpoint(endpoint string, v Values) error {
 	switch {
 	case s.Servers == nil:
 		return fmt.Errorf("%s has no servers: leave out --endpoint", s.Name)
@@ -207,7 +207,7 @@ func (s *Service) takes(endpoint string, v Values) error {
 	return nil
 }
 
-// stand starts servers for somebody at a terminal, says where they are, and ends them at an interrupt.
+// stand starts servers for a user at a terminal, prints their addresses, and ends them at an interrupt.
 func (t Table) stand(s *Service, v Values, program string, out io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "turnstile-servers-")
 	if err != nil {
@@ -218,7 +218,7 @@ func (t Table) stand(s *Service, v Values, program string, out io.Writer) (err e
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	u := &upper{service: s, values: v, dir: dir, self: t.Self}
+	u := &controller{service: s, values: v, dir: dir, self: t.Self}
 	defer func() { err = errors.Join(err, u.end()) }()
 	if u.group, err = newGroup(s, v, program, dir, t.Self); err != nil {
 		return err

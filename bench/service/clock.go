@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// GoClock is why the clock of a server that is written in Go cannot be set.
+// GoClock explains why the clock of a server written in Go cannot be set.
 const GoClock = "they are written in Go, which asks the kernel for the time and not libc, so libfaketime " +
 	"changes nothing there"
 
-// clockLibraries are where packages put libfaketime.
+// clockLibraries are the paths of libfaketime in packages.
 var clockLibraries = []string{"/usr/lib/*/faketime/libfaketimeMT.so.1",
 	"/usr/lib/faketime/libfaketimeMT.so.1", "/usr/local/lib/faketime/libfaketimeMT.so.1"}
 
@@ -23,10 +23,10 @@ func clockLibrary() (string, error) {
 			return found[0], nil
 		}
 	}
-	return "", errors.New("libfaketime is not there: install the Debian package faketime")
+	return "", errors.New("libfaketime is missing: install the Debian package faketime")
 }
 
-// noClock returns why clocks of servers cannot be set; empty: they can.
+// noClock returns why the clocks of the servers cannot be set, or "".
 func (s *Servers) noClock() string {
 	if s.NoClock != "" {
 		return s.NoClock
@@ -37,12 +37,12 @@ func (s *Servers) noClock() string {
 	return ""
 }
 
-// clocks are those of the members of a group, by libfaketime. Each member reads a file of its own whenever it
-// asks for the time: by how much that is ahead.
+// clocks are the clocks of the members of a group, set by libfaketime. Each time a member reads its clock, it
+// reads from its file by how much the clock is ahead.
 type clocks struct{ library, dir string }
 
-// setClocks has the clocks of members be set from now on, for which files are in a folder. It is called
-// before the members start.
+// setClocks allows the clocks of members to be set, with files in a folder. It must be called before the
+// members start.
 func (g *group) setClocks(dir string) error {
 	if why := g.servers.noClock(); why != "" {
 		return errors.New(why)
@@ -60,12 +60,12 @@ func (g *group) setClocks(dir string) error {
 	return nil
 }
 
-// file returns the file of a member.
+// file returns the path of a member's file.
 func (c *clocks) file(m *Member) string {
 	return filepath.Join(c.dir, fmt.Sprintf("clock-%d", m.Number))
 }
 
-// write writes the file of a member, which is never seen half written.
+// write replaces the file of a member atomically.
 func (c *clocks) write(m *Member) error {
 	next := c.file(m) + ".next"
 	err := os.WriteFile(next, fmt.Appendf(nil, "%+.6f\n", m.ahead.Seconds()), 0o644)
@@ -75,19 +75,19 @@ func (c *clocks) write(m *Member) error {
 	return err
 }
 
-// env returns the variables of a member that are not the service's.
+// env returns the environment variables of a member that do not depend on the service.
 func (g *group) env(m *Member) []string {
 	env := []string{"HOME=" + m.Dir}
 	if c := g.clocks; c != nil {
-		// libc comes second, so that its malloc is used and no other: one such as jemalloc asks for the time
-		// before libfaketime is ready. Lengths of time, on the monotonic clock, stay right.
+		// libc comes second, so that its malloc is used: others, such as jemalloc, read the clock before
+		// libfaketime is ready. Durations on the monotonic clock stay right.
 		env = append(env, "LD_PRELOAD="+c.library+":libc.so.6", "FAKETIME_TIMESTAMP_FILE="+c.file(m),
 			"FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1", "DONT_FAKE_MONOTONIC=1")
 	}
 	return env
 }
 
-// skew sets the clock of a member ahead.
+// skew advances the clock of a member.
 func (m *Member) skew(by time.Duration) error {
 	c := m.group.clocks
 	if c == nil {

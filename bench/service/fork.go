@@ -7,7 +7,7 @@ import (
 	"turnstile/internal/proc"
 )
 
-// signal sends a signal to a member, and to the processes that it has started: they may have left its group.
+// signal sends a signal to a member and to its descendants, which may have left its process group.
 func (m *Member) signal(s syscall.Signal) error {
 	err := m.process.Signal(s)
 	for _, pid := range m.descendants() {
@@ -18,8 +18,8 @@ func (m *Member) signal(s syscall.Signal) error {
 
 func (m *Member) descendants() []int { return proc.Descendants(m.process.Pid()) }
 
-// stop has a member stand still. Processes that it has started would stay so if this process were killed: a
-// guard ends them then.
+// stop suspends a member. If this process were killed, descendants of the member would stay suspended for
+// ever: a guard ends them then.
 func (m *Member) stop() error {
 	if err := m.signal(syscall.SIGSTOP); err != nil {
 		return err
@@ -34,16 +34,16 @@ func (m *Member) stop() error {
 	return nil
 }
 
-// resume has a member go on.
+// resume resumes a member.
 func (m *Member) resume() error {
 	err := m.signal(syscall.SIGCONT)
 	m.dismissGuard()
 	return err
 }
 
-// kill ends a member that runs, and the processes that it has started.
+// kill ends a running member and its descendants.
 func (m *Member) kill() {
-	m.process.Signal(syscall.SIGSTOP) // so that it starts no more
+	m.process.Signal(syscall.SIGSTOP) // so that it starts no more processes
 	all := m.descendants()
 	m.process.Dismiss()
 	for _, pid := range all {

@@ -15,21 +15,21 @@ import (
 	"turnstile/internal/relay"
 )
 
-// A PeerLink is how one server reaches a port of another.
+// A PeerLink is the link by which one server reaches a port of another.
 type PeerLink struct {
 	From int `json:"from"`
 	To   int `json:"to"`
-	Port int `json:"port"` // from 1: 0 is that of clients
-	// Address is host:port of that, or of a proxy that connects to it.
+	Port int `json:"port"` // from 1; 0 is the port of clients
+	// Address is host:port of that port, or of a proxy in front of it.
 	Address string `json:"address"`
 }
 
-// String names the link.
+// String describes the link.
 func (l PeerLink) String() string {
 	return fmt.Sprintf("server %d to port %d of server %d", l.From, l.Port, l.To)
 }
 
-// linked reports whether so many servers have links between them that can be cut.
+// linked reports whether the servers have links between them that can be cut.
 func (s *Servers) linked(members int) bool { return findsOwners && s.Ports > 1 && members > 1 }
 
 // links returns all links between members that can be cut.
@@ -47,20 +47,20 @@ func (g *group) links() (all []PeerLink) {
 	return all
 }
 
-// fronts are what servers take each other for, if connections between them run through proxies. Many services
-// know one address of each member, which is the same for all others, so a front finds out which member
-// connects to it: the one that has the socket at the other end. It passes the connection on to the address of
-// the link between the two. All other connections are closed.
+// fronts are the addresses at which servers reach each other, if connections between them run through
+// proxies. Many services have one address per member for all others, so a front must find out which member
+// connects to it: the one that owns the socket at the other end. It forwards the connection to the proxy of
+// the link between the two members. It closes all other connections.
 type fronts struct {
 	group  *group
-	links  map[PeerLink]string // addresses, by links without them
+	links  map[PeerLink]string // addresses of the proxies, by links without addresses
 	relays []*relay.Relay
 
 	mu   sync.Mutex
-	pids map[*Member]int // the process of each
+	pids map[*Member]int // process ID of each member
 }
 
-// newFronts returns the fronts of all members. The links are all that there are between them.
+// newFronts returns the fronts of all members. The links must be all links between them.
 func newFronts(g *group, links []PeerLink) (*fronts, error) {
 	f := &fronts{group: g, links: map[PeerLink]string{}, pids: map[*Member]int{}}
 	for _, l := range links {
@@ -84,14 +84,14 @@ func newFronts(g *group, links []PeerLink) (*fronts, error) {
 	return f, nil
 }
 
-// took says which process a member is from now on.
+// took records the process of a member.
 func (f *fronts) took(m *Member, pid int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pids[m] = pid
 }
 
-// dial reaches the address of the link between the member that has opened a connection and the one that it
+// dial connects to the proxy of the link between the member that opened a connection and the member it
 // connects to.
 func (f *fronts) dial(ctx context.Context, conn net.Conn, to *Member, port int) (net.Conn, error) {
 	from, err := f.whose(conn)
@@ -99,17 +99,17 @@ func (f *fronts) dial(ctx context.Context, conn net.Conn, to *Member, port int) 
 		return nil, err
 	}
 	address, is := f.links[PeerLink{From: from, To: to.Number, Port: port}]
-	if !is { // it connects to itself
+	if !is { // the member connects to itself
 		address = to.Address(port)
 	}
 	return relay.To(address)(ctx, conn)
 }
 
-// errStranger is said of a connection of nobody among the members.
+// errStranger is the error for a connection that no member has opened.
 var errStranger = errors.New("no server has opened the connection")
 
-// whose returns the member that has opened a connection. What the kernel says of all sockets may miss one
-// while others come and go, and the process of a member may not be known yet, so it looks several times.
+// whose returns the member that opened a connection. It tries several times: the kernel's list of sockets may
+// miss one while others come and go, and the process of a member may not be recorded yet.
 func (f *fronts) whose(conn net.Conn) (number int, err error) {
 	from, to := addrPort(conn.RemoteAddr()), addrPort(conn.LocalAddr())
 	for range 5 {
@@ -121,12 +121,12 @@ func (f *fronts) whose(conn net.Conn) (number int, err error) {
 		case pid != 0:
 			return all[pid], nil
 		}
-		time.Sleep(20 * time.Millisecond) // until the next look
+		time.Sleep(20 * time.Millisecond) // before the next try
 	}
 	return -1, errStranger
 }
 
-// processes returns the members, by their processes and those that these have started.
+// processes returns the members by the IDs of their processes and of their descendants.
 func (f *fronts) processes() map[int]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -141,7 +141,7 @@ func (f *fronts) processes() map[int]int {
 
 func addrPort(a net.Addr) netip.AddrPort { return a.(*net.TCPAddr).AddrPort() }
 
-// close ends the fronts. The members have ended, and with them their connections.
+// close closes the fronts. The members have ended, and so have their connections.
 func (f *fronts) close() {
 	for _, r := range f.relays {
 		r.Stop()

@@ -19,28 +19,28 @@ import (
 type group struct {
 	servers  *Servers
 	launcher *proc.Launcher
-	as       *owner   // nil: servers run as this user
-	within   []string // the call of this program that is a server; nil: it is a program of its own
+	as       *owner   // nil: this user
+	within   []string // command of servers that are part of this program; nil: they are a program of their own
 	members  []*Member
 	fronts   *fronts    // nil: members reach each other directly
-	lost     chan error // see upper
-	clocks   *clocks    // of members, which can be set; nil: they are the machine's
+	lost     chan error // see controller
+	clocks   *clocks    // clocks of members that can be set; nil: they use the machine's
 }
 
-// An owner is the user as whom servers run.
+// An owner is a user that runs servers.
 type owner struct{ uid, gid uint32 }
 
-// nobody is the user as whom servers run if this is root: some refuse to run as root, and none needs it. This
-// program itself may be where nobody else may read it.
+// nobody is the user that runs servers if this process is root: some servers refuse to run as root, and none
+// needs it. Nobody may be unable to read this program.
 var nobody = owner{65534, 65534}
 
-// startLimit is how long servers may take until they serve, if they do not say.
+// startLimit is how long servers may take to serve, unless they set a limit.
 const startLimit = 20 * time.Second
 
-// stopLimit is how long a server may take to end well.
+// stopLimit is how long a server may take to shut down.
 const stopLimit = 2 * time.Second
 
-// newGroup returns the servers, with their ports. The folder must exist.
+// newGroup returns servers that hold their ports and are not started. The folder must exist.
 func newGroup(s *Service, v Values, program, dir string, self []string) (*group, error) {
 	paths, err := s.Servers.Paths(v, program)
 	if err != nil {
@@ -50,7 +50,7 @@ func newGroup(s *Service, v Values, program, dir string, self []string) (*group,
 	if s.Servers.Run != nil {
 		g.within = slices.Concat(self, []string{"server", s.Name})
 	}
-	if os.Geteuid() == 0 && s.Servers.Run == nil { // nobody may not reach this program
+	if os.Geteuid() == 0 && s.Servers.Run == nil { // nobody may be unable to read this program
 		g.as = &nobody
 		g.launcher.As(nobody.uid, nobody.gid)
 	}
@@ -71,8 +71,8 @@ func newGroup(s *Service, v Values, program, dir string, self []string) (*group,
 	return g, nil
 }
 
-// startAll starts the servers, and waits until all serve. They reach each other by fronts if it is given the
-// links between them, or was before. Whoever calls it ends the group if something fails.
+// startAll starts the servers, and waits until all serve. If links are given, the servers reach each other by
+// fronts. If it fails, the caller must end the group.
 func (g *group) startAll(ctx context.Context, links []PeerLink) (err error) {
 	if links != nil {
 		if g.fronts, err = newFronts(g, links); err != nil {
@@ -153,14 +153,14 @@ func (g *group) start(m *Member) (err error) {
 	return nil
 }
 
-// watch says that a server was killed by somebody else, if it is. One that ends by itself is another matter:
-// that is what the service does.
+// watch reports that a server was killed from outside. A server that exits by itself is not reported: that is
+// the behaviour of the service.
 func (g *group) watch(p *proc.Process) {
 	<-p.Ended()
 	if f := p.Fate(); f.Killed && !f.Dismissed {
 		select {
 		case g.lost <- fmt.Errorf("%s ended on its own: %s", p.Name(), f.Says):
-		default: // another one was killed before, or nobody asks
+		default: // another one was killed before, or nobody listens
 		}
 	}
 }
@@ -175,7 +175,7 @@ func (g *group) await(ctx context.Context, m *Member) error {
 	defer cancel()
 	for {
 		err := g.ready(ctx, m)
-		if err == nil && m.up() { // otherwise somebody else has its port, and answers
+		if err == nil && m.up() { // otherwise another process has its port, and answered
 			return nil
 		}
 		select {
@@ -183,13 +183,13 @@ func (g *group) await(ctx context.Context, m *Member) error {
 			return fmt.Errorf("server %d did not start: %s", m.Number, m.process.Fate().Says)
 		case <-ctx.Done():
 			return fmt.Errorf("server %d does not serve after %v: %w; %s", m.Number, limit, err, g.words(m))
-		case <-time.After(20 * time.Millisecond): // between two looks
+		case <-time.After(20 * time.Millisecond): // before the next look
 		}
 	}
 }
 
-// ready asks once whether a member serves, as long as its process runs: somebody else who has its port might
-// never answer.
+// ready asks once whether a member serves. It gives up if the member's process ends: another process on its
+// port might never answer.
 func (g *group) ready(ctx context.Context, m *Member) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -203,14 +203,14 @@ func (g *group) ready(ctx context.Context, m *Member) error {
 	return m.servers.Ready(ctx, m)
 }
 
-// words ends a member, and returns what it printed last.
+// words ends a member, and returns the end of its output.
 func (g *group) words(m *Member) string {
 	m.process.Dismiss()
 	<-m.process.Ended()
 	return m.process.Fate().Says
 }
 
-// member returns the member of a number.
+// member returns the member with a number.
 func (g *group) member(i int) (*Member, error) {
 	if i < 0 || i >= len(g.members) {
 		return nil, fmt.Errorf("there is no server %d: they count from 0 to %d", i, len(g.members)-1)
@@ -218,7 +218,7 @@ func (g *group) member(i int) (*Member, error) {
 	return g.members[i], nil
 }
 
-// up reports whether a member runs, or stands still.
+// up reports whether the process of a member exists, running or suspended.
 func (m *Member) up() bool {
 	if m.process == nil {
 		return false
@@ -240,8 +240,8 @@ func (g *group) kill(m *Member) error {
 	return nil
 }
 
-// restart starts a member that is down, with its data or with an empty folder. It does not wait until it
-// serves: what it waits for may be down as well.
+// restart starts a member that is down, with its data or with an empty folder. It does not wait until the
+// member serves, since servers that this depends on may be down too.
 func (g *group) restart(ctx context.Context, m *Member, forget bool) error {
 	if m.up() {
 		return fmt.Errorf("server %d is up", m.Number)
@@ -257,13 +257,13 @@ func (g *group) restart(ctx context.Context, m *Member, forget bool) error {
 	return g.start(m)
 }
 
-// again has all servers start once more, at their addresses and without what they know.
+// again restarts all servers at their addresses, without their data.
 func (g *group) again(ctx context.Context) error {
 	for _, m := range g.members {
 		if m.up() {
 			m.kill()
 		}
-		m.process = nil // as if it was never started: nobody is there whom it could rejoin
+		m.process = nil // as if never started, since there is no cluster to rejoin
 		if err := os.RemoveAll(m.Dir); err != nil {
 			return err
 		}
@@ -271,10 +271,10 @@ func (g *group) again(ctx context.Context) error {
 	return g.startAll(ctx, nil)
 }
 
-// end ends all servers, and gives their ports back. The folder stays.
+// end ends all servers, and releases their ports. The folder stays.
 func (g *group) end() (err error) {
 	for _, m := range g.members {
-		if m.up() { // one that stands still could not end
+		if m.up() { // a suspended server could not end
 			m.resume()
 			m.process.Signal(cmp.Or(m.servers.Stop, syscall.SIGTERM))
 		}

@@ -16,42 +16,42 @@ import (
 	"turnstile/internal/proc"
 )
 
-// protocol counts the versions of what this package and the programs of services say to each other.
+// protocol is the version of the protocol between this package and the programs of services.
 const protocol = 2
 
-// A Description is what a program says of a service with its options.
+// A Description is a program's description of a service with its options.
 type Description struct {
 	Protocol int      `json:"protocol"`
 	Service  string   `json:"service"`
 	Summary  string   `json:"summary"`
-	Promise  string   `json:"promise"` // of its documentation, quoted
+	Promise  string   `json:"promise"` // quoted from its documentation
 	Link     string   `json:"link"`
 	Words    []string `json:"words"`             // all options, as name=value, sorted
-	Members  int      `json:"members,omitempty"` // how many servers there are; 0: none
-	Server   string   `json:"server,omitempty"`  // the version of their program
-	Library  string   `json:"library,omitempty"` // that of clients, with its version
-	Leads    bool     `json:"leads,omitempty"`   // one of the servers does
+	Members  int      `json:"members,omitempty"` // number of servers
+	Server   string   `json:"server,omitempty"`  // version of the server's program
+	Library  string   `json:"library,omitempty"` // client library, with its version
+	Leads    bool     `json:"leads,omitempty"`   // a server leads
 	Promotes bool     `json:"promotes,omitempty"`
-	Peers    bool     `json:"peers,omitempty"`    // servers talk with each other, and that can be cut
+	Peers    bool     `json:"peers,omitempty"`    // servers talk to each other over links that can be cut
 	NoClock  string   `json:"no_clock,omitempty"` // why the clocks of servers cannot be set; empty: they can
 
-	// RecoversMS is what Servers.Recovers says, in milliseconds.
+	// RecoversMS is Servers.Recovers in milliseconds.
 	RecoversMS float64 `json:"recovers_ms,omitempty"`
-	// GrantedMS is what Service.Granted says, in milliseconds; 0: no time is granted.
+	// GrantedMS is Service.Granted in milliseconds; 0: no time is granted.
 	GrantedMS float64 `json:"granted_ms,omitempty"`
 
 	Declaration Declaration `json:"declaration"`
 }
 
-// A Program is where a service is found: the program that has it, with the words before "client" and "up",
-// and what the user says of it.
+// A Program says how to run a service: the command that has it, up to the words "client" and "up", and the
+// options of the user.
 type Program struct {
 	Command []string
 	Name    string   // of the service
-	Words   []string // options that are given
-	Server  string   // the server's program; empty: the one in PATH
-	// Endpoint has the addresses of servers that run already, host:port with commas between; empty: servers
-	// are started.
+	Words   []string // the given options
+	Server  string   // path of the server's program; empty: the one in PATH
+	// Endpoint has the addresses of external servers, host:port separated by commas; empty: the run starts
+	// servers.
 	Endpoint string
 }
 
@@ -67,7 +67,7 @@ func (p *Program) args(subcommand string) []string {
 	return args
 }
 
-// Client returns the command of clients, for a shell.
+// Client returns the command of clients as a shell command.
 func (p *Program) Client() string {
 	var words []string
 	for _, word := range p.args("client") {
@@ -76,11 +76,11 @@ func (p *Program) Client() string {
 	return strings.Join(words, " ")
 }
 
-// describeLimit is how long a program may take to describe a service. A Java machine takes a second.
+// describeLimit is how long a program may take to describe a service. A JVM takes a second.
 const describeLimit = 30 * time.Second
 
 // Describe asks the program what the service promises, and whether its servers can be started. The error says
-// what is wrong with the options, or what is missing.
+// which option is wrong, or what is missing.
 func (p *Program) Describe(ctx context.Context) (*Description, error) {
 	ctx, cancel := context.WithTimeout(ctx, describeLimit)
 	defer cancel()
@@ -106,19 +106,19 @@ func (p *Program) Describe(ctx context.Context) (*Description, error) {
 	return &d, nil
 }
 
-// Running are the servers of a run. The zero Running has none.
+// Running has the servers of a run. The zero Running has none.
 type Running struct {
 	Held
 	guard  *proc.Guard     // of the folder
-	worker *cluster.Worker // nil: there are none
+	worker *cluster.Worker // nil: no servers
 	dir    string
 	name   string // of the service
 }
 
-// upLimit is how long servers may take to start, all together.
+// upLimit is how long all servers together may take to start.
 const upLimit = 90 * time.Second
 
-// Launch is Hold and Start: servers reach each other directly.
+// Launch is Hold and Start; servers reach each other directly.
 func Launch(ctx context.Context, on cluster.Host, p *Program) (*Running, error) {
 	r, err := Hold(ctx, on, p)
 	if err == nil {
@@ -129,12 +129,12 @@ func Launch(ctx context.Context, on cluster.Host, p *Program) (*Running, error) 
 	return r, err
 }
 
-// Hold takes the ports of the servers of a service on this machine, which are started by Start. Their data is
-// in a temporary folder, which is removed with them, also if this process is killed.
+// Hold takes ports for the servers of a service on this machine. Start starts the servers. Their data is in a
+// temporary folder, which is removed after them, even if this process is killed.
 func Hold(ctx context.Context, on cluster.Host, p *Program) (*Running, error) {
 	dir, err := os.MkdirTemp("", "turnstile-servers-")
 	if err == nil {
-		err = os.Chmod(dir, 0o711) // the user of the servers passes through
+		err = os.Chmod(dir, 0o711) // the servers' user needs access
 	}
 	if err != nil {
 		return nil, err
@@ -154,9 +154,9 @@ func Hold(ctx context.Context, on cluster.Host, p *Program) (*Running, error) {
 	return r, nil
 }
 
-// Start starts the servers, and waits until they serve. Given all links between them, with addresses of
-// proxies that connect to those that the links had, they reach each other by these; nil: directly. Skew needs
-// clocks, which make them slower.
+// Start starts the servers, and waits until they serve. Through has all links between servers, with addresses
+// of proxies in front of them; nil: servers reach each other directly. Skew needs clocks, which slow the
+// servers down.
 func (r *Running) Start(ctx context.Context, through []PeerLink, clocks bool) error {
 	if err := r.ask(ctx, order{Start: &startOrder{through, clocks}}, nil); err != nil {
 		return fmt.Errorf("starting the servers of %s: %w", r.name, err)
@@ -164,7 +164,7 @@ func (r *Running) Start(ctx context.Context, through []PeerLink, clocks bool) er
 	return nil
 }
 
-// ErrNoServers is the error of what takes servers where there are none.
+// ErrNoServers is the error for operations on servers in a run without servers.
 var ErrNoServers = errors.New("this run has no servers of its own: choose a service with --service")
 
 // ask has the process of the servers carry out an order.
@@ -175,7 +175,7 @@ func (r *Running) ask(ctx context.Context, o order, result any) error {
 	return r.worker.Ask(ctx, o, result)
 }
 
-// Processes returns the process that has the servers, if there are any.
+// Processes returns the process that controls the servers, if the run has servers.
 func (r *Running) Processes() []cluster.Process {
 	if r.worker == nil {
 		return nil
@@ -194,13 +194,13 @@ func (r *Running) Close() error {
 	r.worker.End()
 	err := os.RemoveAll(r.dir)
 	for late := time.Now().Add(stopLimit); err != nil && time.Now().Before(late); err = os.RemoveAll(r.dir) {
-		time.Sleep(20 * time.Millisecond) // a process that is about to end still writes there
+		time.Sleep(20 * time.Millisecond) // a process that is ending may still write there
 	}
 	r.guard.Dismiss()
 	return err
 }
 
-// PIDs returns the process IDs of the servers; 0: that one is down.
+// PIDs returns the process IDs of the servers; 0: the server is down.
 func (r *Running) PIDs(ctx context.Context) (all []int, err error) {
 	err = r.ask(ctx, order{PIDs: true}, &all)
 	return all, err
@@ -212,7 +212,7 @@ func (r *Running) Leader(ctx context.Context) (i int, err error) {
 	return i, err
 }
 
-// Again has all servers start once more, at their addresses and without what they know.
+// Again restarts all servers at their addresses, without their data.
 func (r *Running) Again(ctx context.Context) error {
 	return r.ask(ctx, order{Again: true}, nil)
 }
@@ -222,13 +222,13 @@ func (r *Running) Kill(ctx context.Context, i int) error {
 	return r.ask(ctx, order{Kill: &serverOrder{Server: i}}, nil)
 }
 
-// Restart starts a server that is down, with its data, or without if it is to forget it. It returns before
-// the server serves.
+// Restart starts a server that is down, without its data if forget is set. It returns before the server
+// serves.
 func (r *Running) Restart(ctx context.Context, i int, forget bool) error {
 	return r.ask(ctx, order{Restart: &serverOrder{Server: i, Forget: forget}}, nil)
 }
 
-// Stop has a server stand still, and Go has it go on.
+// Stop suspends a server, and Go resumes it.
 func (r *Running) Stop(ctx context.Context, i int) error {
 	return r.ask(ctx, order{Stop: &serverOrder{Server: i}}, nil)
 }
@@ -237,17 +237,17 @@ func (r *Running) Go(ctx context.Context, i int) error {
 	return r.ask(ctx, order{Go: &serverOrder{Server: i}}, nil)
 }
 
-// Skew sets the clock of a server ahead by a length of time, or back if that is negative.
+// Skew moves the clock of a server ahead, or back if by is negative.
 func (r *Running) Skew(ctx context.Context, i int, by time.Duration) error {
 	return r.ask(ctx, order{Skew: &serverOrder{Server: i, By: by}}, nil)
 }
 
-// Promote has a standby become the first.
+// Promote promotes a standby to primary.
 func (r *Running) Promote(ctx context.Context, i int) error {
 	return r.ask(ctx, order{Promote: &serverOrder{Server: i}}, nil)
 }
 
-// Await waits until a server serves that was restarted.
+// Await waits until a restarted server serves.
 func (r *Running) Await(ctx context.Context, i int) error {
 	return r.ask(ctx, order{Await: &serverOrder{Server: i}}, nil)
 }

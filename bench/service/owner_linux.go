@@ -14,12 +14,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// findsOwners says that ownerOf works here.
+// findsOwners reports whether ownerOf works on this system.
 const findsOwners = true
 
-// ownerOf returns which of some processes, by their IDs, has the socket that is connected from one address to
-// another of this machine; 0: none of them. It looks with the rights of their user, nil for this one, since
-// the kernel says of processes of others what they have open only to those that may trace them.
+// ownerOf returns which of some processes owns the socket that is connected from one address to another on
+// this machine; 0: none of them. It looks with the rights of the user as; nil: this user. The kernel shows
+// the open files of other users' processes only to users with the right to trace them.
 func ownerOf(from, to netip.AddrPort, pids []int, as *owner) (pid int, err error) {
 	inode, err := inodeOf(from, to)
 	if err != nil || inode == "" {
@@ -28,7 +28,7 @@ func ownerOf(from, to netip.AddrPort, pids []int, as *owner) (pid int, err error
 	if as != nil {
 		runtime.LockOSThread()
 		if err := filesAs(as.uid, as.gid); err != nil {
-			return 0, err // and the thread ends with the goroutine
+			return 0, err // the thread ends with the goroutine
 		}
 		defer func() {
 			if err = filesAs(uint32(os.Geteuid()), uint32(os.Getegid())); err == nil {
@@ -39,7 +39,7 @@ func ownerOf(from, to netip.AddrPort, pids []int, as *owner) (pid int, err error
 	return havingOpen("socket:["+inode+"]", pids), nil
 }
 
-// filesAs has this thread have the rights of a user and a group as far as files are concerned.
+// filesAs gives this thread the file access rights of a user and a group.
 func filesAs(uid, gid uint32) error {
 	return errors.Join(unix.Setfsgid(int(gid)), unix.Setfsuid(int(uid)))
 }
@@ -48,7 +48,7 @@ func filesAs(uid, gid uint32) error {
 func havingOpen(file string, pids []int) int {
 	for _, pid := range pids {
 		dir := fmt.Sprintf("/proc/%d/fd", pid)
-		all, _ := os.ReadDir(dir) // of one that has ended
+		all, _ := os.ReadDir(dir) // empty if the process has ended
 		for _, fd := range all {
 			if target, _ := os.Readlink(filepath.Join(dir, fd.Name())); target == file {
 				return pid
@@ -58,7 +58,7 @@ func havingOpen(file string, pids []int) int {
 	return 0
 }
 
-// inodeOf returns that of the socket that is connected from one address to another; empty: there is none.
+// inodeOf returns the inode of the socket that is connected from one address to another, or "".
 func inodeOf(from, to netip.AddrPort) (string, error) {
 	for _, table := range []struct {
 		path string
@@ -78,8 +78,8 @@ func inodeOf(from, to netip.AddrPort) (string, error) {
 	return "", nil
 }
 
-// find looks for a line of a table of sockets. Its words are a number, two addresses, the state, two queues,
-// a timer, retries, the user, a time, and the inode: 0 once the socket is closed.
+// find finds the inode of a socket in a table. The words of a line are a number, two addresses, the state,
+// two queues, a timer, retries, the user, a time, and the inode, which is 0 once the socket is closed.
 func find(f *os.File, from, to string) string {
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		words := strings.Fields(lines.Text())
@@ -90,7 +90,7 @@ func find(f *os.File, from, to string) string {
 	return ""
 }
 
-// hex4 writes an IPv4 address as /proc/net/tcp does, and hex6 as /proc/net/tcp6 does, which has those of
+// hex4 formats an IPv4 address as in /proc/net/tcp, and hex6 as in /proc/net/tcp6, which lists the sockets of
 // programs that use one socket for both, such as Java.
 func hex4(a netip.AddrPort) string {
 	ip := a.Addr().Unmap().As4()

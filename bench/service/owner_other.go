@@ -7,9 +7,9 @@ import (
 	"net/netip"
 )
 
-// findsOwners says that ownerOf does not work here.
+// findsOwners reports whether ownerOf works on this system.
 const findsOwners = false
 
 func ownerOf(netip.AddrPort, netip.AddrPort, []int, *owner) (int, error) {
-	return 0, errors.New("who has a socket is known on Linux alone")
+	return 0, errors.New("the owner of a socket is known only on Linux")
 }

@@ -19,54 +19,54 @@ import (
 	"turnstile/internal/terminal"
 )
 
-// Servers says how the servers of a service are started. The functions are called by one goroutine.
+// Servers defines how the servers of a service are started. One goroutine calls the functions.
 type Servers struct {
-	Members []int    // how many there may be; the first is the default; empty: Count says it
-	Ports   int      // of each member; the first is that of clients, and others those of the other members
+	Members []int    // allowed numbers of servers; the first is the default; empty: see Count
+	Ports   int      // per member; the first is for clients, the others for other members
 	Program string   // its name in PATH
-	Folders []string // where packages put it beside that; patterns of path/filepath.Glob
-	Package string   // the Debian package that has it
-	// Count returns how many there are, if no option of its own says it.
+	Folders []string // folders of packages with the program, as patterns for path/filepath.Glob
+	Package string   // Debian package that has the program
+	// Count returns the number of servers if it has no option of its own.
 	Count func(Values) int
-	// Of returns how a member is started that is no server of the same kind, such as one that stands between
-	// clients and a server; nil, or if it returns nil: as these are. It has as many ports, and clocks.
+	// Of returns how a member is started that is another program, such as a proxy between clients and a server;
+	// nil: like the others. It must have as many ports, and clocks.
 	Of func(v Values, number int) *Servers
-	// InTurn says that each member is prepared and started once those before it serve.
+	// InTurn starts each member only once those before it serve.
 	InTurn bool
-	// Needs returns the files that a program cannot do without; nil: there are none.
+	// Needs returns other files that the program needs; nil: none.
 	Needs func(program string) []string
-	// VersionArgs make the program print its version, and Version finds it there: the first group.
+	// VersionArgs make the program print its version. The first group of Version matches it.
 	VersionArgs []string
 	Version     *regexp.Regexp
 
-	// Run runs a server within this program, with the arguments of Command, until the context ends, for a
-	// service that needs no other program. Versioned is the version of that.
+	// Run runs a server within this program, with the arguments of Command, until the context ends; nil: the
+	// server is another program. Versioned returns its version.
 	Run       func(ctx context.Context, args []string) error
 	Versioned func() string
 
-	// Prepare fills the empty folder of a member before it starts for the first time; nil: it stays empty.
+	// Prepare fills the empty folder of a member before its first start; nil: it stays empty.
 	Prepare func(ctx context.Context, m *Member) error
-	// Command returns the arguments of the program and variables for it.
+	// Command returns the arguments and environment variables of the program.
 	Command func(m *Member) (args, env []string)
-	// Ready returns nil once a member serves clients. It is called again until then.
+	// Ready returns nil once a member serves clients. It is called until then.
 	Ready func(ctx context.Context, m *Member) error
-	// Leader returns the member that leads, or -1; nil: none ever does.
+	// Leader returns the member that leads, or -1; nil: no member ever leads.
 	Leader func(ctx context.Context, all []*Member) (int, error)
-	// Promote has a standby become the first; nil: there are no standbys.
+	// Promote promotes a standby to primary; nil: the service has no standbys.
 	Promote func(ctx context.Context, m *Member) error
-	// Recovers is how long they may take to serve again once more than half are up and reach each other, clients
-	// that have to connect again included; 0: nothing is known of that.
+	// Recovers is how long the service may take to serve again once more than half of the servers are up and
+	// connected, including the time for clients to reconnect; 0: unknown.
 	Recovers time.Duration
-	// NoClock says why libfaketime cannot set the clock of a server; empty: it can, since the program asks libc
-	// for the time.
+	// NoClock explains why libfaketime cannot set the clock of a server; empty: it can, since the program asks
+	// libc for the time.
 	NoClock string
-	// OnlyHere says why clients cannot use servers that run already; empty: they can.
+	// OnlyHere explains why clients cannot use external servers; empty: they can.
 	OnlyHere string
-	// Stop is the signal that ends a server well; 0: SIGTERM.
+	// Stop is the signal that shuts a server down; 0: SIGTERM.
 	Stop syscall.Signal
-	// Settings are those that are not the defaults of their documentation.
+	// Settings are the settings that differ from the documented defaults.
 	Settings []Setting
-	// Limit is how long it may take until a member serves; 0: 20 s.
+	// Limit is how long a member may take to serve; 0: 20 s.
 	Limit time.Duration
 }
 
@@ -82,19 +82,20 @@ type Member struct {
 	group   *group
 	servers *Servers // how it is started
 	held    []*cluster.Port
-	fronts  []string      // addresses of those of the ports from 1; empty: there are none
-	process *proc.Process // nil: it was never started
-	guard   *proc.Guard   // nil: it does not stand still, or has started no processes
-	ahead   time.Duration // of the clock of the machine
+	fronts  []string      // addresses of the fronts of ports from 1; nil: no fronts
+	process *proc.Process // nil: never started
+	guard   *proc.Guard   // nil: not suspended, or without child processes
+	ahead   time.Duration // of the machine's clock
 }
 
 // Started reports whether the member was started before.
 func (m *Member) Started() bool { return m.process != nil }
 
-// Address returns where a port of the member is: host:port.
+// Address returns the address of a port of the member: host:port.
 func (m *Member) Address(port int) string { return fmt.Sprintf("127.0.0.1:%d", m.Ports[port]) }
 
-// Peer returns where all other members reach a port of the member: host:port. Port 0 is that of clients.
+// Peer returns the address at which other members reach a port of the member: host:port. Port 0 is for
+// clients.
 func (m *Member) Peer(port int) string {
 	if port > 0 && m.fronts != nil {
 		return m.fronts[port-1]
@@ -102,7 +103,8 @@ func (m *Member) Peer(port int) string {
 	return m.Address(port)
 }
 
-// Reach returns where the member reaches a port of another one, or listens, if that is itself: host:port.
+// Reach returns the address at which the member reaches a port of another one or, for itself, listens:
+// host:port.
 func (m *Member) Reach(other *Member, port int) string {
 	if other == m {
 		return m.Address(port)
@@ -110,8 +112,8 @@ func (m *Member) Reach(other *Member, port int) string {
 	return other.Peer(port)
 }
 
-// Run runs a program to its end, in the place of the member and as its user: for Prepare. The error has what
-// the program printed.
+// Run runs a program to its end, in the member's environment and as its user, for Prepare. The error has the
+// output of the program.
 func (m *Member) Run(ctx context.Context, program string, args ...string) error {
 	p, err := m.group.launcher.Start(proc.Command{Name: filepath.Base(program),
 		Program: append([]string{program}, args...), Env: []string{"HOME=" + m.Dir, "LC_ALL=C"}})
@@ -131,15 +133,15 @@ func (m *Member) Run(ctx context.Context, program string, args ...string) error 
 	return nil
 }
 
-// First returns a function that finds the first member that leads, by what it says itself; -1: none does. One
-// that is down or stands still does not say so.
+// First returns a function that finds the first member that says it leads, or -1. A member that is down or
+// suspended does not answer.
 func First(leads func(context.Context, *Member) bool) func(context.Context, []*Member) (int, error) {
 	return func(ctx context.Context, all []*Member) (int, error) {
 		return slices.IndexFunc(all, func(m *Member) bool { return leads(ctx, m) }), nil
 	}
 }
 
-// count returns how many servers there are.
+// count returns the number of servers.
 func (s *Servers) count(v Values) int {
 	if s.Count != nil {
 		return s.Count(v)
@@ -157,7 +159,7 @@ func (s *Servers) of(v Values, number int) *Servers {
 	return s
 }
 
-// promotes reports whether one of the servers can become the first.
+// promotes reports whether one of the servers can be promoted.
 func (s *Servers) promotes(v Values) bool {
 	same := 0
 	for i := range s.count(v) {
@@ -168,8 +170,8 @@ func (s *Servers) promotes(v Values) bool {
 	return s.Promote != nil && same > 1
 }
 
-// Find returns the path of the server's program: the one given, or else the one in PATH or where packages put
-// it. The error says what to install.
+// Find returns the path of the server's program: given if set, or else found in PATH or in the folders of
+// packages. The error says what to install.
 func (s *Servers) Find(given string) (string, error) {
 	path, err := s.find(given)
 	if err != nil || s.Needs == nil {
@@ -177,7 +179,7 @@ func (s *Servers) Find(given string) (string, error) {
 	}
 	for _, file := range s.Needs(path) {
 		if _, err := os.Stat(file); err != nil {
-			return "", fmt.Errorf("%s needs %s, which is not there: install the Debian package %s", path, file,
+			return "", fmt.Errorf("%s needs %s, which is missing: install the Debian package %s", path, file,
 				s.Package)
 		}
 	}
@@ -211,8 +213,8 @@ func (s *Servers) find(given string) (string, error) {
 		"with --server-program", s.Program, s.Package)
 }
 
-// Paths returns those of the programs of all members. Given is that of the servers; empty: it is looked for.
-// The error says what to install.
+// Paths returns the paths of the programs of all members. Given is the path of the servers' program; empty:
+// Paths looks for it. The error says what to install.
 func (s *Servers) Paths(v Values, given string) (all []string, err error) {
 	for i := range s.count(v) {
 		of, path := s.of(v, i), ""
@@ -229,13 +231,13 @@ func (s *Servers) Paths(v Values, given string) (all []string, err error) {
 	return all, nil
 }
 
-// versions returns the version of the servers' program, given the paths of all members, and after it the
-// names and versions of others, as in "15.9, pgbouncer 1.18.0".
+// versions returns the version of the servers' program, given the paths of all members, followed by the names
+// and versions of other programs, as in "15.9, pgbouncer 1.18.0".
 func (s *Servers) versions(ctx context.Context, v Values, paths []string) (string, error) {
 	var all []string
 	for i, path := range paths {
 		of := s.of(v, i)
-		if of == s && i > 0 { // all have one
+		if of == s && i > 0 { // all have the same version
 			continue
 		}
 		version, err := of.version(ctx, path)

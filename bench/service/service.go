@@ -14,38 +14,37 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// A Service is one that grants locks or elects leaders.
+// A Service is a service that grants locks or elects leaders.
 type Service struct {
 	Name    string
 	Summary string // one sentence: the recipe and the client library
-	Promise string // what its documentation promises, quoted
-	Link    string // where it does
+	Promise string // quoted from its documentation
+	Link    string // source of Promise
 	Options []Option
-	Servers *Servers // nil: it has none, since its nodes are all there is
-	// Declare returns what its clients promise, as the body declare of docs/foreign.md says it.
+	Servers *Servers // nil: no servers, only nodes
+	// Declare returns what its clients promise, as in the body declare of docs/foreign.md.
 	Declare func(Values) Declaration
-	// Open returns the client of one node of a lock service; nil: Client says what its nodes do.
+	// Open opens the client of one node of a lock service; nil: Client runs the node.
 	Open Opener[program.Lock]
-	// Obeys reports whether a client of Open leaves as soon as it is told that its lock is lost; nil: it does.
+	// Obeys reports whether a client of Open leaves as soon as it is told that its lock is lost; nil: always.
 	Obeys func(Values) bool
 	// Client is the foreign program of one node of any other service. It returns when in ends.
 	Client func(v Values, d Declaration, in io.Reader, out io.Writer) error
 	// Library names the client library with its version, as in "go-redis v9.23.0".
 	Library func(Values) string
-	// Needs says what clients need beside this program that is not there, and what to install; nil: nothing.
+	// Needs returns an error if clients need something that is missing, and says what to install; nil: nothing.
 	Needs func(Values) error
-	// Granted says after what time without a word from a holder the lock is free, or a leader is replaced at
-	// the earliest, as servers grant it, which may be more than options ask for; 0: no such time is granted.
-	// nil: never is one.
+	// Granted returns the time, as granted by servers, after which the lock of a silent holder is free, or a
+	// leader can be replaced. It may be longer than the options ask for. 0: no such time is granted; nil: never.
 	Granted func(Values) time.Duration
-	// Check says what is wrong with options together; nil: nothing ever is.
+	// Check returns an error if options contradict each other; nil: they never do.
 	Check func(Values) error
-	// Settings are those of clients, beside Servers.Settings.
+	// Settings are settings of clients that differ from the documented defaults.
 	Settings []Setting
 }
 
-// Module returns a module of this program with its version, as in "example.org/client v1.2.3"; its path alone
-// if the version is not known.
+// Module returns a module of this program with its version, as in "example.org/client v1.2.3", or only its
+// path if the version is unknown.
 func Module(path string) string {
 	if info, _ := debug.ReadBuildInfo(); info != nil {
 		for _, d := range info.Deps {
@@ -57,14 +56,14 @@ func Module(path string) string {
 	return path
 }
 
-// A Setting is one of servers or clients that is not the default of their documentation. All others are.
+// A Setting is a setting of servers or clients that differs from its documented default.
 type Setting struct {
-	Name    string // with its value
-	Default string // of the documentation; empty: that leaves it open
+	Name    string // name and value
+	Default string // documented default; empty: undocumented
 	Why     string
 }
 
-// SettingLines says which settings of servers and clients are no defaults, and why.
+// SettingLines describes the non-default settings of servers and clients.
 func (s *Service) SettingLines() (lines []string) {
 	add := func(whose string, settings []Setting) {
 		for _, x := range settings {
@@ -85,7 +84,7 @@ func (s *Service) SettingLines() (lines []string) {
 // An Opener opens the client of one node.
 type Opener[L program.Lock] func(context.Context, program.Setting, Values) (L, error)
 
-// Opens returns a function that opens locks of some type as one that opens a [program.Lock].
+// Opens converts an Opener of some type of lock to an Opener of [program.Lock].
 func Opens[L program.Lock](open Opener[L]) Opener[program.Lock] {
 	return func(ctx context.Context, s program.Setting, v Values) (program.Lock, error) {
 		return open(ctx, s, v)
@@ -102,9 +101,9 @@ func (s *Service) client(v Values, in io.Reader, out io.Writer) error {
 		func(ctx context.Context, set program.Setting) (program.Lock, error) { return s.Open(ctx, set, v) })
 }
 
-// A Declaration is what clients promise. The keys are those of the body declare.
+// A Declaration is what clients promise, with the keys of the body declare.
 type Declaration struct {
-	Safe      []string        `json:"safe"` // what their safety rests on; empty: on nothing
+	Safe      []string        `json:"safe"` // what their safety assumes
 	Live      []string        `json:"live"`
 	Fenced    bool            `json:"fenced,omitempty"`
 	Elects    bool            `json:"elects,omitempty"`
@@ -114,30 +113,30 @@ type Declaration struct {
 	Kinds     map[string]Kind `json:"kinds,omitempty"`
 }
 
-// A Kind says what messages between nodes carry.
+// A Kind says what messages of a kind between nodes carry.
 type Kind struct {
 	Token     bool `json:"token,omitempty"`
 	Permit    bool `json:"permit,omitempty"`
 	Heartbeat bool `json:"heartbeat,omitempty"`
 }
 
-// An Option is one of a service, for its clients or its servers.
+// An Option is an option of a service, for its clients or its servers.
 type Option struct {
 	Name    string
 	Default string
 	Usage   string
-	Values  []string // those that there are; nil: Check says
-	// Check says what is wrong with a value; nil: nothing is.
+	Values  []string // allowed values; nil: see Check
+	// Check returns an error for a wrong value; nil: any value is right.
 	Check func(value string) error
 }
 
-// Members is the name of the option that says how many servers there are.
+// Members is the name of the option for the number of servers.
 const Members = "members"
 
-// Values are the options of a service, those that were not given included.
+// Values are the options of a service, with defaults for those not given.
 type Values map[string]string
 
-// Parse reads words such as ttl=2s. Each may be given once.
+// Parse parses words such as ttl=2s. Each option may be given once.
 func (s *Service) Parse(words []string) (Values, error) {
 	v, given := Values{}, map[string]bool{}
 	var names []string
@@ -170,7 +169,7 @@ func (s *Service) Parse(words []string) (Values, error) {
 	return v, nil
 }
 
-// instead says what there is instead of a wrong name.
+// instead suggests another name for a wrong one.
 func instead(name string, names []string) string {
 	if near := suggest.Nearest(name, names); near != "" {
 		return fmt.Sprintf("did you mean %s?", near)
@@ -181,8 +180,8 @@ func instead(name string, names []string) string {
 	return "there are " + strings.Join(names, ", ")
 }
 
-// Usage says of each option what its default is and what it is for, as in "ttl=2s: of the bucket" or
-// "members=1|3 (default 1): how many servers".
+// Usage describes each option with its default, as in "ttl=2s: of the bucket" or "members=1|3 (default 1):
+// how many servers".
 func (s *Service) Usage() (lines []string) {
 	for _, o := range s.options() {
 		switch values := strings.Join(o.Values, "|"); {
@@ -197,7 +196,7 @@ func (s *Service) Usage() (lines []string) {
 	return lines
 }
 
-// options returns all options: those of its servers come first.
+// options returns all options, options of the servers first.
 func (s *Service) options() []Option {
 	if s.Servers == nil || s.Servers.Members == nil {
 		return s.Options
@@ -212,7 +211,7 @@ func (s *Service) options() []Option {
 
 func (o *Option) check(value string) error {
 	if o.Values != nil && !slices.Contains(o.Values, value) {
-		return fmt.Errorf("%q is none of its values: there are %s", value, strings.Join(o.Values, ", "))
+		return fmt.Errorf("%q is not one of its values, which are %s", value, strings.Join(o.Values, ", "))
 	}
 	if o.Check != nil {
 		return o.Check(value)
@@ -220,7 +219,7 @@ func (o *Option) check(value string) error {
 	return nil
 }
 
-// Words writes values as Parse reads them, sorted.
+// Words returns the values in the syntax of Parse, sorted.
 func (v Values) Words() (all []string) {
 	for name, value := range v {
 		all = append(all, name+"="+value)
@@ -229,7 +228,7 @@ func (v Values) Words() (all []string) {
 	return all
 }
 
-// Int returns a number that Parse has checked.
+// Int returns the value of a numeric option.
 func (v Values) Int(name string) int {
 	n, err := strconv.Atoi(v[name])
 	if err != nil {
@@ -238,7 +237,7 @@ func (v Values) Int(name string) int {
 	return n
 }
 
-// Duration returns a length of time that Parse has checked.
+// Duration returns the value of an option that is a duration.
 func (v Values) Duration(name string) time.Duration {
 	d, err := time.ParseDuration(v[name])
 	if err != nil {
@@ -247,22 +246,22 @@ func (v Values) Duration(name string) time.Duration {
 	return d
 }
 
-// On reports whether an option of on and off is on.
+// On reports whether the option is on.
 func (v Values) On(name string) bool { return v[name] == "on" }
 
 var onOff = []string{"on", "off"}
 
-// Switch returns an option that is on or off.
+// Switch returns an option with the values on and off.
 func Switch(name, fallback, usage string) Option {
 	return Option{Name: name, Default: fallback, Usage: usage, Values: onOff}
 }
 
-// Length returns a check of lengths of time between two.
+// Length returns a check that a duration is between two.
 func Length(least, most time.Duration) func(string) error {
 	return func(value string) error {
 		switch d, err := time.ParseDuration(value); {
 		case err != nil:
-			return fmt.Errorf("%q is no length of time: write one, as in 2s", value)
+			return fmt.Errorf("%q is not a duration: write one, as in 2s", value)
 		case d < least || d > most:
 			return fmt.Errorf("%v is not between %v and %v", d, least, most)
 		}
@@ -270,23 +269,23 @@ func Length(least, most time.Duration) func(string) error {
 	}
 }
 
-// WholeSeconds is a check of lengths of time in whole seconds, from one second to an hour.
+// WholeSeconds checks that a duration is a whole number of seconds, from one second to an hour.
 func WholeSeconds(value string) error {
 	if err := Length(time.Second, time.Hour)(value); err != nil {
 		return err
 	}
 	if d, _ := time.ParseDuration(value); d%time.Second != 0 {
-		return fmt.Errorf("%v is no whole number of seconds, which the service wants: write %v or %v", d,
+		return fmt.Errorf("%v is not a whole number of seconds, which the service needs: write %v or %v", d,
 			d.Truncate(time.Second), d.Truncate(time.Second)+time.Second)
 	}
 	return nil
 }
 
-// Count returns a check of numbers between two.
+// Count returns a check that a number is between two.
 func Count(least, most int) func(string) error {
 	return func(value string) error {
 		if n, err := strconv.Atoi(value); err != nil || n < least || n > most {
-			return fmt.Errorf("%q is no number from %d to %d", value, least, most)
+			return fmt.Errorf("%q is not a number from %d to %d", value, least, most)
 		}
 		return nil
 	}

@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fake is a service whose servers connect to each other: whoever connects to one as a client is told what it
-// hears where it reaches each of the others, and whoever does so as a server, which one it is.
+// fake is a service whose servers connect to each other. A server tells clients what it hears at the
+// addresses of the other servers, and tells other servers its own number.
 var fake = Service{Name: "fake", Declare: func(Values) Declaration { return Declaration{} },
 	Servers: &Servers{Members: []int{2, 1}, Ports: 2, Run: runFake, Versioned: func() string { return "1" },
 		Command: func(m *Member) (args, env []string) {
@@ -71,7 +71,7 @@ func runFake(ctx context.Context, args []string) error {
 	return nil
 }
 
-// tell answers whoever connects.
+// tell answers each connection.
 func tell(l net.Listener, what func() string) {
 	for {
 		conn, err := l.Accept()
@@ -85,7 +85,7 @@ func tell(l net.Listener, what func() string) {
 	}
 }
 
-// hear returns what somebody says who is connected to.
+// hear returns what the server at an address sends.
 func hear(address string) (string, error) {
 	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {
@@ -113,7 +113,7 @@ func heldFake(t *testing.T) *Running {
 	return r
 }
 
-// hears fails the test unless somebody who connects there is told that.
+// hears fails the test unless the server at an address sends want.
 func hears(t *testing.T, address, want string) {
 	t.Helper()
 	if says, err := hear(address); err != nil || says != want {
@@ -121,8 +121,8 @@ func hears(t *testing.T, address, want string) {
 	}
 }
 
-// Servers reach each other by the proxy of the link between the two, also once one was restarted. Nobody else
-// is let through.
+// Servers reach each other by the proxy of the link between them, also after a restart. Other connections are
+// refused.
 func TestFronts(t *testing.T) {
 	r := heldFake(t)
 	var through []PeerLink
@@ -176,7 +176,7 @@ func TestServersWithoutFronts(t *testing.T) {
 	hears(t, r.Links[0].Address, "I am 1")
 }
 
-// Servers can be cut off from each other if there are several, which have a port for that.
+// Servers can be cut off from each other if there are several, with a port for each other.
 func TestLinksDescribed(t *testing.T) {
 	for members, want := range map[string]bool{"2": true, "1": false} {
 		p := Program{Command: []string{terminal.OwnPath()}, Name: fake.Name, Words: []string{"members=" + members}}
@@ -225,7 +225,7 @@ func TestOwnerOf(t *testing.T) {
 	}
 }
 
-// Root may not trace processes of others in many containers. The sockets of servers are found there too.
+// In many containers, root may not trace other users' processes. The sockets of servers are found there too.
 func TestOwnerOfAnotherUser(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if os.Geteuid() != 0 || err != nil {
@@ -265,11 +265,11 @@ func TestOwnerOfAnotherUser(t *testing.T) {
 		t.Errorf("%d is found, not %v (%v)", pid, pids, err)
 	}
 	if uid, err := unix.SetfsuidRetUid(-1); uid != 0 || err != nil {
-		t.Errorf("the rights of this thread are those of %d (%v)", uid, err)
+		t.Errorf("this thread has the rights of %d (%v)", uid, err)
 	}
 }
 
-// mayNotTrace takes the capability from this thread to trace processes of others.
+// mayNotTrace drops this thread's capability to trace other users' processes.
 func mayNotTrace(t *testing.T) {
 	t.Helper()
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
@@ -293,7 +293,7 @@ func dial(t *testing.T, to netip.AddrPort) netip.AddrPort {
 	return addrPort(conn.LocalAddr())
 }
 
-// dialBoth is dial as programs do that have one socket for both versions of IP.
+// dialBoth is like dial, for programs with one socket for both versions of IP.
 func dialBoth(t *testing.T, to netip.AddrPort) netip.AddrPort {
 	fd, err := unix.Socket(unix.AF_INET6, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if errors.Is(err, unix.EAFNOSUPPORT) {
@@ -316,7 +316,7 @@ func dialBoth(t *testing.T, to netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom16(a.Addr).Unmap(), uint16(a.Port))
 }
 
-// An endpoint has as many servers as options say, unless these talk to each other.
+// An endpoint must have as many servers as the options say, unless these talk to each other.
 func TestEndpointsAreTaken(t *testing.T) {
 	of := func(ports int, onlyHere string) *Service {
 		return &Service{Name: "x", Servers: &Servers{Members: []int{3, 5}, Ports: ports, OnlyHere: onlyHere}}
@@ -332,7 +332,7 @@ func TestEndpointsAreTaken(t *testing.T) {
 		"as many":          {of(1, ""), "a:1,b:1,c:1", ""},
 		"one of a cluster": {of(2, ""), "a:1", ""},
 	} {
-		err := x.s.takes(x.endpoint, Values{Members: "3"})
+		err := x.s.checkEndpoint(x.endpoint, Values{Members: "3"})
 		if (err == nil) != (x.says == "") || err != nil && !strings.Contains(err.Error(), x.says) {
 			t.Errorf("%s: %v", name, err)
 		}

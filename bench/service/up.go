@@ -12,31 +12,31 @@ import (
 	"turnstile/bench/cluster"
 )
 
-// An order is what a process that has servers is told. One field is set.
+// An order is an order to a process that controls servers. One field is set.
 type order struct {
-	Hold    *holdOrder   `json:"hold,omitempty"` // ports, answered by a Held
+	Hold    *holdOrder   `json:"hold,omitempty"` // takes ports, answered by a Held
 	Start   *startOrder  `json:"start,omitempty"`
 	Kill    *serverOrder `json:"kill,omitempty"`
 	Restart *serverOrder `json:"restart,omitempty"`
-	Stop    *serverOrder `json:"stop,omitempty"` // it stands still
-	Go      *serverOrder `json:"go,omitempty"`   // on
-	Skew    *serverOrder `json:"skew,omitempty"` // its clock jumps
+	Stop    *serverOrder `json:"stop,omitempty"` // suspends it
+	Go      *serverOrder `json:"go,omitempty"`   // resumes it
+	Skew    *serverOrder `json:"skew,omitempty"` // moves its clock
 	Promote *serverOrder `json:"promote,omitempty"`
-	Leader  bool         `json:"leader,omitempty"` // answered by its number
-	PIDs    bool         `json:"pids,omitempty"`   // answered by those of the servers; 0: it is down
+	Leader  bool         `json:"leader,omitempty"` // answered by the number of the leader
+	PIDs    bool         `json:"pids,omitempty"`   // answered by the process IDs of the servers; 0: it is down
 	End     bool         `json:"end,omitempty"`    // all servers
-	Again   bool         `json:"again,omitempty"`  // all servers start again, with empty folders
-	Await   *serverOrder `json:"await,omitempty"`  // until it serves
+	Again   bool         `json:"again,omitempty"`  // restarts all servers with empty folders
+	Await   *serverOrder `json:"await,omitempty"`  // waits until it serves
 }
 
 type holdOrder struct {
-	Program string `json:"program,omitempty"` // empty: it is looked for
-	Dir     string `json:"dir"`               // the folder of all data, which is removed in the end
+	Program string `json:"program,omitempty"` // empty: found in PATH or packages
+	Dir     string `json:"dir"`               // folder of all data, which is removed at the end
 }
 
 type startOrder struct {
-	Links  []PeerLink `json:"links,omitempty"`  // all of them; empty: servers reach each other directly
-	Clocks bool       `json:"clocks,omitempty"` // those of servers may be set
+	Links  []PeerLink `json:"links,omitempty"`  // all links; nil: servers reach each other directly
+	Clocks bool       `json:"clocks,omitempty"` // whether clocks of servers can be set
 }
 
 type serverOrder struct {
@@ -45,17 +45,17 @@ type serverOrder struct {
 	By     time.Duration `json:"by,omitempty"`     // Skew: how far it jumps ahead
 }
 
-// Held says where the servers are, or will be.
+// Held has the addresses of the servers, which may not run yet.
 type Held struct {
 	Addresses []string   `json:"addresses"`       // of clients, by member: host:port
-	Links     []PeerLink `json:"links,omitempty"` // between servers; empty: none can be cut
+	Links     []PeerLink `json:"links,omitempty"` // between servers; nil: no link can be cut
 }
 
-// up does what it is told until in ends. Then all servers end, and their folder is removed. If somebody else
-// kills a server, it returns at once: what clients do from then on says nothing about the service. The
-// servers that are left end with this process, and whoever has started it removes their folder.
+// up carries out orders until in ends. Then it ends all servers, and removes their folder. If a server is
+// killed from outside, up returns at once: the behaviour of clients after that shows nothing about the
+// service. The other servers end with this process, and the parent process removes their folder.
 func (t Table) up(s *Service, v Values, in io.Reader, out io.Writer) error {
-	u := &upper{service: s, values: v, self: t.Self, lost: make(chan error, 1)}
+	u := &controller{service: s, values: v, self: t.Self, lost: make(chan error, 1)}
 	served := make(chan error, 1)
 	go func() {
 		err := cluster.ServeOrders(in, out, func(line json.RawMessage) (any, error) {
@@ -75,17 +75,17 @@ func (t Table) up(s *Service, v Values, in io.Reader, out io.Writer) error {
 	}
 }
 
-// An upper has the servers of one run.
-type upper struct {
+// A controller controls the servers of one run.
+type controller struct {
 	service *Service
 	values  Values
 	group   *group
 	self    []string // this program: see Table
 	dir     string
-	lost    chan error // which server somebody else has killed; nil: nobody asks
+	lost    chan error // a server was killed from outside; nil: nobody listens
 }
 
-func (u *upper) obey(o *order) (any, error) {
+func (u *controller) obey(o *order) (any, error) {
 	ctx := context.Background()
 	switch {
 	case o.Hold != nil:
@@ -135,12 +135,12 @@ func (u *upper) obey(o *order) (any, error) {
 			return nil, x.do(m)
 		}
 	}
-	return nil, errors.New("the servers are ordered to do nothing")
+	return nil, errors.New("the order to the servers is empty")
 }
 
-func (u *upper) hold(o *holdOrder) (any, error) {
+func (u *controller) hold(o *holdOrder) (any, error) {
 	if u.group != nil {
-		return nil, errors.New("the servers are to have ports a second time")
+		return nil, errors.New("the servers have their ports already")
 	}
 	u.dir = o.Dir
 	g, err := newGroup(u.service, u.values, o.Program, o.Dir, u.self)
@@ -155,22 +155,22 @@ func (u *upper) hold(o *holdOrder) (any, error) {
 	return h, nil
 }
 
-func (u *upper) leader(ctx context.Context) (any, error) {
+func (u *controller) leader(ctx context.Context) (any, error) {
 	if u.service.Servers.Leader == nil {
 		return nil, fmt.Errorf("no server of %s leads", u.service.Name)
 	}
 	return u.service.Servers.Leader(ctx, u.group.members)
 }
 
-func (u *upper) promote(ctx context.Context, m *Member) error {
+func (u *controller) promote(ctx context.Context, m *Member) error {
 	if !u.service.Servers.promotes(u.values) || m.servers != u.service.Servers {
 		return fmt.Errorf("%s has no standby", u.service.Name)
 	}
 	return u.service.Servers.Promote(ctx, m)
 }
 
-// end ends the servers, if there are any, and removes their folder.
-func (u *upper) end() (err error) {
+// end ends the servers, if any, and removes their folder.
+func (u *controller) end() (err error) {
 	if u.group != nil {
 		err = u.group.end()
 		u.group = nil

@@ -9,13 +9,13 @@ import (
 	"turnstile/nodes"
 )
 
-// ErrNotOurs is the error of a fault of a broker that somebody else runs.
+// ErrNotOurs is the error for a fault of an external broker.
 var ErrNotOurs = errors.New("the broker is not one of the run's own: leave out --nats")
 
 // OwnBrokers reports whether the run's own brokers carry its messages.
 func (s *Site) OwnBrokers() bool { return s.networks[0].Count() > 0 }
 
-// BrokerCount returns how many brokers of the run's own there are on all networks.
+// BrokerCount returns how many brokers the run has of its own, on all networks.
 func (s *Site) BrokerCount() (count int) {
 	for _, b := range s.networks {
 		count += b.Count()
@@ -23,7 +23,7 @@ func (s *Site) BrokerCount() (count int) {
 	return count
 }
 
-// among returns the brokers of which one has a number among all, and its number there.
+// among returns the brokers of the network that has broker i of all, and its number there.
 func (s *Site) among(i int) (*cluster.Brokers, int) {
 	if first := s.networks[0].Count(); i >= first {
 		return s.networks[1], i - first
@@ -31,7 +31,7 @@ func (s *Site) among(i int) (*cluster.Brokers, int) {
 	return s.networks[0], i
 }
 
-// CheckBroker says whether there is a broker of the run's own with a number.
+// CheckBroker returns an error unless broker i is one of the run's own.
 func (s *Site) CheckBroker(i int) error {
 	switch {
 	case !s.OwnBrokers():
@@ -42,7 +42,7 @@ func (s *Site) CheckBroker(i int) error {
 	return nil
 }
 
-// Broker returns the process of a broker, the latest if it was started again.
+// Broker returns the latest process of a broker.
 func (s *Site) Broker(i int) cluster.Process {
 	b, at := s.among(i)
 	return b.Process(at)
@@ -60,7 +60,7 @@ func (s *Site) KillBroker(i int) error {
 	return b.Kill(at)
 }
 
-// RestartBroker starts a broker again, which keeps its address.
+// RestartBroker restarts a broker at its old address.
 func (s *Site) RestartBroker(ctx context.Context, i int) error {
 	b, at := s.among(i)
 	return b.Restart(ctx, at)
@@ -71,7 +71,7 @@ func (s *Site) Connects(id nodes.ID, broker int) bool {
 	return s.brokerAt[id] == broker || broker >= s.networks[0].Count()
 }
 
-// StandsStill reports whether a broker that a node connects to does.
+// StandsStill reports whether some broker that a node connects to is suspended.
 func (s *Site) StandsStill(id nodes.ID) bool {
 	for i := range s.BrokerCount() {
 		if s.Connects(id, i) && s.Broker(i).Turns()%2 == 1 {
@@ -84,10 +84,10 @@ func (s *Site) StandsStill(id nodes.ID) bool {
 // BrokerOf returns the broker of a node on the first network.
 func (s *Site) BrokerOf(id nodes.ID) int { return s.brokerAt[id] }
 
-// FirstBrokers returns the brokers of the first network, or the server of somebody else.
+// FirstBrokers returns the brokers of the first network, or the external server.
 func (s *Site) FirstBrokers() *cluster.Brokers { return s.networks[0] }
 
-// AllRun reports whether all brokers do.
+// AllRun reports whether all brokers run.
 func (s *Site) AllRun() bool {
 	for i := range s.BrokerCount() {
 		if !s.Running(i) {

@@ -15,23 +15,23 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// How clocks of hosts are compared with that of the orchestrator.
+// Parameters for comparing the clocks of hosts with the orchestrator's.
 const (
 	exchangeEvery = time.Second
-	exchangeLimit = 2 * time.Second // an answer that takes longer says nothing
-	exchanges     = 8               // one after the other, before a run begins
-	mostWrong     = 3               // exchanges in a row that contradict themselves, or say that the clock fell
+	exchangeLimit = 2 * time.Second // a later answer is ignored
+	exchanges     = 8               // in a row, before a run begins
+	mostWrong     = 3               // exchanges in a row that contradict earlier ones, or show a backward jump
 )
 
-// A hostClock is what is known of the clock of a host.
+// A hostClock tracks the clock of a host.
 type hostClock struct {
 	host *agent.Host
 	conn *nats.Conn
-	same bool // it is the orchestrator's
+	same bool // the host uses the orchestrator's clock
 
 	mu        sync.Mutex
 	estimator offset.Estimator
-	told      history.Clock // of the trial
+	told      history.Clock // of the trial, as recorded when it began
 }
 
 // newHostClock compares the clock of a host with this one.
@@ -51,7 +51,7 @@ func newHostClock(conn *nats.Conn, h *agent.Host) (*hostClock, error) {
 	return c, nil
 }
 
-// exchange asks the host for its clock.
+// exchange reads the clock of the host.
 func (c *hostClock) exchange() (x offset.Exchange, err error) {
 	x.Sent = agent.Monotonic()
 	r, err := agent.Clock(c.conn, c.host.Name, exchangeLimit)
@@ -71,21 +71,21 @@ func (c *hostClock) follow(ctx context.Context) {
 		}
 		x, err := c.exchange()
 		if err != nil {
-			continue // the bound grows
+			continue // the error bound grows
 		}
 		c.mu.Lock()
 		err = c.estimator.Add(x)
 		c.mu.Unlock()
 		if wrong++; err == nil {
 			wrong = 0
-		} else if wrong == mostWrong { // a clock that jumps in the middle of an exchange does so once
+		} else if wrong == mostWrong { // a jump within an exchange happens only once
 			c.host.Lose(err)
 			return
 		}
 	}
 }
 
-// begin returns what the zero of a run is on this clock, for its nodes.
+// begin returns the zero of a run on this clock, for its nodes.
 func (c *hostClock) begin(zero int64, of []nodes.ID) int64 {
 	if c.same {
 		return zero
@@ -97,7 +97,7 @@ func (c *hostClock) begin(zero int64, of []nodes.ID) int64 {
 	return c.told.Zero
 }
 
-// known returns the clock with what is known of it from the run's zero until now.
+// known returns the clock with all that was measured from the run's zero until now.
 func (c *hostClock) known() history.Clock {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,7 +106,7 @@ func (c *hostClock) known() history.Clock {
 	return clock
 }
 
-// readClocks compares the clocks of all hosts with this one, and goes on with those that are others.
+// readClocks compares the clocks of all hosts with this one. It keeps comparing the clocks that differ.
 func (f *fleet) readClocks(ctx context.Context) error {
 	f.clocks = make([]*hostClock, len(f.hosts))
 	ctx, f.stopClocks = context.WithCancel(ctx)
@@ -123,8 +123,7 @@ func (f *fleet) readClocks(ctx context.Context) error {
 	})
 }
 
-// beginClocks tells the clocks of other hosts when a trial begins, and puts on record that its stamps are
-// theirs.
+// beginClocks sets the zero of a trial on all clocks, and records that the stamps are from these clocks.
 func (f *fleet) beginClocks(dir string, origin uint64, zero int64) error {
 	places := f.job.Placement()
 	f.zeros = make([]int64, len(f.hosts))
@@ -134,8 +133,8 @@ func (f *fleet) beginClocks(dir string, origin uint64, zero int64) error {
 	return f.writeClocks(dir, origin, false)
 }
 
-// writeClocks puts on record what is known of the clocks of other hosts, if there are any: nothing before the
-// trial is over.
+// writeClocks records the measurements of the clocks of other hosts, if there are any. Before the trial is
+// over, it records no measurements.
 func (f *fleet) writeClocks(dir string, origin uint64, over bool) error {
 	var all []history.Clock
 	for _, c := range f.clocks {

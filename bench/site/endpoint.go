@@ -13,11 +13,11 @@ import (
 	"turnstile/internal/unavailable"
 )
 
-// An Endpoint is the servers of somebody else that a run is about. It looks from beside whether they are
-// there: by one connection to each, on which nothing is sent, and which is made again when it ends.
+// An Endpoint has the external servers that a run is about. It watches whether they are reachable, by an idle
+// connection to each, which it renews when the connection ends.
 type Endpoint struct {
 	addresses []string
-	Lost      chan error // gets why a server is out of reach, once
+	Lost      chan error // receives once why a server is out of reach
 	cancel    context.CancelFunc
 	ended     sync.WaitGroup
 }
@@ -25,17 +25,16 @@ type Endpoint struct {
 const (
 	// endpointLimit is how long a server of an endpoint may take to accept a connection.
 	endpointLimit = 2 * time.Second
-	// endpointAge is how old a connection to it becomes: nobody hears of the end of one that is cut silently.
+	// endpointAge is how long a connection is kept: the silent loss of a server would otherwise go unnoticed.
 	endpointAge = 500 * time.Millisecond
-	// endpointPause is how long the watch waits before it connects again, if the server has closed the
-	// connection.
+	// endpointPause is how long the watch waits before it reconnects after the server has closed the connection.
 	endpointPause = 20 * time.Millisecond
 )
 
-// NoEndpoint returns the endpoint of a run that is about no servers of somebody else: nothing is watched.
+// NoEndpoint returns the endpoint of a run without external servers. It watches nothing.
 func NoEndpoint() *Endpoint { return &Endpoint{cancel: func() {}} }
 
-// watchEndpoint looks at servers, each host:port, until it is closed.
+// watchEndpoint watches servers, each host:port, until it is closed.
 func watchEndpoint(ctx context.Context, addresses []string) *Endpoint {
 	e := &Endpoint{addresses: addresses, Lost: make(chan error, 1)}
 	ctx, e.cancel = context.WithCancel(ctx)
@@ -60,7 +59,7 @@ func (e *Endpoint) Close() {
 	e.ended.Wait()
 }
 
-// Reached looks once more whether all servers are there, and returns why one is out of reach.
+// Reached checks once more that all servers are reachable, and returns the error of one that is not.
 func (e *Endpoint) Reached(ctx context.Context) error {
 	for _, at := range e.addresses {
 		conn, err := reach(ctx, at)
@@ -72,7 +71,7 @@ func (e *Endpoint) Reached(ctx context.Context) error {
 	return nil
 }
 
-// keepReaching returns why a server cannot be reached any more, or an error once the context has ended.
+// keepReaching returns when a server is out of reach, with the reason, or when the context ends.
 func keepReaching(ctx context.Context, address string) error {
 	for ctx.Err() == nil {
 		conn, err := reach(ctx, address)
@@ -85,7 +84,7 @@ func keepReaching(ctx context.Context, address string) error {
 		ends()
 		conn.Close()
 		if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
-			continue // it is as old as it becomes
+			continue // the connection has reached its age
 		}
 		select {
 		case <-ctx.Done():
@@ -105,8 +104,8 @@ func reach(ctx context.Context, address string) (net.Conn, error) {
 	return conn, nil
 }
 
-// checkEndpoint returns an error if a server of an endpoint, which has commas between addresses, is out of
-// reach; empty: there are none.
+// checkEndpoint returns an error if a server is out of reach. Addresses are separated by commas; empty: no
+// servers.
 func checkEndpoint(ctx context.Context, addresses string) error {
 	if addresses == "" {
 		return nil

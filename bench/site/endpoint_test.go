@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A server of somebody else is out of reach once it accepts no connection any more, and not before: it may
-// end connections on which nothing is said, or say nothing itself.
+// An external server is out of reach once it accepts no more connections, not before: it may close idle
+// connections, or send nothing itself.
 func TestEndpointIsWatched(t *testing.T) {
 	for name, accept := range map[string]func(net.Conn){
 		"it ends each connection": func(c net.Conn) { c.Close() },

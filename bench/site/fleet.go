@@ -27,31 +27,31 @@ import (
 	"turnstile/nodes/host"
 )
 
-// A fleet is the hosts of a run, and the control plane that connects it to their agents.
+// A fleet has the hosts of a run, and the connection to their agents by the control plane.
 type fleet struct {
 	job    *bench.Job
 	conn   *nats.Conn
 	run    *agent.Run
 	hosts  []*agent.Host
-	own    bool              // the run has started the agents, on this machine
+	own    bool              // the run has started the agents on this machine
 	plane  *cluster.Brokers  // the control plane, if it is the run's own
-	agents []cluster.Node    // that the run has started
-	ended  chan cluster.Node // of these
-	over   chan struct{}     // closed when the run is
-	once   sync.Once         // of closing
-	shared string            // a folder that all hosts see as memory; empty: they share none
-	cut    map[int][]int     // the hosts that each cut of a network is of, by its number
+	agents []cluster.Node    // started by the run
+	ended  chan cluster.Node // agents that have ended
+	over   chan struct{}     // closed when the run is over
+	once   sync.Once         // guards close
+	shared string            // folder that all hosts map; empty: they share no memory
+	cut    map[int][]int     // hosts of each cut of a network, by number
 
 	clocks     []*hostClock
 	stopClocks func()
-	zeros      []int64 // of the trial, by the clock of each host; nil: it has not begun
+	zeros      []int64 // zeros of the trial by the clock of each host; nil: not begun
 }
 
-// agentPrograms are the words by which agents know the programs of processes.
+// agentPrograms are the names by which agents know the programs of processes.
 var agentPrograms = programs{[]string{agent.NodeProgram}, []string{agent.BrokerProgram},
 	[]string{agent.ProxyProgram}, []string{agent.ResourceProgram}}
 
-// joinHosts has the hosts that were found serve a run. Whatever the error, the fleet is closed then.
+// joinHosts makes the found hosts serve a run. If it fails, it closes the fleet.
 func (s *Setup) joinHosts(ctx context.Context, j *bench.Job, f *fleet, found []agent.Description) (
 	_ *fleet, err error) {
 	f.job, f.over, f.cut = j, make(chan struct{}), map[int][]int{}
@@ -86,7 +86,7 @@ func (s *Setup) joinHosts(ctx context.Context, j *bench.Job, f *fleet, found []a
 	return f, nil
 }
 
-// joinOf returns what a host is told of the run.
+// joinOf returns the request to a host to join the run.
 func (s *Setup) joinOf(j *bench.Job, host int) agent.Join {
 	count := 0
 	for id := range j.Total() {
@@ -94,25 +94,25 @@ func (s *Setup) joinOf(j *bench.Job, host int) agent.Join {
 			count++
 		}
 	}
-	return agent.Join{Version: s.Versions["turnstile"], User: whoAmI(), Nodes: count, Carriers: 2,
+	return agent.Join{Version: s.Versions["turnstile"], User: userAtHost(), Nodes: count, Carriers: 2,
 		What: fmt.Sprintf("%s with %d nodes", j.Algorithm, j.Config.N),
 		Disk: int64(j.DiskSpace().Bytes) / int64(j.Trials)}
 }
 
-// whoAmI says who makes the run, for people.
-func whoAmI() string {
-	who := "somebody"
+// userAtHost returns user and machine, for people.
+func userAtHost() string {
+	maker := "somebody"
 	if u, err := user.Current(); err == nil {
-		who = u.Username
+		maker = u.Username
 	}
 	if name, err := os.Hostname(); err == nil {
-		who += "@" + name
+		maker += "@" + name
 	}
-	return who
+	return maker
 }
 
-// startAgents starts a control plane and agents on this machine, which leave their files in a folder, and has
-// them serve a run.
+// startAgents starts a control plane and agents on this machine, which leave their files in a folder, and
+// makes them serve a run.
 func (s *Setup) startAgents(ctx context.Context, l *cluster.Launcher, j *bench.Job, folder string) (
 	*fleet, error) {
 	f := &fleet{own: true, ended: make(chan cluster.Node, j.Hosts)}
@@ -124,7 +124,7 @@ func (s *Setup) startAgents(ctx context.Context, l *cluster.Launcher, j *bench.J
 	return s.joinHosts(ctx, j, f, found)
 }
 
-// start starts the control plane and the agents, and returns what these say of themselves.
+// start starts the control plane and the agents, and returns their descriptions.
 func (f *fleet) start(ctx context.Context, l *cluster.Launcher, s *Setup, j *bench.Job, folder string) (
 	found []agent.Description, err error) {
 	f.plane, err = cluster.LaunchBrokers(ctx, []cluster.Host{l}, s.Broker, "the broker of the control plane", 1,
@@ -167,7 +167,7 @@ func (f *fleet) start(ctx context.Context, l *cluster.Launcher, s *Setup, j *ben
 	return f.describe(ctx, up, &places)
 }
 
-// describe waits until all agents are up, and returns what they say of themselves.
+// describe waits until all agents are up, and returns their descriptions.
 func (f *fleet) describe(ctx context.Context, up <-chan agent.Up, places *place.Placement) (
 	found []agent.Description, err error) {
 	count := len(f.agents)
@@ -196,14 +196,13 @@ func (f *fleet) describe(ctx context.Context, up <-chan agent.Up, places *place.
 // joinLimit is how long an agent may take to come up.
 const joinLimit = 20 * time.Second
 
-// Each host is asked for a sign of life so often, and is to give one within another time.
+// Each host is pinged at this interval, and must answer within signLimit.
 const (
 	askEvery  = 500 * time.Millisecond
 	signLimit = time.Second
 )
 
-// attend asks each host for a sign of life, again and again. It takes a host for gone that is silent for too
-// long.
+// attend pings each host periodically. It gives up a host that is silent for too long.
 func (f *fleet) attend(longest time.Duration) {
 	for _, h := range f.hosts {
 		go func() {
@@ -300,10 +299,10 @@ func (f *fleet) Follow(state *chaos.SharedState, clients int) error {
 	err := f.each(func(h *agent.Host) (err error) {
 		i := slices.Index(f.hosts, h)
 		seen[i], err = h.Faults(context.Background(), decided, clients)
-		if errors.Is(err, agent.ErrLate) { // nobody knows which faults its nodes suffer
+		if errors.Is(err, agent.ErrLate) { // unknown which faults its nodes suffer
 			h.Lose(err)
 		}
-		if h.Gone() != nil { // which is noticed by its nodes
+		if h.Gone() != nil { // its nodes notice it
 			return nil
 		}
 		return err
@@ -314,12 +313,13 @@ func (f *fleet) Follow(state *chaos.SharedState, clients int) error {
 	return state.Gather(seen)
 }
 
-// findShared makes a folder in memory that all hosts see, if there is one, and they have this kernel's clock.
+// findShared creates a folder in memory that all hosts see, if they can share one and have this kernel's
+// clock.
 func (f *fleet) findShared(ctx context.Context) string {
 	folder, text := filepath.Join(agent.SharedMemory, f.run.Name), broker.NewToken()
 	probe := filepath.Join(folder, agent.ProbeFile)
 	if os.Mkdir(agent.SharedMemory, 0o777) == nil {
-		os.Chmod(agent.SharedMemory, 0o777|os.ModeSticky) // whatever the mask: other users have runs too
+		os.Chmod(agent.SharedMemory, 0o777|os.ModeSticky) // despite the umask: other users have runs too
 	}
 	if os.MkdirAll(folder, 0o755) != nil || os.WriteFile(probe, []byte(text), 0o644) != nil {
 		return ""
@@ -333,7 +333,7 @@ func (f *fleet) findShared(ctx context.Context) string {
 	return folder
 }
 
-// each does something with all hosts at once, and returns what went wrong.
+// each calls do for all hosts concurrently, and joins the errors.
 func (f *fleet) each(do func(*agent.Host) error) error {
 	var group sync.WaitGroup
 	errs := make([]error, len(f.hosts))
@@ -344,7 +344,7 @@ func (f *fleet) each(do func(*agent.Host) error) error {
 	return errors.Join(errs...)
 }
 
-// CountLimit is how long the counters of a host may take to come. After that, all counts are unknown.
+// CountLimit is how long the counters of a host may take to arrive. After that, all counts are unknown.
 const CountLimit = time.Second
 
 // Refresh implements Hosts.
@@ -366,7 +366,7 @@ func (f *fleet) Collect(ctx context.Context, dir string, origin uint64) error {
 		return nil
 	}
 	fetch := func(h *agent.Host) error {
-		if f.own || h.Gone() != nil { // what it has recorded is there, or the trial says that it is gone
+		if f.own || h.Gone() != nil { // its files are here already, or the trial reports its loss
 			return nil
 		}
 		if err := h.Fetch(ctx, dir); err != nil {
@@ -377,7 +377,7 @@ func (f *fleet) Collect(ctx context.Context, dir string, origin uint64) error {
 	return errors.Join(f.each(fetch), f.writeClocks(dir, origin, true))
 }
 
-// close ends what is left of the run on all hosts, and what it has started itself.
+// close ends the rest of the run on all hosts, and what it has started itself.
 func (f *fleet) close() { f.once.Do(f.end) }
 
 func (f *fleet) end() {
@@ -408,13 +408,13 @@ func (f *fleet) end() {
 	}
 }
 
-// CutsNetworks implements Hosts: agents that the run has started share the network of this machine.
+// CutsNetworks implements Hosts. Agents that the run has started share the network of this machine.
 func (f *fleet) CutsNetworks() bool { return !f.own }
 
 // CutNetwork implements Hosts.
 func (f *fleet) CutNetwork(number int, hosts []int, ports []uint16) error {
 	for _, i := range hosts {
-		f.cut[number] = append(f.cut[number], i) // which may have been cut, whatever the error
+		f.cut[number] = append(f.cut[number], i) // it may be cut even after an error
 		if err := f.hosts[i].Cut(context.Background(), number, ports); err != nil {
 			return err
 		}
@@ -433,7 +433,7 @@ func (f *fleet) HealNetwork(number int) error {
 	return nil
 }
 
-// A HostRecord is what run.yaml says of a host of the run.
+// A HostRecord is the part of run.yaml about a host.
 type HostRecord struct {
 	Name     string `yaml:"name"`
 	Address  string `yaml:"address"`
@@ -441,12 +441,12 @@ type HostRecord struct {
 	MemoryMB int    `yaml:"memory_mb"`
 }
 
-// A FleetRecord is what run.yaml says of the hosts of a run.
+// A FleetRecord is the part of run.yaml about the hosts of a run.
 type FleetRecord struct {
-	// Name is that of the run at the control plane. Hosts keep its files in folders whose names begin with
-	// it, until they are fetched; empty: the agents were the run's own.
+	// Name is the name of the run at the control plane. Until files are fetched, hosts keep them in folders
+	// whose names begin with it. Empty: the run started the agents itself.
 	Name   string       `yaml:"name,omitempty"`
-	Shares bool         `yaml:"shares_memory"` // the hosts have one kernel, and see one folder
+	Shares bool         `yaml:"shares_memory"` // the hosts have one kernel, and map one folder
 	Hosts  []HostRecord `yaml:"hosts"`
 }
 

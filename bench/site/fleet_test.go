@@ -42,7 +42,7 @@ func twoHosts(t *testing.T) (*Site, *fleet) {
 	return on, on.Hosts.(*fleet)
 }
 
-// A host that stands still for too long is gone, with all that runs there.
+// A host that is silent for too long is given up, with all that runs there.
 func TestAHostThatIsSilentForTooLongIsGone(t *testing.T) {
 	on, f := twoHosts(t)
 	broker := on.Broker(1)           // that of host h1
@@ -63,7 +63,7 @@ func TestAHostThatIsSilentForTooLongIsGone(t *testing.T) {
 	on.Agents()[1].Signal(syscall.SIGKILL) // or its processes end with the test
 }
 
-// Of two hosts one has a clock that is 200 ms ahead and runs 300 ppm faster. That is measured.
+// One of two hosts has a clock that is 200 ms ahead and runs 300 ppm fast. Both are measured.
 func TestClocksOfHostsAreMeasured(t *testing.T) {
 	begun := agent.Monotonic()
 	const ahead, ppm = int64(200 * time.Millisecond), 300
@@ -82,7 +82,8 @@ func TestClocksOfHostsAreMeasured(t *testing.T) {
 	}
 }
 
-// Hosts that share no memory cannot serve a run whose clients share a file: that is said, and all is let go.
+// Hosts that share no memory cannot serve a run whose clients share a file: an error says so, and the hosts
+// are released.
 func TestHostsThatShareNoMemory(t *testing.T) {
 	t.Setenv(benchtest.Clock, fmt.Sprintf("%d %d %d", agent.Monotonic(), int64(time.Second), 0)) // of host h1
 	spec, err := mutex.Find("ricart-agrawala")
@@ -109,7 +110,7 @@ func TestHostsThatShareNoMemory(t *testing.T) {
 	f.close()
 }
 
-// Hosts that do not start the node program that was named are told before a run begins.
+// Hosts that do not start the given node program are reported before a run begins.
 func TestHostsAreAskedForTheNodeProgram(t *testing.T) {
 	s := &Setup{Node: "/opt/mine"}
 	r := Reservation{setup: s, found: []agent.Description{{Name: "a", Programs: true}, {Name: "b"}}}
@@ -118,7 +119,7 @@ func TestHostsAreAskedForTheNodeProgram(t *testing.T) {
 	}
 	s.NodeGiven = true
 	err := r.checkProgram()
-	if err == nil || !strings.Contains(err.Error(), "host b starts node programs of its own version alone") ||
+	if err == nil || !strings.Contains(err.Error(), "host b starts only node programs of its own version") ||
 		!strings.Contains(err.Error(), "--allow-program /opt/mine") {
 		t.Error(err)
 	}

@@ -10,41 +10,40 @@ import (
 	"turnstile/nodes"
 )
 
-// Hosts are where the processes of a run are started: this machine, or several hosts by their agents.
+// Hosts start the processes of a run: this machine, or several hosts with agents.
 type Hosts interface {
 	// all returns the hosts, by their numbers.
 	all() []cluster.Host
-	// Agents returns the processes by which this machine serves as several hosts.
+	// Agents returns the processes that act as hosts on this machine.
 	Agents() []cluster.Process
-	// Stops returns how often processes of the run were seen to be stopped or continued.
+	// Stops counts the stops and continuations of processes of the run.
 	Stops() uint64
-	// use returns how busy the kernels of other hosts were, in ticks, since they were last asked, and how many
-	// CPUs they have. What processes there have used is known after it.
+	// use returns how busy the kernels of other hosts were, in ticks, and how many CPUs they have. It also
+	// updates the CPU times of the processes there.
 	use() (busy, all uint64, cpus int)
 
-	// Begin has the hosts begin a trial, whose zero and folder on this machine are given. It returns what is to
-	// be put on record of the hosts; nil: nothing.
+	// Begin makes the hosts begin a trial, given its zero and its folder on this machine. It returns the record
+	// of the hosts; nil: none.
 	Begin(ctx context.Context, dir string, origin uint64, zero int64) (*FleetRecord, error)
-	// Collect has the folder of a trial hold what the hosts have recorded, as far as it can be had, and what is
-	// known of their clocks.
+	// Collect copies what the hosts have recorded into the folder of a trial, as far as the hosts are reachable,
+	// and writes the measurements of their clocks.
 	Collect(ctx context.Context, dir string, origin uint64) error
-	// DirOf returns where the log of a node goes, on its host, given the folder of the trial on this machine.
+	// DirOf returns the folder of a node's log on its host, given the folder of the trial on this machine.
 	DirOf(dir string, id nodes.ID) string
-	// SharedDir returns the folder of what a node shares with others: with all of them, or with those of its
-	// host.
+	// SharedDir returns the folder that a node shares with all others, or with the other nodes of its host.
 	SharedDir(dir string, id nodes.ID) string
-	// ZeroOf returns the zero of a trial by the clock of the host of a node, given that of this machine.
+	// ZeroOf returns the zero of a trial by the clock of a node's host, given the zero by this machine's clock.
 	ZeroOf(zero int64, id nodes.ID) int64
-	// Refresh reads what the nodes of all hosts count now, and reports whether all is known.
+	// Refresh reads the counters of the nodes on all hosts, and reports whether all are known.
 	Refresh() bool
 
-	// Apart reports whether the hosts share no memory. Then Follow has the states of faults there follow that of
-	// the run, and takes over what nodes have seen there.
+	// Apart reports whether the hosts share no memory. Then Follow copies the state of the faults to them, and
+	// merges what their nodes have seen into it.
 	Apart() bool
 	Follow(state *chaos.SharedState, clients int) error
 
-	// CutsNetworks reports whether the kernels of the hosts can drop packets. CutNetwork has those of some hosts
-	// drop the packets to and from ports, and HealNetwork has them pass again, by the number of the cut.
+	// CutsNetworks reports whether the kernels of the hosts can drop packets. CutNetwork makes some hosts drop
+	// the packets to and from ports, and HealNetwork ends the cut with a number.
 	CutsNetworks() bool
 	CutNetwork(number int, hosts []int, ports []uint16) error
 	HealNetwork(number int) error
@@ -52,10 +51,10 @@ type Hosts interface {
 	close()
 }
 
-// A machine is this machine alone.
+// A machine is this machine as the only host.
 type machine struct{ *cluster.Launcher }
 
-// ErrNoCutter is the error of a cut of networks that no kernel can carry out.
+// ErrNoCutter is the error for a cut of networks that no kernel can carry out.
 var ErrNoCutter = errors.New("no kernel of this run can drop packets: take hosts with networks of their own")
 
 func (m machine) all() []cluster.Host     { return []cluster.Host{m.Launcher} }

@@ -11,11 +11,10 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// LeftFolder returns the name of the folder in which hosts keep what a trial has left.
+// LeftFolder returns the name of the folder in which hosts keep the files of a trial.
 func LeftFolder(fleet, trial string) string { return fleet + "-" + trial }
 
-// CleanHosts has all hosts remove what runs have left there that nobody has fetched, and returns what that
-// was.
+// CleanHosts makes all hosts remove files of runs that nobody has fetched, and returns what was removed.
 func CleanHosts(ctx context.Context, conn *nats.Conn, version string) (removed []string, err error) {
 	found, err := Find(conn)
 	for _, d := range found {
@@ -29,7 +28,7 @@ func CleanHosts(ctx context.Context, conn *nats.Conn, version string) (removed [
 	return removed, err
 }
 
-// Adopt does something with the files of a run that a host has kept, and then has it remove them.
+// Adopt takes over the files of a run that a host has kept, calls do, and then makes the host remove them.
 func Adopt(ctx context.Context, conn *nats.Conn, d agent.Description, version, left string,
 	do func(*agent.Host) error) error {
 	run, err := agent.NewRun(conn, strings.ToLower(broker.NewToken()[:12]))
@@ -38,7 +37,7 @@ func Adopt(ctx context.Context, conn *nats.Conn, d agent.Description, version, l
 	}
 	defer run.Close()
 	h, err := run.Join(ctx, d,
-		agent.Join{Version: version, User: whoAmI(), What: "fetching files", Adopt: left})
+		agent.Join{Version: version, User: userAtHost(), What: "fetching files", Adopt: left})
 	if err != nil {
 		return err
 	}

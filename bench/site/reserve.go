@@ -19,11 +19,11 @@ import (
 	"turnstile/internal/unavailable"
 )
 
-// A Setup says where a run finds its programs and its hosts.
+// A Setup has the programs and hosts of a run.
 type Setup struct {
 	Node string // the program of a node process
-	// Broker and Proxy are programs, and their arguments, that serve as a broker and as the proxies (see
-	// cluster.ServeBroker and ServeProxies).
+	// Broker and Proxy are the programs, with arguments, of a broker and of the proxies (see cluster.ServeBroker
+	// and ServeProxies).
 	Broker, Proxy []string
 	Agent         []string // the same of an agent on this machine (see agent.ServePiped)
 	Resource      []string // the same of a resource process (see cluster.ServeResource)
@@ -35,41 +35,42 @@ type Setup struct {
 	// PlainData says that they do not.
 	Control, ControlKey string
 	PlainData           bool
-	// Services returns the program that has a service, with its arguments before client and up. The error says
-	// that there is none, and what to do.
+	// Services returns the program that has a service, with the arguments before client and up. The error says
+	// that no program has it, and what to do.
 	Services func(name string) ([]string, error)
-	// ServerProgram is the program of the servers of a service; empty: the one in PATH.
+	// ServerProgram is the path of a service's server program; empty: the one in PATH.
 	ServerProgram string
-	Versions      map[string]string // of what the run is made with
+	Versions      map[string]string // of the program and its parts
 }
 
 // NodeProgram returns the program of a node, with its arguments.
 func (s *Setup) NodeProgram() []string { return append([]string{s.Node}, s.NodeArgs...) }
 
-// CheckNode says what is wrong with the program of a node, if anything is.
+// CheckNode returns an error if the program of a node is missing or unusable.
 func (s *Setup) CheckNode() error {
 	const rightly = "build it with make build, or say where it is with --node-program"
 	switch info, err := os.Stat(s.Node); {
 	case err != nil:
 		return fmt.Errorf("the node program is not at %s: %s", s.Node, rightly)
 	case info.IsDir():
-		return fmt.Errorf("%s is a folder, and no node program: %s", s.Node, rightly)
+		return fmt.Errorf("%s is a folder, not a node program: %s", s.Node, rightly)
 	case info.Mode()&0o111 == 0:
-		return fmt.Errorf("%s is no node program, since it is not executable: %s", s.Node, rightly)
+		return fmt.Errorf("%s is not a node program, since it is not executable: %s", s.Node, rightly)
 	}
 	return nil
 }
 
-// A Reservation is a run that can be made: its programs are there, and its hosts wait for it.
+// A Reservation is a run that can be made: its programs exist, and its hosts wait for it.
 type Reservation struct {
 	setup   *Setup
 	job     *bench.Job
-	control *nats.Conn          // to the control plane; nil: the run starts agents of its own, if any
-	found   []agent.Description // the hosts at that
-	fleet   *fleet              // those, once they serve the run
+	control *nats.Conn          // to the control plane; nil: the run starts its own agents, if any
+	found   []agent.Description // the hosts at that control plane
+	fleet   *fleet              // these hosts, once they serve the run
 }
 
-// Reserve checks whether a run of processes can be made, and has the hosts of its control plane wait for it.
+// Reserve checks whether a run of processes can be made, and makes the hosts of its control plane wait for
+// it.
 func Reserve(ctx context.Context, s *Setup, j *bench.Job) (*Reservation, error) {
 	r := &Reservation{setup: s, job: j}
 	err := r.check(ctx)
@@ -84,7 +85,7 @@ func Reserve(ctx context.Context, s *Setup, j *bench.Job) (*Reservation, error) 
 	return r, nil
 }
 
-// Cancel lets go of the hosts.
+// Cancel releases the hosts.
 func (r *Reservation) Cancel() {
 	if r.fleet != nil {
 		r.fleet.close()
@@ -130,8 +131,8 @@ func (r *Reservation) check(ctx context.Context) error {
 	return nil
 }
 
-// checkCuts says why the kernels of the hosts of a run cannot cut off those that its faults cut off, if they
-// cannot. Hosts are those of the run, by their numbers; none: agents on this machine.
+// checkCuts returns an error if the kernels of the hosts cannot carry out the cuts among the run's faults.
+// Hosts are the hosts of the run, by number; nil: agents on this machine.
 func checkCuts(j *bench.Job, hosts []agent.Description) error {
 	const instead = "leave out kernel, or make the run in containers (compose.faults.yml)"
 	faults, err := j.FaultsAsked(0, 1)
@@ -163,8 +164,8 @@ func checkCuts(j *bench.Job, hosts []agent.Description) error {
 	return nil
 }
 
-// checkMemory says which hosts that share a machine have too little memory together, if some have. What each
-// may take by itself it says when it joins.
+// checkMemory returns an error if hosts on one machine have too little memory together. Each host checks its
+// own memory when it joins.
 func checkMemory(j *bench.Job, hosts []agent.Description) error {
 	type machine struct{ nodes, free int }
 	of, p := map[string]*machine{}, j.Placement()
@@ -188,7 +189,7 @@ func checkMemory(j *bench.Job, hosts []agent.Description) error {
 	return nil
 }
 
-// checkApart says why the run cannot be made on hosts that share no memory, if these are such and it cannot.
+// checkApart returns an error if the hosts share no memory and the run needs that.
 func checkApart(j *bench.Job, f *fleet) error {
 	if !f.Apart() {
 		return nil
@@ -204,7 +205,7 @@ func checkApart(j *bench.Job, f *fleet) error {
 	return err
 }
 
-// networksOf returns the hosts whose networks a fault cuts off; nil: it cuts off none.
+// networksOf returns the hosts whose networks a fault cuts; nil: none.
 func networksOf(f *chaos.Fault) (all []int) {
 	if !chaos.CutsNetworks([]chaos.Fault{*f}) {
 		return nil
@@ -215,14 +216,14 @@ func networksOf(f *chaos.Fault) (all []int) {
 	return all
 }
 
-// findLimit is how long hosts may take to say that they are there.
+// findLimit is how long hosts may take to announce themselves.
 const findLimit = 2 * time.Second
 
-// findHosts finds the hosts of the run, in the order of their numbers, and says why it cannot have those that
-// it asks for, if it cannot.
+// findHosts finds the hosts of the run, in the order of their numbers. It returns an error if some are
+// missing or unsuitable.
 func (r *Reservation) findHosts() (err error) {
 	j := r.job
-	if r.setup.Control == "" { // agents that the run starts
+	if r.setup.Control == "" { // agents started by the run
 		p := j.Placement()
 		var names []string
 		for i := range j.Hosts {
@@ -254,18 +255,18 @@ func (r *Reservation) findHosts() (err error) {
 	return errors.Join(r.checkProgram(), checkCuts(j, r.found))
 }
 
-// checkProgram says which of the hosts of the run does not start the node program that was named.
+// checkProgram returns an error if a host of the run does not start the given node program.
 func (r *Reservation) checkProgram() error {
 	for _, d := range r.found {
 		if r.setup.NodeGiven && !d.Programs {
-			return fmt.Errorf("--node-program: host %s starts node programs of its own version alone: leave it "+
+			return fmt.Errorf("--node-program: host %s starts only node programs of its own version: leave it "+
 				"out, or start the agents with --allow-program %s", d.Name, r.setup.Node)
 		}
 	}
 	return nil
 }
 
-// thereAre says which hosts were found.
+// thereAre lists the hosts that were found.
 func thereAre(found []agent.Description) string {
 	if len(found) == 0 {
 		return "no host is there: start one with orchestrator hosts join"

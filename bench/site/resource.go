@@ -10,23 +10,23 @@ import (
 	"turnstile/nodes/host"
 )
 
-// A Resource is what the clients of a trial share, as the orchestrator sees it.
+// A Resource is what the clients of a trial share.
 type Resource interface {
-	// TakeOut takes a node whose process has ended out of the register, and returns by how many units that may
-	// err from now on.
+	// TakeOut takes a node whose process has ended out of the register. It returns by how many units the
+	// register may be wrong from now on.
 	TakeOut(ctx context.Context, id nodes.ID, incarnation uint32) (Doubt, error)
-	// Tickets returns how far a run that ends by entries has come. It does not wait for a process that stands
-	// still: what it returns may be older by then.
+	// Tickets returns the progress of a run that ends by entries. It does not wait for a suspended process: then
+	// the result is older.
 	Tickets(ctx context.Context) (host.Tickets, error)
 }
 
 // A Doubt says by how many units the register of a resource may be wrong.
 type Doubt struct {
-	Resource int // its number, and that of its instance: resources come first in a stack
+	Resource int // its number, and that of its instance, since resources come first in a stack
 	Units    int32
 }
 
-// OpenResource makes what the clients of a trial share. If they share a file, it is at a path.
+// OpenResource creates what the clients of a trial share. If that is a file, its path is given.
 func (s *Site) OpenResource(ctx context.Context, path string, of host.Share) (Resource, error) {
 	return s.keeper.open(ctx, path, of)
 }
@@ -34,13 +34,13 @@ func (s *Site) OpenResource(ctx context.Context, path string, of host.Share) (Re
 // A keeper keeps what clients share.
 type keeper interface {
 	open(ctx context.Context, path string, of host.Share) (Resource, error)
-	// find returns where nodes find it, given the path of the trial: a file, or a broker.
+	// find returns where nodes reach it, given the path for the trial: a file, or a broker.
 	find(path string) (file string, at *host.Broker)
 	processes() []cluster.Process
 	close()
 }
 
-// Files keep it: all nodes of a trial map one.
+// files keeps it in a file for each trial, which all nodes map.
 type files struct{}
 
 func (files) open(_ context.Context, path string, of host.Share) (Resource, error) {
@@ -64,7 +64,7 @@ type sharedFile struct {
 
 func (s sharedFile) TakeOut(_ context.Context, id nodes.ID, _ uint32) (Doubt, error) {
 	var d Doubt
-	for number := range s.resources { // a node changes one register at a time, so one is in doubt at most
+	for number := range s.resources { // a node changes one register at a time, so at most one is in doubt
 		if units := s.of.TakeOut(number, id); units > 0 {
 			d = Doubt{number, units}
 		}
@@ -74,7 +74,7 @@ func (s sharedFile) TakeOut(_ context.Context, id nodes.ID, _ uint32) (Doubt, er
 
 func (s sharedFile) Tickets(context.Context) (host.Tickets, error) { return s.of.Tickets(), nil }
 
-// A resourceProcess keeps it: nodes ask a process.
+// A resourceProcess keeps it in a process, which nodes ask.
 type resourceProcess struct{ of *cluster.Resource }
 
 func (p resourceProcess) open(ctx context.Context, _ string, of host.Share) (Resource, error) {
@@ -85,27 +85,27 @@ func (p resourceProcess) find(string) (string, *host.Broker) { return "", p.of.B
 func (p resourceProcess) processes() []cluster.Process       { return []cluster.Process{p.of.Process()} }
 func (p resourceProcess) close()                             { p.of.Close() }
 
-// A keptResource is one that a process keeps.
+// A keptResource is a resource that a process keeps.
 type keptResource struct {
 	of      *cluster.Resource
 	latest  host.Tickets
-	looking chan look // an answer that was not waited for; nil: none
+	looking chan look // for an answer that Tickets did not wait for; nil: none
 }
 
-// A look is the answer to a question how far a run has come.
+// A look is an answer about the progress of a run.
 type look struct {
 	host.Tickets
 	err error
 }
 
-// lookWait is how long an answer is waited for.
+// lookWait is how long Tickets waits for an answer.
 const lookWait = 10 * time.Millisecond
 
 func (k *keptResource) TakeOut(ctx context.Context, id nodes.ID, incarnation uint32) (Doubt, error) {
 	if err := k.of.TakeOut(ctx, id, incarnation); err != nil {
 		return Doubt{}, fmt.Errorf("taking node %d out of the register: %w", id, err)
 	}
-	return Doubt{}, nil // the process knows what the node had taken
+	return Doubt{}, nil // the process knows exactly what the node had taken
 }
 
 func (k *keptResource) Tickets(ctx context.Context) (host.Tickets, error) {

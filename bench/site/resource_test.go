@@ -9,8 +9,8 @@ import (
 	"turnstile/nodes/host"
 )
 
-// A node that has died is taken out of the register of whichever resource it held, and what it was about to
-// change is in doubt there alone.
+// A dead node is taken out of the register of the resource that it held. Only the units that it was about to
+// change there are in doubt.
 func TestTheDeadAreTakenOutOfEachResource(t *testing.T) {
 	const resources, nodes, dead = 3, 4, 1
 	path := filepath.Join(t.TempDir(), "resource")

@@ -16,15 +16,15 @@ import (
 	"turnstile/nodes/port"
 )
 
-// Options of a service that are not its own: what the run was made with, and servers that run already.
+// Options of a service that this package defines: versions on record, and external servers.
 const (
 	EndpointOption      = "endpoint"
 	ServerVersionOption = "server-version"
 	ClientVersionOption = "client-version"
 )
 
-// ServiceProgram returns where the service of a configuration is found, with its own options; one without a
-// name: the configuration is of none.
+// ServiceProgram returns the program of the service in a configuration, with its own options. It has no name
+// if the configuration has no service.
 func (s *Setup) ServiceProgram(c nodes.Config) (*service.Program, error) {
 	name := c.Options[foreign.ServiceOption]
 	if name == "" {
@@ -51,14 +51,14 @@ func (s *Setup) ServiceProgram(c nodes.Config) (*service.Program, error) {
 	return p, nil
 }
 
-// A Service is that of a run, whose clients are its nodes.
+// A Service is the service of a run. The nodes are its clients.
 type Service struct {
 	site      *Site
 	on        *cluster.Launcher
-	program   *service.Program   // of no name: the run is about no service
-	servers   *service.Running   // of the run's own
+	program   *service.Program   // without a name: the run is about no service
+	servers   *service.Running   // started by the run
 	addresses []string           // of the servers
-	links     []service.PeerLink // those between servers, by proxies; none: servers reach each other directly
+	links     []service.PeerLink // links between servers, by proxies; nil: servers reach each other directly
 }
 
 // hold finds the service, if the run is about one, and takes the ports of its servers.
@@ -89,8 +89,8 @@ func (s *Service) hold(ctx context.Context) error {
 	return err
 }
 
-// start has each node reach the servers by proxies of its own, and each server all others, if there are
-// proxies. Then it starts the servers, if there are any of the run's own.
+// start makes proxies, if the run has them, between each node and each server and between servers. Then it
+// starts the servers, if the run has its own.
 func (s *Service) start(ctx context.Context) error {
 	if len(s.addresses) == 0 {
 		return nil
@@ -119,7 +119,7 @@ func (s *Service) start(ctx context.Context) error {
 	return s.servers.Start(ctx, s.links, chaos.SkewsServers(s.site.job.Faults))
 }
 
-// toServer is in the names of these proxies alone.
+// toServer is in the names of these proxies only.
 const toServer = " to the server "
 
 // serverConnection names the proxy between a node and a server.
@@ -127,7 +127,7 @@ func serverConnection(id nodes.ID, server int) string {
 	return fmt.Sprintf("node %d%s%d", id, toServer, server)
 }
 
-// Of returns where a node finds the service. All names that its clients make begin with the name of the
+// Of returns where a node reaches the service. All names that its clients use begin with the name of the
 // trial.
 func (s *Service) Of(id nodes.ID, trial string) foreign.Service {
 	if s.program.Name == "" {
@@ -148,11 +148,10 @@ func (s *Service) Client(c nodes.Config) nodes.Config {
 	return c.With(foreign.CommandOption, s.program.Client())
 }
 
-// Again has all servers of the run's own start once more, without what they know.
+// Again restarts all of the run's own servers, without their data.
 func (s *Service) Again(ctx context.Context) error { return s.servers.Again(ctx) }
 
-// Watch looks from now on whether the servers of somebody else are there that the run is about, if it is
-// about such.
+// Watch watches from now on whether the external servers are reachable, if the run is about any.
 func (s *Service) Watch(ctx context.Context) *Endpoint {
 	if s.program.Endpoint == "" {
 		return NoEndpoint()
@@ -160,7 +159,7 @@ func (s *Service) Watch(ctx context.Context) *Endpoint {
 	return watchEndpoint(ctx, s.addresses)
 }
 
-// Servers carry out the verbs of members on the servers of a run, for as long as a context lasts.
+// Servers implement the members of a trial for its servers, as long as a context lasts.
 type Servers struct {
 	*Service
 	ctx context.Context
@@ -169,10 +168,10 @@ type Servers struct {
 // Servers returns the servers of the run's service.
 func (s *Site) Servers(ctx context.Context) Servers { return Servers{s.Service, ctx} }
 
-// lookLimit is how long servers may take to say which of them leads.
+// lookLimit is how long servers may take to say which one leads.
 const lookLimit = time.Second
 
-// Up reports whether a server is.
+// Up reports whether a server is up.
 func (s Servers) Up(i int) bool {
 	pids, err := s.servers.PIDs(s.ctx)
 	return err == nil && i < len(pids) && pids[i] != 0
@@ -190,7 +189,7 @@ func (s Servers) SetClock(i int, by time.Duration, _ float64) error {
 	return s.servers.Skew(s.ctx, i, by)
 }
 
-// Leading returns the server that leads now; none, if none does.
+// Leading returns the server that leads now, or nil.
 func (s Servers) Leading() ([]port.Member, error) {
 	ctx, cancel := context.WithTimeout(s.ctx, lookLimit)
 	defer cancel()
@@ -201,7 +200,7 @@ func (s Servers) Leading() ([]port.Member, error) {
 	return []port.Member{{Role: port.Server, I: i}}, nil
 }
 
-// Answered returns the server that a client has had the last bytes of.
+// Answered returns the server that has sent a client the latest bytes.
 func (s Servers) Answered(client nodes.ID) ([]port.Member, error) {
 	if len(s.servers.Processes()) == 0 {
 		return nil, service.ErrNoServers
@@ -260,8 +259,7 @@ func (s Servers) Strain(number int, of port.Strain) (func() (uint64, error), err
 	return end, err
 }
 
-// Bytes returns how many bytes clients and servers have exchanged so far, if that is known: if they do so
-// through proxies.
+// Bytes returns how many bytes clients and servers have exchanged so far. That is known only with proxies.
 func (s Servers) Bytes() (bytes int64, known bool, err error) {
 	if s.program.Name == "" || !s.site.Proxies.Any() {
 		return 0, false, nil

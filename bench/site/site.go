@@ -18,26 +18,26 @@ import (
 	"turnstile/nodes/host"
 )
 
-// A Site is what carries a run. Nodes are spread over its brokers in turn. An algorithm with a second network
-// has a broker of the run's own for that; brokers are numbered among all, and that one comes last.
+// A Site is the infrastructure of a run. Nodes are spread over its brokers in turn. If an algorithm has a
+// second network, that has its own broker, which comes last in the numbering of brokers.
 type Site struct {
 	Hosts
-	Service *Service // whose clients the nodes are
+	Service *Service // the nodes are its clients
 	Proxies *cluster.Proxies
 
 	job      *bench.Job
 	programs programs
-	tls      *certs.Pair        // the certificate of the brokers; nil: they do not speak TLS
+	tls      *certs.Pair        // certificate of the brokers; nil: no TLS
 	networks []*cluster.Brokers // one or two
-	brokerAt []int              // the broker of each node on the first network
+	brokerAt []int              // broker of each node on the first network
 	keeper   keeper             // keeps what the clients share
 }
 
-// programs are those of processes, with their arguments, as the hosts of a run know them.
+// programs are the programs of processes, with arguments, as the hosts of a run know them.
 type programs struct{ node, broker, proxy, resource []string }
 
-// Open starts what carries the run. What was started is ended if not all can be. Agents that the run starts
-// on this machine leave their files in a folder.
+// Open starts the infrastructure. If it fails, it ends what was started. Agents that the run starts on this
+// machine leave their files in a folder.
 func (r *Reservation) Open(ctx context.Context, folder string) (*Site, error) {
 	s, err := r.site(ctx, folder)
 	steps := []func(context.Context) error{s.Service.hold, s.launch, s.Service.start}
@@ -46,13 +46,13 @@ func (r *Reservation) Open(ctx context.Context, folder string) (*Site, error) {
 	}
 	if err != nil {
 		s.Close()
-		r.Cancel() // a site may not have its hosts yet
+		r.Cancel() // the site may not have the hosts yet
 		return nil, err
 	}
 	return s, nil
 }
 
-// New returns the site of a run on this machine, on which nothing is started yet.
+// New returns the site of a run on this machine, with nothing started yet.
 func New(j *bench.Job) *Site {
 	launcher := cluster.NewLauncher()
 	s := &Site{Hosts: machine{launcher}, job: j, networks: []*cluster.Brokers{cluster.Outside(j.NATS)},
@@ -68,7 +68,7 @@ func New(j *bench.Job) *Site {
 	return s
 }
 
-// site returns the site of the run with its hosts, on which nothing is started yet.
+// site returns the site of the run with its hosts, with nothing else started yet.
 func (r *Reservation) site(ctx context.Context, folder string) (*Site, error) {
 	s, setup := New(r.job), r.setup
 	s.programs = programs{setup.NodeProgram(), setup.Broker, setup.Proxy, setup.Resource}
@@ -152,7 +152,7 @@ func (s *Site) upstream(id nodes.ID, network int) string {
 	return s.networks[0].URL(s.brokerAt[id])
 }
 
-// Reach returns where a node finds its broker on a network; nil: there is no such network.
+// Reach returns where a node reaches its broker on a network; nil: no such network.
 func (s *Site) Reach(id nodes.ID, network int) *host.Broker {
 	if network >= len(s.networks) {
 		return nil
@@ -167,7 +167,7 @@ func (s *Site) Reach(id nodes.ID, network int) *host.Broker {
 	return b
 }
 
-// FindResource returns where a node finds what clients share, given the path of the trial: a file, or a
+// FindResource returns where a node reaches what clients share, given the path for the trial: a file, or a
 // broker.
 func (s *Site) FindResource(path string) (file string, at *host.Broker) { return s.keeper.find(path) }
 
@@ -178,7 +178,7 @@ func (s *Site) Start(id nodes.ID, c cluster.Command, onOutput func([]byte) []byt
 	return hosts[s.job.HostOf(id)%len(hosts)].Start(c, onOutput)
 }
 
-// Close ends what carries the run.
+// Close ends the infrastructure.
 func (s *Site) Close() {
 	s.Service.servers.Close()
 	for _, b := range s.networks {
@@ -189,7 +189,7 @@ func (s *Site) Close() {
 	s.Hosts.close()
 }
 
-// Named returns the processes that carry the run now, by their names in histories.
+// Named iterates over the processes of the infrastructure, with their names in histories.
 func (s *Site) Named() iter.Seq2[uint32, cluster.Process] {
 	return func(yield func(uint32, cluster.Process) bool) {
 		first := s.networks[0].Count()
@@ -216,7 +216,7 @@ func (s *Site) Named() iter.Seq2[uint32, cluster.Process] {
 	}
 }
 
-// Processes returns these processes.
+// Processes returns the processes of Named.
 func (s *Site) Processes() (all []cluster.Process) {
 	for _, p := range s.Named() {
 		all = append(all, p)
@@ -224,15 +224,15 @@ func (s *Site) Processes() (all []cluster.Process) {
 	return all
 }
 
-// Usage returns what the processes of a run, and all others on its hosts, have used of the processors.
+// Usage returns the CPU time used by the processes of a run, and by all others on its hosts.
 func (s *Site) Usage(carriers, all []cluster.Process) cluster.Usage {
 	began := time.Now()
 	busy, ticks, cpus := s.use()
 	u := cluster.ReadUsage(carriers, slices.Concat(all, s.Agents()))
-	u.Between(began) // what hosts have told is of some time since then
+	u.Between(began) // hosts were read at some time since then
 	u.Add(busy, ticks, cpus)
 	return u
 }
 
-// ReadUse reads what the processes on other hosts have used.
+// ReadUse reads the CPU times of processes on other hosts.
 func (s *Site) ReadUse() { s.use() }

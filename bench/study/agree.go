@@ -17,10 +17,10 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// compared are the faults of comparisons: one or more of each kind that real and simulated runs can both
-// carry out. A fault begins when measuring begins, or when something happens, so that it hits the same
-// requests in both runs. A node is killed inside its critical section: all others wait then, so that their
-// speed does not matter.
+// compared are the faults of comparisons: at least one of each kind that real and simulated runs can both
+// carry out. A fault begins when the measurement begins or at an event, so that it hits the same requests in
+// both runs. A node is killed inside its critical section: then all others wait, so that their speed does not
+// matter.
 var compared = []string{
 	"cut: 0/1-3",
 	"loss: 3%",
@@ -38,18 +38,18 @@ var compared = []string{
 	"clock: 2, by: 1s, at: 20ms",
 }
 
-// Comparisons is how many comparisons there are for each row: one for each fault.
+// Comparisons is the number of comparisons per row: one for each fault.
 const Comparisons = 14
 
-// Comparable returns the rows of mutual exclusion. Real runs of electors cannot be compared with simulated
-// ones: what electors send depends on when their timers run out in real time.
+// Comparable returns the rows of mutual exclusion. Runs of electors cannot be compared: what electors send
+// depends on when their timers fire in real time.
 func (c *Campaign) Comparable() []*row.Row { return byKind(c.Rows)[nodes.MutualExclusion] }
 
-// Compare makes count comparisons. Each makes a real run and a simulated run under one fault. Requests come
-// one at a time, so that counts do not depend on speed. A comparison is wrong if the verdicts differ. It is
-// also wrong if entries or messages of a kind differ, unless messages circulate or timers send them again.
-// The first Comparisons have different faults. Comparable must return some rows. The results are of the real
-// runs.
+// Compare makes count comparisons. Each makes a real run and a simulated run under the same fault, with
+// requests one at a time, so that counts do not depend on speed. A comparison is wrong if the verdicts
+// differ. It is also wrong if the numbers of entries or of messages of a kind differ, unless messages
+// circulate or timers send them again. The first Comparisons have different faults. Comparable must return
+// some rows. The results are from the real runs.
 func (c *Campaign) Compare(ctx context.Context, count int) []*Result {
 	rows := c.Comparable()
 	return made(c.run(ctx, 1, count, 0, count, func(number int) *Case {
@@ -88,7 +88,7 @@ func (c *Campaign) compared(row *row.Row, fault string, number int, simulated bo
 	return &Case{Job: j, Err: err}
 }
 
-// outcomeOf describes the parts of the outcome of a run that do not depend on speed.
+// outcomeOf describes what a run's outcome has that does not depend on speed.
 func outcomeOf(spec *row.Row, t *bench.Tried) string {
 	v, kinds := &t.Verdict, t.Measures.Kinds
 	words := []string{v.Outcome.String()}
@@ -99,11 +99,11 @@ func outcomeOf(spec *row.Row, t *bench.Tried) string {
 		words[0] += " outside its model"
 	}
 	_, timed := spec.Machine(nodes.Config{N: 1}, 0).(nodes.Timed)
-	if spec.Circulates || timed { // what moves meanwhile, or is sent again, depends on speed
+	if spec.Circulates || timed { // how much circulates or is sent again depends on speed
 		return words[0]
 	}
 	words = append(words, english.Count(v.Entries, "entry", "entries"))
-	for i, name := range spec.Codec().Names() { // its runs have no options
+	for i, name := range spec.Codec().Names() { // the runs set no options
 		words = append(words, fmt.Sprintf("%d %s", kinds[i].Sent, name))
 	}
 	return strings.Join(words, ", ")

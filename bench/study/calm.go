@@ -17,10 +17,10 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A Calm is a grid of runs without faults. It has each sound row, with each of its electors and detectors,
-// for each number of nodes, latency, hold and load. A run ends after some entries of each node, or when an
-// elector has had the time for an election. No run may be violated, and none inconclusive unless a note
-// before the run says why.
+// A Calm is a grid of runs without faults: each sound row, with each of its electors and detectors, for each
+// number of nodes, latency, hold and load. A run ends after some entries of each node or, for an elector,
+// after the time of an election. No run may be violated. A run may be inconclusive only if a note before the
+// run says why.
 type Calm struct {
 	cells []cell
 }
@@ -28,10 +28,10 @@ type Calm struct {
 // A cell is a run of the grid.
 type cell struct {
 	spec            *row.Row
-	elect, detector string // beside the row; empty: none, and what the row says
+	elect, detector string // beside the row; empty: no elector, and the row's detector
 	n               int
 	latency, hold   time.Duration
-	load            workload.Workload // with its initiators, of an elector
+	load            workload.Workload // with initiators if the row elects
 }
 
 // The grid.
@@ -42,9 +42,9 @@ var (
 	calmDetectors = []string{"heartbeat", "probe", "phi", "swim", "perfect"}
 )
 
-// CalmNodes is how many nodes the largest clusters of the grid have; those with a detector or an elector
-// other than what the row says have mostBeside. From manyNodes on a run ends after fewEntries of each,
-// rather than someEntries.
+// CalmNodes is the size of the largest clusters of the grid. Clusters with another detector or elector than
+// the row's have at most mostBeside nodes. A run ends after someEntries of each node, and with manyNodes or
+// more after fewEntries.
 const (
 	CalmNodes   = 64
 	mostBeside  = 9
@@ -53,10 +53,10 @@ const (
 	someEntries = 20
 )
 
-// CalmForEach is how many runs of the grid each row has at least, unless somebody asks for a number of them.
+// CalmForEach is the least number of runs per row, unless the user asks for a number.
 const CalmForEach = 60
 
-// CalmOf returns the grid of the sound rows of mutual exclusion and election among some, for up to so many
+// CalmOf returns the grid of the sound rows of mutual exclusion and election among rows, for up to mostNodes
 // nodes.
 func CalmOf(rows []*row.Row, mostNodes int) (g Calm) {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(row *row.Row) bool { return row.Flaw != nil })
@@ -76,10 +76,10 @@ func CalmOf(rows []*row.Row, mostNodes int) (g Calm) {
 	return g
 }
 
-// Cells returns how many runs there are.
+// Cells returns the number of runs.
 func (g *Calm) Cells() int { return len(g.cells) }
 
-// add adds what runs for each number of nodes, latency, hold and load.
+// add adds a run for each number of nodes, latency, hold and load.
 func (g *Calm) add(c cell, mostNodes int) {
 	of := studyOf(c.spec)
 	for _, c.n = range calmSizes {
@@ -96,7 +96,7 @@ func (g *Calm) add(c cell, mostNodes int) {
 	}
 }
 
-// Fewest returns for how many runs each row has CalmForEach.
+// Fewest returns the number of runs that gives each row CalmForEach.
 func (g *Calm) Fewest() int {
 	rows := map[*row.Row]bool{}
 	for i := range g.cells {
@@ -105,9 +105,9 @@ func (g *Calm) Fewest() int {
 	return CalmForEach * len(rows)
 }
 
-// Run makes the runs of the cells from number first to before number last; 0 to Cells are all. The seed of
-// the experiment draws the order of the cells, in which rows take turns. If ctx is done, it returns the
-// results so far, with the error of ctx.
+// Run makes the runs of cells first to last-1 of the experiment's order; 0 to Cells are all. The order is
+// drawn by the seed, and rows take turns in it. If ctx is done, Run returns the results so far, with the
+// error of ctx.
 func (g *Calm) Run(ctx context.Context, e *Experiment, first, last int) ([]*Result, error) {
 	order := g.order(e.Seed)[first:min(last, len(g.cells))]
 	return made(e.run(ctx, runtime.GOMAXPROCS(0), len(order), 0, len(order), func(number int) *Case {
@@ -116,8 +116,7 @@ func (g *Calm) Run(ctx context.Context, e *Experiment, first, last int) ([]*Resu
 	})), ctx.Err()
 }
 
-// order returns the numbers of all cells. Rows take turns, each with its cells in an order that is drawn by a
-// seed.
+// order returns the indices of all cells. Rows take turns, each with its cells in an order drawn by the seed.
 func (g *Calm) order(seed uint64) []int {
 	dice, order := chance.Dice(seed), make([]int, len(g.cells))
 	for i := range order {
@@ -134,20 +133,19 @@ func (g *Calm) order(seed uint64) []int {
 	return order
 }
 
-// expectCalm judges a run without faults: it has to be valid, unless a note before the run says why it may
-// not be.
+// expectCalm expects that a run without faults is valid, unless a note before the run says why it may not be.
 func (r *Result) expectCalm() {
 	switch r.Leaders, r.Faults = nil, nil; {
 	case r.Err != nil:
 		r.Wrong = r.Says
 	case r.Verdict.Outcome == check.Violated:
-		r.Wrong = "VIOLATED though nothing went wrong: " + r.Verdict.Reason
+		r.Wrong = "VIOLATED without faults: " + r.Verdict.Reason
 	case len(r.TooShort()) > 0, r.Verdict.Outcome == check.Overloaded:
 	case r.Verdict.Outcome != check.Valid:
-		r.Wrong = fmt.Sprintf("%v though nothing went wrong, and no word before the run: %s", r.Verdict.Outcome,
+		r.Wrong = fmt.Sprintf("%v without faults or a note before the run: %s", r.Verdict.Outcome,
 			r.Verdict.Reason)
 	case r.Suspected > 0:
-		r.Wrong = fmt.Sprintf("%d suspicions of nodes that were up, and no word before the run",
+		r.Wrong = fmt.Sprintf("%d suspicions of nodes that were up, without a note before the run",
 			r.Suspected)
 	}
 }
@@ -160,10 +158,10 @@ func (c *cell) job(e *Experiment) (*bench.Job, error) {
 	o.Config = nodes.Config{N: c.n, Elect: c.elect}
 	o.Detector, o.Latency = c.detector, chance.Constant(c.latency)
 	o.Duration, o.Entries = 0, studyOf(c.spec).entries(c.n)
-	if c.load.Load != workload.One { // else node 0 alone enters
+	if c.load.Load != workload.One { // otherwise node 0 alone enters
 		o.Entries *= uint64(c.n)
 	}
-	turn := 2*c.latency + 10*time.Microsecond // a token that takes no time goes round 10,000 times in it
+	turn := 2*c.latency + 10*time.Microsecond // a token without latency goes round 10,000 times in it
 	switch o.Workload.Hold = chance.Constant(c.hold); c.load.Load {
 	case workload.Closed:
 		o.Workload.Think = chance.Constant(turn)
@@ -181,11 +179,11 @@ func (c *cell) job(e *Experiment) (*bench.Job, error) {
 	return d.Resolve()
 }
 
-// electionHops is how many messages, one after the other, an election of a row without timeouts takes for
-// each node at most. All others take the grace of the row.
+// electionHops is the most messages in a row, per node, that an election takes if its row has no timeouts.
+// Other rows have a grace instead.
 const electionHops = 64
 
-// String tells the algorithm of a run, its nodes, its load and its latency.
+// String returns the algorithm of a run, its nodes, its load and its latency.
 func (r *Result) String() string {
 	o := &r.Options
 	return fmt.Sprintf("%s, %d nodes, latency %v, ", r.Spec.Name, o.Config.N, o.Latency) +

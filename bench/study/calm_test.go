@@ -13,8 +13,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// No sound row is violated where nothing goes wrong, nor inconclusive without a word before the run, whatever
-// the number of nodes, the latency, the hold and the load.
+// Without faults, no sound row is violated, or inconclusive without a note before the run, for any number of
+// nodes, latency, hold and load.
 func TestCalm(t *testing.T) {
 	const fewest, batch = 300, 60
 	g := CalmOf(catalog.Table{}.Rows(), soak.Pick(9, CalmNodes, CalmNodes))
@@ -36,7 +36,7 @@ func TestCalm(t *testing.T) {
 	t.Logf("%d of %d cells in %v", made, g.Cells(), time.Since(began).Round(time.Second))
 }
 
-// The grid finds out a row whose timeouts do not follow its delays, in a few of its cells.
+// The grid finds a row whose timeouts do not follow its delays, in some of its cells.
 func TestCalmFindsShortTimeouts(t *testing.T) {
 	for _, name := range []string{"token-ring-regenerating", "suzuki-kasami-ft", "ricart-agrawala-ft"} {
 		spec, err := mutex.Find(name)
@@ -57,7 +57,7 @@ func TestCalmFindsShortTimeouts(t *testing.T) {
 				t.Fatal(err)
 			}
 			violated = slices.ContainsFunc(results, func(r *Result) bool {
-				return strings.HasPrefix(r.Wrong, "VIOLATED though nothing went wrong")
+				return strings.HasPrefix(r.Wrong, "VIOLATED without faults")
 			})
 		}
 		if !violated {
@@ -66,7 +66,7 @@ func TestCalmFindsShortTimeouts(t *testing.T) {
 	}
 }
 
-// A cell is drawn once, and all are in the end.
+// A cell is drawn once, and eventually all are.
 func TestCalmDrawsEachCellOnce(t *testing.T) {
 	g := CalmOf(mutex.Table, CalmNodes)
 	seen := map[int]bool{}
@@ -78,7 +78,7 @@ func TestCalmDrawsEachCellOnce(t *testing.T) {
 	}
 }
 
-// Rows take turns, so that a number of runs is shared out evenly among them.
+// Rows take turns, so that any number of runs is divided evenly among them.
 func TestCalmIsSharedOut(t *testing.T) {
 	g, runs := CalmOf(catalog.Table{}.Rows(), CalmNodes), map[*row.Row]int{}
 	order := g.order(3)[:g.Fewest()]

@@ -17,47 +17,47 @@ import (
 	"turnstile/results"
 )
 
-// A Case is a run of a study, and what is expected of it.
+// A Case is a run of a study, with what the study expects of it.
 type Case struct {
 	*bench.Job
 	Err error // why it cannot be made
-	// Stored says that a simulated run is stored, as one of processes is. Name is that of its folder, and
-	// Sweep says which run of a sweep it is; none: nobody looks for it there.
+	// Stored has a simulated run stored, like a run of processes. Name is the name of its folder, and Sweep its
+	// place in a sweep; if they are empty, the folder gets a default name, and the run is in no sweep.
 	Stored bool
 	Name   string
 	Sweep  *runs.SweepRun
-	// Expect says in Wrong what must not be, and keeps what else the study wants of the run; nil: nothing.
+	// Expect sets Wrong if the run is not as expected, and keeps what the study needs of it; nil: anything goes.
 	Expect func(*Result)
-	// Again returns the case that is made instead if the run shows too little, up to three in all; nil: the
-	// run stands.
+	// Again returns the case to make next if the run showed too little, up to three runs in all; nil: the run
+	// stands.
 	Again func(*Result) *Case
 }
 
-// A Result is what came of a case.
+// A Result is the result of a case.
 type Result struct {
 	*bench.Job
 	Verdict   check.Verdict
-	Shown     row.Outcome // one; none: it is inconclusive
+	Shown     row.Outcome // one outcome; 0: inconclusive
 	Says      string      // why
 	Faults    []measure.OfFault
 	Leaders   *measure.Leaders // of a run about leaders
 	Elected   uint64           // elections that a campaign completed
 	Suspected uint64           // suspicions of nodes that were up
-	Folder    string           // of a run that is stored
+	Folder    string           // of a stored run
 	Row       *results.SplitBrainRow
 	Figure    *Reproduced
-	Err       error  // why it could not be made
-	Wrong     string // what must not be; empty: nothing
+	Err       error  // why the run could not be made
+	Wrong     string // how the run differs from what is expected; empty: it does not
 
-	// What there is of the run while Expect looks at it.
-	run   *runs.Run // nil: it is not stored, or could not be made
+	// The run itself, until Expect returns.
+	run   *runs.Run // nil: not stored, or could not be made
 	tried *bench.Tried
 }
 
-// most is how often a run is made that shows too little: one of processes shares a machine with others.
+// most is how often a run is made that shows too little: runs of processes share a machine with others.
 const most = 3
 
-// make makes the run of a case, and makes it again while the case asks for that.
+// make makes the run of a case, and again while the case asks for that.
 func (e *Experiment) make(ctx context.Context, c *Case) *Result {
 	return again(c, func(c *Case) *Result {
 		r := e.once(ctx, c)
@@ -69,7 +69,7 @@ func (e *Experiment) make(ctx context.Context, c *Case) *Result {
 	}, func() bool { return ctx.Err() == nil })
 }
 
-// again makes a case, and makes it again while it asks for that and others may be made.
+// again makes a case, and again while the case asks for that and may allows it.
 func again(c *Case, once func(*Case) *Result, may func() bool) (r *Result) {
 	for range most {
 		if r = once(c); c.Again == nil || !may() {
@@ -82,7 +82,7 @@ func again(c *Case, once func(*Case) *Result, may func() bool) (r *Result) {
 	return r
 }
 
-// once makes the run of a case, which nobody has looked at then.
+// once makes the run of a case, without calling Expect.
 func (e *Experiment) once(ctx context.Context, c *Case) *Result {
 	r := &Result{Job: c.Job, Err: c.Err}
 	if r.Err == nil && (c.Stored || !c.Simulated) {
@@ -118,8 +118,8 @@ func (r *Result) store(ctx context.Context, c *Case, s runs.Setup) {
 	}
 }
 
-// run makes so many cases, some at a time, and returns what came of them by their numbers, which are from 0.
-// If ctx is done, those that are not made by then are nil. Progress counts those before as well, of all.
+// run makes count cases, some at a time, and returns their results by number, from 0. If ctx is done, the
+// results of cases not made by then are nil. Progress counts the cases made before too, of all.
 func (e *Experiment) run(ctx context.Context, workers, count, before, all int,
 	of func(number int) *Case) []*Result {
 	return e.each(ctx, workers, count, before, all, func(number int) *Result {
@@ -127,7 +127,7 @@ func (e *Experiment) run(ctx context.Context, workers, count, before, all int,
 	})
 }
 
-// each is run of what may take several runs, or none.
+// each is like run, but one may make several runs for a number, or none.
 func (e *Experiment) each(ctx context.Context, workers, count, before, all int,
 	one func(number int) *Result) []*Result {
 	var mu sync.Mutex
@@ -135,7 +135,7 @@ func (e *Experiment) each(ctx context.Context, workers, count, before, all int,
 	pool(ctx, workers, count, func(number int) {
 		r := one(number)
 		if ctx.Err() != nil {
-			return // it was cut short
+			return // the run was cut short
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -147,7 +147,7 @@ func (e *Experiment) each(ctx context.Context, workers, count, before, all int,
 	return results
 }
 
-// pool has workers do what is numbered from 0, in that order, until ctx is done.
+// pool calls do for the numbers from 0 to count-1, in that order, on several workers, until ctx is done.
 func pool(ctx context.Context, workers, count int, do func(number int)) {
 	var next atomic.Int64
 	var wait sync.WaitGroup
@@ -161,7 +161,7 @@ func pool(ctx context.Context, workers, count int, do func(number int)) {
 	wait.Wait()
 }
 
-// made returns those results that there are.
+// made returns the results that are not nil.
 func made(all []*Result) []*Result {
 	return slices.DeleteFunc(all, func(r *Result) bool { return r == nil })
 }

@@ -10,18 +10,18 @@ import (
 	"turnstile/nodes"
 )
 
-// A Campaign says which runs are made under plans that are drawn.
+// A Campaign makes runs under randomly drawn plans.
 type Campaign struct {
 	Experiment
-	Simulated int // how many plans are carried out in simulations
-	Real      int // and on processes
+	Simulated int // plans for simulations
+	Real      int // plans for runs of processes
 }
 
-// A Class is what became of a run.
+// A Class is the kind of outcome of a run.
 type Class int
 
-// The classes. Expected is what stalled, or passed somebody over, outside its model; Inconclusive is
-// all else that is neither valid nor violated, under- and overloaded runs included.
+// The classes. Expected runs stalled, or passed over a client, outside the model. Inconclusive runs are all
+// others that are neither valid nor violated, including under- and overloaded ones.
 const (
 	Valid Class = iota
 	Expected
@@ -31,21 +31,21 @@ const (
 	failed // the run could not be made
 )
 
-// classes is how many classes there are.
+// classes is the number of classes.
 const classes = int(failed) + 1
 
-// Inside reports whether the run ended inside the model of its algorithm: no assumption that it rests on was
-// broken, or none is any more, and what went wrong meanwhile has no excuse.
+// Inside reports whether the run ended inside the model of its algorithm: no assumption was broken, or none
+// is broken any more and the failures are not due to one that was.
 func (r *Result) Inside() bool {
 	return r.Err == nil && r.Verdict.Broken == 0 && !r.Verdict.OutsideModel
 }
 
-// Caught reports whether the run shows what is known to be wrong with its algorithm.
+// Caught reports whether the run shows the known flaw of its algorithm.
 func (r *Result) Caught() bool {
 	return r.Verdict.Violates(r.Spec.Broken().Check)
 }
 
-// Takes returns about how long Run takes, on a machine with nothing else to do.
+// Takes returns about how long Run takes on an otherwise idle machine.
 func (c *Campaign) Takes() time.Duration {
 	sum := simulating(c.Simulated)
 	for number := range c.Real {
@@ -56,8 +56,8 @@ func (c *Campaign) Takes() time.Duration {
 	return sum
 }
 
-// Run makes the runs, the simulated ones first. If ctx is done, it returns what there is, with the error of
-// ctx.
+// Run makes the runs, the simulated ones first. If ctx is done, it returns the results so far, with the error
+// of ctx.
 func (c *Campaign) Run(ctx context.Context) ([]*Result, error) {
 	all := c.Simulated + c.Real
 	making := func(real bool) func(int) *Case {
@@ -68,13 +68,13 @@ func (c *Campaign) Run(ctx context.Context) ([]*Result, error) {
 	return made(results), ctx.Err()
 }
 
-// drawn returns the case of a number.
+// drawn returns the case with a number.
 func (c *Campaign) drawn(number int, real bool) *Case {
 	j, err := c.draw(number, real)
 	return &Case{Job: j, Err: err, Expect: (*Result).expectModel}
 }
 
-// Class returns what became of the run.
+// Class returns the class of the run.
 func (r *Result) Class() Class {
 	switch v := &r.Verdict; {
 	case r.Err != nil:
@@ -91,27 +91,27 @@ func (r *Result) Class() Class {
 	return Inconclusive
 }
 
-// excusable reports whether a finding of a run inside the model of its algorithm may be inconclusive. It may
-// if one of these is the reason: a fault found no victim; nobody requested; fairness alone was not judged,
-// since one node was slower; a fault ended so late that nodes need not agree on a leader yet; no node that
-// was to campaign was up; or leaders crashed too fast for another to be elected.
-func excusable(f *check.Finding) bool {
+// mayBeInconclusive reports whether a finding of a run inside its model may be inconclusive. It may for one
+// of these reasons: a fault found no victim; no client requested; fairness alone was not judged, since one
+// node was slower; a fault ended so late that the nodes need not agree on a leader yet; every node that was
+// to campaign was down; or leaders crashed too often for another to be elected.
+func mayBeInconclusive(f *check.Finding) bool {
 	return f.ShowsLittle() || f.About() == check.AboutFairness && f.OutsideModel || f.Excused
 }
 
-// givesUpOrder reports whether options of a run take back what the row promises of the order of service: then
-// who comes last may wait for ever.
+// givesUpOrder reports whether options of a run withdraw the row's promise of an order of service: then a
+// client may wait for ever.
 func (r *Result) givesUpOrder() bool {
 	_, usual := r.Spec.Exclusion().Promised(r.Spec.Explicit(nodes.Config{N: r.Options.Config.N}))
 	_, promised := r.Spec.Exclusion().Promised(r.Options.Config)
 	return usual && !promised
 }
 
-// expectModel expects of a run what the model of its algorithm promises. What is known to be broken may do
-// what it likes.
+// expectModel expects what the model of the algorithm promises. A flawed row is expected to do nothing in
+// particular.
 func (r *Result) expectModel() {
 	if r.Leaders != nil {
-		r.Elected, r.Leaders = uint64(r.Leaders.Elected()), nil // campaigns are large
+		r.Elected, r.Leaders = uint64(r.Leaders.Elected()), nil // campaigns have many runs
 	}
 	switch r.Faults = nil; {
 	case r.Err != nil:
@@ -130,7 +130,7 @@ func (r *Result) expectModel() {
 		if f.About() == check.AboutFairness && r.givesUpOrder() {
 			continue
 		}
-		if f.Outcome != check.Valid && !excusable(f) {
+		if f.Outcome != check.Valid && !mayBeInconclusive(f) {
 			r.Wrong = fmt.Sprintf("not valid inside its model: %s: %s", f.Check, f.Says)
 			return
 		}

@@ -21,7 +21,7 @@ import (
 // of returns an experiment with some rows.
 func of(rows ...*row.Row) Experiment { return Experiment{Rows: rows, Seed: 1} }
 
-// No sound algorithm fails inside its model, and those that are broken are caught.
+// No sound algorithm fails inside its model, and the broken ones are caught.
 func TestCampaign(t *testing.T) {
 	rows := soak.Few(mutex.Table)
 	c := Campaign{Experiment: Experiment{Rows: rows, Seed: 2},
@@ -49,8 +49,8 @@ func TestCampaign(t *testing.T) {
 	}
 }
 
-// One that passes as sound and is not, one that passes as broken and is not, and one whose plans leave
-// its model are all found out.
+// A campaign finds a broken row that passes as sound, a sound row that passes as broken, and a row whose
+// plans leave its model.
 func TestCampaignFindsWhatIsWrong(t *testing.T) {
 	find := func(name string, change func(*row.Row)) *row.Row {
 		row, err := mutex.Find(name)
@@ -101,8 +101,8 @@ func TestInterruptedCampaignKeepsWhatThereIs(t *testing.T) {
 	}
 }
 
-// The plans of every second round leave a row inside its model, or spare an elector what breaks for good what
-// it rests on. Equal seeds draw equal cases, and all kinds of work and initiators are drawn.
+// The plans of every second round stay inside the model of the row or, for an elector, break none of its
+// assumptions for good. Equal seeds draw equal cases, and all kinds of work and initiators occur.
 func TestDraw(t *testing.T) {
 	works, initiators := map[workload.Work]bool{}, map[string]bool{}
 	for _, table := range [][]*row.Row{mutex.Table, election.Table} {
@@ -129,9 +129,9 @@ func TestDraw(t *testing.T) {
 			works[c.Workload.Work], initiators[string(c.Workload.Initiators)] = true, true
 		}
 	}
-	for _, who := range []string{"all", "lowest", "random:1", "random:3"} {
-		if !initiators[who] {
-			t.Errorf("nowhere %s campaign: %v", who, initiators)
+	for _, which := range []string{"all", "lowest", "random:1", "random:3"} {
+		if !initiators[which] {
+			t.Errorf("nowhere %s campaign: %v", which, initiators)
 		}
 	}
 	if len(works) != 4 {
@@ -139,7 +139,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// electors returns the rows of election that are sound, or that are known to be broken.
+// electors returns the sound rows of election, or the broken ones.
 func electors(broken bool) (all []*row.Row) {
 	for _, row := range election.Table {
 		if (row.Flaw != nil) == broken {
@@ -149,7 +149,7 @@ func electors(broken bool) (all []*row.Row) {
 	return all
 }
 
-// No sound elector fails inside its model, few runs end too early to tell, and nine in ten lead to a verdict.
+// No sound elector fails inside its model, few runs end too early to tell, and nine in ten have a verdict.
 func TestElectorsOutlastDisasters(t *testing.T) {
 	rows := electors(false)
 	c := Campaign{Experiment: Experiment{Rows: rows, Seed: 12}, Simulated: len(rows) * soak.Pick(8, 12, 1000)}
@@ -157,17 +157,17 @@ func TestElectorsOutlastDisasters(t *testing.T) {
 	if err != nil || len(results) != c.Simulated {
 		t.Fatalf("%d results, %v", len(results), err)
 	}
-	excused := 0
+	early := 0
 	for _, r := range results {
 		if r.Wrong != "" {
 			t.Errorf("%s with %d nodes under %s: %s", r.Spec.Name, r.Options.Config.N, r.Options.Plan, r.Wrong)
 		}
 		if r.Inside() && r.Verdict.Findings[0].Excused {
-			excused++
+			early++
 		}
 	}
-	if 50*excused > len(results) {
-		t.Errorf("of %d runs %d ended too early to tell", len(results), excused)
+	if 50*early > len(results) {
+		t.Errorf("of %d runs %d ended too early to tell", len(results), early)
 	}
 	if shown := ShownBy(rows, results); 10*shown.Of[Inconclusive] > shown.Plans {
 		t.Errorf("%v", &shown)
@@ -180,8 +180,8 @@ func TestElectorsOutlastDisasters(t *testing.T) {
 	}
 }
 
-// caught makes the cases of a row until one is wrong or shows what the row is known to lack, but no more than
-// so many. It returns how many that took, and 0 if none is.
+// caught makes at most most cases of a row, until one is wrong or shows the row's flaw. It returns how many
+// it made, or 0 if none did.
 func caught(t *testing.T, spec *row.Row, seed uint64, most int) int {
 	t.Helper()
 	c := Campaign{Experiment: Experiment{Rows: []*row.Row{spec}, Seed: seed}}
@@ -207,7 +207,7 @@ func TestBrokenElectorsAreCaught(t *testing.T) {
 	}
 }
 
-// A deaf machine takes no notice of something.
+// A deaf machine ignores some of its inputs.
 type deaf struct {
 	nodes.Machine
 	message                 string // of this kind
@@ -249,7 +249,7 @@ func (d *deaf) Trust(env *nodes.Env, peer nodes.ID) {
 	}
 }
 
-// Campaigns find out electors that do well as long as nothing goes wrong, or little.
+// Campaigns catch electors that work only without faults, or with few.
 func TestCampaignsCatchMutantsOfElectors(t *testing.T) {
 	for _, m := range []struct {
 		row  string
@@ -285,8 +285,8 @@ func TestCampaignsCatchMutantsOfElectors(t *testing.T) {
 	}
 }
 
-// What a node saves outlasts campaigns of random plans: kills come in the middle of inputs, and right after
-// messages. Mutants of the testbed that save too little, or read more from it than it says, fail here.
+// What a node saves survives campaigns of random plans: kills come in the middle of inputs, and right after
+// messages. Mutants of the testbed that save too little, or read more than was saved, fail here.
 func TestWhatIsSavedOutlastsCampaigns(t *testing.T) {
 	spec, err := election.Find("bully-majority")
 	if err != nil {
@@ -304,8 +304,8 @@ func TestWhatIsSavedOutlastsCampaigns(t *testing.T) {
 	}
 }
 
-// In as many plans as a campaign has of each row, each value of each enumerated option comes, and each
-// detector, inside the model and outside it.
+// The plans of one row in a campaign use each value of each enumerated option, and each detector, inside the
+// model and outside it.
 func TestEachOptionAndDetectorIsDrawn(t *testing.T) {
 	for _, spec := range (catalog.Table{}).Rows() {
 		if spec.Flaw != nil {
@@ -345,7 +345,7 @@ func TestEachOptionAndDetectorIsDrawn(t *testing.T) {
 	}
 }
 
-// matches reports whether the detector of a run has the name and the option that a text has.
+// matches reports whether the detector of a run has a given name and option.
 func matches(runs, text string) bool {
 	name, option, _ := strings.Cut(text, ":")
 	is, options, _ := strings.Cut(runs, ":")
@@ -411,9 +411,9 @@ func TestShownBy(t *testing.T) {
 		run(sound, early), run(caught, check.Finding{Check: "exclusion", Outcome: check.Violated}),
 		run(escaped, missed)}
 	s := ShownBy(rows, all)
-	const want = "In 1 of 6 plans all was kept that is promised, 2 stalled or were unfair as the model " +
-		"allows, 0 violated outside the model and 1 inside; 1 of 2 algorithms known to be broken were caught; " +
-		"not shown: what becomes of 2 plans, which are inconclusive (33.3%), and what is wrong with escaped"
+	const want = "1 of 6 plans valid, 2 stalled or unfair as the model " +
+		"allows, 0 violated outside the model, 1 violated inside; 1 of 2 algorithms known to be broken " +
+		"were caught; 2 inconclusive (33.3%); not caught: escaped"
 	if s.String() != want || s.Nothing() {
 		t.Errorf("%v, nothing: %v", &s, s.Nothing())
 	}

@@ -16,37 +16,36 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// The clusters of a campaign.
+// The sizes of clusters in a campaign.
 const (
 	fewestNodes = 2
 	mostNodes   = 7
 )
 
-// measured is how long the runs of a campaign are measured. At a latency of 1 ms that is enough for some
-// hundred entries, and short enough for a thousand runs in a minute.
+// measured is the duration of the runs of a campaign. At a latency of 1 ms it is enough for some hundred
+// entries, and short enough for a thousand runs in a minute.
 const measured = time.Second
 
-// patient is how long the runs of an algorithm that acts on silence are measured, so that faults last for
-// longer than its timeouts.
+// patient is the duration of runs whose algorithm has timeouts: faults must last longer than these.
 const patient = 5 * time.Second
 
-// draw draws the case of a number, from 0. The cases take turns with the rows. Every second one of a row has
-// a plan that leaves its model whole, the others have any. With an error comes a job without options.
+// draw draws the case with a number, from 0. The rows take turns. Of the cases of a row, every second has a
+// plan inside its model, and the others have any plan. If draw fails, the job has no options.
 func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
 	d := drawn{known: e.Known, dice: chance.Dice(e.Seed).Of(chance.ForCampaign, number+1)}
 	o, rows := option.Defaults(), e.Rows
 	spec := rows[number%len(rows)]
 	none := &bench.Job{Spec: spec, Simulated: !real}
-	o.Algorithm, o.Seed = spec.Name, d.bits()>>32 // short enough to read out
+	o.Algorithm, o.Seed = spec.Name, d.bits()>>32 // short enough to read aloud
 	o.Duration, o.Warmup, o.WarmupLimit = measured, measured/10, 0
 	if spec.Detects != "" || spec.GraceOf(spec.Explicit(o.Config)) > 0 {
 		o.Duration = patient
 	}
 	o.Config.N = fewestNodes + d.below(mostNodes-fewestNodes+1)
-	turn := number / len(rows) / 2 // both kinds of plans have all of it
+	turn := number / len(rows) / 2 // plans inside and outside the model use the same variations
 	vary(&o, spec, turn, real)
 	o.Config.Fenced = spec.Fenced && d.below(2) == 0
-	o.Latency = d.one("1ms", "500us", "uniform:500us,2ms", "exponential:1ms")
+	o.Latency = d.distribution("1ms", "500us", "uniform:500us,2ms", "exponential:1ms")
 	stack, err := studyOf(spec).load(&d, &o, spec, real)
 	if err != nil {
 		return none, err
@@ -54,7 +53,7 @@ func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
 	o.Workload.Receive = e.Receive
 	scene := &chaos.Scene{Spec: spec, Config: o.Config, Stack: stack, Simulated: !real, Measured: o.Duration,
 		Campaigns: o.Workload.CampaignEvery}
-	if d.below(4) == 0 { // so that there are routes to cut
+	if d.below(4) == 0 { // so that a plan may cut routes
 		o.Brokers, scene.Brokers = 3, 3
 	}
 	draw := chaos.InsidePlan
@@ -64,7 +63,7 @@ func (e *Experiment) draw(number int, real bool) (*bench.Job, error) {
 	plan := draw(scene, o.Seed)
 	o.Plan, o.Faults = plan.Name, plan.Faults
 	o.Config.Fenced = chaos.Fenced(spec, plan.Faults)
-	works := studyOf(spec).works // in turn, as far as the resource can have them
+	works := studyOf(spec).works // in turn; the account if the resource cannot have it
 	o.Workload.Work = works[turn%len(works)]
 	if o.Workload.Work.Check(o.Config.Capacity(), o.Config.Fenced) != nil {
 		o.Workload.Work = workload.Account
@@ -82,9 +81,10 @@ func CheckReceive(r workload.Receive) error {
 	return (&workload.Workload{Receive: r}).CheckReceive(1, measured)
 }
 
-// A run about leaders lasts graces times as long as an election may take, and atLeast. No fault begins in the
-// last two of these times. A real run lasts realGraces times as long, since it would take minutes otherwise.
-// Nodes campaign again after calm times as long, so that all agree in between and faults hit elections.
+// A run about leaders lasts graces times as long as an election may take, and at least atLeast. No fault
+// begins in the last two of these times. A real run lasts only realGraces of them, since it would take
+// minutes otherwise. Nodes campaign again after calm of these times, so that all agree in between and faults
+// hit elections.
 const (
 	graces     = 15
 	realGraces = 6
@@ -92,15 +92,14 @@ const (
 	atLeast    = time.Second
 )
 
-// last sets the duration of a run about leaders, and the time between two campaigns. It returns the stack of
-// the nodes.
-func (d *drawn) last(o *bench.Options, spec *row.Row, real bool) (*row.Stack, error) {
+// setDuration sets the duration of a run about leaders, and the time between campaigns. It returns the stack.
+func (d *drawn) setDuration(o *bench.Options, spec *row.Row, real bool) (*row.Stack, error) {
 	times := time.Duration(graces)
 	if real {
 		times = realGraces
-		o.Latency = d.one("1ms", "500us", "uniform:500us,2ms") // what has no bound takes long to be known
+		o.Latency = d.distribution("1ms", "500us", "uniform:500us,2ms") // bounded: elections are shorter
 	}
-	if spec.Broken().By != 0 { // what is rare shows in long runs
+	if spec.Broken().By != 0 { // a rare failure shows in long runs
 		times *= 2
 	}
 	plain := *o
@@ -116,13 +115,13 @@ func (d *drawn) last(o *bench.Options, spec *row.Row, real bool) (*row.Stack, er
 	return j.Stack, nil
 }
 
-// elections draws who campaigns in a run about leaders, and how long that lasts.
+// elections draws the nodes that campaign in a run about leaders, and sets its duration.
 func (d *drawn) elections(o *bench.Options, spec *row.Row, real bool) (*row.Stack, error) {
 	if spec.Flaw != nil {
 		o.Config.N = spec.Flaw.At.N
 	}
-	if spec.Broken().By != 0 && !real { // a node may crash between two requests for its vote
-		o.Latency = d.one("exponential:1ms")
+	if spec.Broken().By != 0 && !real { // so a node may crash between two requests for its vote
+		o.Latency = d.distribution("exponential:1ms")
 	}
 	o.Warmup, o.Workload = 0, workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
 	switch which := d.below(4); {
@@ -131,7 +130,7 @@ func (d *drawn) elections(o *bench.Options, spec *row.Row, real bool) (*row.Stac
 	case which == 1:
 		o.Workload.Initiators = workload.Initiators(fmt.Sprintf("random:%d", 1+d.below(o.Config.N)))
 	}
-	return d.last(o, spec, real)
+	return d.setDuration(o, spec, real)
 }
 
 // units draws how many units the resource has, and how many of them requests take.
@@ -145,7 +144,7 @@ func (d *drawn) units(o *bench.Options, spec *row.Row) {
 	}
 }
 
-// drawn draws one thing after another.
+// drawn draws random values for a case, one after another.
 type drawn struct {
 	known catalog.Table // of what runs beside the algorithms
 	dice  chance.Dice
@@ -159,22 +158,22 @@ func (d *drawn) bits() uint64 {
 
 func (d *drawn) below(n int) int { return int(d.bits() % uint64(n)) }
 
-// one draws one of several distributions.
-func (d *drawn) one(texts ...string) chance.Distribution {
+// distribution draws one of several distributions.
+func (d *drawn) distribution(texts ...string) chance.Distribution {
 	s, err := chance.ParseDistribution(texts[d.below(len(texts))])
 	if err != nil {
-		panic(err) // a slip of the pen of the caller
+		panic(err) // a typo of the caller
 	}
 	return s
 }
 
-// entries draws what the clients do. Clients of whom one alone ever asks show little.
+// entries draws the load. A load under which only one client requests shows little, so it is never drawn.
 func (d *drawn) entries(o *bench.Options, spec *row.Row, _ bool) (*row.Stack, error) {
 	w := &o.Workload
-	*w = workload.Workload{Load: workload.Saturated, Hold: d.one("100us", "500us", "1ms")}
+	*w = workload.Workload{Load: workload.Saturated, Hold: d.distribution("100us", "500us", "1ms")}
 	switch d.below(6) {
 	case 0:
-		w.Load, w.Think = workload.Closed, d.one("5ms", "exponential:5ms")
+		w.Load, w.Think = workload.Closed, d.distribution("5ms", "exponential:5ms")
 	case 1:
 		w.Load, w.Rate = workload.Open, float64(10*(1+d.below(3)))
 	case 2:
@@ -183,19 +182,19 @@ func (d *drawn) entries(o *bench.Options, spec *row.Row, _ bool) (*row.Stack, er
 	if spec.Units.Most > 1 {
 		d.units(o, spec)
 	}
-	if spec.Flaw != nil { // what is rare shows in long runs of many
-		o.Config.N, o.Duration, o.Latency = mostNodes, patient, d.one("exponential:1ms")
-		if spec.Flaw.Also != "" { // by which others end before it shows
+	if spec.Flaw != nil { // a rare failure shows in long runs with many nodes
+		o.Config.N, o.Duration, o.Latency = mostNodes, patient, d.distribution("exponential:1ms")
+		if spec.Flaw.Also != "" { // other failures end a run before it shows
 			o.Config.N = spec.Flaw.At.N
 		}
-		*w = workload.Workload{Load: workload.Saturated, Hold: d.one("100us", "500us", "1ms")}
+		*w = workload.Workload{Load: workload.Saturated, Hold: d.distribution("100us", "500us", "1ms")}
 	}
 	return nil, nil
 }
 
-// vary gives a case of a campaign a value of each enumerated option of its row and, in a simulation, one of
-// the failure detectors if the row listens to one. The cases of a row have all of them in turn. A row that is
-// known to be broken keeps what shows that.
+// vary sets each enumerated option of the row and, in a simulation, the failure detector if the row listens
+// to one. The cases of a row go through all values in turn. A flawed row keeps the options that show its
+// flaw.
 func vary(o *bench.Options, spec *row.Row, turn int, real bool) {
 	if spec.Flaw != nil {
 		return
@@ -215,13 +214,13 @@ func vary(o *bench.Options, spec *row.Row, turn int, real bool) {
 	}
 	o.Detector = next(detectors())
 	in, err := detector.Parse(o.Detector, o.Config.N, nodes.Delays{})
-	if err == nil { // faults last for longer than it takes to tell a crash, and are over before the end
+	if err == nil { // faults must outlast the detection of a crash, and end before the run
 		o.Duration = max(o.Duration, 2*detector.Within(in).Round(time.Millisecond))
 	}
 }
 
-// fitting returns a configuration with a value for an option. If the value needs another number of nodes or
-// an elector, the configuration has these. A value that contradicts other options is left out.
+// fitting returns a configuration with a value for an option, and with another number of nodes or an elector
+// if the value needs that. If no configuration is valid, it returns c unchanged.
 func fitting(spec *row.Row, c nodes.Config, name, value string) nodes.Config {
 	elects := []string{c.Elect}
 	if spec.Follows {
@@ -241,7 +240,7 @@ func fitting(spec *row.Row, c nodes.Config, name, value string) nodes.Config {
 	return c
 }
 
-// detectors returns all failure detectors, with each value of each of their enumerated options.
+// detectors returns all failure detectors, with each value of their enumerated options.
 func detectors() (all []string) {
 	for _, d := range detector.Table {
 		all = append(all, d.Name)

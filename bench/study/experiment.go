@@ -13,28 +13,28 @@ import (
 	"turnstile/results"
 )
 
-// An Experiment says of which algorithms runs are made, and how.
+// An Experiment has the rows to run, and settings for all runs.
 type Experiment struct {
 	Rows  []*row.Row
 	Known catalog.Table // of what runs beside them
 	Seed  uint64
 	Setup runs.Setup // of the runs of processes
-	// Receive is how applications receive messages in the runs that are drawn.
+	// Receive is how applications receive messages in drawn runs.
 	Receive workload.Receive
-	// Progress is called after each run, by several goroutines, one at a time; it may be nil.
+	// Progress is called after each run, from several goroutines, one at a time; it may be nil.
 	Progress func(done, all int, r *Result)
 }
 
-// simulating returns about how long so many simulated runs take on the processors of this machine: 3 ms of
-// processor time each, as measured in runs of chaos and matrix.
+// simulating returns about how long simulated runs take on this machine: 3 ms of CPU time each, as measured
+// in runs of chaos and matrix.
 func simulating(count int) time.Duration {
 	return time.Duration(count) * 3 * time.Millisecond / time.Duration(runtime.GOMAXPROCS(0))
 }
 
-// latency is that of messages on virtual time.
+// latency is the latency of messages in simulations.
 const latency = time.Millisecond
 
-// byKind returns rows by what their machines do.
+// byKind groups rows by the kind of their machines.
 func byKind(rows []*row.Row) map[nodes.Kind][]*row.Row {
 	of := map[nodes.Kind][]*row.Row{}
 	for _, row := range rows {
@@ -43,14 +43,14 @@ func byKind(rows []*row.Row) map[nodes.Kind][]*row.Row {
 	return of
 }
 
-// entryFigures says for how long two were inside at once.
+// entryFigures computes for how long two clients were inside at once.
 func (c *Cell) entryFigures(out *results.MatrixRow) {
 	for _, r := range c.Runs {
 		out.OverlapUS = greater(out.OverlapUS, figure.Number(float64(r.Verdict.Overlap.Nanoseconds())/1e3))
 	}
 }
 
-// leaderFigures says for how long two led at once or nobody did, and when all agreed again.
+// leaderFigures computes for how long two nodes led or none did, and when all agreed again.
 func (c *Cell) leaderFigures(out *results.MatrixRow) {
 	for _, r := range c.Runs {
 		if r.Err == nil {

@@ -37,27 +37,27 @@ import (
 	"turnstile/results"
 )
 
-// A Failover measures how long it takes until the next client enters, or the next leader is elected, after
-// the holder or leader, or the server that leads, is hit by a fault: for each service, time to live and
-// fault. It goes on with a set that it began.
+// A Failover measures how long the next entry or the next leader takes after a fault hits the holder, the
+// leader, or the leading server: for each service, time to live and fault. It continues a set that was
+// interrupted.
 type Failover struct {
-	Sweep // Trials is how many runs each case has
+	Sweep // Trials is the number of runs per case
 	Cases []*FailoverCase
-	cases []*FailoverCase // by the numbers of Cells
+	cases []*FailoverCase // by index in Cells
 }
 
-// A FailoverCase is a service with a time to live under a fault, and what came of its runs.
+// A FailoverCase is a service with a time to live under a fault, and its runs.
 type FailoverCase struct {
 	Line    *FailoverLine
-	Asked   time.Duration // the time to live that clients ask for; 0: the service has none
+	Asked   time.Duration // the time to live that clients request; 0: the service has none
 	Fault   string        // one of FailoverFaults
 	Subject *ServiceSubject
-	Err     error // why no run is made: there is no program
+	Err     error // why no run can be made: a program is missing
 	Runs    []*FailoverRun
 	LeftOut []*FailoverRun // runs that do not count
 }
 
-// Cases returns what there is to be measured of some services.
+// Cases returns the cases of the line.
 func (l *FailoverLine) Cases(asked []time.Duration) (all []*FailoverCase) {
 	for _, fault := range FailoverFaults {
 		for _, ttl := range l.TTLs(asked) {
@@ -67,12 +67,12 @@ func (l *FailoverLine) Cases(asked []time.Duration) (all []*FailoverCase) {
 	return all
 }
 
-// Text returns the service with its options and the fault.
+// Text returns the service with its options, and the fault.
 func (c *FailoverCase) Text() string {
 	return strings.Join(append([]string{c.Line.Service}, c.Line.Words(c.Asked)...), " ") + ", " + c.Fault
 }
 
-// Lacks says why the fault has no meaning for the service; empty: it has one.
+// Lacks returns why the fault has no meaning for the service, or "".
 func (c *FailoverCase) Lacks() string {
 	if why := c.Line.Lacks[c.Fault]; why != "" || c.Fault != cutServer {
 		return why
@@ -83,21 +83,21 @@ func (c *FailoverCase) Lacks() string {
 // ofServers reports whether the fault hits servers.
 func (c *FailoverCase) ofServers() bool { return c.Fault == killServer || c.Fault == cutServer }
 
-// The runs. Times are shares of a scale: the time to live that is granted.
+// Lengths of runs. Most are shares of a scale: the time to live that is granted.
 const (
 	FailoverNodes = 3               // clients, or nodes that elect
 	noTTL         = 2 * time.Second // the scale of a service without a time to live
 
 	failoverWarmup = 100 * time.Millisecond
 	failoverSlack  = 500 * time.Millisecond // for an entry that takes longer than usual, or the end of a fault
-	// The server that leads is killed or cut off while a client is inside. The client stays inside until then.
-	// The other servers take some seconds to elect a leader, whatever the ttl is: NATS up to nine.
+	// The leading server is killed or cut off while a client is inside; this client stays inside until then. The
+	// other servers take seconds to elect a leader, under any ttl: NATS up to nine.
 	serverHold  = 200 * time.Millisecond
 	serverAfter = 100 * time.Millisecond
 	serverWait  = 12 * time.Second
 )
 
-// scale returns the ttl that servers grant, or noTTL. Lengths of holds, faults and runs follow from it.
+// scale returns the ttl that servers grant, or noTTL. The lengths of holds, faults and runs follow from it.
 func (c *FailoverCase) scale() time.Duration {
 	if c.Subject.Granted > 0 {
 		return c.Subject.Granted
@@ -105,7 +105,7 @@ func (c *FailoverCase) scale() time.Duration {
 	return noTTL
 }
 
-// lasts returns for how long the fault is in force, or the run goes on after a kill.
+// lasts returns how long the fault is in force, or how long the run goes on after a kill.
 func (c *FailoverCase) lasts() time.Duration {
 	switch {
 	case c.ofServers():
@@ -116,7 +116,7 @@ func (c *FailoverCase) lasts() time.Duration {
 	return 3*c.scale() + time.Second
 }
 
-// hold returns for how long a client stays inside.
+// hold returns how long a client stays inside.
 func (c *FailoverCase) hold() time.Duration {
 	if c.ofServers() {
 		return serverHold
@@ -124,8 +124,8 @@ func (c *FailoverCase) hold() time.Duration {
 	return c.scale() / 2
 }
 
-// spread returns the length of the interval from which each run draws the moment of the fault. It is the time
-// between two renewals of a lease: libraries renew a lease three times in its length.
+// spread returns the length of the interval from which each run draws the time of the fault: the time between
+// two renewals of a lease, since libraries renew a lease three times within its ttl.
 func (c *FailoverCase) spread() time.Duration {
 	if c.ofServers() {
 		return serverAfter
@@ -133,7 +133,7 @@ func (c *FailoverCase) spread() time.Duration {
 	return (c.scale() / 3).Truncate(time.Millisecond)
 }
 
-// Job returns the run of the case. Its fault has the latest of the moments that runs draw.
+// Job returns the job of the case. Its fault has the latest of the times that runs draw.
 func (c *FailoverCase) Job(seed uint64) (*bench.Job, error) {
 	o := option.Defaults()
 	o.Config, o.Servers = c.Subject.Config, c.Subject.Servers
@@ -142,7 +142,7 @@ func (c *FailoverCase) Job(seed uint64) (*bench.Job, error) {
 	return bench.Resolve(catalog.Table{}, o, c.Subject.Spec, false)
 }
 
-// entries sets the options of a run about a lock: clients always request, and the fault hits the second
+// entries sets the options of a run about a lock: clients request all the time, and the fault hits the second
 // holder, or the leading server while that client is inside.
 func (c *FailoverCase) entries(o *bench.Options) {
 	hold, after := c.hold(), c.spread()
@@ -157,45 +157,45 @@ func (c *FailoverCase) entries(o *bench.Options) {
 	o.Faults = []chaos.Fault{f}
 }
 
-// elections sets the options of a run about an election, in which the fault hits the leader.
+// elections sets the options of a run about an election. The fault hits the leader.
 func (c *FailoverCase) elections(o *bench.Options) {
 	allStand(o)
 	f := c.fault(effect.Target{Word: "leader"}, o.Servers.Count > 0)
 	f.At = failoverSlack + c.spread()
-	if o.Servers.Count == 0 { // nodes elect among themselves, and take a timeout for the first leader
+	if o.Servers.Count == 0 { // nodes elect among themselves: the first leader takes a timeout
 		f.At += 2 * c.scale()
 	}
 	o.Faults = []chaos.Fault{f}
 	o.Duration = f.At + c.lasts() + 2*failoverSlack
 	if c.Fault == "pause" || c.Fault == "cut" {
-		// A leader that comes back leads on until it has failed to renew; then all have to agree again.
+		// A leader that comes back still leads until it fails to renew; then all have to agree again.
 		o.Duration += 2 * c.scale()
 	}
 }
 
-// fault returns the fault of the case, without its time. A cut is one from servers, or from all other nodes.
-func (c *FailoverCase) fault(who effect.Target, fromServers bool) (f chaos.Fault) {
+// fault returns the fault of the case, without its start. A cut is from the servers, or from all other nodes.
+func (c *FailoverCase) fault(target effect.Target, fromServers bool) (f chaos.Fault) {
 	switch c.Fault {
 	case "kill":
-		return chaos.Fault{Effect: &effect.Kill{Who: who}}
+		return chaos.Fault{Effect: &effect.Kill{Who: target}}
 	case killServer:
 		return chaos.Fault{Effect: &effect.Kill{Who: effect.Target{Role: port.Server, Word: effect.LeadingServer}}}
 	case cutServer:
 		f.Effect = effect.CutLeadingServer()
 	case "pause":
-		f.Effect = &effect.Pause{Who: who}
+		f.Effect = &effect.Pause{Who: target}
 	case "cut":
-		f.Effect = effect.CutClients(who)
+		f.Effect = effect.CutClients(target)
 		if !fromServers {
-			f.Effect = &effect.Partition{Cut: effect.CutOff(who)}
+			f.Effect = &effect.Partition{Cut: effect.CutOff(target)}
 		}
 	}
 	f.For = c.lasts()
 	return f
 }
 
-// Resolve makes the jobs of the cases that have a meaning and a subject. The error says which case cannot be
-// run.
+// Resolve makes the jobs of the cases that have a meaning and a subject. An error names the case that is
+// invalid.
 func (m *Failover) Resolve() error {
 	m.Trials = max(1, m.Trials)
 	for _, c := range m.Cases {
@@ -212,8 +212,8 @@ func (m *Failover) Resolve() error {
 	return nil
 }
 
-// moment draws when the fault of a run hits: after the holder has entered, or since the leader leads. The
-// same run always draws the same.
+// moment draws the time of a run's fault: after the holder has entered, or after the leader leads. The same
+// run always draws the same time.
 func (m *Failover) moment(r sweepRun, j *bench.Job) {
 	name := fnv.New64a()
 	name.Write([]byte(r.name))
@@ -227,40 +227,40 @@ func (m *Failover) moment(r sweepRun, j *bench.Job) {
 	}
 }
 
-// aroundFailover is about how long servers take to start and all to end.
+// aroundFailover is about how long the servers of a run take to start and to end.
 const aroundFailover = 3 * time.Second
 
-// Takes returns about how long the runs take that are left.
+// Takes returns about how long the remaining runs take.
 func (m *Failover) Takes(context.Context) Length {
 	var sum time.Duration
 	for _, r := range m.left {
 		j := m.Cells[r.cell]
-		rest := j.Workload.Hold.Mean() * (FailoverNodes - 1) // of those who wait at the end
+		rest := j.Workload.Hold.Mean() * (FailoverNodes - 1) // clients that wait at the end
 		sum += aroundFailover + j.Warmup + j.Duration + rest
 	}
 	sum /= time.Duration(m.workers())
 	return Length{Low: sum, High: sum}
 }
 
-// Judge says of each case what its runs show, from the histories that the set has.
+// Judge judges the stored histories of each case.
 func (m *Failover) Judge(ctx context.Context) error {
 	for cell, c := range m.cases {
 		if err := m.reopen(ctx, cell, c.judge); err != nil {
 			return err
 		}
 		if len(c.Runs)+len(c.LeftOut) == 0 {
-			c.Err = errors.New("it has no run: the same command makes it")
+			c.Err = errors.New("it has no run: repeat the command to make it")
 		}
 	}
 	return nil
 }
 
-// A FailoverRun is what came of one run of a case.
+// A FailoverRun is the result of one run of a case.
 type FailoverRun struct {
-	// NextS is the time, in seconds, from the beginning of the fault to the next entry or, of electors, to the
-	// next leader. It is a lower bound if there was none until the fault was healed or the run ended.
+	// NextS is the time in seconds from the start of the fault to the next entry or, for electors, the next
+	// leader. It is a lower bound if neither came before the fault was healed or the run ended.
 	NextS  figure.Figure
-	Why    string // it does not count; empty: it does
+	Why    string // why the run does not count; empty: it counts
 	Folder string
 }
 
@@ -279,7 +279,7 @@ func (c *FailoverCase) judge(folder *results.Folder, run *runs.Run, err error) {
 	}
 }
 
-// read reads what the run shows.
+// read reads the result from the run.
 func (r *FailoverRun) read(run *runs.Run, of *kind) {
 	t := run.Trials[0]
 	switch shown, says := t.Verdict.Shown(); {
@@ -298,12 +298,12 @@ func (r *FailoverRun) read(run *runs.Run, of *kind) {
 	f := &t.Faults[0]
 	r.NextS = untilHealed(r.NextS, f)
 	if !r.NextS.Known() {
-		r.Why = "it is not known who came next"
+		r.Why = "it is unknown which node came next"
 	}
 }
 
-// untilHealed returns the time since a fault began as a lower bound if it ended only after the fault was
-// healed: then it was the heal that ended it.
+// untilHealed makes next a lower bound if it is not shorter than the fault: then the heal may be what ended
+// the wait.
 func untilHealed(next figure.Figure, f *results.FaultRow) figure.Figure {
 	x, known := next.Value()
 	from, is := f.FromS.Value()
@@ -314,8 +314,8 @@ func untilHealed(next figure.Figure, f *results.FaultRow) figure.Figure {
 	return next
 }
 
-// nextEntry returns the time from the beginning of the fault to the next entry, given that a client was
-// inside when it began: the victim, if it is a client.
+// nextEntry returns the time from the start of the fault to the next entry. The run counts only if a client
+// was inside when the fault began: the victim, if it is a client.
 func nextEntry(run *runs.Run, t *runs.Trial) (next figure.Figure, why string) {
 	h, err := run.Folder.History(t.Number)
 	if err != nil {
@@ -332,8 +332,8 @@ func nextEntry(run *runs.Run, t *runs.Trial) (next figure.Figure, why string) {
 	return t.Faults[0].NextEntryS, ""
 }
 
-// An insideFold finds out whether the victim of the first fault was inside when the fault began or, of a
-// fault of servers, anybody. A client that is killed is down after the fault has begun.
+// An insideFold determines whether the victim of the first fault was inside when the fault began; for a fault
+// of servers, whether any client was. A killed client goes down only after the event FaultBegan.
 type insideFold struct {
 	inside map[nodes.ID]bool
 	held   bool
@@ -356,7 +356,7 @@ func (f *insideFold) Add(e history.Event) {
 // Close implements history.Fold.
 func (f *insideFold) Close([]*history.NodeLog) {}
 
-// nextLeader returns the time from the beginning of the fault until a node leads that did not lead before.
+// nextLeader returns the time from the start of the fault until a node leads that did not lead before.
 func nextLeader(run *runs.Run, t *runs.Trial) (next figure.Figure, why string) {
 	h, err := run.Folder.History(t.Number)
 	if err != nil {
@@ -371,7 +371,7 @@ func nextLeader(run *runs.Run, t *runs.Trial) (next figure.Figure, why string) {
 	return succeeded(fold)
 }
 
-// succeeded returns the time from the beginning of the first fault until another node led than before.
+// succeeded returns the time from the start of the first fault until another node led than before.
 func succeeded(s *leadership.Succession) (next figure.Figure, why string) {
 	seconds := func(at int64) float64 { return time.Duration(at - s.Began).Seconds() }
 	switch {
@@ -387,19 +387,19 @@ func succeeded(s *leadership.Succession) (next figure.Figure, why string) {
 	return figure.Number(seconds(s.Next)), ""
 }
 
-// A FailoverLine is a service of the table of failovers, with options.
+// A FailoverLine is a service in the table of failovers, with options.
 type FailoverLine struct {
 	Service string   `yaml:"service"`
-	With    []string `yaml:"with"` // options, as members=3
-	// TTL are options that depend on the time to live that is asked for: px={1} is that time, every={0.25} a
-	// quarter of it. None: the service has no such time.
+	With    []string `yaml:"with"` // options, such as members=3
+	// TTL are options that depend on the requested time to live: {1} in px={1} stands for that time, {0.25} for
+	// a quarter. Empty: the service has no time to live.
 	TTL []string `yaml:"ttl"`
-	// Lacks says by faults of FailoverFaults why they have no meaning here: of servers, one says it of both.
+	// Lacks maps faults to why they have no meaning here. A reason for kill-server holds for cut-server too.
 	Lacks map[string]string `yaml:"lacks"`
 }
 
-// FailoverFaults are the faults of the table: the holder or leader is killed, stands still, is cut off from
-// all others or all servers; the server that leads is killed, or cut off from the other servers.
+// FailoverFaults are the faults of the table: the holder or leader is killed, suspended, or cut off from all
+// others or all servers; the leading server is killed, or cut off from the other servers.
 var FailoverFaults = []string{"kill", "pause", "cut", killServer, cutServer}
 
 const killServer, cutServer = "kill-server", "cut-server"
@@ -411,7 +411,7 @@ var failoverLines []byte
 func FailoverLines() []*FailoverLine {
 	all, err := readFailoverLines(failoverLines)
 	if err != nil {
-		panic(err) // a test reads them
+		panic(err) // a test reads the file
 	}
 	return all
 }
@@ -431,14 +431,14 @@ func readFailoverLines(text []byte) ([]*FailoverLine, error) {
 	return file.Lines, nil
 }
 
-// check returns an error if the line lacks something, or has values that contradict each other.
+// check returns an error if the line lacks something or contradicts itself.
 func (l *FailoverLine) check() error {
 	if l.Service == "" {
-		return errors.New("it takes a service")
+		return errors.New("the service is missing")
 	}
 	for _, fault := range slices.Sorted(maps.Keys(l.Lacks)) {
 		if !slices.Contains(FailoverFaults, fault) {
-			return fmt.Errorf("lacks: %s is no fault of the table: there are %s", fault,
+			return fmt.Errorf("lacks: %s is not a fault of the table, which has %s", fault,
 				strings.Join(FailoverFaults, ", "))
 		}
 		if l.Lacks[fault] == "" {
@@ -453,28 +453,27 @@ func (l *FailoverLine) check() error {
 	return nil
 }
 
-// ofTTL matches the place of a time that is a share of the ttl.
+// ofTTL matches the placeholder for a share of the ttl.
 var ofTTL = regexp.MustCompile(`\{[0-9.]+\}`)
 
-// Words returns the options of the service with a ttl.
+// Words returns the options of the service for a ttl.
 func (l *FailoverLine) Words(ttl time.Duration) []string {
 	words := slices.Clone(l.With)
 	for _, option := range l.TTL {
 		words = append(words, ofTTL.ReplaceAllStringFunc(option, func(place string) string {
-			part, _ := strconv.ParseFloat(strings.Trim(place, "{}"), 64) // ofTTL has matched it
+			part, _ := strconv.ParseFloat(strings.Trim(place, "{}"), 64) // always valid: ofTTL has matched it
 			return time.Duration(part * float64(ttl)).Round(time.Millisecond).String()
 		}))
 	}
 	return words
 }
 
-// Text returns the service with the options that do not depend on the time to live.
+// Text returns the service with the options that do not depend on the ttl.
 func (l *FailoverLine) Text() string {
 	return strings.Join(append([]string{l.Service}, l.With...), " ")
 }
 
-// TTLs returns the times to live, of those that the user asks for, that the line is run with. A service
-// without a ttl has one time, 0.
+// TTLs returns the ttls that the line is run with. A service without a ttl is run once, with 0.
 func (l *FailoverLine) TTLs(asked []time.Duration) []time.Duration {
 	if len(l.TTL) == 0 {
 		return []time.Duration{0}
@@ -482,8 +481,8 @@ func (l *FailoverLine) TTLs(asked []time.Duration) []time.Duration {
 	return asked
 }
 
-// TableRows returns failover.csv: the rows of the cases and, of others, the rows with runs that the set has
-// had before.
+// TableRows returns the rows of failover.csv: the rows of the cases, and of earlier cases of the set that
+// had runs.
 func (m *Failover) TableRows() ([]results.FailoverRow, error) {
 	set := &results.Set{Path: filepath.Join(m.Setup.Results, m.Setup.Set)}
 	before, err := set.Failover()
@@ -513,7 +512,7 @@ func (m *Failover) TableRows() ([]results.FailoverRow, error) {
 	return rows, nil
 }
 
-// TableRow returns what failover.csv says of the case.
+// TableRow returns the row of the case in failover.csv.
 func (c *FailoverCase) TableRow() results.FailoverRow {
 	out := results.FailoverRow{Service: c.Line.Service, Line: c.Line.Text(),
 		Options: strings.Join(c.Line.Words(c.Asked), " "),
@@ -544,7 +543,7 @@ func (c *FailoverCase) TableRow() results.FailoverRow {
 	return out
 }
 
-// reason says why the case has no run, or why some do not count: the most frequent reason first.
+// reason returns why the case has no run, or why some runs do not count, the most frequent reason first.
 func (c *FailoverCase) reason() string {
 	switch {
 	case c.Lacks() != "":
@@ -565,7 +564,7 @@ func (c *FailoverCase) reason() string {
 	return strings.Join(all, "; ")
 }
 
-// compareTimes orders two times by length. Of two equal numbers, a lower bound is the longer time.
+// compareTimes orders two times by length. A lower bound is longer than an equal exact time.
 func compareTimes(a, b figure.Figure) int {
 	x, _ := a.Value()
 	y, _ := b.Value()
@@ -580,7 +579,7 @@ func compareTimes(a, b figure.Figure) int {
 	return -1
 }
 
-// secondsOf returns a time in seconds; none if it is zero.
+// secondsOf returns a time in seconds, or an unknown figure if it is zero.
 func secondsOf(d time.Duration) figure.Figure {
 	if d == 0 {
 		return figure.Figure{}

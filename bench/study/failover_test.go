@@ -18,7 +18,7 @@ import (
 	"turnstile/results"
 )
 
-// Each line of failovers can be read, no two are the same, and a slip is an error that names the line.
+// Each line of failovers is valid, no two are equal, and an error names the line.
 func TestFailoverLines(t *testing.T) {
 	all, err := readFailoverLines(failoverLines)
 	if err != nil {
@@ -32,7 +32,7 @@ func TestFailoverLines(t *testing.T) {
 		seen[l.Text()] = true
 	}
 	for _, x := range [][3]string{
-		{"      kill-server: ", "      kill-servers: ", "kill-servers is no fault of the table"},
+		{"      kill-server: ", "      kill-servers: ", "kill-servers is not a fault of the table"},
 		{`["px={1}"]`, `["px=1s"]`, "px=1s does not depend on the ttl"},
 		{"  - service: redis\n", "  - servant: redis\n", "servant"},
 		{"no server leads the others", `""`, "say why"},
@@ -52,8 +52,8 @@ func TestFailoverLines(t *testing.T) {
 	}
 }
 
-// The row of a case has the figures of the runs that count. Runs in which nobody came are lower bounds, and
-// those that do not count are told apart by their reasons.
+// The row of a case has the figures of the runs that count. Runs without a successor are lower bounds, and
+// runs that do not count are grouped by reason.
 func TestFailoverRow(t *testing.T) {
 	of := func(times ...figure.Figure) *FailoverCase {
 		line := &FailoverLine{Service: "redis", With: []string{"fence=on"}, TTL: []string{"px={1}"}}
@@ -101,7 +101,7 @@ func TestFailoverRow(t *testing.T) {
 	}
 }
 
-// The victim of a fault has to be inside when it begins; that of a fault of servers, somebody.
+// The victim of a fault must be inside when it begins; for a fault of servers, any client.
 func TestInsideWhenTheFaultBegins(t *testing.T) {
 	enter := func(id nodes.ID) history.Event { return history.Event{Kind: history.Entered, Node: id} }
 	leave := func(id nodes.ID) history.Event { return history.Event{Kind: history.Exited, Node: id} }
@@ -133,8 +133,8 @@ func TestInsideWhenTheFaultBegins(t *testing.T) {
 	}
 }
 
-// The next leader is another node than the one that led when the fault began. What ended only with the fault
-// is a lower bound.
+// The next leader is another node than the one that led when the fault began. A wait that ended only with the
+// fault is a lower bound.
 func TestNextLeader(t *testing.T) {
 	event := func(s float64, kind history.Kind, node nodes.ID, count uint32) history.Event {
 		return history.Event{At: int64(s * 1e9), Kind: kind, Node: node, Count: count}
@@ -183,7 +183,7 @@ func TestNextLeader(t *testing.T) {
 	}
 }
 
-// Each run draws when its fault hits, the same whenever it is made, and never later than the job says.
+// Each run draws the time of its fault: always the same, and never later than the job says.
 func TestFailoverMoments(t *testing.T) {
 	c := &FailoverCase{Line: &FailoverLine{}, Fault: "kill", Subject: &ServiceSubject{Granted: 3 * time.Second}}
 	m := &Failover{cases: []*FailoverCase{c}}
@@ -216,7 +216,7 @@ func TestFailoverMoments(t *testing.T) {
 	}
 }
 
-// The table keeps the rows of lines that a call leaves out, in the order of the lines.
+// The table keeps the rows of lines that a call omits, in the order of the lines.
 func TestFailoverTableKeepsOthers(t *testing.T) {
 	m := &Failover{}
 	m.Setup.Results, m.Setup.Set = t.TempDir(), "failover"

@@ -12,7 +12,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A Spread says over how many hosts the nodes of each run are spread, and how.
+// A Spread says how the nodes of each run are spread over hosts.
 type Spread struct {
 	Hosts int    // 0: all nodes are on one machine
 	Place string // as place.Parse reads it
@@ -30,7 +30,7 @@ func (s Spread) placement(spec *row.Row, config nodes.Config) (place.Placement, 
 	return p, nil
 }
 
-// Check says what is wrong with how nodes are spread, if anything is.
+// Check returns an error if the nodes cannot be spread that way.
 func (m *Matrix) Check() error {
 	for _, spec := range m.Rows {
 		if _, err := m.placement(spec, nodes.Config{N: cellNodes}); err != nil {
@@ -40,7 +40,7 @@ func (m *Matrix) Check() error {
 	return nil
 }
 
-// settle has the cuts name the nodes on the hosts that they name. The servers of a scheme are in no cut.
+// settle replaces the hosts in cuts by their nodes. The servers of a scheme are in no cut.
 func (c *SplitBrain) settle() error {
 	var first place.Placement
 	for i, spec := range c.Rows {
@@ -53,7 +53,7 @@ func (c *SplitBrain) settle() error {
 		}
 		for id := range nodes.ID(c.N) {
 			if p.HostOf(id) != first.HostOf(id) && slices.ContainsFunc(c.Cuts, namesHosts) {
-				return errors.New("--cut: of these schemes some have servers, and so other nodes on a host: name " +
+				return errors.New("--cut: some of these schemes have servers, and so other nodes on a host: name " +
 					"nodes, as in 0-1/2-4, or compare schemes apart")
 			}
 		}
@@ -73,5 +73,5 @@ func (c *SplitBrain) settle() error {
 	return nil
 }
 
-// namesHosts reports whether a cut is one between hosts.
+// namesHosts reports whether a cut is between hosts.
 func namesHosts(c effect.Cut) bool { return len(c.Hosts()) > 0 }

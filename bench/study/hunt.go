@@ -29,38 +29,38 @@ import (
 	"turnstile/results"
 )
 
-// A Hunt looks for failures of services that nobody has listed: it draws plans and options, makes a run of
-// each on real processes, and judges it by what the documentation of the service promises. It goes on with
-// the journal that it began.
+// A Hunt looks for unknown failures of services: it draws plans and options, makes a run of real processes
+// for each, and judges it by what the documentation of the service promises. It continues its journal if it
+// was interrupted.
 type Hunt struct {
 	Experiment
-	Services []string // they take turns
+	Services []string // by name; they take turns
 	Plans    int
 	First    int           // the number of the first plan, from 0
-	Limit    time.Duration // after which no plan begins; 0: there is none
-	Workers  int           // how many runs are made at a time
-	Tries    int           // how many runs it may take to shrink a finding; 0: none is shrunk
-	// Subject returns what a run must know of a service with options; Command the command that makes a job,
-	// with its faults in a file unless that is empty.
+	Limit    time.Duration // after which no plan begins; 0: no limit
+	Workers  int           // how many runs are made in parallel
+	Tries    int           // how many runs shrinking a finding may take; 0: findings are not shrunk
+	// Subject returns the service with options. Command returns the command that repeats a job; plan is the file
+	// of its faults, or empty.
 	Subject func(ctx context.Context, service string, words []string, nodes int) (*ServiceSubject, error)
 	Command func(j *bench.Job, plan string) string
-	// Told is called after each run, by one goroutine at a time.
+	// Told is called after each run, from one goroutine at a time.
 	Told func(done int, one *Hunted)
-	// Done are the plans of which it is known what came of them, by number.
+	// Done has the plans that were run, by number.
 	Done map[int]*Hunted
 
 	file *os.File
 	mu   sync.Mutex
-	err  error // the first of writing the journal
+	err  error // first error of writing the journal
 }
 
-// huntLimit is how long one run may take: none has taken half as long that came to an end.
+// huntLimit is the longest time for one run. No run that ended took half as long.
 const huntLimit = 4 * time.Minute
 
-// Read reads the journal. It is an error if that is of another seed or of other services.
+// Read reads the journal. It returns an error if the journal has another seed or other services.
 func (h *Hunt) Read() error { return h.read() }
 
-// Run makes the runs that the journal lacks. If ctx is done, it returns its error.
+// Run makes the runs that the journal lacks. If ctx is done, it returns the error of ctx.
 func (h *Hunt) Run(ctx context.Context) error {
 	if err := h.open(); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (h *Hunt) Run(ctx context.Context) error {
 	return cmp.Or(h.shrinkAll(ctx), h.err, ctx.Err())
 }
 
-// keep puts what came of a plan on record.
+// keep records the result of a plan.
 func (h *Hunt) keep(one *Hunted) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -110,7 +110,7 @@ func (h *Hunt) one(ctx context.Context, number int) *Hunted {
 	return one
 }
 
-// try makes a run. What it leaves is kept if it is a finding, or would be one on another machine.
+// try makes a run. It keeps the folder if the run is a finding, or would be one on an idle machine.
 func (h *Hunt) try(ctx context.Context, name string, l *ServiceLine, j *bench.Job) *Hunted {
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, huntLimit)
@@ -146,7 +146,7 @@ func (h *Hunt) try(ctx context.Context, name string, l *ServiceLine, j *bench.Jo
 	return one
 }
 
-// describe writes the faults of a finding into its folder, and the command that makes it again.
+// describe writes the faults of a finding into its folder, and sets the command that repeats it.
 func (h *Hunt) describe(one *Hunted, l *ServiceLine, j *bench.Job, folder *results.Folder) {
 	plan := ""
 	if len(l.Faults) > 0 {
@@ -164,7 +164,7 @@ func (h *Hunt) describe(one *Hunted, l *ServiceLine, j *bench.Job, folder *resul
 	one.Command = h.Command(j, plan)
 }
 
-// huntPlan is the file of the faults of a finding, in the folder of its run.
+// huntPlan is the file with the faults of a finding, in the folder of its run.
 const huntPlan = "plan.yaml"
 
 func valueOf(f figure.Figure) float64 {
@@ -172,7 +172,7 @@ func valueOf(f figure.Figure) float64 {
 	return x
 }
 
-// storyOf tells a run: what went wrong in it, and what the check says that found it.
+// storyOf tells what happened in a run: its faults, and the finding with its witness.
 func storyOf(t *runs.Trial, one *Hunted) (lines []string) {
 	for i := range t.Verdict.Findings {
 		f := &t.Verdict.Findings[i]
@@ -186,8 +186,8 @@ func storyOf(t *runs.Trial, one *Hunted) (lines []string) {
 	return lines
 }
 
-// sleepBeside sleeps for short times until it is called again, and returns by how much the longest sleep was
-// too long: for so long a process that had something to do may not have run.
+// sleepBeside sleeps for short times until the returned function is called, which returns by how much the
+// longest sleep was too long: for that time, other processes may not have run either.
 func sleepBeside(ctx context.Context) func() time.Duration {
 	const nap = 5 * time.Millisecond
 	ctx, cancel := context.WithCancel(ctx)
@@ -207,7 +207,7 @@ func sleepBeside(ctx context.Context) func() time.Duration {
 	}
 }
 
-// A huntOption is an option of a service with the values that plans take of it. Each is as likely.
+// A huntOption is an option of a service with the values that plans draw from, with equal chances.
 type huntOption struct {
 	name   string
 	values []string
@@ -217,12 +217,12 @@ type huntOption struct {
 // session that clients share, is not drawn: docs/matrices.md has it.
 type huntSubject struct {
 	name    string
-	lease   string // the option that says for how long it grants; empty, or off: see defaultLease
-	renews  bool   // a holder may stay for longer than the lease
+	lease   string // the option with the lease of a grant; empty, or off: see defaultLease
+	renews  bool   // a holder may stay longer than the lease
 	options []huntOption
 }
 
-// defaultLease is what the times of faults go by if no option says for how long a service grants.
+// defaultLease is the scale for the times of faults if no option sets a lease.
 const defaultLease = time.Second
 
 var (
@@ -267,7 +267,7 @@ var huntSubjects = []huntSubject{
 		{"check-quorum", onOff}}},
 }
 
-// HuntServices returns the services that plans are drawn for.
+// HuntServices returns the services that a Hunt knows.
 func HuntServices() (names []string) {
 	for _, s := range huntSubjects {
 		names = append(names, s.name)
@@ -283,7 +283,7 @@ func (s *huntSubject) words(d *drawn) (words []string) {
 	return words
 }
 
-// leaseOf returns for how long a service grants with options.
+// leaseOf returns the lease of a grant under options.
 func (s *huntSubject) leaseOf(words []string) time.Duration {
 	for _, word := range words {
 		if name, value, _ := strings.Cut(word, "="); name == s.lease {
@@ -295,11 +295,11 @@ func (s *huntSubject) leaseOf(words []string) time.Duration {
 	return defaultLease
 }
 
-// drawTries is how often options and faults are drawn that a service may refuse.
+// drawTries is how often options and faults are drawn anew if the service refuses them.
 const drawTries = 20
 
-// draw draws the plan of a number, from 0: the services take turns. It depends on the seed, the number and
-// the services alone.
+// draw draws the plan with a number, from 0: the services take turns. The plan depends only on the seed, the
+// number and the services.
 func (h *Hunt) draw(ctx context.Context, number int) (*ServiceLine, *bench.Job, error) {
 	name := h.Services[number%len(h.Services)]
 	i := slices.IndexFunc(huntSubjects, func(s huntSubject) bool { return s.name == name })
@@ -316,7 +316,7 @@ func (h *Hunt) draw(ctx context.Context, number int) (*ServiceLine, *bench.Job, 
 			scene := &chaos.Scene{Spec: subject.Spec, Config: subject.Config, Measured: l.Duration,
 				Servers: subject.Servers}
 			l.Demands = l.Demands && subject.Spec.Fenced
-			if d.below(6) == 0 && l.mayLackServer(scene) {
+			if d.below(6) == 0 && l.lackServer(scene) {
 				l.Faults = chaos.MinorityPlan(scene, d.bits()).Faults
 			} else {
 				l.Faults = chaos.ServerPlan(scene, s.leaseOf(words), d.bits()).Faults
@@ -330,13 +330,13 @@ func (h *Hunt) draw(ctx context.Context, number int) (*ServiceLine, *bench.Job, 
 			return nil, nil, ctx.Err()
 		}
 	}
-	return nil, nil, fmt.Errorf("seed %d, plan %d: none of %d draws is a run: %w", h.Seed, number, drawTries,
+	return nil, nil, fmt.Errorf("seed %d, plan %d: none of %d draws is valid: %w", h.Seed, number, drawTries,
 		failed)
 }
 
-// mayLackServer has the run go on for long enough to show whether clients enter while one of its servers does
-// nothing, if most are left then. It reports whether that is so.
-func (l *ServiceLine) mayLackServer(s *chaos.Scene) bool {
+// lackServer reports whether the service tolerates the failure of a server. If so, it sets a load and a
+// duration that show whether clients enter while one server is down.
+func (l *ServiceLine) lackServer(s *chaos.Scene) bool {
 	if !s.HasMinority() {
 		return false
 	}
@@ -346,8 +346,8 @@ func (l *ServiceLine) mayLackServer(s *chaos.Scene) bool {
 	return true
 }
 
-// load draws what clients do, and how long the run is measured. A lock that nobody renews is held for a
-// quarter of its time at most, since no service promises more.
+// load draws the load and the duration of a run. Without renewals, a lock is held for at most a quarter of
+// its lease, since no service promises more.
 func (s *huntSubject) load(d *drawn, words []string) *ServiceLine {
 	lease := s.leaseOf(words)
 	l := &ServiceLine{Service: s.name, With: words, Nodes: 2 + d.below(4), Demands: d.below(4) == 0}
@@ -363,8 +363,8 @@ func (s *huntSubject) load(d *drawn, words []string) *ServiceLine {
 	return l
 }
 
-// HuntFile is the journal of a hunt, in the folder of its set: a line of JSON for what it draws, and then one
-// for each plan.
+// HuntFile is the journal of a hunt, in the folder of its set: a line of JSON with its seed and services, and
+// a line for each plan.
 const HuntFile = "services.jsonl"
 
 // A huntHeader is the first line of a journal.
@@ -373,30 +373,30 @@ type huntHeader struct {
 	Services []string `json:"services"`
 }
 
-// A Hunted is what came of a plan.
+// A Hunted is the result of a plan.
 type Hunted struct {
 	Plan    int       `json:"plan"` // its number, from 0
 	Service string    `json:"service"`
 	With    []string  `json:"with,omitempty"`
-	Faults  []string  `json:"faults,omitempty"` // in words
+	Faults  []string  `json:"faults,omitempty"` // as text
 	Class   HuntClass `json:"class"`
-	About   string    `json:"about,omitempty"` // the check that says so, or what else
+	About   string    `json:"about,omitempty"` // the check that found it, or huntEnded or huntFences
 	Says    string    `json:"says,omitempty"`
 	Story   []string  `json:"story,omitempty"`  // what happened, line by line
-	Folder  string    `json:"folder,omitempty"` // of the run, if it was kept
+	Folder  string    `json:"folder,omitempty"` // of the run, if it is kept
 	Command string    `json:"command,omitempty"`
 	Seconds float64   `json:"seconds"`
-	LateMS  float64   `json:"late_ms"`           // by how much sleeps beside it were too long at most
-	Refused float64   `json:"refused,omitempty"` // tries refused though nobody was inside
-	// Shrunk is what is left of the plan of a finding. Of such a line the plan is that of the line before.
+	LateMS  float64   `json:"late_ms"`           // by how much the longest sleep beside the run was too long
+	Refused float64   `json:"refused,omitempty"` // tries refused while nobody was inside
+	// Shrunk is the result of the shrunk plan of a finding. A plan then has two lines; this is in the second.
 	Shrunk *Hunted `json:"shrunk,omitempty"`
-	Shown  string  `json:"shown,omitempty"` // of how many runs of it
+	Shown  string  `json:"shown,omitempty"` // how often it reproduced
 }
 
-// path returns that of the journal.
+// path returns the path of the journal.
 func (h *Hunt) path() string { return filepath.Join(h.Setup.Results, h.Setup.Set, HuntFile) }
 
-// read reads the journal, if there is one. A last line that was cut off is left out.
+// read reads the journal, if it exists. It ignores an incomplete last line.
 func (h *Hunt) read() error {
 	h.Done = map[int]*Hunted{}
 	text, err := os.ReadFile(h.path())
@@ -416,7 +416,7 @@ func (h *Hunt) read() error {
 				return fmt.Errorf("%s, line 1: %w", h.path(), err)
 			}
 			if head.Seed != h.Seed || !slices.Equal(head.Services, h.Services) {
-				return fmt.Errorf("%s is of --seed %d and --only %s: give the same, or another --set", h.path(),
+				return fmt.Errorf("%s has --seed %d and --only %s: give the same, or another --set", h.path(),
 					head.Seed, strings.Join(head.Services, ","))
 			}
 			continue
@@ -425,12 +425,12 @@ func (h *Hunt) read() error {
 		if err := json.Unmarshal(line, &one); err != nil {
 			return fmt.Errorf("%s, line %d: %w", h.path(), number+1, err)
 		}
-		h.Done[one.Plan] = &one // a later line says more
+		h.Done[one.Plan] = &one // a later line replaces an earlier one
 	}
 	return nil
 }
 
-// open opens the journal for more lines. What a cut-off line has left is removed.
+// open opens the journal to append to it. It removes an incomplete last line.
 func (h *Hunt) open() (err error) {
 	if err = os.MkdirAll(filepath.Dir(h.path()), 0o755); err != nil {
 		return err
@@ -452,7 +452,7 @@ func (h *Hunt) open() (err error) {
 	return nil
 }
 
-// write adds a line.
+// write appends a line.
 func (h *Hunt) write(v any) error {
 	line, err := json.Marshal(v)
 	if err != nil {
@@ -463,11 +463,11 @@ func (h *Hunt) write(v any) error {
 	return w.Flush()
 }
 
-// A HuntClass is what became of a plan.
+// A HuntClass is the kind of result of a plan.
 type HuntClass string
 
-// The classes. Busy is what would be a finding if the machine had not been late meanwhile: clients or servers
-// may have stood still, which no event tells.
+// The classes. Busy would be a finding on an idle machine: the machine was late, so clients or servers may
+// have been suspended, which no event shows.
 const (
 	HuntValid        HuntClass = "valid"
 	HuntOutside      HuntClass = "outside the model"
@@ -476,16 +476,16 @@ const (
 	HuntFinding      HuntClass = "finding"
 )
 
-// What a finding is about, beside the checks of a run.
+// What a finding is about, besides checks.
 const (
-	huntEnded  = "ended"  // the run ended early: a client or a program of ours died
+	huntEnded  = "ended"  // the run ended early: a client or a program of the testbed died
 	huntFences = "fences" // a lower fence number was handed out after a higher one
 )
 
-// late is by how much a sleep may be longer than asked for until a run counts as busy.
+// late is the delay of a sleep from which a run counts as busy.
 const late = 100 * time.Millisecond
 
-// judgeHunt says what became of a run. slept is by how much sleeps beside it were too long at most.
+// judgeHunt classifies a run. Slept is by how much the longest sleep beside it was too long.
 func judgeHunt(r *runs.Run, made error, slept time.Duration) (class HuntClass, about, says string) {
 	busy := func(about, says string) (HuntClass, string, string) {
 		if slept > late {
@@ -506,8 +506,8 @@ func judgeHunt(r *runs.Run, made error, slept time.Duration) (class HuntClass, a
 		}
 		return busy(f.Check, f.Says)
 	}
-	if says := fellOf(r); says != "" && t.Verdict.Outcome != check.Violated {
-		return classOfFall(brokenBy(r), r.Spec.SafeIn(r.Config)), huntFences, says
+	if says := fencesFell(r); says != "" && t.Verdict.Outcome != check.Violated {
+		return classOfFencesFell(brokenBy(r), r.Spec.SafeIn(r.Config)), huntFences, says
 	}
 	worst := t.Verdict.Worst()
 	switch {
@@ -515,15 +515,15 @@ func judgeHunt(r *runs.Run, made error, slept time.Duration) (class HuntClass, a
 		return HuntValid, "", ""
 	case worst.OutsideModel:
 		return HuntOutside, worst.Check, worst.Says
-	case worst.Doubted: // mostly since processes waited for processors
+	case worst.Doubted: // mostly since processes waited for a CPU
 		return HuntBusy, worst.Check, worst.Says
 	}
 	return HuntInconclusive, worst.Check, worst.Says
 }
 
-// worstInside returns what broke a promise though all held that it rests on, that nobody entered while a
-// fault lasted that leaves all of that, or that nobody entered again after all faults were over; nil: nothing
-// did. Data that was lost is no reason to let nobody in.
+// worstInside returns a finding that the service is to blame for, or nil: a promise was broken though all its
+// assumptions held; nobody entered during a fault that left these intact; or nobody entered again after all
+// faults. Loss of data is no reason for nobody to enter.
 func worstInside(t *runs.Trial, faults bool) *check.Finding {
 	for i := range t.Verdict.Findings {
 		f := &t.Verdict.Findings[i]
@@ -535,16 +535,16 @@ func worstInside(t *runs.Trial, faults bool) *check.Finding {
 	return nil
 }
 
-// classOfFall returns what a fence number that falls is, where faults broke some assumptions and the service
-// rests on others. A service that lost its data may have lost the number as well.
-func classOfFall(broken, rests nodes.Assumption) HuntClass {
+// classOfFencesFell classifies a falling fence number, given the assumptions that faults broke, and
+// the assumptions of the service. A service that lost its data may have lost the number too.
+func classOfFencesFell(broken, rests nodes.Assumption) HuntClass {
 	if broken&(rests|nodes.NoAmnesia) != 0 {
 		return HuntOutside
 	}
 	return HuntFinding
 }
 
-// brokenBy returns what the faults of a run break.
+// brokenBy returns the assumptions that the faults of a run break.
 func brokenBy(r *runs.Run) (broken nodes.Assumption) {
 	for _, t := range r.Record.Trials {
 		for i := range t.Faults {
@@ -554,7 +554,7 @@ func brokenBy(r *runs.Run) (broken nodes.Assumption) {
 	return broken
 }
 
-// A fenceFold finds a fence number that falls.
+// A fenceFold finds a falling fence number.
 type fenceFold struct {
 	highest, by history.Event
 	says        string
@@ -578,8 +578,9 @@ func (f *fenceFold) Add(e history.Event) {
 // Close implements history.Fold.
 func (f *fenceFold) Close([]*history.NodeLog) {}
 
-// fellOf says which fence number of a run fell, if one did; empty also if its history cannot be read.
-func fellOf(r *runs.Run) string {
+// fencesFell describes a falling fence number in a run. It returns "" if no number fell or the history cannot
+// be read.
+func fencesFell(r *runs.Run) string {
 	reader, err := r.Folder.History(1)
 	if err != nil {
 		return ""
@@ -592,10 +593,10 @@ func fellOf(r *runs.Run) string {
 	return f.says
 }
 
-// huntRepeats is how often a plan is run that may show a finding: real runs are not determined.
+// huntRepeats is how often a plan is run that may show a finding: real runs are not deterministic.
 const huntRepeats = 3
 
-// shrinkAll shrinks one finding of each service and check that was not shrunk yet.
+// shrinkAll shrinks one finding for each service and check, unless one was shrunk before.
 func (h *Hunt) shrinkAll(ctx context.Context) error {
 	seen := map[string]bool{}
 	for _, number := range slices.Sorted(maps.Keys(h.Done)) {
@@ -618,9 +619,9 @@ func (h *Hunt) shrinkAll(ctx context.Context) error {
 		if err := s.shrink(); err != nil {
 			return err
 		}
-		told := *one
-		told.Shrunk, told.Shown = s.best, s.shown
-		h.keep(&told)
+		updated := *one
+		updated.Shrunk, updated.Shown = s.best, s.shown
+		h.keep(&updated)
 	}
 	return nil
 }
@@ -630,9 +631,9 @@ type huntShrinker struct {
 	hunt  *Hunt
 	ctx   context.Context
 	of    *Hunted
-	line  ServiceLine // the smallest that shows it
+	line  ServiceLine // the smallest that shows the finding
 	try   func(ctx context.Context, name string, l *ServiceLine, j *bench.Job) *Hunted
-	best  *Hunted // its run
+	best  *Hunted // result of line
 	shown string
 	tries int
 }
@@ -658,7 +659,7 @@ func (s *huntShrinker) shrink() error {
 	return s.ctx.Err()
 }
 
-// simplify leaves out options, and makes loads simpler.
+// simplify leaves out options, and simplifies the load.
 func (s *huntShrinker) simplify() {
 	for _, word := range slices.Clone(s.line.With) {
 		l := s.line
@@ -676,7 +677,7 @@ func (s *huntShrinker) simplify() {
 	}
 }
 
-// shows reports whether one of a few runs of a line shows the finding, and keeps the line if one does.
+// shows reports whether one of a few runs of a line shows the finding, and then keeps the line.
 func (s *huntShrinker) shows(l *ServiceLine) bool {
 	for range huntRepeats {
 		if s.once(l) {
@@ -686,7 +687,7 @@ func (s *huntShrinker) shows(l *ServiceLine) bool {
 	return false
 }
 
-// once reports whether a run shows the finding. Of the runs that do, the latest is kept.
+// once reports whether a run of a line shows the finding, and then keeps the line.
 func (s *huntShrinker) once(l *ServiceLine) bool {
 	if s.tries >= s.hunt.Tries || s.ctx.Err() != nil {
 		return false

@@ -23,7 +23,7 @@ import (
 	"turnstile/results"
 )
 
-// fakeSubject stands for a service that is asked what it promises.
+// fakeSubject stands for a service's description.
 func fakeSubject(_ context.Context, name string, words []string, n int) (*ServiceSubject, error) {
 	options := map[string]string{}
 	for _, word := range words {
@@ -40,7 +40,7 @@ func fakeSubject(_ context.Context, name string, words []string, n int) (*Servic
 	return s, err
 }
 
-// Plans about services are drawn by the seed and their number alone, each is a run, and their faults end.
+// Plans about services depend only on the seed and their number, are valid runs, and their faults end.
 func TestHuntsDrawRuns(t *testing.T) {
 	h := &Hunt{Services: []string{"etcd", "redis", "etcd-election", "zookeeper"}, Subject: fakeSubject}
 	h.Seed = 3
@@ -82,7 +82,7 @@ func TestHuntsDrawRuns(t *testing.T) {
 	}
 }
 
-// A hunt goes on after the plans that its journal has, a cut-off line left out, and with the same seed alone.
+// A hunt continues after the plans in its journal, ignores an incomplete line, and requires the same seed.
 func TestHuntsGoOn(t *testing.T) {
 	root := t.TempDir()
 	open := func(seed uint64) *Hunt {
@@ -115,7 +115,7 @@ func TestHuntsGoOn(t *testing.T) {
 	}
 }
 
-// What a service did is a finding if all held that it rests on, and busy if the machine was late meanwhile.
+// A violation is a finding if all its assumptions held, and busy if the machine was late.
 func TestWhatIsAFinding(t *testing.T) {
 	for name, c := range map[string]struct {
 		finding check.Finding
@@ -159,7 +159,7 @@ func TestWhatIsAFinding(t *testing.T) {
 	}
 }
 
-// A fence number that falls is found, and equal ones or a gap are not.
+// A falling fence number is found; equal ones and gaps are not.
 func TestFencesThatFall(t *testing.T) {
 	for fences, falls := range map[[3]uint64]bool{{1, 2, 3}: false, {1, 5, 5}: false, {4, 0, 5}: false,
 		{4, 5, 1}: true, {4, 3, 5}: true} {
@@ -173,8 +173,7 @@ func TestFencesThatFall(t *testing.T) {
 	}
 }
 
-// A fence number that falls is a finding, unless data was lost or something was broken that the service rests
-// on.
+// A falling fence number is a finding, unless data was lost or an assumption of the service was broken.
 func TestFallsOutsideTheModel(t *testing.T) {
 	for _, c := range []struct {
 		broken, rests nodes.Assumption
@@ -185,14 +184,14 @@ func TestFallsOutsideTheModel(t *testing.T) {
 		{nodes.NoPause, nodes.NoPause | nodes.Timing, HuntOutside},
 		{nodes.NoAmnesia, 0, HuntOutside},
 	} {
-		if class := classOfFall(c.broken, c.rests); class != c.want {
+		if class := classOfFencesFell(c.broken, c.rests); class != c.want {
 			t.Errorf("%v broken, on which %v rests: %s, want %s", c.broken, c.rests, class, c.want)
 		}
 	}
 }
 
-// A finding is shrunk to the faults, options and load without which it is not seen, though not every run
-// shows it, and no more runs are made than it may take.
+// A finding is shrunk to the faults, options and load that it needs, though not every run shows it, within
+// the allowed number of runs.
 func TestHuntsShrinkFindings(t *testing.T) {
 	var faults []chaos.Fault
 	for _, text := range []string{"pause: 0, at: 1s, for: 100ms", "kill: server leader, at: 2s, for: 800ms",

@@ -15,40 +15,41 @@ import (
 	"turnstile/results"
 )
 
-// A kind is how studies make and judge the runs of a kind of rows.
+// A kind says how studies make and judge the runs of a kind of rows.
 type kind struct {
-	// load draws what nodes do in a run of a campaign. It returns their stack, if plans depend on it.
+	// load draws the load of a run of a campaign. It returns the stack if plans depend on it.
 	load func(d *drawn, o *bench.Options, spec *row.Row, real bool) (*row.Stack, error)
-	// works are what clients do inside in runs of a campaign, in turn.
+	// works are the kinds of work in runs of a campaign, in turn.
 	works []workload.Work
-	// catch is how many plans have to catch a row that is known to be broken by some faults alone.
+	// catch is how many plans must catch a row whose flaw shows only under some faults.
 	catch int
-	// cell completes the options of a run of the matrix, and figures its row of matrix.csv.
+	// cell completes the options of a run of the matrix; figures fills its row of matrix.csv.
 	cell    func(c *Cell, o *bench.Options)
 	figures func(c *Cell, out *results.MatrixRow)
-	// line completes the options of a run that shows a known failure of a service, and shown says what the run
+	// line completes the options of a run that shows a known failure of a service; shown reads what the run
 	// shows.
 	line  func(l *ServiceLine, o *bench.Options)
 	shown func(r *ServiceRun, t *runs.Trial)
-	// failover completes the options of a run that measures a failover, and next reads the time off the run; why
-	// says why the run does not count.
+	// failover completes the options of a run that measures a failover; next reads the time from the run; why is
+	// set if the run does not count.
 	failover func(c *FailoverCase, o *bench.Options)
 	next     func(run *runs.Run, t *runs.Trial) (next figure.Figure, why string)
 	// The grid of runs without faults: its holds and loads, and how many entries each node makes; 0: the run
-	// lasts for as long as an election may take.
+	// lasts as long as an election may take.
 	holds   []time.Duration
 	loads   []workload.Workload
 	entries func(nodeCount int) uint64
-	// about tells what the nodes of a run of the grid do.
+	// about describes the load of a run of the grid.
 	about func(o *bench.Options) string
-	// reproduce makes the runs that a published figure is about.
+	// reproduce makes the runs for a published figure.
 	reproduce func(r *Reproduced, ctx context.Context, seed uint64) error
 }
 
-// studyOf returns how runs of a row are made and judged.
+// studyOf returns the kind of a row.
 func studyOf(spec *row.Row) *kind { return nodes.OfKind(kinds, check.ProblemOf(spec).Kind) }
 
-// kinds has them by the kind of the rows. Runs of failure detectors are those of algorithms beside them.
+// kinds maps the kind of rows to how they are studied. Failure detectors run beside an algorithm, and use its
+// kind.
 var kinds = map[nodes.Kind]*kind{
 	nodes.MutualExclusion: {
 		reproduce: (*Reproduced).reproduceEntries,

@@ -22,43 +22,42 @@ import (
 	"turnstile/results"
 )
 
-// A Matrix says which runs are made of every algorithm under plans that come with the program. The seed is
-// that of the first run of each cell.
+// A Matrix makes runs of every algorithm under plans that come with the program. The seed is that of the
+// first run of each cell.
 type Matrix struct {
 	Experiment
 	Spread
-	Faults []string // only plans of these names; none: all of ours
-	Real   bool     // by processes
-	Runs   int      // of each cell, each of the next seed
+	Faults []string // names of plans; empty: all
+	Real   bool     // runs of processes
+	Runs   int      // runs per cell, with successive seeds
 }
 
 // A Cell is an algorithm under a plan.
 type Cell struct {
 	Spec *row.Row
 	Plan *chaos.Plan
-	May  row.FaultCell // what its row says
+	May  row.FaultCell // outcomes that its row expects
 	Runs []*Result
 
 	spread Spread
 }
 
-// The runs of the matrix: five clients that think and request, so many that the resource is hardly ever free.
-// Those about leaders have five nodes that all campaign when the run begins.
+// The runs of the matrix: five clients that think and request, enough that the resource is hardly ever free.
+// In runs about leaders, five nodes campaign when the run begins.
 const (
 	cellNodes = 5
 	cellLasts = 4 * time.Second
 	hold      = 5 * time.Millisecond
 	think     = "uniform:10ms,30ms"
 	patience  = 500 * time.Millisecond
-	// Time for an election beside the elector's own: failure detectors need some of it, and processes wait.
+	// Time for an election besides the elector's own: failure detectors need some of it, and processes wait.
 	electing = 3 * time.Second
 )
 
-// realAtOnce is how many runs of processes are made at a time. Their clients sleep for most of it.
+// realAtOnce is how many runs of processes are made in parallel. Their clients sleep most of the time.
 const realAtOnce = 4
 
-// Cells returns the cells, those of one algorithm one after the other. Plans that do not suit an algorithm
-// make none.
+// Cells returns the cells, algorithm by algorithm. An algorithm has no cell for a plan that does not suit it.
 func (m *Matrix) Cells() (all []*Cell) {
 	for _, row := range m.Rows {
 		for _, plan := range chaos.ScenariosOf(row) {
@@ -75,7 +74,7 @@ func (m *Matrix) Cells() (all []*Cell) {
 func (c *Cell) Options(seed uint64) bench.Options {
 	thinks, err := chance.ParseDistribution(think)
 	if err != nil {
-		panic(err) // a slip of the pen above
+		panic(err) // a typo above
 	}
 	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Seed = c.Spec.Name, cellNodes, seed
@@ -89,19 +88,19 @@ func (c *Cell) Options(seed uint64) bench.Options {
 	return o
 }
 
-// elections sets the options of a run about an election, which ends some time after the last fault.
+// elections sets the options of a run about an election. It ends some time after the last fault.
 func (c *Cell) elections(o *bench.Options) {
 	allStand(o)
 	o.Duration = c.lasts() + c.Spec.GraceOf(c.Spec.Explicit(o.Config)) + electing
 }
 
-// allStand sets the load of an election: all nodes stand as the run begins, and it is measured from then on.
+// allStand sets the load of an election: all nodes campaign as the run begins, and are measured from then on.
 func allStand(o *bench.Options) {
 	o.Workload = workload.Workload{Load: workload.Campaign, Initiators: workload.AllInitiate}
 	o.Warmup, o.WarmupLimit = 0, 0
 }
 
-// lasts returns when the last fault of the plan is over, with all that it leaves behind.
+// lasts returns when the last fault of the plan is over, including its after-effects.
 func (c *Cell) lasts() (end time.Duration) {
 	for i := range c.Plan.Faults {
 		f := &c.Plan.Faults[i]
@@ -111,7 +110,7 @@ func (c *Cell) lasts() (end time.Duration) {
 	return end
 }
 
-// Takes returns about how long Make takes, on a machine with nothing else to do.
+// Takes returns about how long Make takes on an otherwise idle machine.
 func (m *Matrix) Takes() (sum time.Duration) {
 	cells := m.Cells()
 	if !m.Real {
@@ -124,8 +123,7 @@ func (m *Matrix) Takes() (sum time.Duration) {
 	return sum / realAtOnce
 }
 
-// Make makes the runs. If ctx is done, it returns the cells with the runs that there are, with the error of
-// ctx.
+// Make makes the runs. If ctx is done, it returns the cells with the runs so far, and the error of ctx.
 func (m *Matrix) Make(ctx context.Context) ([]*Cell, error) {
 	cells := m.Cells()
 	all, workers := len(cells)*m.Runs, runtime.GOMAXPROCS(0)
@@ -173,9 +171,8 @@ func (m *Matrix) confirm(ctx context.Context, cells []*Cell) {
 	}
 }
 
-// expect expects of a run what the row says of the cell. It must show something, and an algorithm that is not
-// known to be broken must not fail inside its model. Of a row that says nothing of any fault the latter alone
-// is expected: there is nothing to compare with.
+// expect expects one of the outcomes in the row. The run must show something, and a sound algorithm must not
+// fail inside its model. If the row states no outcomes, only the latter is expected.
 func (c *Cell) expect(r *Result) {
 	switch inside := r.violatedInside(); {
 	case inside != nil:
@@ -184,16 +181,15 @@ func (c *Cell) expect(r *Result) {
 	case r.Shown == 0:
 		r.Wrong = "inconclusive: " + r.Says
 	case r.Shown == row.Unhit && c.May.May&row.Unhit == 0:
-		r.Wrong = fmt.Sprintf("not hit: %s, which the row %q does not expect", r.Says, c.Spec.Name)
+		r.Wrong = fmt.Sprintf("not hit: %s, which row %q does not expect", r.Says, c.Spec.Name)
 	case c.May.May == 0:
-		r.Wrong = fmt.Sprintf("shows %v, and the row %q says nothing of it: %s", r.Shown, c.Spec.Name, r.Says)
+		r.Wrong = fmt.Sprintf("shows %v, and row %q expects nothing: %s", r.Shown, c.Spec.Name, r.Says)
 	case c.May.May&r.Shown == 0:
-		r.Wrong = fmt.Sprintf("shows %v, and not %v: %s", r.Shown, c.May.May, r.Says)
+		r.Wrong = fmt.Sprintf("shows %v, not %v: %s", r.Shown, c.May.May, r.Says)
 	}
 }
 
-// violatedInside returns what an algorithm that is not known to be broken fails in inside its model; nil:
-// nothing.
+// violatedInside returns the violation of a sound algorithm inside its model, or nil.
 func (r *Result) violatedInside() *check.Finding {
 	for i := range r.Verdict.Findings {
 		if f := &r.Verdict.Findings[i]; r.Spec.Flaw == nil && f.Outcome == check.Violated && !f.OutsideModel {
@@ -203,7 +199,7 @@ func (r *Result) violatedInside() *check.Finding {
 	return nil
 }
 
-// Wrong returns the first run of a cell that is wrong, or nil.
+// Wrong returns the first run of a cell that is not as expected, or nil.
 func (c *Cell) Wrong() *Result {
 	if i := slices.IndexFunc(c.Runs, func(r *Result) bool { return r.Wrong != "" }); i >= 0 {
 		return c.Runs[i]
@@ -211,20 +207,20 @@ func (c *Cell) Wrong() *Result {
 	return nil
 }
 
-// Differs reports whether some run shows what the row does not say, rather than nothing, as one does whose
-// faults hit nothing.
+// Differs reports whether some run shows an outcome that the row does not expect, apart from runs that show
+// nothing or whose faults hit nothing.
 func (c *Cell) Differs() bool {
 	return slices.ContainsFunc(c.Runs, func(r *Result) bool {
 		return r.Wrong != "" && (r.Shown&^row.Unhit != 0 || r.violatedInside() != nil)
 	})
 }
 
-// NotHit reports whether the faults hit nothing in any of the runs.
+// NotHit reports whether the faults hit nothing in any run.
 func (c *Cell) NotHit() bool {
 	return len(c.Runs) > 0 && c.count(row.Unhit) == len(c.Runs) && !c.Differs()
 }
 
-// Shown returns all that the runs of a cell show.
+// Shown returns all outcomes of the runs of a cell.
 func (c *Cell) Shown() (all row.Outcome) {
 	for _, r := range c.Runs {
 		all |= r.Shown
@@ -232,7 +228,7 @@ func (c *Cell) Shown() (all row.Outcome) {
 	return all
 }
 
-// Row returns what matrix.csv says of the cell.
+// Row returns the row of the cell in matrix.csv.
 func (c *Cell) Row(real bool) results.MatrixRow {
 	out := results.MatrixRow{Algorithm: c.Spec.Name, Fault: c.Plan.Name, Kind: "simulate",
 		May: c.May.May.String(), Shown: c.Shown().String(), Differs: c.Differs(), Runs: len(c.Runs),
@@ -281,12 +277,12 @@ func (c *Cell) count(shown row.Outcome) (count int) {
 	return count
 }
 
-// median returns the median of a figure of the runs that recovered and have it.
+// median returns the median of a figure over the runs that recovered.
 func (c *Cell) median(of func(*Result) figure.Figure) figure.Figure {
 	return stats.MedianOf(c.known(of))
 }
 
-// known returns a figure of those runs that recovered and have it.
+// known returns the known values of a figure over the runs that recovered.
 func (c *Cell) known(of func(*Result) figure.Figure) (all []figure.Figure) {
 	for _, r := range c.Runs {
 		if r.Shown != row.Recovers || len(r.Faults) == 0 {
@@ -299,8 +295,8 @@ func (c *Cell) known(of func(*Result) figure.Figure) (all []figure.Figure) {
 	return all
 }
 
-// nextEntry returns the longest, over the faults of a run, that it took until somebody entered: after the
-// heal or, if there was none, after the fault began.
+// nextEntry returns the longest time, over the faults of a run, to the next entry after the heal or, without
+// a heal, after the start of the fault.
 func (r *Result) nextEntry() (longest figure.Figure) {
 	for i := range r.Faults {
 		f := &r.Faults[i]
@@ -313,8 +309,8 @@ func (r *Result) nextEntry() (longest figure.Figure) {
 	return longest
 }
 
-// agreed returns how many seconds after the last fault was healed, or began if it was not, all agreed on the
-// leader that they have at the end.
+// agreed returns how many seconds after the last heal, or start of a fault that was not healed, all agreed on
+// the leader they have at the end.
 func (r *Result) agreed() figure.Figure {
 	last := r.Leaders.AgreedAtEnd()
 	if last == nil {
@@ -333,7 +329,7 @@ func (r *Result) agreed() figure.Figure {
 	return figure.Number(max(0, float64(last.Agreed-r.Leaders.Begun)/1e9-over))
 }
 
-// waitMax returns the longest wait, in microseconds, that went on during a fault or after it.
+// waitMax returns the longest wait, in microseconds, during or after a fault.
 func (r *Result) waitMax() (longest figure.Figure) {
 	for i := range r.Faults {
 		longest = greater(greater(longest, r.Faults[i].WaitUS[measure.During].Max),
@@ -342,7 +338,7 @@ func (r *Result) waitMax() (longest figure.Figure) {
 	return longest
 }
 
-// greater returns the greater one of two figures, as far as they are known.
+// greater returns the greater one of two figures; an unknown figure is less than any other.
 func greater(a, b figure.Figure) figure.Figure {
 	x, known := a.Value()
 	if y, too := b.Value(); too && (!known || y > x) {
@@ -351,7 +347,7 @@ func greater(a, b figure.Figure) figure.Figure {
 	return a
 }
 
-// per divides figures that are exact.
+// per divides two figures. If one is unknown, so is the result.
 func per(a, b figure.Figure) figure.Figure {
 	x, known := a.Value()
 	y, too := b.Value()
@@ -361,7 +357,7 @@ func per(a, b figure.Figure) figure.Figure {
 	return figure.Ratio(x, y)
 }
 
-// inSeconds returns a figure that is in microseconds.
+// inSeconds converts a figure from microseconds to seconds.
 func inSeconds(us figure.Figure) figure.Figure {
 	x, known := us.Value()
 	switch {

@@ -23,14 +23,14 @@ import (
 	"turnstile/nodes/row"
 )
 
-// namesFault matches a reason that names the assumption, the fault and, of a fault of processes, its victim.
-// That a detector is wrong is no fault, but what may come of one.
+// namesFault matches a reason that names the assumption, the fault and, for a fault of processes, its victim.
+// A wrong suspicion may stand in place of the fault that caused it.
 var namesFault = regexp.MustCompile(`\((?:outside its model|blocked|a livelock): the algorithm assumes ` +
 	`that ([a-z ,]*only crashed nodes are suspected, and (another was|that did not hold)|` +
 	`[a-zA-Z ,]+; ` +
 	`((cut|loss|delay|duplicate|reorder|bandwidth) .+|[a-z-]+ (broker )?[0-9].*|.*, which hit node \d+))\)`)
 
-// Whatever goes wrong, what becomes of each algorithm is what its row says.
+// Under every plan, the outcome of each algorithm is one that its row expects.
 func TestRowsUnderAllPlans(t *testing.T) {
 	for _, spec := range soak.Few(catalog.Table{}.Rows()) {
 		t.Run(spec.Name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func some(spec *row.Row, plans ...string) *Matrix {
 	return &Matrix{Experiment: of(spec), Faults: plans, Runs: 2}
 }
 
-// A row that says something else than what its runs show is found out, and so is one that says nothing.
+// A row that expects something else than its runs show is found, and so is one without expectations.
 func TestDifferencesAreSeen(t *testing.T) {
 	spec, err := mutex.Find("central")
 	if err != nil {
@@ -78,8 +78,8 @@ func TestDifferencesAreSeen(t *testing.T) {
 	if err != nil || len(cells) != 2 {
 		t.Fatalf("%d cells, %v", len(cells), err)
 	}
-	for i, want := range []string{`shows L, and the row "central" says nothing of it`,
-		"shows B, and not L: no progress"} {
+	for i, want := range []string{`shows L, and row "central" expects nothing`,
+		"shows B, not L: no progress"} {
 		c := cells[i]
 		if r := c.Wrong(); r == nil || !strings.Contains(r.Wrong, want) || !c.Differs() {
 			t.Errorf("%s: %+v, want %q", c.Plan.Name, r, want)
@@ -91,7 +91,7 @@ func TestDifferencesAreSeen(t *testing.T) {
 	}
 }
 
-// What is wrong with a run is wrong whatever its cell says.
+// Some results are wrong under any expectation.
 func TestWrongRuns(t *testing.T) {
 	sound := &row.Row{
 		Spec: nodes.Spec{},
@@ -117,8 +117,8 @@ func TestWrongRuns(t *testing.T) {
 		"it is violated outside of it": {Result{Shown: row.Breaks, Verdict: outside}, ""},
 		"it recovers":                  {Result{Shown: row.Recovers}, ""},
 		"it is not hit": {Result{Shown: row.Unhit, Says: "the faults hit nothing"},
-			"not hit: the faults hit nothing, which the row"},
-		"it blocks, and is not to": {Result{Shown: row.Blocks, Says: "all wait"}, "B, and not L|X: all wait"},
+			"not hit: the faults hit nothing, which row"},
+		"it blocks, and is not to": {Result{Shown: row.Blocks, Says: "all wait"}, "B, not L|X: all wait"},
 	} {
 		x.r.Job = &bench.Job{Spec: c.Spec}
 		c.expect(&x.r)
@@ -138,8 +138,7 @@ func TestWrongRuns(t *testing.T) {
 	}
 }
 
-// A cell that no fault has hit shows nothing, whatever the row says: it is not as the row says, and does not
-// differ from it.
+// A cell whose faults hit nothing shows nothing: it is neither as expected nor different.
 func TestCellsThatAreNotHit(t *testing.T) {
 	spec, err := election.Find("le-lann")
 	if err != nil {
@@ -163,7 +162,7 @@ func TestCellsThatAreNotHit(t *testing.T) {
 	}
 }
 
-// checkCells says which cells a row lacks, and which of its cells are none, if any are.
+// checkCells returns an error for missing and superfluous cells of a row.
 func checkCells(spec *row.Row) error {
 	var lacks []string
 	names := map[string]bool{}
@@ -203,7 +202,7 @@ func checkCells(spec *row.Row) error {
 	return nil
 }
 
-// The figures of a cell are those of the runs that recovered.
+// The figures of a cell are over the runs that recovered.
 func TestFiguresOfCells(t *testing.T) {
 	row, err := mutex.Find("ricart-agrawala")
 	if err != nil {
@@ -225,7 +224,7 @@ func TestFiguresOfCells(t *testing.T) {
 }
 
 // The figures of a cell about leaders: a bully is replaced after a silence of 250 ms to 300 ms, and two lead
-// while a cut lasts for three seconds, but for as long as it takes to find that out.
+// while a cut lasts for three seconds, except for the time to detect it.
 func TestFiguresOfCellsAboutLeaders(t *testing.T) {
 	row, err := election.Find("bully")
 	if err != nil {
@@ -239,7 +238,7 @@ func TestFiguresOfCellsAboutLeaders(t *testing.T) {
 	if agreed, known := back.AgreedS.Value(); !known || agreed > 0.1 { // since it came up again
 		t.Errorf("%+v", back)
 	}
-	// The fourth cut is over after 3.1 s, and a bully takes 800 ms.
+	// The fourth cut ends after 3.1 s, and a bully takes 800 ms.
 	if o := cells[2].Options(1); o.Duration != 3900*time.Millisecond+electing {
 		t.Errorf("%s is measured for %v", o.Plan, o.Duration)
 	}
@@ -255,7 +254,7 @@ func TestFiguresOfCellsAboutLeaders(t *testing.T) {
 	}
 }
 
-// A cell about leaders names those who have none.
+// A cell about leaders names the nodes without one.
 func TestNodesWithoutALeaderAreNamed(t *testing.T) {
 	row, err := election.Find("chang-roberts")
 	if err != nil {
@@ -271,7 +270,7 @@ func TestNodesWithoutALeaderAreNamed(t *testing.T) {
 	}
 }
 
-// When all agreed on the leader of the end is not known of a run at whose end they do not.
+// The time of agreement on the final leader is unknown if a run does not end in agreement.
 func TestAgreedOnTheLeaderOfTheEnd(t *testing.T) {
 	for doubts, want := range map[bool]string{false: "0.000001", true: ""} {
 		f := leadership.New(nodes.Config{N: 1}, &row.Leadership{})
@@ -289,7 +288,7 @@ func TestAgreedOnTheLeaderOfTheEnd(t *testing.T) {
 	}
 }
 
-// Each row that is known to be broken names a check, and runs of the row make that check.
+// Each broken row names a check, and runs of the row make that check.
 func TestBrokenRowsFailChecksThatExist(t *testing.T) {
 	for _, row := range (catalog.Table{}).Rows() {
 		if row.Flaw != nil && !check.ProblemOf(row).Has(row.Broken().Check) {

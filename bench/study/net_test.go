@@ -32,13 +32,12 @@ import (
 	"turnstile/results"
 )
 
-// The net has what the simulator, the explorer and the studies say of each row, as it was before the code was
-// made smaller. A change of code that is to change nothing changes none of it; the commit of one that does
-// says why.
+// The net has results of the simulator, the explorer and the studies for each row, recorded before the code
+// was restructured. A refactoring must not change them; a commit that does says why.
 var rewriteNet = flag.Bool("rewrite-net", false, "write testdata/net anew, of all rows: not with -short")
 
-// agrees compares what is said of rows, a list of lines for each, with a file of the net. Rows that are not
-// tried are left aside.
+// agrees compares results of rows, a list of lines for each, with a file of the net. Rows that were not tried
+// are ignored.
 func agrees(t *testing.T, file string, says map[string][]string) {
 	t.Helper()
 	path := filepath.Join("testdata", "net", file)
@@ -111,7 +110,7 @@ func netOptions(spec *row.Row, seed uint64) bench.Options {
 	return o
 }
 
-// The history of each row, for a seed without faults and for one under a plan that is drawn.
+// The history of each row, for a seed without faults and for one under a drawn plan.
 func TestNetOfHistories(t *testing.T) {
 	t.Parallel()
 	says := map[string][]string{}
@@ -145,7 +144,7 @@ func TestNetOfHistories(t *testing.T) {
 	agrees(t, "histories.txt", says)
 }
 
-// What becomes of each row under each plan.
+// The outcome of each row under each plan.
 func TestNetOfTheMatrix(t *testing.T) {
 	t.Parallel()
 	says := map[string][]string{}
@@ -164,7 +163,7 @@ func TestNetOfTheMatrix(t *testing.T) {
 	agrees(t, "matrix.txt", says)
 }
 
-// Who leads on which side of a cut, of each scheme.
+// The leaders on each side of a cut, for each scheme.
 func TestNetOfSplitBrains(t *testing.T) {
 	t.Parallel()
 	says := map[string][]string{}

@@ -24,7 +24,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A Reproduced is a published figure of an algorithm, and what a simulated run measured.
+// A Reproduced is a published figure of an algorithm, with the value that simulated runs measured.
 type Reproduced struct {
 	row.Claim
 	Spec      *row.Row
@@ -34,14 +34,14 @@ type Reproduced struct {
 	Published row.Range
 	Measured  float64
 	Error     float64 // standard error of a mean; otherwise zero
-	Holds     bool    // it is judged, and as published
+	Holds     bool    // judged, and as published
 }
 
 // Judged reports whether the figure has a verdict.
 func (r *Reproduced) Judged() bool { return r.Within != row.Beside }
 
-// Reproduce makes the runs that the claims of the rows are about. It returns the figures of which there is a
-// run, and how many are listed in all. If ctx is done, the error is that of ctx.
+// Reproduce measures the published figures of the rows. It returns the measured ones, and how many
+// there are in all. If ctx is done, it returns the error of ctx.
 func (e *Experiment) Reproduce(ctx context.Context) (figures []*Reproduced, listed int, err error) {
 	var all []*Reproduced
 	for _, spec := range e.Rows {
@@ -69,7 +69,7 @@ func (e *Experiment) Reproduce(ctx context.Context) (figures []*Reproduced, list
 	return figures, len(all), ctx.Err()
 }
 
-// Ratio returns measured / published, the published figure being the middle of its range.
+// Ratio returns measured / published, for the middle of the published range.
 func (r *Reproduced) Ratio() float64 {
 	if math.IsInf(r.Published.Max, 1) {
 		return math.NaN()
@@ -77,14 +77,14 @@ func (r *Reproduced) Ratio() float64 {
 	return r.Measured / ((r.Published.Min + r.Published.Max) / 2)
 }
 
-// reproduce makes the run that the claim is about.
+// reproduce measures the figure.
 func (r *Reproduced) reproduce(ctx context.Context, seed uint64) error {
 	return kinds[r.Spec.Kind].reproduce(r, ctx, seed)
 }
 
-// reproduceEntries makes the run that a claim about entries is about.
+// reproduceEntries measures a figure about entries.
 func (r *Reproduced) reproduceEntries(ctx context.Context, seed uint64) error {
-	const least = 10 * time.Microsecond // negligible beside a hop
+	const least = 10 * time.Microsecond // negligible next to a hop
 	c, spec, config := &r.Claim, r.Spec, r.Config
 	r.Published, r.Load = c.Value(config), workload.Load(cmp.Or(c.Load, string(workload.Saturated)))
 	o := bench.Options{Config: spec.Explicit(config), Entries: r.entries(), Seed: seed,
@@ -130,7 +130,7 @@ func (r *Reproduced) reproduceEntries(ctx context.Context, seed uint64) error {
 	return nil
 }
 
-// tried makes the simulated run that options describe, which need not be complete for one that is stored.
+// tried simulates a run, whose options need not be complete, since it is not stored.
 func (r *Reproduced) tried(ctx context.Context, o bench.Options, row *row.Row, folds ...history.Fold) (
 	*bench.Tried, error) {
 	d, err := bench.NewDraft(r.known, o, row, true)
@@ -140,7 +140,7 @@ func (r *Reproduced) tried(ctx context.Context, o bench.Options, row *row.Row, f
 	return bench.Simulate(ctx, d.Unchecked(), folds...)
 }
 
-// eachEvent is called with each event of a run.
+// eachEvent is called for each event of a run.
 type eachEvent func(history.Event)
 
 // Add implements history.Fold.
@@ -160,7 +160,7 @@ func (r *Reproduced) entries() uint64 {
 	return uint64(max(1000, 20*r.Config.N))
 }
 
-// rounded is by which part a figure may be off that is of a histogram or of a window.
+// rounded is the relative error of figures that are read from a histogram or a window.
 var rounded = map[row.Figure]float64{row.SynchronizationDelayHops: 0.005, row.ClientDelayHops: 0.005,
 	row.Utilisation: 0.005, row.EntriesPerSecond: 0.005}
 
@@ -183,11 +183,11 @@ func (r *Reproduced) holds() bool {
 	return row.Between(r.Published.Min-slack, r.Published.Max+slack).Has(r.Measured)
 }
 
-// settledCosts are the messages of single requests.
+// settledCosts are the numbers of messages of single requests.
 type settledCosts []float64
 
-// mean returns the mean of all but the first few, and its standard error by the means of fifty groups, since
-// the cost of a request depends on the one before.
+// mean returns the mean without the first few, and its standard error, computed from the means of fifty
+// groups, since the cost of a request depends on the one before.
 func (costs settledCosts) mean(burnIn int) (mean, standardError float64) {
 	if len(costs) <= burnIn {
 		return math.NaN(), 0
@@ -209,8 +209,8 @@ func (costs settledCosts) mean(burnIn int) (mean, standardError float64) {
 	return mean, math.Sqrt(variance / groups)
 }
 
-// reproduceDetection makes the runs that a claim about a failure detector is about. It runs beside clients
-// that request nothing.
+// reproduceDetection measures a figure about a failure detector. The detector runs beside clients that
+// request nothing.
 func (r *Reproduced) reproduceDetection(ctx context.Context, seed uint64) error {
 	r.Published, r.Load = r.Claim.Value(r.Config), workload.Closed
 	runs := 1
@@ -225,8 +225,8 @@ func (r *Reproduced) reproduceDetection(ctx context.Context, seed uint64) error 
 	})
 }
 
-// messagesPerMember returns how many messages a member sends per period, in the hundred periods that begin
-// in a run where all members are in step.
+// messagesPerMember returns how many messages a member sends per period, over a hundred periods in which all
+// members are in step.
 func (r *Reproduced) messagesPerMember(ctx context.Context, seed uint64) (float64, error) {
 	const periods = 100
 	n, period := r.Config.N, detector.Period(r.detector())
@@ -234,13 +234,12 @@ func (r *Reproduced) messagesPerMember(ctx context.Context, seed uint64) (float6
 	return float64(d.sent) / float64(periods*n), err
 }
 
-// periodsToProbe returns in which period after the crash of node 0 some member probes it for the first
-// time. If members are in step, the first period that begins after the crash counts 1. Otherwise it is the
-// time from the crash to that probe, in periods. A probe that fails is known by the suspicion that follows
-// when its period is over.
+// periodsToProbe returns in which period after the crash of node 0 a member first probes it. If members are
+// in step, the first period that begins after the crash counts 1. Otherwise it returns the time from the
+// crash to that probe, in periods. The failed probe shows by the suspicion at the end of its period.
 func (r *Reproduced) periodsToProbe(ctx context.Context, seed uint64) (float64, error) {
 	period := detector.Period(r.detector())
-	// In the first period of members in step, when no ping of that period is still on its way.
+	// The crash is in the first period of members in step, when no ping of that period is in transit any more.
 	draw := chance.Dice(seed).Unit(chance.Roll{Purpose: chance.ForJitter})
 	crash := period + period/10 + time.Duration(draw*float64(period)*8/10)
 	since := crash + period
@@ -256,12 +255,12 @@ func (r *Reproduced) periodsToProbe(ctx context.Context, seed uint64) (float64, 
 	return 0, fmt.Errorf("nobody has suspected the node that crashed at %v", crash)
 }
 
-// detector returns the failure detector of the claim.
+// detector returns the failure detector of the figure.
 func (r *Reproduced) detector() row.Instance {
 	return row.Instance{Row: r.Spec, Config: r.Spec.Explicit(r.Config)}
 }
 
-// detectionRun makes a run in which node 0 crashes, unless at 0.
+// detectionRun makes a run in which node 0 crashes; crash 0: it does not.
 func (r *Reproduced) detectionRun(ctx context.Context, lasts time.Duration, seed uint64,
 	crash time.Duration) (d detected, err error) {
 	spec, err := r.known.Find("ricart-agrawala")
@@ -279,9 +278,9 @@ func (r *Reproduced) detectionRun(ctx context.Context, lasts time.Duration, seed
 	return d, err
 }
 
-// A detected is what a run shows of its failure detectors.
+// detected folds what failure detectors did in a run.
 type detected struct {
-	suspected int64  // when somebody suspected a node for the first time; 0: nobody has
+	suspected int64  // when a node was first suspected; 0: never
 	sent      uint64 // messages
 }
 
@@ -299,7 +298,7 @@ func (d *detected) Close(logs []*history.NodeLog) {
 	}
 }
 
-// reproduceElections makes the runs that a claim about elections is about.
+// reproduceElections measures a figure about elections.
 func (r *Reproduced) reproduceElections(ctx context.Context, seed uint64) error {
 	r.Published, r.Load = r.Claim.Value(r.Config), workload.Campaign
 	return r.meanOf(max(1, r.Election.Runs), func(run int) (float64, error) {
@@ -307,7 +306,7 @@ func (r *Reproduced) reproduceElections(ctx context.Context, seed uint64) error 
 	})
 }
 
-// meanOf measures the figure as the mean of so many runs, and judges it.
+// meanOf measures the figure as the mean over some runs, and judges it.
 func (r *Reproduced) meanOf(runs int, measured func(run int) (float64, error)) error {
 	var sum, squares float64
 	for run := range runs {
@@ -321,7 +320,7 @@ func (r *Reproduced) meanOf(runs int, measured func(run int) (float64, error)) e
 	r.Measured = sum / n
 	if runs > 1 {
 		variance := max(0, squares/n-r.Measured*r.Measured) * n / (n - 1)
-		if r.Figure.Share() { // a rare case may not be among the runs
+		if r.Figure.Share() { // a rare case may be in no run: use the variance of the published share
 			variance = r.Published.Max * (1 - r.Published.Max)
 		}
 		r.Error = math.Sqrt(variance / n)
@@ -330,7 +329,7 @@ func (r *Reproduced) meanOf(runs int, measured func(run int) (float64, error)) e
 	return nil
 }
 
-// electionRun makes one of them, and returns its figure.
+// electionRun makes a run, and returns its figure. It doubles the duration until the figure is known.
 func (r *Reproduced) electionRun(ctx context.Context, run int, seed uint64) (float64, error) {
 	o, err := r.trial(run, seed)
 	if err != nil {
@@ -380,7 +379,7 @@ func (r *Reproduced) trial(run int, seed uint64) (bench.Options, error) {
 	return o, nil
 }
 
-// simulateElections makes a run, and returns the figure, if that is known when it ends.
+// simulateElections makes a run, and returns the figure if it is known at the end.
 func (r *Reproduced) simulateElections(ctx context.Context, o bench.Options) (x float64, known bool,
 	err error) {
 	var late [nodes.MaxKinds]uint64 // messages of each kind that the algorithm sends from some time on
@@ -413,7 +412,7 @@ func (r *Reproduced) simulateElections(ctx context.Context, o bench.Options) (x 
 	return r.messages(o.Config, sent), true, nil
 }
 
-// share is what a run contributes to a share of runs.
+// share returns 1 if a run counts towards a share of runs, and otherwise 0.
 func share(counts bool) float64 {
 	if counts {
 		return 1
@@ -421,13 +420,13 @@ func share(counts bool) float64 {
 	return 0
 }
 
-// ledInTerm reports whether anybody led in a term.
+// ledInTerm reports whether any node led in a term.
 func ledInTerm(l *leadership.Fold, term uint64) bool {
 	return slices.ContainsFunc(l.Beliefs, func(b leadership.Belief) bool { return b.Term == term && b.Leads() })
 }
 
-// tookToElect returns how long the election took that the figure is about, the first or the one after the
-// crash, until the leader declared itself.
+// tookToElect returns how long the election took until the leader declared itself: the first election, or the
+// one after the crash.
 func (r *Reproduced) tookToElect(l *leadership.Fold) (took time.Duration, known bool) {
 	for _, e := range l.Agreements {
 		if r.Election.Crash[1] == 0 || e.Cause.What == leadership.LeaderCrashed {
@@ -437,7 +436,7 @@ func (r *Reproduced) tookToElect(l *leadership.Fold) (took time.Duration, known 
 	return 0, false
 }
 
-// messages returns how many messages count, by how many of each kind were sent.
+// messages returns how many messages count towards the figure, given the number sent of each kind.
 func (r *Reproduced) messages(c nodes.Config, sent func(kind int) uint64) (count float64) {
 	trial, codec := r.Election, r.Spec.Codec()
 	for kind := range codec.Kinds() {

@@ -15,8 +15,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// Of what is published of each row, small clusters reproduce it. That all do, `orchestrator validate` shows,
-// which a script of commands runs.
+// Small clusters reproduce the published figures of each row. For all figures, `orchestrator validate` shows
+// that, which a script of commands runs.
 func TestRowsReproduceWhatIsPublished(t *testing.T) {
 	for _, spec := range mutex.Table {
 		t.Run(spec.Name, func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestRowsReproduceWhatIsPublished(t *testing.T) {
 	}
 }
 
-// Of the detectors, too. A mean is found off if a quarter more or less were published.
+// The same for detectors. A mean is found off if the published one were a quarter more or less.
 func TestDetectorsReproduceWhatIsPublished(t *testing.T) {
 	for _, spec := range detector.Table {
 		all := reproduce(t, small(spec))
@@ -54,7 +54,7 @@ func TestDetectorsReproduceWhatIsPublished(t *testing.T) {
 	}
 }
 
-// small returns a row whose claims are about small clusters, or about the smallest that they are about.
+// small returns a row whose claims are about small clusters, or about the smallest possible.
 func small(row *row.Row) *row.Row {
 	most := soak.Pick(4, 4, 1000)
 	r := *row
@@ -72,7 +72,8 @@ func small(row *row.Row) *row.Row {
 	return &r
 }
 
-// reproduces wants a figure to be as published, and to be found off if a little more or a little less were.
+// reproduces requires a figure to be as published, and to be found off if slightly more or less were
+// published.
 func reproduces(t *testing.T, r *Reproduced) {
 	t.Helper()
 	if !r.Holds {
@@ -87,7 +88,7 @@ func reproduces(t *testing.T, r *Reproduced) {
 	}
 }
 
-// Times and shares of elections are as published, and are found off if others were.
+// Times and shares of elections are as published, and are found off if others were published.
 func TestDrawnElectionsReproduceWhatIsPublished(t *testing.T) {
 	t.Parallel()
 	raft, err := election.Find("raft")
@@ -122,7 +123,7 @@ func TestDrawnElectionsReproduceWhatIsPublished(t *testing.T) {
 	}
 }
 
-// A run that ends before anybody is elected counts with the time that the election does take.
+// A run that ends before the election is repeated for longer, and counts with the time of the election.
 func TestRunsLastUntilSomebodyIsElected(t *testing.T) {
 	raft, err := election.Find("raft")
 	if err != nil {
@@ -170,7 +171,7 @@ func (*starting) Start(*nodes.Env) {
 	}
 }
 
-// Whoever interrupts the runs of published figures need not wait for a handler that does not return.
+// An interruption of Reproduce takes effect though a handler does not return.
 func TestPublishedFiguresEndThoughAHandlerIsStuck(t *testing.T) {
 	for name, election := range map[string]*row.Trial{"mutual exclusion": nil, "election": {}} {
 		t.Run(name, func(t *testing.T) {

@@ -21,27 +21,27 @@ import (
 	"turnstile/results"
 )
 
-// A RateSweep looks, for each configuration, for the highest rate of an open load that it serves: requests
-// per second and node. Each trial is a search of its own, with a seed of its own. Each probe is a run of the
-// set, and what is probed next follows from the rows of those before, so a search that was interrupted goes
-// on where it stopped.
+// A RateSweep searches, for each configuration, for the highest rate of an open load that it serves, in
+// requests per second and node. Each trial is a separate search with its own seed. Each probe is a run of the
+// set. The rows of the probes so far determine the next probe, so an interrupted search can be continued.
 type RateSweep struct {
 	Sweep
-	WaitBound time.Duration // of the 99th percentile of waits
+	WaitBound time.Duration // for the 99th percentile of waits
 
 	done, most int // probes, for Progress
 	searches   [][]*rateSearch
 }
 
-// ServedShare is the least share of the requests that are due in the window which must be issued, and the
-// least number of entries in the window as a share of these requests.
+// ServedShare is the least share of the requests due in the window that must be issued, and the least number
+// of entries in the window as a share of these requests.
 const ServedShare = 0.95
 
-// RateStep is how many times each rate that is probed is the one before.
+// RateStep is the ratio of successive rates that may be probed.
 const RateStep = 1.05
 
-// The searches ask for powers of RateStep, at least 20 requests in the window, at most a million, at first
-// 100 per second in all. Their strides multiply a rate by 1.22, 1.48, 2.2 and then by 4.8.
+// The searches probe powers of RateStep that give at least 20 and at most a million requests in the window.
+// They start at 100 requests per second in all. Their strides multiply a rate by 1.22, 1.48, 2.2 and then by
+// 4.8.
 const (
 	leastRequests = 20
 	mostRequests  = 1_000_000
@@ -51,7 +51,7 @@ const (
 	widestStride = 32
 )
 
-// mostAt returns the job of a configuration at the highest rate at which it is probed.
+// mostAt returns the job of a configuration at its highest rate that may be probed.
 func mostAt(j *bench.Job) *bench.Job { return atRate(j, rateOf(rateSearchOf(j).most)) }
 
 // atRate returns the job of a configuration at a rate.
@@ -61,16 +61,16 @@ func atRate(of *bench.Job, rate float64) *bench.Job {
 	return &j
 }
 
-// rateOf returns the rate of a power of RateStep, with four digits.
+// rateOf returns RateStep to a power, with four digits.
 func rateOf(power int) float64 {
 	rate, _ := strconv.ParseFloat(strconv.FormatFloat(math.Pow(RateStep, float64(power)), 'g', 4, 64), 64)
 	return rate
 }
 
-// powerOf returns the power of RateStep that a rate is, rounded up.
+// powerOf returns the least power of RateStep that is not below a rate.
 func powerOf(rate float64) int { return int(math.Ceil(math.Log(rate) / math.Log(RateStep))) }
 
-// rateSearchOf returns the first search of a configuration, without its probes.
+// rateSearchOf returns the first search of a configuration, without its probe function.
 func rateSearchOf(j *bench.Job) search {
 	nodes, inWindow := float64(j.Config.N), float64(j.Config.N)*j.Duration.Seconds()
 	return search{least: max(powerOf(workload.LeastRate), powerOf(leastRequests/inWindow)),
@@ -81,14 +81,14 @@ func rateSearchOf(j *bench.Job) search {
 // A rateSearch is one trial of a configuration.
 type rateSearch struct {
 	found
-	over  bool               // it has found what it looks for
-	most  int                // how many probes it makes at most
-	said  map[int]*rateProbe // by power
-	first *results.Row       // of its first probe
-	err   error              // why it is not over
+	over   bool               // the search has found its rate
+	most   int                // the most probes that it makes
+	probes map[int]*rateProbe // by power of RateStep
+	first  *results.Row       // row of its first probe
+	err    error              // why it is not over
 }
 
-// A rateProbe is what a stored run says of a rate.
+// A rateProbe is the judgement of a stored run at a rate.
 type rateProbe struct {
 	answer
 	limit  string
@@ -100,14 +100,14 @@ type rateProbe struct {
 const (
 	LimitShare     = "share"     // too few requests were issued, or served
 	LimitWait      = "wait"      // waits are longer than the bound
-	LimitCPU       = "cpu"       // one of the two, or processes that were late, and the run is bound by the CPU
+	LimitCPU       = "cpu"       // fails, and the run is CPU-bound
 	LimitUnknown   = "unknown"   // the run shows nothing
-	LimitCap       = "cap"       // nothing: no higher rate is probed
+	LimitCap       = "cap"       // none: no higher rate is probed
 	LimitViolation = "violation" // a promise was broken
 )
 
-// judgeProbe says whether a run serves its load. A request that was not issued when issuing ended has no wait
-// but that until then, which counts: how many there may be is what the share of issued requests bounds.
+// judgeProbe reports whether a run serves its load. A request that was not issued has no wait in the figures;
+// the share of issued requests bounds the number of these.
 func (s *RateSweep) judgeProbe(row *results.Row) *rateProbe {
 	p := &rateProbe{cpu: row.CPUBound(), reason: row.Reason}
 	outcome := check.Inconclusive
@@ -123,7 +123,7 @@ func (s *RateSweep) judgeProbe(row *results.Row) *rateProbe {
 		p.answer, p.limit = violates, LimitViolation
 	case outcome == check.Inconclusive:
 		p.answer, p.limit = unsure, LimitUnknown
-	case outcome != check.Valid && outcome != check.Overloaded: // clients were free, and processes late
+	case outcome != check.Valid && outcome != check.Overloaded: // nodes were free, but processes were late
 		p.answer, p.limit = unsure, LimitUnknown
 		if p.cpu {
 			p.answer, p.limit = fails, LimitCPU
@@ -140,7 +140,7 @@ func (s *RateSweep) judgeProbe(row *results.Row) *rateProbe {
 	return p
 }
 
-// Prepare reads what the set has already, and returns how many probes it has and how many are left at most.
+// Prepare reads the set, and returns how many probes it has and the most that are left.
 func (s *RateSweep) Prepare() (made, left int, err error) {
 	if err := s.readSet(); err != nil {
 		return 0, 0, err
@@ -153,8 +153,8 @@ func (s *RateSweep) Prepare() (made, left int, err error) {
 			if r.err != nil && r.err != errMissing {
 				return 0, 0, r.err
 			}
-			if made += len(r.said); !r.over && !s.ended(cell, trial) {
-				left += max(1, r.most-len(r.said))
+			if made += len(r.probes); !r.over && !s.ended(cell, trial) {
+				left += max(1, r.most-len(r.probes))
 			}
 		}
 	}
@@ -162,13 +162,13 @@ func (s *RateSweep) Prepare() (made, left int, err error) {
 	return made, left, nil
 }
 
-// errMissing is the error of a probe that is not to be made.
-var errMissing = errors.New("it is not made yet")
+// errMissing is the error for a probe that must not be made now.
+var errMissing = errors.New("not made yet")
 
 // search runs the search of one trial of a configuration, and keeps it. It stops at the first probe that is
-// neither stored nor can be made.
+// not stored and cannot be made.
 func (s *RateSweep) search(cell, trial int, probe func(name string, j *bench.Job) error) *rateSearch {
-	r := &rateSearch{said: map[int]*rateProbe{}}
+	r := &rateSearch{probes: map[int]*rateProbe{}}
 	look := rateSearchOf(s.Cells[cell])
 	if first := s.searches[cell][0]; trial > 1 && first.over && first.at >= look.least {
 		look.start, look.stride = first.at, nearStride
@@ -186,21 +186,21 @@ func (s *RateSweep) search(cell, trial int, probe func(name string, j *bench.Job
 			row, is := s.rows[name]
 			switch {
 			case is:
-				r.said[at], r.first = s.judgeProbe(&row), cmp.Or(r.first, &row)
+				r.probes[at], r.first = s.judgeProbe(&row), cmp.Or(r.first, &row)
 			case s.changed[name] != nil:
-				r.said[at] = &rateProbe{answer: unsure, limit: LimitUnknown, reason: s.changed[name].Error()}
+				r.probes[at] = &rateProbe{answer: unsure, limit: LimitUnknown, reason: s.changed[name].Error()}
 			}
-			return r.said[at] != nil
+			return r.probes[at] != nil
 		}
 		if err == nil && !stored() {
 			if err = probe(name, j); err == nil {
 				stored()
 			}
 		}
-		if r.err = err; r.said[at] == nil {
+		if r.err = err; r.probes[at] == nil {
 			return unanswered
 		}
-		return r.said[at].answer
+		return r.probes[at].answer
 	}
 	r.found = look.run()
 	r.over = r.next != unanswered
@@ -210,7 +210,7 @@ func (s *RateSweep) search(cell, trial int, probe func(name string, j *bench.Job
 	return r
 }
 
-// ended reports whether a trial before this one has ended the search of a configuration, by a violation.
+// ended reports whether an earlier trial has ended the search of a configuration, by a violation.
 func (s *RateSweep) ended(cell, trial int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,8 +223,8 @@ func (s *RateSweep) ended(cell, trial int) bool {
 }
 
 // Make makes the missing probes, and returns their results. It makes the first trial of each configuration
-// first, since the other trials start at the rate that it finds. If ctx is done, Make returns the results
-// that it has, and the error of ctx. Any other error names a file that could not be written.
+// first, since the other trials start at the rate that it finds. If ctx is done, Make returns the results so
+// far, and the error of ctx. Any other error names a file that could not be written.
 func (s *RateSweep) Make(ctx context.Context) (made []*Result, err error) {
 	if s.most > s.done {
 		if err := s.describe(); err != nil {
@@ -265,7 +265,7 @@ func (s *RateSweep) Make(ctx context.Context) (made []*Result, err error) {
 	return made, cmp.Or(s.writeAll(), s.writeRates(), ctx.Err())
 }
 
-// DiskSpace returns how many bytes of disk space the largest run takes while it goes on.
+// DiskSpace returns how many bytes of disk space the largest run needs while it goes on.
 func (s *RateSweep) DiskSpace() (most uint64) {
 	for _, j := range s.Cells {
 		most = max(most, mostAt(j).DiskSpace().Bytes)
@@ -276,7 +276,7 @@ func (s *RateSweep) DiskSpace() (most uint64) {
 // rate returns the rate that a trial has found.
 func (r *rateSearch) rate() figure.Figure {
 	rate := 0.0
-	if r.said[r.at] != nil && r.said[r.at].answer == passes {
+	if r.probes[r.at] != nil && r.probes[r.at].answer == passes {
 		rate = rateOf(r.at)
 	}
 	switch {
@@ -288,10 +288,9 @@ func (r *rateSearch) rate() figure.Figure {
 	return figure.Number(rate)
 }
 
-// limit returns the limit of the rate that a trial has found, and the reason in the verdict of the run at the
-// next rate.
+// limit returns why a trial found no higher rate, and the reason in the verdict of the run at the next rate.
 func (r *rateSearch) limit() (limit, reason string) {
-	p, next := r.said[r.at], r.said[r.at+1]
+	p, next := r.probes[r.at], r.probes[r.at+1]
 	switch {
 	case r.stopped:
 		return p.limit, p.reason
@@ -303,7 +302,7 @@ func (r *rateSearch) limit() (limit, reason string) {
 	return next.limit, next.reason
 }
 
-// The kinds of intervals of a rate.
+// Kinds of intervals of a rate.
 const (
 	IntervalOfMedian = "95% of the median"
 	IntervalOfAll    = "least and most"
@@ -335,7 +334,7 @@ func times(f figure.Figure, by float64) figure.Figure {
 	}
 }
 
-// rateRow sums up the searches of a configuration; nil: none is over.
+// rateRow combines the finished searches of a configuration, or returns nil if no search is finished.
 func (s *RateSweep) rateRow(searches []*rateSearch) *results.RateRow {
 	row := &results.RateRow{}
 	var rates []figure.Figure
@@ -349,11 +348,11 @@ func (s *RateSweep) rateRow(searches []*rateSearch) *results.RateRow {
 			row.Asked = r.first.Asked
 		}
 		row.Trials++
-		row.Probes += len(r.said)
+		row.Probes += len(r.probes)
 		limit, reason := r.limit()
 		limits[limit]++
 		reasons[limit] = cmp.Or(reasons[limit], reason)
-		if r.stopped { // a violation: what others have found counts for nothing
+		if r.stopped { // a violation: the other searches do not count
 			row.Asked = row.With(option.RateColumn, figure.Figure{})
 			row.LimitedBy, row.Reason = limit, reason
 			return row
@@ -366,7 +365,7 @@ func (s *RateSweep) rateRow(searches []*rateSearch) *results.RateRow {
 	names := slices.Sorted(maps.Keys(limits))
 	row.LimitedBy = slices.MaxFunc(names, func(a, b string) int { return limits[a] - limits[b] })
 	if limits[LimitCPU] > 0 {
-		row.LimitedBy = LimitCPU // so it is no rate of the algorithm alone
+		row.LimitedBy = LimitCPU // so the rate is not one of the algorithm alone
 	}
 	row.Reason = reasons[row.LimitedBy]
 	rate := positive(stats.MedianOf(rates))
@@ -376,7 +375,7 @@ func (s *RateSweep) rateRow(searches []*rateSearch) *results.RateRow {
 	return row
 }
 
-// servedNext names the trials that serve the rate after one, and perhaps more, given what each serves.
+// servedNext names the trials that serve the next rate after a rate, or more.
 func servedNext(rate figure.Figure, rates []figure.Figure, trials []int) string {
 	const rounding = 0.999 // rates have four digits
 	var served []string
@@ -389,7 +388,7 @@ func servedNext(rate figure.Figure, rates []figure.Figure, trials []int) string 
 	return strings.Join(served, " ")
 }
 
-// version returns which Turnstile made the first probe.
+// version returns the version that made the first probe.
 func (r *rateSearch) version() string {
 	if r.first == nil {
 		return ""
@@ -397,7 +396,7 @@ func (r *rateSearch) version() string {
 	return r.first.Version
 }
 
-// positive returns a figure unless it is 0: then no rate was served.
+// positive returns a figure unless it is 0, which means that no rate was served.
 func positive(f figure.Figure) figure.Figure {
 	if x, _ := f.Value(); x == 0 {
 		return figure.Figure{}
@@ -405,8 +404,8 @@ func positive(f figure.Figure) figure.Figure {
 	return f
 }
 
-// medianInterval returns the interval of the median of figures or, of too few, the least and the most of
-// them. The upper end is a lower bound if a figure up to it is one.
+// medianInterval returns the confidence interval of the median or, of too few figures, the least and the
+// greatest. The upper end is a lower bound if a figure below it is one.
 func medianInterval(rates []figure.Figure) (low, high figure.Figure, is string) {
 	var values []float64
 	for _, f := range rates {
@@ -426,37 +425,37 @@ func medianInterval(rates []figure.Figure) (low, high figure.Figure, is string) 
 	return figure.Number(from), high, is
 }
 
-// writeRates writes what was found.
+// writeRates writes the table of rates.
 func (s *RateSweep) writeRates() error {
 	_, err := results.WriteSetTable(s.Setup.Results, s.Setup.Set, results.RatesFile, s.Rates())
 	return err
 }
 
-// An answer is what a probe of a search says.
+// An answer is the result of a probe.
 type answer int
 
 const (
 	unanswered answer = iota // the probe could not be made
 	passes
 	fails
-	unsure   // it shows nothing, which is no pass
-	violates // a promise was broken, which ends the search
+	unsure   // the probe shows nothing, and does not pass
+	violates // a promise was broken: the search ends
 )
 
-// A search looks for a number from least to most at which a probe passes, and at the next does not. It goes
-// from start by strides, each twice as long as the one before and at most widest long, up while probes pass
-// or down while they do not, and then halves what is left. What it asks next follows from the answers alone.
+// A search looks for a number from least to most at which a probe passes while it fails at the next. It
+// starts at start, and goes up while probes pass or down while they fail. Its strides double, up to widest.
+// Then it bisects. The answers alone determine the next number.
 type search struct {
 	least, most, start int
 	stride, widest     int
-	probe              func(at int) answer // may be asked for a number once more, and answers the same
+	probe              func(at int) answer // may be called twice for a number, with the same answer
 }
 
-// A found is what a search has found. If its probes pass up to one number and fail beyond, it is that number.
+// A found is the result of a search. If probes pass up to some number and fail beyond, it is that number.
 type found struct {
-	at      int    // the probe passes there; least-1: it does nowhere
-	next    answer // of the probe at the next number; passes: there is none, since at is most
-	stopped bool   // a probe could not be made, or broke a promise: next says which, and at says where
+	at      int    // the probe passes there; least-1: nowhere
+	next    answer // of the probe at the next number; passes: at is most
+	stopped bool   // next was unanswered or violates, at the number at
 }
 
 // run makes the search.
@@ -497,7 +496,7 @@ func (s *search) run() found {
 	return found{low, said, false}
 }
 
-// mostProbes returns how many probes the search makes at most, whatever they answer.
+// mostProbes returns the most probes that the search can make.
 func (s *search) mostProbes() int {
 	count := 1
 	for stride, left := min(s.stride, s.widest), s.most-s.least; left > 0; stride = min(2*stride, s.widest) {

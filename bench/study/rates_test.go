@@ -24,7 +24,7 @@ const (
 )
 
 // ratesOf returns a search for the highest rate of a central lock. Its clients enter at least a hold and two
-// delays after each other, which bounds the rate.
+// delays apart, which bounds the rate.
 func ratesOf(t *testing.T, trials int) *RateSweep {
 	t.Helper()
 	s := &RateSweep{WaitBound: time.Second}
@@ -165,14 +165,14 @@ func TestWhatAProbeSays(t *testing.T) {
 
 func TestRowsOfRates(t *testing.T) {
 	s := &RateSweep{WaitBound: time.Second}
-	// over returns a search that has found a power, and what its probes say there and at the next.
+	// over returns a finished search, with its probes at the found power and at the next.
 	over := func(at int, here, next *rateProbe) *rateSearch {
-		r := &rateSearch{over: true, said: map[int]*rateProbe{}}
+		r := &rateSearch{over: true, probes: map[int]*rateProbe{}}
 		if r.at = at; here != nil {
-			r.said[at] = here
+			r.probes[at] = here
 		}
 		if r.next = passes; next != nil {
-			r.said[at+1], r.next = next, next.answer
+			r.probes[at+1], r.next = next, next.answer
 		}
 		return r
 	}
@@ -209,10 +209,10 @@ func TestRowsOfRates(t *testing.T) {
 	}
 }
 
-// A summary of several trials names the trials that serve the next rate, too.
+// A summary of several trials also names the trials that serve the next rate.
 func TestTrialsThatServeTheNextRateAreNamed(t *testing.T) {
 	found := func(power int) *rateSearch {
-		r := &rateSearch{over: true, said: map[int]*rateProbe{power: {answer: passes},
+		r := &rateSearch{over: true, probes: map[int]*rateProbe{power: {answer: passes},
 			power + 1: {answer: fails, limit: LimitShare}}}
 		r.at, r.next = power, fails
 		return r
@@ -243,8 +243,7 @@ func TestTrialsThatServeTheNextRateAreNamed(t *testing.T) {
 	}
 }
 
-// searched runs a search from 0 to 99 over answers, and returns what it has found
-// and how many probes it made.
+// searched runs a search from 0 to 99 over answers, and returns the result and the number of probes.
 func searched(t *testing.T, start, stride int, answers func(at int) answer) (found, int) {
 	t.Helper()
 	asked := map[int]bool{}
@@ -330,7 +329,7 @@ func TestASearchOfOtherAnswers(t *testing.T) {
 	}
 }
 
-// Where answers go up and down, the search ends, at a number that passes before one that does not.
+// If answers go up and down, the search still ends, at a number that passes before one that does not.
 func TestASearchOfNoisyAnswersEnds(t *testing.T) {
 	for seed := range 500 {
 		noisy := func(at int) answer {

@@ -10,7 +10,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// Each line has all that it takes, no two are the same, and a slip is an error that names the line.
+// Each line is complete, no two are equal, and an error names the line.
 func TestServiceLines(t *testing.T) {
 	all, err := readServiceLines(serviceLines)
 	if err != nil {
@@ -25,8 +25,8 @@ func TestServiceLines(t *testing.T) {
 		seen[text] = true
 	}
 	for _, x := range [][3]string{
-		{"strict: X", "strict: XL", "is no outcome"},
-		{"    link: https://", "    link: http://", "a link to it"},
+		{"strict: X", "strict: XL", "is not an outcome"},
+		{"    link: https://", "    link: http://", "a link to https"},
 		{"    service: etcd\n", "    servant: etcd\n", "servant"},
 		{"      - pause: holder", "      - pose: holder", "pose"},
 		{"    duration: 9s\n", "", "a duration"},
@@ -38,7 +38,7 @@ func TestServiceLines(t *testing.T) {
 	}
 }
 
-// A case that shows nothing is no pass, and one that shows something else differs.
+// A case that shows nothing does not pass, and one with another outcome differs.
 func TestServiceCase(t *testing.T) {
 	line := func(strict, fenced string) *ServiceLine { return &ServiceLine{Strict: strict, Fenced: fenced} }
 	of := func(l *ServiceLine, runs ...ServiceRun) ServiceCase {
@@ -83,7 +83,7 @@ func TestServiceCase(t *testing.T) {
 	}
 }
 
-// The row of a case has the figures of all its runs, and tells of the run that is not as expected.
+// The row of a case has the figures of all its runs, and the reason of the run that is not as expected.
 func TestServiceCaseRow(t *testing.T) {
 	run := func(fenced row.Outcome, accepted, silence float64) *ServiceRun {
 		r := &ServiceRun{Strict: row.Breaks, Fenced: fenced, HasFences: true, SilenceS: figure.Number(silence),

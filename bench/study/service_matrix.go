@@ -24,32 +24,32 @@ import (
 	"turnstile/results"
 )
 
-// A ServiceMatrix makes runs for each of some known failures of services, and says what they show. It goes on
-// with a set that it began.
+// A ServiceMatrix makes runs for known failures of services, and reports what they show. It continues a set
+// that was interrupted.
 type ServiceMatrix struct {
-	Sweep // Trials is how many runs each case has
+	Sweep // Trials is the number of runs per case
 	Cases []*ServiceCase
 }
 
-// A ServiceCase is a known failure, and what came of its runs.
+// A ServiceCase is a known failure, and its runs.
 type ServiceCase struct {
 	Line    *ServiceLine
-	Subject *ServiceSubject // nil: Err says why there is none
-	Err     error           // why no run could be made
+	Subject *ServiceSubject // nil: see Err
+	Err     error           // why no run can be made
 	Runs    []*ServiceRun
 }
 
-// A ServiceRun is what came of one run of a case.
+// A ServiceRun is the result of one run of a case.
 type ServiceRun struct {
-	Strict, Fenced row.Outcome // what the run shows; none: it is inconclusive. Of Fenced: or nothing has fences
+	Strict, Fenced row.Outcome // what the run shows, without and with fences; 0: inconclusive, or no fences
 	HasFences      bool
-	Says           string // why
+	Says           string // why it shows that
 	Folder         string // of the run
 	Row            results.Row
-	SilenceS       figure.Figure // the longest time, in seconds, in which nobody entered or, of electors, led
+	SilenceS       figure.Figure // longest time, in seconds, without an entry or, for electors, without a leader
 }
 
-// Resolve makes the jobs of the cases that have a subject. The error says which line cannot be run.
+// Resolve makes the jobs of the cases that have a subject. An error names the line that is invalid.
 func (m *ServiceMatrix) Resolve() error {
 	m.Trials = max(1, m.Trials)
 	for _, c := range m.Cases {
@@ -65,7 +65,7 @@ func (m *ServiceMatrix) Resolve() error {
 	return nil
 }
 
-// Judge says of each case what its runs show, from the histories that the set has.
+// Judge judges the stored histories of each case.
 func (m *ServiceMatrix) Judge(ctx context.Context) error {
 	cell := 0
 	for _, c := range m.Cases {
@@ -77,13 +77,13 @@ func (m *ServiceMatrix) Judge(ctx context.Context) error {
 		}
 		cell++
 		if len(c.Runs) == 0 {
-			c.Err = errors.New("it has no run: the same command makes it")
+			c.Err = errors.New("it has no run: repeat the command to make it")
 		}
 	}
 	return nil
 }
 
-// judge adds what a run shows to its case.
+// judge adds a run to its case.
 func (c *ServiceCase) judge(folder *results.Folder, run *runs.Run, err error) {
 	r := &ServiceRun{Folder: folder.Ref()}
 	if c.Runs = append(c.Runs, r); err != nil {
@@ -96,7 +96,7 @@ func (c *ServiceCase) judge(folder *results.Folder, run *runs.Run, err error) {
 	studyOf(c.Subject.Spec).shown(r, t)
 }
 
-// leadersShown says of a run about leaders whether two led at once, in whatever terms. Its fences are terms.
+// leadersShown reports whether two nodes led at once, in the same term or not. Its fences are the terms.
 func (r *ServiceRun) leadersShown(t *runs.Trial) {
 	r.HasFences, r.SilenceS = true, inSeconds(t.Row.LeaderlessUS)
 	r.Fenced, _ = t.Verdict.ShownInTerms()
@@ -105,7 +105,7 @@ func (r *ServiceRun) leadersShown(t *runs.Trial) {
 	}
 }
 
-// entriesShown says what a resource would have accepted that demands fence numbers.
+// entriesShown reports what a resource would have accepted that demands fence numbers.
 func (r *ServiceRun) entriesShown(t *runs.Trial) {
 	for i := range t.Faults {
 		r.SilenceS = greater(r.SilenceS, t.Faults[i].SilenceS)
@@ -114,7 +114,7 @@ func (r *ServiceRun) entriesShown(t *runs.Trial) {
 	switch {
 	case r.Strict != row.Breaks:
 		r.Fenced = r.Strict
-	case !known: // it cannot be told
+	case !known: // unknown
 	case accepted > 0:
 		r.Fenced = row.Breaks
 	default:
@@ -128,7 +128,8 @@ func isMore(f figure.Figure) bool {
 	return known && x > 0
 }
 
-// showsNothing reports whether the run says nothing of the failure: it is inconclusive, or was not hit.
+// showsNothing reports whether the run shows nothing of the failure: it is inconclusive, or its faults hit
+// nothing.
 func (r *ServiceRun) showsNothing() bool {
 	return r.Strict == 0 || r.notHit() || r.HasFences && r.Fenced == 0
 }
@@ -136,30 +137,29 @@ func (r *ServiceRun) showsNothing() bool {
 // notHit reports whether the faults hit nothing.
 func (r *ServiceRun) notHit() bool { return r.Strict == row.Unhit }
 
-// ShowsNothing reports whether the case says less of the failure than it is to: there is no run, or one of
-// them is inconclusive or was not hit.
+// ShowsNothing reports whether the case has no run, or one that shows nothing.
 func (c *ServiceCase) ShowsNothing() bool {
 	return c.Err != nil || len(c.Runs) == 0 || slices.ContainsFunc(c.Runs, (*ServiceRun).showsNothing)
 }
 
-// NotHit reports whether the faults hit nothing in any of the runs.
+// NotHit reports whether the faults hit nothing in any run.
 func (c *ServiceCase) NotHit() bool {
 	return c.Err == nil && len(c.Runs) > 0 &&
 		!slices.ContainsFunc(c.Runs, func(r *ServiceRun) bool { return !r.notHit() })
 }
 
-// Differs reports whether some run shows what the line does not expect.
+// Differs reports whether some run shows an outcome that the line does not expect.
 func (c *ServiceCase) Differs() bool { return c.Err == nil && slices.ContainsFunc(c.Runs, c.differs) }
 
 func (c *ServiceCase) differs(r *ServiceRun) bool {
-	strict, _ := outcomesOf(c.Line.Strict) // check has read both
+	strict, _ := outcomesOf(c.Line.Strict) // check has parsed both
 	fenced, _ := outcomesOf(c.Line.Fenced)
 	return !r.showsNothing() && (r.Strict&strict == 0 || (c.Line.Fenced != "") != r.HasFences ||
 		r.HasFences && r.Fenced&fenced == 0)
 }
 
-// Tells returns the run that says most of the case: the first one that differs or, if none does, that shows
-// nothing, or else the first one; nil: there is none.
+// Tells returns the most telling run of the case: the first that differs, or else the first that shows
+// nothing, or else the first; nil: the case has no run.
 func (c *ServiceCase) Tells() *ServiceRun {
 	for _, is := range []func(*ServiceRun) bool{c.differs, (*ServiceRun).showsNothing,
 		func(*ServiceRun) bool { return true }} {
@@ -171,28 +171,29 @@ func (c *ServiceCase) Tells() *ServiceRun {
 }
 
 // A ServiceLine is a known failure of a service that grants locks or elects leaders: how a run shows it, and
-// what is expected of that run.
+// the expected outcome of the run.
 type ServiceLine struct {
-	Number  int      `yaml:"number"` // of the failure; several services may have one
+	Number  int      `yaml:"number"` // of the failure; several services may share one
 	Service string   `yaml:"service"`
-	With    []string `yaml:"with"` // options of the service, as ttl=2s
+	With    []string `yaml:"with"` // options of the service, such as ttl=2s
 	Nodes   int      `yaml:"nodes"`
-	// Hold is for how long a client stays inside; Duration how long the run is measured.
+	// Hold is how long a client stays inside, and Duration how long the run is measured.
 	Hold     time.Duration `yaml:"hold"`
 	Duration time.Duration `yaml:"duration"`
 	Proxies  bool          `yaml:"proxies"` // connections run through proxies, which count bytes
-	// Think is for how long a client waits after it has left; 0: it requests again at once. Demands says that
-	// the resource demands fence numbers, which the clients must have.
+	// Think is how long a client pauses after it has left; 0: it requests again at once. With Demands, the
+	// resource demands fence numbers, so the clients must have them.
 	Think   time.Duration `yaml:"think"`
 	Demands bool          `yaml:"demands"`
 	Faults  []chaos.Fault `yaml:"faults"`
-	// Strict and Fenced are the outcomes that the run may show, by their letters as in L|P: of all entries, and
-	// of those that a resource accepts which demands fence numbers. Fenced is empty where clients have none.
+	// Strict and Fenced are the expected outcomes, by their letters as in L|P: Strict over all entries, Fenced
+	// over the entries that a resource accepts that demands fence numbers. Fenced is empty for clients without
+	// fence numbers.
 	Strict string `yaml:"strict"`
 	Fenced string `yaml:"fenced"`
-	Says   string `yaml:"says"` // what the documentation or a report says; quoted, in quotation marks
-	Link   string `yaml:"link"` // where it does
-	Why    string `yaml:"why"`  // what happens, in a sentence
+	Says   string `yaml:"says"` // the documentation or a report; quotations in quotation marks
+	Link   string `yaml:"link"` // source of Says
+	Why    string `yaml:"why"`  // explanation in a sentence
 }
 
 //go:embed service_lines.yaml
@@ -202,7 +203,7 @@ var serviceLines []byte
 func ServiceLines() []*ServiceLine {
 	all, err := readServiceLines(serviceLines)
 	if err != nil {
-		panic(err) // a test reads them
+		panic(err) // a test reads the file
 	}
 	return all
 }
@@ -222,13 +223,13 @@ func readServiceLines(text []byte) ([]*ServiceLine, error) {
 	return file.Lines, nil
 }
 
-// check says what is missing in a line.
+// check returns an error if the line lacks something.
 func (l *ServiceLine) check() error {
 	switch {
 	case l.Number < 1, l.Service == "", l.Nodes < 1, l.Duration <= 0:
-		return errors.New("it takes a number, a service, nodes and a duration")
+		return errors.New("a line needs a number, a service, nodes and a duration")
 	case l.Says == "", !strings.HasPrefix(l.Link, "https://"), l.Why == "":
-		return errors.New("it takes what the documentation says, a link to it, and what happens")
+		return errors.New("a line needs says, a link to https and why")
 	}
 	for _, letters := range []string{l.Strict, l.Fenced} {
 		if _, err := outcomesOf(letters); err != nil {
@@ -236,12 +237,12 @@ func (l *ServiceLine) check() error {
 		}
 	}
 	if l.Strict == "" {
-		return errors.New("it takes what is expected: strict")
+		return errors.New("a line needs the expected outcome: strict")
 	}
 	return nil
 }
 
-// outcomesOf reads outcomes as row.Outcome writes them.
+// outcomesOf parses outcomes as row.Outcome writes them.
 func outcomesOf(letters string) (all row.Outcome, err error) {
 	if letters == "" {
 		return 0, nil
@@ -250,7 +251,7 @@ func outcomesOf(letters string) (all row.Outcome, err error) {
 		known := []row.Outcome{row.Recovers, row.Starves, row.Blocks, row.Breaks}
 		i := slices.IndexFunc(known, func(o row.Outcome) bool { return o.String() == letter })
 		if i < 0 {
-			return 0, fmt.Errorf("%q is no outcome: write letters of L, P, B and X, as in L|P", letters)
+			return 0, fmt.Errorf("%q is not an outcome: write letters of L, P, B and X, as in L|P", letters)
 		}
 		all |= known[i]
 	}
@@ -260,7 +261,7 @@ func outcomesOf(letters string) (all row.Outcome, err error) {
 // Text returns the service with its options.
 func (l *ServiceLine) Text() string { return strings.Join(append([]string{l.Service}, l.With...), " ") }
 
-// FaultTexts says in words what goes wrong, a fault each.
+// FaultTexts describes the faults.
 func (l *ServiceLine) FaultTexts() (all []string) {
 	for i := range l.Faults {
 		all = append(all, l.Faults[i].String())
@@ -268,10 +269,10 @@ func (l *ServiceLine) FaultTexts() (all []string) {
 	return all
 }
 
-// Is reports whether the line goes by a word: its number, or its service.
+// Is reports whether a word selects the line: its number, or its service.
 func (l *ServiceLine) Is(word string) bool { return word == fmt.Sprint(l.Number) || word == l.Service }
 
-// A ServiceSubject is what a run must know of a service with its options.
+// A ServiceSubject is what a run needs to know of a service with its options.
 type ServiceSubject struct {
 	Spec    *row.Row
 	Config  nodes.Config
@@ -279,7 +280,7 @@ type ServiceSubject struct {
 	Granted time.Duration // the time to live that servers grant; 0: none
 }
 
-// Job returns the run that shows the line, given what the service says of itself.
+// Job returns the job of the line for a service.
 func (l *ServiceLine) Job(of *ServiceSubject, seed uint64) (*bench.Job, error) {
 	o := option.Defaults()
 	o.Config, o.Servers, o.Faults, o.Proxies = of.Config, of.Servers, l.Faults, l.Proxies
@@ -300,16 +301,15 @@ func (l *ServiceLine) entries(o *bench.Options) {
 // elections sets the options of a run about an election.
 func (l *ServiceLine) elections(o *bench.Options) { allStand(o) }
 
-// lineWarmup is how long clients enter before what is measured begins.
+// lineWarmup is how long clients enter before the measurement.
 const lineWarmup = 300 * time.Millisecond
 
-// Strict says what the runs show of all entries, and how many of them do if they do not agree, as in
-// "X 2 of 3, L".
+// Strict returns the outcomes of the runs over all entries, with counts if they differ, as in "X 2 of 3, L".
 func (c *ServiceCase) Strict() string {
 	return c.outcomes(func(r *ServiceRun) row.Outcome { return r.Strict })
 }
 
-// Fenced says the same of the entries that a resource accepts which demands fence numbers; "-": clients have
+// Fenced is like Strict for the entries that a resource accepts that demands fence numbers; "-": clients have
 // none.
 func (c *ServiceCase) Fenced() string {
 	if len(c.Runs) == 0 || !c.Runs[0].HasFences {
@@ -318,7 +318,7 @@ func (c *ServiceCase) Fenced() string {
 	return c.outcomes(func(r *ServiceRun) row.Outcome { return r.Fenced })
 }
 
-// outcomes lists what the runs show, the worst first.
+// outcomes lists the outcomes of the runs, the worst first.
 func (c *ServiceCase) outcomes(of func(*ServiceRun) row.Outcome) string {
 	var all []string
 	for _, shown := range []row.Outcome{row.Breaks, row.Blocks, row.Starves, row.Recovers, row.Unhit, 0} {
@@ -339,8 +339,7 @@ func (c *ServiceCase) outcomes(of func(*ServiceRun) row.Outcome) string {
 	return strings.Join(all, ", ")
 }
 
-// Silence returns the shortest and the longest of the times, over the runs, for which nobody entered or, of
-// electors, led. Runs in which that is not known do not count.
+// Silence returns the shortest and the longest known SilenceS of the runs.
 func (c *ServiceCase) Silence() (least, most figure.Figure) {
 	for _, r := range c.Runs {
 		x, known := r.SilenceS.Value()
@@ -352,7 +351,7 @@ func (c *ServiceCase) Silence() (least, most figure.Figure) {
 	return least, most
 }
 
-// TableRow returns what matrix.csv says of the case.
+// TableRow returns the row of the case in matrix.csv.
 func (c *ServiceCase) TableRow() results.MatrixRow {
 	out := results.MatrixRow{Line: fmt.Sprint(c.Line.Number), Algorithm: c.Line.Text(),
 		Fault: strings.Join(append(c.Line.FaultTexts(), "none")[:max(1, len(c.Line.Faults))], "; "),

@@ -17,34 +17,34 @@ import (
 	"turnstile/judge/check"
 )
 
-// A Failure is how a run failed: what the worst finding of its verdict is.
+// A Failure is how a run failed: the worst finding of its verdict.
 type Failure struct {
 	Check   string
 	Outcome check.Outcome
-	Outside bool // an assumption that the algorithm rests on had been broken before
+	Outside bool // an assumption of the algorithm had been broken before
 }
 
-// failureOf returns how a run failed that is not valid.
+// failureOf returns how a run failed.
 func failureOf(v *check.Verdict) Failure {
 	worst := v.Worst()
 	return Failure{worst.Check, worst.Outcome, worst.OutsideModel}
 }
 
-// shrunk is what is left of a plan.
+// shrunk is the result of shrinking a plan.
 type shrunk struct {
 	Failure Failure
-	Reason  string        // what the verdict of the run under the shrunken plan says
+	Reason  string        // the reason of the verdict under the shrunken plan
 	Faults  []chaos.Fault // each takes place once, and has a seed
-	From    int           // how many faults there were
-	Tries   int           // runs that it took
+	From    int           // how many faults the plan had
+	Tries   int           // runs made
 }
 
-// mostTries is how many runs a plan may take to shrink.
+// mostTries is how many runs shrinking a plan may take.
 const mostTries = 2000
 
-// Shrink returns the fewest faults of a simulated run that make it fail as it does with all of them, and has
-// these be as short and simple as that allows. Whichever of them are left out, the others draw the same,
-// since each has a seed of its own. It returns nil if the run is valid.
+// Shrink returns the fewest faults of a simulated run that make it fail in the same way, as short and simple
+// as possible. Each fault has its own seed, so it draws the same whichever others are left out. Shrink
+// returns nil if the run is valid.
 func Shrink(ctx context.Context, j *bench.Job) (*shrunk, error) {
 	first, err := bench.Simulate(ctx, j)
 	if err != nil || first.Verdict.Outcome == check.Valid {
@@ -54,7 +54,7 @@ func Shrink(ctx context.Context, j *bench.Job) (*shrunk, error) {
 	s.Failure, s.Reason, s.From = failureOf(&first.Verdict), first.Verdict.Reason, len(first.Faults)
 	s.Faults = first.Faults
 	for i := range s.Faults {
-		s.Faults[i].Hit = nil // that came out in the run, and may change
+		s.Faults[i].Hit = nil // the victims follow from the run, and may change
 	}
 	s.Faults = ddmin.Reduce(s.Faults, 1, s.fails)
 	shorten(s.Faults, time.Millisecond, s.fails)
@@ -72,7 +72,7 @@ type shrinker struct {
 	err error // of a run that could not be made
 }
 
-// fails reports whether the run fails in the same way under some faults, and keeps these if it does.
+// fails reports whether the run fails in the same way under some faults, and then keeps them.
 func (s *shrinker) fails(faults []chaos.Fault) bool {
 	if s.err != nil || s.ctx.Err() != nil || s.Tries >= mostTries {
 		return false
@@ -96,8 +96,8 @@ func (s *shrinker) fails(faults []chaos.Fault) bool {
 	return true
 }
 
-// shorten has faults do less, for as short as a run with them still fails, but not shorter than the shortest.
-// fails makes a run; it keeps faults with which that fails.
+// shorten shortens and simplifies faults while a run with them still fails, but makes none shorter than
+// shortest. fails makes a run, and keeps the faults if it fails.
 func shorten(faults []chaos.Fault, shortest time.Duration, fails func([]chaos.Fault) bool) {
 	change := func(i int, change func(*chaos.Fault) bool) bool {
 		changed := slices.Clone(faults)
@@ -123,7 +123,7 @@ func shorten(faults []chaos.Fault, shortest time.Duration, fails func([]chaos.Fa
 	}
 }
 
-// File returns the shrunken plan as a file that a run can carry out. The lines come before it, as comments.
+// File returns the shrunken plan as the text of a file, with lines as comments above it.
 func (s *shrunk) File(lines ...string) (string, error) {
 	var b bytes.Buffer
 	for _, line := range lines {

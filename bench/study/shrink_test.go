@@ -17,8 +17,8 @@ import (
 	"turnstile/nodes/row"
 )
 
-// Of many faults, those are left that make a run fail: a node that dies for good, though a dozen other things
-// go wrong.
+// Shrinking many faults leaves the faults that make a run fail: a node that dies for good, among a dozen
+// other faults.
 func TestShrinkFindsTheFaultThatMatters(t *testing.T) {
 	spec, err := mutex.Find("ricart-agrawala")
 	if err != nil {
@@ -77,7 +77,7 @@ func repeats(t *testing.T, s *shrunk, o bench.Options) {
 	}
 }
 
-// Of what is left, no fault can be left out.
+// No fault of a shrunken plan can be left out.
 func TestShrinkLeavesNothingOver(t *testing.T) {
 	spec, err := mutex.Find("maekawa")
 	if err != nil {
@@ -108,7 +108,7 @@ func TestShrinkLeavesNothingOver(t *testing.T) {
 	}
 }
 
-// options are those of a run of a second.
+// options returns the options of a run of a second.
 func options(algorithm string, n int) bench.Options {
 	o := option.Defaults()
 	o.Algorithm, o.Config.N, o.Duration, o.Warmup = algorithm, n, measured, measured/10

@@ -24,38 +24,38 @@ import (
 	"turnstile/results"
 )
 
-// A SplitBrain says which runs are made of schemes of election whose cluster is cut in two, or some of its
-// links, and healed: with the leader on either side.
+// A SplitBrain makes runs of election schemes whose cluster, or some links of it, is cut and healed: one run
+// with the leader at each place of the cut.
 type SplitBrain struct {
 	Experiment
 	Spread
 	N     int
 	Given map[string]string // options, for the schemes that have them
-	Cuts  []effect.Cut      // none: the highest, fewer than half, from the others
-	// For is how long they last; zero: Usual, and longer where that is too short for the scheme.
+	Cuts  []effect.Cut      // nil: the fewer than half with the highest numbers, from the others
+	// For is how long the cuts last; 0: Usual, or longer if the scheme needs that.
 	For time.Duration
-	// Duration is that of each run; zero: until the scheme has had the time that it needs after the heal.
+	// Duration is the duration of each run; 0: long enough for the scheme after the heal.
 	Duration time.Duration
-	Real     bool // by processes
+	Real     bool // runs of processes
 }
 
-// Usual is how long a cut lasts unless the comparison says otherwise: enough for all schemes and five nodes.
+// Usual is the default length of a cut: enough for all schemes and five nodes.
 const Usual = 2 * time.Second
 
 const (
 	settled = time.Second // before the cut
-	// Time that processes may need beside the times of their row, since they share processors.
+	// Time that processes may need besides the times of their row, since they share CPUs.
 	spare    = 1500 * time.Millisecond
 	shortest = time.Second
 )
 
-// Check completes the comparison, and says what is wrong with it, if anything is.
+// Check completes the options, or returns an error if they are invalid.
 func (c *SplitBrain) Check() error {
 	switch {
 	case c.N < 2:
-		return fmt.Errorf("-n: %d: a cluster that is to be cut in two has 2 nodes or more", c.N)
+		return fmt.Errorf("-n: %d: a cluster to be cut in two has 2 nodes or more", c.N)
 	case c.For != 0 && c.For < shortest:
-		return fmt.Errorf("--for: %v: let the cut last for %v or more, or nobody has noticed it when it is healed",
+		return fmt.Errorf("--for: %v: let the cut last for %v or more, or it is healed before anybody notices",
 			c.For, shortest)
 	case c.Duration != 0 && c.Duration <= settled+c.lasts():
 		return fmt.Errorf("--duration: %v: the cut begins after %v and lasts for %v: let the run last longer, "+
@@ -80,7 +80,7 @@ func (c *SplitBrain) Check() error {
 	return nil
 }
 
-// config returns the configuration of a scheme: it takes the options that it has.
+// config returns the configuration of a scheme, with the given options that it has.
 func (c *SplitBrain) config(row *row.Row) nodes.Config {
 	config := nodes.Config{N: c.N}
 	for name, value := range c.Given {
@@ -91,7 +91,7 @@ func (c *SplitBrain) config(row *row.Row) nodes.Config {
 	return config
 }
 
-// checkOptions says what is wrong with the options, if anything is.
+// checkOptions returns an error if the options are invalid.
 func (c *SplitBrain) checkOptions() error {
 	for name := range c.Given {
 		if !slices.ContainsFunc(c.Rows, func(row *row.Row) bool { return row.Option(name) != nil }) {
@@ -110,7 +110,7 @@ func (c *SplitBrain) checkOptions() error {
 // lasts returns how long the cut of a first run lasts.
 func (c *SplitBrain) lasts() time.Duration { return cmp.Or(c.For, Usual) }
 
-// checkCuts says what is wrong with the cuts.
+// checkCuts returns an error if the cuts are invalid.
 func (c *SplitBrain) checkCuts() error {
 	for _, cut := range c.Cuts {
 		if !cut.Links() {
@@ -121,14 +121,14 @@ func (c *SplitBrain) checkCuts() error {
 			return fmt.Errorf("--cut: %v: %w", cut, err)
 		}
 		if len(cut.Sides()) == c.N && c.N > 2 {
-			return fmt.Errorf("--cut: %v: this cuts off every node from every other, and leaves no side to compare",
+			return fmt.Errorf("--cut: %v: this cuts off every node from every other, so it leaves no side to compare",
 				cut)
 		}
 	}
 	return nil
 }
 
-// options returns those of the run of a case.
+// options returns the options of the run of a case.
 func (c *SplitBrain) options(x *partition) bench.Options {
 	o := option.Defaults()
 	o.Algorithm, o.Config, o.Seed = x.spec.Name, x.config, c.Seed
@@ -147,7 +147,7 @@ func (c *SplitBrain) options(x *partition) bench.Options {
 // Count returns how many runs Run makes, those that are made again left aside.
 func (c *SplitBrain) Count() int { return len(c.cases()) }
 
-// Takes returns about how long Run takes at least: real runs are made one after the other, and simulated ones
+// Takes returns about how long Run takes at least. Real runs are made one after another, and simulated ones
 // take no time.
 func (c *SplitBrain) Takes() (sum time.Duration) {
 	for _, x := range c.cases() {
@@ -158,8 +158,8 @@ func (c *SplitBrain) Takes() (sum time.Duration) {
 	return sum
 }
 
-// Run makes the run of each scheme in each partition, and says what came of it. If ctx is done, it returns
-// what there is, with the error of ctx.
+// Run makes the run of each scheme in each partition, and judges it. If ctx is done, it returns the results
+// so far, with the error of ctx.
 func (c *SplitBrain) Run(ctx context.Context) ([]*Result, error) {
 	cases := c.cases()
 	return made(c.run(ctx, 1, len(cases), 0, len(cases), func(number int) *Case {
@@ -167,10 +167,10 @@ func (c *SplitBrain) Run(ctx context.Context) ([]*Result, error) {
 	})), ctx.Err()
 }
 
-// caseOf returns the run of a scheme in a partition. It is made once more if another node led than was
-// expected, which is put into the place of the leader then, or if the cut was too short for the scheme and
-// the user did not say how long it lasts. Of processes it is made up to three times. What must not be at any
-// time stands.
+// caseOf returns the case of a scheme in a partition. The run is made again if another node led than
+// expected, which then takes the place of the leader in the cuts, or if the cut was too short for the scheme
+// and the user did not set its length. A run of processes is made up to three times. A violation stands at
+// once.
 func (c *SplitBrain) caseOf(x *partition) *Case {
 	o := c.options(x)
 	x.left = o.Duration - x.begins - x.lasts
@@ -183,7 +183,7 @@ func (c *SplitBrain) caseOf(x *partition) *Case {
 	}}
 }
 
-// expected says what became of the leaders.
+// expected judges what happened to the leaders.
 func (x *partition) expected(r *Result) {
 	if r.Err != nil {
 		r.Err = fmt.Errorf("%s: %w", x.spec.Name, r.Err)
@@ -207,7 +207,7 @@ func (c *SplitBrain) tooLittle(x *partition, r *Result) bool {
 	return moved || (r.Wrong != "" || r.Row.Inconclusive != "") && (c.lengthened(x, r.Row) || c.Real)
 }
 
-// lengthened has the cut of a case begin later, and last longer, if that may make a run conclusive.
+// lengthened makes the cut of a case begin later and last longer, if that may make a run conclusive.
 func (c *SplitBrain) lengthened(x *partition, row *results.SplitBrainRow) bool {
 	if row.Inconclusive == "" || c.For != 0 || c.Duration != 0 || x.begins >= x.needs && x.lasts >= x.needs {
 		return false
@@ -216,36 +216,36 @@ func (c *SplitBrain) lengthened(x *partition, row *results.SplitBrainRow) bool {
 	return true
 }
 
-// A partition is a case of split-brain: a scheme whose cluster is cut, with its leader at one place.
+// A partition is a case of a SplitBrain: a scheme whose cluster is cut, with the leader at one place.
 type partition struct {
-	spec  *row.Row
-	says  row.Partition
-	n     int
-	where string // the leader is when the cut begins: inMinority, inMajority, or at which node of the cuts
+	spec    *row.Row
+	promise row.Partition
+	n       int
+	where   string // place of the leader when the cut begins: inMinority, inMajority, or a node of the cuts
 
 	config nodes.Config
-	among  effect.Group // nodes of the cuts as they were asked for, of which one is to be the leader
+	among  effect.Group // nodes at that place, in the cuts as asked for
 	asked  []effect.Cut
-	links  bool     // they do not part the cluster into sides
-	at     nodes.ID // where the leader stands in the cuts as they were asked for
-	// leader is who is expected to lead when the cut begins. It and at are exchanged in the cuts.
+	links  bool     // the cuts do not part the cluster into sides
+	at     nodes.ID // place of the leader in the cuts as asked for
+	// leader is expected to lead when the cut begins. It swaps places with at in the cuts.
 	leader nodes.ID
-	starts nodes.ID     // who campaigns, if anybody may win
-	cuts   []effect.Cut // as they are
+	starts nodes.ID     // the node that campaigns, if any node may win
+	cuts   []effect.Cut // the cuts of the run
 	begins time.Duration
 	lasts  time.Duration
-	again  bool          // its cut is longer than it was
-	needs  time.Duration // within which it has a leader on each side that is to have one, and no other
+	again  bool          // its cut was lengthened
+	needs  time.Duration // time until the scheme has the leaders that its row expects on each side
 	left   time.Duration // from the heal to the end of the run
 }
 
-// The places of a leader, of a cut that parts the cluster into sides.
+// The places of a leader in a cut that parts the cluster into sides.
 const (
 	inMinority = "minority"
 	inMajority = "majority"
 )
 
-// cases returns the cases, those of one scheme one after the other.
+// cases returns the cases, scheme by scheme.
 func (c *SplitBrain) cases() (all []*partition) {
 	for _, spec := range c.Rows {
 		config := c.config(spec)
@@ -255,13 +255,13 @@ func (c *SplitBrain) cases() (all []*partition) {
 		}
 		for _, p := range says {
 			for _, place := range c.places() {
-				x := &partition{spec: spec, says: p, n: c.N, config: config, where: place.name, among: place.nodes,
+				x := &partition{spec: spec, promise: p, n: c.N, config: config, where: place.name, among: place.nodes,
 					asked: c.Cuts, links: c.Links(), begins: settled, lasts: c.lasts()}
 				if x.needs = spec.GraceOf(config); c.Real {
 					x.needs += spare
 				}
 				if x.links && c.For == 0 {
-					x.lasts = max(x.lasts, x.needs+Usual) // so that it shows whether a leader stays
+					x.lasts = max(x.lasts, x.needs+Usual) // to show whether a leader stays
 				}
 				x.starts = x.likely()
 				x.expect(x.starts)
@@ -272,15 +272,15 @@ func (c *SplitBrain) cases() (all []*partition) {
 	return all
 }
 
-// A seat is where a leader is in the cuts.
-type seat struct {
+// A leaderPlace is a place of the leader in the cuts.
+type leaderPlace struct {
 	name  string
 	nodes effect.Group
 }
 
-// places returns where the leaders are to be: once on a side without a majority, and once on the one with it;
-// if the cuts make no sides, at each node that they name, and at one that they do not.
-func (c *SplitBrain) places() (all []seat) {
+// places returns the places of the leader: on the side without a majority, and on the one with it. If the
+// cuts make no sides, the places are each node that they name, and one that they do not name.
+func (c *SplitBrain) places() (all []leaderPlace) {
 	if !c.Links() {
 		var minority, majority effect.Group
 		for _, side := range c.Cuts[0].Sides() {
@@ -290,9 +290,9 @@ func (c *SplitBrain) places() (all []seat) {
 				minority = append(minority, side...)
 			}
 		}
-		all = []seat{{inMinority, minority}}
+		all = []leaderPlace{{inMinority, minority}}
 		if majority != nil {
-			all = append(all, seat{inMajority, majority})
+			all = append(all, leaderPlace{inMajority, majority})
 		}
 		return all
 	}
@@ -303,21 +303,21 @@ func (c *SplitBrain) places() (all []seat) {
 	other := false
 	for id := range nodes.ID(c.N) {
 		if is := slices.Contains(named, id); is || !other {
-			all = append(all, seat{fmt.Sprintf("node %d", id), effect.Group{id}})
+			all = append(all, leaderPlace{fmt.Sprintf("node %d", id), effect.Group{id}})
 			other = other || !is
 		}
 	}
 	return all
 }
 
-// Links reports whether the cuts do not part the cluster into sides: some are of one way, or name not all
-// nodes, or there are several.
+// Links reports whether the cuts do not part the cluster into sides: there are several, or one of them is
+// one-way or does not name all nodes.
 func (c *SplitBrain) Links() bool {
 	return len(c.Cuts) > 1 || c.Cuts[0].Sides() == nil || len(c.Cuts[0].Named()) < c.N
 }
 
-// likely returns who is to lead when the cut begins: of a scheme that elects anybody, one of the place that
-// campaigns alone.
+// likely returns the node that will lead when the cut begins. If the scheme may elect any node, it is a node
+// of the place, which campaigns alone.
 func (x *partition) likely() nodes.ID {
 	config, leads := x.config, x.spec.Elector
 	if leads.Wins == row.AnyWins {
@@ -333,7 +333,7 @@ func (x *partition) likely() nodes.ID {
 	return best
 }
 
-// expect puts the node that leads into its place in the cuts.
+// expect puts the leader into its place in the cuts.
 func (x *partition) expect(leader nodes.ID) {
 	x.leader, x.at = leader, leader
 	if !slices.Contains(x.among, leader) {
@@ -345,7 +345,7 @@ func (x *partition) expect(leader nodes.ID) {
 	}
 }
 
-// sides returns the sides of the cut; none, if it makes no sides.
+// sides returns the sides of the cut, or nil if it makes no sides.
 func (x *partition) sides() []effect.Group {
 	if x.links {
 		return nil
@@ -353,7 +353,7 @@ func (x *partition) sides() []effect.Group {
 	return x.cuts[0].Sides()
 }
 
-// cut writes what is cut.
+// cut returns the cuts as text.
 func (x *partition) cut() string {
 	var words []string
 	for _, f := range x.faults() {
@@ -366,7 +366,7 @@ func (x *partition) cut() string {
 func (x *partition) faults() (all []chaos.Fault) {
 	for _, cut := range x.cuts {
 		f := chaos.Fault{Schedule: chaos.Schedule{At: x.begins, For: x.lasts}}
-		switch x.says.Cuts {
+		switch x.promise.Cuts {
 		case row.FirstNetwork:
 			f.Network = new(effect.Net)
 		case row.ServersToo:
@@ -376,7 +376,7 @@ func (x *partition) faults() (all []chaos.Fault) {
 			}
 			var err error
 			if cut, err = effect.ParseCut(strings.Join(words, "/")); err != nil {
-				panic(err) // it has one side more
+				panic(err) // always valid: a cut with one more side
 			}
 		}
 		f.Effect = &effect.Partition{Cut: cut}
@@ -385,7 +385,7 @@ func (x *partition) faults() (all []chaos.Fault) {
 	return all
 }
 
-// initiators returns who campaigns when the run begins: all, unless anybody may win.
+// initiators returns which nodes campaign when the run begins: all, unless any node may win.
 func (x *partition) initiators() workload.Initiators {
 	if x.spec.Elector.Wins == row.AnyWins {
 		return workload.TheseInitiate(x.starts)
@@ -393,17 +393,17 @@ func (x *partition) initiators() workload.Initiators {
 	return workload.AllInitiate
 }
 
-// placed reports whether one node led when the cut began, and at its place.
+// placed reports whether one node led when the cut began, and it was in its place.
 func (x *partition) placed(before effect.Group) bool {
 	return len(before) == 1 && before[0] == x.leader
 }
 
-// judged says what became of the leaders in a run, and where that is not what the row says.
+// judged describes what happened to the leaders in a run, and where that differs from the row.
 func (x *partition) judged(t *runs.Trial) *results.SplitBrainRow {
 	of, l := &t.Row, t.Measures.Leaders
 	out := &results.SplitBrainRow{Algorithm: x.spec.Name, Kind: of.Kind, Nodes: x.n, Cut: x.cut(),
 		CutAtS: figure.Number(x.begins.Seconds()), CutS: figure.Number(x.lasts.Seconds()), Lengthened: x.again,
-		LeaderIn: x.where, Cuts: x.severs().String(), Says: x.says.Does.String(), Why: x.says.Why,
+		LeaderIn: x.where, Cuts: x.severs().String(), Says: x.promise.Does.String(), Why: x.promise.Why,
 		Messages:    of.Messages,
 		TwoLeadersS: inSeconds(of.TwoLeadersUS), TwoLeadersInTermS: inSeconds(of.TwoLeadersInTermUS)}
 	if x.spec.Flaw != nil {
@@ -428,27 +428,28 @@ func (x *partition) judged(t *runs.Trial) *results.SplitBrainRow {
 	if last := l.AgreedAtEnd(); last != nil {
 		out.AgreedS = seconds(max(0, last.Agreed-cut.To))
 	}
-	if x.says.Does != 0 && x.spec.Flaw == nil {
+	if x.promise.Does != 0 && x.spec.Flaw == nil {
 		x.compared(out, before, during, newLeaders(l.Fold, cut))
-		if x.says.Does == row.OneStays || x.says.Does == row.OneOrNone {
+		if x.promise.Does == row.OneStays || x.promise.Does == row.OneOrNone {
 			x.stays(l.Fold, out, during, cut)
 		}
 	}
 	if out.Differs == "" && out.Inconclusive == "" && len(before) == 1 && !x.placed(before) {
-		out.Inconclusive = fmt.Sprintf("node %v led when the cut began, which is not where it was to be", before)
+		out.Inconclusive = fmt.Sprintf("node %v led when the cut began, not in the leader's place", before)
 	}
 	return out
 }
 
-// severs returns what is cut.
+// severs returns what the cuts sever.
 func (x *partition) severs() row.Severed {
 	if x.links {
 		return row.SomeLinks
 	}
-	return x.says.Cuts
+	return x.promise.Cuts
 }
 
-// misplaced puts who led when the cut began into the place of the leader, if another was expected.
+// misplaced reports whether another node led than expected when the cut began, and then puts that one into
+// the place of the leader.
 func (x *partition) misplaced(row *results.SplitBrainRow) bool {
 	before, err := effect.ParseGroup(row.Led)
 	if err != nil || len(before) != 1 || x.placed(before) {
@@ -458,8 +459,8 @@ func (x *partition) misplaced(row *results.SplitBrainRow) bool {
 	return true
 }
 
-// stays says whether a leader did not stay though its row says so: once the scheme has had its time, nobody
-// else comes to lead, and when the cut is healed one leads that reaches a majority.
+// stays judges whether a leader stayed, if its row promises it: once the scheme has had its time, no other
+// node comes to lead, and when the cut is healed the leader reaches a majority.
 func (x *partition) stays(l *leadership.Fold, out *results.SplitBrainRow, during effect.Group,
 	cut leadership.Span) {
 	steady := leadership.Span{From: cut.From + int64(x.needs), To: cut.To}
@@ -469,9 +470,9 @@ func (x *partition) stays(l *leadership.Fold, out *results.SplitBrainRow, during
 			reached = append(reached, id)
 		}
 	}
-	possible := false // that one leads
+	possible := false // whether a node can reach a majority
 	for id := range nodes.ID(x.n) {
-		possible = possible || x.says.Does == row.OneStays && 2*x.reaches(id) > x.n
+		possible = possible || x.promise.Does == row.OneStays && 2*x.reaches(id) > x.n
 	}
 	switch {
 	case out.Differs != "" || out.Inconclusive != "":
@@ -479,15 +480,15 @@ func (x *partition) stays(l *leadership.Fold, out *results.SplitBrainRow, during
 		out.Inconclusive = fmt.Sprintf("the cut of %v was too short for this scheme, which may take up to %v",
 			x.lasts, x.needs)
 	case came > 0:
-		out.Differs = fmt.Sprintf("%s to lead, later than %v after the cut began: the leader was to stay",
+		out.Differs = fmt.Sprintf("%s to lead, later than %v after the cut began; expected: the leader stays",
 			english.Count(came, "node came", "nodes came"), x.needs)
 	case possible && len(reached) != 1:
-		out.Differs = fmt.Sprintf("%s led when the cut was healed and reached a majority: one node was to",
+		out.Differs = fmt.Sprintf("%s led when the cut was healed and reached a majority; expected: one node",
 			named(reached))
 	}
 }
 
-// reaches returns how many nodes one exchanges messages with during the cut, itself included.
+// reaches returns how many nodes a node can exchange messages with during the cut, including itself.
 func (x *partition) reaches(id nodes.ID) (n int) {
 	for other := range nodes.ID(x.n) {
 		if !slices.ContainsFunc(x.cuts, func(c effect.Cut) bool {
@@ -501,7 +502,7 @@ func (x *partition) reaches(id nodes.ID) (n int) {
 
 func seconds(ns int64) figure.Figure { return figure.Number(float64(ns) / 1e9) }
 
-// newLeaders returns who came to lead in a stretch of time.
+// newLeaders returns the nodes that came to lead during a span.
 func newLeaders(l *leadership.Fold, during leadership.Span) (ids effect.Group) {
 	led := map[nodes.ID]bool{}
 	for i := range l.Stretches {
@@ -519,7 +520,7 @@ func newLeaders(l *leadership.Fold, during leadership.Span) (ids effect.Group) {
 	return ids
 }
 
-// bySide lists leaders by their sides.
+// bySide lists leaders by side.
 func (x *partition) bySide(ids effect.Group) string {
 	var sides []string
 	if x.links {
@@ -546,8 +547,8 @@ func within(side, ids effect.Group) (both effect.Group) {
 	return both
 }
 
-// minority says for how long of the cut somebody led who had no majority, and whether that ended before it
-// was healed.
+// minority records for how long of the cut a node led without a majority, and whether it stepped down before
+// the heal.
 func (x *partition) minority(l *leadership.Fold, cut leadership.Span, row *results.SplitBrainRow) {
 	var minority effect.Group
 	for _, side := range x.sides() {
@@ -566,21 +567,21 @@ func (x *partition) minority(l *leadership.Fold, cut leadership.Span, row *resul
 	}
 }
 
-// inOneTerm is what no time and no machine excuses.
+// inOneTerm is a violation under any timing.
 const inOneTerm = "two led in one term"
 
-// compared says what is not as the row says. Where the scheme may have had too little time for it, that is
-// inconclusive.
+// compared records where a run differs from the row. If the scheme may have had too little time for it, the
+// run is inconclusive.
 func (x *partition) compared(out *results.SplitBrainRow, before, during, came effect.Group) {
 	inTerm, _ := out.TwoLeadersInTermS.Value()
 	side, ever, one := x.wrongSide(during), "", len(before) == 1
 	if one {
 		ever = x.wrongAtAnyTime(out, before[0], during, came)
 	}
-	began := fmt.Sprintf("%s led when the cut began, after %v: one node was to lead by then", named(before),
+	began := fmt.Sprintf("%s led when the cut began, after %v; expected: one node", named(before),
 		x.begins)
 	const end = "not all agreed on a leader at the end"
-	switch agreed := out.AgreedS.Known() || x.says.Does == row.SeveralStay; {
+	switch agreed := out.AgreedS.Known() || x.promise.Does == row.SeveralStay; {
 	case x.spec.Elector.Terms && inTerm > 0:
 		out.Differs = inOneTerm
 	case ever != "":
@@ -601,31 +602,31 @@ func (x *partition) compared(out *results.SplitBrainRow, before, during, came ef
 	}
 }
 
-// wrongSide says on which side others led when the cut was healed than the row says.
+// wrongSide describes a side that had other leaders when the cut was healed than the row expects.
 func (x *partition) wrongSide(during effect.Group) string {
 	for _, side := range x.sides() {
 		led := within(side, during)
 		wants := 1
-		if x.says.Does == row.MajorityLeads && 2*len(side) <= x.n {
+		if x.promise.Does == row.MajorityLeads && 2*len(side) <= x.n {
 			wants = 0
 		}
-		if x.says.Does < row.OneLeads && len(led) != wants {
-			return fmt.Sprintf("%s led on the side of %v when the cut was healed: %s was to lead there", named(led),
+		if x.promise.Does < row.OneLeads && len(led) != wants {
+			return fmt.Sprintf("%s led on the side of %v when the cut was healed; expected: %s", named(led),
 				side, []string{"nobody", "one node"}[wants])
 		}
 	}
 	return ""
 }
 
-// wrongAtAnyTime says what must not be during the cut, however short it is.
+// wrongAtAnyTime describes what the row rules out during the cut, however short the cut is.
 func (x *partition) wrongAtAnyTime(out *results.SplitBrainRow, before nodes.ID,
 	during, came effect.Group) string {
 	two, _ := out.TwoLeadersS.Value()
 	switch {
-	case x.says.Does == row.OneLeads && (len(during) != 1 || during[0] != before || two > 0):
-		return fmt.Sprintf("%s led when the cut was healed, and two did for %v s in all: node %d alone was to lead",
+	case x.promise.Does == row.OneLeads && (len(during) != 1 || during[0] != before || two > 0):
+		return fmt.Sprintf("%s led when the cut was healed, and two did for %v s in all; expected: node %d alone",
 			named(during), two, before)
-	case x.says.Does == row.Blocked && len(came) > 0:
+	case x.promise.Does == row.Blocked && len(came) > 0:
 		return fmt.Sprintf("%s came to lead while the cut lasted", named(came))
 	}
 	return ""

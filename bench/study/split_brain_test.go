@@ -52,12 +52,12 @@ func scheme(t *testing.T, name string) *row.Row {
 	return row
 }
 
-// slow returns schemes whose elections take longer the more nodes there are.
+// slow returns schemes whose elections take longer with more nodes.
 func slow(t *testing.T) []*row.Row {
 	return []*row.Row{scheme(t, "bully-four-phase"), scheme(t, "omega-efficient"), scheme(t, "invitation")}
 }
 
-// Schemes whose elections take longer the more nodes there are have a longer cut, and do what their rows say.
+// Schemes whose elections take longer with more nodes get a longer cut, and do what their rows expect.
 func TestCutsAreAsLongAsSchemesNeed(t *testing.T) {
 	for n, rows := range map[int][]*row.Row{5: election.Table, 32: soak.Pick(slow(t)[:1], slow(t), slow(t))} {
 		for _, r := range rowsOf(t, &SplitBrain{Experiment: of(rows...), N: n}) {
@@ -71,7 +71,7 @@ func TestCutsAreAsLongAsSchemesNeed(t *testing.T) {
 	}
 }
 
-// cutsOfPlan returns the cuts of a plan of ours.
+// cutsOfPlan returns the cuts of a built-in plan.
 func cutsOfPlan(t *testing.T, name string) (all []effect.Cut) {
 	t.Helper()
 	p, _, err := chaos.FindPlan(name, nil)
@@ -84,8 +84,8 @@ func cutsOfPlan(t *testing.T, name string) (all []effect.Cut) {
 	return all
 }
 
-// Where some links are cut, each scheme does what its row says, wherever its leader is: a row that promises a
-// leader that stays has one, and of those that promise none, one shows that it needs to.
+// With some links cut, each scheme does what its row expects, at each place of the leader: a row that
+// promises a stable leader has one, and a row without that promise shows at some place why.
 func TestPartialCutsWithTheLeaderAtEachPlace(t *testing.T) {
 	quick := []*row.Row{scheme(t, "raft-election"), scheme(t, "bully-majority"), scheme(t, "omega")}
 	for _, test := range []struct {
@@ -124,7 +124,7 @@ func TestPartialCutsWithTheLeaderAtEachPlace(t *testing.T) {
 	}
 }
 
-// A row that promises that its leader stays differs if it does not.
+// A row that promises a stable leader differs if the leader changes.
 func TestAWrongPromiseOfALeaderThatStays(t *testing.T) {
 	spec := *scheme(t, "raft-election")
 	leads := *spec.Elector
@@ -144,8 +144,8 @@ func TestAWrongPromiseOfALeaderThatStays(t *testing.T) {
 	}
 }
 
-// Each scheme is cut once with its leader in the minority and once in the majority, and who leads before the
-// cut is there; a scheme that is silent shows nothing.
+// Each scheme is cut once with its leader in the minority and once in the majority, and the leader before the
+// cut is there; a silent scheme shows nothing.
 func TestLeadersAreOnEitherSide(t *testing.T) {
 	rows := []*row.Row{scheme(t, "bully"), scheme(t, "omega"), scheme(t, "raft-election"),
 		scheme(t, "chang-roberts"), scheme(t, "itai-rodeh")}
@@ -176,7 +176,7 @@ func TestLeadersAreOnEitherSide(t *testing.T) {
 	}
 }
 
-// What a scheme had too little time for, as the caller asked for a short cut, differs from nothing.
+// If the user asked for a cut that is too short for a scheme, the run is inconclusive and does not differ.
 func TestShortCutsAreInconclusive(t *testing.T) {
 	short := 0
 	for _, n := range []int{5, 32} {
@@ -197,7 +197,7 @@ func TestShortCutsAreInconclusive(t *testing.T) {
 	}
 }
 
-// A row that says what is not so differs, also where the cut is short.
+// A row with wrong expectations differs, even if the cut is short.
 func TestWrongRowsDiffer(t *testing.T) {
 	for _, test := range []struct {
 		scheme string
@@ -205,10 +205,10 @@ func TestWrongRowsDiffer(t *testing.T) {
 		says   string
 	}{
 		{"bully", row.Blocked, "came to lead while the cut lasted"},
-		{"bully", row.OneLeads, "alone was to lead"},
-		{"bully", row.MajorityLeads, "nobody was to lead there"},
-		{"bully-majority", row.TwoLead, "one node was to lead there"},
-		{"le-lann", row.PerSide, "one node was to lead there"},
+		{"bully", row.OneLeads, " alone"},
+		{"bully", row.MajorityLeads, "expected: nobody"},
+		{"bully-majority", row.TwoLead, "expected: one node"},
+		{"le-lann", row.PerSide, "expected: one node"},
 	} {
 		spec := *scheme(t, test.scheme)
 		leads := *spec.Elector
@@ -216,12 +216,12 @@ func TestWrongRowsDiffer(t *testing.T) {
 		spec.Elector = &leads
 		r := rowsOf(t, &SplitBrain{Experiment: of(&spec), N: 5, For: 1600 * time.Millisecond})[0]
 		if !strings.Contains(r.Differs, test.says) {
-			t.Errorf("%s, whose row says %v, differs: %q", test.scheme, test.does, r.Differs)
+			t.Errorf("%s, whose row expects %v, differs: %q", test.scheme, test.does, r.Differs)
 		}
 	}
 }
 
-// A run that ends too soon says nothing of who agreed.
+// A run that ends too soon shows nothing about agreement.
 func TestShortRunsAreInconclusive(t *testing.T) {
 	c := &SplitBrain{Experiment: of(scheme(t, "bully")), N: 5, Duration: 3010 * time.Millisecond}
 	r := rowsOf(t, c)[0]
@@ -230,8 +230,8 @@ func TestShortRunsAreInconclusive(t *testing.T) {
 	}
 }
 
-// Runs are made again where another may show more: not where two led in one term, and on virtual time only
-// with a longer cut.
+// Runs are repeated if another one may show more: not if two led in one term, and on virtual time only with a
+// longer cut.
 func TestRunsMadeAgain(t *testing.T) {
 	differs, short := results.SplitBrainRow{Differs: "x"}, results.SplitBrainRow{Inconclusive: "x"}
 	fine, never := results.SplitBrainRow{}, results.SplitBrainRow{Differs: inOneTerm}
@@ -267,15 +267,14 @@ func TestRunsMadeAgain(t *testing.T) {
 	}
 }
 
-// A believed says whom a node took for the leader until a time, since the belief before.
+// A believed is the leader in which a node believed until a time, since the belief before.
 type believed struct {
 	leader int
 	term   float64
 	to     float64
 }
 
-// trial returns a run of five seconds whose cut lasted from 1 s to 3 s. Two led in one term for as long as is
-// given.
+// trial returns a run of five seconds whose cut lasted from 1 s to 3 s. Two led in one term for inTermUS.
 func trial(inTermUS float64, lanes ...[]believed) *runs.Trial {
 	n := len(lanes)
 	events := []history.Event{{Kind: history.Marked, Node: nodes.None, Count: history.Began},
@@ -301,8 +300,8 @@ func trial(inTermUS float64, lanes ...[]believed) *runs.Trial {
 	}
 }
 
-// What became of the leaders is read off the fold of the history: for how long somebody led a minority,
-// whether that ended before the heal, and how long after the heal all agreed.
+// The fate of the leaders is read from the fold of the history: how long a node led a minority, whether it
+// stepped down before the heal, and how long after the heal all agreed.
 func TestJudged(t *testing.T) {
 	majority := []believed{{4, 1, 1.5}, {2, 2, 5}}
 	stays := []believed{{4, 1, 3.4}, {2, 2, 5}}
@@ -370,7 +369,7 @@ func TestJudged(t *testing.T) {
 	}
 }
 
-// Who leads where it was not to be shows nothing of the place where it was to be, and is put there.
+// A leader that is not in its place shows nothing about that place, and is moved there for another run.
 func TestALeaderElsewhereIsNoEvidence(t *testing.T) {
 	c := &SplitBrain{Experiment: of(scheme(t, "raft-election")), N: 5}
 	if err := c.Check(); err != nil {
@@ -380,7 +379,7 @@ func TestALeaderElsewhereIsNoEvidence(t *testing.T) {
 	x.needs, x.left = 0, Usual
 	stays := []believed{{2, 1, 5}}
 	row := x.judged(trial(0, stays, stays, stays, stays, stays))
-	const elsewhere = "node 2 led when the cut began, which is not where it was to be"
+	const elsewhere = "node 2 led when the cut began, not in the leader's place"
 	if row.LeaderIn != inMinority || row.Inconclusive != elsewhere {
 		t.Errorf("leader in the %s: %q", row.LeaderIn, row.Inconclusive)
 	}
@@ -392,8 +391,8 @@ func TestALeaderElsewhereIsNoEvidence(t *testing.T) {
 	}
 }
 
-// A leader that is to stay differs if another comes to lead later than the scheme may take, or if none leads
-// though a node reaches a majority.
+// A scheme with a stable leader differs if another node comes to lead later than the scheme may take, or if
+// none leads though a node reaches a majority.
 func TestLeadersThatAreToStay(t *testing.T) {
 	follow := func(terms ...believed) []believed { return terms }
 	for _, test := range []struct {
@@ -406,7 +405,7 @@ func TestLeadersThatAreToStay(t *testing.T) {
 			follow(believed{0, 1, 1.4}, believed{1, 2, 5}), follow(believed{0, 1, 1.4}, believed{1, 2, 5})), ""},
 		{"another replaces it later", trial(0, follow(believed{0, 1, 2.4}, believed{1, 2, 5}),
 			follow(believed{0, 1, 2.4}, believed{1, 2, 5}), follow(believed{0, 1, 2.4}, believed{1, 2, 5})),
-			"1 node came to lead, later than 1s after the cut began: the leader was to stay"},
+			"1 node came to lead, later than 1s after the cut began; expected: the leader stays"},
 		{"it is the same in another term", trial(0, follow(believed{0, 1, 2.4}, believed{0, 2, 5}),
 			follow(believed{0, 2, 5}), follow(believed{0, 2, 5})), "1 node came to lead"},
 		{"nobody leads", trial(0, follow(believed{0, 1, 1.4}, believed{1, 1, 3.1}, believed{0, 2, 5}),

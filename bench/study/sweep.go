@@ -21,41 +21,41 @@ import (
 	"turnstile/results"
 )
 
-// A Sweep makes a set of runs over configurations, each so many times. A run has one trial. The runs are made
-// in rounds, a trial of each configuration in a round, in an order that the seed draws for each round, so
-// that a machine that becomes slower or faster favours no configuration. A run that the set has already is
-// not made again, so a sweep that was interrupted goes on where it stopped.
+// A Sweep makes a set of runs over configurations, several for each. A run has one trial. The runs are made
+// in rounds: each round has a trial of every configuration, in an order drawn by the seed, so a machine that
+// becomes slower or faster favours no configuration. A run that the set has is not made again, so an
+// interrupted sweep can be continued.
 type Sweep struct {
 	Experiment
-	Cells  []*bench.Job // the configurations, with one trial each; all simulated, or none
+	Cells  []*bench.Job // the configurations, with one trial each; all simulated, or all real
 	Trials int
-	Mixed  bool // the set may have runs that another commit made
-	// Parallel is how many runs of processes are made at a time; 0: one.
+	Mixed  bool // the set may have runs made by another commit
+	// Parallel is how many runs of processes are made at once; 0: one.
 	Parallel int
-	// Command makes the sweep again, with the file that it names, if it names one, whose text is Grid.
+	// Command is the command that repeats the sweep. Grid is the text of the file that it names, if any.
 	Command, Grid string
 
-	rows    map[string]results.Row     // of the runs that are over, by their names
-	changed map[string]error           // of those whose tables were changed, by the same names: they have no row
-	folders map[string]*results.Folder // of all these, by the same names
+	rows    map[string]results.Row     // of finished runs, by name
+	changed map[string]error           // errors of runs whose tables were changed, by name: they have no row
+	folders map[string]*results.Folder // of all these runs, by name
 	left    []sweepRun                 // in the order in which they are made
-	// vary changes the job of a run of its own, as its seed says; nil: all runs of a configuration are alike.
+	// vary changes the job of a single run; nil: all runs of a configuration are alike.
 	vary func(r sweepRun, j *bench.Job)
 	cut  []*results.Folder // of runs that were cut short, and are made again
 
-	mu      sync.Mutex // of rows, and of writing them
-	next    time.Time  // when they are written next at the earliest
-	unwrote error      // the first error of writing them
+	mu      sync.Mutex // guards rows and writing them
+	next    time.Time  // earliest time to write them again
+	unwrote error      // first error of writing them
 }
 
-// An UnreadableError says that a file of a set cannot be read.
+// An UnreadableError is the error for a file of a set that cannot be read.
 type UnreadableError struct{ error }
 
 func (e UnreadableError) Unwrap() error { return e.error }
 
 // A sweepRun is one run of a sweep.
 type sweepRun struct {
-	cell, trial int // from 0 and from 1
+	cell, trial int // cell from 0, trial from 1
 	name        string
 }
 
@@ -66,8 +66,8 @@ func (s *Sweep) job(of *bench.Job, trial int) *bench.Job {
 	return &j
 }
 
-// Prepare reads what the set has already, and returns how many runs it has and how many are left. It is an
-// error if the set was made by another commit, unless Mixed, or with another seed.
+// Prepare reads the set, and returns how many runs it has and how many are left. It returns an error if the
+// set was made with another seed or, unless Mixed, by another commit.
 func (s *Sweep) Prepare() (made, left int, err error) {
 	if err := s.readSet(); err != nil {
 		return 0, 0, err
@@ -89,7 +89,7 @@ func (s *Sweep) Prepare() (made, left int, err error) {
 	return made, len(s.left), nil
 }
 
-// order returns the order of the configurations in a round, which the seed draws.
+// order returns the order of the configurations in a round, drawn by the seed.
 func (s *Sweep) order(trial int) (cells []int) {
 	for cell := range s.Cells {
 		cells = append(cells, cell)
@@ -101,7 +101,7 @@ func (s *Sweep) order(trial int) (cells []int) {
 	return cells
 }
 
-// turn is the roll for the place of a cell in a round.
+// turn is the roll that places a cell in a round.
 func turn(cell, trial int) chance.Roll {
 	return chance.Roll{Purpose: chance.ForTrial, Kind: uint64(trial), Count: uint64(cell)}
 }
@@ -118,7 +118,7 @@ func runName(j *bench.Job, trial int) (string, error) {
 	return fmt.Sprintf("%s-n%d-%s-t%02d", o.Algorithm, o.Config.N, hex.EncodeToString(sum[:4]), trial), nil
 }
 
-// readSet reads the rows of the runs of the set that are over.
+// readSet reads the rows of the finished runs of the set.
 func (s *Sweep) readSet() error {
 	s.rows, s.changed, s.cut = map[string]results.Row{}, map[string]error{}, nil
 	s.folders = map[string]*results.Folder{}
@@ -137,13 +137,13 @@ func (s *Sweep) readSet() error {
 		run := record.Sweep
 		switch was, is := madeBy(record.Versions), madeBy(s.Setup.Versions); {
 		case run == nil:
-			continue // it was made alone
+			continue // made outside any sweep
 		case record.CutShort():
 			s.cut = append(s.cut, folder)
 			continue
 		case was != is && !s.Mixed:
-			return fmt.Errorf("the set %s has runs that Turnstile %s made, and this is %s: use another set, or "+
-				"say --mixed to have both in one, where the column version tells them apart", s.Setup.Set, was, is)
+			return fmt.Errorf("the set %s has runs made by Turnstile %s, and this is %s: use another set, or "+
+				"say --mixed to keep both in one set, with their versions in the column version", s.Setup.Set, was, is)
 		case record.Options.Seed != bench.TrialSeed(s.Seed, run.Trial):
 			return fmt.Errorf("the set %s was made with another seed than %d: %s has %d; give the same --seed, or "+
 				"another --set", s.Setup.Set, s.Seed, folder.Name(), record.Options.Seed)
@@ -162,7 +162,7 @@ func (s *Sweep) readSet() error {
 	return nil
 }
 
-// Disturbed counts the known runs of the set in which other processes took more than results.OthersAbove of
+// Disturbed counts the known runs of the set in which other processes used more than results.OthersAbove of
 // the machine.
 func (s *Sweep) Disturbed() (runs int) {
 	for _, row := range s.rows {
@@ -173,12 +173,12 @@ func (s *Sweep) Disturbed() (runs int) {
 	return runs
 }
 
-// madeBy says which Turnstile made a run: its commit, where that is known.
+// madeBy returns the commit that made a run or, if that is unknown, the version.
 func madeBy(versions map[string]string) string {
 	return cmp.Or(versions["revision"], versions["turnstile"])
 }
 
-// keep keeps the row of a run that is over.
+// keep keeps the row of a finished run.
 func (s *Sweep) keep(run *runs.SweepRun, rows []results.Row) {
 	for _, row := range rows {
 		row.Trial = run.Trial
@@ -186,7 +186,7 @@ func (s *Sweep) keep(run *runs.SweepRun, rows []results.Row) {
 	}
 }
 
-// DiskSpace returns how many bytes of disk space the largest run takes while it goes on.
+// DiskSpace returns how many bytes of disk space the largest run needs while it goes on.
 func (s *Sweep) DiskSpace() (most uint64) {
 	for _, j := range s.Cells {
 		most = max(most, j.DiskSpace().Bytes)
@@ -194,8 +194,8 @@ func (s *Sweep) DiskSpace() (most uint64) {
 	return most
 }
 
-// Lock has this process alone make runs of the set, until unlock is called, and sets aside those that were
-// cut short, which are kept in folders with a dot before their names.
+// Lock gives this process the sole right to make runs of the set, until unlock is called. It hides the
+// folders of runs that were cut short, by a dot before their names.
 func (s *Sweep) Lock() (unlock func() error, err error) {
 	if unlock, err = results.LockSet(s.Setup.Results, s.Setup.Set); err != nil {
 		return nil, err
@@ -208,8 +208,8 @@ func (s *Sweep) Lock() (unlock func() error, err error) {
 	return unlock, nil
 }
 
-// Changed says which runs of the set have tables that were changed after they were written. Such a run has
-// no row in the table of the set, and is not made again.
+// Changed returns errors for the runs of the set whose tables were changed after they were written. Such a
+// run has no row in the table of the set, and is not made again.
 func (s *Sweep) Changed() (all []error) {
 	for _, name := range slices.Sorted(maps.Keys(s.changed)) {
 		all = append(all, s.changed[name])
@@ -217,8 +217,9 @@ func (s *Sweep) Changed() (all []error) {
 	return all
 }
 
-// Make makes the runs that are left, and writes their rows to the table of the set as they come. If ctx is
-// done, it returns what there is, with the error of ctx. Another error says what could not be written.
+// Make makes the remaining runs, and writes their rows to the table of the set as they finish. If ctx is
+// done, it returns the results so far, with the error of ctx. Any other error names a file that could not be
+// written.
 func (s *Sweep) Make(ctx context.Context) (results []*Result, err error) {
 	if len(s.left) > 0 {
 		if err := s.describe(); err != nil {
@@ -237,7 +238,7 @@ func (s *Sweep) Make(ctx context.Context) (results []*Result, err error) {
 	return made(all), cmp.Or(s.writeAll(), ctx.Err())
 }
 
-// workers returns how many runs are made at a time.
+// workers returns how many runs are made at once.
 func (s *Sweep) workers() int {
 	if s.Cells[0].Simulated {
 		return runtime.GOMAXPROCS(0)
@@ -245,14 +246,14 @@ func (s *Sweep) workers() int {
 	return max(1, s.Parallel)
 }
 
-// caseOf returns a run of the set. Its row is kept unless it is cut short.
+// caseOf returns the case of a run of the set. Its row is kept unless the run is cut short.
 func (s *Sweep) caseOf(name string, trial int, j *bench.Job) *Case {
 	c := &Case{Job: j, Stored: true, Name: name, Sweep: &runs.SweepRun{Name: name, Trial: trial}}
 	c.Expect = func(r *Result) {
 		if r.tried == nil || r.run.Record.Trials[0].Interrupted() {
 			return
 		}
-		r.Shown, r.Says = r.Verdict.Shown() // also of one that ended early
+		r.Shown, r.Says = r.Verdict.Shown() // also if the trial ended early
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.folders[name] = r.run.Folder
@@ -263,8 +264,8 @@ func (s *Sweep) caseOf(name string, trial int, j *bench.Job) *Case {
 	return c
 }
 
-// reopen judges the runs of a configuration again that the set has, in the order of their trials. The error
-// is that of ctx.
+// reopen judges the stored runs of a configuration again, in the order of their trials. It returns an error
+// only if ctx is done.
 func (s *Sweep) reopen(ctx context.Context, cell int,
 	judge func(folder *results.Folder, run *runs.Run, err error)) error {
 	for trial := 1; trial <= s.Trials; trial++ {
@@ -274,7 +275,7 @@ func (s *Sweep) reopen(ctx context.Context, cell int,
 		}
 		folder := s.folders[name]
 		if folder == nil {
-			continue // it was not made
+			continue // not made
 		}
 		run, err := runs.Reopen(ctx, s.Known, folder)
 		if ctx.Err() != nil {
@@ -292,7 +293,7 @@ func (s *Sweep) writeAll() error {
 	return cmp.Or(s.unwrote, s.write())
 }
 
-// write writes the table of the set. A large one takes its time, which is a small share of that of the runs.
+// write writes the table of the set. It sets next so that writing takes a small share of the time.
 func (s *Sweep) write() error {
 	began := time.Now()
 	var rows []results.Row
@@ -304,7 +305,7 @@ func (s *Sweep) write() error {
 	return err
 }
 
-// describe puts on record by what the runs are made.
+// describe records the command and the machine that make the runs.
 func (s *Sweep) describe() error {
 	return results.AddMaking(s.Setup.Results, s.Setup.Set, results.Making{Command: s.Command, Grid: s.Grid,
 		Seed: s.Seed, Trials: s.Trials, Cells: len(s.Cells), Started: time.Now().Round(time.Second).UTC(),

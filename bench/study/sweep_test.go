@@ -42,7 +42,7 @@ func sweepOf(t *testing.T, trials int, algorithms ...string) *Sweep {
 	return s
 }
 
-// prepared wants a sweep to find so many runs, and so many left.
+// prepared requires a sweep to find some runs made, and some left.
 func prepared(t *testing.T, s *Sweep, made, left int) {
 	t.Helper()
 	if m, l, err := s.Prepare(); err != nil || m != made || l != left {
@@ -80,7 +80,7 @@ func TestASweepGoesOnWhereItStopped(t *testing.T) {
 	if err != nil || made < 5 || made+left != 12 || len(s.table(t)) != made {
 		t.Fatalf("%d made, %d left, %d rows, %v", made, left, len(s.table(t)), err)
 	}
-	// A run that was killed leaves a folder that is not over, and so may one that was interrupted.
+	// A killed run leaves a folder that is not over, and so may an interrupted one.
 	first := s.left[0].name
 	if err := os.MkdirAll(filepath.Join(s.Setup.Results, "lan", first), 0o755); err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ func TestASweepGoesOnWhereItStopped(t *testing.T) {
 	if len(rows) != 12 || !slices.Contains(names, first+"-2") {
 		t.Errorf("rows of %s", strings.Join(names, ", "))
 	}
-	// It can be extended by trials and by algorithms, and its runs are those that a whole one makes.
+	// The sweep can be extended by trials and by algorithms, and has the same runs as one made at once.
 	more := sweepOf(t, 4, "ricart-agrawala", "token-ring", "central")
 	more.Setup = s.Setup
 	prepared(t, more, 12, 12)

@@ -12,16 +12,16 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A Length is an estimate, made before the start, of how long runs take.
+// A Length is an estimate, made in advance, of how long runs take.
 type Length struct {
 	Low, High time.Duration
-	Unknown   int // runs that it leaves out, since they take too long to be tried
+	Unknown   int // runs without an estimate, since they take too long to try
 }
 
-// aroundRun is about how long processes take to start and to end, and what they recorded to be judged.
+// aroundRun is about how long processes take to start and end, and a run takes to be judged.
 const aroundRun = 500 * time.Millisecond
 
-// Takes returns about how long the runs take that are left. Of simulated runs it tries short ones.
+// Takes returns about how long the remaining runs take. It tries short simulated runs.
 func (s *Sweep) Takes(ctx context.Context) Length {
 	left := make([]int, len(s.Cells))
 	for _, r := range s.left {
@@ -37,8 +37,8 @@ func (s *Sweep) Takes(ctx context.Context) Length {
 	return Length{Low: sum, High: sum}
 }
 
-// Takes returns how long the probes take at most that are left: of processes, with the longest warm-up; of
-// simulated ones, with clients that always request, since no load makes more events.
+// Takes returns how long the remaining probes take at most. For runs of processes it assumes the longest
+// warm-up. For simulated runs it assumes a saturated load, since no load makes more events.
 func (s *RateSweep) Takes(ctx context.Context) Length {
 	jobs, left := make([]*bench.Job, len(s.Cells)), make([]int, len(s.Cells))
 	var sum time.Duration
@@ -48,7 +48,7 @@ func (s *RateSweep) Takes(ctx context.Context) Length {
 		jobs[cell] = &j
 		for _, r := range searches {
 			if !r.over {
-				left[cell] += max(1, r.most-len(r.said))
+				left[cell] += max(1, r.most-len(r.probes))
 			}
 		}
 		sum += time.Duration(left[cell]) * (aroundRun + max(j.Warmup, j.WarmupLimit) + j.Duration)
@@ -59,11 +59,11 @@ func (s *RateSweep) Takes(ctx context.Context) Length {
 	return Length{Low: sum, High: sum}
 }
 
-// trying is how long simulated runs are tried to know how long they take.
+// trying is how long simulated runs are tried.
 const trying = 800 * time.Millisecond
 
-// simulatedLength returns about how long so many simulated runs of each job take. Of each algorithm it tries
-// a run of the fewest and one of the most nodes; the others take a time between theirs.
+// simulatedLength returns about how long the simulated runs of each job take. For each algorithm it tries a
+// run with the fewest and one with the most nodes; runs of other sizes take a time in between.
 func (s *Sweep) simulatedLength(ctx context.Context, jobs []*bench.Job, left []int) (sum Length) {
 	byAlgorithm := map[string][]int{}
 	for cell, j := range jobs {
@@ -87,7 +87,7 @@ func (s *Sweep) simulatedLength(ctx context.Context, jobs []*bench.Job, left []i
 	defer os.RemoveAll(folder)
 	ctx, cancel := context.WithTimeout(ctx, trying)
 	defer cancel()
-	short := make([]*trialRun, len(jobs)) // of the jobs that are tried
+	short := make([]*trialRun, len(jobs)) // for jobs that are tried
 	try := func(more func(*trialRun)) {
 		pool(ctx, s.workers(), len(tried), func(number int) { more(short[tried[number]]) })
 	}
@@ -96,13 +96,13 @@ func (s *Sweep) simulatedLength(ctx context.Context, jobs []*bench.Job, left []i
 	}
 	try((*trialRun).begin)
 	if sum = lengthOf(byAlgorithm, short, left, s.workers()); sum.Unknown == 0 && sum.High < brief {
-		return Length{High: brief} // that is all that there is to say
+		return Length{High: brief} // no need for a better estimate
 	}
 	try((*trialRun).more)
 	return lengthOf(byAlgorithm, short, left, s.workers())
 }
 
-// brief is what is so short that nobody wants to know more.
+// brief is a time so short that it needs no precise estimate.
 const brief = 10 * time.Second
 
 func sumOf(all []int) (sum int) {
@@ -112,8 +112,8 @@ func sumOf(all []int) (sum int) {
 	return sum
 }
 
-// lengthOf returns how long so many runs of each job take, some of which were tried: of each algorithm the
-// first and the last.
+// lengthOf returns how long the runs of each job take, given tried runs of each algorithm's first and last
+// cell.
 func lengthOf(byAlgorithm map[string][]int, tried []*trialRun, left []int, workers int) (sum Length) {
 	for _, cells := range byAlgorithm {
 		first, last := tried[cells[0]], tried[cells[len(cells)-1]]
@@ -133,8 +133,9 @@ func lengthOf(byAlgorithm map[string][]int, tried []*trialRun, left []int, worke
 	return sum
 }
 
-// The shares of a run that are tried begin with one of 1/64 or of so much virtual time, each sliceStep times
-// the one before, until one takes long beside the first and beside what the operating system adds by chance.
+// A trialRun first tries leastSlice of the length, or sliceTime of virtual time, whichever is less. Each
+// following share is sliceStep times longer, until one takes long compared with the first and with noise of
+// the system.
 const (
 	leastSlice = 1.0 / 64
 	sliceTime  = 50 * time.Millisecond
@@ -142,15 +143,15 @@ const (
 	wellTried  = 60 * time.Millisecond
 )
 
-// A trialRun tries a simulated run, by runs of a part of its length, without its faults.
+// A trialRun tries a simulated run, by runs of a share of its length, without its faults.
 type trialRun struct {
 	ctx   context.Context
 	job   *bench.Job
 	setup runs.Setup
 
-	least     float64       // share
-	first     time.Duration // that it took: mostly what a run takes however short it is
-	low, high time.Duration // how long the run takes; 0: that is not known in time
+	least     float64       // first share
+	first     time.Duration // time of the first share: mostly the fixed cost of a run
+	low, high time.Duration // estimate of how long the run takes; 0: unknown
 }
 
 // once makes a run of a share of the length, and returns how long it took; 0: it was cut short.
@@ -190,8 +191,8 @@ func (t *trialRun) begin() {
 	t.once(t.least)
 }
 
-// more makes longer runs, until what comes with the length shows. If none can be made in time, the shortest
-// run has said what is known: a wide range.
+// more makes longer runs, until the estimate is precise. If there is no time for that, the estimate of the
+// shortest run stays: a wide range.
 func (t *trialRun) more() {
 	for share := t.least * sliceStep; share <= 1; share *= sliceStep {
 		if t.once(share) == 0 || t.low == t.high {
@@ -200,5 +201,5 @@ func (t *trialRun) more() {
 	}
 }
 
-// portion returns a share of a length of time.
+// portion returns a share of a duration.
 func portion(d time.Duration, share float64) time.Duration { return time.Duration(float64(d) * share) }

@@ -11,15 +11,15 @@ import (
 type Tally struct {
 	Spec    *row.Row
 	Plans   int
-	Inside  int // of them stayed inside its model
+	Inside  int // plans inside its model
 	Entries uint64
-	Elected uint64 // elections that were completed
-	Caught  int    // show what is known to be wrong with it
+	Elected uint64 // completed elections
+	Caught  int    // plans that show its known flaw
 	Missed  int    // faults that hit nothing
 	Of      [classes]int
 }
 
-// Tallied counts results by their rows, which are in the order of rows.
+// Tallied counts the results of each row, in the order of rows.
 func Tallied(rows []*row.Row, results []*Result) (all []Tally) {
 	for _, row := range rows {
 		t := Tally{Spec: row}
@@ -44,9 +44,9 @@ func Tallied(rows []*row.Row, results []*Result) (all []Tally) {
 	return all
 }
 
-// enough is how many plans show something of a row, and how many one may take to be caught that is known to
-// be broken; rarely, if it is an elector that breaks when somebody crashes in one place of an election; and
-// many, of how many no more than a tenth may be inconclusive.
+// enough is how many plans must show something of a row, and catch a row with a flaw. Rarely is the same for
+// electors whose flaw shows only if a node crashes at a certain point of an election. Of at least many plans,
+// at most a tenth may be inconclusive.
 const (
 	enough = 20
 	rarely = 60
@@ -56,11 +56,11 @@ const (
 // fewest is the least number of plans of a campaign, by default.
 const fewest = 2520
 
-// UsualPlans returns the default number of simulated plans for a campaign of so many rows: enough of each row
-// to demand that a row known to be broken is caught.
+// UsualPlans returns the default number of simulated plans for a campaign of that many rows: enough to demand
+// that each flawed row is caught.
 func UsualPlans(rows int) int { return max(fewest, rows*rarely) }
 
-// enoughOf returns how many plans have to catch a row that is known to be broken.
+// enoughOf returns how many plans must catch a flawed row.
 func enoughOf(row *row.Row) int {
 	if row.Broken().By != 0 {
 		return studyOf(row).catch
@@ -68,8 +68,8 @@ func enoughOf(row *row.Row) int {
 	return enough
 }
 
-// Lacks says what the results of a row do not show though they must, if anything is: that a third of its
-// plans stayed inside its model, what is known to be wrong with it, or what becomes of it at all.
+// Lacks returns an error text if the results of a row show too little, or "": fewer than a third of the plans
+// stayed inside the model, no plan showed a known flaw, or too many plans are inconclusive.
 func (t *Tally) Lacks() string {
 	switch {
 	case t.Plans >= enough && 3*t.Inside < t.Plans:
@@ -85,13 +85,12 @@ func (t *Tally) Lacks() string {
 	return ""
 }
 
-// A Shown counts the plans of a campaign by their outcome, and lists the broken rows that it caught or
-// missed.
+// A Shown counts the plans of a campaign by outcome, and lists the flawed rows that it caught or missed.
 type Shown struct {
-	Plans   int // that were carried out
+	Plans   int // plans that were carried out
 	Of      [classes]int
-	Caught  []string // rows that are known to be broken, and that some plan convicted
-	Escaped []string // rows that are known to be broken, and that no plan convicted
+	Caught  []string // flawed rows that some plan caught
+	Escaped []string // flawed rows that no plan caught
 }
 
 // ShownBy returns what results show of rows.
@@ -117,21 +116,21 @@ func (s *Shown) Nothing() bool {
 	return s.Of[Inconclusive]+s.Of[failed] == s.Plans && s.Plans > 0
 }
 
-// String says it in words.
+// String describes the counts.
 func (s *Shown) String() string {
 	count := func(n int) string { return english.Thousands(float64(n)) }
-	says := fmt.Sprintf("In %s of %s all was kept that is promised, %s stalled or were unfair as the model "+
-		"allows, %s violated outside the model and %s inside", count(s.Of[Valid]),
+	says := fmt.Sprintf("%s of %s valid, %s stalled or unfair as the model "+
+		"allows, %s violated outside the model, %s violated inside", count(s.Of[Valid]),
 		english.Count(s.Plans, "plan", "plans"), count(s.Of[Expected]), count(s.Of[ViolatedOutside]),
 		count(s.Of[ViolatedInside]))
 	if broken := len(s.Caught) + len(s.Escaped); broken > 0 {
 		says += fmt.Sprintf("; %d of %d algorithms known to be broken were caught", len(s.Caught), broken)
 	}
-	says += fmt.Sprintf("; not shown: what becomes of %s (%.1f%%)",
-		english.Count(s.Of[Inconclusive], "plan, which is inconclusive", "plans, which are inconclusive"),
+	says += fmt.Sprintf("; %s inconclusive (%.1f%%)",
+		count(int(s.Of[Inconclusive])),
 		100*float64(s.Of[Inconclusive])/float64(max(1, s.Plans)))
 	if len(s.Escaped) > 0 {
-		says += ", and what is wrong with " + english.List(s.Escaped)
+		says += "; not caught: " + english.List(s.Escaped)
 	}
 	return says
 }

@@ -25,19 +25,19 @@ func TestMain(m *testing.M) { benchtest.Main(m) }
 
 const impatience = benchtest.Impatience
 
-// A takenApart is a trial for tests that have a hand in it.
+// A takenApart is a trial whose parts a test can manipulate.
 type takenApart struct {
 	*Trial
 	history string // its file, once it is over
 }
 
-// A judged is what came of a trial.
+// A judged is the result of a trial.
 type judged struct {
 	Verdict check.Verdict
 	Row     measure.Figures
 }
 
-// takeApart begins a trial, whose brokers are up. They end with the test.
+// takeApart begins a trial, with its brokers up. They end with the test.
 func takeApart(t *testing.T, o bench.Options) *takenApart {
 	t.Helper()
 	spec, err := benchtest.Row(o.Algorithm)
@@ -73,7 +73,7 @@ func takeApart(t *testing.T, o bench.Options) *takenApart {
 		filepath.Join(folder, "history")}
 }
 
-// make makes the trial, stores its history and judges that. It returns why the trial ended early, if it did.
+// make makes the trial, stores its history and judges it. It returns why the trial ended early, if it did.
 func (r *takenApart) make(ctx context.Context, t *testing.T) (*judged, error) {
 	t.Helper()
 	trouble := r.Run(ctx)

@@ -16,8 +16,8 @@ import (
 	"turnstile/nodes/port"
 )
 
-// connections are what carries the messages of a trial, which suffers faults. Those of connections and routes
-// have numbers, and each is healed by its own.
+// connections are the connections, brokers and routes that carry the messages of a trial, and that faults
+// strain. A strain is ended by the number of its fault.
 type connections struct {
 	*journal
 	site    *site.Site
@@ -25,28 +25,28 @@ type connections struct {
 	nodes   *nodeSet
 	orders  *orders
 	cutter  networkCutter
-	// reconnects says that nodes outlive the loss of their connections.
+	// reconnects is set if nodes survive the loss of their connections.
 	reconnects bool
-	resets     map[int]bool // faults that close connections or routes and are in force, by number
-	// functions that end the strains in force, by the number of the fault
+	resets     map[int]bool // numbers of the faults in force that close connections or routes
+	// functions that end the strains in force, by number of the fault
 	ends     map[int]func() (lost uint64, err error)
 	outage   outage
-	carriers []cluster.Process // those that have ended included
+	carriers []cluster.Process // including ended ones
 }
 
-// include has the end of a process that carries messages be noticed.
+// include watches for the end of a process that carries messages.
 func (c *connections) include(p cluster.Process) {
 	c.carriers = append(c.carriers, p)
 	c.nodes.follow(p)
 }
 
-// brokers carry out the verbs of members on the brokers of a run.
+// brokers implement members for the brokers of a run.
 type brokers struct{ *connections }
 
 // Up reports whether a broker runs.
 func (b brokers) Up(i int) bool { return b.site.CheckBroker(i) == nil && b.site.Running(i) }
 
-// Kill ends a broker. The end of the process is no trouble.
+// Kill ends a broker, without ending the trial.
 func (b brokers) Kill(i int) error {
 	if err := b.site.CheckBroker(i); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (b brokers) Kill(i int) error {
 	return b.site.KillBroker(i)
 }
 
-// Start starts a broker again, which keeps its address.
+// Start starts a broker again, at its old address.
 func (b brokers) Start(i int, _ bool) error {
 	if err := b.site.CheckBroker(i); err != nil {
 		return err
@@ -70,12 +70,12 @@ func (b brokers) Start(i int, _ bool) error {
 	return nil
 }
 
-// Stop has a broker stand still, and Continue has it go on.
+// Stop suspends a broker, and Continue resumes it.
 func (b brokers) Stop(i int) error { return b.signal(i, syscall.SIGSTOP) }
 
 func (b brokers) Continue(i int) error { return b.signal(i, syscall.SIGCONT) }
 
-// signal sends a signal to a broker, which may be gone.
+// signal sends a signal to a broker. If its process is gone, signal does nothing.
 func (b brokers) signal(i int, s syscall.Signal) error {
 	err := b.site.CheckBroker(i)
 	if err == nil {
@@ -87,7 +87,7 @@ func (b brokers) signal(i int, s syscall.Signal) error {
 	return err
 }
 
-// SetClock refuses to.
+// SetClock returns an error.
 func (b brokers) SetClock(int, time.Duration, float64) error {
 	return errors.New("nothing that a broker does depends on its clock")
 }
@@ -102,14 +102,15 @@ func (b brokers) connected(i int) (all []port.Member) {
 	return all
 }
 
-// mayBeBack says that connections are back, if nothing keeps any away.
+// mayBeBack notes that nodes can connect again, unless a broker is down or another fault still closes
+// connections.
 func (c *connections) mayBeBack() {
 	if c.site.AllRun() && len(c.resets) == 0 {
 		c.outage.back, c.outage.round = c.now(), 0
 	}
 }
 
-// strain puts a strain on connections, and keeps the function that ends it.
+// strain begins a strain on connections, and keeps the function that ends it.
 func (c *connections) strain(number int, s port.Strain) (err error) {
 	if len(s.Links) == 0 {
 		return fmt.Errorf("fault %d is on no connection", number)
@@ -145,8 +146,8 @@ func (c *connections) relieve(number int) (lost uint64, err error) {
 	return end()
 }
 
-// cutRoutes closes the routes between brokers (see cluster.Brokers.Cut). When the cut ends, the brokers open
-// their routes again within some seconds; settled reports that.
+// cutRoutes closes the routes between brokers (see cluster.Brokers.Cut). After the cut, the brokers take some
+// seconds to open their routes again; settled reports when they have.
 func (c *connections) cutRoutes(number int, s port.Strain) (func() (uint64, error), error) {
 	switch {
 	case !c.site.OwnBrokers():
@@ -168,19 +169,19 @@ func (c *connections) cutRoutes(number int, s port.Strain) (func() (uint64, erro
 	return end, c.orders.give(host.Order{Do: host.Parted}, c.nodes.up()...)
 }
 
-// A networkCutter has the kernels of hosts drop the packets of messages, and has them pass again. Hosts count
-// from 0. Each cut has a number, and a heal names it.
+// A networkCutter makes the kernels of hosts drop packets of messages, and let them pass again. Hosts are
+// numbered from 0. A heal names the number of the cut.
 type networkCutter interface {
 	CutsNetworks() bool
 	CutNetwork(number int, hosts []int, ports []uint16) error
 	HealNetwork(number int) error
 }
 
-var errNoCutter = errors.New("no host of this run can cut its network off: it takes hosts with networks of " +
+var errNoCutter = errors.New("no host of this run can cut its network: that takes hosts with networks of " +
 	"their own and NET_ADMIN; leave out kernel, as in cut: host 1")
 
-// cutNetwork makes kernels drop packets between hosts. TCP sends a dropped packet again, but a broker
-// gives up a message that waits for too long.
+// cutNetwork makes kernels drop packets between hosts. TCP sends a dropped packet again, but a broker drops a
+// message that waits too long.
 func (c *connections) cutNetwork(number int, s port.Strain) (func() (uint64, error), error) {
 	if !c.cutter.CutsNetworks() {
 		return nil, errNoCutter
@@ -201,7 +202,7 @@ func (c *connections) cutNetwork(number int, s port.Strain) (func() (uint64, err
 	return end, c.orders.give(host.Order{Do: host.Parted}, c.nodes.up()...)
 }
 
-// beginReset says that a fault is about to close connections or routes.
+// beginReset notes that a fault is about to close connections or routes.
 func (c *connections) beginReset(number int) error {
 	if c.resets == nil {
 		c.resets = map[int]bool{}
@@ -210,8 +211,8 @@ func (c *connections) beginReset(number int) error {
 	return c.lose()
 }
 
-// ended notes that a fault is healed, unless err is set. If the fault may have closed connections, these may
-// come back now.
+// ended notes that a fault is healed, unless err is set. If the fault closed connections, nodes may reconnect
+// now.
 func (c *connections) ended(number int, err error) error {
 	if err == nil && c.resets[number] {
 		delete(c.resets, number)
@@ -239,7 +240,7 @@ func (c *connections) strainNodes(number int, s port.Strain) (func() (uint64, er
 	return end, c.site.Proxies.Begin(c.nodes.ctx, f)
 }
 
-// unhealed says which faults of connections and routes are in force, and which brokers are down.
+// unhealed lists the faults of connections and routes in force, and the brokers that are down.
 func (c *connections) unhealed() (left []string, err error) {
 	numbers, err := c.site.Proxies.InForce(c.nodes.ctx)
 	for _, number := range numbers {
@@ -253,9 +254,8 @@ func (c *connections) unhealed() (left []string, err error) {
 	return left, err
 }
 
-// settled reports whether all brokers run, with all of their routes, and know what all nodes have subscribed
-// to that are up. Only then does every message find its way, even if each node is connected to its own
-// broker.
+// settled reports whether all brokers run, have all their routes, and know the subscriptions of all nodes
+// that are up. A message may be lost before, even if each node is connected to its own broker.
 func (c *connections) settled() (bool, error) {
 	if !c.site.OwnBrokers() {
 		return true, nil
@@ -272,9 +272,9 @@ func (c *connections) settled() (bool, error) {
 	return is, err
 }
 
-// subscriptions returns how many subscriptions each of several brokers knows once some nodes have theirs: one
-// of each node, and, if there are multicasts, one of each of its own clients, and one of each other broker
-// that has any.
+// subscriptions returns how many subscriptions each broker should know once the nodes in has are subscribed:
+// one for each node; and with multicasts, one for each of its own clients, and one for each other broker that
+// has clients.
 func (c *connections) subscriptions(has func(nodes.ID) bool) []int {
 	all, brokers := 0, c.site.FirstBrokers().Count()
 	own := make([]int, brokers) // clients
@@ -301,9 +301,9 @@ func (c *connections) subscriptions(has func(nodes.ID) bool) []int {
 	return want
 }
 
-// awaitSubscriptions waits until each broker knows what all nodes have subscribed to, or what none has, and
-// nothing else. A node is ready when its own broker knows, and messages that come by others would be lost
-// until these do.
+// awaitSubscriptions waits until each broker knows the subscriptions of all nodes, or of none, and no others.
+// A node is ready once its own broker knows its subscription, but messages through other brokers are lost
+// until these know it too.
 func (c *connections) awaitSubscriptions(all bool) error {
 	if !c.site.OwnBrokers() {
 		return nil

@@ -21,7 +21,7 @@ import (
 	"turnstile/nodes/port"
 )
 
-// carried returns a trial whose transport is up, and which has no node processes.
+// carried returns a trial with brokers and proxies but no node processes.
 func carried(t *testing.T, brokers int, proxies bool) *Trial {
 	t.Helper()
 	spec, err := mutex.Find("central")
@@ -43,7 +43,7 @@ func carried(t *testing.T, brokers int, proxies bool) *Trial {
 	return tr
 }
 
-// joined connects a node to its broker, and has it subscribe to what nodes do.
+// joined connects a node to its broker, with the subscriptions of a node.
 func joined(t *testing.T, tr *Trial, id nodes.ID) *nats.Conn {
 	t.Helper()
 	at := tr.Site.Reach(id, 0)
@@ -65,8 +65,8 @@ func joined(t *testing.T, tr *Trial, id nodes.ID) *nats.Conn {
 	return conn
 }
 
-// awaitSettled waits until the brokers know each other and all nodes, and checks that no end of a process is
-// reported as trouble.
+// awaitSettled waits until the brokers know each other and all nodes, and checks that no process has ended
+// unexpectedly.
 func awaitSettled(t *testing.T, tr *Trial) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
@@ -86,7 +86,7 @@ func awaitSettled(t *testing.T, tr *Trial) {
 	}
 }
 
-// Nodes are spread over the brokers, and a trial begins once each broker knows of all.
+// Nodes are spread over the brokers, and a trial begins once each broker knows all nodes.
 func TestSubscriptionsAreAwaited(t *testing.T) {
 	t.Parallel()
 	for _, multicast := range []bool{false, true} {
@@ -237,7 +237,7 @@ func TestFaultsOfTransportRefused(t *testing.T) {
 	}
 }
 
-// What is left of a fault at the end of a trial ends it as trouble.
+// A fault that is still in force at the end of a trial is an error.
 func TestFaultsThatAreLeftAreTrouble(t *testing.T) {
 	t.Parallel()
 	tr := carried(t, 3, true)

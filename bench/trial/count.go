@@ -6,28 +6,28 @@ import (
 	"turnstile/nodes/history"
 )
 
-// The counters of the nodes are read shortly before a fault begins, so that nothing it does is missed in what
-// they grow by while it lasts; and as soon as possible after any other moment.
+// The counters are read shortly before a fault begins, so that the growth while it lasts includes everything
+// the fault does. At other moments they are read as soon as possible after the moment.
 const (
 	countAhead  = 2 * time.Millisecond
-	countWithin = 50 * time.Millisecond // later, they do not count as of that moment
+	countWithin = 50 * time.Millisecond // a later reading does not count for the moment
 )
 
-// A reading is how many messages there were shortly before a moment.
+// A reading has the counts of messages shortly before a moment.
 type reading struct {
 	moment        int64
 	sent, dropped uint64
 }
 
-// messageCounts count the messages at the moments of faults.
+// messageCounts record the counts of messages at the moments of faults.
 type messageCounts struct {
 	*journal
 	watch *watch
-	wants bool    // there are faults
-	ahead reading // for the next that begins
+	wants bool    // the trial has faults
+	ahead reading // for the fault that begins next
 }
 
-// readAhead reads the counters if a fault is about to begin at a time.
+// readAhead reads the counters if a fault begins soon, at the time at.
 func (c *messageCounts) readAhead(now, at int64) {
 	if now < at && at-now <= int64(2*countAhead) && c.ahead.moment != at && !c.watch.stale {
 		c.ahead = reading{moment: at}
@@ -35,8 +35,8 @@ func (c *messageCounts) readAhead(now, at int64) {
 	}
 }
 
-// record records how many messages there were at a moment whose event has just been recorded, if there are
-// faults. What is read too late is not recorded: it would give the messages of one phase to another.
+// record records the counts of messages at a moment whose event was just recorded, if the trial has faults.
+// It records nothing if the counters were read too late, which would count messages in the wrong phase.
 func (c *messageCounts) record(at int64, begins bool) error {
 	if !c.wants {
 		return nil
@@ -49,6 +49,6 @@ func (c *messageCounts) record(at int64, begins bool) error {
 			return nil
 		}
 	}
-	// The journal gives it the stamp of the event before it, since its own is earlier.
+	// The event has no time: the journal stamps it like the event before it.
 	return c.Add(history.Event{Kind: history.Counted, Value: int64(r.sent), Fence: r.dropped})
 }

@@ -13,29 +13,29 @@ import (
 	"turnstile/nodes/host"
 )
 
-// faults are the faults of a trial, and carry them out.
+// faults hold the faults of a trial, and carry them out.
 type faults struct {
 	*journal
 	*bench.Job
 	number      int // of the trial
 	seed        uint64
 	requests    *control.Server
-	keep        func([]chaos.Fault) error // puts faults on record that differ from those of the plan
+	keep        func([]chaos.Fault) error // saves the faults of the trial if they differ from the plan's
 	nodes       *nodeSet
 	orders      *orders
 	connections *connections
 	counts      *messageCounts
 
 	state *chaos.SharedState
-	share func() error // has hosts that share no memory know the state; nil: there are none
+	share func() error // copies the state to hosts that share no memory; nil: no such hosts
 
-	all      []chaos.Fault // those of the plan first
+	all      []chaos.Fault // the plan's first, then injected ones
 	driver   *chaos.Driver // nil: the trial has not begun
-	measured int64         // from when on their times count
+	measured int64         // zero of their times
 }
 
-// prepare makes ready to carry out the faults of the trial, and those that are injected. Processes share what
-// is in the file at path.
+// prepare resolves the faults, and makes the driver. Processes share the state of the faults in the file at
+// path.
 func (f *faults) prepare(path string) (err error) {
 	if f.all, err = f.FaultsAsked(f.number, f.seed); err != nil {
 		return err
@@ -52,32 +52,32 @@ func (f *faults) prepare(path string) (err error) {
 	return err
 }
 
-// spread has hosts that share no memory know the state of faults from now on, which follow does.
+// spread has follow copy the state of the faults to hosts that share no memory, from now on.
 func (f *faults) spread(follow func(*chaos.SharedState, int) error) error {
 	f.driver.Apart()
 	f.share = func() error { return follow(f.state, f.Config.N) }
-	return f.share() // which makes the state of each host
+	return f.share() // makes the state of each host
 }
 
-// shared has other hosts know what has changed, if there are any, unless err says that it went wrong.
-func (f *faults) shared(err error) error {
+// syncState copies changes of the state to other hosts, if the run has any. It does nothing if err is set.
+func (f *faults) syncState(err error) error {
 	if err != nil || f.share == nil || len(f.all) == 0 {
 		return err
 	}
 	return f.share()
 }
 
-// step has the driver do what is due. What nodes on other hosts have seen counts for that: how many messages
-// a fault has hit is put on record as it is healed.
+// step carries out do, and copies the state from and to other hosts before and after it: as a fault is
+// healed, the record includes how many messages it hit on those hosts.
 func (f *faults) step(do func() error) error {
-	err := f.shared(nil)
+	err := f.syncState(nil)
 	if err == nil {
 		err = do()
 	}
-	return f.shared(err)
+	return f.syncState(err)
 }
 
-// cameTo returns the faults of the trial, with those whom they hit.
+// cameTo returns the faults of the trial, with the nodes they hit.
 func (f *faults) cameTo() []chaos.Fault {
 	if f.driver == nil {
 		return nil
@@ -85,32 +85,32 @@ func (f *faults) cameTo() []chaos.Fault {
 	return f.driver.CameTo()
 }
 
-// begin begins to carry out faults, whose times count from when what is measured begins, and lets others be
-// injected.
+// begin starts the faults, whose times count from measured, the start of the measurement. It also admits
+// injected faults.
 func (f *faults) begin(measured int64) error {
 	f.measured = measured
 	f.requests.Open()
-	return f.shared(f.driver.Begin(faultCluster{f.connections, f.counts, f}, measured))
+	return f.syncState(f.driver.Begin(faultCluster{f.connections, f.counts, f}, measured))
 }
 
-// follow carries out and records the faults that are to begin or to be healed by now. Nodes carry out those
-// of links themselves, at the planned time.
+// follow begins and heals the faults that are due. Nodes carry out the faults of links themselves, at the
+// planned time.
 func (f *faults) follow(now int64) error {
 	if err := f.followRequests(now); err != nil {
 		return err
 	}
 	f.counts.readAhead(now, f.driver.NextBeginning())
 	if f.driver.Next() > now {
-		return f.shared(nil)
+		return f.syncState(nil)
 	}
 	return f.step(f.driver.Step)
 }
 
-// pending reports whether time alone will heal a fault or begin one. While requests are issued, a fault that
-// waits for an event counts as well; once that is over, the event may never come.
+// pending reports whether time alone will begin or heal a fault. While requests are issued, a fault that
+// waits for an event counts too; after that, the event may never come.
 func (f *faults) pending(over bool) bool { return f.driver.Pending(f.Duration > 0 && !over) }
 
-// checkHealed says what is left of faults at the end of the trial, if anything is: each was to be healed.
+// checkHealed returns an error if a fault is still in force at the end of the trial.
 func (f *faults) checkHealed() error {
 	carried, err := f.connections.unhealed()
 	if left := append(f.driver.InForce(), carried...); err == nil && len(left) > 0 {
@@ -119,13 +119,13 @@ func (f *faults) checkHealed() error {
 	return err
 }
 
-// StartsLater refuses requests to a run that is about to be on.
+// StartsLater is the reply to requests before the run has started.
 var StartsLater = control.Reply{Refused: "the run starts", Later: true}
 
-// longestOrder is how many bytes an order may have for a pipe to take it as a whole.
+// longestOrder is the size in bytes up to which a pipe takes an order in one piece.
 const longestOrder = 4096
 
-// followRequests carries out what others have asked for, while the trial issues requests of its own.
+// followRequests answers the requests of other processes to list, inject or heal faults.
 func (f *faults) followRequests(now int64) error {
 	if f.driver.Announced() && f.orders.allObeyed() {
 		f.driver.Known(f.Duration)
@@ -143,7 +143,7 @@ func (f *faults) followRequests(now int64) error {
 	})
 }
 
-// answer carries out a request. The error is one that ends the trial.
+// answer carries out a request. An error ends the trial.
 func (f *faults) answer(r *control.Request, now int64) (control.Reply, error) {
 	switch {
 	case r.Do == control.List:
@@ -152,13 +152,13 @@ func (f *faults) answer(r *control.Request, now int64) (control.Reply, error) {
 		return control.Reply{Refused: "the run warms up", Later: true}, nil
 	case r.Do == control.Heal:
 		return f.healNow(r.Number)
-	case r.Do == control.Inject && f.driver.Announced(): // so that no pipe fills up
+	case r.Do == control.Inject && f.driver.Announced(): // one at a time, so that no pipe fills up
 		return control.Reply{Refused: "not all nodes know the fault that was injected before", Later: true},
 			nil
 	case r.Do == control.Inject:
 		return f.inject(r.Faults, now)
 	}
-	return control.Reply{Refused: fmt.Sprintf("a run cannot %q", r.Do), Wrong: true}, nil
+	return control.Reply{Refused: fmt.Sprintf("a run does not know %q", r.Do), Wrong: true}, nil
 }
 
 // wrong refuses a request.
@@ -166,8 +166,8 @@ func wrong(err error) (control.Reply, error) {
 	return control.Reply{Refused: err.Error(), Wrong: true}, nil
 }
 
-// inject adds faults, whose times count from now, to those of the trial, and tells the nodes. They begin when
-// all nodes know them.
+// inject adds faults, whose times count from now, to the faults of the trial, and tells the nodes. The faults
+// begin once all nodes know them.
 func (f *faults) inject(faults []chaos.Fault, now int64) (reply control.Reply, err error) {
 	for i := range faults {
 		one := &faults[i]
@@ -182,7 +182,8 @@ func (f *faults) inject(faults []chaos.Fault, now int64) (reply control.Reply, e
 		err = chaos.CheckApart(more)
 	}
 	if m := new(chaos.Mistake); errors.As(err, &m) && (m.Key == "at" || m.Key == "for") {
-		err = fmt.Errorf("%w; it has been for %v", err, time.Duration(now-f.measured).Round(time.Millisecond))
+		err = fmt.Errorf("%w; the measurement has lasted %v", err,
+			time.Duration(now-f.measured).Round(time.Millisecond))
 	}
 	if err != nil {
 		return wrong(err)
@@ -213,7 +214,7 @@ func (f *faults) inject(faults []chaos.Fault, now int64) (reply control.Reply, e
 	return reply, nil
 }
 
-// announcements returns the orders that tell nodes of more faults, for those that nodes must know.
+// announcements returns the orders that tell nodes about more faults, for faults that nodes must know.
 func (f *faults) announcements(more []chaos.Fault) (orders []host.Order, err error) {
 	for i := range more {
 		one := &more[i]
@@ -228,15 +229,15 @@ func (f *faults) announcements(more []chaos.Fault) (orders []host.Order, err err
 			return nil, err
 		}
 		if text, err := json.Marshal(o); err != nil || len(text) > longestOrder {
-			return nil, errors.Join(err, fmt.Errorf("%s: it takes %d bytes to say, and nodes of a run that "+
-				"is on are told %d at a time: name fewer nodes", one.What(), len(text), longestOrder))
+			return nil, errors.Join(err, fmt.Errorf("%s: its description takes %d bytes, and running "+
+				"nodes accept %d: name fewer nodes", one.What(), len(text), longestOrder))
 		}
 		orders = append(orders, o)
 	}
 	return orders, nil
 }
 
-// checkCarried says why connections and brokers of a run that is on cannot suffer a fault, if they cannot.
+// checkCarried returns an error if the connections and brokers of a running trial cannot suffer a fault.
 func (f *faults) checkCarried(fault *chaos.Fault) error {
 	one, c := []chaos.Fault{*fault}, f.connections
 	if chaos.CutsNetworks(one) && !c.cutter.CutsNetworks() {
@@ -247,8 +248,8 @@ func (f *faults) checkCarried(fault *chaos.Fault) error {
 			"when the run begins", fault.What())
 	}
 	if chaos.NeedsProxies(one) && !c.site.Proxies.Any() || chaos.Disconnects(one) && !c.reconnects {
-		return fmt.Errorf("%s: connections run through no proxies, and nodes do not outlive them, "+
-			"unless a run begins with --proxies", fault.What())
+		return fmt.Errorf("%s: this run has no proxies, and its nodes do not survive the loss of a "+
+			"connection: begin a run with --proxies", fault.What())
 	}
 	return nil
 }
@@ -264,13 +265,13 @@ func (f *faults) healNow(number int) (control.Reply, error) {
 	return control.Reply{}, f.save()
 }
 
-// save puts the faults of the trial on record as they are to be repeated.
+// save records the faults of the trial so that they can be repeated.
 func (f *faults) save() error {
 	f.all = f.driver.Faults()
 	return f.keep(f.all)
 }
 
-// refuse has requests to the trial refused from now on, for what it does.
+// refuse rejects all requests to the trial from now on, since the trial does what does says.
 func (f *faults) refuse(does string) {
 	reply := control.Reply{Trial: f.number, Refused: fmt.Sprintf("trial %d %s", f.number, does)}
 	if f.driver != nil {

@@ -26,7 +26,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// Nodes ask a resource process over hosts, and all speak TLS, through proxies if there are any.
+// With hosts, nodes ask a resource process, and all connections use TLS, through proxies or not.
 func TestHostsSpeakTLS(t *testing.T) {
 	o := benchtest.OverHosts("ricart-agrawala", 4, 2)
 	o.Resource, o.Proxies = option.ResourceProcess, true
@@ -48,14 +48,14 @@ func TestHostsSpeakTLS(t *testing.T) {
 	}
 }
 
-// A hit is done to an agent of a run of one trial while that is measured.
+// A hit is an attack on an agent during the measurement of a trial.
 type hit struct {
 	*takenApart
 	at  time.Time
 	its []int // processes that the agent has started
 }
 
-// hitHost does something, once, to the agent of host 1.
+// hitHost calls do once for the agent of host 1.
 func hitHost(t *testing.T, o bench.Options, do func(*hit)) *hit {
 	t.Helper()
 	h := &hit{takenApart: takeApart(t, o)}
@@ -93,8 +93,8 @@ func childrenOf(parent int) (pids []int) {
 	return pids
 }
 
-// gone wants the trial to have ended since host 1 is gone, its nodes to have crashed with it, and no
-// process of it to be left.
+// gone requires that the trial has ended because host 1 is gone, that its nodes have crashed with it, and
+// that none of its processes is left.
 func (h *hit) gone(t *testing.T, trial *judged, err error, says string) {
 	t.Helper()
 	v := trial.Verdict
@@ -130,7 +130,7 @@ func (h *hit) gone(t *testing.T, trial *judged, err error, says string) {
 	}
 }
 
-// With an agent that is killed its nodes have crashed, and the run ends with a verdict.
+// When an agent is killed, its nodes have crashed, and the run ends with a verdict.
 func TestAHostThatIsKilledEndsTheRun(t *testing.T) {
 	for _, load := range []workload.Load{workload.Saturated, workload.Sequential} {
 		o := benchtest.OverHosts("ricart-agrawala", 4, 2)
@@ -147,7 +147,7 @@ func TestAHostThatIsKilledEndsTheRun(t *testing.T) {
 	}
 }
 
-// An agent that stands still for a short time delays the run, and costs it nothing.
+// An agent that is suspended briefly delays the run, and does no other harm.
 func TestAHostThatStandsStillGoesOn(t *testing.T) {
 	o := benchtest.OverHosts("ricart-agrawala", 4, 2)
 	h := hitHost(t, o, func(h *hit) {
@@ -163,8 +163,8 @@ func TestAHostThatStandsStillGoesOn(t *testing.T) {
 	}
 }
 
-// Of two hosts one has a clock that is 200 ms ahead and runs 300 ppm faster. Stamps are corrected:
-// a sound algorithm is found so, and one that is broken is found out.
+// One of two hosts has a clock that is 200 ms ahead and runs 300 ppm fast. Stamps are corrected: a sound
+// algorithm is found valid, and a broken one violated.
 func TestHostsWithDifferentClocks(t *testing.T) {
 	begun := agent.Monotonic()
 	const ahead, ppm = int64(200 * time.Millisecond), 300
@@ -194,7 +194,7 @@ func TestHostsWithDifferentClocks(t *testing.T) {
 	}
 }
 
-// A fakeCutter notes what is asked of the kernels of hosts.
+// A fakeCutter records the orders to the kernels of hosts.
 type fakeCutter struct {
 	did  []string
 	fail error
@@ -212,7 +212,7 @@ func (f *fakeCutter) HealNetwork(number int) error {
 	return f.fail
 }
 
-// Messages may be lost from the cut of a network until all is connected again.
+// From the cut of a network until all nodes are connected again, messages may be lost.
 func TestNetworksAreCut(t *testing.T) {
 	t.Parallel()
 	c, f := carried(t, 1, false).connections, &fakeCutter{}

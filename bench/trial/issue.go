@@ -14,7 +14,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// issue has the nodes issue requests, through the warm-up and until the run's time or entries are over.
+// issue has the nodes issue requests, through the warm-up and until the run's duration or entries are over.
 func (t *Trial) issue() (err error) {
 	// All nodes begin at one time, far enough ahead for the order to reach all of them.
 	begin := t.now() + int64(20*time.Millisecond) + int64(t.Total())*int64(100*time.Microsecond)
@@ -39,7 +39,7 @@ func (t *Trial) issue() (err error) {
 	}
 	m := &meter{trial: t, begin: begin, end: order.End, stallDetector: t.newStallDetector()}
 	defer func() {
-		if err != nil && m.measuring { // what was measured until then is measured
+		if err != nil && m.measuring { // record the figures measured so far
 			err = errors.Join(err, m.gauge())
 		}
 	}()
@@ -57,8 +57,8 @@ func (t *Trial) issue() (err error) {
 	}
 }
 
-// issueOneByOne has one node at a time issue a request, drawn at random, and waits until all is at rest in
-// between. So the messages that each request takes are known.
+// issueOneByOne has one random node at a time issue a request, and waits until the run is at rest in between,
+// so that the messages of each request are known.
 func (t *Trial) issueOneByOne(m *meter) error {
 	drawn := uint64(0)
 	for count := uint64(1); ; count++ {
@@ -69,7 +69,7 @@ func (t *Trial) issueOneByOne(m *meter) error {
 		if over {
 			return nil
 		}
-		if err := t.nodes.cut(); err != nil {
+		if err := t.nodes.mustEnd(); err != nil {
 			return err
 		}
 		if t.Entries > 0 && count > t.Entries {
@@ -103,7 +103,7 @@ func (t *Trial) issueOneByOne(m *meter) error {
 	}
 }
 
-// settle waits until the count-th request is over and, unless messages circulate, all is at rest.
+// settle waits until count requests are over and, unless messages circulate, the run is at rest.
 func (t *Trial) settle(m *meter, count uint64) (sums, error) {
 	for turn := 0; ; turn++ {
 		s := t.watch.read()
@@ -119,7 +119,7 @@ func (t *Trial) settle(m *meter, count uint64) (sums, error) {
 			return s, err
 		}
 		switch {
-		case turn < 100: // a request takes some tens of microseconds; a sleep would take a thousand
+		case turn < 100: // a request takes tens of microseconds; a sleep would take a millisecond
 			runtime.Gosched()
 			nap(20 * time.Microsecond)
 		default:
@@ -130,7 +130,7 @@ func (t *Trial) settle(m *meter, count uint64) (sums, error) {
 	}
 }
 
-// follow carries out and records what is to go wrong by now, and what has.
+// follow carries out and records the faults, pauses and outages that are due.
 func (t *Trial) follow(now int64) error {
 	err := t.faults.follow(now)
 	if err == nil {
@@ -142,7 +142,7 @@ func (t *Trial) follow(now int64) error {
 	return err
 }
 
-// readUsage reads what has been used of the processors.
+// readUsage reads the CPU time used so far.
 func (t *Trial) readUsage() cluster.Usage {
 	u := t.Site.Usage(t.connections.carriers, t.nodes.all)
 	if foreign.Is(t.Config) {
@@ -151,16 +151,16 @@ func (t *Trial) readUsage() cluster.Usage {
 	return u
 }
 
-// A meter follows a trial while requests are issued: it puts the marks into the journal, reads the machine's
-// gauges, reports progress and notices a stall.
+// A meter follows a trial while requests are issued: it writes marks into the journal, reads the gauges of
+// the machine, reports progress and detects a stall.
 type meter struct {
 	trial         *Trial
-	begin, end    int64 // of issuing; end is 0 if entries end it, or while it is not known
+	begin, end    int64 // of issuing; end is 0 if entries end it, or while it is unknown
 	measuring     bool
 	stallDetector *stallDetector
-	usage         cluster.Usage // when measuring began
+	usage         cluster.Usage // when the measurement began
 	measuredAt    int64
-	serverBytes   int64 // when measuring began
+	serverBytes   int64 // when the measurement began
 
 	reported, entries int64 // when progress was last reported, and the entries then
 	rate              float64
@@ -195,8 +195,8 @@ func (m *meter) look() (over bool, err error) {
 	return false, nil
 }
 
-// overByEntries reports whether the run has had its entries, and since when. What is measured ends as the
-// last request is issued, while all still compete; but of a brief run all is measured, to the last exit.
+// overByEntries reports whether the run has made its entries, and since when. The measurement ends as the
+// last request is issued, while all clients still compete. A brief run is measured whole, to the last exit.
 func (m *meter) overByEntries(s sums) (at int64, over bool, err error) {
 	t := m.trial
 	if t.Entries == 0 || s.requests < t.Entries && s.dead == 0 {
@@ -213,7 +213,7 @@ func (m *meter) overByEntries(s sums) (at int64, over bool, err error) {
 		at = tickets.StoppedAt
 		over = at != 0 || s.dead > 0 && tickets.Issued >= t.Entries
 	}
-	// Of a run in which nodes have died, the last request may be one of the dead, or never be made.
+	// If nodes have died, the last request may belong to a dead node, or never be made.
 	if s.dead > 0 && !over {
 		over = !s.unknown && !s.open() && !t.faults.pending(false) && !t.nodes.anyoneRequests()
 	}
@@ -223,7 +223,7 @@ func (m *meter) overByEntries(s sums) (at int64, over bool, err error) {
 	return at, over, nil
 }
 
-// warmAt returns the earliest time from which the run is measured: Never if entries decide that.
+// warmAt returns the earliest start of the measurement, or Never if entries decide that.
 func (m *meter) warmAt() int64 {
 	switch {
 	case m.trial.Entries == 0:
@@ -249,8 +249,8 @@ func (m *meter) warm(s sums, now int64) bool {
 	return now >= m.begin+int64(t.WarmsUpTo()) || !s.unknown && t.watch.cold() == 0
 }
 
-// measureFrom begins to measure, now that the warm-up is over. If it was not known before when that would be,
-// the nodes are told when to end.
+// measureFrom starts the measurement after the warm-up. If clients extended the warm-up, it tells the nodes
+// when to end, which was unknown before.
 func (m *meter) measureFrom(now int64) error {
 	t, at := m.trial, max(m.begin, min(now, m.warmAt()))
 	if t.WarmsUpTo() > 0 {
@@ -267,7 +267,7 @@ func (m *meter) measureFrom(now int64) error {
 	return m.measure(at)
 }
 
-// measure begins to measure.
+// measure starts the measurement.
 func (m *meter) measure(at int64) error {
 	m.measuring, m.measuredAt = true, at
 	m.usage = m.trial.readUsage()
@@ -279,7 +279,7 @@ func (m *meter) measure(at int64) error {
 // stop records that no request is issued from the time at on.
 func (m *meter) stop(at int64) error {
 	t := m.trial
-	if !m.measuring { // the run was over before its warm-up was seen to be: it is measured as a whole
+	if !m.measuring { // the run ended before the warm-up was noticed to be over: all of it is measured
 		if err := m.measure(min(at, m.begin)); err != nil {
 			return err
 		}
@@ -294,7 +294,7 @@ func (m *meter) stop(at int64) error {
 	return m.gauge()
 }
 
-// gauge records what has been used of the processors since measuring began.
+// gauge records the CPU time used since the measurement began.
 func (m *meter) gauge() error {
 	t := m.trial
 	s := t.readUsage().Since(m.usage)
@@ -317,7 +317,7 @@ func (m *meter) gauge() error {
 	)
 }
 
-// pause returns how long to wait until the next look, which is not after a time that matters.
+// pause returns how long to wait until the next look. It does not exceed the next planned time.
 func (m *meter) pause() time.Duration {
 	pause, now := tick, m.trial.now()
 	if m.trial.Entries == 0 {
@@ -338,7 +338,7 @@ func (m *meter) pause() time.Duration {
 	return max(pause, 100*time.Microsecond)
 }
 
-// progress reports how far the trial has come, ten times a second.
+// progress reports progress ten times a second.
 func (m *meter) progress(s sums, now int64) {
 	const every = int64(100 * time.Millisecond)
 	if now-m.reported < every {
@@ -360,7 +360,7 @@ func (m *meter) progress(s sums, now int64) {
 		p.Done = float64(s.entries) / float64(t.Entries)
 	case m.end != 0:
 		p.Done = float64(now-m.begin) / float64(m.end-m.begin)
-	default: // while the warm-up goes on
+	default: // during the warm-up
 		p.Done = float64(now-m.begin) / float64(max(now, m.warmAt())+int64(t.Duration)-m.begin)
 	}
 	m.trial.Report(p)

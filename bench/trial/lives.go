@@ -22,38 +22,38 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A life is what a trial knows of a node: its latest process, and what is left of earlier ones.
+// A life is the state of a node in a trial: its latest process, and what remains of earlier ones.
 type life struct {
-	node        cluster.Node // nil: it was not started
-	told        uint64       // orders
+	node        cluster.Node // nil: not started
+	ordered     uint64       // orders that its process was given
 	incarnation uint32
-	down        bool     // its latest process was to end, and has
-	expected    bool     // its process is to end, and that is no trouble
-	requests    []uint64 // that the clients of its earlier processes have made, by instance
-	memory      int      // how often it was to forget what it had saved
+	down        bool     // its latest process has ended as expected
+	expected    bool     // its process may end without ending the trial
+	requests    []uint64 // by the clients of its earlier processes, by instance
+	memory      int      // how often it was made to forget what it had saved
 }
 
-// A nodeSet is the nodes of a trial, which are started, end, and are restarted.
+// A nodeSet has the nodes of a trial, and starts, kills and restarts them.
 type nodeSet struct {
 	*journal
 	*bench.Job
-	ctx      context.Context // of the run, for what is done to nodes in the course of it
+	ctx      context.Context // of the run
 	site     carrier
-	dir      string                         // where logs go on this machine
+	dir      string                         // folder of logs on this machine
 	input    func(nodes.ID) ([]byte, error) // for the next process of a node
 	pauses   *pauses
 	watch    *watch
 	notes    *notes
 	resource site.Resource
-	driver   *chaos.Driver  // of faults that kill nodes; nil: there is none yet
-	endpoint *site.Endpoint // the servers of somebody else that the run is about
+	driver   *chaos.Driver  // of faults that kill nodes; nil: not made yet
+	endpoint *site.Endpoint // external servers that the run is about
 
 	lives []life               // by node
-	all   []cluster.Process    // of all nodes, those that have ended included
-	ended chan cluster.Process // those that are followed and have ended, unless on purpose
+	all   []cluster.Process    // of all nodes, including ended ones
+	ended chan cluster.Process // followed processes that ended, except those ended on purpose
 }
 
-// A carrier is what a set of nodes needs of the site of its run.
+// A carrier is the part of a site that a nodeSet needs.
 type carrier interface {
 	// Start starts a process of a node, as Host.Start does.
 	Start(id nodes.ID, c cluster.Command, onOutput func([]byte) []byte) (cluster.Node, error)
@@ -62,8 +62,8 @@ type carrier interface {
 	ReadUse()
 }
 
-// news waits until nodes have said something or a process has ended, as it may, and reports false if that
-// takes too long.
+// news waits until a node has sent a note or a process has ended as expected. It returns false if the channel
+// late fires first.
 func (n *nodeSet) news(late <-chan time.Time) (bool, error) {
 	select {
 	case <-n.notes.fresh:
@@ -79,7 +79,7 @@ func (n *nodeSet) news(late <-chan time.Time) (bool, error) {
 	}
 }
 
-// wait lets a time pass, unless the trial must end sooner.
+// wait waits for d, unless the trial must end sooner.
 func (n *nodeSet) wait(d time.Duration) error {
 	planned := n.now() + int64(d)
 	for late := time.After(d); ; {
@@ -91,8 +91,8 @@ func (n *nodeSet) wait(d time.Duration) error {
 	}
 }
 
-// cut returns why the trial must end at once, or nil.
-func (n *nodeSet) cut() error {
+// mustEnd returns the error that ends the trial at once, or nil.
+func (n *nodeSet) mustEnd() error {
 	select {
 	case p := <-n.ended:
 		return n.death(p)
@@ -105,13 +105,13 @@ func (n *nodeSet) cut() error {
 	}
 }
 
-// death explains that a process has ended on its own. Of several it names the one that carries the messages,
-// whose end is the cause of the others'.
+// death returns an error that names the process that ended by itself. If several ended, it prefers one that
+// carries messages, since its end caused the others to end.
 func (n *nodeSet) death(first cluster.Process) error {
 	if first.Fate().Gone {
 		return hostGoneError{errors.New(first.Fate().Says)}
 	}
-	if past, err := n.departed(first); past || err != nil {
+	if past, err := n.expectedEnd(first); past || err != nil {
 		return err
 	}
 	grace := time.After(200 * time.Millisecond)
@@ -119,7 +119,7 @@ func (n *nodeSet) death(first cluster.Process) error {
 		select {
 		case p := <-n.ended:
 			switch {
-			case n.isPast(p):
+			case n.endedAsExpected(p):
 				others--
 			case slices.Contains(n.site.Processes(), p):
 				first = p
@@ -136,11 +136,12 @@ func (n *nodeSet) death(first cluster.Process) error {
 	}
 }
 
-// A hostGoneError ends a trial one of whose hosts is gone.
+// A hostGoneError ends a trial that has lost a host.
 type hostGoneError struct{ error }
 
-// goneWith records that the nodes of hosts that are gone have crashed, and says so beside why the trial ends.
-func (n *nodeSet) goneWith(err error) error {
+// markHostsGone records that the nodes of lost hosts have crashed, and adds the hosts to err, which ends the
+// trial.
+func (n *nodeSet) markHostsGone(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -154,7 +155,7 @@ func (n *nodeSet) goneWith(err error) error {
 		if !ended || !f.Gone {
 			continue
 		}
-		if wrong := n.crashedWith(id, f); wrong != nil {
+		if wrong := n.markHostGone(id, f); wrong != nil {
 			return errors.Join(err, wrong)
 		}
 		if gone[f.Says] = append(gone[f.Says], id); len(gone[f.Says]) == 1 {
@@ -174,20 +175,20 @@ func (n *nodeSet) goneWith(err error) error {
 	}
 }
 
-// crashedWith records that a node has crashed with its host.
-func (n *nodeSet) crashedWith(id nodes.ID, f proc.Fate) error {
+// markHostGone records that a node has crashed with its host.
+func (n *nodeSet) markHostGone(id nodes.ID, f proc.Fate) error {
 	err := n.broke(nodes.NoCrash)
 	if err == nil {
 		seen := max(0, int64(f.Heard.Sub(n.started)))
 		err = n.Add(history.Event{At: seen, Kind: history.Killed, Node: id})
 	}
 	if err == nil {
-		err = n.crashed(id)
+		err = n.markCrashed(id)
 	}
 	return err
 }
 
-// fate returns how the process of the node has ended, if it has.
+// fate returns how the process of the node ended, if it has.
 func (l *life) fate() (f proc.Fate, ended bool) {
 	select {
 	case <-l.node.Ended():
@@ -197,8 +198,8 @@ func (l *life) fate() (f proc.Fate, ended bool) {
 	}
 }
 
-// kill ends the process of a node at once, and returns when it is gone. What the node does between the event
-// Killed and the event Crashed is in its log.
+// kill kills the process of a node, and returns when it is gone. Events of the node between Killed and
+// Crashed are in its log.
 func (n *nodeSet) kill(id nodes.ID) error {
 	l := &n.lives[id]
 	if l.down {
@@ -209,7 +210,7 @@ func (n *nodeSet) kill(id nodes.ID) error {
 		if !l.expected {
 			return n.death(l.node)
 		}
-		return n.buried(id, false)
+		return n.recordKill(id, false)
 	default:
 	}
 	err := n.broke(nodes.NoCrash)
@@ -223,7 +224,7 @@ func (n *nodeSet) kill(id nodes.ID) error {
 	l.node.Signal(syscall.SIGKILL)
 	select {
 	case <-l.node.Ended():
-		return n.buried(id, true)
+		return n.recordKill(id, true)
 	case <-n.ctx.Done():
 		return ErrInterrupted
 	case <-time.After(n.LongestPause()):
@@ -244,22 +245,22 @@ func (n *nodeSet) up() (all []nodes.ID) {
 // isUp reports whether a node is up.
 func (n *nodeSet) isUp(id nodes.ID) bool { return !n.lives[id].down }
 
-// isPast reports whether p was the process of a node and has ended as it was to.
-func (n *nodeSet) isPast(p cluster.Process) bool {
+// endedAsExpected reports whether p was the process of a node and has ended as expected.
+func (n *nodeSet) endedAsExpected(p cluster.Process) bool {
 	if id := n.idOf(p); id >= 0 {
 		return n.lives[id].down
 	}
 	return slices.Contains(n.all, p)
 }
 
-// idOf returns the node whose latest process p is, or -1.
+// idOf returns the node whose latest process is p, or -1.
 func (n *nodeSet) idOf(p cluster.Process) nodes.ID {
 	return nodes.ID(slices.IndexFunc(n.lives, func(l life) bool { return l.node == p }))
 }
 
-// departed takes note that a process has ended, if that is no trouble, and reports whether it is none.
-func (n *nodeSet) departed(p cluster.Process) (bool, error) {
-	if n.isPast(p) {
+// expectedEnd reports whether the end of a process is no trouble, and then takes note of it.
+func (n *nodeSet) expectedEnd(p cluster.Process) (bool, error) {
+	if n.endedAsExpected(p) {
 		return true, nil
 	}
 	id := n.idOf(p)
@@ -270,22 +271,23 @@ func (n *nodeSet) departed(p cluster.Process) (bool, error) {
 		return false, nil
 	}
 	n.lives[id].expected = true
-	if n.driver != nil { // puts the fault on record, and buries whom it has killed
-		if err := n.driver.Step(); err != nil || n.isPast(p) {
+	if n.driver != nil { // records the fault, and marks the nodes it killed
+		if err := n.driver.Step(); err != nil || n.endedAsExpected(p) {
 			return true, err
 		}
 	}
-	return true, n.buried(id, false)
+	return true, n.recordKill(id, false)
 }
 
-// buried records that the process of a node has ended, as it was to: by the trial, or by itself. The node is
-// taken out of the register first: whoever reads that later is not to count it.
-func (n *nodeSet) buried(id nodes.ID, byTrial bool) error {
+// recordKill records that the process of a node was killed, by the trial or by the node itself. It takes the
+// node out of the register before it records the crash, so that later readers of the register do not count
+// it.
+func (n *nodeSet) recordKill(id nodes.ID, byTrial bool) error {
 	l := &n.lives[id]
 	if fate := l.node.Fate(); !fate.Killed {
 		return fmt.Errorf("%s was to be killed, and ended by itself: %s", l.node.Name(), fate.Says)
 	}
-	if !byTrial { // nobody knows when it ended, but after it was last heard of
+	if !byTrial { // unknown when, but after its last sign of life
 		seen, err := l.node.LastSeen()
 		if err == nil {
 			err = n.broke(nodes.NoCrash)
@@ -297,16 +299,16 @@ func (n *nodeSet) buried(id nodes.ID, byTrial bool) error {
 			return err
 		}
 	}
-	return n.crashed(id)
+	return n.markCrashed(id)
 }
 
-// crashed records that a node has crashed, whose process has ended, and is over with it.
-func (n *nodeSet) crashed(id nodes.ID) error {
+// markCrashed records that a node has crashed, once its process has ended.
+func (n *nodeSet) markCrashed(id nodes.ID) error {
 	l := &n.lives[id]
 	crashed := history.Event{Kind: history.Crashed, Node: id}
 	if int(id) < n.Config.N {
 		inDoubt, err := n.resource.TakeOut(n.ctx, id, l.incarnation)
-		if f, _ := l.fate(); err != nil && f.Gone { // with the process that keeps the register, and the run ends
+		if f, _ := l.fate(); err != nil && f.Gone { // the process with the register is gone too, and the run ends
 			inDoubt, err = site.Doubt{Units: int32(n.Config.Capacity())}, nil
 		}
 		if err != nil {
@@ -316,7 +318,7 @@ func (n *nodeSet) crashed(id nodes.ID) error {
 	}
 	crashed.At = n.now()
 	l.down, l.expected = true, false
-	for i, requests := range n.watch.bury(id) {
+	for i, requests := range n.watch.retire(id) {
 		if i == len(l.requests) {
 			l.requests = append(l.requests, 0)
 		}
@@ -326,8 +328,8 @@ func (n *nodeSet) crashed(id nodes.ID) error {
 	return errors.Join(n.pauses.end(l.node, uint32(id)), n.Add(crashed))
 }
 
-// restart brings a node up again that was killed: a new process, with what the last has saved unless it is to
-// forget. It returns when the node hears its subjects.
+// restart starts a new process of a killed node, which reads what the last one saved, unless forget is set.
+// It returns when the node hears its subjects.
 func (n *nodeSet) restart(id nodes.ID, forget bool) error {
 	l := &n.lives[id]
 	if !l.down {
@@ -351,13 +353,13 @@ func (n *nodeSet) restart(id nodes.ID, forget bool) error {
 	}
 	n.pauses.disturbed = true
 	err = n.Add(history.Event{At: n.now(), Kind: history.Restarted, Node: id, Count: l.incarnation})
-	if n.Stack.Forgets(id, forget) { // its peers may rely on what it has lost
+	if n.Stack.Forgets(id, forget) { // its peers may rely on the state it has lost
 		err = errors.Join(err, n.broke(nodes.NoAmnesia))
 	}
 	return err
 }
 
-// end ends the processes that are up.
+// end kills the processes that are up.
 func (n *nodeSet) end() {
 	up := n.up()
 	for _, id := range up {
@@ -368,7 +370,7 @@ func (n *nodeSet) end() {
 	}
 }
 
-// gaugeMemory records how much memory the largest node has taken.
+// gaugeMemory records the memory of the largest node.
 func (n *nodeSet) gaugeMemory() error {
 	n.site.ReadUse()
 	var most int64
@@ -383,7 +385,7 @@ func (n *nodeSet) gaugeMemory() error {
 	return n.Gauge(n.now(), history.ResidentKB, most)
 }
 
-// anyoneRequests reports whether a node is up that makes requests by itself, or is asked to.
+// anyoneRequests reports whether some node is up that makes requests, by itself or on order.
 func (n *nodeSet) anyoneRequests() bool {
 	for id := range n.Config.N {
 		if !n.lives[id].down && (n.Workload.Load != workload.One || id == 0) {
@@ -393,13 +395,12 @@ func (n *nodeSet) anyoneRequests() bool {
 	return false
 }
 
-// logOf returns the log of the latest process of a node, and savedOf where it saves what it will need after
-// a crash.
+// logOf returns the log of a node's latest process, and savedOf the file in which the node saves its state.
 func (n *nodeSet) logOf(id nodes.ID) string { return n.fileOf(id, int(n.lives[id].incarnation), "log") }
 
 func (n *nodeSet) savedOf(id nodes.ID) string { return n.fileOf(id, n.lives[id].memory, "saved") }
 
-// fileOf returns a file of a node, one of several unless its number is 0.
+// fileOf returns a file of a node. Files with a number above 0 have it in their names.
 func (n *nodeSet) fileOf(id nodes.ID, number int, what string) string {
 	if number > 0 {
 		what = fmt.Sprintf("%d.%s", number, what)
@@ -407,8 +408,8 @@ func (n *nodeSet) fileOf(id nodes.ID, number int, what string) string {
 	return filepath.Join(n.site.DirOf(n.dir, id), fmt.Sprintf("node-%06d.%s", id, what))
 }
 
-// outOfReach ends a trial whose endpoint is: what clients do from then on says nothing about the service, and
-// nobody knows whether its servers still have their data.
+// outOfReach ends a trial whose external servers are out of reach: clients show nothing about the service any
+// more, and the servers may have lost their data.
 func (n *nodeSet) outOfReach(why error) error {
 	return errors.Join(fmt.Errorf("%w; what clients do from then on says nothing about the service", why),
 		n.broke(nodes.ServersUp|nodes.ServerMajority|nodes.NoAmnesia))

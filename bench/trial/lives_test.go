@@ -37,11 +37,11 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A fate says what is done to the nodes of a trial while it goes on.
+// A fate defines what happens to the nodes of a trial.
 type fate struct {
 	algorithm string
 	change    func(*bench.Options)
-	// do is called some ten times a second, with the number of the call from 0 while the run is measured or
+	// do is called about ten times a second, with the number of the call, from 0, while the run is measured or
 	// drained.
 	do func(t *Trial, call int, phase string) error
 }
@@ -92,7 +92,7 @@ func suffer(t *testing.T, f fate) (*judged, *history.History) {
 	return got, h
 }
 
-// explained fails the test if something is held against a run that deaths explain.
+// explained fails the test if a run is found violated for failures that deaths explain.
 func explained(t *testing.T, got *judged, h *history.History) {
 	t.Helper()
 	v := got.Verdict
@@ -138,14 +138,14 @@ func once(id nodes.ID, forget bool) func(*Trial, int, string) error {
 	}
 }
 
-// counting is the load of one node that goes on until it has entered so often, however late it is killed.
+// counting sets the load of one node that enters a number of times, however late it is killed.
 func counting(o *bench.Options) {
 	o.Config.N, o.Entries, o.Duration = 1, 60, 0
 	o.Workload.Load, o.Workload.Think = workload.Closed, chance.Constant(10*time.Millisecond)
 }
 
-// onceEntered kills node 0 when it has entered, and restarts it: at once, since otherwise nobody would be
-// left to make requests, and the run would be over.
+// onceEntered kills node 0 once it has entered, and restarts it at once: otherwise no node would be left to
+// make requests, and the run would end.
 func onceEntered(forget bool) func(*Trial, int, string) error {
 	return func(t *Trial, _ int, _ string) error {
 		if t.nodes.lives[0].incarnation > 0 || t.sums().entries == 0 {
@@ -158,7 +158,7 @@ func onceEntered(forget bool) func(*Trial, int, string) error {
 	}
 }
 
-// fates are those of nodes that are killed and, as a rule, restarted.
+// fates returns fates with kills and, mostly, restarts.
 func fates() map[string]fate {
 	slow := func(o *bench.Options) {
 		o.Workload.Load, o.Workload.Think = workload.Closed, chance.Constant(80*time.Millisecond)
@@ -212,8 +212,8 @@ func fates() map[string]fate {
 	}
 }
 
-// Nodes are killed and restarted, and everything stays true: what comes of the algorithm is its own affair,
-// but nothing is held against it that its model excuses.
+// Nodes are killed and restarted, and the records stay correct. The algorithm may fail, but no failure
+// outside its model counts against it.
 func TestNodesDieAndComeBack(t *testing.T) {
 	for name, f := range fates() {
 		t.Run(name, func(t *testing.T) {
@@ -231,12 +231,12 @@ func TestNodesDieAndComeBack(t *testing.T) {
 	}
 }
 
-// restart is what a fault does to a node that is down.
+// restart restarts a node like a fault.
 func (t *Trial) restart(id nodes.ID, forget bool) error {
 	return faultCluster{t.connections, nil, t.faults}.Start(port.NodeOf(id), forget)
 }
 
-// killAt kills a node at a call.
+// killAt kills a node at a given call.
 func (t *Trial) killAt(call, at int, id nodes.ID) error {
 	if call != at {
 		return nil
@@ -244,7 +244,7 @@ func (t *Trial) killAt(call, at int, id nodes.ID) error {
 	return t.nodes.kill(id)
 }
 
-// sound checks that no node does anything while it is down, and that its requests are numbered through.
+// sound checks that no node does anything while it is down, and that its requests are numbered consecutively.
 func sound(t *testing.T, h *history.History) {
 	t.Helper()
 	down, last := map[nodes.ID]bool{}, map[nodes.ID]uint32{}
@@ -268,7 +268,7 @@ func sound(t *testing.T, h *history.History) {
 	}
 }
 
-// Again and again a node that is drawn is killed and restarted, at a moment that nobody chooses.
+// A randomly drawn node is killed and restarted repeatedly, at arbitrary moments.
 func TestNodesDieAgainAndAgain(t *testing.T) {
 	const again = 120 * time.Millisecond // and a little more
 	most := soak.Pick(5, 20, 100)
@@ -296,7 +296,7 @@ func TestNodesDieAgainAndAgain(t *testing.T) {
 	}
 }
 
-// A node that dies while it changes the register leaves it unknown, and the run says so if that shows.
+// A node that dies while it changes the register leaves it in doubt, and the run reports that if it matters.
 func TestADeathAtTheRegister(t *testing.T) {
 	t.Parallel()
 	got, h := suffer(t, fate{"central", func(o *bench.Options) {
@@ -306,7 +306,7 @@ func TestADeathAtTheRegister(t *testing.T) {
 		if call != 0 {
 			return nil
 		}
-		// The others would see the register before node 1 is killed, and stall if it were killed while it
+		// The other nodes would read the register before node 1 is killed, and stall if it were killed while it
 		// waits.
 		idle := false
 		for !idle {
@@ -368,13 +368,13 @@ func TestKillsThatCannotBe(t *testing.T) {
 	}})
 }
 
-// A run does not come to rest while a process stands still, though no request is open: one that was due
-// before issuing ended is made when the process goes on.
+// A run does not come to rest while a process is suspended, though no request is open: a request that was due
+// before issuing ended is made when the process resumes.
 func TestARunWaitsForWhoStandsStill(t *testing.T) {
 	t.Parallel()
 	for name, detects := range map[string]string{
 		"central": "",
-		// Its detectors go on until then: who was suspected meanwhile has to be trusted again.
+		// Its detectors go on until then: a node that was suspected meanwhile must be trusted again.
 		"suzuki-kasami-ft": "heartbeat:period=50ms,timeout=250ms",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -422,8 +422,7 @@ func waitForWhoStandsStill(t *testing.T, name, detects string) {
 	}
 }
 
-// planned is a fate that a plan brings about: clients hold for 5 ms and think for as long, until they have
-// entered so often.
+// planned runs under a plan: clients hold for 5 ms and think as long, until a number of entries.
 func planned(t *testing.T, algorithm string, entries uint64, texts ...string) (*judged, *history.History) {
 	t.Helper()
 	return suffer(t, fate{algorithm: algorithm, change: func(o *bench.Options) {
@@ -439,7 +438,7 @@ func planned(t *testing.T, algorithm string, entries uint64, texts ...string) (*
 	}})
 }
 
-// sole returns the one event of a kind, that at a node if there are several.
+// sole returns the only event of a kind or, if there are several, the one at a node.
 func sole(t *testing.T, h *history.History, kind history.Kind, at nodes.ID) history.Event {
 	t.Helper()
 	for _, e := range h.Events {
@@ -451,8 +450,8 @@ func sole(t *testing.T, h *history.History, kind history.Kind, at nodes.ID) hist
 	return history.Event{}
 }
 
-// A node that a moment has killed was killed then: its log says so, nothing follows, and whoever enters
-// next is not suspected of having been inside with it.
+// A kill by a moment takes effect at once: the node's log says so, nothing follows, and the next client to
+// enter is not suspected of an overlap with it.
 func TestMomentsKill(t *testing.T) {
 	for text, when := range map[string]history.Kind{
 		"kill: holder, at: 50ms":                            history.Entered,
@@ -497,14 +496,14 @@ func TestMomentsKill(t *testing.T) {
 	}
 }
 
-// A node stops itself where its moment comes, and goes on when the fault is healed.
+// A node suspends itself when its moment comes, and resumes when the fault is healed.
 func TestMomentsPause(t *testing.T) {
 	for text, when := range map[string]history.Kind{
 		"pause: holder, at: 50ms, for: 50ms":           history.Entered,
 		"pause: 1, at: 50ms, when: 1 exits, for: 50ms": history.Exited,
 	} {
 		t.Run(text, func(t *testing.T) {
-			// not in parallel: runs in one process share what they notice
+			// not in parallel: runs in one process share proc.NoticeStops
 			got, h := planned(t, "central", 60, text)
 			if got.Verdict.Outcome != check.Valid {
 				t.Errorf("%v: %s", got.Verdict.Outcome, got.Verdict.Reason)
@@ -529,7 +528,7 @@ func TestMomentsPause(t *testing.T) {
 	}
 }
 
-// A moment that several nodes may see, or at which two faults begin: each is carried out once.
+// If several nodes may see a moment, or two faults begin at one, each fault is carried out once.
 func TestMomentsComeOnce(t *testing.T) {
 	t.Parallel()
 	for _, faults := range [][]string{
@@ -552,7 +551,7 @@ func TestMomentsComeOnce(t *testing.T) {
 	}
 }
 
-// A clock that is set ahead has the timers of a machine run out sooner, and one that runs slowly later.
+// Setting a clock ahead makes the timers of a machine fire sooner, and slowing it later.
 func TestClocksOfProcesses(t *testing.T) {
 	t.Parallel()
 	got, h := planned(t, "alarmed", 100, "clock: 1, rate: 0.1, at: 50ms, for: 340ms",
@@ -578,8 +577,8 @@ func TestClocksOfProcesses(t *testing.T) {
 	}
 }
 
-// risingFences checks that a node that recovers goes on from the number that it has saved. It shows nothing
-// if the machine was so busy that all entries came before the node was killed.
+// risingFences checks that a recovered node continues from the number that it saved. It shows nothing if the
+// machine was so busy that all entries came before the kill.
 func risingFences(t *testing.T, h *history.History, recovers bool) {
 	t.Helper()
 	last, fell, back, entries, after := uint64(0), false, false, 0, 0
@@ -603,7 +602,7 @@ func risingFences(t *testing.T, h *history.History, recovers bool) {
 	}
 }
 
-// A playedNode is a node without a process, such as one that is far away.
+// A playedNode is a node without a process, like one on another host.
 type playedNode struct {
 	name     string
 	say      func([]byte) []byte             // takes what it prints
@@ -641,7 +640,7 @@ func (p *playedNode) Tell(order []byte) error {
 	return err
 }
 
-// ready has the node say that it is.
+// ready sends the note that the node is ready.
 func (p *playedNode) ready() { p.say([]byte("\x1e" + `{"ready":true}` + "\n")) }
 
 func (p *playedNode) end(f proc.Fate) {
@@ -649,7 +648,7 @@ func (p *playedNode) end(f proc.Fate) {
 	close(p.ended)
 }
 
-// A playedSite starts nodes that a test plays.
+// A playedSite starts nodes that the test plays.
 type playedSite struct {
 	*site.Site
 	start func(c cluster.Command, say func([]byte) []byte) (cluster.Node, error)
@@ -659,7 +658,7 @@ func (p playedSite) Start(_ nodes.ID, c cluster.Command, say func([]byte) []byte
 	return p.start(c, say)
 }
 
-// played returns a trial with so many nodes that are played, and these as they are started.
+// played returns a trial with some played nodes, and a function that returns them as they are started.
 func played(t *testing.T, count int) (tr *Trial, started func(int) *playedNode) {
 	t.Helper()
 	spec, err := mutex.Find("ricart-agrawala")
@@ -698,7 +697,7 @@ func played(t *testing.T, count int) (tr *Trial, started func(int) *playedNode) 
 	return tr, func(i int) *playedNode { return all[i] }
 }
 
-// A node has joined once it is known what it counts: before that, it has obeyed nothing.
+// A node has joined once its counters are known: before that, it has obeyed nothing.
 func TestWhatANodeCountsIsUnknownUntilItIsKnown(t *testing.T) {
 	tr, node := played(t, 1)
 	late, n := node(0), tr.nodes
@@ -714,7 +713,7 @@ func TestWhatANodeCountsIsUnknownUntilItIsKnown(t *testing.T) {
 	}()
 	select {
 	case <-joined:
-		t.Fatal("a node has joined of which nothing is known")
+		t.Fatal("a node has joined though its counters are unknown")
 	case <-time.After(50 * time.Millisecond):
 	}
 	late.counters.Store(counters)
@@ -724,7 +723,7 @@ func TestWhatANodeCountsIsUnknownUntilItIsKnown(t *testing.T) {
 	}
 }
 
-// An order counts as obeyed once the node has counted it, and not while the count is unknown.
+// An order counts as obeyed once the node's counters show it, and not while they are unknown.
 func TestOrdersAreObeyedWhenThatIsKnown(t *testing.T) {
 	tr, node := played(t, 2)
 	if err := tr.orders.give(host.Order{Do: host.Park}, tr.nodes.up()...); err != nil {
@@ -736,7 +735,7 @@ func TestOrdersAreObeyedWhenThatIsKnown(t *testing.T) {
 		}
 	}
 	if tr.orders.allObeyed() {
-		t.Error("nodes of which nothing is known have obeyed")
+		t.Error("nodes with unknown counters have obeyed")
 	}
 	for i := range 2 {
 		tr.watch.of[i] = node(i).counters.Load()
@@ -747,7 +746,7 @@ func TestOrdersAreObeyedWhenThatIsKnown(t *testing.T) {
 	}
 }
 
-// A node that ends in the course of a trial, though nothing asked for that, ends the trial, which says how.
+// A node that ends unexpectedly ends the trial, and the error says how.
 func TestANodeThatEndsEndsTheTrial(t *testing.T) {
 	tr, node := played(t, 3)
 	node(1).end(proc.Fate{Says: "exit status 2; it printed nothing"})
@@ -757,7 +756,7 @@ func TestANodeThatEndsEndsTheTrial(t *testing.T) {
 	}
 }
 
-// A node that a fault kills is down: its requests are over, it is told nothing, and another process follows.
+// A node killed by a fault is down: its requests are over, it gets no orders, and another process follows.
 func TestANodeThatIsKilledIsFollowedByAnother(t *testing.T) {
 	tr, node := played(t, 2)
 	n := tr.nodes
@@ -797,7 +796,7 @@ func TestANodeThatIsKilledIsFollowedByAnother(t *testing.T) {
 	}
 }
 
-// A node of which nothing is known yet can be killed, and has made no request.
+// A node whose counters are not known yet can be killed, and counts as having made no request.
 func TestANodeIsKilledBeforeItIsKnownWhatItCounts(t *testing.T) {
 	tr, _ := played(t, 2)
 	if err := tr.nodes.kill(1); err != nil || tr.nodes.isUp(1) || tr.nodes.lives[1].requests != nil {
@@ -805,7 +804,7 @@ func TestANodeIsKilledBeforeItIsKnownWhatItCounts(t *testing.T) {
 	}
 }
 
-// Only package cluster knows what a process is on this machine.
+// Only package cluster knows processes of this machine.
 func TestATrialTouchesNoProcess(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -824,7 +823,7 @@ func TestATrialTouchesNoProcess(t *testing.T) {
 	}
 }
 
-// When counters of other hosts are late, those that are there are too old for all that must know the latest.
+// When the counters of other hosts are late, all counters count as unknown where current ones are needed.
 func TestStaleCountersAreTakenForUnknown(t *testing.T) {
 	tr, node := played(t, 2)
 	tr.watch.of[0] = node(0).counters.Load()
@@ -856,14 +855,14 @@ func TestStaleCountersAreTakenForUnknown(t *testing.T) {
 	}
 	known = true
 	if renewed = 0; counted() != 1 || renewed != 1 {
-		t.Error("no messages are on record, or those of an earlier time")
+		t.Error("no messages are on record, or messages of an earlier time")
 	}
 	if s := tr.sums(); s.unknown || !m.warm(s, int64(time.Second)) {
 		t.Errorf("%+v is not taken for what nodes count now", s)
 	}
 }
 
-// A fault is put on record as healed with what it has hit at nodes of other hosts until then.
+// The record of a healed fault includes what it has hit at nodes of other hosts.
 func TestWhatOtherHostsHaveSeenCountsForEachStep(t *testing.T) {
 	tr, _ := played(t, 2)
 	tr.Faults = append(tr.Faults, benchtest.Faulty(t, "loss: 10%, at: 50ms, for: 10ms"))
@@ -889,15 +888,15 @@ func TestWhatOtherHostsHaveSeenCountsForEachStep(t *testing.T) {
 	}
 }
 
-// A lostRegister is that of a resource process that is gone.
+// A lostRegister is the register of a resource process that is gone.
 type lostRegister struct{ site.Resource }
 
 func (lostRegister) TakeOut(context.Context, nodes.ID, uint32) (site.Doubt, error) {
 	return site.Doubt{}, errors.New("the resource process ended before it answered")
 }
 
-// Nodes have crashed with their host though the resource process was there, too, which would take them out of
-// the register.
+// Nodes crash with their host even if the resource process, which would take them out of the register, was
+// there too.
 func TestNodesCrashWithTheHostThatHasTheResource(t *testing.T) {
 	tr, node := played(t, 3)
 	tr.nodes.resource = lostRegister{}
@@ -905,7 +904,7 @@ func TestNodesCrashWithTheHostThatHasTheResource(t *testing.T) {
 	for _, i := range []int{0, 2} {
 		node(i).end(proc.Fate{Killed: true, Gone: true, Says: why, Heard: time.Now()})
 	}
-	err := tr.nodes.goneWith(hostGoneError{errors.New(why)})
+	err := tr.nodes.markHostsGone(hostGoneError{errors.New(why)})
 	if want := why + ", so its nodes have crashed (0,2)"; err == nil || err.Error() != want {
 		t.Errorf("it says %v, want %s", err, want)
 	}
@@ -913,7 +912,7 @@ func TestNodesCrashWithTheHostThatHasTheResource(t *testing.T) {
 		t.Errorf("up are %v", tr.nodes.up())
 	}
 	tr.nodes.lives[1].node.Signal(syscall.SIGKILL)
-	if err := tr.nodes.crashed(1); err == nil || !strings.Contains(err.Error(), "ended before it answered") {
+	if err := tr.nodes.markCrashed(1); err == nil || !strings.Contains(err.Error(), "ended before it answered") {
 		t.Errorf("a node whose host is there stays in the register: %v", err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"turnstile/nodes/port"
 )
 
-// Members are the processes of a run with one role. Faults strike them by these verbs. A call returns when
-// the verb is carried out.
+// members are the processes of a run with one role. Faults act on them by these calls, which return once the
+// action is done.
 type members interface {
 	Up(i int) bool
 	Kill(i int) error
@@ -24,7 +24,7 @@ type members interface {
 	SetClock(i int, jump time.Duration, rate float64) error
 }
 
-// A faultCluster is the cluster of a trial, on which faults are carried out.
+// A faultCluster is the cluster of a trial as the fault driver sees it.
 type faultCluster struct {
 	*connections
 	counts *messageCounts
@@ -46,7 +46,7 @@ func (c faultCluster) of(r port.Role) members {
 	return hostMembers{}
 }
 
-// Now and the verbs of members implement port.Cluster.
+// Now and the actions on members implement port.Cluster.
 func (c faultCluster) Now() int64                                { return c.now() }
 func (c faultCluster) Up(m port.Member) bool                     { return c.of(m.Role).Up(m.I) }
 func (c faultCluster) Kill(m port.Member) error                  { return c.of(m.Role).Kill(m.I) }
@@ -64,7 +64,7 @@ func (c faultCluster) SetClock(m port.Member, jump time.Duration, rate float64) 
 // Promote implements port.Cluster.
 func (c faultCluster) Promote(m port.Member) error {
 	if m.Role != port.Server {
-		return fmt.Errorf("%v cannot be promoted: servers alone can", m)
+		return fmt.Errorf("%v cannot be promoted: only servers can", m)
 	}
 	return c.servers.Promote(m.I)
 }
@@ -93,15 +93,15 @@ func (n nodeMembers) Kill(i int) error     { return n.nodes.kill(nodes.ID(i)) }
 func (n nodeMembers) Stop(i int) error     { return n.signal(i, syscall.SIGSTOP) }
 func (n nodeMembers) Continue(i int) error { return n.signal(i, syscall.SIGCONT) }
 
-// Start returns when the node has been told to go on.
+// Start returns once the node has its orders.
 func (n nodeMembers) Start(i int, forget bool) error {
 	id := nodes.ID(i)
-	// Otherwise the node would wait for its broker, this call for the node, and nobody would bring the
-	// broker back.
+	// Without this check the trial would deadlock: the node waits for its broker, this call waits for the node,
+	// and so no fault is healed that would bring the broker back.
 	if !n.nodes.isUp(id) && (n.outage.away || n.site.StandsStill(id)) {
 		return fmt.Errorf("node %d cannot be started: %w", id, port.ErrLater)
 	}
-	if err := n.faults.shared(nil); err != nil { // it has not declared itself leader
+	if err := n.faults.syncState(nil); err != nil { // other hosts must know that the new process does not lead
 		return err
 	}
 	if err := n.nodes.restart(id, forget); err != nil {
@@ -110,7 +110,7 @@ func (n nodeMembers) Start(i int, forget bool) error {
 	return n.orders.goOn(id)
 }
 
-// signal sends a signal to a node. One that has just killed itself may be gone.
+// signal sends a signal to a node. It does nothing if the node has just killed itself.
 func (n nodeMembers) signal(i int, s syscall.Signal) error {
 	if err := n.nodes.lives[i].node.Signal(s); !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -122,10 +122,10 @@ func (n nodeMembers) SetClock(i int, jump time.Duration, rate float64) error {
 	return n.orders.give(host.Order{Do: host.SetClock, Jump: jump, Rate: rate}, nodes.ID(i))
 }
 
-// hostMembers refuse all verbs: faults strike the processes on a host, or the packets that it sends.
+// hostMembers refuse all actions: faults act on the processes of a host, or on its packets.
 type hostMembers struct{}
 
-var errHost = errors.New("a host is not struck as a whole: name its nodes, as in kill: host 1")
+var errHost = errors.New("no fault hits a host as a whole: name its nodes, as in kill: host 1")
 
 func (hostMembers) Up(int) bool                                { return false }
 func (hostMembers) Kill(int) error                             { return errHost }

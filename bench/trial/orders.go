@@ -10,29 +10,28 @@ import (
 	"turnstile/nodes/host"
 )
 
-// orders are what the nodes of a trial are told, and asked.
+// orders give orders to the nodes of a trial, and ask for their status.
 type orders struct {
 	nodes      *nodeSet
-	round      int    // of the latest question to all
-	began, end int64  // of issuing, as they were told; 0: not yet, or of the end: entries decide
-	calmed     string // the order by which they were told to come to rest, if they were
+	round      int    // number of the latest question to all nodes
+	began, end int64  // of issuing, as ordered; 0: not ordered yet, or entries end it
+	calmed     string // the order to come to rest that was given; empty: none yet
 }
 
-// give gives an order to nodes. It does not wait until they obey: one that stands still does so when it goes
-// on.
+// give gives an order to nodes. It does not wait until they obey: a suspended node obeys when it is resumed.
 func (o *orders) give(order host.Order, to ...nodes.ID) error {
 	b, err := json.Marshal(order)
 	for i := 0; i < len(to) && err == nil; i++ {
 		l := &o.nodes.lives[to[i]]
 		p := l.node
 		if err = p.Tell(b); err == nil {
-			l.told++
+			l.ordered++
 			continue
 		}
 		if cause := o.nodes.wait(200 * time.Millisecond); cause != nil {
 			return cause // such as that the process has died
 		}
-		if o.nodes.isPast(p) { // as it was to
+		if o.nodes.endedAsExpected(p) { // its end was expected
 			err = nil
 		}
 	}
@@ -42,10 +41,10 @@ func (o *orders) give(order host.Order, to ...nodes.ID) error {
 	return fmt.Errorf("ordering the nodes to %s: %w", order.Do, err)
 }
 
-// goOn tells a node that has restarted what the others were told: when to issue requests, to park.
+// goOn gives a restarted node the orders that the others have: when to issue requests, and to come to rest.
 func (o *orders) goOn(id nodes.ID) error {
 	if o.began == 0 {
-		return nil // they will be told together
+		return nil // all will be ordered together
 	}
 	err := o.give(host.Order{Do: host.Issue, Begin: max(o.nodes.now(), o.began), End: o.end, Since: o.began}, id)
 	if err == nil && o.calmed != "" {
@@ -54,13 +53,13 @@ func (o *orders) goOn(id nodes.ID) error {
 	return err
 }
 
-// obeyed reports whether a node is known to have obeyed all orders that it was given.
+// obeyed reports whether the counters of a node show that it has obeyed all its orders.
 func (o *orders) obeyed(id nodes.ID) bool {
 	counters := o.nodes.watch.of[id]
-	return counters != nil && counters.Instances[0].Obeyed.Load() == o.nodes.lives[id].told
+	return counters != nil && counters.Instances[0].Obeyed.Load() == o.nodes.lives[id].ordered
 }
 
-// allObeyed reports whether all nodes have obeyed all orders that they were given.
+// allObeyed reports whether all nodes have obeyed all their orders.
 func (o *orders) allObeyed() bool {
 	for _, id := range o.nodes.up() {
 		if !o.obeyed(id) {
@@ -93,15 +92,15 @@ func (o *orders) quit() error {
 	return nil
 }
 
-// report asks every node that is up for its status. Each asks the broker for a sign of life before it answers
-// in the round.
+// report asks every node that is up for its status. Before a node answers, it checks its connection with a
+// ping to the broker.
 func (o *orders) report() (round int, err error) {
 	o.round++
 	return o.round, o.give(host.Order{Do: host.Report, Round: o.round}, o.nodes.up()...)
 }
 
-// ask asks every node that is up for its status, and returns what they answer within a time; nil for those
-// that do not, of which silent is one that is up, or -1.
+// ask asks every node that is up for its status, and returns the answers that come within a time, nil for
+// other nodes. Silent is a node that is up and has not answered, or -1.
 func (o *orders) ask(within time.Duration) (status []*nodes.NodeStatus, silent int, err error) {
 	round, err := o.report()
 	if err != nil {
@@ -120,18 +119,18 @@ func (o *orders) ask(within time.Duration) (status []*nodes.NodeStatus, silent i
 	}
 }
 
-// allAnswer reports whether every node that is up gives its status within a second, or a bit longer if there
-// are many.
+// allAnswer reports whether every node that is up answers within about a second; with many nodes the limit is
+// longer.
 func (o *orders) allAnswer() (bool, error) {
 	_, silent, err := o.ask(time.Second + time.Duration(o.nodes.Total())*5*time.Millisecond)
 	return err == nil && silent < 0, err
 }
 
-// notes are the latest Notes of the nodes of a trial.
+// notes has the latest note of each node of a trial.
 type notes struct {
 	mu     sync.Mutex
 	latest []host.Note   // by node
-	fresh  chan struct{} // there are new ones
+	fresh  chan struct{} // signals a new note
 }
 
 func newNotes(total int) *notes {
@@ -149,15 +148,15 @@ func (n *notes) put(id nodes.ID, note host.Note) {
 	}
 }
 
-// isReady reports whether a node is ready and has said nothing since.
+// isReady reports whether the latest note of a node says that it is ready.
 func (n *notes) isReady(id nodes.ID) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.latest[id].Ready
 }
 
-// status returns what the nodes have answered in a round, nil for those that have not, of which silent is one
-// that is up, or -1.
+// status returns the answers of the nodes in a round, nil for nodes without one. Silent is a node that is up
+// and has not answered, or -1.
 func (n *notes) status(round int, up func(nodes.ID) bool) (status []*nodes.NodeStatus, silent int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -10,21 +10,20 @@ import (
 	"turnstile/nodes/host"
 )
 
-// An outage is what a trial knows of connections between its nodes and its broker that are taken away on
-// purpose.
+// An outage is the state of connections between nodes and brokers that faults take away.
 type outage struct {
-	away    bool  // from the time when the first is taken away until all nodes are known to be connected again
-	back    int64 // since when nothing keeps nodes from connecting, if it is not 0
+	away    bool  // from the first loss until all nodes are known to be connected again
+	back    int64 // time from which nodes can reconnect; 0: a fault still prevents it
 	count   int   // of outages that are over
-	round   int   // of the question to which all must answer by their new connections; 0: none is open
+	round   int   // number of the question that all nodes must answer over new connections; 0: not asked
 	askedAt int64
 }
 
-// askAgain is how long after a question to nodes that have just connected another is asked.
+// askAgain is the time after which newly connected nodes are asked again.
 const askAgain = int64(250 * time.Millisecond)
 
-// lose puts on record that connections will be lost, and tells the nodes. It is called before that happens,
-// and while some are lost already, it changes nothing but that these will not be back soon.
+// lose records that connections will be lost, and tells the nodes. Call it before they are lost. During an
+// outage, it only prolongs the outage.
 func (c *connections) lose() error {
 	c.nodes.watch.lossy = true
 	c.outage.away, c.outage.back, c.outage.round = true, 0, 0
@@ -34,8 +33,8 @@ func (c *connections) lose() error {
 	return c.orders.give(host.Order{Do: host.Outage}, c.nodes.up()...)
 }
 
-// follow finds out whether all nodes are connected again, and if so, tells them. It is an error if a node
-// loses its connection though none was taken away.
+// follow checks whether all nodes are connected again after an outage, and then tells them. It returns an
+// error if a node loses its connection without a fault.
 func (c *connections) follow(now int64) (err error) {
 	if !c.reconnects {
 		return nil
@@ -49,7 +48,7 @@ func (c *connections) follow(now int64) (err error) {
 		if cause := n.wait(200 * time.Millisecond); cause != nil {
 			return cause // such as that the proxies have died
 		}
-		return fmt.Errorf("%s lost its connection to the broker, and no fault had taken it away",
+		return fmt.Errorf("%s lost its connection to the broker, though no fault took it away",
 			n.lives[cut].node.Name())
 	case o.back == 0:
 		return nil
@@ -70,22 +69,22 @@ func (c *connections) follow(now int64) (err error) {
 		return err
 	}
 	*o = outage{count: o.count + 1}
-	n.pauses.disturbed = true // until now
+	n.pauses.disturbed = true // what stood still until now does not count as a stall
 	return c.orders.give(host.Order{Do: host.Restored, Round: o.count}, n.up()...)
 }
 
-// disconnected reports whether a node has no connection.
+// disconnected reports whether a node has lost its connection.
 func disconnected(l *history.Watched) bool {
 	if l == nil {
-		return false // the node is down, or that is not known
+		return false // the node is down, or not known yet
 	}
-	reconnects := l.Reconnects.Load() // first, since it is never the larger one
+	reconnects := l.Reconnects.Load() // read first, since it is never larger than Disconnects
 	return l.Disconnects.Load() != reconnects
 }
 
-// resting reports whether a trial is at rest. Where messages may have been lost without a trace, no counts
-// need balance: then no request is open, nothing is pending, and no count changes while all nodes answer
-// twice. What is on its way when they are first asked has arrived when they answer for the second time.
+// resting reports whether a trial is at rest. If messages may have been lost uncounted, the counts need not
+// balance. Then the trial is at rest if no request is open, nothing is pending, and no count changes while
+// all nodes answer twice: messages in transit at the first question have arrived by the second answer.
 func (t *Trial) resting(s sums) (bool, error) {
 	if !t.watch.lossy {
 		return s.atRest(), nil
@@ -99,7 +98,7 @@ func (t *Trial) resting(s sums) (bool, error) {
 	return t.unchanged(s)
 }
 
-// unchanged reports whether all nodes answer, having done all that was due, and the counts are still s.
+// unchanged reports whether all nodes answer, after doing all that was due, and the counts still equal s.
 func (t *Trial) unchanged(s sums) (bool, error) {
 	all, err := t.orders.allAnswer()
 	return all && s.same(t.sums()), err

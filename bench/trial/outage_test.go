@@ -16,7 +16,7 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A brokerKiller ends the broker of a trial while it goes on, and starts another in its place.
+// A brokerKiller kills the broker of a running trial, and starts another in its place.
 type brokerKiller struct {
 	*testing.T
 	*Trial
@@ -29,7 +29,7 @@ type brokerKiller struct {
 	awayAt  time.Time
 }
 
-// look is called by the trial while it goes on.
+// look is called while the trial runs.
 func (k *brokerKiller) look(p Progress) {
 	switch {
 	case k.awayAt.IsZero() && k.times > 0 && k.when(k.Trial, p):
@@ -60,7 +60,7 @@ func (k *brokerKiller) bringBack() {
 	k.when = func(*Trial, Progress) bool { return k.soon || !k.connections.outage.away } // or as nodes are told
 }
 
-// killBrokers makes a run whose broker is ended as k says.
+// killBrokers makes a run whose broker is killed as k says.
 func killBrokers(t *testing.T, algorithm string, change func(*bench.Options), k brokerKiller) (
 	*judged, error) {
 	t.Helper()
@@ -78,13 +78,13 @@ func killBrokers(t *testing.T, algorithm string, change func(*bench.Options), k 
 	return run.make(ctx, t)
 }
 
-// measuringFor is when a trial has been measured for a share of its time.
+// measuringFor reports whether a trial has been measured for a share of its time.
 func measuringFor(done float64) func(*Trial, Progress) bool {
 	return func(_ *Trial, p Progress) bool { return p.Phase == "measuring" && p.Done >= done }
 }
 
-// A broker that ends and comes back costs messages, and all of them are explained. What comes of the
-// algorithm is its own affair, but nothing is held against it that its model excuses.
+// A broker that ends and comes back costs messages, and all losses are explained. The algorithm may fail, but
+// no failure outside its model counts against it.
 func TestBrokersComeBack(t *testing.T) {
 	for _, test := range []struct {
 		name, algorithm string
@@ -128,7 +128,7 @@ func TestBrokersComeBack(t *testing.T) {
 	}
 }
 
-// A broker that ends though nothing asked for that ends the run, whether or not nodes outlive it.
+// A broker that ends unexpectedly ends the run, whether or not nodes would survive that.
 func TestABrokerThatDiesEndsTheRun(t *testing.T) {
 	t.Parallel()
 	for _, expects := range []bool{false, true} {

@@ -11,24 +11,23 @@ import (
 	"turnstile/nodes/history"
 )
 
-// oversleep is how much later than planned the orchestrator may wake up before that is put on record.
+// oversleep is how late the orchestrator may wake up before that is recorded as a pause.
 const oversleep = time.Second
 
-// pauses follow which processes of a trial stand still, as after SIGSTOP, and put it on record. Nobody can
-// tell what the others would have done in the meantime.
+// pauses track which processes of a trial are suspended, such as by SIGSTOP, and record it: what the others
+// would have done meanwhile is unknown.
 type pauses struct {
 	*journal
-	longest   time.Duration // that a process may stand still
+	longest   time.Duration // that a process may be suspended
 	turns     map[cluster.Process]uint32
-	since     map[cluster.Process]int64 // of those that stand still
-	disturbed bool                      // something stood still or went on, and nobody has been told
-	looked    int64                     // when that was last looked for
-	changes   uint64                    // that were noticed then
-	notice    func() uint64             // how many there have been, of all processes of the run
+	since     map[cluster.Process]int64 // when the suspended processes were suspended
+	disturbed bool                      // something was suspended or resumed since takeDisturbed
+	looked    int64                     // when changes were last looked for
+	changes   uint64                    // value of notice then
+	notice    func() uint64             // counts the changes of all processes of the run
 }
 
-// newPauses takes note of how often the processes that carry the messages have stood still in trials before
-// this one.
+// newPauses returns the pauses of a trial. It skips the pauses of carriers in earlier trials.
 func newPauses(j *journal, longest time.Duration, notice func() uint64, carriers []cluster.Process) *pauses {
 	p := &pauses{journal: j, longest: longest, turns: map[cluster.Process]uint32{},
 		since: map[cluster.Process]int64{}, changes: notice(), notice: notice}
@@ -38,8 +37,8 @@ func newPauses(j *journal, longest time.Duration, notice func() uint64, carriers
 	return p
 }
 
-// follow notices which of the processes that are up have been stopped or continued. They have their names in
-// histories. It is an error if that goes on for too long.
+// follow records which of the processes that are up were suspended or resumed. Up yields them by their names
+// in histories. It returns an error if a process is suspended for too long.
 func (p *pauses) follow(now int64, up iter.Seq2[uint32, cluster.Process]) error {
 	if now-p.looked < int64(tick) {
 		return nil
@@ -56,7 +55,7 @@ func (p *pauses) follow(now int64, up iter.Seq2[uint32, cluster.Process]) error 
 	for process, since := range p.since {
 		p.disturbed = true
 		if took := time.Duration(now - since); took > p.longest {
-			return fmt.Errorf("%s has been stopped for %v, as by SIGSTOP, and the run was ended: a process may "+
+			return fmt.Errorf("%s has been stopped for %v, as by SIGSTOP, so the run was ended: a process may "+
 				"stand still for %v (20 times --patience, and 10s at least)", process.Name(),
 				took.Round(time.Second), p.longest)
 		}
@@ -64,7 +63,7 @@ func (p *pauses) follow(now int64, up iter.Seq2[uint32, cluster.Process]) error 
 	return nil
 }
 
-// followOne records what has happened to one process.
+// followOne records the pauses of one process.
 func (p *pauses) followOne(process cluster.Process, name uint32, now int64) error {
 	was, is := p.turns[process], process.Turns()
 	for turn := was + 1; turn <= is; turn++ {
@@ -83,7 +82,7 @@ func (p *pauses) followOne(process cluster.Process, name uint32, now int64) erro
 	return nil
 }
 
-// end takes note that a process has ended, which may have stood still.
+// end records that a process has ended; if it was suspended, its pause ends too.
 func (p *pauses) end(process cluster.Process, name uint32) error {
 	if _, stands := p.since[process]; !stands {
 		return nil
@@ -92,8 +91,8 @@ func (p *pauses) end(process cluster.Process, name uint32) error {
 	return p.Pause(p.now(), name, false)
 }
 
-// overslept records that the orchestrator was to wake up at one time and did so much later: it was stopped,
-// or the machine had no time for it.
+// overslept records a pause of the orchestrator if it woke up much later than planned: it was stopped, or the
+// machine was overloaded.
 func (p *pauses) overslept(planned, now int64) error {
 	if now-planned < int64(oversleep) {
 		return nil
@@ -105,15 +104,14 @@ func (p *pauses) overslept(planned, now int64) error {
 	return p.Pause(now, history.Orchestrator, false)
 }
 
-// takeDisturbed reports whether something stood still since it was last called, or still does.
+// takeDisturbed reports whether anything was suspended or resumed since the last call.
 func (p *pauses) takeDisturbed() bool {
 	was := p.disturbed
 	p.disturbed = false
 	return was
 }
 
-// nap sleeps for a time that is too short for the runtime's timers, which round it up to a millisecond. It
-// blocks a thread.
+// nap sleeps for less than a millisecond, to which the runtime's timers round up. It blocks a thread.
 func nap(d time.Duration) {
 	t := unix.NsecToTimeval(int64(d))
 	unix.Select(0, nil, nil, nil, &t)

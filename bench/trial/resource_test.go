@@ -14,8 +14,8 @@ import (
 	"turnstile/nodes/history"
 )
 
-// The process that stands still holds all up, and no more: that is on record. If it ends, the run does, and
-// says why.
+// A suspended resource process delays all nodes, which is recorded, and nothing else. If it ends, the run
+// ends, and says why.
 func TestTheResourceProcessStandsStillOrEnds(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} {
 		t.Run(signal.String(), func(t *testing.T) {

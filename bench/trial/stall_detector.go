@@ -13,51 +13,51 @@ import (
 	"turnstile/nodes/stall"
 )
 
-// A stallDetector finds out whether a trial in which something is open has stalled. Time alone is no
-// evidence: links may be slow, and processes may have been stopped. So patience only says when to look. A
-// run has stalled if
+// A stallDetector detects whether a trial with open requests has stalled. Time alone is no evidence: links
+// may be slow, and processes may have been suspended. So patience only decides when to look. A run has
+// stalled if
 //
-//   - nothing can happen any more: no message is on its way, no client is about to leave and no timer runs,
-//     and that is so twice, with the same counts and an answer of every process in between (the two waves
-//     of F. Mattern, "Algorithms for distributed termination detection", Distributed Computing 2, 1987); or
-//   - it livelocks: twice in a row, nobody entered though somebody waited and nobody was inside, while more
-//     messages were handled than any entry takes and every process answered.
+//   - nothing can happen any more: no message is in transit, no client is about to leave and no timer runs,
+//     seen twice with equal counts and an answer of every process in between (the two waves of F. Mattern,
+//     "Algorithms for distributed termination detection", Distributed Computing 2, 1987); or
+//   - it livelocks: in two successive periods, nobody entered though a client waited and nobody was inside,
+//     while more messages were handled than any entry takes and every process answered.
 //
-// Whatever nodes do, it ends the run some time.
+// It ends the run eventually, even if the nodes misbehave.
 type stallDetector struct {
 	of      evidence
 	limit   time.Duration // the patience
 	plenty  uint64        // more messages than any entry takes
-	longest time.Duration // that a process may give no sign of life
+	longest time.Duration // that a process may be silent
 
-	last   sums  // when something last changed
-	lastAt int64 // that time
+	last   sums  // when the sums last changed
+	lastAt int64 // time of last
 
-	entered   sums  // when somebody last entered or left, or the period of a livelock began
-	enteredAt int64 // that time
-	periods   int   // of a livelock, one after the other
+	entered   sums  // at the last entry or exit, or start of a period of a livelock
+	enteredAt int64 // time of entered
+	periods   int   // successive periods of a livelock
 	messages  uint64
 
-	missing sums  // when messages were first found to be on their way for too long
-	silence int64 // since when some process does not answer; 0: all do
-	unknown int64 // since when it is not known what all nodes count; 0: it is
+	missing sums  // when messages were first found to be in transit for too long
+	silence int64 // since when some process does not answer; 0: all answer
+	unknown int64 // since when the counts of some nodes are unknown; 0: all known
 }
 
 // evidence is what a stallDetector can find out about a trial.
 type evidence interface {
 	now() int64
 	sums() sums
-	// disturbed reports whether a process stood still since it was last called, or still does, or a fault is
-	// in force or to come, or has set back timers that still run.
+	// disturbed reports whether a process was suspended since the last call, or is, or whether a fault is in
+	// force, is still to come, or has set back timers that still run.
 	disturbed(now int64) (bool, error)
-	// silent asks every process, the broker too, for a sign of life. It returns the name of one that gives
-	// none within a time, and what may be the cause.
-	silent(within time.Duration) (who, why string, err error)
-	// stalled ends the trial, in which so many messages were handled since anybody entered; 0: nothing moves.
+	// silent pings every process, including the broker. It returns the name of one that does not answer within a
+	// time, and a possible cause.
+	silent(within time.Duration) (process, why string, err error)
+	// stalled ends the trial. Messages is how many were handled since the last entry; 0: nothing moves.
 	stalled(messages uint64) error
 }
 
-// newStallDetector returns a stallDetector, with a patience that what the run itself makes slow extends.
+// newStallDetector returns a stallDetector. Its patience grows with the delays of the run.
 func (t *Trial) newStallDetector() *stallDetector {
 	v := &stallDetector{of: t, plenty: plentyFor(t.Total(), t.Spec.Circulates), longest: t.LongestPause(),
 		limit: t.stallLimit()}
@@ -65,20 +65,20 @@ func (t *Trial) newStallDetector() *stallDetector {
 	return v
 }
 
-// stallLimit returns for how long nothing may move before it is time to look why.
+// stallLimit returns how long nothing may move before the detector looks for a stall.
 func (t *Trial) stallLimit() time.Duration {
 	limit := t.Patience + 10*t.Longest()
-	for _, in := range t.Stack.Instances()[1:] { // a suspicion to come may be what is waited for
+	for _, in := range t.Stack.Instances()[1:] { // a client may wait for a suspicion
 		limit += detector.Within(in)
 	}
-	if foreign.Is(t.Config) { // its timers, and those of the servers of a service, cannot be seen from here
+	if foreign.Is(t.Config) { // timers of programs and servers are not visible here
 		limit += t.Stack.Grace()
 	}
 	return limit
 }
 
-// plentyFor returns more messages than any entry takes, whatever the algorithm: every node may send some to
-// every other. What circulates passes every waiting node with each lap.
+// plentyFor returns more messages than any entry takes: every node may send some to every other. A
+// circulating message passes every waiting node in each lap.
 func plentyFor(total int, circulates bool) uint64 {
 	if circulates {
 		return 4 * uint64(total)
@@ -86,8 +86,8 @@ func plentyFor(total int, circulates bool) uint64 {
 	return max(64, 4*uint64(total)*uint64(total))
 }
 
-// look takes the sums of a trial in which something is open, and gathers evidence when it is time to. It
-// returns ErrStalled, or another error that ends the run, or nil.
+// look checks the sums of a trial with open requests, and gathers evidence if nothing moved for too long. It
+// returns ErrStalled, another error that ends the run, or nil.
 func (v *stallDetector) look(s sums, now int64) error {
 	if err := v.known(s, now); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (v *stallDetector) look(s sums, now int64) error {
 	return nil
 }
 
-// known says that what nodes count was unknown for too long, if it was.
+// known returns an error if the counts of nodes were unknown for too long.
 func (v *stallDetector) known(s sums, now int64) error {
 	switch {
 	case !s.unknown:
@@ -120,30 +120,30 @@ func (v *stallDetector) known(s sums, now int64) error {
 	case v.unknown == 0:
 		v.unknown = now
 	case time.Duration(now-v.unknown) > v.longest:
-		return fmt.Errorf("what nodes count was not known for %v: some host has not told it within %v, again "+
-			"and again, so it is overloaded, or its network is",
+		return fmt.Errorf("the counters of some nodes were unknown for %v: a host did not report them within %v, "+
+			"again and again, so it or its network is overloaded",
 			time.Duration(now-v.unknown).Round(time.Second), site.CountLimit)
 	}
 	return nil
 }
 
-// restart forgets what was seen before a time.
+// restart forgets the observations so far.
 func (v *stallDetector) restart(s sums, now int64) {
 	v.last, v.lastAt, v.entered, v.enteredAt, v.periods, v.messages = s, now, s, now, 0, 0
 }
 
-// still looks again at a trial in which nothing seems to move.
+// still examines a trial in which nothing seems to move.
 func (v *stallDetector) still(s sums) error {
 	all, err := v.answered()
 	again := v.of.sums()
 	switch {
 	case err != nil:
 		return err
-	case !all || !again.same(s) || again.pending > 0: // time will bring what is pending
-	case again.quiescent() && !again.open(): // it is at rest, and nodes take their time to say so
+	case !all || !again.same(s) || again.pending > 0: // what is pending will happen by itself
+	case again.quiescent() && !again.open(): // it is at rest, and takes time to report it
 	case again.quiescent():
 		return v.of.stalled(0)
-	case v.missing != again: // nodes have taken in what came before our question: it may still be on its way
+	case v.missing != again: // nodes have handled what came before our question; more may be in transit
 		v.missing = again
 	case again.open():
 		return v.of.stalled(0)
@@ -151,11 +151,11 @@ func (v *stallDetector) still(s sums) error {
 		return fmt.Errorf("%s sent and never arrived",
 			english.Count(again.sent-again.delivered, "message was", "messages were"))
 	}
-	v.last, v.lastAt = again, v.of.now() // what was handled since somebody entered still counts: see livelock
+	v.last, v.lastAt = again, v.of.now() // keeps entered, so that livelock counts the messages handled since
 	return nil
 }
 
-// livelock looks again at a trial in which plenty of messages were handled and nobody entered.
+// livelock examines a trial in which plenty of messages were handled and nobody entered.
 func (v *stallDetector) livelock(s sums, handled uint64) error {
 	all, err := v.answered()
 	again, now := v.of.sums(), v.of.now()
@@ -177,19 +177,19 @@ func (v *stallDetector) livelock(s sums, handled uint64) error {
 		v.messages)
 }
 
-// answered asks every process for a sign of life, and reports whether all give one. It is an error if some
-// have given none for too long.
+// answered pings every process, and reports whether all answer. It returns an error if some process has been
+// silent for too long.
 func (v *stallDetector) answered() (all bool, err error) {
 	asked := v.of.now()
-	who, why, err := v.of.silent(max(v.limit, time.Second))
+	process, why, err := v.of.silent(max(v.limit, time.Second))
 	switch took := time.Duration(v.of.now() - v.silence); {
-	case err != nil || who == "":
+	case err != nil || process == "":
 		v.silence = 0
 		return err == nil, err
 	case v.silence == 0:
 		v.silence = asked
 	case took > v.longest:
-		return false, fmt.Errorf("%s has not answered for %v: %s", who, took.Round(time.Second), why)
+		return false, fmt.Errorf("%s has not answered for %v: %s", process, took.Round(time.Second), why)
 	}
 	return false, nil
 }
@@ -197,33 +197,33 @@ func (v *stallDetector) answered() (all bool, err error) {
 func (t *Trial) sums() sums { return t.watch.read() }
 
 func (t *Trial) disturbed(now int64) (bool, error) {
-	err := t.follow(now) // a request may wait for a fault to be healed
+	err := t.follow(now) // a request may wait until a fault is healed
 	lingers := t.faults.driver.Lingers(now)
 	pending := t.faults.pending(t.orders.end != 0 && now >= t.orders.end)
 	return t.pauses.takeDisturbed() || pending || lingers || t.connections.outage.away, err
 }
 
-func (t *Trial) silent(within time.Duration) (who, why string, err error) {
+func (t *Trial) silent(within time.Duration) (process, why string, err error) {
 	_, i, err := t.orders.ask(within)
 	if i < 0 || err != nil {
 		return "", "", err
 	}
 	switch known := t.watch.renew(); {
 	case !known:
-		why = "what the nodes of its host count is not known either"
+		why = "the counters of the nodes on its host are unknown too"
 	case t.orders.obeyed(nodes.ID(i)):
-		why = "it has read the question, so it waits for the broker, which is stuck, or is stuck itself since"
+		why = "it has read the question, so it waits for a broker that is stuck, or got stuck after that"
 	default:
 		why = "it has not read the question, so it is stuck"
 	}
 	return t.nodes.lives[i].node.Name(), why, nil
 }
 
-// stalled has all nodes stand still, keeps a report of their states, and returns ErrStalled. messages is how
-// many were handled since anybody entered, if that is why.
+// stalled parks all nodes, keeps a report of their states, and returns ErrStalled. Messages is how many were
+// handled since the last entry, in a livelock; otherwise 0.
 func (t *Trial) stalled(messages uint64) error {
 	t.faults.refuse("has stalled: nothing in it moves any more")
-	if err := t.nodes.endpoint.Reached(t.nodes.ctx); err != nil { // or servers are gone, and it is no stall
+	if err := t.nodes.endpoint.Reached(t.nodes.ctx); err != nil { // if the servers are gone, it is no stall
 		return t.nodes.outOfReach(err)
 	}
 	if err := t.orders.give(host.Order{Do: host.Park}, t.nodes.up()...); err != nil {
@@ -233,12 +233,12 @@ func (t *Trial) stalled(messages uint64) error {
 	if err != nil {
 		return err
 	}
-	t.watch.hushed = true // with all the rest
+	t.watch.detectorsStopped = true // all nodes are parked, detectors too
 	latency := int64(t.Longest())
 	arrive := t.now() + int64(5*time.Second) + latency
-	// Of what was lost with connections nobody knows that it will not come.
+	// Messages lost with connections never arrive: stop waiting once counts are quiet.
 	quiet := t.now() + int64(10*tick) + latency
-	for s := t.sums(); (s.unknown || s.sent != s.delivered) && t.now() < arrive; { // nobody handles what comes
+	for s := t.sums(); (s.unknown || s.sent != s.delivered) && t.now() < arrive; { // handled by nobody
 		if err := t.nodes.wait(tick); err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 	"turnstile/nodes/foreign"
 )
 
-// A fakeTrial is what a stallDetector can find out about a trial that is played.
+// A fakeTrial is the evidence of a simulated trial for a stallDetector.
 type fakeTrial struct {
 	at       int64
 	is       sums
@@ -29,7 +29,7 @@ func (f *fakeTrial) sums() sums                      { return f.is }
 func (f *fakeTrial) disturbed(int64) (bool, error)   { return f.pauses, nil }
 func (f *fakeTrial) pass(d time.Duration) *fakeTrial { f.at += int64(d); return f }
 
-func (f *fakeTrial) silent(time.Duration) (who, why string, err error) {
+func (f *fakeTrial) silent(time.Duration) (process, why string, err error) {
 	f.asked++
 	if f.onAsk != nil {
 		f.onAsk()
@@ -44,7 +44,7 @@ func (f *fakeTrial) stalled(messages uint64) error {
 
 func (f *fakeTrial) enterAndLeave() { f.is.requests++; f.is.entries++; f.is.exits++ }
 
-// waiting are the sums of a trial in which one request waits and nothing is on its way.
+// waiting are the sums of a trial with one waiting request and no messages in transit.
 var waiting = sums{requests: 2, entries: 1, exits: 1, sent: 6, delivered: 6}
 
 func watched(s sums) (*fakeTrial, *stallDetector) {
@@ -54,7 +54,7 @@ func watched(s sums) (*fakeTrial, *stallDetector) {
 	return f, v
 }
 
-// look lets the stallDetector look ten times a second, for a time or until it ends the trial.
+// look calls the stallDetector ten times a second, for a time or until it ends the trial.
 func (f *fakeTrial) look(v *stallDetector, d time.Duration, each func()) error {
 	for end := f.at + int64(d); f.at < end; f.pass(100 * time.Millisecond) {
 		if each != nil {
@@ -113,7 +113,7 @@ func TestStallsAreProved(t *testing.T) {
 			asks: true, err: "messages go on without end"},
 		"counters that are late": {is: waiting, each: func(f *fakeTrial) { f.is.unknown = f.at%1e9 != 1 }},
 		"counters that never come": {is: waiting, each: func(f *fakeTrial) { f.is.unknown = f.at > 1e9 },
-			err: "what nodes count was not known for"},
+			err: "the counters of some nodes were unknown for"},
 	} {
 		f, v := watched(test.is)
 		if test.play != nil {
@@ -150,7 +150,7 @@ func TestCirculatingMessagesAreCountedInLaps(t *testing.T) {
 	}
 }
 
-// Nobody sees the timers of a service: a run about one waits for as long as it says that it takes to recover.
+// The timers of a service are invisible: a run about one waits for the service's time to recover.
 func TestStallsOfServicesAreAwaited(t *testing.T) {
 	c := foreign.ServiceConfig(nodes.Config{N: 2}, "redis", nil, &foreign.Declaration{Grace: 9 * time.Second})
 	spec, err := foreign.Row(c)

@@ -1,5 +1,5 @@
-// Package trial makes one trial of real processes: it starts the nodes on a site, tells them what to do,
-// carries out the faults, puts on record what happens, and waits until all is at rest or nothing moves.
+// Package trial makes one trial of real processes: it starts the nodes on a site, orders them to issue
+// requests, carries out the faults, records the events, and waits until the run is at rest or has stalled.
 package trial
 
 import (
@@ -29,24 +29,24 @@ import (
 )
 
 // A Trial is one run of a cluster of processes, from the start of the first to the end of the last. Each of
-// its parts knows only those before it.
+// its parts uses only the parts before it.
 type Trial struct {
 	*bench.Job
 	Number   int // from 1
 	Seed     uint64
 	Origin   uint64          // see history.Header
-	Dir      string          // where its logs go
-	Site     *site.Site      // that carries it
+	Dir      string          // folder of its logs
+	Site     *site.Site      // on which its processes run
 	Progress func(Progress)  // may be nil
-	Requests *control.Server // takes requests for more faults; nil: nobody makes any
-	// KeepFaults puts faults on record that differ from those of the plan.
+	Requests *control.Server // requests for more faults; nil: none are taken
+	// KeepFaults saves the faults of the trial if they differ from the plan's.
 	KeepFaults func([]chaos.Fault) error
-	// KeepFleet puts its hosts on record.
+	// KeepFleet saves the hosts of the run.
 	KeepFleet func(*site.FleetRecord) error
-	// reconnects says that connections to the broker may be lost on purpose, so that nodes outlive that.
+	// reconnects is set if connections to the broker may be lost on purpose, so nodes must survive that.
 	reconnects bool
 
-	Stalled stall.Reports // none: it did not stall
+	Stalled stall.Reports // nil: no stall
 
 	name string // of the run, in its subjects
 	*journal
@@ -58,10 +58,10 @@ type Trial struct {
 	connections *connections
 	faults      *faults
 
-	livelock uint64 // messages handled since anybody entered, if that is why
+	livelock uint64 // messages handled since the last entry, if the trial ends for a livelock
 }
 
-// wire makes the parts of a trial that has a journal, for as long as ctx lasts.
+// wire makes the parts of a trial, whose journal exists. Ctx ends the trial.
 func (t *Trial) wire(ctx context.Context) {
 	t.pauses = newPauses(t.journal, t.LongestPause(), t.Site.Stops, t.Site.Processes())
 	t.watch = newWatch(t.Stack)
@@ -78,50 +78,50 @@ func (t *Trial) wire(ctx context.Context) {
 		counts: t.counts}
 }
 
-// Started returns when the trial began, which is its zero of time.
+// Started returns when the trial began, the zero of its times.
 func (t *Trial) Started() time.Time { return t.journal.started }
 
-// CameTo returns the faults of the trial, with those whom they hit.
+// CameTo returns the faults of the trial, with the nodes they hit.
 func (t *Trial) CameTo() []chaos.Fault { return t.faults.cameTo() }
 
-// HitServers reports whether a fault of the trial was one of servers, of which some may be down, or promoted.
+// HitServers reports whether the trial had faults of servers: some may now be down, or promoted.
 func (t *Trial) HitServers() bool { return chaos.OfServers(t.faults.all) }
 
-// Mend takes back what faults of a trial that has stalled have left behind, since another may follow.
+// Mend undoes what the faults of a stalled trial have left in force, since another trial may follow.
 func (t *Trial) Mend() error { return t.faults.driver.Mend() }
 
-// A Progress says how far a trial has come.
+// Progress describes how far a trial has got.
 type Progress struct {
 	Trial     int
 	Phase     string        // starting, warming up, measuring, draining, judging
 	Done      float64       // 0 to 1
 	Elapsed   time.Duration // since issuing began
 	Entries   uint64
-	PerSecond float64 // entries, lately
+	PerSecond float64 // entries, recently
 }
 
 // ErrInterrupted ends a trial that the user interrupts.
 var ErrInterrupted = errors.New(results.Interrupted)
 
-// ErrStalled ends a trial in which somebody waits and nothing moves.
+// ErrStalled ends a trial in which a client waits and nothing moves.
 var ErrStalled = errors.New("stalled")
 
-// How often a trial reads the counters of its nodes. Each time takes them out of the caches of the nodes'
-// processors, so it is done rarely where nothing depends on it.
+// Intervals at which a trial reads the counters of its nodes. Each reading evicts them from the caches of the
+// nodes' CPUs, so the trial uses the slow one where precision is not needed.
 const (
 	tick     = 10 * time.Millisecond
 	slowTick = 50 * time.Millisecond
 )
 
-// A journal is what the orchestrator puts on record of a trial, and the time of the trial.
+// A journal is the orchestrator's log of a trial, and the clock of the trial.
 type journal struct {
 	*history.Journal
 	anchor  host.Anchor
 	started time.Time
-	zero    int64 // the same, on CLOCK_MONOTONIC
+	zero    int64 // started, on CLOCK_MONOTONIC
 }
 
-// newJournal begins the trial's time, whatever the error, and makes its journal in a folder.
+// newJournal starts the clock of the trial, even after an error, and creates its journal in a folder.
 func newJournal(dir string, origin uint64) (j *journal, err error) {
 	j = &journal{anchor: host.DropAnchor()}
 	j.started, j.zero = time.Now(), j.anchor.Now()
@@ -131,14 +131,13 @@ func newJournal(dir string, origin uint64) (j *journal, err error) {
 
 func (j *journal) now() int64 { return j.anchor.Now() - j.zero }
 
-// broke records that assumptions about the system do not hold any more.
+// broke records that assumptions about the system no longer hold.
 func (j *journal) broke(needs nodes.Assumption) error {
 	return j.Add(history.Event{At: j.now(), Kind: history.AssumptionBroken, Node: nodes.None,
 		Value: int64(needs)})
 }
 
-// Run runs the trial. Whatever the error, the folder holds what was recorded up to then, and no
-// process is left.
+// Run runs the trial. Even after an error, the folder has all that was recorded, and no process is left.
 func (t *Trial) Run(ctx context.Context) (err error) {
 	t.journal, err = newJournal(t.Dir, t.Origin)
 	t.wire(ctx)
@@ -146,7 +145,7 @@ func (t *Trial) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() {
-		err = t.nodes.goneWith(err)
+		err = t.nodes.markHostsGone(err)
 		t.finish(err)
 		err = errors.Join(err, t.journal.Close(),
 			t.Site.Collect(context.WithoutCancel(ctx), t.Dir, t.Origin))
@@ -161,7 +160,7 @@ func (t *Trial) Run(ctx context.Context) (err error) {
 	return t.rest()
 }
 
-// finish marks why the trial ended early, if it did, and ends its processes.
+// finish records why the trial ended early, if it did, and ends its processes.
 func (t *Trial) finish(err error) {
 	t.faults.refuse("has ended")
 	switch {
@@ -179,7 +178,7 @@ func (t *Trial) finish(err error) {
 	t.watch.close()
 }
 
-// Report reports how far the trial has come.
+// Report calls Progress.
 func (t *Trial) Report(p Progress) {
 	if t.Progress != nil {
 		t.Progress(p)
@@ -192,7 +191,7 @@ func (t *Trial) rest() error {
 	stallDetector := t.newStallDetector()
 	for {
 		s := t.watch.read()
-		if (t.calming() == "" || t.watch.hushed) && !t.faults.driver.Unhealed() {
+		if (t.calming() == "" || t.watch.detectorsStopped) && !t.faults.driver.Unhealed() {
 			if rested, err := t.rested(s); err != nil {
 				return err
 			} else if rested {
@@ -209,9 +208,9 @@ func (t *Trial) rest() error {
 				return err
 			}
 		}
-		if t.orders.calmed != "" && !t.watch.hushed && t.orders.allObeyed() {
-			// From now on, what detectors have sent is to arrive.
-			t.watch.hushed = true
+		if t.orders.calmed != "" && !t.watch.detectorsStopped && t.orders.allObeyed() {
+			// From now on, messages of detectors must arrive too.
+			t.watch.detectorsStopped = true
 			stallDetector.restart(t.sums(), t.now())
 			continue
 		}
@@ -235,8 +234,8 @@ func (t *Trial) rest() error {
 	return t.orders.quit()
 }
 
-// idle reports whether no request is open, and none will be. A process that stands still may have one to make
-// that was due before issuing ended, so each has to go on first, and to answer.
+// idle reports whether no request is open, and none will be. A suspended process may still have a request
+// that was due before issuing ended, so every process must run and answer first.
 func (t *Trial) idle(s sums) (bool, error) {
 	if s.open() {
 		return false, nil
@@ -252,7 +251,7 @@ func (t *Trial) idle(s sums) (bool, error) {
 	return !s.unknown && !s.open(), nil
 }
 
-// rested reports whether the trial is at rest for good, for which each process has to answer, as for idle.
+// rested reports whether the trial is at rest for good, which takes an answer of every process, as in idle.
 func (t *Trial) rested(s sums) (bool, error) {
 	if stand, err := t.standStill(); stand || err != nil {
 		return false, err
@@ -263,7 +262,7 @@ func (t *Trial) rested(s sums) (bool, error) {
 	return t.unchanged(s)
 }
 
-// standStill reports whether some process does.
+// standStill reports whether some process is suspended.
 func (t *Trial) standStill() (bool, error) {
 	err := t.pauses.follow(t.now(), t.running())
 	return len(t.pauses.since) > 0, err
@@ -281,7 +280,7 @@ func (t *Trial) running() iter.Seq2[uint32, cluster.Process] {
 	}
 }
 
-// calming returns the order that stops periodic work; empty: the algorithm comes to rest by itself.
+// calming returns the order that stops periodic work, or "" if the algorithm comes to rest by itself.
 func (t *Trial) calming() string {
 	switch {
 	case t.Stack.Circulates(), t.Stack.Elector() != nil: // a leader may send heartbeats
@@ -321,7 +320,7 @@ func (t *Trial) start() error {
 		t.connections.include(p)
 	}
 	t.Report(Progress{Phase: "starting"})
-	if err := t.connections.awaitSubscriptions(false); err != nil { // those of the trial before are gone
+	if err := t.connections.awaitSubscriptions(false); err != nil { // the last trial's are gone
 		return err
 	}
 	if err := t.nodes.startAll(); err != nil {
@@ -333,11 +332,11 @@ func (t *Trial) start() error {
 	return t.Gauge(t.now(), history.ReadyUS, (t.now()-began)/1000)
 }
 
-// restarts is how many more processes a trial may have than it has nodes: those that carry its messages, and
-// those that were restarted.
+// restarts is an upper bound on the processes of a trial beyond one per node: processes that carry messages,
+// and restarted ones.
 const restarts = 1024
 
-// follow has the end of p be noticed, unless p is ended on purpose.
+// follow watches for the end of p, unless p is ended on purpose.
 func (n *nodeSet) follow(p cluster.Process) {
 	go func() {
 		<-p.Ended()
@@ -359,7 +358,7 @@ func (n *nodeSet) startNext(id nodes.ID) error {
 	if err != nil {
 		return err
 	}
-	n.lives[id].node, n.lives[id].told = p, 0
+	n.lives[id].node, n.lives[id].ordered = p, 0
 	n.all = append(n.all, p)
 	n.follow(p)
 	return nil
@@ -385,13 +384,13 @@ func (n *nodeSet) startAll() error {
 	return err
 }
 
-// joinLimit is how long nodes may take to be ready.
+// joinLimit is how long nodes may take to become ready.
 func (n *nodeSet) joinLimit() time.Duration {
 	return 20*time.Second + time.Duration(n.Total())*50*time.Millisecond
 }
 
-// awaitReady waits until nodes that were started have said that they are ready, and it is known what they
-// count. If that takes too long, it returns how many are missing.
+// awaitReady waits until started nodes are ready and their counters are known. If that takes too long, it
+// returns how many are missing.
 func (n *nodeSet) awaitReady(ids ...nodes.ID) (missing int, err error) {
 	for late := time.After(n.joinLimit()); ; {
 		missing = 0
@@ -414,12 +413,13 @@ func (n *nodeSet) awaitReady(ids ...nodes.ID) (missing int, err error) {
 	}
 }
 
-// resourcePath returns where the shared resource is, and faultStatePath where the state of the faults is.
+// resourcePath returns the file of the shared resource, and faultStatePath the file of the state of the
+// faults.
 func (t *Trial) resourcePath() string { return filepath.Join(t.sharedDir(), "resource") }
 
 func (t *Trial) faultStatePath() string { return filepath.Join(t.sharedDir(), agent.FaultsFile) }
 
-// sharedDir returns the folder of what the orchestrator shares with nodes.
+// sharedDir returns the folder that the orchestrator shares with nodes.
 func (t *Trial) sharedDir() string {
 	if t.Site.Apart() {
 		return t.Dir
@@ -427,7 +427,7 @@ func (t *Trial) sharedDir() string {
 	return t.Site.SharedDir(t.Dir, 0)
 }
 
-// input returns what the next process of a node is to know.
+// input returns the configuration for the next process of a node.
 func (t *Trial) input(id nodes.ID) ([]byte, error) {
 	life := &t.nodes.lives[id]
 	first := t.Site.Reach(id, 0)

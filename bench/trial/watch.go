@@ -9,25 +9,25 @@ import (
 	"turnstile/nodes/workload"
 )
 
-// A watch reads what the nodes of a trial count, while they run.
+// A watch reads the counters of the nodes of a trial while they run.
 type watch struct {
-	// refresh reads the counters of nodes that run on other hosts, and reports whether all are known; nil:
-	// what is in of is always so.
+	// refresh reads the counters of nodes on other hosts, and reports whether all are known; nil: of is always
+	// current.
 	refresh    func() bool
-	stale      bool               // refresh has failed: what is in of is too old
-	heartbeats []bool             // which kinds of messages only say that their sender is up
-	detectors  []bool             // which instances are failure detectors; nil: none is
-	of         []*history.Watched // by node; nil: it is down, or it is not known yet
-	// hushed says that the detectors do nothing more. Until then they are left out of all sums: what they
-	// do is no progress, and they never rest.
-	hushed bool
+	stale      bool               // refresh has failed: of is too old
+	heartbeats []bool             // which kinds of messages are heartbeats
+	detectors  []bool             // which instances are failure detectors; nil: none
+	of         []*history.Watched // by node; nil: the node is down, or not known yet
+	// detectorsStopped is set once the detectors do nothing more. Until then no sum includes them: their work is
+	// no progress, and they never rest.
+	detectorsStopped bool
 
-	dead               []*history.Watched // of processes that have ended as they were to
-	abandoned, crashed uint64             // requests of theirs that they had not entered, or not left
-	lossy              bool               // messages may have been lost that nobody has counted
+	dead               []*history.Watched // of processes that have ended as expected
+	abandoned, crashed uint64             // requests of theirs that never entered, or never left
+	lossy              bool               // messages may have been lost uncounted
 }
 
-// newWatch returns the watch of nodes of which nothing is known yet.
+// newWatch returns a watch that knows no nodes yet.
 func newWatch(stack *row.Stack) *watch {
 	w := &watch{detectors: stack.Detectors(), of: make([]*history.Watched, stack.Total())}
 	codec := stack.Codec()
@@ -37,13 +37,13 @@ func newWatch(stack *row.Stack) *watch {
 	return w
 }
 
-// bury takes note that the process of a node has ended, as it was to. Its open requests are over. It returns
-// how many requests the process has made, by instance.
-func (w *watch) bury(id nodes.ID) (requests []uint64) {
+// retire notes that the process of a node has ended as expected, which ends its open requests. It returns how
+// many requests the process made, by instance.
+func (w *watch) retire(id nodes.ID) (requests []uint64) {
 	l := w.of[id]
 	w.of[id], w.lossy = nil, true
 	if l == nil {
-		return nil // it was not ready yet
+		return nil // the node was not ready yet
 	}
 	w.dead = append(w.dead, l)
 	for i := range l.Instances {
@@ -56,7 +56,7 @@ func (w *watch) bury(id nodes.ID) (requests []uint64) {
 	return requests
 }
 
-// close ends the watch.
+// close closes all counters.
 func (w *watch) close() {
 	for _, l := range slices.Concat(w.of, w.dead) {
 		if l != nil {
@@ -66,21 +66,21 @@ func (w *watch) close() {
 	w.of, w.dead = nil, nil
 }
 
-// sums are the counters of all nodes together. What faults drop counts as delivered, and what they add as
-// sent.
+// sums are the counters of all nodes together. Dropped messages count as delivered, and copies made by faults
+// as sent.
 type sums struct {
 	requests, entries, exits uint64
 	sent, delivered          uint64
 	timeouts                 uint64
 	pending                  int64
 
-	abandoned, crashed uint64 // requests of the dead that were never entered, or never left
-	dead               int    // processes that have ended as they were to
-	unknown            bool   // the counters of some host have not come in time: these are too old
+	abandoned, crashed uint64 // requests of the dead that never entered, or never left
+	dead               int    // processes that have ended as expected
+	unknown            bool   // the counters of some host did not come in time: these are too old
 }
 
-// read adds up the counters. Effects are read before their causes: if their sums are equal, everything was at
-// rest in between (see history.Counters).
+// read adds up the counters. It reads effects before their causes: if their sums are equal, all was at rest
+// in between (see history.Counters).
 func (w *watch) read() sums {
 	s := sums{abandoned: w.abandoned, crashed: w.crashed, dead: len(w.dead)}
 	s.unknown = !w.renew()
@@ -111,14 +111,14 @@ func (w *watch) read() sums {
 	return s
 }
 
-// renew has what is in of be what the nodes count now, and reports whether it is.
+// renew refreshes the counters in of, and reports whether they are current.
 func (w *watch) renew() bool {
 	w.stale = w.refresh != nil && !w.refresh()
 	return !w.stale
 }
 
-// messages returns how many messages the nodes have sent, heartbeats left out, and how many were dropped,
-// those of detectors left out. What other hosts count is as renew has last read it.
+// messages returns how many messages were sent, without heartbeats, and how many dropped; detectors do not
+// count. Counters of other hosts are as old as the last renew.
 func (w *watch) messages() (sent, dropped uint64) {
 	w.eachOf(false, func(c *history.InstanceCounters) {
 		dropped += c.Dropped.Load()
@@ -131,11 +131,10 @@ func (w *watch) messages() (sent, dropped uint64) {
 	return sent, dropped
 }
 
-// each calls do for the counters of each instance that is to come to rest, of every process, dead or not.
-func (w *watch) each(do func(*history.InstanceCounters)) { w.eachOf(w.hushed, do) }
+// each calls do for the counters of each instance that must come to rest, of every process, dead or not.
+func (w *watch) each(do func(*history.InstanceCounters)) { w.eachOf(w.detectorsStopped, do) }
 
-// eachOf calls do for the counters of each instance of each process, those of detectors only if they are
-// wanted.
+// eachOf calls do for the counters of each instance of each process, including detectors if detectors is set.
 func (w *watch) eachOf(detectors bool, do func(*history.InstanceCounters)) {
 	for _, logs := range [][]*history.Watched{w.of, w.dead} {
 		for _, l := range logs {
@@ -169,27 +168,27 @@ func (w *watch) cold() (n int) {
 	return n
 }
 
-// atRest reports whether no message is on its way and no request open.
+// atRest reports whether no message is in transit and no request open.
 func (s sums) atRest() bool { return !s.unknown && !s.open() && s.delivered == s.sent }
 
-// over returns how many requests are over: their clients have left, or died.
+// over returns how many requests are over: their clients have left or died.
 func (s sums) over() uint64 { return s.exits + s.abandoned + s.crashed }
 
-// nobodyInside reports whether every client that has entered has left, or died.
+// nobodyInside reports whether every client that entered has left or died.
 func (s sums) nobodyInside() bool { return s.entries == s.exits+s.crashed }
 
-// quiescent reports whether nothing can happen any more but new requests: no message is on its way, no client
-// is about to leave, and no timer runs. Once nodes have died, counts do not tell.
+// quiescent reports whether only a new request can make anything happen: no message is in transit, no client
+// is about to leave, and no timer runs. It returns false once a node has died, since counts no longer tell.
 func (s sums) quiescent() bool {
 	return !s.unknown && s.delivered == s.sent && s.pending == 0 && s.dead == 0
 }
 
-// same reports whether two sums are known and the same.
+// same reports whether two sums are known and equal.
 func (s sums) same(other sums) bool { return !s.unknown && s == other }
 
 // open reports whether some request is open. Even if its client is inside, something must move before long,
-// since no hold lasts for ever.
+// since every hold ends.
 func (s sums) open() bool { return s.requests > s.over() }
 
-// steps returns how many things have happened to machines from outside.
+// steps returns how many messages and timeouts the machines have handled.
 func (s sums) steps() uint64 { return s.delivered + s.timeouts }

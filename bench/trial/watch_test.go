@@ -23,8 +23,8 @@ func TestRest(t *testing.T) {
 	}
 }
 
-// What detectors do is in the sums only once they are hushed, and never among the messages of a fault, nor
-// are heartbeats of others.
+// Detectors count in the sums only once they have stopped, and never among the messages of a fault; nor do
+// heartbeats of others.
 func TestDetectorsAreLeftOut(t *testing.T) {
 	instances := make([]history.InstanceCounters, 2)
 	for i := range instances {
@@ -39,9 +39,9 @@ func TestDetectorsAreLeftOut(t *testing.T) {
 	if got, want := w.read(), (sums{sent: 110, delivered: 6, timeouts: 3}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	w.hushed = true
+	w.detectorsStopped = true
 	if got, want := w.read(), (sums{sent: 121, delivered: 13, timeouts: 6}); got != want {
-		t.Errorf("hushed, %+v, want %+v", got, want)
+		t.Errorf("detectorsStopped, %+v, want %+v", got, want)
 	}
 	if sent, dropped := w.messages(); sent != 10 || dropped != 1 {
 		t.Errorf("%d messages, %d dropped", sent, dropped)

@@ -73,7 +73,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// A host that is asked for is that one, and others are those that are left.
+// A named host is assigned to that host, and the others take what is left.
 func TestAssign(t *testing.T) {
 	names := func(p *Placement) (all []string) {
 		for _, h := range p.All() {

@@ -130,8 +130,8 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// A client of its own making gets nowhere without the secret: neither by TLS, nor by an earlier version of
-// TLS, nor by plain TCP. What it calls itself begins no line of the log.
+// A custom client gets nowhere without the secret: by TLS, by an earlier version of TLS, or by plain TCP. Its
+// name never begins a line of the log.
 func TestStrangersOfTheirOwnMaking(t *testing.T) {
 	dir, own := makeKeys(t)
 	s, log := serve(t, dir)
@@ -213,7 +213,7 @@ func TestAnImpostorLearnsNothing(t *testing.T) {
 	}
 }
 
-// A server listens on the loopback address unless it is told otherwise, also with keys.
+// A server listens on the loopback address by default, even with keys.
 func TestServeListensHere(t *testing.T) {
 	for _, keys := range []string{"", "keys"} {
 		if at, err := listenAddress(&ServerConfig{Keys: keys}); err != nil || !at.Addr().IsLoopback() {
@@ -222,17 +222,17 @@ func TestServeListensHere(t *testing.T) {
 	}
 }
 
-// A server without keys listens on a loopback address and nowhere else.
+// A server without keys listens only on a loopback address.
 func TestServeWithoutKeys(t *testing.T) {
 	for listen, says := range map[string]string{
 		"0.0.0.0:0":         "make keys (`orchestrator hosts keys DIR`)",
 		":0":                "make keys (`orchestrator hosts keys DIR`)",
 		"10.0.0.5:4222":     "on a loopback address alone",
 		"[::]:0":            "on a loopback address alone",
-		"127.0.0.1":         "is no address with a port",
+		"127.0.0.1":         "is not an address with a port",
 		"127.0.0.1:x":       `there is no port "x"`,
 		"127.0.0.1:9999999": "there is no port",
-		"control:4222":      "is no IP address of this machine",
+		"control:4222":      "is not an IP address of this machine",
 	} {
 		s, err := Serve(ServerConfig{Listen: listen})
 		if err == nil {
@@ -254,7 +254,7 @@ func TestServeWithoutKeys(t *testing.T) {
 	join(t, s, "")
 }
 
-// A server does not serve with keys that are not whole, or that others can read.
+// A server refuses keys that are incomplete, or that other users can read.
 func TestServeWithSpoiltKeys(t *testing.T) {
 	other, _ := makeKeys(t)
 	for says, spoil := range map[string]func(lab, control string) error{
@@ -283,7 +283,7 @@ func TestServeWithSpoiltKeys(t *testing.T) {
 	}
 }
 
-// Many connections that say nothing, nonsense before TLS and large messages leave the server able to serve.
+// Many connections that send nothing, nonsense before TLS, or large messages leave the server able to serve.
 func TestFlood(t *testing.T) {
 	dir, own := makeKeys(t)
 	s, _ := serve(t, dir)
@@ -337,7 +337,7 @@ func read(t *testing.T, path string) string {
 	return string(b)
 }
 
-// write writes a file that nobody else can read, and returns its path.
+// write writes a file that only this user can read, and returns its path.
 func write(t *testing.T, path, text string) string {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -346,8 +346,8 @@ func write(t *testing.T, path, text string) string {
 	return path
 }
 
-// A folder of keys is for this user alone, and only the file of the server has the private key. No call
-// changes a file that is there.
+// A folder of keys is for this user only, and only the server's file has the private key. No call changes an
+// existing file.
 func TestMake(t *testing.T) {
 	dir, lab := makeKeys(t)
 	control := filepath.Join(dir, ControlFile)

@@ -14,10 +14,10 @@ import (
 	"turnstile/internal/unavailable"
 )
 
-// Connect connects to the control plane at a URL, or at several with commas between, by the file with the
-// key of the lab, and with more options. With a key, TLS is spoken whatever the URL says. Without one (an
-// empty keyFile) the URL must be of a loopback address: nothing would say who is at the other end. An error
-// says what to do. It does not contain the secret.
+// Connect connects to the control plane at a URL, or at several separated by commas, with the lab's key file
+// and more options. With a key, it uses TLS, even if the URL says otherwise. Without one (keyFile is empty)
+// the URL must have a loopback address, since no server could be authenticated. Errors say what to do, and
+// never contain the secret.
 func Connect(at string, keyFile string, more ...nats.Option) (*nats.Conn, error) {
 	servers, err := parseURLs(at)
 	if err != nil {
@@ -42,7 +42,7 @@ func Connect(at string, keyFile string, more ...nats.Option) (*nats.Conn, error)
 	return conn, nil
 }
 
-// explain returns an error that says why the connection to some hosts failed, and what the user can do.
+// explain returns an error that explains why the connection to some hosts failed, and what the user can do.
 func explain(err error, hosts string, keyFile string) error {
 	switch {
 	case keyFile == "" && (errors.Is(err, nats.ErrTLS) || errors.Is(err, nats.ErrSecureConnRequired)):
@@ -64,7 +64,7 @@ func explain(err error, hosts string, keyFile string) error {
 	return unavailable.Mark(fmt.Errorf("connecting to the control plane at %s: %w", hosts, err))
 }
 
-// parseURLs reads what nats.Connect reads: URLs with commas between, each perhaps without a scheme.
+// parseURLs parses URLs separated by commas, each perhaps without a scheme, like nats.Connect.
 func parseURLs(text string) (all []*url.URL, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		part = strings.TrimSpace(part)
@@ -72,7 +72,7 @@ func parseURLs(text string) (all []*url.URL, err error) {
 			part = "nats://" + part
 		}
 		u, err := url.Parse(part)
-		if err != nil || u.Hostname() == "" { // the error would have the token in it
+		if err != nil || u.Hostname() == "" { // err would contain the token
 			return nil, errors.New("this is not a URL of a control plane: write it as in tls://control:4222")
 		}
 		all = append(all, u)
@@ -80,7 +80,7 @@ func parseURLs(text string) (all []*url.URL, err error) {
 	return all, nil
 }
 
-// checkURL returns an error unless a client can be sure of the server at a URL.
+// checkURL returns an error unless a client can authenticate the server at a URL.
 func checkURL(u *url.URL, keyFile string) error {
 	switch {
 	case u.Scheme != "nats" && u.Scheme != "tls":
@@ -92,19 +92,19 @@ func checkURL(u *url.URL, keyFile string) error {
 		return fmt.Errorf("tls://%s wants a key: name its file with --key (`orchestrator hosts keys` makes it)",
 			u.Host)
 	case keyFile == "" && !isLoopback(u.Hostname()):
-		return fmt.Errorf("%s is another machine, and without a key nobody could be sure of the other: name "+
+		return fmt.Errorf("%s is another machine, and without a key neither side can authenticate the other: name "+
 			"its file with --key (`orchestrator hosts keys` makes it)", u.Host)
 	}
 	return nil
 }
 
-// isLoopback reports whether a host is this machine, without asking anybody.
+// isLoopback reports whether a host is this machine. It asks no name server.
 func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
-// hostsIn names the hosts of URLs, without credentials.
+// hostsIn lists the hosts of URLs, without credentials.
 func hostsIn(servers []*url.URL) string {
 	var hosts []string
 	for _, u := range servers {

@@ -1,7 +1,7 @@
-// Package access decides who gets at the control plane of a lab. A lab has one key (Make): a secret, which
+// Package access controls access to the control plane of a lab. A lab has one key (Make): a secret, which
 // each client sends to the server, and the pin of the server's certificate. A client checks the pin before it
 // sends the secret. The key permits everything on the control plane. Serve runs the server, and Connect
-// connects to it. Without a key, both use a loopback address and nothing else.
+// connects to it. Without a key, both use only loopback addresses.
 package access
 
 import (
@@ -19,26 +19,26 @@ import (
 
 // The files of a folder of keys.
 const (
-	LabFile     = "lab.key"     // the key of the lab, for each host and each user
-	ControlFile = "control.key" // the certificate of the server with its private key, for the server alone
+	LabFile     = "lab.key"     // the lab's key, for each host and each user
+	ControlFile = "control.key" // the server's certificate with its private key, for the server only
 )
 
 // A key is the key of a lab.
 type key struct {
-	secret string // that clients show to the server
+	secret string // that clients send to the server
 	pin    string // of the server's certificate: see certs.Pin
 }
 
 // labForm is the text of LabFile.
-const labForm = `# The key of a lab of Turnstile. Whoever has it may order all its hosts: keep it secret.
+const labForm = `# The key of a lab of Turnstile. It gives full control of all its hosts: keep it secret.
 secret: %s
 pin: %s
 `
 
 var labParts = regexp.MustCompile(`(?m)^secret: ([0-9a-f]{32})\npin: ([0-9a-f]{64})$`)
 
-// Make makes the key of a lab in a folder, and the folder if there is none. It replaces no file. If both
-// files are there already, it returns false.
+// Make makes the key of a lab in a folder, and the folder if it is missing. It replaces no file. If both
+// files exist already, it returns false.
 func Make(dir string) (made bool, err error) {
 	lab, control := filepath.Join(dir, LabFile), filepath.Join(dir, ControlFile)
 	_, noLab := os.Lstat(lab)
@@ -47,7 +47,7 @@ func Make(dir string) (made bool, err error) {
 	case noLab == nil && noControl == nil:
 		return false, nil
 	case noLab == nil || noControl == nil:
-		return false, fmt.Errorf("of %s and %s there is one alone, and it is not replaced: put the other back, or "+
+		return false, fmt.Errorf("only one of %s and %s exists, and it is not replaced: put the other back, or "+
 			"name another folder", lab, control)
 	}
 	pair, err := certs.New("Turnstile control")
@@ -66,7 +66,7 @@ func Make(dir string) (made bool, err error) {
 	return true, nil
 }
 
-// create writes a new file that this user alone can read.
+// create writes a new file that only this user can read.
 func create(path, text string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -79,7 +79,7 @@ func create(path, text string) error {
 	return nil
 }
 
-// readKey reads the key of a lab. No error has the secret in it.
+// readKey reads the key of a lab. Its errors never contain the secret.
 func readKey(path string) (*key, error) {
 	text, err := readSecret(path)
 	if err != nil {
@@ -97,7 +97,8 @@ func notKey(path string) error {
 		LabFile)
 }
 
-// readSecret reads a file of a folder of keys, unless other users can read or change it.
+// readSecret reads a file of a folder of keys. It returns an error if other users can read or change the
+// file.
 func readSecret(path string) ([]byte, error) {
 	file, err := input.Open(path)
 	switch {

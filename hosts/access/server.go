@@ -20,21 +20,20 @@ import (
 	"turnstile/internal/certs"
 )
 
-// maxPayload is how many bytes a message may have.
+// maxPayload is the maximum size of a message, in bytes.
 const maxPayload = 1 << 20
 
-// DefaultPort is where the server listens unless a user says otherwise.
+// DefaultPort is the default port of the server.
 const DefaultPort = 4222
 
 // A ServerConfig has the settings of the control plane's server.
 type ServerConfig struct {
-	// Listen is an address and a port, as in 0.0.0.0:4222; the port 0 is any that is free. Empty: DefaultPort
-	// of the loopback address.
-	Listen string
-	// Keys is a folder that Make has made. Empty: there is no key, clients show a token, and Listen must be a
+	// Listen is an address and a port, as in 0.0.0.0:4222; port 0 means any free port. Empty: DefaultPort of the
 	// loopback address.
+	Listen string
+	// Keys is a folder made by Make. Empty: no key; clients send a token, and Listen must be a loopback address.
 	Keys string
-	Log  io.Writer // receives a line for each refusal and each error; nil: no log
+	Log  io.Writer // gets a line for each refusal and each error; nil: no log
 }
 
 // A Server serves the control plane.
@@ -43,7 +42,7 @@ type Server struct {
 	url  string
 }
 
-// Serve starts the server of the control plane in this process. It listens when the call returns.
+// Serve starts the server of the control plane in this process. It listens when Serve returns.
 func Serve(c ServerConfig) (*Server, error) {
 	at, err := listenAddress(&c)
 	if err != nil {
@@ -81,14 +80,14 @@ func Serve(c ServerConfig) (*Server, error) {
 	return s, nil
 }
 
-// listenAddress returns where the server is to listen. Without keys that is on this machine alone.
+// listenAddress returns the address for the server to listen on. Without keys it must be a loopback address.
 func listenAddress(c *ServerConfig) (at netip.AddrPort, err error) {
 	if c.Listen == "" {
 		c.Listen = net.JoinHostPort("127.0.0.1", strconv.Itoa(DefaultPort))
 	}
 	host, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {
-		return at, fmt.Errorf("%q is no address with a port, as in 127.0.0.1:%d or 0.0.0.0:%[2]d", c.Listen,
+		return at, fmt.Errorf("%q is not an address with a port, as in 127.0.0.1:%d or 0.0.0.0:%[2]d", c.Listen,
 			DefaultPort)
 	}
 	number, err := strconv.ParseUint(port, 10, 16)
@@ -104,26 +103,26 @@ func listenAddress(c *ServerConfig) (at netip.AddrPort, err error) {
 	}
 	ip, err := netip.ParseAddr(host)
 	if err != nil {
-		return at, fmt.Errorf("%q: %q is no IP address of this machine: write one, or 0.0.0.0 for all", c.Listen,
-			host)
+		return at, fmt.Errorf("%q: %q is not an IP address of this machine: write one, or 0.0.0.0 for all",
+			c.Listen, host)
 	}
 	if c.Keys == "" && !ip.IsLoopback() {
-		return at, fmt.Errorf("without keys, the control plane is served on a loopback address alone, and %s is "+
+		return at, fmt.Errorf("without keys, the control plane is served only on a loopback address, and %s is "+
 			"another: make keys (`orchestrator hosts keys DIR`) and serve with them, or listen on 127.0.0.1", ip)
 	}
 	return netip.AddrPortFrom(ip, uint16(number)), nil
 }
 
-// options returns the options of a NATS server whose clients show a fresh token. The limits of each client
-// let the server serve the others while one floods it.
+// options returns the options of a NATS server whose clients send a fresh token. The limits per client let
+// the server serve the others while one floods it.
 func options(at netip.AddrPort) *server.Options {
-	const loginTime = 10 // seconds that a client may take to show the secret, on a machine that is busy
+	const loginTime = 10 // seconds for a client to send the secret, on a busy machine
 	o := &server.Options{
 		ServerName: "turnstile-control", Host: at.Addr().String(), Port: int(at.Port()),
 		NoLog: true, NoSigs: true, NoSystemAccount: true, Authorization: broker.NewToken(),
 		MaxConn: 4096, MaxSubs: 4096, MaxPayload: maxPayload, MaxControlLine: 4096,
 		AuthTimeout: loginTime, TLSTimeout: loginTime,
-		MaxPending: 64 << 20, WriteDeadline: time.Minute, // of messages that a client does not read
+		MaxPending: 64 << 20, WriteDeadline: time.Minute, // for messages that a client does not read
 		PingInterval: 30 * time.Second, MaxPingsOut: 3,
 	}
 	if o.Port == 0 {
@@ -132,7 +131,8 @@ func options(at netip.AddrPort) *server.Options {
 	return o
 }
 
-// addKey has the server speak TLS by the certificate of a folder of keys, and want the secret of the lab.
+// addKey makes the server use TLS with the certificate of a folder of keys, and require the secret of the
+// lab.
 func addKey(o *server.Options, dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("there is no folder %s: `orchestrator hosts keys %[1]s` makes it, with keys", dir)
@@ -165,19 +165,19 @@ func (s *Server) Close() {
 	s.nats.WaitForShutdown()
 }
 
-// Addr returns the address on which the server listens.
+// Addr returns the address that the server listens on.
 func (s *Server) Addr() string { return s.nats.Addr().String() }
 
-// URL returns the URL for clients. Without keys it has the token in it, which is a secret.
+// URL returns the URL for clients. Without keys it contains the token, which is a secret.
 func (s *Server) URL() string { return s.url }
 
-// A logger is the log of the server: whom it refuses, and what goes wrong. Notices of the NATS server are
-// about its start and its end.
+// A logger is the server's log of refusals and errors. Notices of the NATS server, about its start and end,
+// are left out.
 type logger struct{ *log.Logger }
 
 func (l logger) Errorf(format string, v ...any) { l.Printf(format, v...) }
 func (l logger) Warnf(format string, v ...any)  { l.Printf(format, v...) }
-func (l logger) Fatalf(format string, v ...any) { l.Printf(format, v...) } // that of log.Logger would exit
+func (l logger) Fatalf(format string, v ...any) { l.Printf(format, v...) } // log.Logger.Fatalf would exit
 func (logger) Noticef(string, ...any)           {}
 func (logger) Debugf(string, ...any)            {}
 func (logger) Tracef(string, ...any)            {}

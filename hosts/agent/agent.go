@@ -1,17 +1,17 @@
 // Package agent runs processes of a run on other hosts. An [Agent] serves one host: it starts node programs
 // and brokers through package cluster, reports when they stop or end, and reads their counters. A [Host] is
-// what an orchestrator has of an agent: a [turnstile/bench/cluster.Host], so a run does not know where a
+// the orchestrator's end of an agent. It is a [turnstile/bench/cluster.Host], so a run does not know where a
 // process is.
 //
 // # The control plane
 //
-// Each agent has one subject for orders (ts.host.NAME.order), which keeps their order. Each order says the
-// run, which start of the agent it is meant for, and a number that rises: one that was seen before is
-// refused. What happens to processes comes as events, numbered, on a subject of the run and the host
-// (ts.run.RUN.NAME). Orchestrators find an agent as a micro service of NATS.
+// Each agent has one subject for orders (ts.host.NAME.order), which keeps their order. Each order has the
+// run, the start of the agent that it is for, and an increasing number; an order whose number was seen before
+// is refused. Events of processes come numbered, on a subject of the run and the host (ts.run.RUN.NAME).
+// Orchestrators find agents as micro services of NATS.
 //
-// An agent asks the orchestrator of each run for a sign of life (ts.run.RUN.alive). If nobody listens there
-// any more, it ends the processes of the run at once; if nobody answers, after a time.
+// An agent pings the orchestrator of each run (ts.run.RUN.alive). If nobody subscribes to that subject any
+// more, it ends the processes of the run at once; if nobody answers, it does so after a timeout.
 package agent
 
 import (
@@ -46,22 +46,22 @@ import (
 // Options are the settings of an agent.
 type Options struct {
 	Name    string
-	Folder  string // where runs leave their files
+	Folder  string // for the files of runs
 	Version string
-	// Programs has the command lines of the programs that the agent may start. Orchestrators name a program by
-	// its key.
+	// Programs are the command lines of the programs that the agent may start, by the names that orchestrators
+	// use.
 	Programs map[string][]string
-	// AllowPrograms lets orchestrators name other node programs.
+	// AllowPrograms are other node programs that orchestrators may name.
 	AllowPrograms []string
-	Address       string        // where other hosts reach its processes; empty: as the control server sees it
-	Local         bool          // the orchestrator finds the files of runs where they are: none is fetched
+	Address       string        // for other hosts; empty: as the control server sees it
+	Local         bool          // the orchestrator sees the files of runs, and fetches none
 	OrphanAfter   time.Duration // how long an orchestrator may be silent
-	RunAs         *Account      // as whom processes are started; nil: as the agent itself
-	Clock         func() int64  // by which its nodes stamp, in nanoseconds; nil: CLOCK_MONOTONIC
-	Log           io.Writer     // a line for each thing that somebody may ask about later
+	RunAs         *Account      // user of the processes; nil: the agent's own
+	Clock         func() int64  // clock of its nodes, in nanoseconds; nil: CLOCK_MONOTONIC
+	Log           io.Writer     // for a record of what the agent did
 }
 
-// The words for programs.
+// The names of programs.
 const (
 	NodeProgram     = "node"
 	BrokerProgram   = "broker"
@@ -69,10 +69,10 @@ const (
 	ResourceProgram = "resource"
 )
 
-// OrphanAfter is how long an orchestrator may be silent unless an agent is told otherwise.
+// OrphanAfter is the default time that an orchestrator may be silent.
 const OrphanAfter = 10 * time.Second
 
-// keepFor is how long files are kept that nobody has fetched.
+// keepFor is how long files are kept if nobody fetches them.
 const keepFor = 24 * time.Hour
 
 // An Agent serves one host.
@@ -85,15 +85,15 @@ type Agent struct {
 	launcher *cluster.Launcher
 	beaten   time.Time // see beat
 	network  string    // see Description
-	netCut   string    // the same
+	netCut   string    // see Description
 
 	mu   sync.Mutex
 	runs map[string]*session
-	past map[string]bool // runs that are over: no order of theirs is obeyed again
+	past map[string]bool // runs that are over: their orders are refused
 }
 
-// Serve serves a host by a connection to the control plane until ctx is done or the connection is closed for
-// good, and ends all that it has started. It calls ready once it can be found.
+// Serve serves a host over a connection to the control plane, until ctx is done or the connection is closed
+// for good. Then it ends all that it has started. It calls ready once the agent can be found.
 func Serve(ctx context.Context, conn *nats.Conn, o Options, ready func()) error {
 	a := &Agent{Options: o, conn: conn, boot: broker.NewToken()[:16], since: time.Now(), kernel: offset.Own(),
 		launcher: cluster.NewLauncher(), runs: map[string]*session{}, past: map[string]bool{}}
@@ -108,7 +108,7 @@ func Serve(ctx context.Context, conn *nats.Conn, o Options, ready func()) error 
 	}
 	defer func() {
 		service.Stop()
-		conn.FlushTimeout(joinLimit) // from then on, another agent may have the name
+		conn.FlushTimeout(joinLimit) // after that, another agent may have the name
 	}()
 	for name, serve := range map[string]struct {
 		subject string
@@ -151,7 +151,7 @@ func Serve(ctx context.Context, conn *nats.Conn, o Options, ready func()) error 
 
 const (
 	joinLimit  = 10 * time.Second
-	stopsEvery = 10 * time.Millisecond // processes are asked whether they were stopped
+	stopsEvery = 10 * time.Millisecond // interval of checks whether processes were stopped
 )
 
 // prepare checks that the agent can serve its host under its name.
@@ -188,11 +188,10 @@ func (a *Agent) prepare() error {
 	return nil
 }
 
-// CheckName returns an error unless a host can have that name, which is a part of subjects and of file
-// names.
+// CheckName returns an error unless the name suits a host. It becomes a part of subjects and of file names.
 func CheckName(name string) error {
 	if !place.IsName(name) {
-		return fmt.Errorf("%q is no name of a host: take 1 to 31 lower-case letters, digits and -, and begin "+
+		return fmt.Errorf("%q is not a name for a host: take 1 to 31 lower-case letters, digits and -, and begin "+
 			"with a letter or a digit", name)
 	}
 	if name == "alive" {
@@ -201,7 +200,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// describe says what the host is like now.
+// describe returns the current description of the host.
 func (a *Agent) describe() Description {
 	machine := results.ThisMachine()
 	d := Description{Name: a.Name, Boot: a.boot, Protocol: Protocol, Version: a.Version, Address: a.Address,
@@ -214,13 +213,13 @@ func (a *Agent) describe() Description {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, run := range slices.Sorted(maps.Keys(a.runs)) {
-		d.Runs = append(d.Runs, a.runs[run].says())
+		d.Runs = append(d.Runs, a.runs[run].summary())
 	}
 	d.Left = a.left()
 	return d
 }
 
-// left lists the folders of runs that nobody has fetched. It is called with the lock.
+// left lists the folders of runs that nobody has fetched. The caller holds the lock.
 func (a *Agent) left() (names []string) {
 	serving := map[string]bool{}
 	for _, s := range a.runs {
@@ -235,7 +234,7 @@ func (a *Agent) left() (names []string) {
 	return names
 }
 
-// leftMark is the file in the folder of a run whose files are to be fetched. It says why they are still
+// leftMark is a file in the folder of a run whose files are to be fetched. It explains why they are still
 // there.
 const leftMark = "left.txt"
 
@@ -244,28 +243,28 @@ func isLeft(folder string) bool {
 	return err == nil
 }
 
-// clean removes files that have been kept for long enough.
+// clean removes files that were kept for keepFor.
 func (a *Agent) clean() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, name := range a.left() {
 		path := filepath.Join(a.Folder, name)
 		if info, err := os.Stat(filepath.Join(path, leftMark)); err == nil && time.Since(info.ModTime()) > keepFor {
-			a.say("removing %s, which nobody has fetched for %v", name, keepFor)
+			a.logf("removing %s, which nobody has fetched for %v", name, keepFor)
 			os.RemoveAll(path)
 		}
 	}
 }
 
-// say writes a line to the agent's log.
-func (a *Agent) say(format string, args ...any) {
+// logf writes a line to the agent's log.
+func (a *Agent) logf(format string, args ...any) {
 	if a.Log != nil {
 		fmt.Fprintf(a.Log, "%s host %s: %s\n", time.Now().Format("2006-01-02 15:04:05.000"), a.Name,
 			fmt.Sprintf(format, args...))
 	}
 }
 
-// onOrder takes an order. All orders come here one after the other.
+// onOrder handles an order. Calls are sequential.
 func (a *Agent) onOrder(r micro.Request) {
 	var o order
 	err := json.Unmarshal(r.Data(), &o)
@@ -286,24 +285,24 @@ func (a *Agent) onOrder(r micro.Request) {
 	}
 }
 
-// answer sends an answer: a line of JSON, and then the piece of a file as it is.
+// answer sends an answer: a line of JSON, followed by the raw piece of a file.
 func (a *Agent) answer(r micro.Request, answer reply) {
 	b, err := json.Marshal(answer)
 	if err == nil {
 		err = r.Respond(append(append(b, '\n'), answer.Piece...))
 	}
 	if err != nil {
-		a.say("an answer is lost: %v", err)
+		a.logf("an answer is lost: %v", err)
 	}
 }
 
-// obey carries out an order, once it is known to be a new one for this start of the agent.
+// obey carries out an order, after checking that it is new and for this start of the agent.
 func (a *Agent) obey(o *order) (reply, error) {
 	switch s := a.session(o.Run); {
 	case o.Boot != a.boot:
 		return reply{}, overError{a.refuse(o, "it is meant for another start of this agent")}
 	case !runName.MatchString(o.Run):
-		return reply{}, a.refuse(o, "%q is no name of a run", o.Run)
+		return reply{}, a.refuse(o, "%q is not a name for a run", o.Run)
 	case s == nil && a.isPast(o.Run):
 		return reply{}, overError{a.refuse(o, "the run %s is over", o.Run)}
 	case o.Do == doJoin && s == nil:
@@ -318,24 +317,24 @@ func (a *Agent) obey(o *order) (reply, error) {
 	}
 }
 
-// refuse returns why an order is refused, and keeps that in the log.
+// refuse returns an error that refuses an order, and logs it.
 func (a *Agent) refuse(o *order, format string, args ...any) error {
 	why := fmt.Sprintf(format, args...)
-	a.say("refused an order to %.20q: %s", o.Do, why)
+	a.logf("refused an order to %.20q: %s", o.Do, why)
 	return fmt.Errorf("host %s refuses an order: %s", a.Name, why)
 }
 
-// An overError says that the agent does not serve a run.
+// An overError says that the agent does not serve the run.
 type overError struct{ error }
 
-// session returns what serves a run; nil: nothing does.
+// session returns the session of a run, or nil.
 func (a *Agent) session(run string) *session {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.runs[run]
 }
 
-// isPast reports whether a run is over that was served.
+// isPast reports whether the agent has served a run that is over.
 func (a *Agent) isPast(run string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -347,7 +346,7 @@ func (a *Agent) join(o *order) (reply, error) {
 	j := o.Join
 	switch {
 	case j == nil:
-		return reply{}, a.refuse(o, "it says nothing of the run")
+		return reply{}, a.refuse(o, "it does not describe the run")
 	case j.Protocol != Protocol || j.Version != a.Version:
 		return reply{}, a.refuse(o, "it is Turnstile %s (protocol %d), and the orchestrator is %s (protocol %d): "+
 			"install the same on both", a.Version, Protocol, j.Version, j.Protocol)
@@ -377,15 +376,15 @@ func (a *Agent) join(o *order) (reply, error) {
 	a.mu.Lock()
 	a.runs[o.Run] = s
 	a.mu.Unlock()
-	a.say("serves the run %s of %s: %s", o.Run, j.User, j.What)
+	a.logf("serves the run %s of %s: %s", o.Run, j.User, j.What)
 	go s.attend()
 	return reply{}, nil
 }
 
-// NodeMB is about what a node process takes of the memory, in megabytes.
+// NodeMB is about the memory of a node process, in megabytes.
 const NodeMB = 12
 
-// follow tells of processes that were stopped or continued.
+// follow reports processes that were stopped or continued.
 func (a *Agent) follow() {
 	a.mu.Lock()
 	all := slices.Collect(maps.Values(a.runs))
@@ -399,7 +398,7 @@ func (a *Agent) follow() {
 	}
 }
 
-// endAll ends the processes of all runs, for a reason.
+// endAll ends all runs, for a reason.
 func (a *Agent) endAll(why string) {
 	a.mu.Lock()
 	all := slices.Collect(maps.Values(a.runs))
@@ -409,28 +408,28 @@ func (a *Agent) endAll(why string) {
 	}
 }
 
-// onClock answers with what the clock shows.
+// onClock answers with the time of the clock.
 func (a *Agent) onClock(r micro.Request) {
 	taken := a.Clock()
 	r.RespondJSON(Reading{Taken: taken, Given: a.Clock()})
 }
 
-// A Reading is what the clock of a host showed when it took a question, and when it answered.
+// A Reading has the times of a host's clock when a question came, and when it was answered.
 type Reading struct {
 	Taken int64 `json:"taken"`
 	Given int64 `json:"given"`
 }
 
-// Monotonic returns what CLOCK_MONOTONIC shows, in nanoseconds.
+// Monotonic returns the time of CLOCK_MONOTONIC, in nanoseconds.
 func Monotonic() int64 {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) != nil {
-		return 0 // every supported kernel has it
+		return 0 // every supported kernel has the clock
 	}
 	return t.Nano()
 }
 
-// freeMB returns how much memory is free for processes, in megabytes; 0: that is not known.
+// freeMB returns how much memory is free for processes, in megabytes; 0: unknown.
 func freeMB() int {
 	b, _ := os.ReadFile("/proc/meminfo")
 	kb := 0
@@ -445,10 +444,10 @@ func freeMB() int {
 	return kb / 1024
 }
 
-// aliveFile is a file in the folder of an agent that it touches as long as it can be found.
+// aliveFile is a file in the folder of an agent. The agent touches it while it can be found.
 const aliveFile = "alive"
 
-// beat says in a file that the agent can be found, once a second.
+// beat touches aliveFile once a second, while the agent is connected.
 func (a *Agent) beat(now time.Time) {
 	if a.Local || now.Sub(a.beaten) < time.Second || !a.conn.IsConnected() {
 		return
@@ -457,7 +456,7 @@ func (a *Agent) beat(now time.Time) {
 	os.WriteFile(filepath.Join(a.Folder, aliveFile), []byte(a.Name+"\n"), 0o644)
 }
 
-// Healthy returns an error if the agent that uses a folder has shown no sign of life for some seconds.
+// Healthy returns an error if the agent of a folder has been silent for some seconds.
 func Healthy(folder string) error {
 	info, err := os.Stat(filepath.Join(folder, aliveFile))
 	if err != nil {

@@ -33,7 +33,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// entries returns how many entries a node has counted, as it is known.
+// entries returns the known count of a node's entries.
 func (n *heardNode) entries() uint64 {
 	n.t.Helper()
 	w, err := n.Counters()
@@ -43,7 +43,7 @@ func (n *heardNode) entries() uint64 {
 	return w.Instances[0].Entries.Load()
 }
 
-// A node on another host is told, counts, stands still and ends as one on this machine does.
+// A node on another host takes orders, counts, stops and ends like one on this machine.
 func TestANodeOnAHost(t *testing.T) {
 	url := controlPlane(t)
 	serve(t, url, nil)
@@ -95,7 +95,7 @@ func TestANodeOnAHost(t *testing.T) {
 	}
 }
 
-// How a process on another host has ended is told as it is, with its last words.
+// The end of a process on another host is reported in full, with its last output.
 func TestHowANodeOnAHostEnds(t *testing.T) {
 	url := controlPlane(t)
 	serve(t, url, func(o *Options) { o.Programs["none"] = []string{"/there/is/none"} })
@@ -113,7 +113,7 @@ func TestHowANodeOnAHostEnds(t *testing.T) {
 	if f := dismissed.ends(); !f.Dismissed {
 		t.Errorf("it ended as %+v", f)
 	}
-	for program, says := range map[string]string{"none": "no such file", "sh": `there is no program "sh"`} {
+	for program, says := range map[string]string{"none": "no such file", "sh": `the program "sh" is unknown`} {
 		q, err := p.host.Start(cluster.Command{Name: "nothing", Program: []string{program}}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -125,7 +125,7 @@ func TestHowANodeOnAHostEnds(t *testing.T) {
 	}
 }
 
-// A node program that is not the agent's own is started if its user has allowed that.
+// A node program that is not the agent's own is started only if the agent's user has allowed it.
 func TestOnlyAllowedProgramsAreStarted(t *testing.T) {
 	url := controlPlane(t)
 	allowed := filepath.Join(t.TempDir(), "allowed")
@@ -144,7 +144,7 @@ func TestOnlyAllowedProgramsAreStarted(t *testing.T) {
 			t.Errorf("%s ended as %+v", program, q.Fate())
 		}
 	}
-	if !strings.Contains(s.log.String(), "/bin/sh is none") {
+	if !strings.Contains(s.log.String(), "not /bin/sh") {
 		t.Errorf("the agent's log says\n%s", s.log)
 	}
 }
@@ -175,8 +175,8 @@ func TestAHostHasOneAgent(t *testing.T) {
 	url := controlPlane(t)
 	serve(t, url, func(o *Options) { o.Name = "b" })
 	serve(t, url, nil)
-	for name, says := range map[string]string{"a": "there is a host a already", "a.b": "no name of a host",
-		"": "no name of a host", "alive": "cannot be the name of a host", "../x": "no name of a host"} {
+	for name, says := range map[string]string{"a": "there is a host a already", "a.b": "not a name for a host",
+		"": "not a name for a host", "alive": "cannot be the name of a host", "../x": "not a name for a host"} {
 		s := serve(t, url, func(o *Options) { o.Name = name })
 		select {
 		case err := <-s.over:
@@ -193,7 +193,7 @@ func TestAHostHasOneAgent(t *testing.T) {
 	}
 }
 
-// The counters that a process leaves at its end are final. An older answer that comes later changes nothing.
+// The counters at the end of a process are final: a later answer with older ones changes nothing.
 func TestLateCountsChangeNothing(t *testing.T) {
 	w := history.NewShadow(1)
 	snapshot := func(entries uint64) []byte {
@@ -209,7 +209,7 @@ func TestLateCountsChangeNothing(t *testing.T) {
 	}
 }
 
-// give gives an order as anybody might who can publish it, and returns the answer.
+// give gives an order as any client could, and returns the answer.
 func (p *played) give(o order) reply {
 	p.Helper()
 	var r reply
@@ -227,7 +227,7 @@ func (p *played) give(o order) reply {
 	return r
 }
 
-// refused wants an order to be refused, and that to be in the agent's log.
+// refused requires an order to be refused and logged.
 func (p *played) refused(s *served, what string, o order, says string) {
 	p.Helper()
 	before := len(s.log.String())
@@ -240,7 +240,7 @@ func (p *played) refused(s *served, what string, o order, says string) {
 	}
 }
 
-// An order is carried out once, in its turn, by the agent and for the run that it is meant for.
+// An order is carried out once, in order, by the agent and for the run that it is for.
 func TestOrdersAreNotReplayed(t *testing.T) {
 	url := controlPlane(t)
 	s := serve(t, url, nil)
@@ -257,13 +257,13 @@ func TestOrdersAreNotReplayed(t *testing.T) {
 	o.Boot, o.Run = p.host.Boot, "another"
 	p.refused(s, "of another run", o, "it does not serve the run another")
 	o.Run = "../../etc"
-	p.refused(s, "of no run", o, `"../../etc" is no name of a run`)
+	p.refused(s, "of no run", o, `"../../etc" is not a name for a run`)
 	o.Run, o.Do = p.Name, "format"
 	p.refused(s, "unknown", o, `there is no order "format"`)
 	o.Number, o.Do = 102, doJoin
 	p.refused(s, "joining again", o, `there is no order "join"`)
 	o.Run, o.Number = "fresh", 1
-	p.refused(s, "joining for nothing", o, "it says nothing of the run")
+	p.refused(s, "joining for nothing", o, "it does not describe the run")
 	o.Join = &Join{Protocol: Protocol, Version: "8"}
 	p.refused(s, "another version", o, "it is Turnstile 7 (protocol 1), and the orchestrator is 8 "+
 		"(protocol 1): install the same on both")
@@ -274,7 +274,7 @@ func TestOrdersAreNotReplayed(t *testing.T) {
 	}
 }
 
-// An agent refuses each order of a run that has ended, also if the orders come again from the first one.
+// An agent refuses all orders of a run that has ended, even if they start again from the first.
 func TestRunsThatAreOverAreNotReplayed(t *testing.T) {
 	url := controlPlane(t)
 	s := serve(t, url, nil)
@@ -307,16 +307,16 @@ func TestNamesAreCheckedBeforeTheyTouchAPath(t *testing.T) {
 	}
 	for _, name := range []string{"", ".", "..", "../x", "a/b", "/etc", "a\x00b", ".hidden", "a b", "é",
 		strings.Repeat("a", 200)} {
-		give("a folder "+name, order{Do: doTrial, File: name}, "is no name of a folder")
-		give("a log "+name, order{Do: doPiece, File: name + ".log", Length: 10}, "is no log")
-		give("a digest "+name, order{Do: doDigest, File: name}, "is no log")
+		give("a folder "+name, order{Do: doTrial, File: name}, "is not a name for a folder")
+		give("a log "+name, order{Do: doPiece, File: name + ".log", Length: 10}, "is not a log")
+		give("a digest "+name, order{Do: doDigest, File: name}, "is not a log")
 		give("another run "+name, order{Do: doSignal, Process: 0, Signal: 15, File: name}, "")
 		e := order{Do: doStart, Process: 7, Start: &command{Program: NodeProgram, LogFile: name + "\n"}}
 		e.Run, e.Boot = p.Name, p.host.Boot
 		number++
 		e.Number = number
 		before := len(s.log.String())
-		if p.give(e); !strings.Contains(s.log.String()[before:], "is no name of a log") {
+		if p.give(e); !strings.Contains(s.log.String()[before:], "is not a name for a log") {
 			t.Errorf("a node may have a log %q", name)
 		}
 	}
@@ -325,7 +325,7 @@ func TestNamesAreCheckedBeforeTheyTouchAPath(t *testing.T) {
 		SharedMemory + "/" + p.Name + "/probe\x00"} {
 		give("a probe of "+path, order{Do: doProbe, File: path}, "is no file of the run")
 	}
-	// The last of these goes on.
+	// The last of these continues the copy.
 	for _, run := range []string{"..", "../x", "nothing", "secret.log", p.Name + "-trial-1"} {
 		give("adopting "+run, order{}, "there is no order")
 		o := order{Run: "fresh", Boot: p.host.Boot, Number: 1, Do: doJoin, Join: &Join{Protocol: Protocol,
@@ -334,7 +334,7 @@ func TestNamesAreCheckedBeforeTheyTouchAPath(t *testing.T) {
 	}
 }
 
-// A host takes no more than it has.
+// A host refuses more than it has.
 func TestAHostSaysWhatItHasNot(t *testing.T) {
 	url := controlPlane(t)
 	serve(t, url, nil)
@@ -355,7 +355,7 @@ func TestAHostSaysWhatItHasNot(t *testing.T) {
 	}
 }
 
-// gone wants a host to be gone for a reason, and a node of it to have crashed with it.
+// gone requires that a host is gone for a reason, and that its node has crashed with it.
 func (p *played) gone(n *heardNode, says string) {
 	p.Helper()
 	await(p.T, "the host is gone", p.host.Lost)
@@ -370,7 +370,7 @@ func (p *played) gone(n *heardNode, says string) {
 	}
 }
 
-// With an agent that ends, whatever the way, its host is gone.
+// However an agent ends, its host is gone.
 func TestAnAgentThatEndsIsNoticed(t *testing.T) {
 	url := controlPlane(t)
 	s := serve(t, url, nil)
@@ -409,7 +409,7 @@ func TestAnAgentThatEndsIsNoticed(t *testing.T) {
 	}
 }
 
-// A host whose agent stands still is unknown, and goes on with it.
+// A host whose agent is suspended is unknown, and continues with it.
 func TestAnAgentThatStandsStillGoesOn(t *testing.T) {
 	url := controlPlane(t)
 	stopped := agentProcess(t, url, "s")
@@ -456,10 +456,10 @@ func TestAnEventThatIsLostLosesTheHost(t *testing.T) {
 		t.Fatal("an event of nobody loses the host")
 	}
 	forge(event{Number: 4, Boot: p.host.Boot})
-	p.gone(n, "what it said was lost (4 after 2)")
+	p.gone(n, "its events were lost (4 after 2)")
 }
 
-// With the connection of the orchestrator to the control plane, all hosts are gone for it.
+// If the orchestrator loses its connection to the control plane, all hosts are gone for it.
 func TestNothingIsOrderedWithoutAControlPlane(t *testing.T) {
 	url := controlPlane(t)
 	serve(t, url, nil)
@@ -473,7 +473,7 @@ func TestNothingIsOrderedWithoutAControlPlane(t *testing.T) {
 	p.gone(n, "the connection to the control plane is closed")
 }
 
-// The processes of a run end within a second after its orchestrator has, and its ports are free.
+// The processes of a run end within a second of their orchestrator, and its ports are released.
 func TestARunEndsWithItsOrchestrator(t *testing.T) {
 	url := controlPlane(t)
 	s := serve(t, url, nil)
@@ -496,7 +496,7 @@ func TestARunEndsWithItsOrchestrator(t *testing.T) {
 	})
 }
 
-// isFree reports whether nobody has a port of the loopback address.
+// isFree reports whether a port of the loopback address is free.
 func isFree(t *testing.T, port int) bool {
 	t.Helper()
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -507,8 +507,7 @@ func isFree(t *testing.T, port int) bool {
 	return unix.Bind(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}) == nil
 }
 
-// An orchestrator may be silent for a time. One that is so for longer learns, once it goes on, what its
-// agents did.
+// An orchestrator may be silent for a time. After a longer silence it learns what its agents did.
 func TestASilentOrchestratorIsGoneAfterATime(t *testing.T) {
 	url := controlPlane(t)
 	s := serve(t, url, func(o *Options) { o.OrphanAfter = 900 * time.Millisecond })
@@ -559,8 +558,8 @@ func TestWhatIsStartedTooLateIsEnded(t *testing.T) {
 	}
 }
 
-// leftBy returns a host that adopts what a run has left there whose orchestrator has ended: one log with
-// bytes that differ, and what is none.
+// leftBy returns a host that adopts the files of a run whose orchestrator has ended: a log with varied bytes,
+// and a file that is not a log.
 func leftBy(t *testing.T, url, name, folder string, size int) (h *played, log []byte) {
 	t.Helper()
 	p := joined(t, url, name)
@@ -593,8 +592,8 @@ func leftBy(t *testing.T, url, name, folder string, size int) (h *played, log []
 	return h, log
 }
 
-// Logs that a run has left are fetched by another, in pieces, from where an earlier call has stopped, and
-// checked by their digests. Then they are removed.
+// The logs left by a run are fetched by another, in pieces, from where an earlier call has stopped, and
+// checked by digest. Then they are removed.
 func TestFilesThatARunHasLeft(t *testing.T) {
 	url := controlPlane(t)
 	s := serve(t, url, nil)
@@ -607,7 +606,7 @@ func TestFilesThatARunHasLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := h.host.Fetch(t.Context(), to)
-	if err == nil || !strings.Contains(err.Error(), "its digest is another") {
+	if err == nil || !strings.Contains(err.Error(), "its digest differs") {
 		t.Errorf("what was begun is another file: %v", err)
 	}
 	if _, err := os.Stat(begun); err == nil {
@@ -654,8 +653,8 @@ func TestFetchingGoesOnWhereItStopped(t *testing.T) {
 	}
 }
 
-// Shipping a log takes little memory, however long the log is, and goes on after the agent was stopped. The
-// long form ships 1 GB, and logs how long that takes.
+// Copying a log takes little memory, however long it is, and continues after the agent was suspended. The
+// long form copies 1 GB, and logs how long that takes.
 func TestShippingTakesLittleMemory(t *testing.T) {
 	url := controlPlane(t)
 	cmd := agentProcess(t, url, "s")
@@ -721,7 +720,7 @@ func peakMB(t *testing.T, pid int) (mb int) {
 	return mb / 1024
 }
 
-// Files are kept for a day, of runs that go on for ever.
+// Files are kept for a day, even if the orchestrator never returns.
 func TestFilesAreKeptForADay(t *testing.T) {
 	url := controlPlane(t)
 	folder := t.TempDir()
@@ -754,7 +753,7 @@ func TestFilesAreKeptForADay(t *testing.T) {
 	}
 }
 
-// playing is the argument that makes the program of these tests play a process of a host, or its agent.
+// playing is the argument that makes this test program play a process of a host, or its agent.
 const playing = "play"
 
 func TestMain(m *testing.M) {
@@ -789,7 +788,7 @@ func play(role string) error {
 	return fmt.Errorf("there is no role %s", role)
 }
 
-// A playedInput is what a node that is played is started with, and a playedNote what it says.
+// A playedInput is the input of a played node, and a playedNote its output.
 type (
 	playedInput struct {
 		Log string `json:"log"`
@@ -800,7 +799,7 @@ type (
 	}
 )
 
-// playNode enters with each word that it is told, at the time 100, 200 and so on, and says the word.
+// playNode enters at each word that it gets, at the times 100, 200 and so on, and prints the word.
 func playNode() error {
 	input := bufio.NewReader(os.Stdin)
 	line, err := input.ReadString('\n')
@@ -927,7 +926,7 @@ type played struct {
 	host *Host
 }
 
-// joined returns a run that the host of that name serves, in its first trial.
+// joined returns a run that a named host serves, in its first trial.
 func joined(t *testing.T, url, name string) *played {
 	t.Helper()
 	p := &played{T: t}
@@ -952,7 +951,7 @@ func (p *played) join(name string, j Join) (*Host, error) {
 	return p.Run.Join(p.Context(), d, j)
 }
 
-// A heardNode is a node on the host, and what it says.
+// A heardNode is a node on the host, with its output.
 type heardNode struct {
 	cluster.Node
 	t     *testing.T
@@ -990,7 +989,7 @@ func (n *heardNode) says() playedNote {
 	return playedNote{}
 }
 
-// tell tells it something.
+// tell sends an order to the node.
 func (n *heardNode) tell(what string) {
 	n.t.Helper()
 	if err := n.Tell([]byte(what + "\n")); err != nil {
@@ -998,7 +997,7 @@ func (n *heardNode) tell(what string) {
 	}
 }
 
-// ends waits until it has ended, and returns how.
+// ends waits until the node has ended, and returns how.
 func (n *heardNode) ends() proc.Fate {
 	n.t.Helper()
 	await(n.t, "the node ends", n.Ended())
@@ -1014,7 +1013,7 @@ func await(t *testing.T, what string, done <-chan struct{}) {
 	}
 }
 
-// until waits until something is so, and returns how long that took.
+// until waits until a condition holds, and returns how long that took.
 func until(t *testing.T, what string, so func() bool) time.Duration {
 	t.Helper()
 	begun := time.Now()
@@ -1033,7 +1032,7 @@ func gone(pid int) bool {
 	return err != nil || strings.Contains(string(b), ") Z ")
 }
 
-// agentProcess starts an agent in a process of its own.
+// agentProcess starts an agent in a separate process.
 func agentProcess(t *testing.T, url, name string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], playing, "agent")

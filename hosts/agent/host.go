@@ -22,7 +22,7 @@ import (
 	"turnstile/internal/proc"
 )
 
-// A Run is a run at the control plane: it answers the agents that ask whether its orchestrator is there.
+// A Run is a run at the control plane. It answers the pings of agents.
 type Run struct {
 	Name  string
 	Stops atomic.Uint64 // see Host
@@ -30,7 +30,7 @@ type Run struct {
 	alive *nats.Subscription
 }
 
-// NewRun begins to answer for a run.
+// NewRun starts to answer for a run.
 func NewRun(conn *nats.Conn, name string) (*Run, error) {
 	r := &Run{Name: name, conn: conn}
 	var err error
@@ -44,10 +44,10 @@ func NewRun(conn *nats.Conn, name string) (*Run, error) {
 	return r, nil
 }
 
-// Close says that the orchestrator of the run is gone: its hosts end what is left.
+// Close stops answering: the hosts end the rest of the run.
 func (r *Run) Close() { r.alive.Unsubscribe() }
 
-// Clock asks the host for the reading of its clock.
+// Clock reads the clock of a host.
 func Clock(conn *nats.Conn, host string, within time.Duration) (r Reading, err error) {
 	m, err := conn.Request(clockSubject(host), nil, within)
 	if err == nil {
@@ -56,7 +56,7 @@ func Clock(conn *nats.Conn, host string, within time.Duration) (r Reading, err e
 	return r, err
 }
 
-// Find returns the hosts that can be found within a time, by name.
+// Find returns the hosts that answer within a time, by name.
 func Find(conn *nats.Conn, within time.Duration) ([]Description, error) {
 	inbox := conn.NewInbox()
 	sub, err := conn.SubscribeSync(inbox)
@@ -68,7 +68,7 @@ func Find(conn *nats.Conn, within time.Duration) ([]Description, error) {
 		return nil, fmt.Errorf("looking for hosts: %w", err)
 	}
 	found := map[string]Description{}
-	const quiet = 150 * time.Millisecond // after which no more are waited for
+	const quiet = 150 * time.Millisecond // no more are expected after this pause
 	for late, next := time.Now().Add(within), within; ; next = min(quiet, time.Until(late)) {
 		m, err := sub.NextMsg(next)
 		switch {
@@ -91,7 +91,7 @@ func Find(conn *nats.Conn, within time.Duration) ([]Description, error) {
 	}
 }
 
-// Describe asks a host what it is like.
+// Describe asks a host for its description.
 func Describe(conn *nats.Conn, host string, within time.Duration) (d Description, err error) {
 	m, err := conn.Request(describeSubject(host), nil, within)
 	if err == nil {
@@ -100,27 +100,27 @@ func Describe(conn *nats.Conn, host string, within time.Duration) (d Description
 	return d, err
 }
 
-// A Host is what an orchestrator has of a host that serves its run: a cluster.Host.
+// A Host is a host that serves the run: a cluster.Host.
 type Host struct {
 	Description
-	Folder string // of the trial, on that host
+	Folder string // of the trial on that host
 	conn   *nats.Conn
 	run    string
 	inbox  string
 	subs   []*nats.Subscription
-	stops  *atomic.Uint64 // changes of Turns that all hosts of the run have told of
+	stops  *atomic.Uint64 // changes of Turns that all hosts of the run have reported
 
 	mu        sync.Mutex
 	number    uint64 // of the latest order
 	started   int
-	pending   map[uint64]chan reply // what is not answered yet, by the number of its order
+	pending   map[uint64]chan reply // for open answers, by the number of the order
 	processes map[int]*remote
-	events    uint64 // that have come
+	events    uint64 // that were received
 	heard     time.Time
 	lost      error // why the host is gone; nil: it is not
 
-	// Correct turns a stamp of the host into one of the orchestrator, in nanoseconds of the run; nil: they have
-	// one clock.
+	// Correct converts a stamp of the host to the orchestrator's clock, in nanoseconds of the run; nil: they
+	// share a clock.
 	Correct func(stamp int64) int64
 
 	// Lost is closed when the host is gone.
@@ -130,10 +130,10 @@ type Host struct {
 // answerLimit is how long an agent may take to answer an order.
 const answerLimit = 10 * time.Second
 
-// ErrLate is the error of an agent that does not answer an order in time.
+// ErrLate is the error for an agent that does not answer an order in time.
 var ErrLate = errors.New("it does not answer")
 
-// Join has a host serve the run.
+// Join makes the host serve the run.
 func (r *Run) Join(ctx context.Context, d Description, j Join) (*Host, error) {
 	h := &Host{Description: d, conn: r.conn, run: r.Name, inbox: r.conn.NewInbox(), stops: &r.Stops,
 		pending: map[uint64]chan reply{}, processes: map[int]*remote{}, heard: time.Now(),
@@ -157,14 +157,14 @@ func (r *Run) Join(ctx context.Context, d Description, j Join) (*Host, error) {
 	return h, nil
 }
 
-// leave hears no more of the host.
+// leave unsubscribes from the host.
 func (h *Host) leave() {
 	for _, sub := range h.subs {
 		sub.Unsubscribe()
 	}
 }
 
-// Begin has the host begin a trial, whose files go into a folder below that of the agent.
+// Begin makes the host begin a trial, whose files go into a folder below the agent's.
 func (h *Host) Begin(ctx context.Context, folder string) error {
 	a, err := h.ask(ctx, answerLimit, order{Do: doTrial, File: folder})
 	if err != nil {
@@ -174,13 +174,13 @@ func (h *Host) Begin(ctx context.Context, folder string) error {
 	return nil
 }
 
-// Clear has the host remove the files of the trial.
+// Clear makes the host remove the files of the trial.
 func (h *Host) Clear(ctx context.Context) error {
 	_, err := h.ask(ctx, answerLimit, order{Do: doClear})
 	return err
 }
 
-// End has the host end what is left of the run.
+// End makes the host end the rest of the run.
 func (h *Host) End(ctx context.Context) error {
 	_, err := h.ask(ctx, answerLimit, order{Do: doEnd})
 	h.leave()
@@ -190,21 +190,21 @@ func (h *Host) End(ctx context.Context) error {
 	return nil
 }
 
-// Gone returns why the host is gone; nil: it is not known to be.
+// Gone returns why the host is gone; nil: it is not, as far as known.
 func (h *Host) Gone() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.lost
 }
 
-// Heard returns when the host last said anything.
+// Heard returns when the host last sent anything.
 func (h *Host) Heard() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.heard
 }
 
-// send publishes an order and, if somebody waits, has its answer handed to answer.
+// send publishes an order. If answer is not nil, it receives the answer.
 func (h *Host) send(o order, answer chan reply) error {
 	err := h.publish(o, answer)
 	if h.conn.IsClosed() {
@@ -213,7 +213,7 @@ func (h *Host) send(o order, answer chan reply) error {
 	return err
 }
 
-// publish is send, for as long as there is a connection.
+// publish is like send, but does not notice that the connection is closed.
 func (h *Host) publish(o order, answer chan reply) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -228,7 +228,7 @@ func (h *Host) publish(o order, answer chan reply) error {
 		return err
 	}
 	if most := h.conn.MaxPayload(); int64(len(m.Data)) > most {
-		return fmt.Errorf("an order takes %d bytes, and the control server lets %d pass: raise its max_payload",
+		return fmt.Errorf("an order takes %d bytes, and the control server allows %d: raise its max_payload",
 			len(m.Data), most)
 	}
 	if answer != nil {
@@ -263,14 +263,14 @@ func (h *Host) ask(ctx context.Context, within time.Duration, o order) (reply, e
 	}
 }
 
-// forget waits no more for an answer.
+// forget stops waiting for an answer.
 func (h *Host) forget(answer chan reply) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	maps.DeleteFunc(h.pending, func(_ uint64, c chan reply) bool { return c == answer })
 }
 
-// onReply takes an answer.
+// onReply handles an answer.
 func (h *Host) onReply(m *nats.Msg) {
 	var number uint64
 	if _, err := fmt.Sscanf(m.Subject[len(h.inbox)+1:], "%d", &number); err != nil {
@@ -284,7 +284,7 @@ func (h *Host) onReply(m *nats.Msg) {
 	line, piece, _ := bytes.Cut(m.Data, []byte("\n"))
 	a.Piece = piece
 	if err := json.Unmarshal(line, &a); err != nil {
-		a.Error = fmt.Sprintf("host %s gives an answer that is none: %v", h.Name, err)
+		a.Error = fmt.Sprintf("host %s gives an invalid answer: %v", h.Name, err)
 	}
 	h.mu.Lock()
 	answer := h.pending[number]
@@ -299,7 +299,7 @@ func (h *Host) onReply(m *nats.Msg) {
 	}
 }
 
-// Lose takes the host for gone. All its processes count as killed.
+// Lose declares the host gone. All its processes count as killed.
 func (h *Host) Lose(why error) {
 	h.mu.Lock()
 	if h.lost != nil {
@@ -315,11 +315,11 @@ func (h *Host) Lose(why error) {
 	}
 }
 
-// onEvent takes what the agent says of a process.
+// onEvent handles an event of a process.
 func (h *Host) onEvent(m *nats.Msg) {
 	var e event
 	if err := json.Unmarshal(m.Data, &e); err != nil || e.Boot != h.Boot {
-		return // it is none of this agent
+		return // the event is not from this agent
 	}
 	h.mu.Lock()
 	h.events++
@@ -331,13 +331,13 @@ func (h *Host) onEvent(m *nats.Msg) {
 	case e.Over != "":
 		h.Lose(fmt.Errorf("its agent has ended the run: %s", e.Over))
 	case missing:
-		h.Lose(fmt.Errorf("what it said was lost (%d after %d)", e.Number, h.events-1))
+		h.Lose(fmt.Errorf("its events were lost (%d after %d)", e.Number, h.events-1))
 	case p != nil:
 		p.take(&e)
 	}
 }
 
-// Start implements cluster.Host. It does not wait until the process has begun: if it does not, it ends.
+// Start implements cluster.Host. It does not wait for the process: if it cannot be started, it ends.
 func (h *Host) Start(c cluster.Command, onOutput func([]byte) []byte) (cluster.Node, error) {
 	p := &remote{host: h, name: c.Name, onOutput: onOutput, ended: make(chan struct{})}
 	h.mu.Lock()
@@ -358,7 +358,7 @@ func (h *Host) Start(c cluster.Command, onOutput func([]byte) []byte) (cluster.N
 	return p, nil
 }
 
-// HoldPort implements cluster.Host. The agent keeps the port until the run is over.
+// HoldPort implements cluster.Host. The agent holds the port until the run is over.
 func (h *Host) HoldPort() (*cluster.Port, error) {
 	a, err := h.ask(context.Background(), answerLimit, order{Do: doHold})
 	if err != nil {
@@ -370,14 +370,14 @@ func (h *Host) HoldPort() (*cluster.Port, error) {
 // Address implements cluster.Host.
 func (h *Host) Address() string { return h.Description.Address }
 
-// Runs returns how many processes were started on the host in the course of the run.
+// Runs returns how many processes were started on the host during the run.
 func (h *Host) Runs() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.started
 }
 
-// Refresh reads what the nodes of the host count now. It reports whether the agent has answered within a
+// Refresh reads the counters of the nodes on the host. It reports whether the agent has answered within a
 // time.
 func (h *Host) Refresh(ctx context.Context, within time.Duration) bool {
 	a, err := h.ask(ctx, within, order{Do: doCount})
@@ -394,13 +394,13 @@ func (h *Host) Refresh(ctx context.Context, within time.Duration) bool {
 	return err == nil
 }
 
-// Answers reports whether the agent answers within a time. If it has ended, the host is gone after that.
+// Answers reports whether the agent answers within a time. If the agent has ended, the host is declared gone.
 func (h *Host) Answers(ctx context.Context, within time.Duration) bool {
 	_, err := h.ask(ctx, within, order{Do: doAnswer})
 	return err == nil
 }
 
-// Use reads what the processes of the host have used, and how much time its processors have spent.
+// Use reads the CPU times of the processes on the host, and the ticks of its CPUs.
 func (h *Host) Use(ctx context.Context) (busy, all uint64, known bool) {
 	a, err := h.ask(ctx, time.Second, order{Do: doUse})
 	h.mu.Lock()
@@ -413,15 +413,15 @@ func (h *Host) Use(ctx context.Context) (busy, all uint64, known bool) {
 	return a.Busy, a.Ticks, err == nil
 }
 
-// Faults has the state of the faults on the host follow what was decided (see chaos.SharedState), and returns
-// what nodes there have seen of them.
+// Faults copies the decided state of the faults to the host (see chaos.SharedState), and returns what nodes
+// there have seen.
 func (h *Host) Faults(ctx context.Context, decided []byte, clients int) (seen []byte, err error) {
 	a, err := h.ask(ctx, answerLimit, order{Do: doFaults, Text: decided, Clients: clients})
 	return a.Text, err
 }
 
-// Cut has the kernel of the host drop the packets of some ports that come from other hosts or go there, and
-// Heal has them pass again. The number identifies the cut.
+// Cut makes the kernel of the host drop packets of some ports from and to other hosts, and Heal ends that.
+// The number identifies the cut.
 func (h *Host) Cut(ctx context.Context, number int, ports []uint16) error {
 	_, err := h.ask(ctx, answerLimit, order{Do: doCut, Cut: number, Ports: ports})
 	return err
@@ -432,7 +432,7 @@ func (h *Host) Heal(ctx context.Context, number int) error {
 	return err
 }
 
-// Sees reports whether the host sees a file with a text, which an orchestrator has written to find that out.
+// Sees reports whether the host sees a text in a file that this orchestrator has written.
 func (h *Host) Sees(ctx context.Context, path, text string) bool {
 	a, err := h.ask(ctx, answerLimit, order{Do: doProbe, File: path})
 	return err == nil && string(a.Text) == text
@@ -440,12 +440,12 @@ func (h *Host) Sees(ctx context.Context, path, text string) bool {
 
 var _ cluster.Host = (*Host)(nil)
 
-// patience is how long a host may stand still while its files are fetched.
+// patience is how long a host may be silent while its files are fetched.
 const patience = 30 * time.Second
 
-// Fetch copies the logs of the run from the host into a folder, those left out that are there already. It
-// takes each in pieces, the next after the last has come, goes on where an earlier call has stopped, and
-// checks what has come by its digest.
+// Fetch copies the logs of the run from the host into a folder, except logs that are there already. It
+// copies them in pieces, one after another, continues where an earlier call has stopped, and checks each
+// file's digest.
 func (h *Host) Fetch(ctx context.Context, folder string) error {
 	a, err := h.askAgain(ctx, order{Do: doFiles})
 	if err != nil {
@@ -453,7 +453,7 @@ func (h *Host) Fetch(ctx context.Context, folder string) error {
 	}
 	for _, f := range a.Files {
 		if !isLog(f.Name) {
-			return fmt.Errorf("host %s calls a log %.40q, which is no name of one", h.Name, f.Name)
+			return fmt.Errorf("host %s lists the log %.40q, which is not a name for a log", h.Name, f.Name)
 		}
 		if err := h.fetch(ctx, folder, f); err != nil {
 			return fmt.Errorf("fetching %s from host %s: %w", f.Name, h.Name, err)
@@ -499,7 +499,7 @@ func (h *Host) fetch(ctx context.Context, folder string, f File) error {
 	case err != nil:
 		return err
 	case len(a.Files) != 1 || got.Bytes != a.Files[0].Bytes || got.SHA256 != a.Files[0].SHA256:
-		return errors.Join(errors.New("its digest is another: it was changed on its way, or since"),
+		return errors.Join(errors.New("its digest differs: it was changed in transit, or since"),
 			os.Remove(begun))
 	}
 	return os.Rename(begun, path)
@@ -510,7 +510,7 @@ func (h *Host) pieceLen() int {
 	return int(min(longestPiece, max(1024, h.conn.MaxPayload()-4096)))
 }
 
-// askAgain is ask, again and again while the host stands still, for up to patience.
+// askAgain repeats ask while the host is silent, for up to patience.
 func (h *Host) askAgain(ctx context.Context, o order) (a reply, err error) {
 	for late := time.Now().Add(patience); ; {
 		a, err = h.ask(ctx, answerLimit, o)

@@ -12,8 +12,8 @@ import (
 	"turnstile/internal/jsonseq"
 )
 
-// Piped is what the agent of a run that has started it itself is told by its standard input. When that ends,
-// the agent does.
+// Piped is the configuration of an agent that a run has started, on the agent's standard input. When the
+// input ends, the agent ends.
 type Piped struct {
 	URL     string   `json:"url"`
 	Token   string   `json:"token"`
@@ -28,7 +28,7 @@ type Up struct {
 	Up bool `json:"up"`
 }
 
-// ServePiped serves a host as a process of a run, which says by in what the options leave open.
+// ServePiped serves a host as a process of a run. Configuration from in completes the options.
 func ServePiped(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	input := json.NewDecoder(in)
 	var p Piped

@@ -8,10 +8,10 @@ import (
 	"turnstile/internal/proc"
 )
 
-// Protocol is the version of what agents and orchestrators say to each other.
+// Protocol is the version of the protocol between agents and orchestrators.
 const Protocol = 1
 
-// serviceName is the name of the NATS micro service that each agent is.
+// serviceName is the name of agents as NATS micro services.
 const serviceName = "turnstile-host"
 
 // The subjects of the control plane.
@@ -30,41 +30,41 @@ var (
 const (
 	doJoin   = "join"   // begin to serve a run
 	doTrial  = "trial"  // begin a trial, whose files go into a folder; answered by its path
-	doHold   = "hold"   // keep a TCP port; answered by its number
+	doHold   = "hold"   // hold a TCP port; answered by its number
 	doStart  = "start"  // start a process
 	doTell   = "tell"   // write to the standard input of a process
 	doSignal = "signal" // send a signal to a process
 	doCount  = "count"  // answered by the counters of all nodes that are up
-	doUse    = "use"    // answered by what processes have used, and how busy the host was
-	doAnswer = "answer" // answered, and nothing else
-	doFaults = "faults" // follow what was decided of faults; answered by what nodes have seen of them
-	doCut    = "cut"    // drop the packets of some ports that come from other hosts or go there
-	doHeal   = "heal"   // have them pass again
-	doProbe  = "probe"  // answered by what a file holds that the orchestrator has written
+	doUse    = "use"    // answered by the CPU times of processes, and the ticks of the host
+	doAnswer = "answer" // answered, as a sign of life
+	doFaults = "faults" // copy the decided state of faults; answered by what nodes have seen
+	doCut    = "cut"    // drop packets of some ports from and to other hosts
+	doHeal   = "heal"   // end such a cut
+	doProbe  = "probe"  // answered by the contents of a file that the orchestrator has written
 	doFiles  = "files"  // answered by the logs of the trial, without digests: []File
-	doDigest = "digest" // answered by one of them, with its digest
+	doDigest = "digest" // answered by the size and digest of a log
 	doPiece  = "piece"  // answered by a piece of a file
 	doClear  = "clear"  // remove the files of the trial
 	doEnd    = "end"    // end the processes of the run, and forget it
 )
 
-// An order is what an orchestrator tells an agent.
+// An order is an order of an orchestrator to an agent.
 type order struct {
 	Run    string `json:"run"`
-	Boot   string `json:"boot"`   // of the agent that it is meant for
+	Boot   string `json:"boot"`   // start of the agent that it is for
 	Number uint64 `json:"number"` // rises with each order of a run
 	Do     string `json:"do"`
 
-	Process int      `json:"process,omitempty"` // which one, by a number that the orchestrator gave it
+	Process int      `json:"process,omitempty"` // its number, given by the orchestrator
 	Signal  int      `json:"signal,omitempty"`
-	Text    []byte   `json:"text,omitempty"`    // tell; faults: as chaos.SharedState.Decided
-	Clients int      `json:"clients,omitempty"` // faults
+	Text    []byte   `json:"text,omitempty"`    // tell: the text; faults: from chaos.SharedState.Decided
+	Clients int      `json:"clients,omitempty"` // for faults
 	Cut     int      `json:"cut,omitempty"`     // cut, heal: the number of the fault
-	Ports   []uint16 `json:"ports,omitempty"`   // cut
+	Ports   []uint16 `json:"ports,omitempty"`   // for cut
 	Join    *Join    `json:"join,omitempty"`
 	Start   *command `json:"start,omitempty"`
 
-	File   string `json:"file,omitempty"` // trial: the name of the folder, below that of the agent
+	File   string `json:"file,omitempty"` // trial: the name of its folder, below the agent's
 	Offset int64  `json:"offset,omitempty"`
 	Length int    `json:"length,omitempty"`
 }
@@ -72,96 +72,96 @@ type order struct {
 // A command is a cluster.Command for an agent.
 type command struct {
 	Name    string   `json:"name"`
-	Program string   `json:"program"`           // by which the agent knows it, as in node
-	Path    string   `json:"path,omitempty"`    // of a node program not the agent's own
+	Program string   `json:"program"`           // its name among the agent's programs, such as node
+	Path    string   `json:"path,omitempty"`    // of a node program that is not the agent's own
 	Env     []string `json:"env,omitempty"`     //
 	Input   []byte   `json:"input,omitempty"`   //
-	LogFile string   `json:"logFile,omitempty"` // the name of its log in the folder of the run, if it is a node
+	LogFile string   `json:"logFile,omitempty"` // name of its log in the folder of the run, if it is a node
 }
 
-// A Join is what an orchestrator tells an agent of a run.
+// A Join describes a run to an agent.
 type Join struct {
 	Protocol int    `json:"protocol"`
-	Version  string `json:"version"` // of the orchestrator, which has to be the agent's
-	User     string `json:"user"`    // who makes it, for people
-	What     string `json:"what"`    // it is, for people
-	Nodes    int    `json:"nodes"`   // that it is to start
+	Version  string `json:"version"` // of the orchestrator; must equal the agent's
+	User     string `json:"user"`    // user that makes the run, for people
+	What     string `json:"what"`    // description of the run, for people
+	Nodes    int    `json:"nodes"`   // number of nodes to start
 	Carriers int    `json:"carriers"`
 	Disk     int64  `json:"disk"` // bytes that its logs may take
-	// Adopt names the folder of an earlier run whose files are to be fetched or removed; empty: it is a new one.
+	// Adopt is the folder of an earlier run whose files are to be fetched or removed; empty: a new run.
 	Adopt string `json:"adopt,omitempty"`
 }
 
-// A Description is what an agent says of its host.
+// A Description describes an agent and its host.
 type Description struct {
 	Name     string          `json:"name"`
-	Boot     string          `json:"boot"` // of the agent: another one after each start
+	Boot     string          `json:"boot"` // changes with each start of the agent
 	Protocol int             `json:"protocol"`
 	Version  string          `json:"version"`
 	Address  string          `json:"address"`            // where other hosts reach its processes
 	Kernel   offset.Identity `json:"kernel"`             //
 	Cores    int             `json:"cores"`              //
 	MemoryMB int             `json:"memory_mb"`          //
-	FreeMB   int             `json:"free_mb"`            // of the memory
+	FreeMB   int             `json:"free_mb"`            // free memory
 	Load     float64         `json:"load"`               // over the last minute
-	Runs     []string        `json:"runs"`               // that it serves, in words
+	Runs     []string        `json:"runs"`               // runs that it serves, as text
 	Left     []string        `json:"left,omitempty"`     // runs whose files can be fetched
-	NetCut   string          `json:"net_cut,omitempty"`  // why the kernel cannot cut it off; empty: it can
-	Network  string          `json:"network,omitempty"`  // the network namespace, on whatever machine
-	Programs bool            `json:"programs,omitempty"` // it starts node programs that are not its own
+	NetCut   string          `json:"net_cut,omitempty"`  // why the kernel cannot cut the network; empty: it can
+	Network  string          `json:"network,omitempty"`  // network namespace, unique over all machines
+	Programs bool            `json:"programs,omitempty"` // it may start node programs that are not its own
 	Since    string          `json:"since,omitempty"`    //
 	Folder   string          `json:"folder,omitempty"`   // of the agent
 	PID      int             `json:"pid,omitempty"`      //
 }
 
-// A reply is what an agent answers to an order.
+// A reply is an agent's answer to an order.
 type reply struct {
 	Error  string       `json:"error,omitempty"`
-	Over   bool         `json:"over,omitempty"`   // the agent does not serve the run, or not any more
-	Gone   bool         `json:"gone,omitempty"`   // the process that was to be signalled has ended
-	Folder string       `json:"folder,omitempty"` // of a trial, on that host
+	Over   bool         `json:"over,omitempty"`   // the agent does not serve the run, or no longer
+	Gone   bool         `json:"gone,omitempty"`   // the process to be signalled has ended
+	Folder string       `json:"folder,omitempty"` // of a trial on that host
 	Port   int          `json:"port,omitempty"`
-	Counts []byte       `json:"counts,omitempty"` // for each node its process, as a varint, and a snapshot
+	Counts []byte       `json:"counts,omitempty"` // for each node: its process, as a varint, and a snapshot
 	Uses   map[int]uses `json:"uses,omitempty"`   // by process
 	Busy   uint64       `json:"busy,omitempty"`
 	Ticks  uint64       `json:"ticks,omitempty"`
 	Text   []byte       `json:"text,omitempty"`
-	Piece  []byte       `json:"-"` // of a file: comes as it is, after the line of all the rest
+	Piece  []byte       `json:"-"` // piece of a file: sent raw, after the line of JSON
 	Files  []File       `json:"files,omitempty"`
 }
 
-// A File is one that a run has left on a host.
+// A File is a file that a run has left on a host.
 type File struct {
 	Name   string `json:"name"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256,omitempty"`
 }
 
-// uses is what a process has used.
+// uses is the CPU time and memory of a process.
 type uses struct {
 	CPU        time.Duration `json:"cpu"`
 	CPUKnown   bool          `json:"cpu_known"`
 	ResidentKB int64         `json:"resident_kb"`
 }
 
-// An event is what an agent says of a process of a run.
+// An event is an event of a process of a run.
 type event struct {
 	Number  uint64 `json:"number"` // from 1
 	Process int    `json:"process"`
 	Boot    string `json:"boot"`
 
-	Said   []byte  `json:"said,omitempty"`   // a JSON text that it has printed in a frame
-	Counts []byte  `json:"counts,omitempty"` // a history snapshot, for those who know none yet or know the last
-	Turns  uint32  `json:"turns,omitempty"`  // as cluster.Process.Turns
-	Failed string  `json:"failed,omitempty"` // why it did not take an order
+	Said   []byte  `json:"said,omitempty"`   // JSON that it printed in a frame
+	Counts []byte  `json:"counts,omitempty"` // snapshot, with the first note and at the end of a node
+	Turns  uint32  `json:"turns,omitempty"`  // see cluster.Process.Turns
+	Failed string  `json:"failed,omitempty"` // why the agent could not carry out an order
 	Ended  *ending `json:"ended,omitempty"`
-	Over   string  `json:"over,omitempty"` // why the agent ends the run, though nobody has ordered that
+	Over   string  `json:"over,omitempty"` // why the agent ends the run without an order
 }
 
-// An ending is how a process has ended.
+// An ending describes how a process ended.
 type ending struct {
 	proc.Fate
-	Seen    int64  `json:"seen"` // as cluster.Node.LastSeen
+	Seen    int64  `json:"seen"` // see cluster.Node.LastSeen
 	NotSeen string `json:"not_seen,omitempty"`
 	Uses    uses   `json:"uses"`
 }

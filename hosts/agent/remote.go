@@ -25,9 +25,9 @@ type remote struct {
 
 	turns     atomic.Uint32
 	dismissed atomic.Bool
-	counting  sync.Mutex                      // of what is written to counts
-	counts    atomic.Pointer[history.Watched] // nil: they are not known yet
-	counted   bool                            // these are the last
+	counting  sync.Mutex                      // guards writes to counts
+	counts    atomic.Pointer[history.Watched] // nil: not known yet
+	counted   bool                            // counts is final
 	uses      atomic.Pointer[uses]
 	ended     chan struct{}
 	once      sync.Once
@@ -41,7 +41,7 @@ func (p *remote) Turns() uint32          { return p.turns.Load() }
 func (p *remote) Ended() <-chan struct{} { return p.ended }
 func (p *remote) Fate() proc.Fate        { return p.fate }
 
-// take takes what the agent says of the process.
+// take handles an event of the process.
 func (p *remote) take(e *event) {
 	if len(e.Counts) > 0 {
 		p.count(e.Counts, e.Ended != nil)
@@ -55,15 +55,15 @@ func (p *remote) take(e *event) {
 		e.Ended.Dismissed = p.dismissed.Load() // if the agent has ended it for another reason, that is trouble
 		p.uses.Store(&e.Ended.Uses)
 		p.end(e.Ended)
-	case e.Failed != "": // what the run does without the order, nobody knows
-		p.host.Lose(fmt.Errorf("%s was not told what it was to be told: %s", p.name, e.Failed))
+	case e.Failed != "": // the state of the run is unknown without that order
+		p.host.Lose(fmt.Errorf("%s did not receive an order: %s", p.name, e.Failed))
 	case e.Turns > 0:
 		p.turns.Store(e.Turns)
 		p.host.stops.Add(1)
 	}
 }
 
-// end takes note that the process has ended.
+// end notes that the process has ended.
 func (p *remote) end(e *ending) {
 	p.once.Do(func() {
 		p.fate, p.ending = e.Fate, *e
@@ -71,8 +71,8 @@ func (p *remote) end(e *ending) {
 	})
 }
 
-// count takes a snapshot of what the process counts, and returns what follows it. After the last snapshot
-// of a process that has ended, others may come that are older: they change nothing.
+// count sets the counters to a snapshot, and returns the bytes after it. After the last snapshot of an ended
+// process, older ones may come: they change nothing.
 func (p *remote) count(b []byte, last bool) (rest []byte, err error) {
 	p.counting.Lock()
 	defer p.counting.Unlock()
@@ -121,12 +121,12 @@ func (p *remote) Dismiss() {
 	p.Signal(0)
 }
 
-// Tell implements cluster.Node. An agent that cannot hand the order on is taken for gone.
+// Tell implements cluster.Node. If the agent cannot pass the order on, its host is declared gone.
 func (p *remote) Tell(b []byte) error {
 	return p.host.send(order{Do: doTell, Process: p.number, Text: b}, nil)
 }
 
-// Counters implements cluster.Node. They are as Host.Refresh has last read them.
+// Counters implements cluster.Node. The counters are as old as the last Host.Refresh.
 func (p *remote) Counters() (*history.Watched, error) { return p.counts.Load(), nil }
 
 // LastSeen implements cluster.Node.
@@ -143,7 +143,7 @@ func (p *remote) LastSeen() (int64, error) {
 	return p.ending.Seen, nil
 }
 
-// CPUTime implements cluster.Process, as Host.Use has last read it.
+// CPUTime implements cluster.Process. The value is as old as the last Host.Use.
 func (p *remote) CPUTime() (time.Duration, bool) {
 	if u := p.uses.Load(); u != nil {
 		return u.CPU, u.CPUKnown
@@ -151,7 +151,7 @@ func (p *remote) CPUTime() (time.Duration, bool) {
 	return 0, false
 }
 
-// PeakResidentKB implements cluster.Node, as Host.Use has last read it.
+// PeakResidentKB implements cluster.Node. The value is as old as the last Host.Use.
 func (p *remote) PeakResidentKB() (int64, bool) {
 	if u := p.uses.Load(); u != nil {
 		return u.ResidentKB, u.ResidentKB > 0

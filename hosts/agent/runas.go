@@ -8,29 +8,30 @@ import (
 	"strings"
 )
 
-// An Account is a user and a group by their numbers, as whom an agent starts processes.
+// An Account is a user and a group, by ID, under which an agent starts processes.
 type Account struct{ UID, GID uint32 }
 
-// ParseAccount reads an account, as in 1000:1000.
+// ParseAccount parses an account such as 1000:1000.
 func ParseAccount(text string) (*Account, error) {
 	user, group, found := strings.Cut(text, ":")
 	uid, err := strconv.ParseUint(user, 10, 32)
 	gid, err2 := strconv.ParseUint(group, 10, 32)
 	if !found || err != nil || err2 != nil {
-		return nil, fmt.Errorf("%q is no account: write the numbers of a user and a group, as in 1000:1000", text)
+		return nil, fmt.Errorf("%q is not an account: write the numbers of a user and a group, as in 1000:1000",
+			text)
 	}
 	return &Account{uint32(uid), uint32(gid)}, nil
 }
 
-// Files does something with files as that account, which owns them: a root without capabilities may not read
-// what is another user's. A nil account is this process's own.
+// Files calls do with the file access rights of the account: root without capabilities may be unable to read
+// another user's files. A nil account changes nothing.
 func (o *Account) Files(do func() error) error {
 	if o == nil {
 		return do()
 	}
 	done := make(chan error)
 	go func() {
-		runtime.LockOSThread() // the thread ends with the goroutine, and only it is another user's
+		runtime.LockOSThread() // the thread ends with the goroutine: only this thread changes its user
 		err := asFileUser(o)
 		if err == nil {
 			err = do()
@@ -40,7 +41,7 @@ func (o *Account) Files(do func() error) error {
 	return <-done
 }
 
-// open lets the processes of the run write to a folder or a file of the agent, if they are another user's.
+// open lets processes of the run write to a folder or file of the agent, if they run as another user.
 func (a *Agent) open(path string, mode os.FileMode) error {
 	if a.RunAs == nil {
 		return nil

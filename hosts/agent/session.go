@@ -32,41 +32,41 @@ type session struct {
 	agent  *Agent
 	run    string
 	join   Join
-	faults *chaos.SharedState // of the trial on this host alone; nil: the hosts share one, or need none yet
+	faults *chaos.SharedState // of the trial, on this host; nil: hosts share memory, or not yet
 	began  time.Time
 	number uint64        // of the latest order
-	over   chan struct{} // closed when it ends
+	over   chan struct{} // closed when the session ends
 	once   sync.Once
 
-	mu        sync.Mutex // of what follows, and of the order of events
-	folder    string     // of the trial; empty: none has begun
+	mu        sync.Mutex // guards the following fields, and the order of events
+	folder    string     // of the trial; empty: no trial yet
 	processes map[int]*process
 	ports     []*cluster.Port
 	events    uint64
 
-	cutting sync.Mutex   // of cuts
-	cuts    map[int]bool // of the network, in force
+	cutting sync.Mutex   // guards cuts
+	cuts    map[int]bool // cuts of the network in force
 }
 
-// A process is one of a run.
+// A process is a process of the run.
 type process struct {
 	cluster.Node
 	number  int
-	log     string           // empty: it is no node
-	watched *history.Watched // nil: it has none yet
-	turns   uint32           // that were told
+	log     string           // empty: not a node
+	watched *history.Watched // nil: no counters yet
+	turns   uint32           // as last reported
 	reader  *jsonseq.Reader[json.RawMessage]
 }
 
-// says describes the run in words.
-func (s *session) says() string {
+// summary describes the run as text.
+func (s *session) summary() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return fmt.Sprintf("%s by %s since %s (%d processes)", s.join.What, s.join.User,
 		s.began.Format("15:04:05"), len(s.processes))
 }
 
-// tell tells the orchestrator what happened.
+// tell sends an event to the orchestrator.
 func (s *session) tell(e event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,18 +77,18 @@ func (s *session) tell(e event) {
 		err = s.agent.conn.Publish(eventSubject(s.run, s.agent.Name), b)
 	}
 	if err != nil {
-		s.agent.say("an event of the run %s is lost: %v", s.run, err)
+		s.agent.logf("an event of the run %s is lost: %v", s.run, err)
 	}
 }
 
-// trial returns the folder of the trial; empty: none has begun.
+// trial returns the folder of the trial; empty: no trial yet.
 func (s *session) trial() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.folder
 }
 
-// add takes a process into the run, or a port, and reports false if that is over by now.
+// add adds a process or a port to the run. It returns false if the run is over by now.
 func (s *session) add(p *process, port *cluster.Port) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +106,7 @@ func (s *session) add(p *process, port *cluster.Port) bool {
 	return true
 }
 
-// obey carries out an order of the run.
+// obey carries out an order.
 func (s *session) obey(o *order) (reply, error) {
 	switch o.Do {
 	case doTrial:
@@ -153,7 +153,7 @@ func (s *session) obey(o *order) (reply, error) {
 // begin begins a trial.
 func (s *session) begin(o *order) (reply, error) {
 	if !fileName.MatchString(o.File) {
-		return reply{}, s.agent.refuse(o, "%.40q is no name of a folder", o.File)
+		return reply{}, s.agent.refuse(o, "%.40q is not a name for a folder", o.File)
 	}
 	folder := filepath.Join(s.agent.Folder, o.File)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -169,12 +169,12 @@ func (s *session) begin(o *order) (reply, error) {
 	return reply{Folder: folder}, nil
 }
 
-// followFaults has the state of faults on this host follow what was decided. The first order of a trial makes
-// it.
+// followFaults copies the decided state of the faults to this host. The first call in a trial creates the
+// state.
 func (s *session) followFaults(o *order) (r reply, err error) {
 	if s.faults == nil {
 		if o.Clients < 1 || o.Clients > 1<<20 || s.folder == "" {
-			return r, s.agent.refuse(o, "there is no state of faults of %d clients", o.Clients)
+			return r, s.agent.refuse(o, "a state of faults cannot have %d clients", o.Clients)
 		}
 		if s.faults, err = chaos.OpenMirror(filepath.Join(s.folder, FaultsFile), o.Clients); err != nil {
 			return r, fmt.Errorf("host %s: %w", s.agent.Name, err)
@@ -192,7 +192,7 @@ func (s *session) followFaults(o *order) (r reply, err error) {
 // FaultsFile is the name of the file of the state of faults in the folder of a trial.
 const FaultsFile = "faults"
 
-// clear removes the files of the trial, which are elsewhere by now.
+// clear removes the files of the trial, which were copied elsewhere.
 func (s *session) clear() error {
 	s.mu.Lock()
 	folder := s.folder
@@ -204,7 +204,7 @@ func (s *session) clear() error {
 	return os.RemoveAll(folder)
 }
 
-// hold keeps a port until the run is over.
+// hold holds a port until the run is over.
 func (s *session) hold() (reply, error) {
 	port, err := cluster.HoldPortAt(s.agent.Address)
 	if err != nil {
@@ -216,32 +216,32 @@ func (s *session) hold() (reply, error) {
 	return reply{Port: port.Number}, nil
 }
 
-// commandOf returns what is to be started, or why that is refused.
+// commandOf returns the command to start, or an error that refuses it.
 func (s *session) commandOf(o *order) (c cluster.Command, err error) {
 	a, start := s.agent, o.Start
 	if start == nil {
-		return c, a.refuse(o, "it says not what to start")
+		return c, a.refuse(o, "it does not say what to start")
 	}
 	c = cluster.Command{Name: start.Name, Program: a.Programs[start.Program], Env: start.Env, Input: start.Input}
 	switch {
 	case c.Program == nil:
-		return c, a.refuse(o, "there is no program %.20q", start.Program)
+		return c, a.refuse(o, "the program %.20q is unknown", start.Program)
 	case start.Path != "" && (start.Program != NodeProgram || !slices.Contains(a.AllowPrograms, start.Path)):
-		return c, a.refuse(o, "it starts node programs of its own version alone, and %s is none: start the agent "+
+		return c, a.refuse(o, "it starts only node programs of its own version, and not %s: start the agent "+
 			"with --allow-program %[1]s", start.Path)
 	case start.Path != "":
 		c.Program = []string{start.Path}
 	}
 	if start.LogFile != "" {
 		if !fileName.MatchString(start.LogFile) {
-			return c, a.refuse(o, "%.40q is no name of a log", start.LogFile)
+			return c, a.refuse(o, "%.40q is not a name for a log", start.LogFile)
 		}
 		c.Log = filepath.Join(s.trial(), start.LogFile)
 	}
 	return c, nil
 }
 
-// start starts a process, and tells what becomes of it.
+// start starts a process, and reports its end.
 func (s *session) start(o *order) {
 	p := &process{number: o.Process}
 	c, err := s.commandOf(o)
@@ -267,7 +267,7 @@ func (s *session) start(o *order) {
 	go s.see(p)
 }
 
-// said tells what a process has said. Whoever hears first of a node that it is ready learns what it counts.
+// said reports the output of a process. The first note of a node also reports its counters.
 func (s *session) said(p *process, said json.RawMessage) {
 	e := event{Process: p.number, Said: said}
 	s.mu.Lock()
@@ -281,7 +281,7 @@ func (s *session) said(p *process, said json.RawMessage) {
 	s.tell(e)
 }
 
-// see tells how a process has ended.
+// see reports how a process ended.
 func (s *session) see(p *process) {
 	<-p.Ended()
 	e := ending{Fate: p.Fate(), Uses: useOf(p)}
@@ -303,7 +303,7 @@ func (s *session) see(p *process) {
 	s.tell(event{Process: p.number, Counts: counts, Ended: &e})
 }
 
-// process returns a process that has not ended; nil: there is none of that number.
+// process returns the running process with a number, or nil.
 func (s *session) process(number int) *process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -314,7 +314,7 @@ func (s *session) process(number int) *process {
 func (s *session) hand(o *order) error {
 	p := s.process(o.Process)
 	if p == nil {
-		return nil // its end is told
+		return nil // its end is reported
 	}
 	return p.Tell(o.Text)
 }
@@ -332,7 +332,7 @@ func (s *session) signal(o *order) (reply, error) {
 	case 0:
 		p.Dismiss()
 	default:
-		err = s.agent.refuse(o, "signal %d is none that it sends", o.Signal)
+		err = s.agent.refuse(o, "it does not send signal %d", o.Signal)
 	}
 	if errors.Is(err, os.ErrProcessDone) {
 		return reply{Gone: true}, nil
@@ -340,7 +340,7 @@ func (s *session) signal(o *order) (reply, error) {
 	return reply{}, err
 }
 
-// follow tells of processes that were stopped or continued since it was last called.
+// follow reports processes that were stopped or continued since the last call.
 func (s *session) follow() {
 	var changed []event
 	s.mu.Lock()
@@ -356,7 +356,7 @@ func (s *session) follow() {
 	}
 }
 
-// count returns what all nodes count.
+// count returns the counters of all nodes.
 func (s *session) count() (b []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -368,7 +368,7 @@ func (s *session) count() (b []byte) {
 	return b
 }
 
-// use returns what processes have used.
+// use returns the CPU times and memory of all processes.
 func (s *session) use() reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -386,7 +386,7 @@ func useOf(p cluster.Node) (u uses) {
 	return u
 }
 
-// probe returns what is in a file, if it is in a folder that runs may share.
+// probe returns the contents of a file, if it is a probe file in shared memory.
 func (s *session) probe(path string) (reply, error) {
 	if path != filepath.Join(SharedMemory, s.run, ProbeFile) {
 		return reply{}, s.agent.refuse(&order{Do: doProbe}, "%.80q is no file of the run %s in %s", path, s.run,
@@ -396,14 +396,14 @@ func (s *session) probe(path string) (reply, error) {
 	return reply{Text: b}, err
 }
 
-// SharedMemory is a folder in memory that hosts of one kernel may share, as containers do.
+// SharedMemory is a folder in memory that hosts with one kernel may share, such as containers.
 const SharedMemory = "/dev/shm/turnstile"
 
-// ProbeFile is a file that an orchestrator writes to a folder; an agent that reads it shares the folder (see
-// Sees).
+// ProbeFile is a file that an orchestrator writes to a folder. An agent that can read it shares the folder
+// (see Sees).
 const ProbeFile = "probe"
 
-// aliveEvery is how often an agent makes sure that the orchestrator of a run is there.
+// aliveEvery is how often an agent pings the orchestrator of a run.
 const aliveEvery = 400 * time.Millisecond
 
 // attend ends the session when its orchestrator is gone.
@@ -438,7 +438,7 @@ func (s *session) end(why string, unplanned bool) {
 		delete(a.runs, s.run)
 		a.past[s.run] = true
 		a.mu.Unlock()
-		if unplanned { // before the ends of processes, which are nobody's orders
+		if unplanned { // before the processes end without an order
 			s.tell(event{Over: why})
 		}
 		s.mu.Lock()
@@ -462,24 +462,23 @@ func (s *session) end(why string, unplanned bool) {
 			})
 		}
 		s.keep(s.trial(), "ended: "+why)
-		a.say("the run %s is over: %s", s.run, why)
+		a.logf("the run %s is over: %s", s.run, why)
 	})
 }
 
-// keep marks the folder of a trial as one whose files are to be fetched, and says why they are there. A
-// name of nothing is no folder.
+// keep marks the folder of a trial as one whose files are to be fetched, with an explanation. It ignores an
+// empty name.
 func (s *session) keep(folder, why string) {
 	if folder == "" || s.agent.Local || s.join.Adopt != "" {
 		return
 	}
 	text := fmt.Sprintf("%s: the run %s of %s %s\n", time.Now().Format(time.RFC3339), s.run, s.join.User, why)
 	if err := os.WriteFile(filepath.Join(folder, leftMark), []byte(text), 0o644); err != nil {
-		s.agent.say("%s is not marked: %v", folder, err)
+		s.agent.logf("%s is not marked: %v", folder, err)
 	}
 }
 
-// cut has the kernel drop the packets of the run's ports that come from other hosts or go there. Orders come
-// by other ports.
+// cut makes the kernel drop packets of the run's ports from and to other hosts. Orders use other ports.
 func (s *session) cut(o *order) error {
 	s.cutting.Lock()
 	defer s.cutting.Unlock()
@@ -499,23 +498,23 @@ func (s *session) cut(o *order) error {
 		s.cuts = map[int]bool{}
 	}
 	s.cuts[o.Cut] = true
-	s.agent.say("the run %s cuts the network off", s.run)
+	s.agent.logf("the run %s cuts the network", s.run)
 	return nil
 }
 
-// healAll has all packets of the run pass again, which is over.
+// healAll ends all cuts of the run, which is over.
 func (s *session) healAll() {
 	s.cutting.Lock()
 	all := slices.Collect(maps.Keys(s.cuts))
 	s.cutting.Unlock()
 	for _, number := range all {
 		if err := s.heal(number); err != nil {
-			s.agent.say("a cut of the network is left: %v", err)
+			s.agent.logf("a cut of the network is left: %v", err)
 		}
 	}
 }
 
-// heal has them pass again.
+// heal ends a cut.
 func (s *session) heal(number int) error {
 	s.cutting.Lock()
 	defer s.cutting.Unlock()
@@ -530,15 +529,15 @@ func (s *session) heal(number int) error {
 		return fmt.Errorf("host %s: %w", s.agent.Name, err)
 	}
 	delete(s.cuts, number)
-	s.agent.say("the run %s has the network back", s.run)
+	s.agent.logf("the run %s has the network back", s.run)
 	return nil
 }
 
-// cutID names a cut of the run.
+// cutID returns the name of a cut of the run.
 func (s *session) cutID(number int) string { return fmt.Sprintf("%s-%d", s.run, number) }
 
-// clearCuts heals what an earlier agent of this name has left, which may have been killed, and finds out
-// whether the kernel can cut this host off.
+// clearCuts ends cuts left by an earlier agent of this name, which may have been killed. It also checks
+// whether the kernel can cut this host.
 func (a *Agent) clearCuts() {
 	a.network, _ = netcut.Namespace()
 	if err := netcut.Check(); err != nil {
@@ -557,7 +556,7 @@ func (a *Agent) clearCuts() {
 // isLog reports whether a file in the folder of a run is a log.
 func isLog(name string) bool { return fileName.MatchString(name) && strings.HasSuffix(name, ".log") }
 
-// filesIn lists the logs in a folder, without their digests, which take time.
+// filesIn lists the logs in a folder, without digests, which take time.
 func filesIn(folder string) (files []File, err error) {
 	entries, err := os.ReadDir(folder)
 	for i := 0; i < len(entries) && err == nil; i++ {
@@ -571,7 +570,7 @@ func filesIn(folder string) (files []File, err error) {
 	return files, err
 }
 
-// digest describes a file.
+// digest returns a file's size and digest.
 func digest(folder, name string) (File, error) {
 	file, err := os.Open(filepath.Join(folder, name))
 	if err != nil {
@@ -586,7 +585,7 @@ func digest(folder, name string) (File, error) {
 // digest returns the digest of a log of the run.
 func (s *session) digest(o *order) (reply, error) {
 	if !isLog(o.File) {
-		return reply{}, s.agent.refuse(o, "%.40q is no log", o.File)
+		return reply{}, s.agent.refuse(o, "%.40q is not a log", o.File)
 	}
 	f, err := digest(s.trial(), o.File)
 	return reply{Files: []File{f}}, err
@@ -595,7 +594,7 @@ func (s *session) digest(o *order) (reply, error) {
 // piece returns a piece of a log of the run.
 func (s *session) piece(o *order) (reply, error) {
 	if !isLog(o.File) {
-		return reply{}, s.agent.refuse(o, "%.40q is no log", o.File)
+		return reply{}, s.agent.refuse(o, "%.40q is not a log", o.File)
 	}
 	file, err := os.Open(filepath.Join(s.trial(), o.File))
 	if err != nil {
@@ -610,5 +609,5 @@ func (s *session) piece(o *order) (reply, error) {
 	return reply{Piece: b[:n]}, nil
 }
 
-// longestPiece is how much of a file goes into one message.
+// longestPiece is the most of a file that goes into one message.
 const longestPiece = 512 << 10

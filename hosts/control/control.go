@@ -1,8 +1,8 @@
-// Package control is the way into a run that is on: a Unix socket in the folder of the run, by which other
-// processes of the same user ask the run to inject faults, to heal them, or what has become of them. Requests
-// and replies are JSON, one on a line, and each request is answered before the next is read.
+// Package control lets other processes of the same user talk to a running run, over a Unix socket in its
+// folder: they inject faults, heal them, or list them. Requests and replies are lines of JSON, and each
+// request is answered before the next is read.
 //
-// A run that has been killed leaves its socket behind, which nobody serves (see ErrGone).
+// A killed run leaves its socket behind, with nobody serving it (see ErrGone).
 package control
 
 import (
@@ -25,48 +25,48 @@ import (
 // SocketFile is the name of the socket in the folder of a run.
 const SocketFile = "control.sock"
 
-// What a request asks for.
+// Kinds of requests.
 const (
-	Inject = "inject" // all of its faults, or none
-	Heal   = "heal"   // one fault, before its time
-	List   = "list"   // nothing but the reply
+	Inject = "inject" // inject all of its faults, or none
+	Heal   = "heal"   // heal one fault before its time
+	List   = "list"   // only reply
 )
 
-// A Request is what a process asks of a run.
+// A Request is a request to a run.
 type Request struct {
 	Do     string        `json:"do"`
-	Faults []chaos.Fault `json:"faults,omitempty"` // Inject: as in a plan, but their times count from now
-	Number int           `json:"number,omitempty"` // Heal: of the fault
+	Faults []chaos.Fault `json:"faults,omitempty"` // for Inject: as in a plan, but with times from now
+	Number int           `json:"number,omitempty"` // for Heal: number of the fault
 }
 
-// A Reply says what became of a request.
+// A Reply is the answer to a request.
 type Reply struct {
-	Trial   int              `json:"trial,omitempty"`   // that is on, or was last; 0: none yet
+	Trial   int              `json:"trial,omitempty"`   // current or last trial; 0: none yet
 	Faults  []chaos.Progress `json:"faults,omitempty"`  // of the trial
-	Numbers []int            `json:"numbers,omitempty"` // Inject: of the faults that were injected
-	Refused string           `json:"refused,omitempty"` // why nothing was done; empty: it was
-	// Later says that the same request may be carried out soon, and Wrong that it never will in this run.
+	Numbers []int            `json:"numbers,omitempty"` // for Inject: numbers of the injected faults
+	Refused string           `json:"refused,omitempty"` // why nothing was done; empty: it was done
+	// Later is set if the same request may succeed soon, and Wrong if it never will in this run.
 	Later bool `json:"later,omitempty"`
 	Wrong bool `json:"wrong,omitempty"`
 }
 
 var (
-	// ErrNone says that a run has no socket: it is over, or its folder is in a file system without sockets.
+	// ErrNone is the error for a run without a socket: it is over, or its file system has no sockets.
 	ErrNone = errors.New("it has no socket")
-	// ErrGone says that nobody serves the socket of a run: it was killed.
+	// ErrGone is the error for a run whose socket nobody serves: it was killed.
 	ErrGone = errors.New("nobody serves its socket")
 )
 
-// longest is how many bytes a request or a reply may have.
+// longest is the maximum size of a request or a reply, in bytes.
 const longest = 4 << 20
 
-// A Client asks a run.
+// A Client sends requests to a run.
 type Client struct {
 	conn  *net.UnixConn
 	lines *bufio.Scanner
 }
 
-// Dial connects to the run in a folder. The error is ErrNone or ErrGone if there is nobody to ask.
+// Dial connects to the run in a folder. It returns ErrNone or ErrGone if nobody serves it.
 func Dial(folder string) (*Client, error) {
 	short, done, err := shorten(folder)
 	if err != nil {
@@ -85,7 +85,7 @@ func Dial(folder string) (*Client, error) {
 	return &Client{conn, scanner(conn)}, nil
 }
 
-// Ask asks the run, and waits for its reply.
+// Ask sends a request, and waits for the reply.
 func (c *Client) Ask(ctx context.Context, r Request) (Reply, error) {
 	stop := context.AfterFunc(ctx, func() { c.conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
@@ -115,8 +115,8 @@ func scanner(conn *net.UnixConn) *bufio.Scanner {
 	return lines
 }
 
-// shorten returns another path of a folder, which holds until done is called. A socket's path has 108 bytes
-// at most, and that of a folder may be longer.
+// shorten returns a short path of a folder, valid until done is called. The path of a socket is limited to
+// 108 bytes, and that of a folder may be longer.
 func shorten(folder string) (short string, done func(), err error) {
 	if runtime.GOOS != "linux" {
 		return folder, func() {}, nil

@@ -15,7 +15,7 @@ import (
 	"turnstile/chaos"
 )
 
-// folder makes a folder whose path is too long for that of a socket.
+// folder makes a folder whose path is too long for a socket.
 func folder(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), strings.Repeat("long", 40))
@@ -81,7 +81,7 @@ func TestRequestsAreAnswered(t *testing.T) {
 	waiting := dial(t, path)
 	asking.Go(func() {
 		if r, err := waiting.Ask(ctx, Request{Do: Heal}); err != nil || r.Refused != "it is over" {
-			t.Errorf("who waits at the end gets %+v, %v", r, err)
+			t.Errorf("a client that waits at the end gets %+v, %v", r, err)
 		}
 	})
 	idle := dial(t, path)
@@ -100,7 +100,7 @@ func TestRequestsAreAnswered(t *testing.T) {
 	}
 }
 
-// What cannot be read is refused, and who waits no longer is not held.
+// An unreadable request is refused, and a client that gives up waiting returns at once.
 func TestClientsMayMisbehave(t *testing.T) {
 	path := folder(t)
 	d, err := NewServer(path, Reply{})
@@ -117,7 +117,7 @@ func TestClientsMayMisbehave(t *testing.T) {
 	}()
 	cancel()
 	if err := <-left; !errors.Is(err, context.Canceled) {
-		t.Errorf("who is interrupted gets %v", err)
+		t.Errorf("an interrupted client gets %v", err)
 	}
 	c.Close()
 	if err := d.End(Reply{}); err != nil {
@@ -125,7 +125,7 @@ func TestClientsMayMisbehave(t *testing.T) {
 	}
 }
 
-// The socket that a killed run has left is told apart from one that was never there.
+// The socket left by a killed run is distinguished from a missing one.
 func TestStaleSocket(t *testing.T) {
 	path := folder(t)
 	d, err := NewServer(path, Reply{})
@@ -148,7 +148,7 @@ func TestStaleSocket(t *testing.T) {
 	}
 }
 
-// A run without a way in has no requests.
+// A run without a socket has no requests.
 func TestNoDesk(t *testing.T) {
 	var d *Server
 	d.Open()

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// A Server takes the requests to a run. While it is open, the run answers them in turn, in its own time;
-// while it is closed, they are refused at once. A nil server has no requests.
+// A Server receives the requests to a run. While it is open, requests wait until the run answers them; while
+// it is closed, they get a fixed reply at once. A nil server receives none.
 type Server struct {
 	listener *net.UnixListener
 	path     string
 
-	waits   atomic.Bool // there are requests to answer
+	waits   atomic.Bool // some request waits
 	mu      sync.Mutex
 	open    bool
-	closed  Reply // to all requests while it is not open
+	closed  Reply // reply to all requests while the server is not open
 	waiting []pending
 	conns   map[*net.UnixConn]bool // nil: the run is over
 	serving sync.WaitGroup
@@ -29,18 +29,18 @@ type Server struct {
 // A pending is a request that waits for its reply.
 type pending struct {
 	Request
-	reply chan Reply // which has space for it
+	reply chan Reply // has room for one reply
 }
 
-// NewServer makes the socket in the folder of a run, which this user alone can use, and serves it. The server
-// is closed with a reply.
+// NewServer creates the socket in the folder of a run, for this user only, and serves it. The server starts
+// closed, with a reply.
 func NewServer(folder string, closed Reply) (*Server, error) {
 	short, done, err := shorten(folder)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	// It gets its name when nobody else can use it any more.
+	// The socket gets its final name only once its permissions are set.
 	made := filepath.Join(short, "."+SocketFile)
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: made, Net: "unix"})
 	if err != nil {
@@ -65,7 +65,7 @@ func (d *Server) accept() {
 	for {
 		conn, err := d.listener.AcceptUnix()
 		if err != nil {
-			return // it is closed
+			return // the listener is closed
 		}
 		d.mu.Lock()
 		over := d.conns == nil
@@ -80,7 +80,7 @@ func (d *Server) accept() {
 	}
 }
 
-// serve answers the requests that come by a connection, until it ends.
+// serve answers the requests on a connection, until it ends.
 func (d *Server) serve(conn *net.UnixConn) {
 	defer d.serving.Done()
 	defer func() {
@@ -117,7 +117,7 @@ func (d *Server) ask(r Request) Reply {
 	return <-v.reply
 }
 
-// Open has requests wait until they are answered.
+// Open opens the server: requests wait until they are answered.
 func (d *Server) Open() {
 	if d == nil {
 		return
@@ -127,7 +127,7 @@ func (d *Server) Open() {
 	d.mu.Unlock()
 }
 
-// Close gives those who wait a reply, and those who come later.
+// Close closes the server: waiting and later requests get the reply r.
 func (d *Server) Close(r Reply) {
 	if d == nil {
 		return
@@ -142,8 +142,8 @@ func (d *Server) Close(r Reply) {
 	d.mu.Unlock()
 }
 
-// Answer has do reply to the requests that wait, until it returns an error. It costs next to nothing if there
-// are none.
+// Answer calls do for each waiting request and sends the reply, until do returns an error. It is cheap if no
+// request waits.
 func (d *Server) Answer(do func(*Request) (Reply, error)) error {
 	for d != nil && d.waits.Load() {
 		d.mu.Lock()
@@ -160,7 +160,7 @@ func (d *Server) Answer(do func(*Request) (Reply, error)) error {
 	return nil
 }
 
-// End closes the server with a reply, removes the socket, and returns when nobody is served any more.
+// End closes the server with a reply, removes the socket, and returns when all connections have ended.
 func (d *Server) End(r Reply) error {
 	if d == nil {
 		return nil
@@ -169,7 +169,7 @@ func (d *Server) End(r Reply) error {
 	d.Close(r)
 	d.mu.Lock()
 	for conn := range d.conns {
-		conn.CloseRead() // who waits for a reply gets it, if it is read
+		conn.CloseRead() // waiting clients still get their reply, if they read it
 		conn.SetWriteDeadline(time.Now().Add(time.Second))
 	}
 	d.conns = nil

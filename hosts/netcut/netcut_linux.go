@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Check says why this process cannot cut its host off, and what would allow it; nil: it can. It makes a table
-// with a rule that is for no port in use, and deletes it.
+// Check returns an error if this process cannot cut the network of its host, with advice. It creates a table
+// with a rule for an unused port, and deletes it.
 func Check() error {
 	t := Table{fmt.Sprintf("turnstile-check-%d", os.Getpid())}
 	err := t.Cut("check", []uint16{0})
@@ -24,17 +24,17 @@ func Check() error {
 	}
 	switch {
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
-		return errors.New("this process may not drop packets: it takes the capability NET_ADMIN in its network " +
+		return errors.New("this process may not drop packets: it needs the capability NET_ADMIN in its network " +
 			"namespace; run it as root there, in a container with cap_add: [NET_ADMIN] beside that")
 	case errors.Is(err, unix.EPROTONOSUPPORT), errors.Is(err, unix.EAFNOSUPPORT),
 		errors.Is(err, unix.EOPNOTSUPP):
-		return fmt.Errorf("this kernel drops no packets for us (%w): it takes nf_tables", err)
+		return fmt.Errorf("this kernel cannot drop packets (%w): it needs nf_tables", err)
 	}
 	return err
 }
 
-// Namespace names the network namespace of this process, on whatever machine: two processes with the same one
-// are on one network, and no cut parts them.
+// Namespace returns the network namespace of this process, unique over all machines. Two processes with the
+// same one share a network, and no cut separates them.
 func Namespace() (string, error) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -47,7 +47,7 @@ func Namespace() (string, error) {
 	return strings.TrimSpace(string(boot)) + " " + of, nil
 }
 
-// A direction is one in which packets pass: the hook where they are dropped, and which interface they pass.
+// A direction is incoming or outgoing: the hook that drops packets, and the interface that it checks.
 type direction struct {
 	name   string
 	hook   *nftables.ChainHook
@@ -59,8 +59,8 @@ var directions = []direction{
 	{"out-", nftables.ChainHookOutput, expr.MetaKeyOIFTYPE},
 }
 
-// Cut has the kernel drop, from now on, all TCP packets from and to other hosts whose source or destination
-// is one of the ports. The id identifies the cut, for Heal; no other that is in force has it.
+// Cut makes the kernel drop all TCP packets from and to other hosts whose source or destination is one of the
+// ports. The id identifies the cut for Heal, and must not be in use.
 func (t Table) Cut(id string, ports []uint16) error {
 	if err := checkCut(id, ports); err != nil {
 		return err
@@ -102,9 +102,9 @@ const (
 	destinationPort = 2
 )
 
-// drop drops a packet of TCP that does not stay on the host, if the port at an offset is in a set.
+// drop returns a rule that drops TCP packets from or to other hosts, if the port at an offset is in a set.
 func (d *direction) drop(set *nftables.Set, offset uint32) []expr.Any {
-	loopback := make([]byte, 2) // in the order of the machine
+	loopback := make([]byte, 2) // in native byte order
 	binary.NativeEndian.PutUint16(loopback, unix.ARPHRD_LOOPBACK)
 	return []expr.Any{
 		&expr.Meta{Key: d.device, Register: 1},
@@ -117,7 +117,7 @@ func (d *direction) drop(set *nftables.Set, offset uint32) []expr.Any {
 	}
 }
 
-// Heal has packets pass that the cut with that id drops. If there is none it does nothing.
+// Heal ends the cut with an id. It does nothing if that does not exist.
 func (t Table) Heal(id string) error {
 	c, err := nftables.New()
 	if err != nil {
@@ -144,8 +144,8 @@ func (t Table) Heal(id string) error {
 	return t.failed("healing", c.Flush())
 }
 
-// Clear heals all cuts of the table, and deletes it: also those of an earlier process, which may have been
-// killed. If there is none it does nothing.
+// Clear ends all cuts of the table, also cuts of an earlier process, and deletes the table. It does nothing
+// if that does not exist.
 func (t Table) Clear() error {
 	c, err := nftables.New()
 	if err != nil {
@@ -158,12 +158,12 @@ func (t Table) Clear() error {
 	return t.failed("clearing", c.Flush())
 }
 
-// table returns the table as nftables knows it.
+// table returns the table in nftables.
 func (t Table) table() *nftables.Table {
 	return &nftables.Table{Name: t.name, Family: nftables.TableFamilyINet}
 }
 
-// chains returns the chains of the table, and reports whether there is one.
+// chains returns the chains of the table, and whether the table exists.
 func (t Table) chains(c *nftables.Conn) (all []*nftables.Chain, there bool, err error) {
 	tables, err := c.ListTablesOfFamily(nftables.TableFamilyINet)
 	if err != nil {
@@ -181,7 +181,7 @@ func (t Table) chains(c *nftables.Conn) (all []*nftables.Chain, there bool, err 
 	return all, true, err
 }
 
-// failed says what the kernel refused; nil: nothing.
+// failed wraps an error of the kernel; nil stays nil.
 func (t Table) failed(doing string, err error) error {
 	if err == nil {
 		return nil

@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Roles of a process of this test program. An environment variable names the role.
+// Roles of a process of this test program, named by an environment variable.
 const (
 	roleKey = "TURNSTILE_NETCUT_TEST"
 	inside  = "inside" // a test, in a network namespace of its own
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// again returns this test program as another process, in a network namespace of its own if it is to have one.
+// again returns this test program as another process, in its own network namespace if own is set.
 func again(role string, own bool, args ...string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe", args...)
 	cmd.Env = append(os.Environ(), roleKey+"="+role)
@@ -53,8 +53,8 @@ func again(role string, own bool, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// apart reports whether the test is in a network namespace of its own. If it is not, it has been run in one,
-// or was skipped.
+// apart reports whether the test is in its own network namespace. If not, the test was run in one, or
+// skipped.
 func apart(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(roleKey) == inside {
@@ -72,7 +72,7 @@ func apart(t *testing.T) bool {
 	return false
 }
 
-// ip runs the program of that name.
+// ip runs the program ip.
 func ip(args string) error {
 	if out, err := exec.Command("ip", strings.Fields(args)...).CombinedOutput(); err != nil {
 		return fmt.Errorf("ip %s: %w: %s", args, err, out)
@@ -98,11 +98,11 @@ func TestACutDropsBothWaysUntilItIsHealed(t *testing.T) {
 	p.counts(2, 2)
 	p.wants("cut - %d", p.port)
 	if err := p.near.say(); err != nil {
-		t.Errorf("saying something to who is cut off: %v", err)
+		t.Errorf("sending to a host that is cut off: %v", err)
 	}
 	p.wants("say")
 	if err, is := p.dial().(net.Error); !is || !err.Timeout() {
-		t.Errorf("connecting to who is cut off is no wait: %v", err)
+		t.Errorf("connecting to a host that is cut off does not wait: %v", err)
 	}
 	if says := p.order("dial %s %d", near, p.port); !strings.Contains(says, "i/o timeout") {
 		t.Errorf("connecting from there is no wait: %s", says)
@@ -201,8 +201,8 @@ func TestClearDeletesOneTableAlone(t *testing.T) {
 	wantTables(t, "after the last heal", foreigns)
 }
 
-// A process that lacks the capability is told what it takes, and two processes of one network are told apart
-// from those of another.
+// A process without the capability gets an error that names it. Two processes on one network have the same
+// namespace, and others another one.
 func TestCheckSaysWhatIsMissing(t *testing.T) {
 	if !apart(t) {
 		return
@@ -239,7 +239,7 @@ func TestCheckSaysWhatIsMissing(t *testing.T) {
 // Addresses of the hosts of the test.
 const near, far = "10.9.0.1", "10.9.0.2"
 
-// A heard counts what has come by some connections, on which others can be told something.
+// A heard counts the bytes that have come on some connections, and can send on them.
 type heard struct {
 	sync.Mutex
 	conns []net.Conn
@@ -263,7 +263,7 @@ func (h *heard) add(conn net.Conn) {
 	}()
 }
 
-// say says a byte on each connection, once there is one each way.
+// say sends a byte on each connection, once there is one in each direction.
 func (h *heard) say() (err error) {
 	for until := time.Now().Add(patience); h.links() < 2; time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
@@ -291,7 +291,7 @@ func (h *heard) count() int {
 	return h.bytes
 }
 
-// listen listens at an address, takes what connects, and returns the port.
+// listen listens at an address, accepts connections, and returns the port.
 func (h *heard) listen(address string) (port uint16, err error) {
 	l, err := net.Listen("tcp", address+":0")
 	if err != nil {
@@ -309,14 +309,14 @@ func (h *heard) listen(address string) (port uint16, err error) {
 	return uint16(l.Addr().(*net.TCPAddr).Port), nil
 }
 
-// soon is how long a packet may take that is not dropped.
+// soon is how long a packet that is not dropped may take.
 const soon = 150 * time.Millisecond
 
 // patience is how long a process waits for the other process.
 const patience = 20 * time.Second
 
-// beHost is the host that is cut off: it does what comes by the control port, whose number it prints beside
-// that of its data.
+// beHost is the host that is cut off. It prints the numbers of its control port and its data port, and obeys
+// orders on the control port.
 func beHost() {
 	bufio.NewReader(os.Stdin).ReadString('\n') // its end of the cable is there
 	err := errors.Join(ip("link set lo up"), ip("addr add "+far+"/24 dev far"), ip("link set far up"))
@@ -358,7 +358,7 @@ func beHost() {
 	}
 }
 
-// A pair is two hosts with a cable between: this process, and another.
+// A pair is two hosts connected by a cable: this process, and another.
 type pair struct {
 	t     *testing.T
 	near  heard
@@ -403,7 +403,7 @@ func connect(t *testing.T) *pair {
 	return p
 }
 
-// order has the other host do something, and returns what it says, which is <nil> if all is well.
+// order gives the other host an order, and returns its answer, which is <nil> for success.
 func (p *pair) order(format string, args ...any) string {
 	p.t.Helper()
 	fmt.Fprintf(p.ask, format+"\n", args...)
@@ -415,7 +415,7 @@ func (p *pair) order(format string, args ...any) string {
 	return strings.TrimSpace(says)
 }
 
-// wants has the other host do something that is to go well.
+// wants gives the other host an order that must succeed.
 func (p *pair) wants(format string, args ...any) {
 	p.t.Helper()
 	if says := p.order(format, args...); says != "<nil>" {
@@ -432,7 +432,7 @@ func (p *pair) dial() error {
 	return err
 }
 
-// counts waits until both hosts have heard so much.
+// counts waits until both hosts have heard that many bytes.
 func (p *pair) counts(here, there int) {
 	p.t.Helper()
 	until := time.Now().Add(patience)
@@ -445,7 +445,7 @@ func (p *pair) counts(here, there int) {
 	}
 }
 
-// Names end up in the tables of the kernel, so what is none is refused before.
+// Invalid names are refused, since names end up in the tables of the kernel.
 func TestNamesAreChecked(t *testing.T) {
 	for _, name := range []string{"", "-a", "a b", "..", "a/b", "{", strings.Repeat("a", 65)} {
 		if _, err := For(name); err == nil {
@@ -455,7 +455,7 @@ func TestNamesAreChecked(t *testing.T) {
 			t.Errorf("%q is the id of a cut", name)
 		}
 	}
-	if err := checkCut("a", nil); err == nil || !strings.Contains(err.Error(), "no ports") {
+	if err := checkCut("a", nil); err == nil || !strings.Contains(err.Error(), "without ports") {
 		t.Errorf("a cut of no ports: %v", err)
 	}
 	if x, err := For("Host-1"); err != nil || x.name != "turnstile-Host-1" {

@@ -6,13 +6,13 @@ import "errors"
 
 var errNotLinux = errors.New("this host cannot be cut off by its kernel: that takes Linux with nf_tables")
 
-// Check says that this host cannot be cut off.
+// Check returns an error: this host cannot be cut.
 func Check() error { return errNotLinux }
 
-// Namespace says that there are none.
+// Namespace returns an error.
 func Namespace() (string, error) { return "", errNotLinux }
 
-// Cut fails.
+// Cut returns an error.
 func (t Table) Cut(id string, ports []uint16) error {
 	return errors.Join(checkCut(id, ports), errNotLinux)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A client takes the server that has the pinned certificate with its key, at whatever address, and no other.
+// A client accepts the server with the pinned certificate and its key, at any address, and no other.
 func TestPinned(t *testing.T) {
 	pair, err := New("test")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 )
 
-// files are those of a file system, by their paths.
+// files are the files of a file system, by their paths.
 type files map[string]string
 
 func (f files) fs() fstest.MapFS {
@@ -106,7 +106,7 @@ func own2(cpu, memory, pids string) files {
 		"sys/fs/cgroup/user/app/pids.max": pids}
 }
 
-// Whatever this machine says, it can be read.
+// The limits of this machine can be read.
 func TestReadThisMachine(t *testing.T) {
 	if l := Read(os.DirFS("/")); l.CPUs < 0 || l.Memory > 1<<60 {
 		t.Errorf("this process has the limits %+v", l)

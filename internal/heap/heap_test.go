@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What is taken is the least, whatever is added, taken and changed before.
+// Pop removes the least value, after any additions, removals and changes.
 func TestPopTakesTheLeast(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	h := New(func(a, b *int) bool { return *a < *b })

@@ -61,7 +61,7 @@ func TestReadUntilSignal(t *testing.T) {
 		"standard input is larger than 16 MB") {
 		t.Errorf("endless: %v", err)
 	}
-	heard := make(chan os.Signal, 1) // so that the signal does not end the test, whoever hears it first
+	heard := make(chan os.Signal, 1) // so the signal never ends the test
 	signal.Notify(heard, syscall.SIGTERM)
 	defer signal.Stop(heard)
 	silent, held := io.Pipe()

@@ -11,7 +11,7 @@ type note struct {
 	Round int  `json:"round"`
 }
 
-// Values are found in whatever else is in the stream, however it comes, and what is no value is kept.
+// Values are found among any other text of the stream, in pieces of any size, and other text is kept.
 func TestSift(t *testing.T) {
 	const all = "a machine prints\x1e{\"ready\":true}\nthis \x1e\x1e{\"round\":2}\n and\n" +
 		"\x1e{\"round\":\npanic: 1\n"

@@ -115,7 +115,7 @@ func (r *ring) Receive() Message {
 	return m
 }
 
-// server is a semaphore that a process keeps: its count, and the queue of who waits, are in that process.
+// server is a semaphore that a process keeps: its count, and the queue of waiters, are in that process.
 type server struct {
 	box   Mailbox
 	boxes func(size int) Mailbox
@@ -241,7 +241,7 @@ func keepsPermits(s Semaphore, permits int) error {
 	return nil
 }
 
-// keepsMessages returns an error unless each message arrives once, those of a sender in order, and a full box
+// keepsMessages returns an error unless each message arrives once, in order by sender, and a full box
 // lets nobody send.
 func keepsMessages(m Mailbox, size int) error {
 	const senders, each = 3, 50

@@ -77,8 +77,8 @@ func (p *pair) holds(t *testing.T, e *Estimator, pieces Pieces, at int64) (bound
 	return bound
 }
 
-// However far apart two clocks are, whatever their rates up to 1,000 ppm, and however long messages take
-// each way: the offset is within its bound, which is no larger than that of the best exchange alone.
+// For any two clocks, rates up to 1,000 ppm and delays each way, the offset is within its bound, which is no
+// larger than the bound of the best exchange alone.
 func TestTheOffsetIsWithinItsBound(t *testing.T) {
 	for seed := range uint64(2000) {
 		p := pair{Rand: rand.New(rand.NewPCG(seed, 1))}
@@ -297,7 +297,7 @@ func TestWhoHasOneClock(t *testing.T) {
 		}
 	}
 	if SameClock(Identity{}, Identity{}) || SameClock(Identity{Boot: "boot"}, Identity{Boot: "boot"}) {
-		t.Error("clocks of which nothing is known are one")
+		t.Error("unknown clocks count as one")
 	}
 	if own := Own(); own.Boot != "" && own.Namespace != "" && !SameClock(own, Own()) {
 		t.Error("this process has two clocks")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Whatever is read as plain is JSON that says the same.
+// Every text that is read as plain is JSON with the same value.
 func TestScan(t *testing.T) {
 	for text, plain := range map[string]bool{
 		`{"a":1}`: true, `{"a":0,"b":1}`: true, `{"a":01}`: false, `{}`: false,

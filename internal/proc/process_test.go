@@ -257,7 +257,7 @@ func TestProcessIsInAGroupOfItsOwn(t *testing.T) {
 }
 
 // What a process is told while it does not read waits in the pipe. Once that is full, it is told no half of
-// anything, and who tells it does not wait.
+// anything, and Tell does not wait.
 func TestTellingDoesNotWait(t *testing.T) {
 	p := mustLaunch(t, NewLauncher(), "deaf", nil, nil)
 	line := bytes.Repeat([]byte("1234567\n"), 100)

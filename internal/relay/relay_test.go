@@ -76,7 +76,7 @@ func TestErrorsClose(t *testing.T) {
 	}
 }
 
-// Stop closes connections of which nobody reads, and leaves no goroutine. Start takes connections again.
+// Stop closes connections that nobody reads from, and leaves no goroutine. Start takes connections again.
 func TestStop(t *testing.T) {
 	r := started(t, nil)
 	address := r.Address

@@ -23,9 +23,9 @@ func TestInstructionsOfPerf(t *testing.T) {
 // With perf a command costs the instructions that perf has counted; without it, CPU time.
 func TestAMeterCountsWhatPerfCan(t *testing.T) {
 	for name, test := range map[string]struct{ count, unit string }{
-		"perf counts":   {"42,,instructions:u,1,1,,", "instructions of user space"},
-		"perf cannot":   {"<not supported>,,instructions:u,1,1,,", "ns of CPU time"},
-		"there is none": {"", "ns of CPU time"},
+		"perf counts":  {"42,,instructions:u,1,1,,", "instructions of user space"},
+		"perf cannot":  {"<not supported>,,instructions:u,1,1,,", "ns of CPU time"},
+		"without perf": {"", "ns of CPU time"},
 	} {
 		folder := t.TempDir()
 		if test.count != "" { // its arguments: stat -x, -e instructions:u -o FILE -- COMMAND...

@@ -11,7 +11,7 @@ type semaphore chan struct{}
 func (s semaphore) wait()   { <-s }
 func (s semaphore) signal() { s <- struct{}{} }
 
-// A Member is a node of a token ring, as the same notes have it: an agent that passes the token on, whatever
+// A Member is a node of a token ring, by the same notes: an agent that passes the token on, independent of
 // the application does, and shares one variable and two semaphores with it.
 type Member struct {
 	guard   sync.Mutex // over letMeIn
@@ -22,7 +22,7 @@ type Member struct {
 	next    *Member
 }
 
-// Ring returns so many members, of whom the first has the token.
+// Ring returns so many members. The first has the token.
 func Ring(n int) []*Member {
 	ring := make([]*Member, n)
 	for i := range ring {
@@ -66,7 +66,7 @@ func (m *Member) Enter() {
 }
 
 // Leave has the application leave. It is done before it has its agent go on: the other way round the token
-// could come back in between, and let in whoever does not ask.
+// could come back in between, and let in a node that does not ask.
 func (m *Member) Leave() {
 	m.set(false)
 	m.goOn.signal()
@@ -78,7 +78,7 @@ func (m *Member) set(letMeIn bool) {
 	m.guard.Unlock()
 }
 
-// Agents pass the token on beside their applications, of which one is inside at a time. One of them never
+// Agents pass the token on beside their applications. One application is inside at a time. One of them never
 // asks, and delays nobody.
 func TestRingOfAgents(t *testing.T) {
 	const n, entries = 4, 100
@@ -105,7 +105,7 @@ func TestRingOfAgents(t *testing.T) {
 }
 
 // An application that leaves says that it is done first. If it has its agent go on before, and the token
-// comes back in between, the agent lets in whoever does not ask, and the ring stands.
+// comes back in between, the agent lets in a node that does not ask, and the ring stands still.
 func TestDoneBeforeGoOn(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		m := Ring(1)[0]

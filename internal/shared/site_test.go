@@ -3,13 +3,13 @@
 // see what goes wrong. In runs one goroutine owns a machine, and nothing is shared.
 //
 // A [Site] is a node of Ricart and Agrawala's algorithm as the notes draw it. The agent answers a request at
-// once, or notes it. The application asks, waits for the replies, and sends those that were deferred as it
+// once, or notes it. The application asks, waits for the replies, and sends the deferred ones as it
 // leaves. Each step that looks at the variables and then changes them has to be whole:
 //
 //   - An agent that is a thread needs a lock. Without it the application may leave between the look of the
 //     agent, which finds it inside, and its note: nobody ever sends that reply.
 //   - An agent that is an interrupt handler runs in the middle of the application, which is never in the
-//     middle of the handler. A lock would not do: the handler would wait for whom it interrupts. So the
+//     middle of the handler. A lock would not do: the handler would wait for what it interrupts. So the
 //     application holds off interrupts, by a [Mask].
 //
 // A [Member] is a node of a token ring with such an agent.
@@ -253,7 +253,7 @@ func between(s *Site, do func()) (happens func()) {
 }
 
 // The application leaves while the agent is about to note that it is inside: without a lock nobody sends the
-// reply, and who asks waits for ever.
+// reply, and the requester waits forever.
 func TestLeavingWhileTheAgentDefers(t *testing.T) {
 	for name, test := range map[string]struct {
 		guard   func() sync.Locker
@@ -313,7 +313,7 @@ func TestARequestWhileTheApplicationAsks(t *testing.T) {
 	}
 }
 
-// An interrupt handler that takes a lock would wait for ever: who has it is whom it interrupts.
+// An interrupt handler that takes a lock would wait forever: the interrupted code holds it.
 func TestALockDoesNotHoldOffInterrupts(t *testing.T) {
 	s := Sites(1, lock)[0]
 	s.state = Inside

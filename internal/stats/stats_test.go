@@ -24,7 +24,7 @@ var (
 		25.8, 21.2, 14.5, 27.3, 25.5, 26.4, 22.4, 24.5, 24.8, 30.9, 26.4, 27.3, 29.4, 23}
 )
 
-// The estimates and intervals are also those of wilcox.test in R 4.2.2: exactly without ties, and with them
+// The estimates and intervals match wilcox.test in R 4.2.2: exactly without ties, and with them
 // as the quantiles of its qwilcox cut the sorted differences.
 func TestPublishedShifts(t *testing.T) {
 	for _, test := range []struct {
@@ -106,7 +106,7 @@ func sample(dice *rand.Rand, n, distinct int) []float64 {
 	return x
 }
 
-// Differences are those that sorting all of them gives.
+// Differences match the result of sorting all of them.
 func TestDifferencesAsSorted(t *testing.T) {
 	dice := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -150,7 +150,7 @@ func TestIntervalsAgreeWithTheTest(t *testing.T) {
 	}
 }
 
-// Where there are ties, whoever is beside zero is told apart by the test as well.
+// With ties, if the interval excludes zero, the test is significant as well.
 func TestIntervalsWithTiesAreNotTooNarrow(t *testing.T) {
 	dice := rand.New(rand.NewPCG(5, 6))
 	for range 400 {

@@ -9,7 +9,7 @@ import (
 	"turnstile/nodes"
 )
 
-// lateInCalm are runs of which it is looked at whether all agreed in time whenever nothing went wrong.
+// lateInCalm are runs for the check whether all agreed in time whenever nothing went wrong.
 func lateInCalm() []electionRun {
 	late := func(s *Setting) { s.Timed, s.Real, s.Slack = true, true, 50*time.Millisecond }
 	none := func(known time.Duration) func(*Setting) {
@@ -77,7 +77,7 @@ func lateInCalm() []electionRun {
 	}
 }
 
-// crashing are runs of which it is looked at whether somebody was elected after each crash of a leader.
+// crashing are runs for the check whether a leader was elected after each crash of one.
 func crashing() []electionRun {
 	const next = "320 0 elect 3\n320 1 elect 3\n320 2 elect 3\n320 3 elect 3\n"
 	return []electionRun{
@@ -133,7 +133,7 @@ func troubled() []electionRun {
 		{name: "no leader while a node is down", setting: down, check: "agreement", as: Violated,
 			text: allElect(5, 4, 0) + "300 1 fault\n300 4 crash\n600 4 restart 1\n600 1 heal\n" +
 				allElect(610, 4, 0), says: "no leader that all agreed on from 300ms on for 300ms"},
-		{name: "a message that was lost for good, of which nobody knows when", setting: lostOne,
+		{name: "a message that was lost for good, at an unknown time", setting: lostOne,
 			check: "agreement", as: Inconclusive, outside: true,
 			says: "blocked: the algorithm assumes that no message is lost, and one was",
 			text: "5 0 campaign\n6 0 elect -1\n7 1 fault 1\n1000 1 heal"},

@@ -25,7 +25,7 @@ type electionRun struct {
 	says    string                       // part of the sentence
 	without string                       // what the sentence does not say
 	witness string                       // the first line of the witness; empty: any
-	logs    func(all []*history.NodeLog) // changes those that the orchestrator and the nodes leave; nil: not
+	logs    func(all []*history.NodeLog) // changes the logs of the orchestrator and the nodes; nil: keep them
 	jumps   bool                         // the clock of a host does
 }
 
@@ -137,7 +137,7 @@ func quorate(s *Setting) {
 	s.Lapse = 150 * time.Millisecond
 }
 
-// agreements are runs of which it is looked at whether all agree in the end.
+// agreements are runs for the check whether all agree in the end.
 func agreements() []electionRun {
 	delayed := func(s *Setting) {
 		s.Live = nodes.Timing
@@ -179,7 +179,7 @@ func agreements() []electionRun {
 				"510 3 elect -1\n600 3 fault %[1]d\n600 1 crash", nodes.NoCrash)},
 		{name: "only clients are down", text: allElect(5, 4, 0) + "500 4 crash", check: "agreement", as: Violated,
 			setting: func(s *Setting) { s.Live = nodes.ServersUp }},
-		{name: "who was to campaign is dead", text: "1 0 campaign\n2 0 crash", check: "agreement",
+		{name: "the node that should campaign is dead", text: "1 0 campaign\n2 0 crash", check: "agreement",
 			as: Inconclusive, says: "nobody that was up"},
 		{name: "and somebody else falls ill later", text: "1 0 campaign\n2 0 crash\n600 1 pause\n610 1 resume",
 			check: "agreement", as: Inconclusive, says: "nobody that was up"},
@@ -194,7 +194,7 @@ func agreements() []electionRun {
 	}
 }
 
-// chosen are runs of which it is looked at who leads in which term, and whether it is the right one.
+// chosen are runs for the checks of leaders by term, and of the right leader.
 func chosen() []electionRun {
 	return []electionRun{
 		{name: "terms", setting: inTerms, text: allElect(5, 4, 1), check: "terms", as: Valid},
@@ -218,7 +218,7 @@ func chosen() []electionRun {
 	}
 }
 
-// minorities are runs of which it is looked at whether a leader without a majority knows.
+// minorities are runs for the check whether a leader without a majority knows it.
 func minorities() []electionRun {
 	cutOff := fmt.Sprintf("200 1 fault %d\n", nodes.NoLoss)
 	return []electionRun{
@@ -248,8 +248,7 @@ func allLate(ms, percent int64) func([]*history.NodeLog) {
 	}
 }
 
-// doubtful are runs of which the evidence is not sound, so that nothing convicts the algorithm but what it
-// promises in spite of that.
+// doubtful are runs without sound evidence: only promises that hold in spite of that can be violated.
 func doubtful() []electionRun {
 	gap := func(all []*history.NodeLog) { all[3].Totals.Gaps++ }
 	repeat := func(all []*history.NodeLog) { all[3].Totals.Repeats++ }
@@ -287,7 +286,7 @@ func doubtful() []electionRun {
 			text: "1 2 pause\n51 2 resume\n" + apart, check: "agreement", as: Violated},
 		{name: "no agreement, simulated", text: apart, logs: late(51, 2), check: "agreement", as: Violated,
 			setting: func(s *Setting) { hasty(s); s.Real = false }},
-		{name: "no agreement of those to whom time does not matter", text: apart, logs: late(51, 2),
+		{name: "no agreement, without timeouts", text: apart, logs: late(51, 2),
 			setting: func(s *Setting) { hasty(s); s.Live = nodes.NoLoss }, check: "agreement", as: Violated},
 		{name: "two leaders outside its model, and timers late", check: "leaders", as: Violated, outside: true,
 			setting: func(s *Setting) { s.Safe, s.Real = nodes.PerfectDetector, true }, logs: late(51, 2),
@@ -318,7 +317,7 @@ func TestElectionsAreJudged(t *testing.T) {
 	}
 }
 
-// steady are runs of which it is looked at whether the leader alone sends, and for how long it stays.
+// steady are runs for the checks whether only the leader sends, and how often it is given up.
 func steady() []electionRun {
 	alone := func(s *Setting) { s.Leads = &row.Leadership{LeaderAlone: true} }
 	within := func(s *Setting) {
@@ -341,7 +340,7 @@ func steady() []electionRun {
 			text: allElect(5, 0, 0) + "50 3 elect 3\n60 3 send 0\n70 3 elect 0"},
 		{name: "another sends while not all agree", setting: alone, check: "senders", as: Valid,
 			text: allElect(5, 0, 0) + "50 3 elect 3\n60 4 send 0\n70 3 elect 0"},
-		{name: "who was never agreed on", setting: alone, check: "senders", as: Valid, says: "at no time",
+		{name: "a leader that was never agreed on", setting: alone, check: "senders", as: Valid, says: "at no time",
 			text: "50 3 elect 3\n60 3 send 0"},
 		{name: "others may send", check: "senders", as: Valid, says: "others than the leader may send",
 			text: allElect(5, 0, 0) + "50 3 send 0"},
@@ -367,7 +366,7 @@ func steady() []electionRun {
 		{name: "until something goes wrong", check: "stability", as: Valid,
 			setting: func(s *Setting) { within(s); s.Delay = 0; parted(s) },
 			text:    allElect(5, 0, 0) + "100 1 fault 1\n100 3 elect 3\n200 1 heal"},
-		{name: "who should not lead", setting: within, check: "stability", as: Valid,
+		{name: "a node that should not lead", setting: within, check: "stability", as: Valid,
 			text: allElect(5, 0, 0) + strings.Repeat("300 3 elect 1\n310 3 elect 2\n", 4)},
 		{name: "the lowest is down", setting: within, check: "stability", as: Violated,
 			says: "node 3 gave up node 1 4 times", text: "1 0 crash\n" + allElect(5, 1, 0) +
@@ -377,7 +376,7 @@ func steady() []electionRun {
 	}
 }
 
-// costly are runs of which it is looked at how many messages their elections take: 10 each if all begin at
+// costly are runs for the check of the messages of their elections: 10 each if all begin at
 // once, and 15 at most.
 func costly() []electionRun {
 	even := func(s *Setting) {

@@ -162,8 +162,8 @@ func (e *evidence) lost(r *section.Resource) uint64 {
 	return r.Lost()
 }
 
-// sharedAt returns when clients used a resource at the same time, as other witnesses have it: of several such
-// spans, the one that was outside the model least.
+// sharedAt returns the span in which clients shared a resource by the other witnesses: one inside the model
+// if possible.
 func (e *evidence) sharedAt(r *section.Resource) span {
 	if o := r.Overlaps.Least(e.outside); o != nil {
 		return e.beside(o.From, o.At)

@@ -131,7 +131,7 @@ var fenceMutants = []mutant{
 		"witnesses", Inconclusive, Inconclusive, unfounded},
 	{"a refusal at the end without a reason", leasing(func(w *world) { w.under(0, 2); w.refused(0) }),
 		"witnesses", Inconclusive, Inconclusive, unfounded},
-	{"several units, of which fences say nothing", leasing(func(w *world) {
+	{"several units, which fences do not judge", leasing(func(w *world) {
 		w.Config.Units = 2
 		w.under(0, 2)
 		w.under(1, 3)
@@ -142,8 +142,8 @@ var fenceMutants = []mutant{
 	}), "register", Violated, Violated, "counted 3 inside"},
 }
 
-// serving returns a run of three clients of a resource of two units, of which rounds take one after the other
-// or, together, two at a time.
+// serving returns a run of three clients of a resource of two units, which take rounds one after the other or,
+// with together, two at a time.
 func serving(fills, together bool) *world {
 	w := newWorld(3)
 	w.Config.Units, w.CostKnown, w.Identities, w.Fills = 2, false, nil, fills

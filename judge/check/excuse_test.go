@@ -143,7 +143,8 @@ func TestExcusesEnd(t *testing.T) {
 	}
 }
 
-// A stall of which nothing is left to happen is not excused by what is over: the grace would not end it.
+// If nothing is left to happen, healed faults do not put a stall outside the model: the grace would not end
+// it.
 func TestWhatCannotMoveWaitsForNoGrace(t *testing.T) {
 	for _, x := range excuses {
 		w := measuring()
@@ -167,7 +168,7 @@ func (s *Setting) leaves() (longest time.Duration) {
 	return longest
 }
 
-// Of several overlaps, one within the model convicts, whether it is the first or not.
+// One of several overlaps inside the model is a violation, whether it is the first or not.
 func TestTheOverlapWithinTheModelCounts(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -209,12 +210,12 @@ func TestTheOverlapWithinTheModelCounts(t *testing.T) {
 	}
 }
 
-// Who is let in within the grace stays, and the next may enter beside it later: that is as much outside the
-// model. What comes after is not, however long that one stayed.
+// A client that enters within the grace stays, and the next may enter beside it later: that is also outside
+// the model. What comes after is not, however long that one stayed.
 func TestWhoWasLetInWithinTheGraceStays(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		order   string // who enters or leaves, with the grace between two
+		order   string // nodes that enter or leave, with the grace between two
 		outside bool
 	}{
 		{"let in during the delay", "01", true},
@@ -279,7 +280,7 @@ func TestWhoWasLetInWithinTheGraceStaysForOtherWitnesses(t *testing.T) {
 }
 
 // inOrder has clients enter and leave, with the grace before all but the first: "011" is that 0 enters, then
-// 1 enters and 1 leaves; a point is a time in which nothing happens. At the end those leave who are inside.
+// 1 enters and 1 leaves; a point is a time in which nothing happens. At the end all clients inside leave.
 func (w *world) inOrder(moves string) {
 	for id := range nodes.ID(3) {
 		w.ask(id)
@@ -339,7 +340,7 @@ func TestEvidenceOfFaults(t *testing.T) {
 			Inconclusive},
 		{"not promised", lossy, nodes.NoLoss, 0, 1e9, false, true, Valid},
 		{"not promised, and none after it", lossy, nodes.NoLoss, 0, 1e9, true, false, Inconclusive},
-		{"without timeouts one waits for who stands still", pause, nodes.NoLoss, 0, 1e9, false, true, Valid},
+		{"without timeouts one waits for a stopped node", pause, nodes.NoLoss, 0, 1e9, false, true, Valid},
 		{"with timeouts one does not", pause, nodes.NoLoss, time.Millisecond, 1e9, false, true, Inconclusive},
 		{"not before they have run out", pause, nodes.NoLoss, time.Second, 1e9, false, true, Valid},
 		{"messages that come later", slow, nodes.NoLoss, 0, 1e9, false, true, Inconclusive},

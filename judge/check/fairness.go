@@ -292,7 +292,7 @@ func (e *evidence) passedOver(w *passedOver) Finding {
 	open := span{w.Asked, w.over(), int64(e.Grace)}
 	switch {
 	case e.brokenIn(open, e.Fair) != 0:
-		return valid("%s as long as nothing goes wrong%s", says, e.culprit(open, e.brokenIn(open, e.Fair)))
+		return valid("%s as long as nothing goes wrong%s", says, e.cause(open, e.brokenIn(open, e.Fair)))
 	case !e.balanced():
 		return inconclusive("the counts disagree, but by them %s", says).with(lines...)
 	case !e.audit.clean(): // perhaps its request

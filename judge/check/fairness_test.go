@@ -39,7 +39,7 @@ var unfairMutants = []mutant{
 		w := passing(2, Promise{Made: true, Bypass: 1, Times: 1})()
 		w.stand(1, w.log(1).Events[3].At, 1000)
 		return w
-	}, "fairness", Inconclusive, Inconclusive, "(outside its model: the algorithm assumes that no node pauses "+
+	}, "fairness", Inconclusive, Inconclusive, "(outside its model: the algorithm assumes that no node pauses " +
 		"for long and that messages and handlers take bounded time, and that did not hold)"},
 	{"passed over long after a process stood still", func() *world {
 		w := passing(2, Promise{Made: true, Bypass: 1, Times: 1})()

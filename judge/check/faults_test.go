@@ -11,8 +11,8 @@ import (
 	"turnstile/nodes/port"
 )
 
-// A run is judged by the faults that hit something, and says of which others it shows nothing: no finding
-// names these as tolerated.
+// A run is judged by the faults that hit something, and lists the others, which it shows nothing about: no
+// finding names these as tolerated.
 func TestRunsAreJudgedByTheFaultsThatHit(t *testing.T) {
 	hits := Fault{Text: "loss 5%", OfLinks: true, Breaks: nodes.NoLoss}
 	misses := Fault{Text: "cut 0/1", OfLinks: true, Breaks: nodes.NoLoss}
@@ -45,7 +45,7 @@ func TestRunsAreJudgedByTheFaultsThatHit(t *testing.T) {
 	for _, says := range []string{"cut 0/1: it hit no message", "kill holder: it did not take place",
 		"pause 1: it hit no node"} {
 		if !strings.Contains(all, says) || len(v.Misses) != 3 {
-			t.Errorf("%s, of which %s is missing", all, says)
+			t.Errorf("%s is missing in %s", says, all)
 		}
 	}
 	if v.Outcome != Valid || v.Missed {
@@ -53,7 +53,7 @@ func TestRunsAreJudgedByTheFaultsThatHit(t *testing.T) {
 	}
 }
 
-// A fault that did not take place, hit nothing or was not healed shows nothing, whatever else is right.
+// A fault that did not take place, hit nothing or was not healed shows nothing, even if all else is right.
 func TestFaultsThatShowNothing(t *testing.T) {
 	lossy := Fault{Text: "loss 5%", OfLinks: true, Breaks: nodes.NoLoss}
 	rateZero := Fault{Text: "loss 0%", OfLinks: true}
@@ -128,9 +128,9 @@ func TestFaultsSayWhichServersTheyHit(t *testing.T) {
 	}
 }
 
-// Of a fault that an algorithm promises to outlive, the longest stretch without an entry counts, and not
-// whether anybody entered while it lasted: beyond the grace and twenty entries it shows nothing. That is so
-// only if somebody waited whom the fault left alone, and nothing else was wrong.
+// If an algorithm tolerates a fault, the longest stretch without an entry counts, even if clients entered
+// while it lasted: beyond the grace and twenty entries the run shows nothing. That is so only if a client
+// waited that the fault did not hit, and nothing else was wrong.
 func TestTheLongestStretchWithoutAnEntry(t *testing.T) {
 	const grace = time.Millisecond
 	copies := Fault{Text: "duplicate 20%", OfLinks: true, Breaks: nodes.NoDuplication}
@@ -142,7 +142,7 @@ func TestTheLongestStretchWithoutAnEntry(t *testing.T) {
 		faults []Fault
 		safe   nodes.Assumption
 		gap    time.Duration
-		paused bool // who waits
+		paused bool // the waiting client
 		shows  bool
 		alone  bool // a single entry came before
 	}{
@@ -151,8 +151,8 @@ func TestTheLongestStretchWithoutAnEntry(t *testing.T) {
 		{"beyond it", []Fault{copies}, 0, 2 * grace, false, false, false},
 		{"of one that rests on it", []Fault{copies}, nodes.NoDuplication, 2 * grace, false, true, false},
 		{"beside another fault", []Fault{copies, other}, 0, 2 * grace, false, true, false},
-		{"who waits stands still", []Fault{copies}, 0, 2 * grace, true, true, false},
-		{"who waits is cut off", []Fault{cut}, 0, 2 * grace, false, true, false},
+		{"the waiting client stands still", []Fault{copies}, 0, 2 * grace, true, true, false},
+		{"the waiting client is cut off", []Fault{cut}, 0, 2 * grace, false, true, false},
 	} {
 		w := measuring()
 		w.Safe, w.Grace, w.Faults, w.CostKnown, w.Identities = x.safe, grace, x.faults, false, nil

@@ -7,11 +7,11 @@ import (
 	"turnstile/nodes"
 )
 
-// overlapping are runs of which it is looked at who leads at once.
+// overlapping are runs for the check of simultaneous leaders.
 func overlapping() []electionRun {
 	unhurried := func(s *Setting) { s.Overlap, s.Slack = 50*time.Millisecond, time.Second }
 	cutOff := fmt.Sprintf("200 1 fault %d\n", nodes.NoLoss)
-	four := func(s *Setting) { quorate(s); s.Config.N = 4 } // of which the cut leaves two on each side
+	four := func(s *Setting) { quorate(s); s.Config.N = 4 } // the cut leaves two on each side
 	return []electionRun{
 		{name: "half of the nodes are no majority", setting: four, check: "lapse", as: Violated,
 			says: "node 0 led for 300ms without a majority",
@@ -25,7 +25,7 @@ func overlapping() []electionRun {
 		{name: "three leaders",
 			text:  allElect(5, 4, 0) + "50 3 elect 3\n55 2 elect 2\n60 3 elect 4\n70 2 elect 4",
 			check: "leaders", as: Violated, says: "3 leaders, two or more at once: node 3, node 4 and node 2 for 20"},
-		{name: "two leaders, of whom one suspected the other", check: "leaders", as: Violated, outside: true,
+		{name: "two leaders, one of which suspected the other", check: "leaders", as: Violated, outside: true,
 			setting: func(s *Setting) { s.Safe = nodes.PerfectDetector },
 			says:    "suspected, and another was; node 3 suspected node 4 at 49ms, which was up)",
 			text:    allElect(5, 4, 0) + "49 3 suspect 4\n50 3 elect 3\n60 3 elect 4\n61 3 trust 4"},
@@ -62,7 +62,7 @@ func overlapping() []electionRun {
 	}
 }
 
-// overlappingInTerms are runs of which it is looked at who leads at once, where leaders have terms.
+// overlappingInTerms are runs for the check of simultaneous leaders with terms.
 func overlappingInTerms() []electionRun {
 	takes := func(overlap, slack time.Duration) func(*Setting) {
 		return func(s *Setting) { parted(s); inTerms(s); s.Overlap, s.Slack = overlap, slack }

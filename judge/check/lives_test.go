@@ -312,8 +312,9 @@ func TestTheMomentOfADeathIsDoubtful(t *testing.T) {
 	})
 }
 
-// Two enter while a third dies, who has written the account, for no longer than stamps may err: the register
-// and the account tell all the same, so nothing of a section may be left out because somebody died in it.
+// Two enter while a third, which has written the account, dies, for no longer than stamps may err: the
+// register and the account tell all the same, so nothing of a section may be left out because somebody died
+// in it.
 func TestADeathHidesNobody(t *testing.T) {
 	w := newWorld(3)
 	w.round()
@@ -345,7 +346,7 @@ func TestADeathHidesNobody(t *testing.T) {
 	}
 }
 
-// A register that may count too many convicts nobody by itself, and denies nothing.
+// A register that may count too many shows neither a violation nor its absence.
 func TestARegisterInDoubt(t *testing.T) {
 	judgeMoments(t, []moment{
 		{"the register is in doubt, and nobody sees it", func(w *world) { w.ask(2); w.doubt(2) }, Valid, Valid},

@@ -8,7 +8,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// cutApart returns a run of two nodes that are cut off from each other, one of which enters meanwhile under a
+// cutApart returns a run of two nodes that are cut off from each other, where one enters meanwhile under a
 // fence number of the next epoch. The other one has entered before in the epoch of the beginning.
 func cutApart(keeps, before bool) func() *world {
 	return func() *world {
@@ -38,7 +38,7 @@ func cutApart(keeps, before bool) func() *world {
 	}
 }
 
-// minorityMutants are runs of which a minority lets in whom it must not, with those of other files.
+// minorityMutants are runs in which a minority wrongly lets a client in, for the mutants of other files.
 var minorityMutants = slices.Concat(cutMutants, fenceMutants, doubtMutants, []mutant{
 	{"a client enters in a minority", cutApart(false, false), "minority", Violated, Violated,
 		"node 0 entered though it had reached no majority for"},
@@ -46,7 +46,7 @@ var minorityMutants = slices.Concat(cutMutants, fenceMutants, doubtMutants, []mu
 		"node 0 entered in an epoch that began since though"},
 })
 
-// Who enters in a minority is counted. It is no violation where nothing is promised, where the epoch may have
+// An entry in a minority is counted. It is no violation if nothing is promised, if the epoch may have
 // begun before, soon after the cut, where a clock was wrong, and with half of three nodes and more.
 func TestWhatAMinorityMayDo(t *testing.T) {
 	for name, test := range map[string]struct {

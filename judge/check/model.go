@@ -142,7 +142,7 @@ func (m *model) expect(f Finding, in span, needs nodes.Assumption) Finding {
 // span.
 func (m *model) outsideModel(f Finding, words string, in span, needs nodes.Assumption) Finding {
 	if broken := m.brokenIn(in, needs); broken != 0 {
-		f.Says += fmt.Sprintf(" (%s: %s%s)", words, broken.Broken(m.known(in, broken)), m.culprit(in, broken))
+		f.Says += fmt.Sprintf(" (%s: %s%s)", words, broken.Broken(m.known(in, broken)), m.cause(in, broken))
 		f.OutsideModel, f.Broken = true, broken
 	}
 	return f
@@ -164,9 +164,9 @@ func (m *model) known(in span, broken nodes.Assumption) bool {
 	return false
 }
 
-// culprit describes the first fault that broke one of the needs in a span, and its victim; without a fault,
+// cause describes the first fault that broke one of the needs in a span, and its victim; without a fault,
 // the first wrong suspicion.
-func (m *model) culprit(in span, broken nodes.Assumption) string {
+func (m *model) cause(in span, broken nodes.Assumption) string {
 	for i := range m.sections.Faults {
 		f := &m.sections.Faults[i]
 		if (m.brokenByFault(in, f)|m.brokenByDeathsOf(in, i))&broken == 0 ||

@@ -96,7 +96,7 @@ func TestWhatIsBrokenWhen(t *testing.T) {
 		{"two of three", modelOf().with(dead(1)).with(dead(2)), span{1500, 1500, 0}, nodes.Majority},
 		{"a server down", modelOf().with(dead(3)), span{1500, 1500, 0}, nodes.ServersUp},
 		{"a server up again", modelOf().with(dead(3)), span{2001, 2001, 0}, 0},
-		{"a crash of which nobody is told", modelOf().with(dead(1)).with(func(m *model) { m.Unheard = true }),
+		{"a crash that no detector reports", modelOf().with(dead(1)).with(func(m *model) { m.Unheard = true }),
 			span{9000, 9000, 0}, suspicion},
 		{"the same, before it", modelOf().with(dead(1)).with(func(m *model) { m.Unheard = true }),
 			span{999, 999, 0}, 0},
@@ -260,7 +260,7 @@ func TestClocksOfProgramsThatSetNoTimer(t *testing.T) {
 	}
 }
 
-// naiveSide follows whom a node reaches, node by node.
+// naiveSide finds the nodes that a node reaches, node by node.
 func naiveSide(m *model, from nodes.ID, at int64) int {
 	side := []nodes.ID{from}
 	for i := 0; i < len(side); i++ {

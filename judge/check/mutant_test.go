@@ -367,7 +367,7 @@ func TestRandomSoundRunsAreValid(t *testing.T) {
 	}
 }
 
-// Whatever an algorithm does, an honest harness's witnesses imply one another.
+// The witnesses of a correct harness imply one another under any algorithm.
 func TestWitnessesAgreeOnRandomRuns(t *testing.T) {
 	broken := 0
 	for seed := range uint64(1000) {

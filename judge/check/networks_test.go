@@ -25,7 +25,7 @@ func TestStreamsOfTwoNetworksAreAudited(t *testing.T) {
 		{"one is missing, and another node died", 3, 2, 0, "500 3 crash", "link 0 -> 1: 3 sent, 1 missing"},
 		{"one went with the broker, and another node died", 3, 2, 3, "500 3 crash",
 			"1 message was lost with connections"},
-		{"who sent it died", 3, 2, 0, "500 0 crash", "1 message to or from nodes that died"},
+		{"its sender died", 3, 2, 0, "500 0 crash", "1 message to or from nodes that died"},
 	} {
 		r := electionRun{text: allElect(5, 4, 0) + test.dies, setting: func(s *Setting) { s.Codec = codec },
 			logs: func(all []*history.NodeLog) {

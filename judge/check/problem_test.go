@@ -81,9 +81,8 @@ func TestSoundRunsAreValid(t *testing.T) {
 		if v.Outcome != Valid || v.Violations+v.LostUpdates+v.Unfinished+v.LostUnintended != 0 || v.Overlap != 0 {
 			t.Errorf("%s: %+v", name, v)
 		}
-		// Of resources with several units, of what clients do inside beside the account, of crashes that a
-		// detector is to tell of, of who has made fewest requests, and two of foreign programs that break the
-		// protocol.
+		// Checks of resources with several units, of the work inside, of crashes that a detector should report,
+		// of priority by fewest requests, and two of foreign programs that break the protocol.
 		const ofOthers = 6
 		if len(v.Findings) != len(Exclusion.checks)-ofOthers || v.Reason == "" {
 			t.Errorf("%s: %d findings, reason %q", name, len(v.Findings), v.Reason)
@@ -308,7 +307,7 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// A resource of two units may be held by two, but not by three, nor by two of whom one has both units.
+// A resource of two units may be held by two, but not by three, nor by two if one has both units.
 func TestCapacityIsInUnits(t *testing.T) {
 	of := func(units ...uint32) Verdict {
 		w := newWorld(3)

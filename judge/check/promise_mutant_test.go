@@ -8,7 +8,7 @@ import (
 
 // promiseMutants are runs that break what the row of the detector or of the algorithm promises.
 var promiseMutants = []mutant{
-	{"who has made more requests comes first", func() *world {
+	{"the client with more requests comes first", func() *world {
 		w := newWorld(2)
 		w.Bounded, w.Fewest = true, true
 		w.mark(history.Measuring)

@@ -148,7 +148,7 @@ func TestDoubtedRunsAboutLeadersShowNothing(t *testing.T) {
 	}
 }
 
-// Who says that somebody leads is with a leader, and who says nothing is without one.
+// A node that says that somebody leads has a leader, and a node that says nothing has none.
 func TestWhoIsWithoutALeader(t *testing.T) {
 	r := electionRun{text: "5 4 elect 4\n5 0 elect -2\n5 1 elect -2\n5 2 elect 4"}
 	if v := r.verdict(t); !slices.Equal(v.Starved, []nodes.ID{3}) || v.Blocked {

@@ -7,8 +7,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// What a run shows of an algorithm under faults follows from its findings, and nothing from those that do not
-// hold water.
+// Shown follows from the findings of a run with faults, except findings that are in doubt.
 func TestShown(t *testing.T) {
 	found := func(check string, o Outcome, outside bool) Finding {
 		return Finding{Check: check, Outcome: o, OutsideModel: outside, Says: check}
@@ -51,8 +50,8 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// Who has waited since a death may have read the register before it was put right, or long after. That does
-// not deny an overlap that the stamps show.
+// A client that has waited since a death may have read the register before it was put right, or long after.
+// So its count does not contradict an overlap by the stamps.
 func TestARegisterThatMayCountTheDeadDeniesNothing(t *testing.T) {
 	judgeMoments(t, []moment{
 		{"another enters beside a third, long after", func(w *world) {

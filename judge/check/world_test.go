@@ -9,7 +9,7 @@ import (
 	"turnstile/nodes/row"
 )
 
-// A world makes up the history of a run as real nodes would leave it: whatever it does keeps register,
+// A world makes up the history of a run as real nodes would leave it: every step keeps register,
 // account, counters and streams as they would be kept. Each step takes a microsecond.
 type world struct {
 	Logs []*log
@@ -178,7 +178,7 @@ func (w *world) turn(id nodes.ID) {
 	w.exit(id)
 }
 
-// sound returns the world of a sound run: every node has two turns, of which the first is warm-up.
+// sound returns the world of a sound run: every node has two turns; the first is warm-up.
 func sound(n int) *world {
 	w := newWorld(n)
 	w.round()

@@ -58,7 +58,7 @@ func (f *Fold) told(t *testing.T, text string) *Fold {
 			fmt.Sscan(arg, &e.Count)
 		case "crash", "restart":
 			fmt.Sscan(arg, &e.Node)
-		default: // who believe, as in 0,1 believe 4 in term 7: "10 0,1 in 4 7"
+		default: // beliefs: nodes 0,1 believe in 4 in term 7: "10 0,1 in 4 7"
 			for word := range strings.SplitSeq(what, ",") {
 				x := history.Event{At: at * 1e6, Kind: history.Elected, Count: uint32(leader), Value: term}
 				fmt.Sscan(word, &x.Node)
@@ -72,8 +72,8 @@ func (f *Fold) told(t *testing.T, text string) *Fold {
 	return f
 }
 
-// An election is over when those follow a leader who have to by the row, whom cuts and crashes leave it; all
-// may agree later.
+// An election is over when enough nodes, by the rule of the row, follow a leader despite cuts and crashes;
+// all may agree later.
 func TestElectionsEndByTheRuleOfTheRow(t *testing.T) {
 	const all, most = row.AllReached, row.MajorityReached
 	const fourLeads = "0 begin\n0 0,1,2,3,4 in 4 %d\n"
@@ -93,7 +93,7 @@ func TestElectionsEndByTheRuleOfTheRow(t *testing.T) {
 		{"of a majority, one may be late", most, 0, nil,
 			"100 crash 4\n130 0,1,2,3 in -1 1\n150 2 in 2 2\n152 0 in 2 2\n153 1 in 2 2\n190 3 in 2 2\n300 stop",
 			"4 0-0 the run began; 2 100-153 the leader crashed", "4 0; 2 190"},
-		{"a majority of all, not of those that are up", most, 0, nil,
+		{"a majority of all, not of the nodes that are up", most, 0, nil,
 			"100 crash 4\n110 crash 3\n111 crash 2\n130 0,1 in 1 2\n300 stop",
 			"4 0-0 the run began; open 100", "4 0; 1 130"},
 		{"in one term", most, 0, nil,
@@ -105,11 +105,11 @@ func TestElectionsEndByTheRuleOfTheRow(t *testing.T) {
 			"100 cut 1\n130 2 in 2 0\n132 0,1 in 2 0\n200 heal 1\n220 2 in 4 0\n221 0,1 in 4 0\n300 stop",
 			"4 0-0 the run began; 2 100-132 nodes were cut off; 4 200-221 a cut was healed, again",
 			"4 0; 4 221 again"},
-		{"whom it cannot reach one way", all, 0, // and so node 0 has no leader in the end
+		{"a node that it cannot reach one way", all, 0, // and so node 0 has no leader in the end
 			[]Cut{func(from, to, _ nodes.ID) bool { return from == 0 && to == 4 }},
 			"100 cut 1\n110 4 in 3 0\n112 3,1,2 in 3 0\n120 0 in 3 0\n130 4 in 4 0\n132 1,2,3 in 4 0\n300 stop",
 			"4 0-0 the run began; 3 110-120 a node declared; 4 130-132 a node declared; open 130", "4 0; 3 120"},
-		{"who does not hear it", all, 0, // and so node 0 has no leader in the end
+		{"a node that does not hear it", all, 0, // and so node 0 has no leader in the end
 			[]Cut{func(from, to, _ nodes.ID) bool { return from == 4 && to == 0 }},
 			"100 cut 1\n110 4 in 3 0\n112 3,1,2 in 3 0\n120 0 in 3 0\n130 4 in 4 0\n132 1,2,3 in 4 0\n300 stop",
 			"4 0-0 the run began; 3 110-120 a node declared; 4 130-132 a node declared; open 130", "4 0; 3 120"},
@@ -145,8 +145,8 @@ func TestElectionsEndByTheRuleOfTheRow(t *testing.T) {
 	}
 }
 
-// Of who could have been elected, the ranks count only where all reach each other: on a side of a cut, and
-// not where some links are cut, or while links change.
+// The highest and lowest rank count only among nodes that all reach each other: on a side of a cut, but not
+// if some links are cut, or while links change.
 func TestWhoCouldHaveBeenElected(t *testing.T) {
 	const start = "0 begin\n0 0,1,2,3,4 in 4 1\n%s\n150 0,1,2 in 2 2\n300 stop"
 	oneLink := func(from, to, _ nodes.ID) bool { return min(from, to) == 0 && max(from, to) == 3 }
@@ -194,7 +194,7 @@ func sorted(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// naiveParties returns who is followed by all that have to, at a time, with the followers.
+// naiveParties returns the leaders that enough nodes follow at a time, with the followers.
 func naiveParties(all []naive, rule row.Following, cut Cut) map[standing][]nodes.ID {
 	parties := map[standing][]nodes.ID{}
 	for l, leader := range all {
@@ -263,7 +263,7 @@ func (h *cutHistory) folded() *Fold {
 	return f
 }
 
-// parties returns who was followed by all that have to, at a time.
+// parties returns the leaders that enough nodes followed at a time.
 func (h *cutHistory) parties(time int64) map[standing][]nodes.ID {
 	var cut Cut
 	if h.from <= time && time < h.to {
@@ -272,7 +272,7 @@ func (h *cutHistory) parties(time int64) map[standing][]nodes.ID {
 	return naiveParties(at(h.n, h.events, time), h.rule, cut)
 }
 
-// elected lists who came to be elected, moment by moment.
+// elected lists the leaders that came to be elected, moment by moment.
 func (h *cutHistory) elected() (all []string) {
 	var was map[standing][]nodes.ID
 	for time := h.begun; time < h.end; time++ {
@@ -288,8 +288,8 @@ func (h *cutHistory) elected() (all []string) {
 	return all
 }
 
-// Elections end when somebody is followed by all that have to, moment by moment, and while one lasts, none of
-// those who follow its leader at the end follows one who was elected.
+// Elections end when enough nodes follow a leader, moment by moment. While one lasts, no later follower of
+// its leader follows an elected leader.
 func TestElectionsAgainstNaive(t *testing.T) {
 	elected, during := 0, 0
 	for seed := range uint64(soak.Pick(100, 400, 20_000)) {

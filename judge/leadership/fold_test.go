@@ -114,7 +114,7 @@ func TestTermsThatGoBackwards(t *testing.T) {
 	}
 }
 
-// Who stands still keeps nobody from agreeing, unless it is the leader.
+// A stopped node does not keep the others from agreeing, unless it is the leader.
 func TestTheOthersAgree(t *testing.T) {
 	f := folded(t, &row.Leadership{}, `
 		0 - begin
@@ -127,7 +127,7 @@ func TestTheOthersAgree(t *testing.T) {
 		75 0 elect 2
 		100 - stop`)
 	if len(f.Elections) == 0 || f.Elections[0].Agreed != 6e6 || f.Elections[0].Leader != 2 || f.Open != nil ||
-		f.Elections[0].Lowest != 1 { // of those that could have been elected
+		f.Elections[0].Lowest != 1 { // of the nodes that could have been elected
 		t.Fatalf("%+v, %+v", f.Elections, f.Open)
 	}
 	if last := f.Elections[len(f.Elections)-1]; last.Agreed != 75e6 || !last.Again {
@@ -135,7 +135,7 @@ func TestTheOthersAgree(t *testing.T) {
 	}
 }
 
-// Of a run that was not told to stop, who led goes on to do so until the last event, of whatever kind.
+// In a run that was not told to stop, the leader leads until the last event of any kind.
 func TestARunThatIsCutShort(t *testing.T) {
 	f := folded(t, &row.Leadership{}, `
 		0 - begin
@@ -148,8 +148,8 @@ func TestARunThatIsCutShort(t *testing.T) {
 	}
 }
 
-// What is asked of the fold of a run that is over: who led at a time, how often that changed, and since when
-// all agree that were up and ran at the end.
+// Questions to a closed fold: the leaders at a time, how often they changed, and since when all running nodes
+// agree at the end.
 func TestAskedAtATime(t *testing.T) {
 	const elected = "0 begin\n10 2 in 2 1\n20 0,1,3,4 in 2 1\n"
 	for _, test := range []struct {
@@ -162,8 +162,8 @@ func TestAskedAtATime(t *testing.T) {
 		{"another leads", elected + "40 1 in 1 2\n50 0,2,3,4 in 1 2\n100 stop", 50, []nodes.ID{1}, 1},
 		{"two lead", elected + "40 1 in 1 2\n100 stop", -1, []nodes.ID{1, 2}, 1},
 		{"from then on", elected + "60 1 in 1 2\n100 stop", -1, []nodes.ID{2}, 0},
-		{"who is down at the end has no say", elected + "40 crash 3\n100 stop", 20, []nodes.ID{2}, 0},
-		{"who came up again has", elected + "40 crash 3\n50 restart 3\n100 stop", -1, []nodes.ID{2}, 0},
+		{"a node that is down at the end does not count", elected + "40 crash 3\n100 stop", 20, []nodes.ID{2}, 0},
+		{"a restarted node counts", elected + "40 crash 3\n50 restart 3\n100 stop", -1, []nodes.ID{2}, 0},
 		{"until it knows", elected + "40 crash 3\n50 restart 3\n70 3 in 2 1\n100 stop", 70, []nodes.ID{2}, 0},
 		{"the leader is down", elected + "40 crash 2\n100 stop", -1, nil, 0},
 		{"nobody said anything", "0 begin\n100 stop", -1, nil, 0},

@@ -12,7 +12,7 @@ import (
 )
 
 // The stretches of each node follow each other from the beginning to the end. They end where faults begin or
-// are healed, and say who could reach whom.
+// are healed, and have the nodes that could reach each other.
 func TestTheLedger(t *testing.T) {
 	f := folded(t, &row.Leadership{Terms: true}, `
 		-5 0 elect 2 1

@@ -52,8 +52,8 @@ func at(n int, events []history.Event, time int64) []naive {
 	return all
 }
 
-// agree returns whom all that are up and run take for the leader, in its term: one of them that says so too.
-// Who names nobody takes part if only one says that it leads.
+// agree returns the leader that all running nodes follow, in its term, and that says so too. A node that
+// names no leader counts as following if only one leads.
 func agree(all []naive) standing {
 	for id := range all {
 		l := nodes.ID(id)
@@ -126,7 +126,7 @@ func naiveTimes(n int, events []history.Event, begun, end int64) string {
 func naiveElections(n int, events []history.Event, begun, end int64) string {
 	var b strings.Builder
 	settled, ledSince := standing{leader: nodes.None}, int64(0)
-	from := begun // of the current one; -1: there is none
+	from := begun // of the current one; -1: no current one
 	for t := begun; t < end; t++ {
 		all := at(n, events, t)
 		agreed := agree(all)

@@ -23,7 +23,7 @@ func byResource(h *history.History, named, units int) *Measures {
 }
 
 // Of several resources, the share of the window with somebody inside any of them, and the mean of their
-// shares over all of them, are those that the definitions give.
+// shares over all of them, match the definitions.
 func TestSharesOfResources(t *testing.T) {
 	const named, end = 3, 2000
 	for seed := range soak.Pick[uint64](40, 150, 5_000) {

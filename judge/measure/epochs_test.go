@@ -8,8 +8,8 @@ import (
 	"turnstile/nodes/history"
 )
 
-// An epoch is new if it is the highest in which anybody has entered, and it is so since the fault that began
-// last. Who comes late, under a lower one, makes none, and without faults nothing is said.
+// An epoch is new if it is the highest of all entries, and counts for the fault that began last. A late entry
+// under a lower one is not new, and without faults nothing is counted.
 func TestEpochsSinceFaults(t *testing.T) {
 	tp := marked()
 	for i, number := range []uint32{1, 2} {

@@ -57,7 +57,7 @@ type Figures struct {
 	ProtocolUSP99 number `csv:"protocol_us_p99" of:"exclusion"`
 	HoldUSP50     number `csv:"hold_us_p50" of:"exclusion"` // enter to exit
 	HoldUSP99     number `csv:"hold_us_p99" of:"exclusion"`
-	// The wait when all else is at rest.
+	// The wait when no other client wants the resource.
 	ClientDelayP50            number `csv:"client_delay_us_p50" of:"exclusion"`
 	UncontendedP50            number `csv:"uncontended_us_p50" of:"exclusion"` // the same when no client waited
 	SynchronizationDelayUSP50 number `csv:"sync_delay_us_p50" of:"exclusion"`  // exit to the next enter

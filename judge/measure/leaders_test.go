@@ -161,7 +161,7 @@ func TestLeadersHaveTheirLatencies(t *testing.T) {
 			DetectionTag:   "2 10.007 50.015 0",
 			DeclarationTag: "2 0 0 0",
 			AgreementTag:   "2 0 20.015 0",
-			TakeoverTag:    "1 25.007 25.007 0", // until all agree on who is back
+			TakeoverTag:    "1 25.007 25.007 0", // until all agree on the restarted node
 			leaderlessTag:  "3 50.015 >100.031 1",
 			twoLeadersTag:  "1 20.015 20.015 0",
 		}[l.Tag]

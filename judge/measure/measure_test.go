@@ -196,7 +196,7 @@ func TestDownNodesAskForNothing(t *testing.T) {
 	wantFigure(t, "max", row.WaitUSMax, ">100.031")
 	wantFigure(t, "issued share", row.IssuedShare, "0.6")
 	wantFigure(t, "utilisation", row.Utilisation, "0.03")
-	wantFigure(t, "entries of the least", row.EntriesNodeMin, "0") // of those that asked
+	wantFigure(t, "entries of the least", row.EntriesNodeMin, "0") // of the clients that asked
 	wantFigure(t, "jain", row.JainIndex, "0.666667")
 }
 
@@ -331,7 +331,7 @@ func TestQuantiles(t *testing.T) {
 	for q, want := range map[float64]string{0.5: "1", 0.99: "1", 1: ">1"} {
 		wantFigure(t, "quantile", l.MicrosAt(q), want)
 	}
-	var young Latency // those that have not ended may turn out longer than any that has
+	var young Latency // unended durations may turn out longer than all ended ones
 	for i := range int64(60) {
 		young.add(1000*i, true)
 	}

@@ -8,7 +8,7 @@ import (
 	"turnstile/internal/figure"
 )
 
-// The figures of a fault are those of its phases, and the other way round.
+// The figures of a fault convert to the figures of its phases, and back.
 func TestFaultsAreTheirPhases(t *testing.T) {
 	for _, healed := range []bool{true, false} {
 		want := OfFault{Number: 3, Fault: "kill 1", Healed: healed}

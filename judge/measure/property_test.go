@@ -19,7 +19,7 @@ type plainVisit struct {
 	refused                     bool // by the resource, when it exited
 }
 
-// randomVisits are those of clients that may be inside together and overtake each other at will; the
+// randomVisits are visits of clients that may be inside together and overtake each other at will; the
 // last of each may be cut short.
 func randomVisits(r *rand.Rand) []plainVisit {
 	var visits []plainVisit

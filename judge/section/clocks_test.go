@@ -85,8 +85,8 @@ func TestAJumpIsAPause(t *testing.T) {
 	}
 }
 
-// Whatever the clocks err within their bounds: who is found to violate exclusion was inside with another,
-// and whoever was for longer than twice what the two may err is found.
+// Under any error of clocks within their bounds: a reported violation is a real overlap, and every overlap
+// longer than twice the error of both clocks is reported.
 func TestWhatSeveralClocksTell(t *testing.T) {
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 5))

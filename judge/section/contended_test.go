@@ -8,7 +8,7 @@ import (
 	"turnstile/nodes/history"
 )
 
-// A request is contended if fewer units are free than it and those who wait take together, unless units are
+// A request is contended if fewer units are free than it and all waiting ones take together, unless units are
 // given back within the error of the stamps.
 func TestWhichRequestsAreContended(t *testing.T) {
 	const err = 5
@@ -35,7 +35,7 @@ func TestWhichRequestsAreContended(t *testing.T) {
 		"enough is free": {3, []history.Event{request(10, 0, 1), happens(20, 0, enters), request(30, 1, 2)}, nil},
 		"too little is free": {3, []history.Event{request(10, 0, 1), happens(20, 0, enters), request(30, 1, 3)},
 			[]nodes.ID{1}},
-		"those who wait take it": {3, []history.Event{request(10, 0, 1), request(11, 1, 2), request(12, 2, 1)},
+		"waiting requests take it": {3, []history.Event{request(10, 0, 1), request(11, 1, 2), request(12, 2, 1)},
 			[]nodes.ID{2}},
 	} {
 		end := happens(100, nodes.None, history.Marked)

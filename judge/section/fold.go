@@ -32,7 +32,7 @@ type Fold struct {
 	Deaths []Death // of nodes, in order
 
 	Entries, EntriesInWindow uint64 // of the whole run, and of the window
-	Refused, RefusedInWindow uint64 // the entries of these whose write the resource refused
+	Refused, RefusedInWindow uint64 // entries whose write the resource refused
 	Due, Issued              uint64 // arrivals due in the window, and how many of these became requests
 	// Queued is how long due arrivals waited to become requests, in all, and Late the part of that time in which
 	// their client was free.
@@ -399,7 +399,7 @@ func (f *Fold) irregular(e *history.Event, does string) {
 	}
 }
 
-// A busy adds up the time of the window in which a client was inside whose write was not refused.
+// A busy adds up the time of the window in which clients were inside, unless their write was refused.
 type busy struct {
 	Busy  int64    // in nanoseconds, up to the last time at which no client was inside
 	stays []Window // since then, in order

@@ -94,12 +94,12 @@ func TestRefusalsOfAFreeLock(t *testing.T) {
 		events []history.Event
 		free   uint64
 	}{
-		"nobody ever":              {joined(ask, []history.Event{refusal(0, 50, 60)}), 1},
-		"one inside":               {joined(ask, held(1, 40, 90, 0), []history.Event{refusal(0, 50, 60)}), 0},
-		"one who left meanwhile":   {joined(ask, held(1, 40, 55, 0), []history.Event{refusal(0, 50, 60)}), 0},
-		"a visit meanwhile":        {joined(ask, held(1, 52, 55, 0), []history.Event{refusal(0, 50, 60)}), 0},
-		"one who left before":      {joined(ask, held(1, 20, 30, 0), []history.Event{refusal(0, 50, 60)}), 1},
-		"one who left just before": {joined(ask, held(1, 20, 41, 0), []history.Event{refusal(0, 50, 60)}), 0},
+		"nobody ever":               {joined(ask, []history.Event{refusal(0, 50, 60)}), 1},
+		"one inside":                {joined(ask, held(1, 40, 90, 0), []history.Event{refusal(0, 50, 60)}), 0},
+		"one that left meanwhile":   {joined(ask, held(1, 40, 55, 0), []history.Event{refusal(0, 50, 60)}), 0},
+		"a visit meanwhile":         {joined(ask, held(1, 52, 55, 0), []history.Event{refusal(0, 50, 60)}), 0},
+		"one that left before":      {joined(ask, held(1, 20, 30, 0), []history.Event{refusal(0, 50, 60)}), 1},
+		"one that left just before": {joined(ask, held(1, 20, 41, 0), []history.Event{refusal(0, 50, 60)}), 0},
 		"the second try": {joined(ask, held(1, 40, 55, 0), []history.Event{refusal(0, 50, 60),
 			refusal(0, 70, 80)}), 1},
 		"itself just before": {joined(held(0, 20, 49, 0), ask, []history.Event{refusal(0, 50, 60)}), 1},

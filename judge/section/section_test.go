@@ -87,7 +87,7 @@ type stay struct {
 	entered, left int64
 }
 
-// stays are those of a few clients that enter as they like.
+// stays are the stays of a few clients that enter at will.
 func stays(r *rand.Rand, capacity int) (all []stay, events []history.Event) {
 	for node := range nodes.ID(1 + r.IntN(6)) {
 		for at := r.Int64N(50); at < 500; at += 1 + r.Int64N(200) {
@@ -106,7 +106,7 @@ func stays(r *rand.Rand, capacity int) (all []stay, events []history.Event) {
 
 // naive returns for how long more than the capacity was held, and how many held some of it then.
 func naive(all []stay, capacity int) (overlap int64, violations uint64) {
-	guilty := map[int]bool{}
+	violating := map[int]bool{}
 	for at := range int64(700) {
 		var inside []int
 		held := 0
@@ -119,11 +119,11 @@ func naive(all []stay, capacity int) (overlap int64, violations uint64) {
 		if held > capacity {
 			overlap++
 			for _, i := range inside {
-				guilty[i] = true
+				violating[i] = true
 			}
 		}
 	}
-	return overlap, uint64(len(guilty))
+	return overlap, uint64(len(violating))
 }
 
 func TestOverlapsAreOfUnits(t *testing.T) {
@@ -159,7 +159,7 @@ func TestOverlapsInDoubt(t *testing.T) {
 	}
 }
 
-// However long one waits, the line takes memory for those that wait, and counts right.
+// Even if one waits for long, the line takes memory only for waiting sections, and counts right.
 func TestLineOfOneThatStarves(t *testing.T) {
 	const entries = 100_000
 	var events []history.Event
@@ -235,9 +235,9 @@ func TestWhatIsReadWhenItIsWritten(t *testing.T) {
 	}
 }
 
-// Whatever excuses there are, as long as none begins between two turns: what is kept tells whether something
-// happened that none of them covers.
-func TestMomentsTellWhatHasNoExcuse(t *testing.T) {
+// If a broken assumption may expire but none begins between two turns, the kept incidents tell whether
+// something happened that none of them covers.
+func TestMomentsTellWhatIsInsideTheModel(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		var turns, until [6]int64 // of each stretch: when it begins, and until when it has an excuse

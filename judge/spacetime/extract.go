@@ -161,7 +161,7 @@ func (f *Fold) Close(logs []*history.NodeLog) {
 		f.leading(l)
 	}
 	slices.SortStableFunc(f.Together, func(a, b Together) int { return cmp.Compare(a.From, b.From) })
-	f.blame()
+	f.findFirst()
 	f.match(logs)
 }
 
@@ -256,8 +256,8 @@ func (f *Fold) mayLead(o leadership.Overlap) bool {
 	return allowed != nil && o.To-o.From <= int64(allowed(elector.Config))
 }
 
-// blame sets First, over the whole run.
-func (f *Fold) blame() {
+// findFirst sets First, over the whole run.
+func (f *Fold) findFirst() {
 	var all []Together
 	for _, r := range f.sections.Resources {
 		if r == nil || r.First == nil || f.Stack.Fenced(int32(r.Instance)) {

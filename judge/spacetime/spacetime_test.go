@@ -189,7 +189,7 @@ func TestInversionsAreOfRequestsThatHappenedBefore(t *testing.T) {
 	}
 }
 
-// Traces that were stopped know of nothing after that, and those that were overwritten of nothing before.
+// Stopped traces have nothing after their end, and overwritten traces nothing before their beginning.
 func TestWhatIsNotKnownIsSaid(t *testing.T) {
 	h := history.History{}
 	for id := range nodes.ID(2) {

@@ -152,7 +152,7 @@ func (f *Extract) takeStep(s *Step, id int, clock []uint32, stamp *uint32, sent 
 	}
 }
 
-// A clocked request knows of knows[i] steps of node i, and was certainly made by its node's step number made.
+// A clocked request knows knows[i] steps of node i. Its own node had certainly taken made steps by then.
 type clocked struct {
 	knows []uint32
 	made  uint32

@@ -16,6 +16,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -182,11 +183,11 @@ func (r *Row) lacks() []string {
 
 // ofKinds returns the field that each kind of row has, in the order of the kinds.
 func (r *Row) ofKinds() [3]field {
-	return [...]field{
-		{"Mutex", r.Mutex == nil},
-		{"Elector", r.Elector == nil},
-		{"Detector", r.Detector == nil},
+	all := [...]field{{name: "Mutex"}, {name: "Elector"}, {name: "Detector"}}
+	for i, pointer := range [...]any{r.Mutex, r.Elector, r.Detector} {
+		all[i].lacking = reflect.ValueOf(pointer).IsNil()
 	}
+	return all
 }
 
 // excludes reports whether the row is one of mutual exclusion.

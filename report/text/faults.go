@@ -16,17 +16,17 @@ import (
 	"turnstile/results"
 )
 
-// How many trials are drawn, and how many faults are listed. The files have all of them.
+// How many trials are drawn, and how many faults are listed. The result files have all of them.
 const (
 	drawnTrials  = 3
 	listedFaults = 12
 )
 
-// faults says what became of the faults that were asked for, and draws what they did to the run.
+// faults prints whether the faults of the run took place, and draws their effect on it.
 func (p *Report) faults(s *runs.Summary) {
 	p.faultWords(s)
 	if len(s.Faults) == 0 {
-		return // none began
+		return // no fault began
 	}
 	p.printf("\n")
 	for i := range s.Rows[:min(drawnTrials, len(s.Rows))] {
@@ -42,7 +42,7 @@ func (p *Report) faults(s *runs.Summary) {
 	p.epochs(s, rows)
 }
 
-// faultWords says whether the faults that were asked for took place.
+// faultWords prints whether the requested faults took place.
 func (p *Report) faultWords(s *runs.Summary) {
 	if len(s.Record.Options.FaultTexts()) == 0 {
 		return
@@ -56,7 +56,7 @@ func (p *Report) faultWords(s *runs.Summary) {
 	}
 }
 
-// timeline draws a trial, given its place in s.Rows.
+// timeline draws a trial, given its index in s.Rows.
 func (p *Report) timeline(s *runs.Summary, i int) {
 	row := &s.Rows[i]
 	intervals := ofTrial(s.Timeline, row.Trial, func(r *results.IntervalRow) int { return r.Trial })
@@ -80,7 +80,7 @@ func (p *Report) timeline(s *runs.Summary, i int) {
 
 const faultFormat = "%-23s %8s %8s %8s %9s %9s %9s\n"
 
-// byFault returns the rows of each fault, in the order of their numbers.
+// byFault groups the rows by fault, in the order of their numbers.
 func byFault(faults []results.FaultRow) (rows []faultTable) {
 	sorted := slices.Clone(faults)
 	slices.SortStableFunc(sorted, func(a, b results.FaultRow) int { return cmp.Compare(a.Number, b.Number) })
@@ -93,7 +93,7 @@ func byFault(faults []results.FaultRow) (rows []faultTable) {
 	return rows
 }
 
-// faultsTable lists what each fault did, in medians over the trials.
+// faultsTable lists the effect of each fault, in medians over the trials.
 func (p *Report) faultsTable(faults []faultTable, trials int) {
 	about := ""
 	if trials > 1 {
@@ -125,7 +125,7 @@ func (p *Report) faultsTable(faults []faultTable, trials int) {
 	p.lacking(faults[:min(listedFaults, len(faults))])
 }
 
-// lacking says why figures of the faults that are listed are missing.
+// lacking explains why figures of the listed faults are missing.
 func (p *Report) lacking(faults []faultTable) {
 	var why []string
 	say := func(is bool, reason string) {

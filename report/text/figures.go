@@ -21,8 +21,8 @@ import (
 	"turnstile/results"
 )
 
-// figures prints what was measured in all trials: quantiles of the requests of all trials together, and of
-// other figures the median, beside the least and the greatest where trials differ.
+// figures prints the measured figures: quantiles over the requests of all trials together; of other figures
+// the median, with the least and the greatest if trials differ.
 func (p *Report) figures(s *runs.Summary) {
 	t := table(s.Rows)
 	if !t.known(results.DurationS) {
@@ -49,7 +49,7 @@ func (p *Report) entries(s *runs.Summary, t table) {
 	p.machine(s, t)
 }
 
-// work prints the work that clients did inside. It prints nothing if they wrote the account alone.
+// work prints the work that clients did inside. It prints nothing if that was only to write the account.
 func (p *Report) work(s *runs.Summary, t table) {
 	w := s.Record.Options.Workload.Work
 	if w == workload.Account || !t.known(results.WorkDone) {
@@ -97,7 +97,7 @@ func (p *Report) throughput(s *runs.Summary, t table) {
 	}
 }
 
-// unissued says why it is not known which share of the requests due was issued.
+// unissued explains why the share of due requests that were issued is unknown.
 func unissued(s *runs.Summary) string {
 	ended := slices.ContainsFunc(s.Verdicts, func(v check.Verdict) bool { return v.Stall != nil }) ||
 		slices.ContainsFunc(s.Record.Trials, func(t runs.TrialRecord) bool { return t.Trouble != "" })
@@ -107,8 +107,8 @@ func unissued(s *runs.Summary) string {
 	return "no request fell due while it was measured"
 }
 
-// window says how long the warm-up took, if the clients decided that, and whether what was measured shows
-// more than a beginning: two entries of each client that requested.
+// window prints how long the warm-up took, if clients could extend it, and warns of a window that is too
+// short: one with fewer than two entries per client that requested.
 func (p *Report) window(t table) {
 	if t.known(option.LimitColumn) {
 		text := "took " + t.of(results.WarmupTookS).text(format.Seconds)
@@ -139,12 +139,12 @@ func (p *Report) window(t table) {
 	}
 }
 
-// warn prints a remark to the line above.
+// warn prints a remark about the line above.
 func (p *Report) warn(format string, args ...any) {
 	p.line("", "%s", p.palette.Paint(terminal.Yellow, fmt.Sprintf(format, args...)))
 }
 
-// A quantile is one that the summary prints, with its name there and in columns.
+// A quantile is one that the summary prints, with its name there and in column names.
 type quantile struct {
 	name, column string
 	q            float64
@@ -174,8 +174,8 @@ func (p *Report) latencies(s *runs.Summary, t table) {
 	}
 }
 
-// latency prints quantiles of the latencies of all trials together, and below them how far those of single
-// trials are apart.
+// latency prints quantiles of the latencies of all trials together, and below them the range over single
+// trials.
 func (p *Report) latency(s *runs.Summary, t table, tag string, of ...quantile) {
 	all := measure.LatencyOf(s.Latencies, tag)
 	if all.Hist == nil {
@@ -203,10 +203,10 @@ func (p *Report) latency(s *runs.Summary, t table, tag string, of ...quantile) {
 	}
 }
 
-// fewValues is below how many latencies there is no distribution to draw.
+// fewValues is the count of latencies below which histogram prints them one by one.
 const fewValues = 10
 
-// histogram draws the latencies of all trials, or prints them if they are few.
+// histogram draws the latencies of all trials, or lists them if they are few.
 func (p *Report) histogram(s *runs.Summary, kind measure.LatencyKind) {
 	all := measure.LatencyOf(s.Latencies, kind.Tag)
 	if all.Hist == nil {
@@ -226,7 +226,7 @@ func (p *Report) histogram(s *runs.Summary, kind measure.LatencyKind) {
 	p.printf("\n")
 }
 
-// serverBytes prints what clients of a service exchange with its servers.
+// serverBytes prints how many bytes clients of a service exchange with its servers.
 func (p *Report) serverBytes(t table) {
 	bytes := t.of(results.ServerBytesPerEntry)
 	if bytes.known == 0 {
@@ -236,7 +236,7 @@ func (p *Report) serverBytes(t table) {
 	p.line("per entry", "%s bytes between clients and servers", format.Plain(bytes.median, 0))
 }
 
-// messages prints the messages of an entry, beside the published number.
+// messages prints the messages per entry, next to the published number.
 func (p *Report) messages(s *runs.Summary, t table) {
 	if s.Record.Options.Config.Options[foreign.ServiceOption] != "" {
 		p.serverBytes(t)
@@ -277,7 +277,7 @@ func (p *Report) messages(s *runs.Summary, t table) {
 	}
 }
 
-// published says what the algorithm was published to cost, and whether the trials confirm it.
+// published prints the published cost, and whether the trials confirm it.
 func (p *Report) published(s *runs.Summary, t table) string {
 	least, known := t[0].PublishedMin.Value()
 	if !known {
@@ -342,7 +342,8 @@ func (p *Report) fairness(t table) {
 		entriesPerNode(t), text)
 }
 
-// entriesPerNode says how far the nodes of one trial are apart: how far trials are is no matter of fairness.
+// entriesPerNode prints the range of entries per node within one trial, since differences between trials are
+// no matter of fairness.
 func entriesPerNode(t table) string {
 	widest, ratio, alike := 0, 0.0, true
 	for i := range t {
@@ -363,12 +364,12 @@ func entriesPerNode(t table) string {
 		return text
 	case ratio == 1:
 		return format.Range(t.of(results.EntriesNodeMin).least, t.of(results.EntriesNodeMax).most) +
-			" by trial, of a trial all alike"
+			" by trial, equal within each trial"
 	}
 	return fmt.Sprintf("%s (in trial %d, where they differ most)", text, t[widest].Trial)
 }
 
-// machine prints what the run took of the machine. A simulated run has no timers, and no machine.
+// machine prints what the run used of the machine. Simulated runs have no timers and no machine.
 func (p *Report) machine(s *runs.Summary, t table) {
 	m := s.Record.Machine
 	if !t.known(results.NodeRSSMB) && !t.known(results.CPUBusy) {
@@ -403,8 +404,8 @@ func (p *Report) pauses(s *runs.Summary, trial int) {
 	p.warn("%s", text)
 }
 
-// usedOf says who used how much of the CPU time. Under a quota, the shares of the run are of that, and those
-// of others, whom it does not bind, of the machine.
+// usedOf prints the CPU time used by the run and by others. Under a quota, the run's shares are of the quota;
+// shares of other processes, which it does not bind, are of the machine.
 func usedOf(t table, m results.Machine) string {
 	of, total, others := "of the CPU time", t.of(results.CPUBusy), ", others %s"
 	if limited(m) {
@@ -414,7 +415,7 @@ func usedOf(t table, m results.Machine) string {
 	if !t.known(results.OwnCPU) {
 		return t.of(results.CPUBusy).text(format.Percent) + " of the CPU time used"
 	}
-	if total.known == 0 { // of a short run, the system may not say what others used
+	if total.known == 0 { // for a short run, the system may not report the use by others
 		total = spreadOf(ours(t))
 	}
 	text := fmt.Sprintf("%s %s used: the run %s", total.text(format.Percent), of,
@@ -428,7 +429,7 @@ func usedOf(t table, m results.Machine) string {
 	return text + fmt.Sprintf(others, t.of(results.OthersCPU).text(format.Percent))
 }
 
-// ours returns what the run and its broker used in each trial, of what they could use.
+// ours returns the CPU time used by the run and its broker in each trial, as a share of what they could use.
 func ours(t table) (figures []figure.Figure) {
 	for i := range t {
 		own, known := t[i].OwnCPU.Value()
@@ -442,7 +443,7 @@ func ours(t table) (figures []figure.Figure) {
 	return figures
 }
 
-// cpuBound warns of times that the processors have made, and says whose work that was.
+// cpuBound warns of times that CPU load has distorted, and names whose load it was.
 func (p *Report) cpuBound(t table, m results.Machine) {
 	busy := slices.DeleteFunc(slices.Clone(t), func(row results.Row) bool { return !row.CPUBound() })
 	if len(busy) == 0 {
@@ -473,10 +474,10 @@ func (p *Report) cpuBound(t table, m results.Machine) {
 	p.warn("CPU-bound%s: %s%s", by, in, remark)
 }
 
-// limited reports whether control groups allow a run less than the whole machine.
+// limited reports whether control groups limit a run to less than the whole machine.
 func limited(m results.Machine) bool { return m.CPUQuota > 0 }
 
-// quota says how much CPU time the control groups of a run allow it.
+// quota returns the CPU time that the control groups of a run allow, as text.
 func quota(m results.Machine) string {
 	text := strconv.FormatFloat(m.CPUQuota, 'g', 3, 64)
 	if text == "1" {
@@ -485,7 +486,7 @@ func quota(m results.Machine) string {
 	return text + " CPUs"
 }
 
-// detection says what the failure detectors said, and how well they did.
+// detection prints the suspicions of the failure detectors, and how many were wrong.
 func (p *Report) detection(s *runs.Summary, t table) {
 	if !s.Record.Options.Detects() {
 		return
@@ -503,9 +504,9 @@ func (p *Report) detection(s *runs.Summary, t table) {
 	}
 }
 
-// epochs says how many there were, since each fault, of what an algorithm makes again under a new epoch, such
-// as its token, and for how long nobody entered, beside the time after which a textbook takes
-// what lets in for lost.
+// epochs prints, for each fault, how many new epochs the algorithm began, such as by regenerating its token,
+// and for how long nobody entered, next to the time after which a textbook implementation would regenerate
+// it.
 func (p *Report) epochs(s *runs.Summary, faults []faultTable) {
 	for _, rows := range faults[:min(listedFaults, len(faults))] {
 		count := rows.of(results.EpochsNew)
@@ -521,7 +522,8 @@ func (p *Report) epochs(s *runs.Summary, faults []faultTable) {
 	}
 }
 
-// textbook says after what time without entries a textbook takes what lets in for lost, if one says that.
+// textbook returns the time without entries after which a textbook implementation considers the holder lost,
+// as text, or "" if the row gives no formula.
 func textbook(s *runs.Summary, fault *results.FaultRow) string {
 	formula := s.Spec.Exclusion().Silence.Formula
 	switch {
@@ -534,7 +536,7 @@ func textbook(s *runs.Summary, fault *results.FaultRow) string {
 	return fmt.Sprintf("; %s = %s", formula, format.Seconds(fault.SilenceTextbookS))
 }
 
-// told says what became of clients that had lost their lock, where there is something to say.
+// told prints what clients did that had lost their lock. It prints nothing if no client lost one.
 func (p *Report) told(t table) {
 	of := func(column results.Column) uint64 { n, _ := t.sum(column).Value(); return uint64(n) }
 	in := func(entries uint64) string { return "in " + english.Count(entries, "entry", "entries") }
@@ -566,7 +568,7 @@ func (p *Report) told(t table) {
 	p.guarded(t)
 }
 
-// guarded says how many of the entries that overlapped a resource keeps apart that demands fence numbers.
+// guarded prints how many overlapping entries would be kept apart by a resource that demands fence numbers.
 func (p *Report) guarded(t table) {
 	var overlapped, accepted float64
 	least := ""
@@ -590,7 +592,7 @@ func (p *Report) guarded(t table) {
 	}
 }
 
-// units says how many units of the resource were taken at once, where it has several.
+// units prints how many units of the resource were taken at once, if it has several.
 func (p *Report) units(s *runs.Summary, t table) {
 	if t.known(results.UnitsTakenMax) {
 		p.line("units", "%s of %d taken on average, at most %s",
@@ -599,7 +601,7 @@ func (p *Report) units(s *runs.Summary, t table) {
 	}
 }
 
-// A divided is a table of figures by groups of requests: a name and figures for each trial.
+// divided is a table with a name and figures for each group of requests in each trial.
 type divided struct {
 	by, file string
 	rows     []dividedRow
@@ -608,12 +610,12 @@ type divided struct {
 type dividedRow struct {
 	trial int
 	name  string
-	taken figure.Figure // share of the window; of resources
+	taken figure.Figure // share of the window, for resources
 	measure.OfGroup
 }
 
-// divided prints, for each number of units that requests took and for each of several resources, how often
-// requests entered, how long they waited, and how often later requests entered before them.
+// divided prints a table by units taken and a table by resource: how often requests entered, how long they
+// waited, and how often later requests overtook them.
 func (p *Report) divided(s *runs.Summary, t table) {
 	sizes := divided{by: "by size", file: results.SizesFile}
 	for _, r := range s.Sizes {
@@ -629,7 +631,8 @@ func (p *Report) divided(s *runs.Summary, t table) {
 	p.groups(resources, t)
 }
 
-// A groupColumn is one of those of such a table. Unless it is always there, it is if any row has a number.
+// A groupColumn is a column of a divided table. Unless always is set, it is left out if no row has a positive
+// number.
 type groupColumn struct {
 	name   string
 	width  int
@@ -649,7 +652,7 @@ var groupColumns = []groupColumn{
 	{"unissued", 10, false, func(r *dividedRow) figure.Figure { return r.Unissued }, format.Whole},
 }
 
-// groups prints such a table.
+// groups prints a divided table.
 func (p *Report) groups(d divided, t table) {
 	const mostTrials = 3
 	if len(d.rows) == 0 {
@@ -695,11 +698,11 @@ var betweenNodes = []struct {
 	{results.AllAgreedUSP50, "the time until all agree"},
 }
 
-// fewUS is up to how many microseconds clocks are taken for one: as far as anchors of one clock may err.
+// fewUS is the error in microseconds up to which clocks count as one: anchors of a single clock err as much.
 const fewUS = 10
 
-// clocks says how far apart times of different nodes may be, if their hosts have several clocks, and which
-// figures that makes worth little.
+// clocks prints the error between times of different nodes, if their hosts have several clocks, and warns of
+// figures that are not much larger than the error.
 func (p *Report) clocks(t table) {
 	most := t.of(results.ClockErrorUS).most
 	worst, known := most.Value()

@@ -17,7 +17,7 @@ import (
 	"turnstile/results"
 )
 
-// A Document is what --json prints of a run.
+// A Document is the output of --json for a run.
 type Document struct {
 	Run     string          `json:"run"`
 	Path    string          `json:"path"`
@@ -25,11 +25,11 @@ type Document struct {
 	Record  any             `json:"record"`  // run.yaml
 	Trials  []trialDocument `json:"trials"`
 	All     together        `json:"all_trials"`
-	// Unjudged are, of verify, the trials that cannot be judged, since their histories cannot be read.
+	// Unjudged are the trials that verify cannot judge, since their histories cannot be read.
 	Unjudged []unjudgedDocument `json:"unjudged,omitempty"`
-	// Changed are those files of a stored run that were changed after it was over.
+	// Changed are the files of a stored run that were changed after it ended.
 	Changed []string    `json:"changed,omitempty"`
-	Tables  *runs.Audit `json:"tables,omitempty"` // of verify: where they differ from the histories, if they do
+	Tables  *runs.Audit `json:"tables,omitempty"` // of verify: nil if the tables agree with the histories
 }
 
 type trialDocument struct {
@@ -60,7 +60,7 @@ func JSON(w io.Writer, s *runs.Summary) error {
 	return terminal.PrintJSON(w, d)
 }
 
-// DocumentOf returns what JSON prints of s; an error is that of a record that is no YAML.
+// DocumentOf returns what JSON prints of s. It returns an error if the record cannot be written as YAML.
 func DocumentOf(s *runs.Summary) (*Document, error) {
 	d := &Document{Run: s.Folder.Ref(), Path: s.Folder.Path, Verdict: s.Outcome(), Trials: []trialDocument{},
 		All: togetherOf(s), Changed: s.Changed}
@@ -89,8 +89,8 @@ func DocumentOf(s *runs.Summary) (*Document, error) {
 	return d, nil
 }
 
-// An Object is a row of a table as JSON has it: by header, null for what was not measured. Of figures
-// that are lower bounds only, the headers are listed under "at_least".
+// An Object is a row of a table in JSON, by header; unmeasured figures are null. The headers of figures that
+// are only lower bounds are listed under "at_least".
 type Object map[string]any
 
 // ObjectOf returns a row of a table.
@@ -134,18 +134,19 @@ func (o Object) put(name string, f figure.Figure) {
 	}
 }
 
-// A together is what all trials of a run say together, as in the summary.
+// A together has the figures of all trials of a run together, as in the summary.
 type together struct {
-	Latencies map[string]Object `json:"latencies"` // by tag of latency.hlog: quantiles, in microseconds
+	Latencies map[string]Object `json:"latencies"` // by tag in latency.hlog: quantiles, in microseconds
 	Figures   map[string]Object `json:"figures"`   // by column of runs.csv: how the trials differ
 }
 
-// togetherOf returns what the trials of s say together. What no trial has measured is left out.
+// togetherOf returns the figures of all trials of s together. It leaves out figures that no trial has
+// measured.
 func togetherOf(s *runs.Summary) together {
 	t := together{Latencies: map[string]Object{}, Figures: map[string]Object{}}
 	for tag := range s.Latencies {
 		if strings.HasSuffix(tag, measure.OpenSuffix) {
-			continue // they are in the histogram of the tag without the suffix
+			continue // open waits are in the histogram of the tag without the suffix
 		}
 		all := measure.LatencyOf(s.Latencies, tag)
 		figures := map[string]figure.Figure{}

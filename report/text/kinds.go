@@ -13,14 +13,15 @@ import (
 	"turnstile/results"
 )
 
-// A kind is how runs of a kind of rows are printed.
+// A kind says how to print runs of a kind of rows.
 type kind struct {
 	columns [4]trialColumn // the figures in a line about a trial
 	warmup  func(time.Duration) string
 	figures func(*Report, *runs.Summary, table)
 }
 
-// kinds has them by the kind of the rows. A kind that is not listed is printed as mutual exclusion is.
+// kinds maps the kind of rows to how their runs are printed. Kinds that are not listed use mutual
+// exclusion's.
 var kinds = map[nodes.Kind]kind{
 	nodes.MutualExclusion: {
 		[4]trialColumn{{"entries/s", results.EntriesPerS, format.Rate},

@@ -28,7 +28,7 @@ func (p *Report) leaders(s *runs.Summary, t table) {
 	p.machine(s, t)
 }
 
-// elections prints how many elections there were, their parts, and for how long nobody led, or several did.
+// elections prints the number of elections, their parts, and for how long no node or several nodes led.
 func (p *Report) elections(s *runs.Summary, t table) {
 	if !t.known(results.Elections) {
 		return
@@ -47,7 +47,7 @@ func (p *Report) elections(s *runs.Summary, t table) {
 		measure.ServingTag} {
 		p.electionPart(s, tag)
 	}
-	if t.known(results.AllAgreedUSP50) { // whatever cut them off
+	if t.known(results.AllAgreedUSP50) { // after any kind of cut
 		p.lasting(s, t, measure.AllAgreedTag)
 	}
 	p.electionPart(s, measure.TakeoverTag)
@@ -76,15 +76,15 @@ func (p *Report) elections(s *runs.Summary, t table) {
 	}
 }
 
-// follow says who has to follow a leader for it to be elected.
+// follow names the nodes that must follow a leader for it to be elected.
 func follow(s *runs.Summary) string {
 	if elector := s.Stack.Elector(); elector != nil {
 		return elector.Row.Elector.Follow.String()
 	}
-	return "those follow the next who have to"
+	return "enough nodes follow the next"
 }
 
-// lasting prints quantiles of latencies, some of which may not be over at the end.
+// lasting prints quantiles of latencies. Some may still be open at the end.
 func (p *Report) lasting(s *runs.Summary, t table, tag string) {
 	p.latency(s, t, tag, middle, high, longest)
 	all := measure.LatencyOf(s.Latencies, tag)
@@ -104,13 +104,13 @@ func (p *Report) electionPart(s *runs.Summary, tag string) {
 		aboutOf(s, kind))
 }
 
-// aboutOf says from when until when latencies last.
+// aboutOf returns the start and the end of the time that a latency measures, as text.
 func aboutOf(s *runs.Summary, kind measure.LatencyKind) string {
 	return strings.ReplaceAll(kind.About, "%s", follow(s))
 }
 
-// electionHistograms draws how long elections took, and their parts, and how long each stretch lasted with no
-// leader or with several.
+// electionHistograms draws how long elections and their parts took, and the lengths of times without a leader
+// and with several.
 func (p *Report) electionHistograms(s *runs.Summary) {
 	p.printf("\n")
 	for _, kind := range measure.Latencies {
@@ -121,7 +121,7 @@ func (p *Report) electionHistograms(s *runs.Summary) {
 	}
 }
 
-// electionMessages prints how many messages there were of each kind, in all trials.
+// electionMessages prints the number of messages of each kind, over all trials.
 func (p *Report) electionMessages(s *runs.Summary) {
 	var kinds []string
 	sent := map[string]float64{}
@@ -153,7 +153,7 @@ func positive(f figure.Figure) bool {
 	return known && x > 0
 }
 
-// times says how often something happened.
+// times returns a count of occurrences as text.
 func times(f figure.Figure) string {
 	n, _ := f.Value()
 	switch n {
@@ -165,20 +165,20 @@ func times(f figure.Figure) string {
 	return fmt.Sprintf("%s times", english.Thousands(n))
 }
 
-// TermsMakeHarmless says why two leaders of different terms do no harm.
+// TermsMakeHarmless explains why two leaders of different terms do no harm.
 var TermsMakeHarmless = []string{
 	"Two leaders of different terms do no harm if each write carries the term of its leader, and the resource",
 	"refuses a write of a lower term than the highest that it has seen. From the first write of the newer",
 	"leader on, all of the older one are refused; until then, only the older one has written."}
 
-// Faults that were asked for in the same words, with what they did.
+// alike are faults with the same description, and their effects.
 type alike struct {
 	text    string
 	numbers effect.Group
 	rows    faultTable
 }
 
-// alikeFaults returns faults by their words, in the order in which these first come.
+// alikeFaults groups faults by their description, in the order in which each first occurs.
 func alikeFaults(faults []results.FaultRow) (all []*alike) {
 	for _, f := range faults {
 		at := slices.IndexFunc(all, func(a *alike) bool { return a.text == f.Fault })
@@ -195,17 +195,17 @@ func alikeFaults(faults []results.FaultRow) (all []*alike) {
 	return all
 }
 
-// listedAlike is how many kinds of faults are listed with what they did to leaders.
+// listedAlike is how many groups of faults are listed with their effects on leaders.
 const listedAlike = 6
 
 const leaderFaultFormat = "%-15s %-6s %7s %8s %8s %9s %8s %5s %8s\n"
 
-// leaderFaults lists who was elected before, during and after the faults, and for how long nobody led, or
-// several did: of faults in the same words, medians, and of what took longest, the greatest.
+// leaderFaults lists the elections before, during and after the faults, and for how long no node or several
+// nodes led. For several faults with the same description it prints medians, and the greatest time to elect.
 func (p *Report) leaderFaults(s *runs.Summary) {
 	faults := alikeFaults(s.Faults)
 	if !faultTable(s.Faults).known(results.ElectionsDuring) {
-		return // nobody was to lead, or none began
+		return // no leader was wanted, or no fault began
 	}
 	p.printf("%-22s %25s\n", "", "time to elect")
 	p.printf(leaderFaultFormat, "fault", "phase", "elected", "p50", "max", "no leader", "two lead", "flaps",
@@ -228,7 +228,7 @@ func (p *Report) leaderFaults(s *runs.Summary) {
 	p.printf("\n")
 }
 
-// leaderFault lists what faults in the same words did.
+// leaderFault lists the effects of faults with the same description.
 func (p *Report) leaderFault(a *alike) {
 	name := fmt.Sprintf("%s %s", a.numbers.Short(), a.text)
 	if utf8.RuneCountInString(name) > 15 {

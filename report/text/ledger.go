@@ -13,19 +13,19 @@ import (
 	"turnstile/results"
 )
 
-// A ledgerPicture draws who believed what in one trial: a row for each node over time.
+// A ledgerPicture draws which leader each node believed in over one trial: a row for each node.
 type ledgerPicture struct {
 	*results.Ledger
 	columns int
-	letters map[int]rune  // of leaders that no digit stands for
+	letters map[int]rune  // of leaders with numbers above 9
 	used    map[rune]bool // marks that are in the picture
-	terms   bool          // so are terms
+	terms   bool          // whether the picture shows terms
 }
 
-// drawnNodes is how many nodes a picture has at most.
+// drawnNodes is the maximum of nodes in a picture.
 const drawnNodes = 32
 
-// The marks of a picture, beside a digit or letter for whom a node follows.
+// The marks of a picture, besides the digit or letter of the leader that a node follows.
 const (
 	leadsMark    = '█'
 	somebodyMark = '+'
@@ -37,7 +37,7 @@ const (
 	apartMark    = '~'
 )
 
-// newLedgerPicture returns the picture of a ledger, for a width that includes what stands on the left.
+// newLedgerPicture returns the picture of a ledger. The width includes the labels on the left.
 func newLedgerPicture(l *results.Ledger, width int) *ledgerPicture {
 	p := &ledgerPicture{Ledger: l, columns: width - gutter, letters: map[int]rune{}, used: map[rune]bool{}}
 	letters := []rune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -49,8 +49,8 @@ func newLedgerPicture(l *results.Ledger, width int) *ledgerPicture {
 	return p
 }
 
-// lines draws the picture, all but the colours: the windows of faults; when two led; the nodes; and below
-// them the axis and what the marks mean.
+// lines draws the picture without colours: the windows of faults, when two led, the nodes, and below them the
+// axis and the legend.
 func (p *ledgerPicture) lines() (windows []string, two string, lanes, below []string) {
 	if p.End <= 0 {
 		return nil, "", nil, nil
@@ -70,10 +70,10 @@ func (p *ledgerPicture) lines() (windows []string, two string, lanes, below []st
 	return axis.windows(), two, lanes, append(below, p.legend()...)
 }
 
-// namedFaults is how many faults the text below a picture names.
+// namedFaults is the maximum of faults that the legend names.
 const namedFaults = 6
 
-// during returns the first and the last column that a stretch of time is in.
+// during returns the first and the last column that overlap a span.
 func (p *ledgerPicture) during(s results.Span) (first, last int) {
 	column := func(at float64) float64 {
 		return min(max(at/p.End*float64(p.columns), 0), float64(p.columns))
@@ -82,7 +82,8 @@ func (p *ledgerPicture) during(s results.Span) (first, last int) {
 	return first, max(first, int(math.Ceil(column(s.To)))-1)
 }
 
-// lane draws one node: in each column as what it was for most of that time, but as a leader if it led at all.
+// lane draws one node. A column shows the state that lasted longest in it, except that any time as a leader
+// shows as leading.
 func (p *ledgerPicture) lane(id int) []rune {
 	row := []rune(strings.Repeat(" ", p.columns))
 	most := make([]float64, p.columns)
@@ -110,7 +111,7 @@ func (p *ledgerPicture) lane(id int) []rune {
 	return row
 }
 
-// term writes the term of a leader into its bar, if there is room.
+// term writes the term of a leader into its bar, if it fits.
 func (p *ledgerPicture) term(row []rune, b *results.BeliefRow) {
 	term, known := b.Term.Value()
 	if b.State != leadership.Leads || !known {
@@ -126,7 +127,7 @@ func (p *ledgerPicture) term(row []rune, b *results.BeliefRow) {
 	p.terms = true
 }
 
-// mark returns the mark of what a node was.
+// mark returns the mark for the state of a node.
 func (p *ledgerPicture) mark(b *results.BeliefRow) rune {
 	switch b.State {
 	case leadership.Leads:
@@ -145,13 +146,13 @@ func (p *ledgerPicture) mark(b *results.BeliefRow) rune {
 		return somebodyMark
 	case leader < 10:
 		return '0' + rune(leader)
-	case letter == 0: // it never led in this time, or there are too many
+	case letter == 0: // the node never led in this time, or the letters are used up
 		return moreMark
 	}
 	return letter
 }
 
-// twoRow marks the columns in which two led at any time, and whether terms told them apart.
+// twoRow marks the columns in which two nodes led at some time, and whether in different terms.
 func (p *ledgerPicture) twoRow() []rune {
 	row := []rune(strings.Repeat(" ", p.columns))
 	for _, s := range p.TwoLead {
@@ -165,7 +166,7 @@ func (p *ledgerPicture) twoRow() []rune {
 	return row
 }
 
-// legend says what the marks in the picture mean.
+// legend explains the marks in the picture.
 func (p *ledgerPicture) legend() []string {
 	var words []string
 	say := func(mark rune, says string) {
@@ -197,7 +198,7 @@ func (p *ledgerPicture) legend() []string {
 		say(twoMark, "two lead in one term")
 		say(apartMark, "two lead in different terms")
 	}
-	const unbroken = "\u00a0" // a mark stays in the line of its words
+	const unbroken = "\u00a0" // keeps a mark on the line of its words
 	texts := []string{strings.ReplaceAll(strings.Join(words, ","), " ", unbroken)}
 	texts[0] = strings.ReplaceAll(texts[0], ",", ", ")
 	texts = append(texts, p.faultNames()...)
@@ -210,7 +211,7 @@ func (p *ledgerPicture) legend() []string {
 	return lines
 }
 
-// faultNames says which numbers stand for which faults.
+// faultNames explains the numbers of the faults.
 func (p *ledgerPicture) faultNames() (texts []string) {
 	alike := alikeFaults(p.Faults)
 	for _, f := range alike[:min(namedFaults, len(alike))] {
@@ -222,7 +223,7 @@ func (p *ledgerPicture) faultNames() (texts []string) {
 	return texts
 }
 
-// paintTwo paints the line that says when two led: amber where each had a term of its own, and red otherwise.
+// paintTwo colours the line of two leaders: amber if each had its own term, and red otherwise.
 func (p *Report) paintTwo(line string) string {
 	apart := string(apartMark)
 	var painted strings.Builder
@@ -240,7 +241,7 @@ func (p *Report) paintTwo(line string) string {
 	return painted.String()
 }
 
-// ledger draws who believed what in the first trials.
+// ledger draws which leader each node believed in, for the first trials.
 func (p *Report) ledger(s *runs.Summary) {
 	ledgers := s.Ledgers()
 	for _, l := range ledgers[:min(drawnTrials, len(ledgers))] {

@@ -14,7 +14,7 @@ import (
 	"turnstile/results"
 )
 
-// believed is a row of beliefs.csv; it knows of no leader if that is negative.
+// believed returns a row of beliefs.csv; a negative leader stands for none.
 func believed(node int, state leadership.State, leader int, from, to float64) results.BeliefRow {
 	b := results.BeliefRow{Trial: 1, Node: node, State: state, FromS: figure.Number(from),
 		ToS: figure.Number(to)}
@@ -74,7 +74,7 @@ func TestLedgerPictures(t *testing.T) {
 	}
 }
 
-// No line is wider than it may be, and of many nodes those that led are drawn.
+// No line is too wide, and if there are many nodes, those which led are drawn.
 func TestLedgersAreAsWideAsTheyMayBe(t *testing.T) {
 	var rows []results.BeliefRow
 	for id := range 200 {

@@ -1,5 +1,5 @@
-// Package text prints a run for people, as text with pictures, or as JSON. It reads a runs.Summary and
-// writes to an io.Writer; flags are none of its business.
+// Package text prints a run for people, as text with pictures, or as JSON. It reads a runs.Summary and writes
+// to an io.Writer; it knows no flags.
 package text
 
 import (
@@ -26,7 +26,7 @@ type Report struct {
 	width   int // of pictures, in columns
 }
 
-// New returns a report that is written to w: in colours and as wide as it, if that is a terminal.
+// New returns a report that writes to w. If w is a terminal, the report has colours and uses its width.
 func New(w io.Writer) *Report {
 	return &Report{w: w, palette: terminal.PaletteFor(w), width: terminal.Width(w)}
 }
@@ -38,7 +38,7 @@ func (p *Report) line(name, format string, args ...any) {
 	p.printf("%-11s %s\n", name, fmt.Sprintf(format, args...))
 }
 
-// Header says what is run, and on which machine.
+// Header prints what is run, and on which machine.
 func (p *Report) Header(o *bench.Job, m results.Machine) {
 	words := []string{p.palette.Paint(terminal.Bold, o.Algorithm), english.Count(o.Config.N, "node", "nodes")}
 	implied := option.Implied(bench.Implied(&o.Options, o.Spec))
@@ -72,14 +72,14 @@ func (p *Report) Header(o *bench.Job, m results.Machine) {
 
 const trialFormat = "%5s  %-12s %12s %12s %12s %15s\n"
 
-// A trialColumn is one of the figures in a line about a trial.
+// A trialColumn is a figure in the line of a trial.
 type trialColumn struct {
 	name   string
 	column results.Column
 	print  func(figure.Figure) string
 }
 
-// Trial prints a line about one of several trials, below the headers if it is the first of them.
+// Trial prints the line of a trial, with headers above it if its number is first.
 func (p *Report) Trial(row *results.Row, first int) {
 	columns := trialColumns(row)
 	if row.Trial == first {
@@ -98,7 +98,7 @@ func (p *Report) trialLine(name, verdict string, columns [4]trialColumn, t table
 	p.printf(trialFormat, name, verdict, cells[0], cells[1], cells[2], cells[3])
 }
 
-// Stored prints a run that was made before as it was printed then.
+// Stored prints a stored run as it was printed when it was made.
 func (p *Report) Stored(s *runs.Summary) {
 	p.Header(s.Job, s.Record.Machine)
 	if s.Record.Options.Trials > 1 {
@@ -109,8 +109,7 @@ func (p *Report) Stored(s *runs.Summary) {
 	p.Summary(s)
 }
 
-// Summary prints the results of a run: the same of one trial and of several, when the run is made and when it
-// is judged again.
+// Summary prints the results of a run, whether it was just made or is judged again.
 func (p *Report) Summary(s *runs.Summary) {
 	if t := table(s.Rows); len(t) > 1 {
 		p.trialLine("", "median", trialColumns(&t[0]), t)
@@ -123,7 +122,7 @@ func (p *Report) Summary(s *runs.Summary) {
 	p.line("files", "%s", terminal.FromHere(s.Folder.Path))
 }
 
-// verdict prints the verdict, and of each trial that is not valid why.
+// verdict prints the verdict, and the reasons of trials that are not valid.
 func (p *Report) verdict(s *runs.Summary) {
 	asked, made, outcome := s.Record.Options.Trials, len(s.Verdicts), s.Outcome()
 	word := Outcome(p.palette, outcome)
@@ -174,14 +173,14 @@ func (p *Report) verdict(s *runs.Summary) {
 	p.printf("\n")
 }
 
-// passedOver says who was passed over most often, if that is more often than first come, first served allows
-// and the algorithm promises nothing, or nothing while something goes wrong.
+// passedOver prints which node was passed over most often, if that is more often than first come, first
+// served allows and the algorithm promises no bound, or none under faults.
 func (p *Report) passedOver(s *runs.Summary) {
 	promise, mutex := "this algorithm promises no bound", s.Spec.Exclusion()
 	bypass, promised := mutex.Promised(s.Record.Options.Config)
 	switch {
 	case promised && (mutex.Fair == 0 || len(s.Faults) == 0):
-		return // the verdict says it
+		return // the verdict reports it
 	case promised:
 		promise = fmt.Sprintf("at most %d are promised, as long as nothing goes wrong", bypass)
 	}
@@ -198,7 +197,7 @@ func (p *Report) passedOver(s *runs.Summary) {
 	}
 }
 
-// missed warns of the faults that hit nothing, of which a run shows nothing.
+// missed warns of faults that hit nothing: the run shows nothing about them.
 func (p *Report) missed(s *runs.Summary) {
 	const most = 5
 	for i := range s.Verdicts {
@@ -219,7 +218,7 @@ func (p *Report) missed(s *runs.Summary) {
 	}
 }
 
-// early says of a trial that was judged by other evidence that it also ended early.
+// early adds that a trial ended early, if its verdict rests on something else.
 func (p *Report) early(s *runs.Summary, trial int) {
 	trouble := s.Record.Trials[s.Rows[trial].Trial-1].Trouble
 	if !strings.Contains(s.Verdicts[trial].Reason, trouble) {
@@ -227,7 +226,7 @@ func (p *Report) early(s *runs.Summary, trial int) {
 	}
 }
 
-// inTrials says in which of several trials a run had its outcome.
+// inTrials says in how many of several trials a run had its outcome.
 func inTrials(verdicts []check.Verdict, outcome check.Outcome, asked, unjudged int) string {
 	made, such := len(verdicts), 0
 	for _, v := range verdicts {
@@ -253,12 +252,12 @@ func indent(text string) string { return strings.ReplaceAll(text, "\n", "\n    "
 // fewStalled is how many waits and states of a stall are printed.
 const fewStalled = 20
 
-// witness prints what a verdict that is not valid rests on.
+// witness prints the evidence of a verdict that is not valid.
 func (p *Report) witness(s *runs.Summary, trial int) {
 	v := &s.Verdicts[trial]
 	for _, f := range v.Findings {
 		if f.Outcome == check.Valid || f.Outcome != check.Violated && f.Says != v.Reason {
-			continue // of a run that ended early many checks are inconclusive; verify shows them
+			continue // if the run ended early many checks are inconclusive; verify shows them
 		}
 		if f.Says != v.Reason {
 			p.printf("  also %s: %s\n", f.Outcome, indent(f.Says))
@@ -272,14 +271,14 @@ func (p *Report) witness(s *runs.Summary, trial int) {
 	}
 }
 
-// Unjudged names the trials that cannot be judged.
+// Unjudged lists the trials that cannot be judged.
 func Unjudged(w io.Writer, s *runs.Summary) {
 	for _, u := range s.Unjudged {
 		fmt.Fprintf(w, "  trial %d cannot be judged: %v\n", u.Trial, u.Why)
 	}
 }
 
-// Outcome returns an outcome in capital letters, and in its colour.
+// Outcome returns an outcome in capital letters and in its colour.
 func Outcome(p terminal.Palette, o check.Outcome) string {
 	color := map[check.Outcome]string{check.Valid: terminal.Green, check.Violated: terminal.Red}[o]
 	if color == "" {

@@ -50,7 +50,7 @@ func threeTrials(t *testing.T) *runs.Summary {
 	return s
 }
 
-// summaryOf returns what is printed of a run.
+// summaryOf returns the printed summary of a run.
 func summaryOf(s *runs.Summary) string {
 	var b bytes.Buffer
 	New(&b).Summary(s)
@@ -64,12 +64,12 @@ func of(s *runs.Summary, set func(r *results.Row, x float64), values ...float64)
 	}
 }
 
-// first leaves a summary its first trial.
+// first reduces a summary to its first trial.
 func first(s *runs.Summary) {
 	s.Record.Options.Trials, s.Rows, s.Verdicts = 1, s.Rows[:1], s.Verdicts[:1]
 }
 
-// used sets what used the processors of a machine with four cores.
+// used sets the CPU usage of a machine with four cores.
 func used(s *runs.Summary, quota, busy, own, broker, others float64) {
 	first(s)
 	s.Record.Machine.CPUQuota, s.Record.Machine.Cores = quota, 4
@@ -78,7 +78,7 @@ func used(s *runs.Summary, quota, busy, own, broker, others float64) {
 	r.BrokerShare, r.OthersCPU = figure.Number(broker), figure.Number(others)
 }
 
-// published sets the findings of a run within what is published.
+// published sets the findings of a run whose cost is within the published range.
 func published(s *runs.Summary, cost check.Finding, of check.Outcome) {
 	first(s)
 	cost.Check = "cost"
@@ -91,7 +91,7 @@ func clients(r *results.Row, least, most float64) {
 	r.EntriesNodeMin, r.EntriesNodeMax = figure.Number(least), figure.Number(most)
 }
 
-// summaries are what is said of runs, whose figures and findings differ from those of threeTrials.
+// summaries are printed summaries of runs whose figures and findings differ from threeTrials.
 var summaries = []struct {
 	name   string
 	change func(s *runs.Summary)
@@ -128,7 +128,7 @@ var summaries = []struct {
 	{"half used", func(s *runs.Summary) { used(s, 0, 0.5, 0.3, 0.1, 0.1) }, nil, "CPU-bound"},
 	{"entries are alike within each trial", func(s *runs.Summary) {
 		of(s, func(r *results.Row, x float64) { clients(r, x, x) }, 552, 600, 869)
-	}, []string{"entries per node 552 to 869 by trial, of a trial all alike; nobody was overtaken so far " +
+	}, []string{"entries per node 552 to 869 by trial, equal within each trial; nobody was overtaken so far " +
 		"(some requests were not served)"}, ""},
 	{"clients without an entry", func(s *runs.Summary) {
 		of(s, func(r *results.Row, x float64) {
@@ -185,7 +185,7 @@ var summaries = []struct {
 	}, []string{"issued      no request fell due while it was measured"}, ""},
 }
 
-// What is said of a run depends on its figures and findings.
+// The summary of a run depends on its figures and findings.
 func TestSummary(t *testing.T) {
 	for _, x := range summaries {
 		s := threeTrials(t)
@@ -202,7 +202,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// passedOver has a client of a row be passed over in two of three trials.
+// passedOver sets a client of a row to be passed over in two of three trials.
 func passedOver(s *runs.Summary, row string, faults int) {
 	spec, err := mutex.Find(row)
 	if err != nil {
@@ -216,7 +216,7 @@ func passedOver(s *runs.Summary, row string, faults int) {
 	s.Spec, s.Faults = spec, make([]results.FaultRow, faults)
 }
 
-// lostLocks has clients of the second trial be told that they have lost their lock.
+// lostLocks sets clients of the second trial to be told that they have lost their lock.
 func lostLocks(s *runs.Summary, fenced figure.Figure) {
 	r := &s.Rows[1]
 	r.EntriesTold, r.ToldStayed, r.ToldInsideUSMax = figure.Count(5), figure.Count(3), figure.Number(812_000)

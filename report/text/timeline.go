@@ -19,7 +19,7 @@ import (
 	"turnstile/results"
 )
 
-// A timeline is a run as a picture: entries per second over time, and above them when there were faults.
+// A timeline is a picture of a run: entries per second over time, with the times of faults above them.
 type timeline struct {
 	intervals []results.IntervalRow
 	faults    []results.FaultRow
@@ -34,8 +34,8 @@ const (
 	gutter       = 12
 )
 
-// timelineOf returns the picture of a trial that was measured for some seconds, for a width that includes
-// what stands on the left.
+// timelineOf returns the picture of a trial with a window of some measured seconds. The width includes the
+// labels on the left.
 func timelineOf(intervals []results.IntervalRow, faults []results.FaultRow, measured float64,
 	width int) *timeline {
 	t := &timeline{intervals: intervals, faults: faults, end: measured, stop: measured, columns: width - gutter}
@@ -48,7 +48,7 @@ func timelineOf(intervals []results.IntervalRow, faults []results.FaultRow, meas
 	return t
 }
 
-// lines draws the picture, all but the colours.
+// lines draws the picture without colours.
 func (t *timeline) lines() (windows, bars []string) {
 	if len(t.intervals) == 0 || t.end <= 0 {
 		return nil, nil
@@ -66,7 +66,7 @@ func (t *timeline) rates() []float64 {
 		entries, _ := in.Entries.Value()
 		refused, _ := in.Refused.Value()
 		entries -= refused
-		to = min(to, t.end) // nothing was measured behind it
+		to = min(to, t.end) // nothing was measured after the end
 		for c := max(0, int(from/each)-1); c < t.columns && float64(c)*each < to; c++ {
 			begin := float64(c) * each
 			if shared := min(to, begin+each) - max(from, begin); shared > 0 {
@@ -77,7 +77,7 @@ func (t *timeline) rates() []float64 {
 	return rates
 }
 
-// bars draws the entries per second, the highest rows first.
+// bars draws the entries per second, top row first.
 func (t *timeline) bars() (lines []string) {
 	rates := t.rates()
 	most := slices.Max(rates)
@@ -102,8 +102,8 @@ func (t *timeline) bars() (lines []string) {
 	return lines
 }
 
-// scale draws an axis with a tick for each label, thinner where no requests were made any more, and the
-// labels, in seconds.
+// scale draws an axis with ticks and labels, in seconds. The axis is dashed where clients made no more
+// requests.
 func (t *timeline) scale() []string {
 	const apart = 5 // columns between two labels, at least
 	step := math.Pow(10, math.Floor(math.Log10(t.end/float64(t.columns))))
@@ -144,7 +144,7 @@ func secondsOf(at, step float64) string {
 	return text
 }
 
-// windows draws when there were faults, with their numbers.
+// windows draws the times of faults, with their numbers.
 func (t *timeline) windows() (lines []string) {
 	rows := make([][]rune, faultRows)
 	more := 0
@@ -170,7 +170,7 @@ func (t *timeline) windows() (lines []string) {
 	return lines
 }
 
-// window draws one fault, and returns in which column it begins.
+// window draws one fault, and returns the column in which it begins.
 func (t *timeline) window(f *results.FaultRow) (from int, text []rune) {
 	column := func(at float64) float64 { return at / t.end * float64(t.columns) }
 	begun, _ := f.FromS.Value()
@@ -249,7 +249,7 @@ func writeHistogram(w io.Writer, h *hdrhistogram.Histogram) {
 	}
 }
 
-// edgesOf divides what lies from low to high into so many ranges whose ends are a factor apart.
+// edgesOf divides the range from low to high into ranges whose ends grow by a constant factor.
 func edgesOf(low, high float64, ranges int) []float64 {
 	low = max(low, 1)
 	if high <= low {
@@ -263,7 +263,7 @@ func edgesOf(low, high float64, ranges int) []float64 {
 	return append(edges, high)
 }
 
-// barOf draws a bar of a length that need not be whole. A length above zero is always visible.
+// barOf draws a bar whose length may be fractional. A length above zero is always visible.
 func barOf(length float64) string {
 	eighths := int(math.Round(8 * length))
 	if length > 0 {
@@ -276,19 +276,19 @@ func barOf(length float64) string {
 	return text
 }
 
-// A spread is what the trials of a run say of one figure.
+// A spread summarises a figure over the trials of a run.
 type spread struct {
 	median, least, most figure.Figure
-	known, trials       int // how many trials have measured it, and how many there are
+	known, trials       int // trials that measured it, and all trials
 }
 
-// A tableOf has rows of a result file.
+// A tableOf is rows of a result file.
 type tableOf[R any] []R
 
-// A table is the rows of the trials of a run.
+// A table has the rows of the trials of a run.
 type table = tableOf[results.Row]
 
-// A faultTable is the rows of one fault, or of several in the same words, of all trials.
+// A faultTable has the rows of one fault, or of several with the same description, in all trials.
 type faultTable = tableOf[results.FaultRow]
 
 // of returns the spread of a column.
@@ -300,7 +300,7 @@ func (t tableOf[R]) of(column results.Column) spread {
 	return spreadOf(figures)
 }
 
-// known reports whether a trial has measured what a column is about.
+// known reports whether some trial has measured the figure of a column.
 func (t tableOf[R]) known(column results.Column) bool { return t.of(column).known > 0 }
 
 // sum returns the sum of a column.
@@ -316,7 +316,7 @@ func (t tableOf[R]) sum(column results.Column) figure.Figure {
 	return figure.Number(sum)
 }
 
-// where returns in how many trials a condition holds.
+// where counts the trials in which a condition holds.
 func (t tableOf[R]) where(holds func(*R) bool) (n int) {
 	for i := range t {
 		if holds(&t[i]) {
@@ -359,7 +359,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// text prints the median and, if they are others, the least and the greatest, as format prints one figure.
+// text prints the median and, if they differ from it, the least and the greatest. Format prints one figure.
 func (s spread) text(format func(figure.Figure) string) string {
 	text := format(s.median)
 	if s.varies(format) {
@@ -368,7 +368,7 @@ func (s spread) text(format func(figure.Figure) string) string {
 	return text + s.share()
 }
 
-// share says in how many trials the figure was measured; nothing if it was in all or in none.
+// share says in how many trials the figure was measured, or "" if in all or in none.
 func (s spread) share() string {
 	if s.known == 0 || s.known == s.trials {
 		return ""
@@ -399,7 +399,7 @@ func ofTrial[R any](rows []R, trial int, trialOf func(*R) int) (of []R) {
 	return of
 }
 
-// trials says how many of all trials something is true of.
+// trials says in how many of all trials something holds.
 func trials(n, of int) string {
 	switch {
 	case n < of:
@@ -410,8 +410,8 @@ func trials(n, of int) string {
 	return fmt.Sprintf("all %d trials", n)
 }
 
-// uncontended says of trials that are all valid how far that shows little, since clients did not want at once
-// what they share.
+// uncontended qualifies a verdict of valid trials that show little, since clients did not compete for the
+// resource.
 func uncontended(verdicts []check.Verdict) string {
 	first, such := "", 0
 	for i := range verdicts {

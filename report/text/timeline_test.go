@@ -13,7 +13,7 @@ import (
 	"turnstile/results"
 )
 
-// intervalsOf are equal intervals of a length in seconds, with so many entries.
+// intervalsOf returns intervals of equal length in seconds, with given entries.
 func intervalsOf(length float64, entries ...uint64) (rows []results.IntervalRow) {
 	for i, n := range entries {
 		rows = append(rows, results.IntervalRow{OfInterval: measure.OfInterval{Entries: figure.Count(n),
@@ -22,7 +22,7 @@ func intervalsOf(length float64, entries ...uint64) (rows []results.IntervalRow)
 	return rows
 }
 
-// faultFrom is a fault between two times in seconds; it was not healed if the second is not above the first.
+// faultFrom returns a fault between two times in seconds; it was not healed unless to is above from.
 func faultFrom(number int, from, to float64) results.FaultRow {
 	f := results.FaultRow{OfFault: measure.OfFault{Number: number,
 		FromS: figure.Number(from), Healed: to > from}}
@@ -76,7 +76,7 @@ func TestTimelinePictures(t *testing.T) {
 	}
 }
 
-// No line of a picture is wider than it may be, and each has as many columns as there are.
+// No line of a picture is too wide, and each has the same number of columns.
 func TestTimelinesAreAsWideAsTheyMayBe(t *testing.T) {
 	for seed := range uint64(500) {
 		r := rand.New(rand.NewPCG(seed, 1))

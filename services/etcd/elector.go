@@ -20,7 +20,7 @@ type elector struct {
 	self   string
 	name   string // of the election
 	obeys  bool
-	office time.Duration // after which a leader resigns; 0: it does not
+	office time.Duration // after which a leader resigns; 0: never
 }
 
 func openElector(ctx context.Context, s program.Setting, v service.Values) (*elector, error) {
@@ -32,13 +32,13 @@ func openElector(ctx context.Context, s program.Setting, v service.Values) (*ele
 		office: v.Duration(Resign.Name)}, nil
 }
 
-// Run implements program.Elector: it stands with one session after the other.
+// Run implements program.Elector. It campaigns with one session after another.
 func (e *elector) Run(ctx context.Context, follow func(leader string, term uint64)) error {
 	var leader string
 	var term uint64
 	say := func(to string, in uint64) {
 		if to == "" {
-			in = term // the latest that is known
+			in = term // the latest known term
 		}
 		if to != leader || in != term {
 			leader, term = to, in
@@ -62,10 +62,10 @@ func (e *elector) Run(ctx context.Context, follow func(leader string, term uint6
 // retryAfter is the time after which a candidate tries again.
 const retryAfter = 100 * time.Millisecond
 
-// errOver says that a leader was told that its session is over.
+// errOver is the error for a leader that learned that its session is over.
 var errOver = errors.New("the session of the leader is over")
 
-// A candidacy is that of a node with one session.
+// A candidacy is a node's candidacy with one session.
 type candidacy struct {
 	*elector
 	election *concurrency.Election
@@ -74,9 +74,9 @@ type candidacy struct {
 	leads    bool
 }
 
-// stand stands for election with a session. A node leads once Campaign has returned without an error,
-// whatever became of its session, until Done says that this is over, if it obeys. Otherwise it follows the
-// one that Observe tells. An earlier process of this node is nobody to follow.
+// stand campaigns with a session. A node leads once Campaign has returned without an error, even if its
+// session has ended since. If the node obeys, it stops leading when the session is Done. Otherwise it follows
+// the leader that Observe reports, but not an earlier process of this node.
 func (e *elector) stand(ctx context.Context, say func(string, uint64)) error {
 	s, err := e.get()
 	if err != nil {
@@ -111,7 +111,7 @@ func (e *elector) stand(ctx context.Context, say func(string, uint64)) error {
 				continue
 			}
 			c.observe(nil)
-			select { // and it looks again
+			select { // before it observes again
 			case <-ctx.Done():
 			case <-time.After(retryAfter):
 			}
@@ -133,7 +133,7 @@ func (c *candidacy) campaign(ctx context.Context) {
 	go func() { c.won <- c.election.Campaign(ctx, c.self) }()
 }
 
-// observe takes an answer of Observe; nil: Observe has ended, and the leader is unknown.
+// observe handles a result of Observe; nil: Observe has ended, so the leader is unknown.
 func (c *candidacy) observe(r *clientv3.GetResponse) {
 	switch {
 	case c.leads:

@@ -1,4 +1,4 @@
-// Package etcd has the lock and the election of etcd's own client library, and the servers of etcd.
+// Package etcd has the lock and the election of etcd's client library, and the servers of etcd.
 package etcd
 
 import (
@@ -21,7 +21,7 @@ const (
 	unlockOption  = "unlock"
 )
 
-// Durable and Resign are options that other services on these servers have as well.
+// Durable and Resign are options that are shared with other services on these servers.
 var (
 	Durable = service.Switch("durable", "off", "servers have the disk written before they answer (fsync)")
 	Resign  = service.Option{Name: "resign", Default: "0s", Check: service.Length(0, time.Hour),
@@ -32,13 +32,13 @@ var (
 var common = []service.Option{
 	{Name: ttlOption, Default: "2s", Check: service.WholeSeconds,
 		Usage: "of the session's lease, in whole seconds; servers grant 2s at least"},
-	service.Switch(obeyOption, "on", "who is told that the session is over leaves, or ignores it"),
+	service.Switch(obeyOption, "on", "leave when told that the session is over, or ignore it"),
 	{Name: sessionOption, Default: "own", Values: []string{"own", "shared"},
 		Usage: "of each node, or one lease for all nodes, as for all goroutines of one process"},
 	Durable,
 }
 
-// settings are those of clients.
+// settings are settings of clients.
 var settings = []service.Setting{
 	{Name: "ttl of a session 2s", Default: "60s", Why: "faults of some seconds outlast it"},
 	{Name: "DialKeepAliveTime 10s, its timeout 3s", Default: "none",
@@ -90,27 +90,28 @@ var Election = service.Service{
 	},
 }
 
-// leastTTL is the shortest that servers grant: one and a half times their election timeout, in whole seconds.
+// leastTTL is the shortest ttl that servers grant: one and a half times their election timeout, in whole
+// seconds.
 const leastTTL = 2 * time.Second
 
-// granted returns the ttl of a session's lease as servers grant it.
+// granted returns the ttl of a session's lease that servers grant.
 func granted(v service.Values) time.Duration { return max(v.Duration(ttlOption), leastTTL) }
 
-// declaration returns what both promise. The documentation says that the server and the client measure the
-// ttl with their own clocks, and that the server may revoke a lease that the client still claims: so it takes
-// that neither pauses and that messages arrive in time. A new leader of the servers extends all leases by a
-// ttl.
+// declaration returns what both promise. According to the documentation, server and client measure the ttl
+// with their own clocks, and the server may revoke a lease that the client still claims. So safety assumes
+// that neither is suspended, and that messages arrive in time. A new leader of the servers extends all leases
+// by a ttl.
 func declaration(v service.Values) service.Declaration {
 	ttl := granted(v)
 	return service.Declaration{Safe: []string{"no-loss", "no-pause", "timing", "no-amnesia"},
 		Live: []string{"server-majority"}, GraceMS: float64((2*ttl + Recovers) / time.Millisecond)}
 }
 
-// Recovers is how long servers may take to elect a leader, and clients to connect again.
+// Recovers is how long servers may take to elect a leader, and clients to reconnect.
 const Recovers = 5 * time.Second
 
-// seconds returns a ttl as the library takes it.
+// seconds returns a ttl in the unit of the library.
 func seconds(v service.Values) int { return int(v.Duration(ttlOption) / time.Second) }
 
-// errNoSession is the error for a session that ended as it began.
-var errNoSession = errors.New("the session ended as it began")
+// errNoSession is the error for a session that ended while it began.
+var errNoSession = errors.New("the session ended while it began")

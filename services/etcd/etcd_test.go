@@ -73,7 +73,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// TestWaiterLosesSession has a client wait until its own lease is gone: it must not enter by that.
+// TestWaiterLosesSession lets the lease of a waiting client expire: the client must not enter with it.
 func TestWaiterLosesSession(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &Lock)
@@ -115,7 +115,7 @@ func TestWaiterLosesSession(t *testing.T) {
 	}
 }
 
-// TestNobodyThere has a client be refused where no server answers.
+// TestNobodyThere opens a client where no server answers: it gets an error.
 func TestNobodyThere(t *testing.T) {
 	t.Parallel()
 	_, err := openLock(t.Context(), servicetest.Setting("n0", "127.0.0.1:1"), servicetest.Values(t, &Lock))
@@ -137,7 +137,7 @@ func waiters(t *testing.T, l *lock, n int64) {
 	t.Fatalf("the lock never had %d keys", n)
 }
 
-// TestSharedSession has two nodes with one lease both hold the lock: the library takes them for one.
+// TestSharedSession lets two nodes with one lease both hold the lock: the library takes them for one.
 func TestSharedSession(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &Lock)
@@ -149,8 +149,8 @@ func TestSharedSession(t *testing.T) {
 	}
 }
 
-// TestRetriedUnlock has an unlock that counts as failed though it was done be made again, after the client
-// has locked anew: that lock is lost, and another client enters.
+// TestRetriedUnlock repeats an unlock that succeeded but counts as failed, after the client has locked again:
+// that lock is lost, and another client enters.
 func TestRetriedUnlock(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &Lock)
@@ -186,7 +186,7 @@ func TestFailover(t *testing.T) {
 	restart(t, r, leads, false)
 }
 
-// TestRejoin restarts a server with an empty folder, and has it be needed for a majority.
+// TestRejoin restarts a server with an empty folder, and then needs it for a majority.
 func TestRejoin(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &Lock, "members=3")
@@ -224,7 +224,7 @@ func restart(t *testing.T, r *service.Running, server int, forget bool) {
 	}
 }
 
-// TestNoRejoin has a server that forgot not be taken in without a majority.
+// TestNoRejoin restarts a server with an empty folder without a majority: it is not added again.
 func TestNoRejoin(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for 10 s")
@@ -251,7 +251,7 @@ func run(t *testing.T, name string, servers []string, words ...string) (
 	return e, told
 }
 
-// TestElection has two nodes follow one, and the other take over when its lease is gone.
+// TestElection lets two nodes follow one, and then the other take over when the lease expires.
 func TestElection(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &Election)
@@ -274,8 +274,8 @@ func TestElection(t *testing.T) {
 	}
 }
 
-// TestPhantomLeader shows what https://github.com/etcd-io/etcd/pull/22387 is about: Campaign returns nil to
-// one whose lease is gone, so two are told that they lead.
+// TestPhantomLeader shows https://github.com/etcd-io/etcd/pull/22387: Campaign returns nil to a client whose
+// lease is gone, so two clients lead.
 func TestPhantomLeader(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &Election)
@@ -294,9 +294,9 @@ func TestPhantomLeader(t *testing.T) {
 	}
 }
 
-// A small file of configuration outlives the leading server, since a majority has what was written. Without a
-// majority it can be read at a server, which may be behind, and not be written. A replica that is added with
-// an empty folder catches up, and serves it from its own copy.
+// A small configuration file survives the loss of the leader, since a majority has it. Without a majority it
+// can be read at a server, which may be behind, but not written. A replica added with an empty folder catches
+// up, and serves it from its own copy.
 func TestConfiguration(t *testing.T) {
 	if soak.Pick(true, false, false) {
 		t.Skip("it takes 10 s")
@@ -313,7 +313,7 @@ func TestConfiguration(t *testing.T) {
 		t.Cleanup(func() { c.Close() })
 		clients[i] = c
 	}
-	// While nobody leads, what is asked for is lost.
+	// Without a leader, requests are lost.
 	write := func(server int, text string, within time.Duration) (err error) {
 		for late := time.Now().Add(within); time.Now().Before(late); {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -324,7 +324,7 @@ func TestConfiguration(t *testing.T) {
 		}
 		return err
 	}
-	// own is the copy of a server, which asks no other for it.
+	// own returns a server's copy, without asking the others.
 	own := func(server int) (text string) {
 		if err := ask(t.Context(), r.Addresses[server], func(ctx context.Context, c *clientv3.Client) error {
 			got, err := c.Get(ctx, name, clientv3.WithSerializable())
@@ -362,13 +362,13 @@ func TestConfiguration(t *testing.T) {
 	}
 	kill(t, r, third)
 	kill(t, r, second)
-	// What nobody has confirmed may have been taken once there was a majority again.
+	// An unconfirmed write may have been applied once there was a majority again.
 	if text := own(lead); text != "port 81" && text != "port 82" {
 		t.Errorf("the replica that was added has %q", text)
 	}
 }
 
-// Of eight clients that wait, a release wakes the next one.
+// A release wakes one of eight waiting clients.
 func TestOneWaiterIsWoken(t *testing.T) {
 	r := servicetest.Start(t, &Lock)
 	const waiting = 8
@@ -381,7 +381,7 @@ func TestOneWaiterIsWoken(t *testing.T) {
 	t.Logf("a release wakes %d of %d clients, with %d bytes", woken, waiting, bytes)
 }
 
-// A session is kept while the leading server is replaced, and what its client holds goes with it.
+// A session survives the replacement of the leader, and its client's keys expire with it.
 func TestSessions(t *testing.T) {
 	r := servicetest.Start(t, &Lock, "members=3")
 	a := lockOf(t, "n0", r.Addresses, "ttl=20s")
@@ -400,8 +400,8 @@ func TestSessions(t *testing.T) {
 	servicetest.Lost(t, g, time.Second)
 }
 
-// A lock is advisory: a client that does not ask for it writes all the same, and so does one that has lost
-// it. A resource that checks sequencers refuses both.
+// A lock is advisory: a client without it can still write, and so can one that has lost it. A resource that
+// checks sequencers refuses both.
 func TestAdvisory(t *testing.T) {
 	r := servicetest.Start(t, &Lock)
 	a, b := lockOf(t, "n0", r.Addresses), lockOf(t, "n1", r.Addresses)
@@ -451,8 +451,7 @@ func TestAdvisory(t *testing.T) {
 	holds("by the old holder")
 }
 
-// named fails the test unless a client is told in one line what is wrong with a server, before it asks for a
-// lock.
+// named fails the test unless a client that opens gets a one-line error about the server.
 func named(t *testing.T, at, says string) {
 	t.Helper()
 	l, err := openLock(t.Context(), servicetest.Setting("x", at), servicetest.Values(t, &Lock))
@@ -465,7 +464,7 @@ func named(t *testing.T, at, says string) {
 	}
 }
 
-// Servers that want a password say so.
+// Servers that require a password say so.
 func TestPasswordIsWanted(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &Lock)
@@ -483,7 +482,7 @@ func TestPasswordIsWanted(t *testing.T) {
 	named(t, r.Addresses[0], "user name is empty")
 }
 
-// A server of another version, which lacks what clients ask, and one that speaks something else are named.
+// Servers of an unsuitable version, or of another protocol, are named in the error.
 func TestServersOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	listen := func() net.Listener {

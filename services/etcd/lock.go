@@ -18,9 +18,9 @@ import (
 type lock struct {
 	*sessions
 	name    string
-	retried bool // an unlock is
+	retried bool // whether failed unlocks are repeated
 	session *concurrency.Session
-	mutex   *concurrency.Mutex // what it has locked
+	mutex   *concurrency.Mutex // locked by Acquire
 }
 
 func openLock(ctx context.Context, s program.Setting, v service.Values) (*lock, error) {
@@ -31,7 +31,7 @@ func openLock(ctx context.Context, s program.Setting, v service.Values) (*lock, 
 	return &lock{sessions: all, name: s.Options.Prefix + "lock", retried: v[unlockOption] == "retried"}, nil
 }
 
-// Acquire implements program.Lock. If the session turns out to be over, it begins another.
+// Acquire implements program.Lock. If the session is over, it starts another.
 func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 	for {
 		s, err := l.get()
@@ -52,11 +52,11 @@ func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 	}
 }
 
-// unlockLimit is how long an unlock may take until it counts as failed.
+// unlockLimit is the time after which an unlock counts as failed.
 const unlockLimit = time.Second
 
-// Release implements program.Lock. The library does not say whether Unlock found the key: the lock counts as
-// lost if the session is over.
+// Release implements program.Lock. The library does not report whether Unlock found the key, so the lock
+// counts as lost if the session is over.
 func (l *lock) Release(ctx context.Context) error {
 	if over(l.session) {
 		return program.ErrLost
@@ -72,14 +72,14 @@ func (l *lock) Release(ctx context.Context) error {
 				err = unlock(l.life, m)
 			}
 		}()
-	default: // the key may be there or not, and it ends with the session
+	default: // the key may still exist: it is deleted with the session
 		fmt.Fprintln(os.Stderr, "unlock:", err)
 		l.drop()
 	}
 	return nil
 }
 
-// unlockAgain is the time after which an unlock is made again.
+// unlockAgain is the time after which an unlock is repeated.
 const unlockAgain = 500 * time.Millisecond
 
 func unlock(ctx context.Context, m *concurrency.Mutex) error {

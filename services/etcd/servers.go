@@ -15,7 +15,7 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// Servers is how the servers of etcd are started.
+// Servers defines how the servers of etcd are started.
 var Servers = service.Servers{Members: []int{1, 3}, Ports: 2, Program: "etcd", Package: "etcd-server",
 	NoClock: service.GoClock, Recovers: Recovers,
 	VersionArgs: []string{"--version"}, Version: regexp.MustCompile(`etcd Version: (\S+)`),
@@ -33,13 +33,13 @@ var Servers = service.Servers{Members: []int{1, 3}, Ports: 2, Program: "etcd", P
 	},
 }
 
-// Dial returns a client that knows these servers and no others. It connects when it is first used.
+// Dial returns a client for the given servers only. It connects when it is first used.
 func Dial(servers ...string) (*clientv3.Client, error) {
 	return clientv3.New(clientv3.Config{Endpoints: servers, Logger: zap.NewNop(),
 		DialTimeout: 2 * time.Second, DialKeepAliveTime: 10 * time.Second, DialKeepAliveTimeout: 3 * time.Second})
 }
 
-// Open returns the client of a node. It waits until the servers answer, unless the node comes up again: then
+// Open returns the client of a node. It waits until the servers answer, unless the node is restarted: then
 // they may be out of reach for a while.
 func Open(ctx context.Context, s program.Setting) (*clientv3.Client, error) {
 	c, err := Dial(s.Options.Servers...)
@@ -56,13 +56,13 @@ func Open(ctx context.Context, s program.Setting) (*clientv3.Client, error) {
 	return c, nil
 }
 
-// openLimit is how long servers may take to answer a client for the first time.
+// openLimit is how long servers may take to answer a client's first request.
 const openLimit = 5 * time.Second
 
-// askLimit is how long a server may take to answer what it is asked about itself.
+// askLimit is how long a server may take to answer a request about its state.
 const askLimit = 500 * time.Millisecond
 
-// ask has a client of one server do something that must not take long.
+// ask calls do with a client of one server, within askLimit.
 func ask(ctx context.Context, server string, do func(context.Context, *clientv3.Client) error) error {
 	c, err := Dial(server)
 	if err != nil {
@@ -76,10 +76,11 @@ func ask(ctx context.Context, server string, do func(context.Context, *clientv3.
 
 func nameOf(m *service.Member) string { return fmt.Sprintf("m%d", m.Number) }
 
-// peerOf returns the URL at which the others reach a member.
+// peerOf returns the URL at which other members reach a member.
 func peerOf(m *service.Member) string { return "http://" + m.Peer(1) }
 
-// command returns the arguments of a server. One that rejoins with an empty folder was added by rejoin.
+// command returns the arguments of a server. A member that restarts with an empty folder was added again by
+// rejoin.
 func command(m *service.Member) (args, env []string) {
 	var all []string
 	for _, other := range m.All {
@@ -103,8 +104,8 @@ func command(m *service.Member) (args, env []string) {
 	return args, nil
 }
 
-// rejoin has the others of a cluster take a member with an empty folder for a new one: they remove the one
-// that it was, and add it. The only member of a cluster begins anew.
+// rejoin replaces a member that has an empty folder in the cluster: the other members remove the old one and
+// add the new one. A single member starts a new cluster.
 func rejoin(ctx context.Context, m *service.Member) error {
 	if !m.Started() || len(m.All) == 1 {
 		return nil
@@ -131,16 +132,16 @@ func rejoin(ctx context.Context, m *service.Member) error {
 		case <-ctx.Done():
 			return fmt.Errorf("it cannot rejoin with an empty folder, since a majority of all members has to be up "+
 				"and to take it in: %w", err)
-		case <-time.After(100 * time.Millisecond): // between two tries
+		case <-time.After(100 * time.Millisecond): // before the next try
 		}
 	}
 }
 
-// rejoinLimit is how long the others may take to take a member in. They take none in before they have been
-// connected with a majority for 5 s.
+// rejoinLimit is how long the others may take to add a member. They refuse until they have been connected
+// with a majority for 5 s.
 const rejoinLimit = 10 * time.Second
 
-// replace removes the member that m was, if it is still there, and adds it.
+// replace removes the old member, if it is still listed, and adds the new one.
 func replace(ctx context.Context, c *clientv3.Client, m *service.Member) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -159,7 +160,7 @@ func replace(ctx context.Context, c *clientv3.Client, m *service.Member) error {
 	return err
 }
 
-// leader returns the member that says that it leads, that of the highest term if several do; -1: none does.
+// leader returns the member that says it leads; of several, the one with the highest term; -1: none.
 func leader(ctx context.Context, all []*service.Member) (int, error) {
 	type status struct {
 		member int
@@ -191,7 +192,7 @@ func leader(ctx context.Context, all []*service.Member) (int, error) {
 		}
 	}
 	if len(wrong) == len(all) {
-		return -1, fmt.Errorf("no server says who leads: %w", errors.Join(wrong...))
+		return -1, fmt.Errorf("no server reports the leader: %w", errors.Join(wrong...))
 	}
 	return best.member, nil
 }

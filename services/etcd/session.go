@@ -11,12 +11,12 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// A sessions has the client of a node and its session, and a new one when that is over.
+// A sessions has the client of a node and its latest session.
 type sessions struct {
 	life   context.Context // sessions end with it
 	client *clientv3.Client
 	ttl    int    // in seconds
-	shared string // the key that holds the lease of all nodes; empty: each has its own
+	shared string // key with the lease that all nodes share; empty: each node has its own
 	latest *concurrency.Session
 }
 
@@ -32,7 +32,7 @@ func openSessions(ctx context.Context, s program.Setting, v service.Values) (*se
 	return all, nil
 }
 
-// get returns the latest session, or a new one if that is over.
+// get returns the latest session, or starts another if that is over.
 func (s *sessions) get() (*concurrency.Session, error) {
 	if s.latest != nil && !over(s.latest) {
 		return s.latest, nil
@@ -53,8 +53,8 @@ func (s *sessions) get() (*concurrency.Session, error) {
 	return made, err
 }
 
-// join returns the lease of all nodes. The first node has it granted. Its ID is under a key that goes with
-// it.
+// join returns the shared lease. The first node obtains it, and stores its ID under a key that expires with
+// the lease.
 func (s *sessions) join(ctx context.Context) (clientv3.LeaseID, error) {
 	granted, err := s.client.Grant(ctx, int64(s.ttl))
 	if err != nil {
@@ -73,8 +73,8 @@ func (s *sessions) join(ctx context.Context) (clientv3.LeaseID, error) {
 	return clientv3.LeaseID(lease), err
 }
 
-// drop gives the latest session up: its lease is revoked, if servers can be reached, or expires. A lease of
-// all nodes is left to the others.
+// drop gives up the latest session: its lease is revoked, or expires if the servers are out of reach. A
+// shared lease is left to the other nodes.
 func (s *sessions) drop() {
 	switch {
 	case s.latest == nil:
@@ -86,7 +86,7 @@ func (s *sessions) drop() {
 	s.latest = nil
 }
 
-// over reports whether the library has said that a session is over.
+// over reports whether the library has reported that a session is over.
 func over(s *concurrency.Session) bool {
 	select {
 	case <-s.Done():

@@ -1,4 +1,4 @@
-// Package lag has connections between servers lag behind.
+// Package lag delays connections between servers.
 package lag
 
 import (
@@ -10,8 +10,8 @@ import (
 	"turnstile/internal/relay"
 )
 
-// Behind returns an address at which a server is reached with a lag: what it writes comes so much later, and
-// what is on its way when it ends is lost. It serves until this process ends.
+// Behind returns the address of a relay in front of a server. The relay delays what the server sends, and
+// drops data in transit when the connection ends. It serves until this process ends.
 func Behind(to string, lag time.Duration) (string, error) {
 	r := &relay.Relay{Address: "127.0.0.1:0", Dial: relay.To(to),
 		Pass: func(ctx context.Context, to, from net.Conn, up bool) error {
@@ -25,13 +25,13 @@ func Behind(to string, lag time.Duration) (string, error) {
 	return r.Address, err
 }
 
-// A piece is what was read at once.
+// A piece is the data of one read.
 type piece struct {
 	bytes []byte
 	due   time.Time
 }
 
-// late passes on what comes with a lag. It returns once the connection ends, and what is left is lost.
+// late forwards data with a delay. It returns when the connection ends, and drops the rest.
 func late(ctx context.Context, to, from net.Conn, lag time.Duration) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -41,7 +41,7 @@ func late(ctx context.Context, to, from net.Conn, lag time.Duration) error {
 		for p := range pieces {
 			select {
 			case <-time.After(time.Until(p.due)):
-				to.Write(p.bytes) // an error ends what comes from there, too
+				to.Write(p.bytes) // after an error, from fails too
 			case <-ctx.Done():
 			}
 		}

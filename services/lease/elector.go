@@ -18,16 +18,16 @@ import (
 type elector struct {
 	record *record
 	config leaderelection.LeaderElectionConfig
-	office time.Duration // after which a leader resigns; 0: it does not
+	office time.Duration // after which a leader resigns; 0: never
 
 	mu     sync.Mutex
 	leads  bool
-	leader string // whom the node follows
-	term   uint64 // the latest that is known
+	leader string // the node that this node follows
+	term   uint64 // the latest known term
 }
 
-// open makes the client of a node. Each process has an identity of its own, as those of Kubernetes do, and
-// each request has the limit that client-go gives its own.
+// open creates the client of a node. Each process has its own identity, as in Kubernetes, and each request
+// has the same limit as in client-go.
 func open(ctx context.Context, s program.Setting, v service.Values) (*elector, error) {
 	c, err := etcd.Open(ctx, s)
 	if err != nil {
@@ -40,15 +40,15 @@ func open(ctx context.Context, s program.Setting, v service.Values) (*elector, e
 	return e, nil
 }
 
-// nodeOf returns the node of an identity.
+// nodeOf returns the node that has an identity.
 func nodeOf(identity string) string {
 	name, _, _ := strings.Cut(identity, "_")
 	return name
 }
 
 // Run implements program.Elector. A node leads from OnStartedLeading to OnStoppedLeading; otherwise it
-// follows the one that OnNewLeader named. Then it stands again, where a process of Kubernetes would end and
-// be restarted.
+// follows the leader that OnNewLeader named. When the library returns, the node campaigns again; a process of
+// Kubernetes would exit and be restarted.
 func (e *elector) Run(ctx context.Context, follow func(leader string, term uint64)) error {
 	for ctx.Err() == nil {
 		turn, resign := context.WithCancel(ctx)
@@ -69,7 +69,7 @@ func (e *elector) Run(ctx context.Context, follow func(leader string, term uint6
 	return nil
 }
 
-// start has the node lead, unless it has stopped since. The library calls it in a goroutine of its own.
+// start makes the node leader, unless it has stopped since. The library calls it in a separate goroutine.
 func (e *elector) start(ctx context.Context, resign func(), follow func(string, uint64)) {
 	e.mu.Lock()
 	if e.leads = ctx.Err() == nil; e.leads {
@@ -85,7 +85,7 @@ func (e *elector) start(ctx context.Context, resign func(), follow func(string, 
 	}
 }
 
-// stop has the node lead no longer, and follow nobody.
+// stop ends the leadership of the node, which then follows nobody.
 func (e *elector) stop(follow func(string, uint64)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -93,7 +93,7 @@ func (e *elector) stop(follow func(string, uint64)) {
 	e.say("", follow)
 }
 
-// see has the node follow another. An earlier process of its own is nobody to follow.
+// see makes the node follow another one, but not an earlier process of its own.
 func (e *elector) see(identity string, follow func(string, uint64)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -106,7 +106,7 @@ func (e *elector) see(identity string, follow func(string, uint64)) {
 	}
 }
 
-// say reports whom the node follows.
+// say reports the node that this node follows.
 func (e *elector) say(identity string, follow func(string, uint64)) {
 	term := e.term
 	if identity != "" {

@@ -21,10 +21,10 @@ const (
 	releaseOption = "release"
 )
 
-// length is a check of the times that the library has. It takes them as they are.
+// length checks durations, which the library takes unrounded.
 var length = service.Length(10*time.Millisecond, time.Hour)
 
-// lease is the service. The times are a fifth of those of Kubernetes.
+// lease is the service. Its times are a fifth of the defaults of Kubernetes.
 var lease = service.Service{
 	Name: "lease",
 	Summary: "LeaderElector of Kubernetes' client-go on a record in etcd, where revisions stand for resource " +
@@ -61,7 +61,7 @@ var lease = service.Service{
 	},
 }
 
-// check has the library say what is wrong with the times together.
+// check has the library check the times together.
 func check(v service.Values) error {
 	c := config(v)
 	c.Lock = &record{identity: "check"}
@@ -75,7 +75,7 @@ func check(v service.Values) error {
 	return nil
 }
 
-// config returns the part of the library's configuration that options say.
+// config returns the part of the library's configuration that the options set.
 func config(v service.Values) leaderelection.LeaderElectionConfig {
 	return leaderelection.LeaderElectionConfig{LeaseDuration: v.Duration(leaseOption),
 		RenewDeadline: v.Duration(renewOption), RetryPeriod: v.Duration(retryOption),

@@ -23,8 +23,8 @@ func run(t *testing.T, name string, servers []string, words ...string) (
 	return servicetest.Run(t, e)
 }
 
-// TestLease has two nodes follow one, and the other take over: after the lease if the leader ends without a
-// release, at once if it releases.
+// TestLease lets two nodes follow one, and then the other take over: after the lease if the leader ends
+// without a release, at once if it releases.
 func TestLease(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -53,7 +53,7 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// TestRecord has two nodes see and change a record as LeaseLock does.
+// TestRecord lets two nodes read and change a record like LeaseLock.
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	r := servicetest.Start(t, &lease)
@@ -93,7 +93,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestTimes has the library refuse times that do not go together.
+// TestTimes lets the library refuse inconsistent times.
 func TestTimes(t *testing.T) {
 	for _, words := range [][]string{{"lease=2s", "renew=2s"}, {"renew=400ms", "retry=400ms"}} {
 		if _, err := lease.Parse(words); err == nil {

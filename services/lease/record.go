@@ -13,18 +13,18 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// A record is the record of an election in etcd, as one node sees it. It implements resourcelock.Interface:
-// what the API server does by resource versions, it does by the revision at which the key was modified, which
-// an API server takes for that as well. As LeaseLock does, it updates the version that it has seen last.
+// A record is the record of an election in etcd, as one node sees it. It implements resourcelock.Interface.
+// In place of resource versions it uses the revision at which the key was modified, from which an API server
+// derives them too. Like LeaseLock, it updates the version that it has seen last.
 type record struct {
 	client   *clientv3.Client
 	key      string
 	identity string
-	limit    time.Duration // of a request
+	limit    time.Duration // per request
 
 	mu       sync.Mutex
-	revision int64             // that was seen last
-	terms    map[string]uint64 // by holder, the latest that was seen
+	revision int64             // seen last
+	terms    map[string]uint64 // by holder, as seen last
 }
 
 var resource = schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
@@ -37,7 +37,7 @@ func (r *record) saw(revision int64, l *resourcelock.LeaderElectionRecord) {
 	r.terms[l.HolderIdentity] = uint64(l.LeaderTransitions) + 1
 }
 
-// termOf returns the term of a leader: the number of changes of leaders until then, from 1.
+// termOf returns the term of a leader: the number of changes of leaders up to it, from 1.
 func (r *record) termOf(identity string) uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,7 +79,8 @@ func (r *record) Update(ctx context.Context, l resourcelock.LeaderElectionRecord
 	return r.put(ctx, revision, &l, apierrors.NewConflict(resource, r.key, errors.New("it was modified")))
 }
 
-// put writes a record if that of the revision is there; 0: none. Otherwise it returns an error.
+// put writes a record if the key still has the revision; 0: if the key does not exist. Otherwise it returns
+// refused.
 func (r *record) put(ctx context.Context, revision int64, l *resourcelock.LeaderElectionRecord,
 	refused error) error {
 	text, err := json.Marshal(l)

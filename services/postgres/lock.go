@@ -21,12 +21,12 @@ type lock struct {
 	values service.Values
 	key    int64  // of the lock
 	fences string // the sequence, quoted
-	made   bool   // it was there once
+	made   bool   // the sequence was created
 	conn   *pgx.Conn
-	watch  *watch // nil: nobody holds the lock, or nobody watches
+	watch  *watch // nil: the lock is not held, or not watched
 }
 
-// open connects, unless the node comes up again: then the server may be out of reach for a while.
+// open connects, unless the node is restarted: then the server may be out of reach for a while.
 func open(ctx context.Context, s program.Setting, v service.Values) (*lock, error) {
 	config, err := configOf(s.Options.Servers, v)
 	if err != nil {
@@ -42,7 +42,7 @@ func open(ctx context.Context, s program.Setting, v service.Values) (*lock, erro
 	return l, err
 }
 
-// reach connects for the first time. The error names the servers, in one line.
+// reach connects for the first time. The error names the servers, on one line.
 func (l *lock) reach(ctx context.Context, servers []string) error {
 	at := strings.Join(servers, ", ")
 	if err := l.connect(ctx); err != nil {
@@ -50,18 +50,18 @@ func (l *lock) reach(ctx context.Context, servers []string) error {
 			strings.Join(strings.Fields(err.Error()), " "))
 	}
 	version, major, minor := l.conn.PgConn().ParameterStatus("server_version"), 0, 0
-	fmt.Sscanf(version, "%d.%d", &major, &minor) // "16beta1" has no minor one
+	fmt.Sscanf(version, "%d.%d", &major, &minor) // "16beta1" has no minor version
 	if major < 9 || major == 9 && minor < leastOf9 {
 		return fmt.Errorf("the server at %s is of version %s: take one of 9.%d or later", at, version, leastOf9)
 	}
 	return nil
 }
 
-// leastOf9 is the first version after 9 that knows all that clients ask: "create sequence if not exists".
+// leastOf9 is the first version 9.x with all that clients need: "create sequence if not exists".
 const leastOf9 = 5
 
-// configOf returns how a client connects to one of some servers: to the one that takes writes if there is a
-// standby, or to PgBouncer, which is the last, and knows nothing of statements that were prepared before.
+// configOf returns how a client connects: with a standby, to the server that takes writes; with PgBouncer, to
+// that, which is the last server, and does not keep prepared statements.
 func configOf(servers []string, v service.Values) (*pgx.ConnConfig, error) {
 	at := servers[0]
 	if v.On("standby") {
@@ -101,7 +101,7 @@ func (l *lock) Acquire(ctx context.Context) (g program.Grant, err error) {
 	}
 	if l.values.On("fence") {
 		if g.Fence, err = l.fence(ctx); err != nil {
-			l.drop(ctx) // and the lock with it
+			l.drop(ctx) // releases the lock too
 			return g, err
 		}
 	}
@@ -112,7 +112,7 @@ func (l *lock) Acquire(ctx context.Context) (g program.Grant, err error) {
 	return g, nil
 }
 
-// connect connects, unless there is a connection.
+// connect connects, unless the connection is open.
 func (l *lock) connect(ctx context.Context) (err error) {
 	if l.conn != nil && !l.conn.IsClosed() {
 		return nil
@@ -126,8 +126,8 @@ func (l *lock) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// serious returns errors that would come again as those that end the program: codes that begin with 28 are of
-// clients that may not connect.
+// serious marks errors that would occur again, so that they end the program. Codes that begin with 28 are for
+// clients that are not authorized.
 func serious(err error) error {
 	var said *pgconn.PgError
 	if errors.As(err, &said) && (strings.HasPrefix(said.Code, "28") || said.Code == undefinedFunction) {
@@ -151,13 +151,13 @@ func (l *lock) fence(ctx context.Context) (n uint64, err error) {
 	err = l.conn.QueryRow(ctx, fmt.Sprintf("select nextval('%s')", strings.ReplaceAll(l.fences, "'",
 		"''"))).Scan(&n)
 	var said *pgconn.PgError
-	if errors.As(err, &said) && said.Code == undefinedTable { // the server has forgotten it
+	if errors.As(err, &said) && said.Code == undefinedTable { // the server has lost the sequence
 		l.made = false
 	}
 	return n, err
 }
 
-// make makes the sequence. Other clients may try at the same time; one of them succeeds.
+// make creates the sequence. Other clients may try at the same time; one of them succeeds.
 func (l *lock) make(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.values.Duration("timeout"))
 	defer cancel()
@@ -174,7 +174,7 @@ func (l *lock) make(ctx context.Context) error {
 	return nil
 }
 
-// drop ends the connection.
+// drop closes the connection.
 func (l *lock) drop(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -214,9 +214,9 @@ func (l *lock) Close() error {
 	return nil
 }
 
-// A watch looks whether a connection is there, while nobody else uses it.
+// A watch checks whether a connection is alive, while nothing else uses it.
 type watch struct {
-	lost   chan struct{} // closed when it is not
+	lost   chan struct{} // closed when the connection is lost
 	cancel context.CancelFunc
 	done   chan struct{}
 }
@@ -236,8 +236,8 @@ func startWatch(c *pgx.Conn, pings bool, every time.Duration) *watch {
 	return w
 }
 
-// look reads from the connection: for ever, or until it is time for a ping, which it makes then. Its error is
-// that of the connection, or of the context.
+// look reads from the connection: for ever, or until the next ping is due, and then pings. It returns the
+// error of the connection, or of the context.
 func look(ctx context.Context, c *pgx.Conn, pings bool, every time.Duration) error {
 	if !pings {
 		return c.PgConn().WaitForNotification(ctx)
@@ -250,13 +250,13 @@ func look(ctx context.Context, c *pgx.Conn, pings bool, every time.Duration) err
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	// A ping that has begun is not cut short by the end of the watch: that would end the connection.
+	// Do not cancel a running ping when the watch ends: that would close the connection.
 	limited, stop := context.WithTimeout(context.WithoutCancel(ctx), every)
 	defer stop()
 	return c.Ping(limited)
 }
 
-// end ends the watch, and returns once the connection may be used.
+// end ends the watch, and returns once the connection can be used.
 func (w *watch) end() {
 	w.cancel()
 	<-w.done

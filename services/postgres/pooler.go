@@ -15,7 +15,7 @@ import (
 	"turnstile/bench/service"
 )
 
-// pooler is how PgBouncer is started. Clients connect to it alone, and need no password.
+// pooler defines how PgBouncer is started. Clients connect only to it, without a password.
 var pooler = service.Servers{Program: "pgbouncer", Package: "pgbouncer", Folders: []string{"/usr/sbin"},
 	VersionArgs: []string{"--version"}, Version: regexp.MustCompile(`PgBouncer (\d\S*)`),
 	Prepare: func(_ context.Context, m *service.Member) error {
@@ -30,10 +30,11 @@ var pooler = service.Servers{Program: "pgbouncer", Package: "pgbouncer", Folders
 	Stop: syscall.SIGTERM,
 }
 
-// poolerFile returns the file of its settings.
+// poolerFile returns the path of its settings.
 func poolerFile(m *service.Member) string { return filepath.Join(m.Dir, "pgbouncer.ini") }
 
-// poolerSettings say where the server is, and when a client gives its connection back.
+// poolerSettings returns the settings: the address of the server, and when a client gives its connection
+// back.
 func poolerSettings(m *service.Member) string {
 	_, port, _ := net.SplitHostPort(m.All[0].Address(0))
 	lines := []string{"[databases]",

@@ -50,7 +50,7 @@ var Service = service.Service{
 		}
 		switch standby := v.On("standby"); {
 		case !standby && v.Duration("lag") > 0:
-			return errors.New("lag is of a standby: add standby=on")
+			return errors.New("lag needs a standby: add standby=on")
 		case standby && v["pooler"] != off:
 			return errors.New("server 1 cannot be a standby and PgBouncer: leave out standby or pooler")
 		}
@@ -61,10 +61,10 @@ var Service = service.Service{
 	Open:    service.Opens(open),
 }
 
-// declare says what the documentation promises: the lock belongs to the session, which ends with the
-// connection or the server, "even if the client disconnects ungracefully". A sequence has what the server has
-// written; a standby that becomes the first has what it was sent, and no lock. Nobody enters while a holder
-// stands still.
+// declare returns what the documentation promises: the lock belongs to the session, which ends with the
+// connection or the server, "even if the client disconnects ungracefully". The sequence survives as far as
+// the server has written it; a promoted standby has the data it was sent, and no locks. Nobody enters while
+// the holder is suspended.
 func declare(v service.Values) service.Declaration {
 	d := service.Declaration{Safe: []string{"no-loss", "servers-up", "no-amnesia"},
 		Live:   []string{"no-loss", "no-pause", "servers-up"},
@@ -89,7 +89,7 @@ func idle(value string) error {
 	return nil
 }
 
-// idleLimit returns how long a session may ask nothing; 0: for ever.
+// idleLimit returns how long a session may be idle; 0: for ever.
 func idleLimit(v service.Values) time.Duration {
 	if v["idle"] == off {
 		return 0

@@ -22,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { servicetest.Main(m, &Service) }
 
-// client returns that of a node.
+// client returns the client of a node.
 func client(t *testing.T, r *service.Running, prefix string, words ...string) *lock {
 	t.Helper()
 	s := servicetest.Setting(prefix, r.Addresses...)
@@ -46,7 +46,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// excludes shows that one holds the lock at a time, and that fences rise.
+// excludes shows that one client at a time holds the lock, and that fences rise.
 func excludes(t *testing.T, r *service.Running) {
 	for _, watch := range []string{"off", "read", "ping"} {
 		a := client(t, r, "excludes"+watch, "fence=on", "watch="+watch, "every=100ms")
@@ -65,7 +65,7 @@ func excludes(t *testing.T, r *service.Running) {
 	}
 }
 
-// learns shows what a holder hears if its connection is closed.
+// learns shows what a holder learns when its connection is closed.
 func learns(t *testing.T, r *service.Running) {
 	for _, watch := range []string{"off", "read", "ping"} {
 		a, b := client(t, r, "learns"+watch, "watch="+watch), client(t, r, "learns"+watch)
@@ -106,8 +106,7 @@ func terminate(t *testing.T, r *service.Running, pid uint32) {
 	}
 }
 
-// standsStill shows that a server that stands still answers no connection, also not those that it has, and
-// that a ping finds that out.
+// standsStill shows that a suspended server answers on no connection, old or new, and that a ping detects it.
 func standsStill(t *testing.T, r *service.Running) {
 	a := client(t, r, "still", "watch=ping", "every=200ms", "timeout=300ms")
 	b := client(t, r, "still", "watch=read", "timeout=300ms")
@@ -131,7 +130,7 @@ func standsStill(t *testing.T, r *service.Running) {
 	servicetest.Retry(t, b, 5*time.Second)
 }
 
-// comesBack shows that a server that was killed frees the lock, and has its sequence unless it forgets.
+// comesBack shows that a killed server frees the lock, and keeps its sequence unless it forgets.
 func comesBack(t *testing.T, r *service.Running) {
 	a := client(t, r, "back", "fence=on", "watch=read")
 	last := servicetest.Acquire(t, a, 5*time.Second)
@@ -154,7 +153,7 @@ func comesBack(t *testing.T, r *service.Running) {
 	}
 }
 
-// A session that asks nothing loses the lock, and one that pings keeps it.
+// An idle session loses the lock, and one that pings keeps it.
 func TestIdle(t *testing.T) {
 	words := []string{"idle=400ms", "every=100ms"}
 	r := servicetest.Start(t, &Service, words...)
@@ -171,7 +170,7 @@ func TestIdle(t *testing.T) {
 	servicetest.Lost(t, g, time.Second)
 }
 
-// waits shows that a client that waits for too long connects again.
+// waits shows that a client that waits too long reconnects.
 func waits(t *testing.T, r *service.Running) {
 	a, b := client(t, r, "waits"), client(t, r, "waits", "wait=100ms")
 	servicetest.Acquire(t, a, 5*time.Second)
@@ -190,7 +189,7 @@ func TestOptionsRefused(t *testing.T) {
 	}
 }
 
-// No process is left if the one that has the servers is killed while they stand still.
+// No process is left if the process that controls suspended servers is killed.
 func TestKilledWhileItStandsStill(t *testing.T) {
 	r := servicetest.Start(t, &Service)
 	a := client(t, r, "x")
@@ -250,8 +249,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// A standby that becomes the first knows nothing of the lock: two hold it. Its sequence goes on behind what
-// the primary has handed out, unless what made it is still on its way.
+// A promoted standby knows nothing of the lock: two clients hold it. Its sequence continues after the
+// primary's numbers, unless its creation is still in transit.
 func TestFailover(t *testing.T) {
 	for _, lag := range []time.Duration{0, 2 * time.Second} {
 		t.Run("lag "+lag.String(), func(t *testing.T) { failover(t, lag) })
@@ -302,8 +301,8 @@ func TestNothingToPromote(t *testing.T) {
 	}
 }
 
-// With a connection for each transaction, a client has no session that it could hold a lock in: the next one
-// gets the same connection, and the lock with it.
+// With a connection per transaction, a client has no session to hold a lock: the next client gets the same
+// connection, and the lock with it.
 func TestPooler(t *testing.T) {
 	for _, mode := range []string{"session", "transaction"} {
 		t.Run(mode, func(t *testing.T) {
@@ -327,7 +326,7 @@ func TestPooler(t *testing.T) {
 	}
 }
 
-// fake is a server of somebody else, which answers a client that begins a session. It returns its address.
+// fake is an external server that answers new sessions. It returns its address.
 func fake(t *testing.T, answer func(b *pgproto3.Backend, c net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -357,8 +356,8 @@ func refuses(code, says string) func(*pgproto3.Backend, net.Conn) {
 	}
 }
 
-// A server of somebody else that wants a password, is of another version or speaks something else is named in
-// one line before anybody asks for the lock.
+// An external server that requires a password, has another version or speaks another protocol is named in a
+// one-line error when a client opens.
 func TestServersOfSomebodyElse(t *testing.T) {
 	for says, answer := range map[string]func(*pgproto3.Backend, net.Conn){
 		"password authentication failed": func(b *pgproto3.Backend, c net.Conn) {

@@ -10,10 +10,10 @@ import (
 	"turnstile/bench/service"
 )
 
-// user is whom clients connect as; it needs no password.
+// user is the user that clients connect as, without a password.
 const user = "turnstile"
 
-// servers is how PostgreSQL is started.
+// servers defines how PostgreSQL is started.
 var servers = service.Servers{Count: count, Ports: 1, InTurn: true,
 	Program: "postgres", Package: "postgresql-15",
 	Folders:     []string{"/usr/lib/postgresql/*/bin"},
@@ -32,7 +32,7 @@ var servers = service.Servers{Count: count, Ports: 1, InTurn: true,
 	},
 }
 
-// count returns how many servers there are: one, and beside it a standby or a pooler.
+// count returns the number of servers: one, plus a standby or a pooler.
 func count(v service.Values) int {
 	if v.On("standby") || v["pooler"] != off {
 		return 2
@@ -40,10 +40,10 @@ func count(v service.Values) int {
 	return 1
 }
 
-// askLimit is how long a server may take to answer what it is asked about itself.
+// askLimit is how long a server may take to answer a request about its state.
 const askLimit = time.Second
 
-// beside returns the path of a program that is in the folder of the server's.
+// beside returns the path of a program in the folder of the server's program.
 func beside(program, name string) string {
 	if real, err := filepath.EvalSymlinks(program); err == nil {
 		program = real
@@ -51,7 +51,7 @@ func beside(program, name string) string {
 	return filepath.Join(filepath.Dir(program), name)
 }
 
-// address returns that of servers, host:port with commas between, as pgx reads it.
+// address returns the connection string for servers, host:port separated by commas.
 func address(at string) string { return "postgres://" + user + "@" + at + "/postgres?sslmode=disable" }
 
 func command(m *service.Member) (args, env []string) {

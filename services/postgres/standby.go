@@ -14,7 +14,7 @@ import (
 	"turnstile/services/lag"
 )
 
-// prepare makes the folder of a server: an empty database, or the copy that a standby begins with.
+// prepare fills the folder of a server: with an empty database, or with the copy for a standby.
 func prepare(ctx context.Context, m *service.Member) error {
 	if m.Number == 0 {
 		return m.Run(ctx, beside(m.Program, "initdb"), "-D", m.Dir, "-U", user, "-A", "trust", "--no-sync",
@@ -37,13 +37,14 @@ func prepare(ctx context.Context, m *service.Member) error {
 	return errors.Join(err, settings.Close(), os.WriteFile(filepath.Join(m.Dir, "standby.signal"), nil, 0o600))
 }
 
-// conninfo returns the address of a server as programs of PostgreSQL read it.
+// conninfo returns the address of a server in the syntax of PostgreSQL's programs.
 func conninfo(at string) string {
 	host, port, _ := net.SplitHostPort(at)
 	return fmt.Sprintf("host=%s port=%s user=%s", host, port, user)
 }
 
-// ready looks whether a server answers and, if it is a standby whose primary is up, has all of its data.
+// ready checks that a server answers and, if it is a standby whose primary is up, that it receives the
+// primary's data.
 func ready(ctx context.Context, m *service.Member) error {
 	return ask(ctx, m, func(c *pgx.Conn) (err error) {
 		if m.Number == 0 {
@@ -59,7 +60,7 @@ func ready(ctx context.Context, m *service.Member) error {
 	})
 }
 
-// ask has a connection to a server do something.
+// ask calls do with a connection to a server.
 func ask(ctx context.Context, m *service.Member, do func(*pgx.Conn) error) error {
 	c, err := pgx.Connect(ctx, address(m.Address(0)))
 	if err != nil {
@@ -68,7 +69,7 @@ func ask(ctx context.Context, m *service.Member, do func(*pgx.Conn) error) error
 	return errors.Join(do(c), c.Close(ctx))
 }
 
-// primary reports whether a server takes writes, as far as it knows. PgBouncer takes none.
+// primary reports whether a server takes writes, as far as it knows. PgBouncer takes none itself.
 func primary(ctx context.Context, m *service.Member) bool {
 	if m.Number > 0 && !m.Values.On("standby") {
 		return false
@@ -82,7 +83,7 @@ func primary(ctx context.Context, m *service.Member) bool {
 	return err == nil && !follows
 }
 
-// promote has a standby become a primary, and waits until it is.
+// promote makes a standby the primary, and waits until it is.
 func promote(ctx context.Context, m *service.Member) error {
 	return ask(ctx, m, func(c *pgx.Conn) error {
 		done := false

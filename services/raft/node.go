@@ -17,7 +17,7 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// kinds are the messages that nodes send each other when they elect a leader and follow it.
+// kinds are the kinds of messages for electing and following a leader.
 func kinds() map[string]service.Kind {
 	all := map[string]service.Kind{}
 	for _, t := range []raftpb.MessageType{raftpb.MsgPreVote, raftpb.MsgPreVoteResp, raftpb.MsgVote,
@@ -27,19 +27,19 @@ func kinds() map[string]service.Kind {
 	return all
 }
 
-// A node is that of one process. Its number in Raft is its place among all, from 1.
+// A node is the node of one process. Its number in Raft is its index among all nodes, from 1.
 type node struct {
 	*program.Conn
 	values  service.Values
 	storage *raft.MemoryStorage
-	raw     *raft.RawNode // nil: it has not read its disk yet
+	raw     *raft.RawNode // nil: the disk was not read yet
 	kept    kept
 
-	leader uint64 // what it has said last
+	leader uint64 // as reported last
 	term   uint64
 }
 
-// kept is what is on the disk: all that Raft has to keep, encoded as the library does.
+// kept is the contents of the disk: all that Raft must keep, in the library's encoding.
 type kept struct {
 	State   []byte   `json:"state"`
 	Entries [][]byte `json:"entries"`
@@ -51,9 +51,8 @@ const (
 	tick    = "tick"
 )
 
-// serve runs a node until its input ends. What the library panics of, such as a log that is lost, ends the
-// node alone: it follows nobody and does nothing any more, as one whose process ends each time that it is
-// started.
+// serve runs a node until its input ends. A panic of the library, such as after the loss of its log, disables
+// the node: it follows nobody and does nothing more, like a process that crashes at each start.
 func serve(c *program.Conn, v service.Values) error {
 	n := &node{Conn: c, values: v}
 	c.Load(diskKey)
@@ -75,7 +74,7 @@ func serve(c *program.Conn, v service.Values) error {
 	}
 }
 
-// protected handles a line, and reports whether the library has panicked.
+// protected handles a line, and reports whether the library panicked.
 func (n *node) protected(l program.Line) (panicked bool, err error) {
 	defer func() {
 		if text := recover(); text != nil {
@@ -110,9 +109,9 @@ func (n *node) handle(l program.Line) (err error) {
 	return n.work()
 }
 
-// start begins with what is on the disk.
+// start starts Raft with the contents of the disk.
 func (n *node) start(l program.Line) error {
-	if n.raw != nil { // the answer to something else
+	if n.raw != nil { // the answer to another request
 		return nil
 	}
 	if l.Type == "read_ok" {
@@ -139,10 +138,10 @@ func (n *node) start(l program.Line) error {
 	return nil
 }
 
-// first is the index and the term of the entry that every log begins after. All nodes are members from it on.
+// first is the index and the term of the entry before every log. From there on, all nodes are members.
 const first = 1
 
-// restore fills the storage with what was kept.
+// restore fills the storage with what was kept on the disk.
 func (n *node) restore() error {
 	n.storage = raft.NewMemoryStorage()
 	var voters []uint64
@@ -174,7 +173,7 @@ func (n *node) restore() error {
 	return n.storage.SetHardState(state)
 }
 
-// receive takes a message of another node. The library refuses some, such as late answers, and goes on.
+// receive handles a message of another node. The library rejects some, such as late answers, and goes on.
 func (n *node) receive(l program.Line) error {
 	var body struct{ Message []byte }
 	m := &raftpb.Message{}
@@ -190,7 +189,7 @@ func (n *node) receive(l program.Line) error {
 	return nil
 }
 
-// work does what Raft asks for: it keeps, sends, and says who leads.
+// work carries out what Raft asks for: it saves, sends, and reports the leader.
 func (n *node) work() error {
 	for n.raw.HasReady() {
 		r := n.raw.Ready()
@@ -211,7 +210,7 @@ func (n *node) work() error {
 	return nil
 }
 
-// keep has the disk keep what has changed. It is written before the messages are sent that follow.
+// keep saves what has changed to the disk, before the messages that follow are sent.
 func (n *node) keep(r *raft.Ready) error {
 	if r.HardState == nil && len(r.Entries) == 0 {
 		return nil
@@ -240,7 +239,7 @@ func (n *node) keep(r *raft.Ready) error {
 	return nil
 }
 
-// say says whom the node follows, and in which term, if that has changed.
+// say reports the node's leader and term, if they have changed.
 func (n *node) say(leader, term uint64) {
 	if leader == n.leader && term == n.term {
 		return

@@ -1,5 +1,5 @@
-// Package raft has the election of etcd's Raft library. Its nodes are the program's own: their messages pass
-// the links of the run, their ticks are its timers, and what Raft has to keep is on its disk.
+// Package raft has the election of etcd's Raft library. It runs in the nodes of the testbed: their messages
+// use the links of the run, their ticks its timers, and what Raft must keep is on its disk.
 package raft
 
 import (
@@ -45,7 +45,7 @@ var Service = service.Service{
 	Declare: func(v service.Values) service.Declaration {
 		return service.Declaration{Safe: []string{"no-amnesia"}, Live: []string{"majority", "no-pause", "timing"},
 			Elects: true, Terms: true, Kinds: kinds(),
-			// An older leader hears of the next term from its candidate.
+			// An old leader hears of the next term from the candidate.
 			OverlapMS: float64(election(v) / time.Millisecond),
 			GraceMS:   float64((8*election(v) + time.Second) / time.Millisecond)}
 	},
@@ -60,7 +60,7 @@ var Service = service.Service{
 	},
 }
 
-// election returns after which time without a leader a node stands at the earliest.
+// election returns the shortest time without a leader after which a node campaigns.
 func election(v service.Values) time.Duration {
 	return time.Duration(v.Int(electionOption)) * v.Duration(tickOption)
 }

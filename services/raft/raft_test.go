@@ -13,7 +13,7 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// A testbed stands for that of a run: it has lines reach their nodes, timers come back and disks last.
+// A testbed plays the testbed for the nodes: it delivers lines, fires timers and keeps disks.
 type testbed struct {
 	t      *testing.T
 	names  []string
@@ -29,7 +29,7 @@ type testbed struct {
 	ended  sync.WaitGroup
 }
 
-// said is what a node has said: whom it follows.
+// said is a report of a node: the leader that it follows, and the term.
 type said struct {
 	node, leader string
 	term         uint64
@@ -102,7 +102,7 @@ func (b *testbed) tell(input *io.PipeWriter, name, src string, body any) {
 	go input.Write(append(text, '\n')) // it has no buffer
 }
 
-// take does what a line asks for.
+// take carries out a line.
 func (b *testbed) take(name string, input *io.PipeWriter, l program.Line) {
 	var body struct {
 		Type   string
@@ -136,7 +136,8 @@ func (b *testbed) take(name string, input *io.PipeWriter, l program.Line) {
 	}
 }
 
-// agree waits until these nodes follow the same leader, and returns that. No two leaders may have one term.
+// agree waits until these nodes follow the same leader, and returns its report. No two leaders may have one
+// term.
 func (b *testbed) agree(names ...string) said {
 	b.t.Helper()
 	for late := time.After(10 * time.Second); ; {
@@ -163,8 +164,8 @@ func (b *testbed) agree(names ...string) said {
 	}
 }
 
-// TestRaft has three nodes elect a leader, another one when that is killed, and the killed one follow it when
-// it comes up again with what it has kept.
+// TestRaft lets three nodes elect a leader, then another one when that is killed, and the killed node follow
+// it after a restart with its disk.
 func TestRaft(t *testing.T) {
 	t.Parallel()
 	for _, words := range [][]string{nil, {"pre-vote=off", "check-quorum=off"}} {
@@ -194,7 +195,7 @@ func TestRaft(t *testing.T) {
 	}
 }
 
-// TestRestart has the only node come up in a higher term than it led in before: it has kept that.
+// TestRestart restarts the only node: it comes up in a higher term than before, since it has kept its term.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	b := newTestbed(t, 1, "tick=5ms")
@@ -213,7 +214,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestOptions has options that do not go together be refused.
+// TestOptions checks that inconsistent options are refused.
 func TestOptions(t *testing.T) {
 	for _, words := range [][]string{{"election=3", "heartbeat=3"}, {"tick=0s"}, {"members=3"}} {
 		if _, err := Service.Parse(words); err == nil {

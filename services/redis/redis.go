@@ -48,7 +48,7 @@ var Service = service.Service{
 	Granted: func(v service.Values) time.Duration { return v.Duration("px") },
 	Check: func(v service.Values) error {
 		if !v.On("replica") && v.Duration("lag") > 0 {
-			return errors.New("lag is of a replica: add replica=on")
+			return errors.New("lag needs a replica: add replica=on")
 		}
 		return nil
 	},
@@ -60,9 +60,9 @@ var Service = service.Service{
 	},
 }
 
-// declare says what the documentation promises: a lock is "guaranteed only as long as the client holding the
-// lock terminates its work within the lock validity time", by the clocks of both, and as long as the server
-// has its data. Of a failover to a replica it says: "SAFETY VIOLATION!".
+// declare returns what the documentation promises: a lock is "guaranteed only as long as the client holding
+// the lock terminates its work within the lock validity time", by the clocks of both, and as long as the
+// server keeps its data. About a failover to a replica it says: "SAFETY VIOLATION!".
 func declare(v service.Values) service.Declaration {
 	safe := []string{"no-pause", "timing", "no-amnesia"}
 	if !v.On("durable") || v.On("replica") {
@@ -72,7 +72,7 @@ func declare(v service.Values) service.Declaration {
 		GraceMS: float64(2*v.Duration("px")/time.Millisecond) + 1000}
 }
 
-// servers is how the server is started, and its replica.
+// servers defines how the server and its replica are started.
 func servers() *service.Servers {
 	s := redisd.Servers()
 	s.Count = func(v service.Values) int {
@@ -97,16 +97,16 @@ func servers() *service.Servers {
 		if m.Number > 0 {
 			return append([]string{config(m)}, args...), nil
 		}
-		return append(args, "--repl-diskless-sync-delay", "0"), nil // a replica has the data at once
+		return append(args, "--repl-diskless-sync-delay", "0"), nil // a replica gets the data at once
 	}
 	s.Leader, s.Promote = service.First(redisd.Primary), redisd.Promote
 	return &s
 }
 
-// config returns the file that tells a replica where its primary is.
+// config returns the path of the file that tells a replica its primary.
 func config(m *service.Member) string { return filepath.Join(m.Dir, "redis.conf") }
 
-// The scripts take the name of the lock, and that of its fences.
+// The scripts take the key of the lock, and the key of its fence numbers.
 var (
 	take = redis.NewScript(`if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then
 	return redis.call('INCR', KEYS[2]) end return 0`)
@@ -117,10 +117,10 @@ var (
 // A lock is the client of a node. It uses the first server until that fails, then the next one.
 type lock struct {
 	redisd.Clients
-	uses   int // which of the clients
+	uses   int // index of the current client
 	values service.Values
 	key    string
-	holds  string // what it has set the key to
+	holds  string // the value that it has set the key to
 	watch  redisd.Watch
 }
 
@@ -132,8 +132,8 @@ func open(s program.Setting, v service.Values) *lock {
 	return l
 }
 
-// reach looks whether the first server is there, unless the node comes up again: then it may be out of reach
-// for a while.
+// reach checks that the first server answers, unless the node is restarted: then the server may be out of
+// reach for a while.
 func (l *lock) reach(ctx context.Context, s program.Setting) error {
 	if s.Options.Incarnation > 0 {
 		return nil
@@ -145,7 +145,7 @@ func (l *lock) reach(ctx context.Context, s program.Setting) error {
 	return nil
 }
 
-// Acquire implements program.Lock. The server does not let clients wait, so it tries again.
+// Acquire implements program.Lock. The server does not queue clients, so it polls.
 func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 	l.holds = rand.Text()
 	for {
@@ -155,7 +155,7 @@ func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 		case err != nil:
 			return program.Grant{}, l.failed(err)
 		case fence > 0:
-			// The server has the lock for px after it has received the SET at least.
+			// The server keeps the lock for at least px after it received SET.
 			g := program.Grant{Lost: l.watch.Until(l.values.On("watch"), sent.Add(l.values.Duration("px")))}
 			if l.values.On("fence") {
 				g.Fence = fence
@@ -170,7 +170,8 @@ func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 	}
 }
 
-// try tries to take the lock once. It returns 0 if somebody holds it; without fences 1 if nobody did.
+// try tries to take the lock once. It returns 0 if the lock is held; otherwise its fence number, or 1 without
+// fences.
 func (l *lock) try(ctx context.Context) (fence uint64, err error) {
 	px, client := l.values.Duration("px"), l.Clients[l.uses]
 	if l.values.On("fence") {
@@ -186,7 +187,7 @@ func (l *lock) try(ctx context.Context) (fence uint64, err error) {
 	return 1, nil
 }
 
-// failed has the next server be used, if it is the server that has failed: it is down or a replica.
+// failed switches to the next server if the server has failed: it is down or a replica.
 func (l *lock) failed(err error) error {
 	var said redis.Error
 	if err == nil {

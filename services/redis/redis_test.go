@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { servicetest.Main(m, &Service) }
 
-// client returns that of a node.
+// client returns the client of a node.
 func client(t *testing.T, r *service.Running, prefix string, words ...string) *lock {
 	return servicetest.Client(t, &Service, open, r.Addresses, prefix, words...)
 }
@@ -39,7 +39,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// excludes shows that one holds the lock at a time, and that fences rise.
+// excludes shows that one client at a time holds the lock, and that fences rise.
 func excludes(t *testing.T, r *service.Running) {
 	a, b := client(t, r, "excludes", "fence=on"), client(t, r, "excludes", "fence=on")
 	var last uint64
@@ -60,7 +60,7 @@ func excludes(t *testing.T, r *service.Running) {
 	}
 }
 
-// expires shows that the server frees a lock after px, which its holder is told by its own clock alone.
+// expires shows that the server frees a lock after px, and that the holder learns it only by its own clock.
 func expires(t *testing.T, r *service.Running) {
 	a := client(t, r, "expires", "px=200ms", "watch=on")
 	b := client(t, r, "expires", "px=1m")
@@ -87,7 +87,7 @@ func deletes(t *testing.T, r *service.Running) {
 	servicetest.Acquire(t, c, time.Second)
 }
 
-// A replica that lags behind knows nothing of the lock: both hold it, with one fence.
+// A replica that lags behind knows nothing of the lock: two clients hold it, with one fence.
 func TestFailover(t *testing.T) {
 	r := servicetest.Start(t, &Service, "replica=on", "lag=200ms")
 	a, b := client(t, r, "x", "px=1m", "fence=on"), client(t, r, "x", "px=1m", "fence=on")
@@ -118,8 +118,8 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// The clock of a server that jumps ends leases, also once it was restarted: its clock is the same. Without
-// clocks it cannot be set.
+// A jump of the server's clock ends leases, also after a restart, which keeps the clock. Without clocks it
+// cannot be set.
 func TestClock(t *testing.T) {
 	if _, err := Service.Servers.Find(""); err != nil {
 		t.Skip(err)
@@ -169,7 +169,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// A server keeps its data over a kill if it is durable.
+// A durable server keeps its data when it is killed.
 func TestRestart(t *testing.T) {
 	for _, c := range []struct {
 		durable string
@@ -199,7 +199,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// script writes a shell script as the program of servers.
+// script writes a shell script that acts as the server's program.
 func script(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "redis-server")
@@ -214,7 +214,7 @@ func script(t *testing.T, text string) string {
 	return path
 }
 
-// refused fails the test unless an error says each of some words, and no folder of servers is left.
+// refused fails the test unless an error contains some words, and no folder of servers is left.
 func refused(t *testing.T, err error, says ...string) {
 	t.Helper()
 	for _, word := range says {
@@ -227,7 +227,7 @@ func refused(t *testing.T, err error, says ...string) {
 	}
 }
 
-// What is wrong with servers is said in the words of their program, and nothing of them is left.
+// If servers do not start, the error has their program's output, and nothing of them is left.
 func TestServersThatDoNotStart(t *testing.T) {
 	launched := func(path string) error {
 		r, err := service.Launch(t.Context(), cluster.NewLauncher(),
@@ -249,7 +249,7 @@ func TestServersThatDoNotStart(t *testing.T) {
 	refused(t, err, "does not say its version by --version", "something else 1.0")
 }
 
-// A server whose port somebody else has taken says so.
+// A server whose port is taken by another process says so.
 func TestPortIsTaken(t *testing.T) {
 	if _, err := Service.Servers.Find(""); err != nil {
 		t.Skip(err)
@@ -271,8 +271,8 @@ func TestPortIsTaken(t *testing.T) {
 	}
 }
 
-// A server of somebody else that speaks no Redis, or wants a password, is named before anybody asks for the
-// lock.
+// An external server that does not speak Redis, or requires a password, is named in the error when a client
+// opens.
 func TestServersOfSomebodyElse(t *testing.T) {
 	for answer, says := range map[string]string{
 		"nonsense \x00\xff\r\n":                       "nonsense",
@@ -298,7 +298,7 @@ func TestServersOfSomebodyElse(t *testing.T) {
 	}
 }
 
-// answers answers whatever comes on a connection.
+// answers sends the same answer to anything on a connection.
 func answers(c net.Conn, answer string) {
 	defer c.Close()
 	b := make([]byte, 1<<12)

@@ -14,18 +14,18 @@ import (
 	"turnstile/bench/service"
 )
 
-// Durable is the option that says whether the servers keep what they answered to.
+// Durable is the option that makes servers write before they answer.
 var Durable = service.Switch("durable", "off",
 	"the server writes each command to disk before it answers; off: a restart loses all")
 
-// Expiry returns the option px, the life of a lock, with a remark that ends its description.
+// Expiry returns the option px, the lifetime of a lock. The remark is appended to its description.
 func Expiry(remark string) service.Option {
 	return service.Option{Name: "px", Default: "2s",
 		Usage: "the time after which a server frees the lock" + remark,
 		Check: service.Length(10*time.Millisecond, time.Hour)}
 }
 
-// Servers returns how Redis servers are started. They have the option [Durable].
+// Servers defines how Redis servers are started. They have the option [Durable].
 func Servers() service.Servers {
 	return service.Servers{Ports: 1, Program: "redis-server", Package: "redis-server",
 		VersionArgs: []string{"--version"}, Version: regexp.MustCompile(`v=(\S+)`),
@@ -47,7 +47,7 @@ func Args(m *service.Member) []string {
 	return append(args, "--appendonly", "no")
 }
 
-// Client is a setting of clients that Dial makes.
+// Client is a setting of the clients that Dial makes.
 var Client = service.Setting{Name: "MaxRetries -1", Default: "3",
 	Why: "a command whose answer was lost is not sent twice without a word"}
 
@@ -56,7 +56,7 @@ func Dial(address string) *redis.Client {
 	return redis.NewClient(&redis.Options{Addr: address, MaxRetries: -1})
 }
 
-// Clients are those of several servers.
+// Clients are the clients of several servers.
 type Clients []*redis.Client
 
 // Close closes all.
@@ -67,10 +67,10 @@ func (all Clients) Close() (err error) {
 	return err
 }
 
-// A Watch tells the holder of a lock that its time is over, by its own clock.
+// A Watch tells the holder of a lock that its time is over, by the holder's clock.
 type Watch struct{ timer *time.Timer }
 
-// Until returns a channel that is closed at a time, or nil if the watch is not on.
+// Until returns a channel that is closed at a time, or nil if the watch is off.
 func (w *Watch) Until(on bool, at time.Time) <-chan struct{} {
 	if !on {
 		return nil
@@ -80,7 +80,7 @@ func (w *Watch) Until(on bool, at time.Time) <-chan struct{} {
 	return lost
 }
 
-// End keeps the channel open, if there is one and its time is to come.
+// End stops the watch: a channel that is still open stays open.
 func (w *Watch) End() {
 	if w.timer != nil {
 		w.timer.Stop()
@@ -89,7 +89,7 @@ func (w *Watch) End() {
 
 func ready(ctx context.Context, m *service.Member) error {
 	c := redis.NewClient(&redis.Options{Addr: m.Address(0), MaxRetries: -1, DialTimeout: time.Second,
-		ReadTimeout: time.Second}) // it is asked again, unless its process has ended
+		ReadTimeout: time.Second}) // called again, unless the process has ended
 	defer c.Close()
 	says, err := c.Info(ctx, "replication").Result()
 	if err == nil && strings.Contains(says, "master_link_status:down") && Primary(ctx, m.All[0]) {
@@ -106,7 +106,7 @@ func Primary(ctx context.Context, m *service.Member) bool {
 	return err == nil && strings.Contains(says, "role:master")
 }
 
-// Promote has a replica become a primary.
+// Promote makes a replica the primary.
 func Promote(ctx context.Context, m *service.Member) error {
 	c := Dial(m.Address(0))
 	defer c.Close()

@@ -1,4 +1,4 @@
-// Package redlock has the lock on a majority of Redis servers that know nothing of each other.
+// Package redlock has the lock on a majority of independent Redis servers.
 package redlock
 
 import (
@@ -49,7 +49,7 @@ var Service = service.Service{
 	},
 }
 
-// library is the value of delay that leaves it to the library.
+// library is the value of delay for the library's own delays.
 const library = "library"
 
 func delay(value string) error {
@@ -69,7 +69,7 @@ func drift(value string) error {
 	return nil
 }
 
-// recovers is how long a client may wait for a server that does not answer: 3 s, as go-redis has it.
+// recovers is how long a client may wait for a server that does not answer: 3 s in go-redis.
 const recovers = 4 * time.Second
 
 func servers() *service.Servers {
@@ -78,10 +78,10 @@ func servers() *service.Servers {
 	return &s
 }
 
-// declare says what the documentation promises: the algorithm "relies on the assumption that while there is
-// no synchronized clock across the processes, the local time in every process updates at approximately at the
-// same rate", the holder is done within the validity time, and servers that restart have their data, by
-// fsync=always, or stay away for longer than px.
+// declare returns what the documentation promises: the algorithm "relies on the assumption that while there
+// is no synchronized clock across the processes, the local time in every process updates at approximately at
+// the same rate", the holder is done within the validity time, and restarted servers keep their data, by
+// fsync=always, or stay down for longer than px.
 func declare(v service.Values) service.Declaration {
 	safe := []string{"no-pause", "timing", "no-amnesia"}
 	if !v.On("durable") {
@@ -124,7 +124,7 @@ func (l *lock) Acquire(ctx context.Context) (g program.Grant, err error) {
 	switch {
 	case ctx.Err() != nil && err != nil:
 		return g, ctx.Err()
-	case errors.As(err, &down): // and no majority is taken
+	case errors.As(err, &down): // no majority was reached
 		return g, err
 	case err != nil:
 		return g, fmt.Errorf("%w: %w", program.ErrRefused, err)

@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { servicetest.Main(m, &Service) }
 
-// client returns that of a node which reaches some servers.
+// client returns the client of a node for some servers.
 func client(t *testing.T, servers []string, prefix string, words ...string) *lock {
 	return servicetest.Client(t, &Service, open, servers, prefix, words...)
 }
@@ -27,7 +27,8 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// excludes shows that one holds the lock at a time, and that the library's refusals are some.
+// excludes shows that one client at a time holds the lock, and that refusals of the library count as
+// refusals.
 func excludes(t *testing.T, r *service.Running) {
 	a := client(t, r.Addresses, "excludes", "tries=2", "delay=1ms")
 	b := client(t, r.Addresses, "excludes", "tries=2", "delay=1ms")
@@ -42,7 +43,7 @@ func excludes(t *testing.T, r *service.Running) {
 	}
 }
 
-// expires shows that the servers free a lock after px, which its holder is told by its own clock alone.
+// expires shows that the servers free a lock after px, and that the holder learns it only by its own clock.
 func expires(t *testing.T, r *service.Running) {
 	a := client(t, r.Addresses, "expires", "px=500ms", "watch=on", "drift=0.5")
 	b := client(t, r.Addresses, "expires", "px=1m")
@@ -56,8 +57,8 @@ func expires(t *testing.T, r *service.Running) {
 	servicetest.Release(t, b)
 }
 
-// amnesia shows that two hold the lock if a server forgets it: one cannot reach the third server, the
-// second restarts without its data.
+// amnesia shows that two clients hold the lock if a server forgets it: one cannot reach the third server, and
+// the second restarts without its data.
 func amnesia(t *testing.T, r *service.Running) {
 	third := servicetest.NewProxy(t, r.Addresses[2])
 	third.Cut()
@@ -73,7 +74,7 @@ func amnesia(t *testing.T, r *service.Running) {
 	servicetest.Retry(t, b, 5*time.Second)
 }
 
-// silence shows that the library's limit for an answer is heeded if go-redis is told so.
+// silence shows that go-redis heeds the library's limit for an answer only if told so.
 func silence(t *testing.T, r *service.Running) {
 	third := servicetest.NewProxy(t, r.Addresses[2])
 	third.Cut()

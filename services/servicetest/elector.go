@@ -10,13 +10,13 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// Following is what an elector reports: the node that it follows, or none, and the term.
+// Following is a report of an elector: the node that it follows, or "", and the term.
 type Following struct {
 	Leader string
 	Term   uint64
 }
 
-// Run runs an elector until the test ends, or until stop is called. Told receives what the elector reports.
+// Run runs an elector until the test ends, or until stop is called. Told receives its reports.
 func Run(t *testing.T, e program.Elector) (told <-chan Following, stop func()) {
 	t.Helper()
 	reports := make(chan Following, 1000)
@@ -37,8 +37,8 @@ func Run(t *testing.T, e program.Elector) (told <-chan Following, stop func()) {
 	return reports, stop
 }
 
-// Await waits until an elector follows one of some leaders, and returns that report. It fails the test if it
-// takes longer than a time.
+// Await waits until an elector follows one of some leaders, and returns that report. It fails the test if
+// that takes too long.
 func Await(t *testing.T, told <-chan Following, within time.Duration, leaders ...string) Following {
 	t.Helper()
 	for late := time.After(within); ; {

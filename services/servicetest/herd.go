@@ -9,13 +9,13 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// quiet is how long nothing has to pass between clients that wait and their servers before they count as
-// waiting. Sessions must be so long that none is renewed meanwhile.
+// quiet is how long a client must exchange nothing with its servers to count as waiting. Sessions must be
+// longer, so that no renewal comes meanwhile.
 const quiet = 300 * time.Millisecond
 
-// Woken has a client hold a lock and n others wait for it, each by a proxy of its own. It returns how many of
-// these hear or say anything when the holder releases the lock, and how many bytes that takes. Open returns
-// the client that reaches some servers.
+// Woken makes a client hold a lock and n others wait for it, each through its own proxy. It returns how many
+// of these receive or send anything when the holder releases the lock, and how many bytes. Open returns a
+// client of some servers.
 func Woken(t *testing.T, r *service.Running, n int,
 	open func(servers []string) program.Lock) (woken, bytes int) {
 	t.Helper()
@@ -49,13 +49,13 @@ func Woken(t *testing.T, r *service.Running, n int,
 		}
 	}
 	if len(entered) > 0 {
-		t.Errorf("a second client ends its wait (%v), and nobody has released the lock", <-entered)
+		t.Errorf("a second client ends its wait (%v), though nobody has released the lock", <-entered)
 	}
 	cancel()
 	return woken, bytes
 }
 
-// calm waits until nothing passes a proxy.
+// calm waits until no data passes a proxy.
 func calm(t *testing.T, p *Proxy) {
 	t.Helper()
 	for late := time.Now().Add(20 * time.Second); ; {

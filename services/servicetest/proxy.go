@@ -10,7 +10,7 @@ import (
 	"turnstile/internal/relay"
 )
 
-// A Proxy passes connections on to a server, until it is cut.
+// A Proxy forwards connections to a server, until it is cut.
 type Proxy struct {
 	relay.Relay
 	t      *testing.T
@@ -18,7 +18,7 @@ type Proxy struct {
 	passed atomic.Int64 // bytes
 }
 
-// NewProxy returns a proxy of a server, which ends with the test.
+// NewProxy returns a proxy for a server. It ends with the test.
 func NewProxy(t *testing.T, to string) *Proxy {
 	t.Helper()
 	p := &Proxy{Relay: relay.Relay{Address: "127.0.0.1:0", Dial: relay.To(to)}, t: t}
@@ -30,7 +30,7 @@ func NewProxy(t *testing.T, to string) *Proxy {
 	return p
 }
 
-// pass passes on what comes from one end, and its end. What comes while the proxy is cut is dropped.
+// pass forwards data and the end of one side. While the proxy is cut, data is dropped.
 func (p *Proxy) pass(ctx context.Context, to, from net.Conn, _ bool) error {
 	for b := make([]byte, 1<<16); ; {
 		n, err := from.Read(b)
@@ -53,13 +53,13 @@ func (p *Proxy) pass(ctx context.Context, to, from net.Conn, _ bool) error {
 	}
 }
 
-// Passed returns how many bytes have come since it was asked the last time, from both ends.
+// Passed returns how many bytes have come from both ends since its last call.
 func (p *Proxy) Passed() (bytes int) { return int(p.passed.Swap(0)) }
 
-// Cut has nothing pass any more: both ends hear nothing of it.
+// Cut drops all data silently from now on.
 func (p *Proxy) Cut() { p.cut.Store(true) }
 
-// Heal ends all connections, and has new ones pass.
+// Heal closes all connections, and forwards new ones.
 func (p *Proxy) Heal() {
 	p.Stop()
 	p.cut.Store(false)

@@ -8,8 +8,8 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// Retry acquires a lock as the testbed does: it tries again after an error. It fails the test if that takes
-// longer than a time.
+// Retry acquires a lock like the testbed: it tries again after an error. It fails the test if that takes too
+// long.
 func Retry(t *testing.T, l program.Lock, within time.Duration) program.Grant {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
@@ -36,7 +36,7 @@ func Refused(t *testing.T, l program.Lock, within time.Duration) {
 	}
 }
 
-// Release releases a lock, and fails the test if that is not possible.
+// Release releases a lock, or fails the test.
 func Release(t *testing.T, l program.Lock) {
 	t.Helper()
 	if err := l.Release(t.Context()); err != nil {
@@ -44,7 +44,7 @@ func Release(t *testing.T, l program.Lock) {
 	}
 }
 
-// Lost fails the test if the client library does not say within a time that the lock is lost.
+// Lost fails the test unless the client library reports within a time that the lock is lost.
 func Lost(t *testing.T, g program.Grant, within time.Duration) {
 	t.Helper()
 	select {
@@ -59,7 +59,7 @@ func Lost(t *testing.T, g program.Grant, within time.Duration) {
 	}
 }
 
-// Kept fails the test if the client library says within a time that the lock is lost.
+// Kept fails the test if the client library reports within a time that the lock is lost.
 func Kept(t *testing.T, g program.Grant, within time.Duration) {
 	t.Helper()
 	time.Sleep(within)

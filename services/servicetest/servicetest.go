@@ -1,4 +1,4 @@
-// Package servicetest has what tests of services share: servers that are started as runs start them.
+// Package servicetest has helpers for tests of services: it starts servers as runs do.
 package servicetest
 
 import (
@@ -14,8 +14,8 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// Main has the program of a test be that of the services, if it is called so, and runs the tests otherwise.
-// Each package that calls [Start] calls it in TestMain.
+// Main lets the test program act as the program of services, if its arguments say so, and runs the tests
+// otherwise. Packages that call [Start] must call it in TestMain.
 func Main(m *testing.M, table ...*service.Service) {
 	if len(os.Args) > 1 && slices.Contains([]string{"describe", "client", "up", "server"}, os.Args[1]) {
 		t := service.Table{Services: table, Self: []string{terminal.OwnPath()}}
@@ -24,8 +24,8 @@ func Main(m *testing.M, table ...*service.Service) {
 	os.Exit(m.Run())
 }
 
-// Start starts the servers of a service with options such as ttl=2s, which end with the test. The test is
-// skipped if their program is missing.
+// Start starts the servers of a service with options such as ttl=2s. They end with the test. It skips the
+// test if their program is missing.
 func Start(t testing.TB, s *service.Service, words ...string) *service.Running {
 	t.Helper()
 	v := Values(t, s, words...)
@@ -59,13 +59,13 @@ func Values(t testing.TB, s *service.Service, words ...string) service.Values {
 	return v
 }
 
-// Setting returns that of a node whose service has these servers.
+// Setting returns the setting of a node whose service has these servers.
 func Setting(name string, servers ...string) program.Setting {
 	return program.Setting{Name: name, Options: program.Options{Servers: servers, Prefix: "test/"}}
 }
 
-// Client opens the client of a node that reaches some servers, and closes it with the test. The names of its
-// locks begin with a prefix.
+// Client opens the client of a node for some servers, and closes it with the test. The names of its locks
+// begin with a prefix.
 func Client[L program.Lock](t testing.TB, s *service.Service, open func(program.Setting, service.Values) L,
 	servers []string, prefix string, words ...string) L {
 	t.Helper()
@@ -76,7 +76,7 @@ func Client[L program.Lock](t testing.TB, s *service.Service, open func(program.
 	return l
 }
 
-// Acquire acquires a lock, and fails the test if that takes longer than a time.
+// Acquire acquires a lock, and fails the test if that takes too long.
 func Acquire(t testing.TB, l program.Lock, within time.Duration) program.Grant {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)

@@ -17,14 +17,14 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// curatorJar is what its version is read from.
+// curatorJar is the file whose name has the version.
 const curatorJar = "/usr/share/java/curator-recipes.jar"
 
-// curatorJars are the parts of Curator, beside those of ZooKeeper.
+// curatorJars are the jars of Curator, in addition to the jars of ZooKeeper.
 var curatorJars = []string{curatorJar, "/usr/share/java/curator-framework.jar",
 	"/usr/share/java/curator-client.jar", "/usr/share/java/guava.jar"}
 
-// needsCurator says what to install if Curator is not there, or no compiler.
+// needsCurator returns an error if Curator or a compiler is missing, and says what to install.
 func needsCurator() error {
 	program, err := exec.LookPath("java")
 	if err == nil {
@@ -39,14 +39,14 @@ func needsCurator() error {
 	}
 	for _, jar := range append(curatorJars, jars...) {
 		if _, err := os.Stat(jar); err != nil {
-			return fmt.Errorf("curator needs %s, which is not there: install the Debian package "+
+			return fmt.Errorf("curator needs %s, which is missing: install the Debian package "+
 				"libcurator-recipes-java", jar)
 		}
 	}
 	return nil
 }
 
-// curatorVersion returns the name of Curator with its version, by that of its jar.
+// curatorVersion returns Curator's name and version, from the name of its jar.
 func curatorVersion() string {
 	found, _ := filepath.Glob(strings.TrimSuffix(curatorJar, ".jar") + "-*.jar")
 	if len(found) == 0 {
@@ -56,13 +56,13 @@ func curatorVersion() string {
 	return "curator " + strings.TrimSuffix(version, ".jar")
 }
 
-// A curatorProcess is a client in Java, which is compiled as it starts. It reads and writes lines.
+// A curatorProcess is a client in Java, compiled at its start. It reads and writes lines.
 type curatorProcess struct {
 	*proc.Process
 	in io.WriteCloser
 }
 
-// ending waits until the process has ended, and says what was wrong with that.
+// ending waits until the process has ended, and returns an error if it failed.
 func (p *curatorProcess) ending() error {
 	<-p.Ended()
 	if f := p.Fate(); !f.Well {
@@ -71,13 +71,13 @@ func (p *curatorProcess) ending() error {
 	return nil
 }
 
-// curatorLimit is how long it may take until there is a session. Each client compiles its program before, a
-// second of one core: 32 clients on two cores take half a minute.
+// curatorLimit is how long a session may take. Each client first compiles its program, which takes a second
+// on one core: 32 clients on two cores take half a minute.
 const curatorLimit = 9 * time.Second
 
-// startCurator starts a program in Java, and waits until it says that it is connected. A restarted client
-// does not wait, since the servers may be out of reach for a while. What it says goes to hear, a line each,
-// and ended is called once it has ended. The program gets servers, the session timeout in ms and other
+// startCurator starts a Java program, and waits until it reports that it is connected. A restarted client
+// does not wait, since the servers may be out of reach for a while. Each line of output goes to hear; ended
+// is called at the end of output. The program gets the servers, the session timeout in ms and args as
 // arguments.
 func startCurator(ctx context.Context, s program.Setting, source []byte, session time.Duration, args []string,
 	hear func(line string), ended func()) (*curatorProcess, error) {
@@ -129,7 +129,7 @@ func startCurator(ctx context.Context, s program.Setting, source []byte, session
 	case <-connected:
 		return p, nil
 	case <-over:
-		return nil, errors.Join(errors.New("it has ended before it was connected"), p.ending())
+		return nil, errors.Join(errors.New("it ended before it was connected"), p.ending())
 	case <-time.After(curatorLimit):
 		p.in.Close()
 		<-over
@@ -138,7 +138,7 @@ func startCurator(ctx context.Context, s program.Setting, source []byte, session
 	}
 }
 
-// unnamed returns a file of some bytes that is gone once nobody has it open.
+// unnamed returns a file with some bytes that no longer has a name.
 func unnamed(b []byte) (*os.File, error) {
 	f, err := os.CreateTemp("", "turnstile-*.java")
 	if err != nil {

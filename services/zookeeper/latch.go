@@ -17,8 +17,7 @@ import (
 //go:embed Latch.java
 var latchClient []byte
 
-// Latch is the election by Curator's LeaderLatch. Its terms are the czxids of the nodes by which clients
-// lead.
+// Latch is the election by Curator's LeaderLatch. Its terms are the czxids of the leaders' nodes.
 var Latch = service.Service{
 	Name:    "zookeeper-latch",
 	Summary: "LeaderLatch of Apache Curator on ZooKeeper, in Java; a term is the czxid of the leader's node",
@@ -65,7 +64,7 @@ func openLatch(ctx context.Context, s program.Setting, v service.Values) (progra
 	return l, nil
 }
 
-// Run implements program.Elector: the process stands for election from its start on.
+// Run implements program.Elector. The process campaigns from its start on.
 func (l *latch) Run(ctx context.Context, follow func(leader string, term uint64)) error {
 	var leader string
 	var term uint64

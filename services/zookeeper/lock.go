@@ -16,26 +16,25 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// A lock is the client of a node. It has one session after the other.
+// A lock is the client of a node. It has one session after another.
 type lock struct {
 	conn    *zk.Conn
 	servers []string
 	values  service.Values
-	root    string       // whose children are the holder and those who wait
-	mine    string       // the node of this client, which may be there still; empty: none is
-	used    *zk.Lock     // that of the library
-	begun   atomic.Int32 // sessions of connections
+	root    string       // parent node of the holder and the waiting clients
+	mine    string       // this client's node, which may still exist; empty: none
+	used    *zk.Lock     // of the library's recipe
+	begun   atomic.Int32 // number of sessions begun
 	losses
 }
 
-// anybody may do anything with the nodes.
+// anybody allows everything to all clients.
 var anybody = zk.WorldACL(zk.PermAll)
 
-// openLimit is how long it may take until there is a session.
+// openLimit is how long a session may take to begin.
 const openLimit = 8 * time.Second
 
-// open waits for a session, unless the node comes up again: then the servers may be out of reach for a
-// while.
+// open waits for a session, unless the node is restarted: then the servers may be out of reach for a while.
 func open(ctx context.Context, s program.Setting, v service.Values) (l *lock, err error) {
 	l = &lock{values: v, servers: s.Options.Servers, root: "/" + strings.Trim(s.Options.Prefix, "/") + "/lock"}
 	events, err := l.connect(ctx)
@@ -58,7 +57,7 @@ func open(ctx context.Context, s program.Setting, v service.Values) (l *lock, er
 	return l, nil
 }
 
-// connect begins a session, which is there once an event says so. It ends with the context.
+// connect starts a session. An event reports when it has begun. It ends with the context.
 func (l *lock) connect(ctx context.Context) (<-chan zk.Event, error) {
 	number := l.begun.Add(1)
 	conn, events, err := zk.Connect(l.servers, l.values.Duration("session"), zk.WithLogInfo(false),
@@ -67,12 +66,12 @@ func (l *lock) connect(ctx context.Context) (<-chan zk.Event, error) {
 		return nil, err
 	}
 	l.conn = conn
-	context.AfterFunc(ctx, conn.Close) // calls of the library know no context
+	context.AfterFunc(ctx, conn.Close) // calls of the library take no context
 	return events, nil
 }
 
-// renew ends the session, and with it what the library has left behind, and begins another, unless the client
-// is to keep it.
+// renew replaces the session, and so deletes the nodes that the library has left behind, unless the option
+// failed keeps it.
 func (l *lock) renew(ctx context.Context) error {
 	if l.values["failed"] == kept || ctx.Err() != nil {
 		return nil
@@ -83,7 +82,7 @@ func (l *lock) renew(ctx context.Context) error {
 	return err
 }
 
-// hear is told what becomes of a connection. What becomes of one that was given up is of no interest.
+// hear handles an event of a connection. It ignores events of connections that were given up.
 func (l *lock) hear(number int32, e zk.Event) {
 	if e.Type == zk.EventSession && number == l.begun.Load() {
 		expired := e.State == zk.StateExpired
@@ -99,16 +98,16 @@ func (l *lock) Acquire(ctx context.Context) (g program.Grant, err error) {
 	} else {
 		g, err = l.useOwn(ctx)
 	}
-	if errors.Is(err, zk.ErrNoAuth) || errors.Is(err, zk.ErrAuthFailed) { // it would come again
+	if errors.Is(err, zk.ErrNoAuth) || errors.Is(err, zk.ErrAuthFailed) { // it would occur again
 		err = program.Fatal{Err: fmt.Errorf("the servers %s want credentials, and clients have none: %w",
 			strings.Join(l.servers, ", "), err)}
 	}
 	return g, err
 }
 
-// useOwn acquires the lock by the recipe of the documentation, or with the herd.
+// useOwn acquires the lock by the documented recipe, or with the herd.
 func (l *lock) useOwn(ctx context.Context) (program.Grant, error) {
-	// A node that an error has left behind would be in the way of this client too.
+	// A node left behind by an error would block this client too.
 	if err := l.remove(ctx); err != nil && !errors.Is(err, program.ErrLost) {
 		return program.Grant{}, err
 	}
@@ -119,7 +118,7 @@ func (l *lock) useOwn(ctx context.Context) (program.Grant, error) {
 	return g, err
 }
 
-// queue creates the node of this client, and waits until it is the first.
+// queue creates the node of this client, and waits until it is first.
 func (l *lock) queue(ctx context.Context) (g program.Grant, err error) {
 	if err := l.create(ctx); err != nil {
 		return g, err
@@ -139,9 +138,9 @@ func (l *lock) queue(ctx context.Context) (g program.Grant, err error) {
 	}
 }
 
-// create creates the node of this client. If the answer is lost, the node may be there: it is looked for by
-// its name before another is created, since that would wait for the first one, while the session lasts.
-// The library's CreateProtectedEphemeralSequential gives up looking if the connection is lost once more.
+// create creates the node of this client. If the answer is lost, the node may exist. Then create looks for it
+// by name before it creates another, which would wait for the first one while the session lasts. The
+// library's CreateProtectedEphemeralSequential gives up if the connection is lost a second time.
 func (l *lock) create(ctx context.Context) error {
 	name, sent := "_c_"+rand.Text()+"-lock-", false
 	return retry(ctx, func() (err error) {
@@ -161,7 +160,7 @@ func (l *lock) create(ctx context.Context) error {
 	})
 }
 
-// named returns the node in the queue whose name begins so; empty: there is none.
+// named returns the node in the queue whose name has a prefix, or "".
 func (l *lock) named(name string) (string, error) {
 	all, _, err := l.conn.Children(l.root)
 	if errors.Is(err, zk.ErrNoNode) {
@@ -186,7 +185,7 @@ func (l *lock) makeRoot() error {
 	return nil
 }
 
-// ahead returns the node to wait for; empty: this client is the first.
+// ahead returns the node to wait for, or "" if this client is first.
 func (l *lock) ahead(ctx context.Context) (string, error) {
 	var all []string
 	err := retry(ctx, func() (err error) {
@@ -210,13 +209,13 @@ func (l *lock) ahead(ctx context.Context) (string, error) {
 	}
 }
 
-// errExpired says that the node of this client is gone.
+// errExpired is the error if the node of this client is gone.
 var errExpired = errors.New("the session of the node in the queue has expired")
 
-// number returns the digits at the end of a sequential node. They have one length.
+// number returns the digits at the end of a sequential node, which have a fixed length.
 func number(node string) string { return node[max(0, len(node)-10):] }
 
-// await waits until a node is gone, or may be.
+// await waits until a node is gone, or may be gone.
 func (l *lock) await(ctx context.Context, node string) error {
 	there, gone := false, (<-chan zk.Event)(nil)
 	err := retry(ctx, func() (err error) {
@@ -234,7 +233,7 @@ func (l *lock) await(ctx context.Context, node string) error {
 	}
 }
 
-// enter looks whether the node of this client is there still, and returns the grant.
+// enter checks that the node of this client still exists, and returns the grant.
 func (l *lock) enter(ctx context.Context, since int) (g program.Grant, err error) {
 	there, stat := false, (*zk.Stat)(nil)
 	err = retry(ctx, func() (err error) {
@@ -260,7 +259,7 @@ func (l *lock) Release(ctx context.Context) error {
 		case err == nil:
 		case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrSessionExpired):
 			err = errors.Join(program.ErrLost, err)
-		default: // the node may be there or not
+		default: // the node may still exist
 			err = errors.Join(err, l.renew(ctx))
 		}
 		return err
@@ -275,8 +274,8 @@ func (l *lock) Release(ctx context.Context) error {
 	return err
 }
 
-// remove deletes the node of this client, if there is one. It returns program.ErrLost if that was gone
-// before; after a connection was lost nobody knows why it is gone.
+// remove deletes the node of this client, if it has one. It returns program.ErrLost if the node was gone
+// already. After the loss of a connection, remove cannot tell, and returns nil.
 func (l *lock) remove(ctx context.Context) error {
 	if l.mine == "" {
 		return nil
@@ -300,8 +299,8 @@ func (l *lock) remove(ctx context.Context) error {
 	return err
 }
 
-// useLibrary acquires the lock by the library's recipe. A node that it leaves behind after an error is in
-// the way of this client too, until the session ends.
+// useLibrary acquires the lock by the library's recipe. A node that this leaves behind after an error blocks
+// this client too, until the session ends.
 func (l *lock) useLibrary(ctx context.Context) (program.Grant, error) {
 	l.used = zk.NewLock(l.conn, l.root, anybody)
 	since := l.fallen()
@@ -327,7 +326,8 @@ func (l *lock) Close() error {
 // pause is the time between two tries of a call whose connection was lost.
 const pause = 50 * time.Millisecond
 
-// retry makes a call until its connection is not lost meanwhile. That the session has expired is an error.
+// retry repeats a call while it fails for lack of a connection. It returns the error if the session has
+// expired.
 func retry(ctx context.Context, call func() error) error {
 	for {
 		err := call()

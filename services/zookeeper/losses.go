@@ -6,15 +6,15 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// Losses are what a client hears of its connection and its session.
+// losses are the losses of a client's connection and its session.
 type losses struct {
 	mu    sync.Mutex
-	falls int           // how often the connection or the session was lost, whichever counts
-	lost  chan struct{} // of the latest grant; nil: it is closed, or over
+	falls int           // how often the connection or the session was lost, according to the option lost
+	lost  chan struct{} // of the latest grant; nil: closed, or the grant is over
 	over  bool          // the session has expired since the latest request
 }
 
-// ask begins a request, and returns how often something that counts was lost.
+// ask begins a request, and returns the number of falls.
 func (l *losses) ask() (since int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -22,14 +22,14 @@ func (l *losses) ask() (since int) {
 	return l.falls
 }
 
-// fallen returns how often something that counts was lost.
+// fallen returns the number of falls.
 func (l *losses) fallen() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.falls
 }
 
-// fall takes it that the connection or the session was lost, and whether that counts.
+// fall records the loss of the connection or the session, and whether it counts as a fall.
 func (l *losses) fall(expired, counts bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,7 +44,7 @@ func (l *losses) fall(expired, counts bool) {
 	}
 }
 
-// grant returns a grant, which is lost already if something fell since then.
+// grant returns a grant. It is lost already if a fall occurred since then.
 func (l *losses) grant(fence uint64, since int) program.Grant {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,8 +57,8 @@ func (l *losses) grant(fence uint64, since int) program.Grant {
 	return program.Grant{Fence: fence, Lost: lost}
 }
 
-// release ends the latest grant: nobody is told any more that it is lost. It reports whether the session has
-// expired since it was asked for.
+// release ends the latest grant, which is not reported lost any more. It returns whether the session has
+// expired since the request.
 func (l *losses) release() (over bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -17,17 +17,17 @@ import (
 //go:embed Mutex.java
 var mutex []byte
 
-// A curatorLock is the client of a node, which has another process do what it is asked for.
+// A curatorLock is the client of a node. A process in Java does the work.
 type curatorLock struct {
 	process *curatorProcess
-	asked   int          // how often it was asked for something
+	asked   int          // number of requests
 	answers chan string  // closed once the process has ended
-	tells   string       // the word that says that the lock is lost
-	since   atomic.Int64 // how often the lock was lost when it was asked for, or there was a connection again
+	tells   string       // word that reports the loss of the lock
+	since   atomic.Int64 // falls at the latest request or reconnection
 	losses
 }
 
-// openCurator starts a client in Java, which waits for its session whenever it is asked for something.
+// openCurator starts a client in Java, which waits for its session at each request.
 func openCurator(ctx context.Context, s program.Setting, v service.Values) (program.Lock, error) {
 	l := &curatorLock{answers: make(chan string, 1), tells: "suspended"}
 	if v["lost"] == expired {
@@ -43,10 +43,10 @@ func openCurator(ctx context.Context, s program.Setting, v service.Values) (prog
 	return l, nil
 }
 
-// hear takes what the process says.
+// hear handles a line of the process.
 func (l *curatorLock) hear(text string) {
 	switch text {
-	case "connected": // what is granted from now on is not lost by an earlier fall
+	case "connected": // an earlier fall does not affect what is granted from now on
 		l.since.Store(int64(l.fallen()))
 	case "suspended", "lost":
 		l.fall(text == "lost", text == "lost" || text == l.tells)
@@ -55,7 +55,7 @@ func (l *curatorLock) hear(text string) {
 	}
 }
 
-// tell has the process do something, and returns what it answers. The context ends an acquire early.
+// tell sends a request to the process, and returns the answer. The context cancels an acquire.
 func (l *curatorLock) tell(ctx context.Context, what string) (string, error) {
 	l.asked++
 	number := l.asked

@@ -22,17 +22,17 @@ const (
 
 // Ports of a server.
 const (
-	clients   = iota // of whom it has
-	followers        // of the leader
+	clients   = iota // for clients
+	followers        // for followers of the leader
 	votes
 )
 
-// granted returns the session timeout as servers grant it.
+// granted returns the session timeout that servers grant.
 func granted(v service.Values) time.Duration {
 	return min(max(v.Duration("session"), minSession), maxSession)
 }
 
-// jars are the parts of the server, in the folder of the package.
+// jars are the jars of the server, in the folder of the package.
 var jars = func() (all []string) {
 	for _, name := range []string{"zookeeper", "zookeeper-jute", "netty-buffer", "netty-common", "netty-handler",
 		"netty-transport", "netty-codec", "netty-resolver", "metrics-core", "snappy-java", "slf4j-api",
@@ -42,19 +42,19 @@ var jars = func() (all []string) {
 	return all
 }()
 
-// heap is what zkEnv.sh gives a server unless ZK_SERVER_HEAP says otherwise; all else is Java's default.
+// heap is the default heap of a server in zkEnv.sh; all other settings are Java's defaults.
 const heap = "-Xmx1000m"
 
-// java returns the arguments with which a Java machine runs a class of the server.
+// java returns the arguments to run a class of the server.
 func java(class string, more ...string) []string {
 	return append([]string{heap,
 		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", strings.Join(jars, ":"), class}, more...)
 }
 
-// recovers is how long servers may take to elect a leader, and clients to connect again.
+// recovers is how long servers may take to elect a leader, and clients to reconnect.
 const recovers = 5 * time.Second
 
-// servers is how ZooKeeper is started.
+// servers defines how ZooKeeper is started.
 var servers = service.Servers{Members: []int{1, 3}, Ports: 3, Program: "java", Package: "zookeeper",
 	NoClock:     "they are written in Java, and its sessions go by the monotonic clock, which does not jump",
 	Recovers:    recovers,
@@ -76,7 +76,7 @@ var servers = service.Servers{Members: []int{1, 3}, Ports: 3, Program: "java", P
 	Ready: func(ctx context.Context, m *service.Member) error {
 		mode, err := ask(ctx, m)
 		if err == nil && mode == "" {
-			err = fmt.Errorf("it takes part in no cluster yet")
+			err = fmt.Errorf("it has not joined a cluster yet")
 		}
 		return err
 	},
@@ -118,12 +118,12 @@ func prepare(_ context.Context, m *service.Member) error {
 	return os.WriteFile(filepath.Join(m.Dir, "zoo.cfg"), []byte(strings.Join(lines, "\n")+"\n"), 0o600)
 }
 
-// askLimit is how long a server may take to say how it is.
+// askLimit is how long a server may take to report its state.
 const askLimit = 500 * time.Millisecond
 
 var mode = regexp.MustCompile(`(?m)^Mode: (\S+)$`)
 
-// ask returns the state of a server: leader, follower or standalone; empty: it does not say yet.
+// ask returns the state of a server: leader, follower or standalone; empty: not known yet.
 func ask(ctx context.Context, m *service.Member) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()

@@ -1,5 +1,4 @@
-// Package zookeeper has the lock of ZooKeeper: ephemeral sequential nodes, each of which waits for the one
-// before.
+// Package zookeeper has the lock of ZooKeeper: ephemeral sequential nodes, each waiting for the one before.
 package zookeeper
 
 import (
@@ -37,7 +36,7 @@ var (
 	durable = service.Switch("durable", "off", "forceSync: the servers write to disk before they answer")
 )
 
-// Service is the lock by the recipe of the documentation.
+// Service is the lock by the documented recipe.
 var Service = service.Service{
 	Name:    "zookeeper",
 	Summary: "the lock recipe of ZooKeeper, with the czxid as fence; go-zookeeper",
@@ -83,11 +82,11 @@ var Service = service.Service{
 	Obeys: func(v service.Values) bool { return v.On("obey") },
 }
 
-// settings are those of clients.
+// settings are settings of clients.
 var settings = []service.Setting{{Name: "session 2s", Default: "none: each client names one",
 	Why: "faults of some seconds outlast it"}}
 
-// declare adds what the lock promises. A holder that stays loses it with its connection.
+// declare returns the promises of the lock. A holder that ignores losses relies on its connection.
 func declare(v service.Values) service.Declaration {
 	d := declaration(v)
 	d.Fenced = v["recipe"] != library
@@ -97,9 +96,9 @@ func declare(v service.Values) service.Declaration {
 	return d
 }
 
-// declaration says what the documentation promises: that a client which is disconnected knows nothing of its
-// locks, and that the server frees them after the session timeout. One that is told later than the others
-// loses that with its connection.
+// declaration returns what the documentation promises: a disconnected client knows nothing about its locks,
+// and the server frees them after the session timeout. A client that waits for expiry learns of a loss later
+// than others, so it relies on its connection.
 func declaration(v service.Values) service.Declaration {
 	d := service.Declaration{Safe: []string{"no-pause", "timing", "no-amnesia"},
 		Live:    []string{"server-majority"},
@@ -108,7 +107,7 @@ func declaration(v service.Values) service.Declaration {
 		d.Safe = append(d.Safe, "no-loss")
 	}
 	if v.Int(service.Members) == 1 {
-		d.Live = append(d.Live, "no-loss") // connections end with the one server
+		d.Live = append(d.Live, "no-loss") // the single server's connections are lost with it
 	}
 	return d
 }

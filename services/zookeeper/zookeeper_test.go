@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { servicetest.Main(m, &Service, &Latch) }
 
-// client returns that of a node which reaches some servers.
+// client returns the client of a node for some servers.
 func client(t *testing.T, servers []string, prefix string, words ...string) *lock {
 	t.Helper()
 	s := servicetest.Setting(prefix, servers...)
@@ -47,7 +47,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// excludes shows that one holds the lock at a time, and that fences rise.
+// excludes shows that one client at a time holds the lock, and that fences rise.
 func excludes(t *testing.T, r *service.Running) {
 	for _, recipe := range []string{own, herd} {
 		a := client(t, r.Addresses, "excludes"+recipe, "recipe="+recipe)
@@ -68,7 +68,7 @@ func excludes(t *testing.T, r *service.Running) {
 	}
 }
 
-// ofLibrary shows the same of the library's own lock.
+// ofLibrary shows the same for the library's lock.
 func ofLibrary(t *testing.T, r *service.Running) {
 	a := client(t, r.Addresses, "library", "recipe=library")
 	b := client(t, r.Addresses, "library", "recipe=library")
@@ -87,7 +87,7 @@ func ofLibrary(t *testing.T, r *service.Running) {
 	}
 }
 
-// await acquires a lock meanwhile, and releases it.
+// await acquires and releases a lock in the background.
 func await(l *lock) <-chan error {
 	done := make(chan error, 1)
 	go func() {
@@ -102,7 +102,7 @@ func await(l *lock) <-chan error {
 	return done
 }
 
-// crowd shows whom clients watch that wait: the one before, or all the holder.
+// crowd shows what waiting clients watch: the node before, or all the holder's.
 func crowd(t *testing.T, r *service.Running) {
 	for _, recipe := range []string{own, herd} {
 		holder := client(t, r.Addresses, "crowd"+recipe, "recipe="+recipe)
@@ -128,7 +128,7 @@ func crowd(t *testing.T, r *service.Running) {
 	}
 }
 
-// watches returns what the server says of watches.
+// watches returns the server's report about watches.
 func watches(t *testing.T, r *service.Running) string {
 	t.Helper()
 	c, err := net.Dial("tcp", r.Addresses[0])
@@ -144,10 +144,10 @@ func watches(t *testing.T, r *service.Running) string {
 	return string(says)
 }
 
-// toldInTime shows that a holder which is cut off is told so before another one enters.
+// toldInTime shows that a holder that is cut off learns so before another client enters.
 func toldInTime(t *testing.T, r *service.Running) {
 	p := servicetest.NewProxy(t, r.Addresses[0])
-	// It is told after 2 s, and the other enters after 3 s.
+	// It learns after 2 s, and the other enters after 3 s.
 	a, b := client(t, []string{p.Address}, "in time", "session=3s"), client(t, r.Addresses, "in time")
 	g := servicetest.Acquire(t, a, 5*time.Second)
 	p.Cut()
@@ -206,7 +206,7 @@ func answerLost(t *testing.T, r *service.Running) {
 	}
 }
 
-// toldLate shows that it is told that its session has expired once it is connected again.
+// toldLate shows that a client learns that its session has expired only once it is connected again.
 func toldLate(t *testing.T, r *service.Running) {
 	p := servicetest.NewProxy(t, r.Addresses[0])
 	a := client(t, []string{p.Address}, "late", "session=1s", "lost=expired")
@@ -224,7 +224,7 @@ func toldLate(t *testing.T, r *service.Running) {
 	servicetest.Retry(t, a, 5*time.Second)
 }
 
-// sessionOver shows that a client which ends gives the lock back.
+// sessionOver shows that a client that ends frees the lock.
 func sessionOver(t *testing.T, r *service.Running) {
 	a, b := client(t, r.Addresses, "over"), client(t, r.Addresses, "over")
 	servicetest.Acquire(t, a, 5*time.Second)
@@ -232,7 +232,7 @@ func sessionOver(t *testing.T, r *service.Running) {
 	servicetest.Acquire(t, b, time.Second)
 }
 
-// A cluster of three goes on without its leader.
+// A cluster of three continues without its leader.
 func TestLeaderKilled(t *testing.T) {
 	r := servicetest.Start(t, &Service, "members=3")
 	a, b := client(t, r.Addresses, "x"), client(t, r.Addresses, "x")
@@ -244,7 +244,7 @@ func TestLeaderKilled(t *testing.T) {
 	if err := r.Kill(t.Context(), leader); err != nil {
 		t.Fatal(err)
 	}
-	// The holder may be disconnected, and has to try for its release.
+	// The holder may be disconnected, and must retry its release.
 	for err = a.Release(t.Context()); err != nil && !errors.Is(err, program.ErrLost); {
 		err = a.remove(t.Context())
 	}
@@ -260,7 +260,7 @@ func TestLeaderKilled(t *testing.T) {
 	}
 }
 
-// latchOf returns the client of a node by Curator's LeaderLatch.
+// latchOf returns the client of a node that uses Curator's LeaderLatch.
 func latchOf(t *testing.T, name string, servers []string, words ...string) program.Elector {
 	t.Helper()
 	l, err := openLatch(context.WithoutCancel(t.Context()), servicetest.Setting(name, servers...),
@@ -271,8 +271,8 @@ func latchOf(t *testing.T, name string, servers []string, words ...string) progr
 	return l
 }
 
-// A leader whose connection is cut says that it leads no more. Another leads once its session is over, in a
-// later term, and the first follows that one once it is connected again.
+// A leader whose connection is cut stops leading. Another one leads once the session is over, in a later
+// term, and the first follows that one once it is connected again.
 func TestLatch(t *testing.T) {
 	r := servicetest.Start(t, &Latch)
 	p := servicetest.NewProxy(t, r.Addresses[0])
@@ -295,7 +295,7 @@ func TestLatch(t *testing.T) {
 	}
 }
 
-// curatorClient returns that of a node by Curator.
+// curatorClient returns the client of a node that uses Curator.
 func curatorClient(t *testing.T, servers []string, words ...string) *curatorLock {
 	t.Helper()
 	l, err := openCurator(t.Context(), servicetest.Setting("curator", servers...),
@@ -307,8 +307,8 @@ func curatorClient(t *testing.T, servers []string, words ...string) *curatorLock
 	return l.(*curatorLock)
 }
 
-// Curator's lock excludes, has the czxid as fence, and gives up when it is told to. A holder whose connection
-// is cut is told so, and another enters once its session is over.
+// Curator's lock excludes, has the czxid as fence, and stops waiting on demand. A holder whose connection is
+// cut learns so, and another enters once its session is over.
 func TestCurator(t *testing.T) {
 	r := servicetest.Start(t, &Service, "recipe="+curator)
 	p := servicetest.NewProxy(t, r.Addresses[0])
@@ -342,7 +342,7 @@ func TestCurator(t *testing.T) {
 	servicetest.Acquire(t, a, 10*time.Second)
 }
 
-// Of eight clients that wait, a release wakes the next one; all of them where all watch the holder.
+// A release wakes one of eight waiting clients, or all of them if all watch the holder.
 func TestOneWaiterIsWoken(t *testing.T) {
 	r := servicetest.Start(t, &Service)
 	waiting := soak.Pick(4, 8, 8)
@@ -361,8 +361,8 @@ func TestOneWaiterIsWoken(t *testing.T) {
 	}
 }
 
-// A lock is advisory: a client that does not ask for it writes all the same, and so does one that has lost
-// it. A resource that checks sequencers refuses both.
+// A lock is advisory: a client without it can still write, and so can one that has lost it. A resource that
+// checks sequencers refuses both.
 func TestAdvisory(t *testing.T) {
 	r := servicetest.Start(t, &Service)
 	p := servicetest.NewProxy(t, r.Addresses[0])
@@ -372,7 +372,7 @@ func TestAdvisory(t *testing.T) {
 	if _, err := stranger.conn.Create(data, nil, 0, anybody); err != nil {
 		t.Fatal(err)
 	}
-	// write changes the data if a lock node is there, or in any case if none is demanded.
+	// write changes the data if a lock node exists, or in any case if none is demanded.
 	write := func(l *lock, value, demands string) error {
 		operations := []any{&zk.SetDataRequest{Path: data, Data: []byte(value), Version: -1}}
 		if demands != "" {
@@ -422,7 +422,7 @@ func TestAdvisory(t *testing.T) {
 	holds("by the old holder")
 }
 
-// Servers that want credentials end the client that has none, in one line.
+// If servers require credentials, a client without them ends with a one-line error.
 func TestCredentialsAreWanted(t *testing.T) {
 	r := servicetest.Start(t, &Service)
 	for _, recipe := range []string{own, library} {
@@ -441,7 +441,7 @@ func TestCredentialsAreWanted(t *testing.T) {
 	}
 }
 
-// A server that speaks something else is named before anybody asks for the lock.
+// A server of another protocol is named in the error when a client opens.
 func TestServerOfSomebodyElse(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

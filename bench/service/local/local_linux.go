@@ -1,7 +1,6 @@
-// Package local has the locks of one machine: flock, a word that is tested and set, tickets, a semaphore and
-// a condition variable. They need no message, and are the floor beside which distributed locks are read.
-// Their words are in a mapped file and their waits in the kernel, so they keep processes apart as they keep
-// threads; cgo is not needed.
+// Package local has the locks of one machine: flock, test-and-set, tickets, a semaphore and a condition
+// variable. They need no messages, and are the baseline for distributed locks. Their words are in a mapped
+// file and their waits in the kernel, so they exclude processes as well as threads. They need no cgo.
 package local
 
 import (
@@ -23,44 +22,46 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// Where the promises of locks are.
+// Sources of the promises of the locks.
 const (
 	manual  = "https://man7.org/linux/man-pages/"
 	atomics = "https://pkg.go.dev/sync/atomic"
 )
 
-// Services are the locks. They have no fence numbers, and nothing is known of a holder that died: only
-// flock is freed then, by the kernel.
+// Services are the locks. They have no fence numbers. If a holder dies, its lock stays taken, except for
+// flock, which the kernel frees.
 var Services = []*service.Service{
-	made("flock", "flock(2) on one file; the kernel frees it when its holder dies", manual+"man2/flock.2.html",
+	lockService("flock", "flock(2) on one file; the kernel frees it when its holder dies",
+		manual+"man2/flock.2.html",
 		"The lock is released either by an explicit LOCK_UN operation on any of these duplicate file "+
 			"descriptors, or when all such file descriptors have been closed.",
 		(*lock).flock, (*lock).unflock),
-	made("test-and-set", "a mapped word, tested and set in one instruction; who fails yields and tries again",
+	lockService("test-and-set",
+		"a mapped word, tested and set in one instruction; a client that fails yields and tries again",
 		atomics, "The compare-and-swap operation, implemented by the CompareAndSwapT functions, is the atomic "+
 			"equivalent of: if *addr == old { *addr = new; return true }; return false",
 		(*lock).testAndSet, (*lock).clear),
-	made("fetch-and-add", "tickets from a mapped word, by one addition each; waits by futex(2)",
+	lockService("fetch-and-add", "tickets from a mapped word, by one addition each; waits by futex(2)",
 		atomics, "AddUint32 atomically adds delta to *addr and returns the new value.",
 		tickets(fetchAndAdd), (*lock).serveNext),
-	made("compare-and-swap", "tickets from a mapped word, by compare-and-swap; waits by futex(2)",
+	lockService("compare-and-swap", "tickets from a mapped word, by compare-and-swap; waits by futex(2)",
 		atomics, "CompareAndSwapUint32 executes the compare-and-swap operation for a uint32 value.",
 		tickets(compareAndSwap), (*lock).serveNext),
-	made("futex-semaphore", "a counting semaphore of 1 in a mapped word, its waits by futex(2)",
+	lockService("futex-semaphore", "a counting semaphore of 1 in a mapped word, its waits by futex(2)",
 		manual+"man7/sem_overview.7.html",
 		"A semaphore is an integer whose value is never allowed to fall below zero.",
 		(*lock).down, (*lock).up),
-	made("futex-condition", "a condition variable and its mutex in mapped words, their waits by futex(2)",
+	lockService("futex-condition", "a condition variable and its mutex in mapped words, their waits by futex(2)",
 		manual+"man3/pthread_cond_wait.3p.html",
 		"These functions atomically release mutex and cause the calling thread to block on the condition "+
 			"variable cond", (*lock).await, (*lock).signal),
 }
 
-// A taking takes a lock. It fails if the context ends.
-type taking func(*lock, context.Context) error
+// An acquirer takes a lock. It returns an error if the context ends.
+type acquirer func(*lock, context.Context) error
 
-// made returns the service of one lock. Its keeper may be killed, but its file must stay.
-func made(name, summary, link, promise string, take taking, give func(*lock)) *service.Service {
+// lockService returns the service of one lock. Its keeper may be killed, but the file must remain.
+func lockService(name, summary, link, promise string, take acquirer, give func(*lock)) *service.Service {
 	live := []string{"no-crash"}
 	if name == "flock" {
 		live = []string{}
@@ -79,14 +80,14 @@ func made(name, summary, link, promise string, take taking, give func(*lock)) *s
 		}}
 }
 
-// kernel says which kernel serves the locks.
+// kernel returns the name and version of the kernel.
 func kernel() string {
 	release, _ := os.ReadFile("/proc/sys/kernel/osrelease")
 	return strings.TrimSpace("Linux " + string(release))
 }
 
-// keeper is the process whose folder has the files of the locks, and is removed with them in the end. It
-// tells clients where the folder is, and takes no part in the lock.
+// keeper is the process whose folder has the files of the locks; the folder is removed at the end of the run.
+// It tells clients the path of the folder, and takes no part in the lock.
 var keeper = service.Servers{Ports: 1, Run: keep, NoClock: service.GoClock, Versioned: kernel,
 	OnlyHere: "its clients share a file that the run makes",
 	Count:    func(service.Values) int { return 1 },
@@ -96,7 +97,7 @@ var keeper = service.Servers{Ports: 1, Run: keep, NoClock: service.GoClock, Vers
 		return err
 	}}
 
-// keep tells each client at an address what the folder is, until the context ends.
+// keep sends the path of the folder to each client that connects, until the context ends.
 func keep(ctx context.Context, folderAndAddress []string) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", folderAndAddress[1])
 	if err != nil {
@@ -116,7 +117,7 @@ func keep(ctx context.Context, folderAndAddress []string) error {
 	}
 }
 
-// ask returns the folder of the keeper at an address.
+// ask returns the path of the folder from the keeper at an address.
 func ask(ctx context.Context, address string) (dir string, err error) {
 	const asking = 5 * time.Second
 	conn, err := (&net.Dialer{Timeout: asking}).DialContext(ctx, "tcp", address)
@@ -132,23 +133,23 @@ func ask(ctx context.Context, address string) (dir string, err error) {
 	return string(text), err
 }
 
-// A lock is the client of one node. The clients of a run share a file, which each has mapped. It stays so
-// until the process ends, since an earlier call may use it.
+// A lock is the client of one node. The clients of a run share a file, which each maps. It stays mapped until
+// the process ends, since an unfinished call may use it.
 type lock struct {
 	file  *os.File
 	words *[64]word
-	take  taking
+	take  acquirer
 	give  func(*lock)
 }
 
-// A word is shared by processes, which can wait for it. It has a cache line of its own.
+// A word is shared by processes, which can wait for it to change. It fills a cache line.
 type word struct {
 	atomic.Uint32
 	_ [60]byte
 }
 
-// open opens a file of that path. The first client makes it, with zeros.
-func open(path string, take taking, give func(*lock)) (*lock, error) {
+// open opens and maps a file. The first client creates it, with zeros.
+func open(path string, take acquirer, give func(*lock)) (*lock, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
@@ -183,14 +184,14 @@ func (l *lock) flock(ctx context.Context) error {
 	select {
 	case err := <-done:
 		return err
-	case <-ctx.Done(): // the process ends, and with it the call
+	case <-ctx.Done(): // the process ends, and the call with it
 		return ctx.Err()
 	}
 }
 
 func (l *lock) unflock() { syscall.Flock(int(l.file.Fd()), syscall.LOCK_UN) }
 
-// until tries until it succeeds, and pauses in between. It fails if the context ends.
+// until calls try until it succeeds, and pause in between. It returns an error if the context ends.
 func until(ctx context.Context, try func() bool, pause func()) error {
 	for !try() {
 		if ctx.Err() != nil {
@@ -215,7 +216,7 @@ func (l *lock) clear() { l.words[0].Store(0) }
 // So clients enter in the order of their numbers. A client that dies with a number blocks all others. (J. M.
 // Mellor-Crummey and M. L. Scott, "Algorithms for scalable synchronization on shared-memory multiprocessors",
 // ACM TOCS 9(1), 1991.)
-func tickets(number func(next *word) uint32) taking {
+func tickets(number func(next *word) uint32) acquirer {
 	return func(l *lock, ctx context.Context) error {
 		ours, now := number(&l.words[0]), uint32(0)
 		return until(ctx, func() bool {
@@ -225,7 +226,7 @@ func tickets(number func(next *word) uint32) taking {
 	}
 }
 
-// serveNext wakes all: each waits for a number of its own.
+// serveNext wakes all waiters, since each waits for its own number.
 func (l *lock) serveNext() {
 	l.words[1].Add(1)
 	l.words[1].wake(math.MaxInt32)
@@ -243,8 +244,8 @@ func compareAndSwap(next *word) uint32 {
 	}
 }
 
-// down and up make the first word a semaphore of 1, or a mutex: 0 if it is free, 1 if it is taken, and 2 if
-// somebody may wait for it. (U. Drepper, Futexes are tricky, 2011.)
+// down and up make the first word a semaphore of 1, or a mutex: 0 if it is free, 1 if it is taken, and 2 if a
+// client may be waiting. (U. Drepper, Futexes are tricky, 2011.)
 func (l *lock) down(ctx context.Context) error {
 	w := &l.words[0]
 	return until(ctx, func() bool { return w.CompareAndSwap(0, 1) || w.Swap(2) == 0 }, func() { w.wait(2) })
@@ -256,8 +257,8 @@ func (l *lock) up() {
 	}
 }
 
-// await enters a monitor: under the mutex a client waits for the condition that nobody is inside. The second
-// word says whether somebody is, and the third counts signals.
+// await enters a monitor: under the mutex, a client waits until nobody is inside. The second word is 1 while
+// a client is inside, and the third counts signals.
 func (l *lock) await(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := l.down(ctx); err != nil {
@@ -267,7 +268,7 @@ func (l *lock) await(ctx context.Context) error {
 		if l.up(); enters {
 			return nil
 		}
-		l.words[2].wait(seen) // a signal since then has changed the word, so that it is not missed
+		l.words[2].wait(seen) // returns at once if the word has changed since, so no signal is missed
 	}
 	return ctx.Err()
 }
@@ -280,17 +281,17 @@ func (l *lock) signal() {
 	l.up()
 }
 
-// wait waits while the word has a value, for at most 100 ms: so a process notices that it is to end, and one
-// that was woken and killed before it went on keeps nobody waiting. The caller looks again.
+// wait waits while the word has a value, for at most 100 ms. The limit lets a process notice that it must
+// end, and saves others from waiting for a process that was woken and then killed. The caller checks again.
 func (w *word) wait(value uint32) {
 	most := syscall.NsecToTimespec(int64(100 * time.Millisecond))
 	w.futex(0, uintptr(value), &most)
 }
 
-// wake wakes at most so many that wait for the word.
+// wake wakes at most that many waiters.
 func (w *word) wake(most uintptr) { w.futex(1, most, nil) }
 
-// futex is futex(2) on a word that processes share: FUTEX_WAIT is 0 and FUTEX_WAKE 1.
+// futex calls futex(2) on a shared word: FUTEX_WAIT is 0 and FUTEX_WAKE 1.
 func (w *word) futex(operation, value uintptr, most *syscall.Timespec) {
 	syscall.Syscall6(syscall.SYS_FUTEX, uintptr(unsafe.Pointer(w)), operation, value,
 		uintptr(unsafe.Pointer(most)), 0, 0)

@@ -15,7 +15,7 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// kept starts a keeper, and returns how a client of a run finds it.
+// kept starts a keeper, and returns the setting of a client.
 func kept(t *testing.T) program.Setting {
 	t.Helper()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
@@ -166,7 +166,7 @@ func TestTicketsAreServedInOrder(t *testing.T) {
 	}
 }
 
-// Locks of other runs at the same keeper are others, and a client that is to end stops waiting.
+// Locks of other runs at the same keeper are independent, and a client that must end stops waiting.
 func TestLocksAreOfOneRun(t *testing.T) {
 	eachLock(t, func(t *testing.T, x *service.Service, s program.Setting) {
 		holder, waiter := opened(t, x, s), opened(t, x, s)
@@ -185,8 +185,8 @@ func TestLocksAreOfOneRun(t *testing.T) {
 	})
 }
 
-// The end of a process closes its files and unmaps its memory, and does nothing else: that frees flock, while
-// a word stays as it is.
+// The end of a process closes its files and unmaps its memory, nothing else: that frees flock, while a word
+// stays as it is.
 func TestDeadHolders(t *testing.T) {
 	eachLock(t, func(t *testing.T, x *service.Service, s program.Setting) {
 		dead := opened(t, x, s).(*lock)
@@ -204,7 +204,7 @@ func TestDeadHolders(t *testing.T) {
 	})
 }
 
-// What answers elsewhere is no keeper, and says so.
+// A server that is not a keeper is reported as such.
 func TestOthersAreNoKeepers(t *testing.T) {
 	other, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 // bucket is the name of the bucket of all locks.
 const bucket = "turnstile"
 
-// asking is how long one call of the server may take.
+// asking is how long one call to a server may take.
 const asking = 2 * time.Second
 
 // A lock is the client of one node.
@@ -35,18 +35,18 @@ type lock struct {
 
 	mu       sync.Mutex
 	revision uint64
-	stop     chan struct{} // ends the updates
-	stopped  chan struct{} // they have ended
+	stop     chan struct{} // closed to end the updates
+	stopped  chan struct{} // closed once they have ended
 }
 
-// rotated returns the servers in the order in which a node tries them: nodes begin with different ones.
+// rotated returns the servers in the order in which a node tries them. Nodes start with different ones.
 func rotated(s program.Setting) []string {
 	all := s.Options.Servers
 	first := max(0, slices.Index(s.Names, s.Name)) % len(all)
 	return slices.Concat(all[first:], all[:first])
 }
 
-// open connects, and makes the bucket if it is not there.
+// open connects, and creates the bucket if it is missing.
 func open(ctx context.Context, s program.Setting, v service.Values) (program.Lock, error) {
 	conn, js, err := dial(rotated(s), nats.RetryOnFailedConnect(s.Options.Incarnation > 0))
 	if err != nil {
@@ -57,11 +57,11 @@ func open(ctx context.Context, s program.Setting, v service.Values) (program.Loc
 	l.bucket = jetstream.KeyValueConfig{Bucket: bucket, TTL: v.Duration("ttl"),
 		LimitMarkerTTL: v.Duration("ttl"),
 		Replicas:       v.Int(service.Members), History: 1}
-	if s.Options.Incarnation > 0 { // the servers may be out of reach for a while, and Acquire makes it
+	if s.Options.Incarnation > 0 { // the servers may be out of reach for a while: Acquire creates it
 		return l, nil
 	}
 	for late := time.Now().Add(20 * time.Second); ; {
-		// Servers of a cluster may know of each other, and not yet agree on who leads.
+		// The servers of a cluster may know of each other before they agree on a leader.
 		switch err := l.make(ctx); {
 		case err == nil:
 			return l, nil
@@ -69,22 +69,22 @@ func open(ctx context.Context, s program.Setting, v service.Values) (program.Loc
 			conn.Close()
 			return nil, fmt.Errorf("making the bucket %s: %w", bucket, err)
 		}
-		time.Sleep(100 * time.Millisecond) // until the next try
+		time.Sleep(100 * time.Millisecond) // before the next try
 	}
 }
 
-// make makes the bucket, unless it is there.
+// make creates the bucket, unless it exists.
 func (l *lock) make(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	kv, err := l.js.CreateOrUpdateKeyValue(ctx, l.bucket)
-	if err == nil { // otherwise the one there was may answer again
+	if err == nil { // otherwise the old one may still answer again
 		l.kv = kv
 	}
 	return err
 }
 
-// Acquire implements program.Lock. If the key is there, it waits until a watch says that it is gone.
+// Acquire implements program.Lock. If the key exists, it waits until a watch reports that it is gone.
 func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 	if l.kv == nil {
 		if err := l.make(ctx); err != nil {
@@ -98,7 +98,7 @@ func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 		if err == nil {
 			return l.granted(revision), nil
 		}
-		if errors.Is(err, jetstream.ErrNoStreamResponse) { // a bucket in memory ends with its server
+		if errors.Is(err, jetstream.ErrNoStreamResponse) { // a bucket in memory is lost with its server
 			err = errors.Join(err, l.make(ctx))
 		}
 		if !errors.Is(err, jetstream.ErrKeyExists) {
@@ -108,15 +108,15 @@ func (l *lock) Acquire(ctx context.Context) (program.Grant, error) {
 		if err != nil {
 			return program.Grant{}, err
 		}
-		if !held { // it was refused though nobody has it
+		if !held { // refused though nobody holds the lock
 			return program.Grant{}, program.ErrRefused
 		}
 	}
 }
 
-// await waits until the key is free. It reports whether somebody had it.
+// await waits until the key is free. It reports whether another client held it.
 func (l *lock) await(ctx context.Context) (held bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*l.ttl) // a watch may miss what happens while it is disconnected
+	ctx, cancel := context.WithTimeout(ctx, 2*l.ttl) // a watch may miss events while it is disconnected
 	defer cancel()
 	watch, err := l.kv.Watch(ctx, l.key)
 	if err != nil {
@@ -129,7 +129,7 @@ func (l *lock) await(ctx context.Context) (held bool, err error) {
 			switch {
 			case !more:
 				return true, errors.New("the watch has ended")
-			case e == nil: // that was all there is
+			case e == nil: // end of the initial values
 				if !held {
 					return false, nil
 				}
@@ -144,7 +144,7 @@ func (l *lock) await(ctx context.Context) (held bool, err error) {
 	}
 }
 
-// granted keeps the lock until it is released or lost.
+// granted starts to renew the lock until it is released or lost.
 func (l *lock) granted(revision uint64) program.Grant {
 	lost := make(chan struct{})
 	l.revision, l.stop, l.stopped = revision, make(chan struct{}), make(chan struct{})
@@ -152,8 +152,8 @@ func (l *lock) granted(revision uint64) program.Grant {
 	return program.Grant{Fence: revision, Lost: lost}
 }
 
-// keep updates the key three times in its time to live. The lock is lost if somebody else has changed the
-// key, or if no update has succeeded for that time.
+// keep updates the key three times per ttl. The lock is lost if another client has changed the key, or if no
+// update has succeeded for a ttl.
 func (l *lock) keep(lost, stop, stopped chan struct{}) {
 	defer close(stopped)
 	kept := time.Now()

@@ -1,6 +1,6 @@
-// Package natskv has the lock that users make of a key of NATS KV: create it, update it by its revision to
-// keep it, delete it to give it back. The servers are NATS servers with JetStream, which this program runs
-// itself.
+// Package natskv has the lock that users build from a key of NATS KV: create it to acquire, update it by
+// revision to renew, delete it to release. The servers are NATS servers with JetStream, which run in this
+// program.
 package natskv
 
 import (
@@ -13,8 +13,8 @@ import (
 	"turnstile/bench/service"
 )
 
-// Service is the lock. The expiry of keys is that of their bucket: an update drops the time to live that a
-// key was created with.
+// Service is the lock. Keys expire by the ttl of their bucket, since an update drops the ttl that a key was
+// created with.
 var Service = service.Service{
 	Name:    "nats-kv",
 	Summary: "a key of NATS KV: created, updated by revision, watched; fenced by that; nats.go",
@@ -30,9 +30,10 @@ var Service = service.Service{
 	Servers: &servers,
 	Granted: func(v service.Values) time.Duration { return v.Duration("ttl") },
 	Declare: func(v service.Values) service.Declaration {
-		// A holder that stands still or whose messages are late for longer than ttl may be inside with the next.
+		// If a holder is suspended or its messages are late for more than ttl, it may be inside together with the
+		// next.
 		safe := []string{"no-pause", "timing", "no-loss"}
-		if !v.On("durable") { // a server that is killed may not have written what it answered to
+		if !v.On("durable") { // a killed server may have answered before it wrote
 			safe = append(safe, "servers-up")
 		}
 		return service.Declaration{Safe: safe, Live: []string{"no-loss", "server-majority"},
@@ -48,10 +49,10 @@ var Service = service.Service{
 	Obeys: func(v service.Values) bool { return v.On("obey") },
 }
 
-// recovers is how long servers may take to elect a leader of the stream, which takes 4 to 9 s.
+// recovers is how long servers may take to elect a leader of the stream; measured: 4 to 9 s.
 const recovers = 10 * time.Second
 
-// servers are one or three servers in processes of their own.
+// servers are one or three servers, each in its own process.
 var servers = service.Servers{Members: []int{1, 3}, Ports: 2, Run: run,
 	NoClock: service.GoClock, Recovers: recovers,
 	Versioned: func() string { return server.VERSION },

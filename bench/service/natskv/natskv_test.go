@@ -19,8 +19,8 @@ import (
 	"turnstile/nodes/foreign/program"
 )
 
-// Servers connect to each other at the addresses that they are given, where faults hold, and at no others:
-// here n1 and n2 do not reach each other there, and hear of each other from n0.
+// Servers connect to each other only at the configured addresses, where faults apply: here n1 and n2 cannot
+// reach each other there, and hear of each other from n0.
 func TestServersConnectWhereTheyAreTold(t *testing.T) {
 	free := func() string {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -70,7 +70,7 @@ func TestServersConnectWhereTheyAreTold(t *testing.T) {
 	routes(n2, 1)
 }
 
-// A client that comes up again opens though no server can be reached, and fails to acquire until one can.
+// A restarted client opens though no server can be reached, and fails to acquire until one can.
 func TestComesUpWithoutServers(t *testing.T) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -107,7 +107,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// three starts three servers that reach each other by proxies. It returns the links by them as well.
+// three starts three servers that reach each other by proxies. It returns these links too.
 func three(t *testing.T) (*service.Running, *cluster.Proxies, []service.PeerLink) {
 	t.Helper()
 	l := cluster.NewLauncher()
@@ -140,7 +140,7 @@ func three(t *testing.T) (*service.Running, *cluster.Proxies, []service.PeerLink
 	return r, proxies, through
 }
 
-// enter acquires a lock and releases it, and returns the fence. It tries for a time.
+// enter acquires and releases a lock, retrying for a time, and returns the fence.
 func enter(t *testing.T, l program.Lock, within time.Duration) (uint64, error) {
 	t.Helper()
 	for late := time.Now().Add(within); ; {
@@ -157,8 +157,8 @@ func enter(t *testing.T, l program.Lock, within time.Duration) (uint64, error) {
 	}
 }
 
-// Servers talk through the proxies between them. If the one that leads is cut off from both others, nobody
-// enters by it, the others elect another, and it takes part again afterwards.
+// Servers talk through the proxies between them. If the leader is cut off from both others, nobody enters
+// through it, the others elect another one, and it rejoins afterwards.
 func TestLeaderIsCutOff(t *testing.T) {
 	r, proxies, links := three(t)
 	v, err := Service.Parse([]string{"members=3"})

@@ -17,7 +17,7 @@ import (
 	"turnstile/bench/service"
 )
 
-// run runs one server until the context ends.
+// run runs a server until the context ends.
 func run(ctx context.Context, args []string) error {
 	o, err := options(args)
 	if err != nil {
@@ -33,15 +33,17 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// unreachable is where servers tell each other that a third one is. A server that hears of another before it
-// has reached it connects to it there, past the proxy between the two, and no fault would hold between them.
+// unreachable is the address that servers advertise for each other. With a real address, a server that hears
+// of another one would connect to it directly, past the proxy between them, and no fault would cut that
+// connection.
 const unreachable = "127.0.0.1:1"
 
-// options returns the options of one server: the arguments are its name, its folder, whether it is durable,
-// and two addresses for each server, of clients and of servers. The own ones come at its number.
+// options returns the options of a server. The arguments are its name, its folder, whether it is durable, and
+// for each server two addresses: for clients and for servers. The server's number in its name selects its
+// own.
 func options(args []string) (*server.Options, error) {
 	if len(args) < 5 {
-		return nil, errors.New("a server takes its name, its folder, durable, and two addresses for each server")
+		return nil, errors.New("a server needs its name, its folder, durable, and two addresses for each server")
 	}
 	number, err := strconv.Atoi(strings.TrimPrefix(args[0], "n"))
 	if err != nil {
@@ -76,7 +78,7 @@ func split(address string) (host string, port int, err error) {
 	return host, port, err
 }
 
-// dial connects to servers, and to no others.
+// dial connects to the given servers only.
 func dial(addresses []string, more ...nats.Option) (*nats.Conn, jetstream.JetStream, error) {
 	options := append([]nats.Option{nats.DontRandomize(), nats.IgnoreDiscoveredServers(), nats.MaxReconnects(-1),
 		nats.ReconnectWait(50 * time.Millisecond), nats.Timeout(time.Second)}, more...)
@@ -88,7 +90,7 @@ func dial(addresses []string, more ...nats.Option) (*nats.Conn, jetstream.JetStr
 	return conn, js, err
 }
 
-// ready reports whether JetStream answers at a server: among several that have a leader.
+// ready returns nil if JetStream answers at a server, which takes a leader if there are several servers.
 func ready(ctx context.Context, m *service.Member) error {
 	conn, js, err := dial([]string{m.Address(0)})
 	if err != nil {
@@ -119,7 +121,7 @@ func leader(ctx context.Context, all []*service.Member) (int, error) {
 			continue
 		}
 		c := stream.CachedInfo().Cluster
-		if c == nil { // one alone leads
+		if c == nil { // a single server leads
 			return m.Number, nil
 		}
 		i, err := strconv.Atoi(strings.TrimPrefix(c.Leader, "n"))
