@@ -27,13 +27,13 @@ import (
 	"turnstile/results"
 )
 
-const compareHelp = `Compare the trials of two runs or sets, A and B, or those of one, grouped --by a
-column of runs.csv. Of each figure: the median of each group with its interval; by how much it differs
-from the baseline, as the median of all differences of two trials (Hodges and Lehmann) with its
-interval; and p, by Mann and Whitney: the probability that trials of one and the same experiment
-differ as much. Of several comparisons with one baseline, Holm's correction makes a p of each, and
-only one below 0.05 is called a difference. All intervals are of 95%. A ~ says that nothing can be
-said, and why. docs/sets.md explains all of it.
+const compareHelp = `Compare the trials of two runs or sets, A and B, or of one, grouped --by a column of
+runs.csv. Each figure has the median of each group with its interval; the difference from the baseline,
+as the median of all differences of two trials (Hodges and Lehmann) with its interval; and p, by Mann and
+Whitney: the probability that trials of the same experiment differ as much. With several comparisons
+against one baseline, p has Holm's correction; only a p below 0.05 is called a difference. All intervals
+are 95%. A ~ marks a comparison that cannot be made, with the reason. docs/sets.md explains the
+statistics.
 
 Trials with the same settings are repetitions. Only valid trials count; others are listed. Experiments of
 A and B are paired if they agree in all settings except those in which A and B differ. Groups have to agree
