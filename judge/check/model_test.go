@@ -186,8 +186,8 @@ func TestAnAssumptionNamesTheFaultThatBrokeIt(t *testing.T) {
 		}
 	}
 	m.Unheard = true
-	if f := m.outsideIf(violated("it is late"), span{2400, 2400, 1000}, nodes.EventualDetector); !strings.Contains(
-		f.Says, "; kill 0)") {
+	f := m.outsideIf(violated("it is late"), span{2400, 2400, 1000}, nodes.EventualDetector)
+	if !strings.Contains(f.Says, "; kill 0)") {
 		t.Errorf("a crash that nobody hears of: %s", f.Says)
 	}
 	m.sections.Broken[1].Value |= int64(nodes.ServersUp) // of somebody else
