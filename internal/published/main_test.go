@@ -25,7 +25,8 @@ func TestTablesAreJoined(t *testing.T) {
 	if text, err := os.ReadFile(to); string(text) != "x,y\n1,2\n3,4\n" {
 		t.Errorf("%q, %v", text, err)
 	}
-	if err := join([]string{a, c}, to); err == nil || !strings.HasSuffix(err.Error(), "has other columns than "+a) {
+	err := join([]string{a, c}, to)
+	if err == nil || !strings.HasSuffix(err.Error(), "has other columns than "+a) {
 		t.Error(err)
 	}
 }
