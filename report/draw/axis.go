@@ -39,7 +39,7 @@ func Number(x float64) string {
 	return strconv.FormatFloat(math.Round(x*scale)/scale, 'f', -1, 64)
 }
 
-// see makes the axis show some numbers, except those that it cannot show.
+// see makes the axis show some numbers, except numbers that it cannot show.
 func (a *Axis) see(all ...float64) {
 	for _, x := range all {
 		if !math.IsNaN(x) && (x > 0 || !a.Log) {

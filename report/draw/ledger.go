@@ -28,7 +28,7 @@ var stateWords = map[leadership.State]string{leadership.Leads: "leads",
 	leadership.Follows: "follows a leader", leadership.KnowsNone: "knows of no leader",
 	leadership.Stopped: "stands still", leadership.Down: "is down"}
 
-// A ledger is a picture of who led over time while it is drawn.
+// A ledger is a picture of the leaders over time while it is drawn.
 type ledger struct {
 	*Picture
 	*results.Ledger

@@ -27,7 +27,7 @@ var outcomes = map[section.State]string{section.Exited: "exited", section.Revoke
 	section.Crashed: "crashed", section.Unended: "inside", section.Abandoned: "abandoned",
 	section.Unserved: "unserved", section.Unissued: "unissued"}
 
-// Entries writes a row for each request of a trial: first those that were asked, in that order.
+// Entries writes a row for each request of a trial: first the requests that were asked, in that order.
 func Entries(w io.Writer, trial int, x *spacetime.Extract) error {
 	out := csv.NewWriter(w)
 	for _, s := range slices.Concat(x.Sections, x.Unissued) {

@@ -229,7 +229,7 @@ func TestTradeoff(t *testing.T) {
 	text := made(t, set).Markdown()
 	for _, words := range []string{"Messages per entry against synchronization delay, 8 nodes; " +
 		"on the frontier idle: central and suzuki-kasami; on the frontier saturated: token-ring; " +
-			"on both: no algorithm.",
+		"on both: no algorithm.",
 		"Not in the picture, idle, since no synchronization delay was measured: lamport.",
 		"Not in the picture, idle, since it has no run of this size: naive-broadcast; redis.",
 		"Not in the picture, saturated, since no messages between nodes are counted: redis.",
