@@ -13,7 +13,7 @@ import (
 	"turnstile/nodes/explore"
 )
 
-// What Check tries.
+// The bounds of Check.
 const (
 	checkedStates = 1 << 17 // of each exploration
 	checkedPlans  = 120     // on virtual time
@@ -22,8 +22,8 @@ const (
 
 // Check returns an error if an algorithm does not keep what its row promises: if the row lacks a field, if
 // some order of events in a cluster of 1 to 3 nodes breaks exclusion or leaves a client waiting for ever,
-// with a message lost, doubled or a node crashed too, or if one of 120 runs on virtual time does, under
-// faults that are drawn. What the model of the row allows, as its Safe and Live say, is no error.
+// also with a lost or doubled message or a crash, or if one of 120 runs on virtual time under random faults
+// does. A failure outside the model of the row, by its Safe and Live, is not an error.
 //
 // Explorations end after 131,072 states, so nil does not mean that all orders were tried: [Explore] says so
 // of one. The same row always gives the same result. Check takes some seconds.
@@ -33,7 +33,7 @@ func Check(r *Row) error {
 	case err != nil:
 		return err
 	case r.Kind == nodes.Detection:
-		return errors.New("Check is for rows of mutual exclusion and election: try a failure detector beside one")
+		return errors.New("Check is for rows of mutual exclusion and election: check a failure detector with one")
 	}
 	tried := 0
 	for n := 1; n <= 3; n++ {
@@ -47,10 +47,10 @@ func Check(r *Row) error {
 		}
 	}
 	if tried == 0 {
-		return fmt.Errorf("%s takes no cluster of 1 to 3 nodes, so nothing of it was tried", r.Name)
+		return fmt.Errorf("%s does not run with 1 to 3 nodes, so that nothing was checked", r.Name)
 	}
 	sound := *r
-	sound.Flaw = nil // Check looks for the flaw, too
+	sound.Flaw = nil // a failure counts even if the row declares it as its flaw
 	c := study.Campaign{Experiment: study.Experiment{Rows: []*Row{&sound}, Known: table, Seed: checkedSeed},
 		Simulated: checkedPlans}
 	runs, err := c.Run(context.Background())

@@ -13,24 +13,24 @@ import (
 	"turnstile/results"
 )
 
-// A Recorded says what a history does not say of the run that it is of.
+// A Recorded has the facts about a run that its history lacks.
 type Recorded struct {
 	Row    *Row         // of the algorithm: what it promises, and what that rests on
 	Config nodes.Config // of the run, N at least
-	// StampError bounds the error of comparing the times of two events, of whatever nodes. It is 0 on virtual
-	// time. Two that were inside together for no longer are not found.
+	// StampError bounds the error of comparing the times of two events, of any nodes. It is 0 on virtual time.
+	// An overlap that is not longer is not found.
 	StampError time.Duration
 	Virtual    bool // the run was on virtual time: no process waited for a processor
 }
 
-// Judge judges the history of one trial, whatever recorded it, as the command runs history --format jsonl
-// writes it: an object of JSON a line, an event each, in the order of time (docs/measures.md has the
-// columns). An event that is missing did not happen; a history without marks was measured from its first
-// event to its last. What nodes count beside their events, such as messages, is unknown, and so are a
-// register and an account that no event has: what rests on them is not judged, and [Verdict.Findings] says
-// so.
+// Judge judges the history of one trial, from any recorder. Its format is that of the command runs history
+// --format jsonl: a JSON object a line, an event each, in the order of time (docs/measures.md has the
+// columns). A missing event counts as one that did not happen; a history without marks counts as measured
+// from its first event to its last. Counts beside events, such as messages, are unknown, and so are a
+// register and an account without events: checks that need them are not made, and [Verdict.Findings] names
+// them.
 //
-// The error says which line cannot be read; a broken promise is no error but a [Verdict].
+// The error names the line that cannot be read. A broken promise is not an error, but a violated [Verdict].
 func Judge(from io.Reader, of Recorded) (*Verdict, error) {
 	if of.Row == nil {
 		return nil, errors.New("a history without a row: set Row")
@@ -48,7 +48,7 @@ func Judge(from io.Reader, of Recorded) (*Verdict, error) {
 	case err != nil:
 		return nil, err
 	case len(events) == 0:
-		return nil, errors.New("a history without events: there is nothing to judge")
+		return nil, errors.New("a history without events cannot be judged")
 	}
 	s.Lacks = check.Lacks{Counts: true, Register: !has[results.Cell{Kind: history.Entered, Column: "register"}],
 		Account: !has[results.Cell{Kind: history.Exited, Column: "account"}]}

@@ -1,5 +1,5 @@
 // Package turnstile is the front door of Turnstile, a benchmark and fault-injection testbed for distributed
-// mutual exclusion and leader election: what a program needs that has an algorithm of its own.
+// mutual exclusion and leader election. It has what a program with an algorithm of its own needs.
 //
 // An algorithm is a machine of package [turnstile/nodes], and a [Row] says what it promises. A program with
 // such a row
@@ -45,10 +45,11 @@ import (
 // set any.
 type Row = row.Row
 
-// A Verdict says whether a run kept the promise of its algorithm: valid, violated, or inconclusive, and why.
+// A Verdict is the judgement whether a run kept the promise of its algorithm: valid, violated or
+// inconclusive, and why.
 type Verdict = check.Verdict
 
-// An Exploration says what [Explore] explores, and an Explored is what it found.
+// An Exploration has the options of [Explore], and an Explored its result.
 type (
 	Exploration = explore.Options
 	Explored    = explore.Result
@@ -57,8 +58,8 @@ type (
 // badUsage is the exit status of a program that cannot start, as in sysexits.h.
 const badUsage = 64
 
-// Main is the main function of a program that has rows of its own beside those of Turnstile: it does what the
-// program orchestrator does, and is the program of the nodes that its runs start. It does not return.
+// Main is the main function of a program that has rows of its own beside those of Turnstile. It does the work
+// of the program orchestrator, and of the node programs that its runs start. It does not return.
 func Main(rows ...*Row) {
 	table, err := catalog.With(rows...)
 	if err != nil {
@@ -78,12 +79,12 @@ type Run struct {
 	Row     *Row
 	N       int               // how many clients; 0: 5
 	Options map[string]string // of the row, by name
-	Beside  []*Row            // further rows of one's own that Elect and Detector may name
+	Beside  []*Row            // further own rows, which Elect and Detector may name
 
 	Elect    string // the scheme of election beside it, as in "bully:answer=50ms"
 	Detector string // the failure detector beside it, as in "heartbeat"
 
-	Load    string   // saturated, closed, open, one or sequential; of an elector, leave it empty
+	Load    string   // saturated, closed, open, one or sequential; leave it empty for an election
 	Rate    float64  // open: requests per second and client
 	Hold    string   // time inside, as in "1ms" or "exponential:1ms"
 	Think   string   // closed: time between two requests
@@ -91,20 +92,20 @@ type Run struct {
 	Faults  []string // as --fault takes them: "kill: holder, at: 1s"
 
 	Duration time.Duration // on virtual time; 0: 3s, unless Entries is set
-	Entries  uint64        // end after so many; 0: after Duration
-	Seed     uint64        // of all that is drawn at random; 0: 1
+	Entries  uint64        // end after so many entries; 0: after Duration
+	Seed     uint64        // of all random draws; 0: 1
 }
 
-// A Simulated is a run that was made, and judged.
+// A Simulated is the result of a run: its verdict and its figures.
 type Simulated struct {
 	Verdict Verdict
-	// Figures are what was measured, by the names of the columns of runs.csv (docs/columns.md has their
-	// units). A figure that is unknown is missing.
+	// Figures are the measured figures, by the names of the columns of runs.csv (docs/columns.md has their
+	// units). An unknown figure is missing.
 	Figures map[string]float64
 }
 
-// Simulate makes a run on virtual time and judges it. The error says what of the run cannot be, or that a
-// handler panics or does not return; a broken promise is no error but a [Verdict].
+// Simulate makes a run on virtual time and judges it. It returns an error if the run is not possible, or if a
+// handler panics or does not return. A broken promise is not an error, but a violated [Verdict].
 func Simulate(ctx context.Context, r Run) (*Simulated, error) {
 	if r.Row == nil {
 		return nil, errors.New("a run without a row: set Row")
@@ -138,7 +139,7 @@ func Simulate(ctx context.Context, r Run) (*Simulated, error) {
 	return s, nil
 }
 
-// tableOf returns the table that has the rows of Turnstile and these, which may be among them.
+// tableOf returns the rows of Turnstile and these, which may be among them.
 func tableOf(rows ...*Row) (catalog.Table, error) {
 	t := catalog.Table{}
 	theirs := append(t.Rows(), t.Detectors()...)
@@ -195,5 +196,6 @@ func (r *Run) options() (*option.Run, error) {
 }
 
 // Explore tries every order of deliveries, timers, requests and allowed faults in a small cluster, breadth
-// first. A violation is part of the result and no error; its schedule and its story say how it comes about.
+// first. A violation is not an error, but part of the result; its schedule and its story show how it comes
+// about.
 func Explore(x Exploration) (*Explored, error) { return explore.Run(x) }

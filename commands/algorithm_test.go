@@ -93,7 +93,7 @@ var additions = []addition{
 			{"simulate --algo asking -n 3 --latency 1ms --duration 1s --pause 1 --at 300ms --for 200ms --trials 2",
 				"\nVALID"},
 			{"bench --algo asking -n 3 --duration 300ms --no-progress --json", "questions were answered"},
-			{"explore --algo asking -n 2 --check progress", "whoever waits can still enter"},
+			{"explore --algo asking -n 2 --check progress", "every waiting client can still enter"},
 		}},
 }
 

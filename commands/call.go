@@ -14,7 +14,7 @@ import (
 	"turnstile/results"
 )
 
-// The exit statuses beside those of verdicts, which are check.Outcome's.
+// The exit statuses beside check.Outcome's.
 const (
 	usage     = 64  // wrong usage, as in sysexits.h
 	unreached = 69  // a server, a host or a run cannot be reached, as in sysexits.h

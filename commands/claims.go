@@ -117,7 +117,7 @@ func completeClaim(*cobra.Command, []string, string) (ids []string, how cobra.Sh
 	return ids, cobra.ShellCompDirectiveNoFileComp
 }
 
-// run lists the claims, or runs those that are named.
+// run lists the claims, or runs the named ones.
 func (c *claimsCall) run(ctx context.Context, a *app) error {
 	l, err := readClaims()
 	if err != nil {

@@ -611,7 +611,7 @@ func TestOutcomesOfClaims(t *testing.T) {
 	}{
 		{"as said", claimRun{Command: lists, Prints: promises}, check.Valid, "verdict        holds\n"},
 		{"another status", claimRun{Command: lists, Status: 1, Prints: promises}, check.Violated,
-			"NOT AS SAID: it ends with status 0, and not 1"},
+			"NOT AS SAID: it ends with status 0, not 1"},
 		{"no such line", claimRun{Command: lists, Prints: "safety rests on"}, check.Violated,
 			`NOT AS SAID: it does not print the line "safety rests on"`},
 		{"another order", claimRun{Command: lists, Prints: "progress rests on...\nsafety rests on..."},

@@ -52,7 +52,7 @@ func kinds() map[nodes.Kind]kind {
 			describe: writeSpec,
 			tallied:  func(t *study.Tally) uint64 { return t.Entries },
 			explored: exploreWords{"entry", "entries", "of them entries",
-				" (--check fairness looks for requests that are passed over)", "whoever waits can still enter",
+				" (--check fairness looks for requests that are passed over)", "every waiting client can still enter",
 				"can every waiting client enter?", true},
 			story: storyKind{func(last nodes.ID) ([]replay.Step, string) {
 				return []replay.Step{{What: replay.StepRequest, Node: 0}, {What: replay.StepRequest, Node: last}},

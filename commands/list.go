@@ -128,7 +128,7 @@ func (c *listCall) run(_ context.Context, a *app) error {
 	return nil
 }
 
-// rowsOf returns the algorithms whose runs are about who leads, or all others.
+// rowsOf returns the algorithms whose runs are about leaders, or all others.
 func (k known) rowsOf(leads bool) []*spec {
 	return k.with(func(row *spec) bool { return check.ProblemOf(row).Leads == leads })
 }

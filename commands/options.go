@@ -111,7 +111,7 @@ func (k known) hinted(err error) error {
 	return err
 }
 
-// The groups in which help lists the flags of a run, beside those of package option.
+// The groups in which help lists the flags of a run, beside the groups of package option.
 const (
 	faultGroup  = "Faults"
 	outputFlags = "Output"

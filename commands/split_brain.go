@@ -70,7 +70,7 @@ func splitBrainCommand(k known) Command {
 	c.Setup.Set = "split-brain"
 	return Command{
 		Name:    "split-brain",
-		Short:   "Cut a cluster in two under every scheme of election, and compare who leads",
+		Short:   "Cut a cluster in two under every scheme of election, and compare the leaders",
 		Help:    splitBrainHelp,
 		More:    splitBrainMore,
 		Example: splitBrainExample,

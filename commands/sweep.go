@@ -631,7 +631,7 @@ func (g *grid) readExclude(node *yaml.Node, known []string) error {
 	return nil
 }
 
-// override replaces values of the file by those of the command line.
+// override replaces values of the file by values of the command line.
 func (g *grid) override(lists map[string][]string) {
 	for i := range g.parts {
 		maps.Copy(g.parts[i].lists, lists)
@@ -723,7 +723,7 @@ func (c *sweepCall) printPlan(a *app, before, left int, takes study.Length) {
 	fmt.Fprintf(a.stdout, "%s, %s each: %s%s", english.Count(len(c.Cells), "configuration", "configurations"),
 		english.Count(c.Trials, "trial", "trials"), most, english.Count(before+left, "run", "runs"))
 	if before > 0 {
-		fmt.Fprintf(a.stdout, ", of which the set %s has %d", c.Setup.Set, before)
+		fmt.Fprintf(a.stdout, "; the set %s has %d of them", c.Setup.Set, before)
 	}
 	fmt.Fprintln(a.stdout)
 	if c.find {

@@ -26,8 +26,8 @@ import (
 type set struct {
 	name  string
 	about string     // what its README says
-	calls [][]string // each goes on with what it made before, or has a table
-	table string     // that a call writes anew, so that a call whose table is there is over; empty: it goes on
+	calls [][]string // each goes on with its earlier runs, or writes table
+	table string     // a call writes it anew, and is over once it exists; empty: calls go on
 	each  bool       // the call is made once for each algorithm, and the tables are joined
 }
 
@@ -123,14 +123,14 @@ func (m *maker) list() error {
 	return nil
 }
 
-// planned is what a call with --dry-run --json prints.
+// planned is the output of a call with --dry-run --json.
 type planned struct {
 	Runs    int     `json:"runs"`
 	Seconds float64 `json:"seconds"`
 }
 
-// dryRun asks what a call would make. Of a set of one call for each algorithm it leaves out those that are
-// over.
+// dryRun asks a call how many runs it would make. If a set has one call for each algorithm, it leaves out the
+// calls that are over.
 func (m *maker) dryRun(s set, call []string) (p planned, err error) {
 	call = append(slices.Clip(call), "--set", s.name, "--results", m.work, "--dry-run", "--json")
 	if s.each {
@@ -182,11 +182,11 @@ func (m *maker) make() error {
 	return nil
 }
 
-// commit returns the commit of the tree, which must be clean, and that which began the work.
+// commit returns the commit of the tree. The tree must be clean, and the commit the one that began the work.
 func (m *maker) commit() (string, error) {
 	out, err := exec.Command("git", "status", "--porcelain").Output()
 	if err == nil && len(out) > 0 {
-		return "", errors.New("the tree has changes, so no commit makes the sets: commit them first")
+		return "", errors.New("the tree has uncommitted changes: commit them first")
 	}
 	if err == nil {
 		out, err = exec.Command("git", "rev-parse", "HEAD").Output()
@@ -209,7 +209,7 @@ func (m *maker) commit() (string, error) {
 	return commit, err
 }
 
-// runsOf makes the runs of a set that are left.
+// runsOf makes the missing runs of a set.
 func (m *maker) runsOf(s set) error {
 	for _, call := range s.calls {
 		if !s.each {
@@ -237,7 +237,7 @@ func (m *maker) runsOf(s set) error {
 	return nil
 }
 
-// call makes one call of the orchestrator. That a run is violated or inconclusive is what it is to show.
+// call makes one call of the orchestrator. A violated or inconclusive run is not an error.
 func (m *maker) call(args []string, more ...string) error {
 	cmd := exec.Command(orchestrator, append(append(slices.Clip(args), more...), "--results", m.work)...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr

@@ -18,7 +18,7 @@ type module struct {
 	programs []string // as go build names them
 }
 
-// modules are those of the release. The election of Kubernetes is left out: its client takes minutes to
+// modules are the modules of the release. The election of Kubernetes is left out: its client takes minutes to
 // build.
 var modules = []module{
 	{".", []string{"./cmd/orchestrator", "./cmd/node"}, []string{"orchestrator", "node"}},
@@ -61,7 +61,7 @@ func environment(p platform) []string {
 // licensesFile holds the licenses of the libraries that the programs contain, as these licenses demand.
 const licensesFile = "THIRD-PARTY-LICENSES"
 
-// thirdParty returns that file. Libraries with the same license share one copy of it.
+// thirdParty returns the text of licensesFile. Libraries with the same license share one copy of it.
 func thirdParty() ([]byte, error) {
 	of := map[string][]string{} // libraries, by their license
 	for _, m := range modules {
@@ -111,7 +111,7 @@ func (m module) libraries(p platform) (map[string]string, error) {
 	return all, nil
 }
 
-// license returns what a library asks to be passed on with it.
+// license returns the license texts of a library, which have to be passed on with it.
 func license(folder string) (string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

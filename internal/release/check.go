@@ -16,7 +16,7 @@ import (
 // most is how many bytes a program may have.
 const most = 35_000_000
 
-// check reads the files of a release again, and prints what it has found out about them.
+// check reads the files of a release again, checks them, and prints a summary.
 func (r *release) check(out string) error {
 	archives, err := checkSums(filepath.Join(out, sumsFile))
 	if err != nil {
@@ -39,14 +39,14 @@ func (r *release) check(out string) error {
 		}
 	}
 	if !ran {
-		fmt.Println("SKIPPED: no program of these is for this machine, so none was run")
+		fmt.Println("SKIPPED: none of these programs is for this machine, so that none was run")
 	}
 	return nil
 }
 
 func megabytes(bytes int) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
 
-// checkFiles looks at what an archive has to have, and at its programs.
+// checkFiles checks that an archive has all required files, and checks its programs.
 func (r *release) checkFiles(p platform, files map[string]file) error {
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", licensesFile,
 		bashFile, zshFile, fishFile, manFolder + "/orchestrator.1", manFolder + "/orchestrator-bench.1"} {
@@ -77,11 +77,11 @@ func checkProgram(p platform, f file) error {
 	}
 	switch {
 	case f.mode&0o111 != 0o111:
-		return fmt.Errorf("not everybody may execute it: its mode is %o", f.mode)
+		return fmt.Errorf("its mode %o does not let every user execute it", f.mode)
 	case program.Machine != machines[p.arch]:
 		return fmt.Errorf("it is for %v", program.Machine)
 	case len(f.body) >= most:
-		return fmt.Errorf("it has %d bytes, and %d at least are too many", len(f.body), most)
+		return fmt.Errorf("it has %d bytes, and must have fewer than %d", len(f.body), most)
 	case program.Section(".symtab") != nil || program.Section(".debug_info") != nil:
 		return errors.New("it is not stripped")
 	}

@@ -20,14 +20,14 @@ import (
 	"time"
 )
 
-// A release is what all its archives share.
+// A release has the data that all its archives share.
 type release struct {
 	version string
 	stamp   string    // flags of the linker that name the commit
 	date    time.Time // of the commit; every file has it
 }
 
-// platforms are those of the archives.
+// platforms are the platforms of the archives.
 var platforms = []platform{{"linux", "amd64"}, {"linux", "arm64"}}
 
 // A platform is an operating system and a processor, as Go names them.

@@ -70,7 +70,7 @@ func (g *graph) at(i int) (x, y float64) {
 	return g.Width/2 + g.radius*cos, 65 + g.radius + g.radius*sin
 }
 
-// draw draws the edges, with those of a cycle on top, then the nodes, and then the names of edges.
+// draw draws the edges, with the edges of a cycle on top, then the nodes, and then the names of edges.
 func (g *graph) draw(waits []stall.Wait, r stall.Report) {
 	var says []string
 	for _, red := range []bool{false, true} {

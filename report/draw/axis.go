@@ -8,17 +8,17 @@ import (
 	"turnstile/internal/english"
 )
 
-// An Axis is one of a chart.
+// An Axis is an axis of a chart.
 type Axis struct {
 	Label string // with the unit
-	Log   bool   // all of it is above zero
-	// At are where the labels stand; none: where it suits the scale.
+	Log   bool   // logarithmic: all numbers are above zero
+	// At are the places of the labels; empty: round numbers.
 	At []Tick
-	// Min and Max are what the axis shows at least, if they are not both zero.
+	// Min and Max are the range that the axis shows at least, if they are not both zero.
 	Min, Max float64
 
-	seen       []float64 // numbers that it shows
-	start, end float64   // where Min and Max are
+	seen       []float64 // the numbers that it has to show
+	start, end float64   // the places of Min and Max
 }
 
 // A Tick is a label of an axis.
@@ -39,7 +39,7 @@ func Number(x float64) string {
 	return strconv.FormatFloat(math.Round(x*scale)/scale, 'f', -1, 64)
 }
 
-// see makes an axis show some numbers, if it can.
+// see makes the axis show some numbers, except numbers that it cannot show.
 func (a *Axis) see(all ...float64) {
 	for _, x := range all {
 		if !math.IsNaN(x) && (x > 0 || !a.Log) {
@@ -48,8 +48,8 @@ func (a *Axis) see(all ...float64) {
 	}
 }
 
-// fit lays an axis between two places, so that what it shows is not at its ends, and gives it labels that are
-// so far apart.
+// fit lays an axis between two places, with room at its ends, and gives it labels that are about apart pixels
+// from each other.
 func (a Axis) fit(start, end, apart float64) Axis {
 	if a.Min != 0 || a.Max != 0 {
 		a.see(a.Min, a.Max)
@@ -80,7 +80,7 @@ func (a Axis) fit(start, end, apart float64) Axis {
 	return a
 }
 
-// place returns where a number is; one beyond an end, that end.
+// place returns the place of a number; a number beyond an end has the place of the end.
 func (a Axis) place(x float64) float64 {
 	low, high := a.Min, a.Max
 	if a.Log {
@@ -104,7 +104,7 @@ func logTicks(low, high float64) (all []Tick) {
 	return all
 }
 
-// RoundTicks returns labels at round numbers, about so many, which are at least a step apart.
+// RoundTicks returns about so many labels at round numbers, which are at least least apart.
 func RoundTicks(low, high float64, about int, least float64) (all []Tick) {
 	step := max((high-low)/float64(max(2, about)), least)
 	power := math.Pow(10, math.Floor(math.Log10(step)))
@@ -125,7 +125,7 @@ func RoundTicks(low, high float64, about int, least float64) (all []Tick) {
 	return all
 }
 
-// places returns the ticks of an axis where they stand.
+// places returns the ticks of an axis with their places.
 func (a Axis) places() (all []Tick) {
 	for _, t := range a.At {
 		if t.At >= a.Min && t.At <= a.Max {
@@ -135,8 +135,8 @@ func (a Axis) places() (all []Tick) {
 	return all
 }
 
-// XAxis draws an axis between two places, at a height. At of a tick is its place; labels that would lie on
-// others are left out.
+// XAxis draws an axis between two places, at height y. The At of a tick is its place. Labels that would
+// overlap are left out.
 func (p *Picture) XAxis(from, to, y float64, ticks []Tick) {
 	p.Line(from, y, to, y, "stroke="+Dim)
 	end := math.Inf(-1)

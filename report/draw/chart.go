@@ -16,7 +16,7 @@ const (
 
 // A Curves is a chart of curves.
 type Curves struct {
-	Title   string // says what it shows, for who cannot see it
+	Title   string // describes the chart to readers who cannot see it
 	X, Y    Axis
 	Series  []Series
 	Windows []Band // stretches of the x axis
@@ -30,17 +30,17 @@ const MostSeries = 7
 // A Series is one curve.
 type Series struct {
 	Name   string
-	Look   int // the number of its look: that of a series is the same in all charts
+	Look   int // the number of its look, which is the same in all charts
 	Points []Point
-	// Band is what is expected of the curve: two thin lines. Of a point whose High is not a number there is a
-	// least alone.
+	// Band is the expected range of the curve, drawn as two thin lines. A point whose High is not a number has
+	// only a lower limit.
 	Band []Point
 }
 
-// A Point is one of a curve. Low and High are the ends of its interval; both zero: there is none.
+// A Point is a point of a curve. Low and High are the ends of its interval; both zero: no interval.
 type Point struct {
 	X, Y, Low, High float64
-	Hollow          bool // it is drawn as an open marker
+	Hollow          bool // drawn as an open marker
 }
 
 func (p Point) interval() bool { return p.Low != 0 || p.High != 0 }
@@ -51,7 +51,7 @@ type curves struct {
 	*Picture
 }
 
-// Draw draws the chart. There must be a point.
+// Draw draws the chart, which must have a point.
 func (l *Curves) Draw() *Picture {
 	c := &curves{*l, &Picture{Width: chartWidth, Title: l.Title}}
 	for _, s := range c.Series {
@@ -93,7 +93,7 @@ func (l *Curves) Draw() *Picture {
 	return c.Picture
 }
 
-// frame draws the axes of a plot, whose top is here, with their labels but for that of the y axis.
+// frame draws the axes of a plot that begins at top, with their labels, except that of the y axis.
 func (p *Picture) frame(x, y Axis, top float64) {
 	left, right, bottom := x.start, x.end, y.start
 	last := math.Inf(1)
@@ -109,7 +109,7 @@ func (p *Picture) frame(x, y Axis, top float64) {
 	p.Text((left+right)/2, bottom+33, x.Label, "text-anchor=middle")
 }
 
-// widest returns how wide the widest of some texts is.
+// widest returns the width of the widest text.
 func widest[T any](all []T, text func(T) string) (wide float64) {
 	for _, one := range all {
 		wide = max(wide, TextWidth(text(one), TextSize))
@@ -133,8 +133,8 @@ func (c *curves) through(points []Point) string {
 	return Points(d...)
 }
 
-// band draws what is expected of a curve: a line for the least and one for the most. What cannot be on the
-// axis, such as none on one of logarithms, has no line.
+// band draws the expected range of a curve: a line for the least and one for the most. Values that the axis
+// cannot show, such as 0 on a logarithmic axis, have no line.
 func (c *curves) band(s *Series) {
 	var low, high []Point
 	for _, p := range s.Band {
@@ -147,14 +147,14 @@ func (c *curves) band(s *Series) {
 	}
 	look := LookOf(s.Look)
 	line := []string{"fill=none", "stroke=" + look.Color, "stroke-width=1", "stroke-dasharray=" + look.Dash}
-	c.Path(c.through(low), s.Name+": the least that is published", line...)
+	c.Path(c.through(low), s.Name+": published minimum", line...)
 	if !slices.Equal(low, high) {
-		c.Path(c.through(high), s.Name+": the most that is published", line...)
+		c.Path(c.through(high), s.Name+": published maximum", line...)
 	}
 }
 
-// curve draws the line, the intervals and the markers of a series. Each marker is smaller than those of the
-// series before, so that all can be seen where several are at one place.
+// curve draws the line, the intervals and the markers of a series. Its markers are smaller than those of the
+// series before, so that markers at one place stay visible.
 func (c *curves) curve(nth int) {
 	s := &c.Series[nth]
 	look := LookOf(s.Look)
@@ -175,7 +175,7 @@ func (c *curves) curve(nth int) {
 	}
 }
 
-// marker draws that of a point of a series.
+// marker draws the marker of a point of a series.
 func (c *curves) marker(nth int, x, y float64, look Look, hollow bool) {
 	fill, edge := look.Color, Ground
 	if hollow {
@@ -184,13 +184,13 @@ func (c *curves) marker(nth int, x, y float64, look Look, hollow bool) {
 	c.mark(look.marker, x, y, 1.6-0.13*float64(nth%MostSeries), "", fill, edge)
 }
 
-// mark draws a marker so many times as large as others.
+// mark draws a marker, scaled by large.
 func (p *Picture) mark(marker string, x, y, large float64, tip, fill, edge string) {
 	at := fmt.Sprintf("transform=translate(%s %s) scale(%.2f)", number(x), number(y), large)
 	p.Path(marker, tip, "fill="+fill, "stroke="+edge, "stroke-width=0.8", at)
 }
 
-// keys are those of the legend. One series alone needs none.
+// keys returns the legend. A single series needs no legend.
 func (c *curves) keys() (all Keys) {
 	banded := false
 	for i, s := range c.Series {
@@ -203,31 +203,31 @@ func (c *curves) keys() (all Keys) {
 			}
 		})
 	}
-	all.Add(banded, "lines: the least and the most that is published", c.Swatch(0.5, "fill="+Ink))
+	all.Add(banded, "lines: published minimum and maximum", c.Swatch(0.5, "fill="+Ink))
 	all.Add(len(c.Windows) > 0, "fault in force", c.Swatch(6, "fill="+Fault))
 	return all
 }
 
-// Swatch returns a sample of a legend: a bar, of which half is so high.
+// Swatch returns a sample of a legend: a bar of twice the height half.
 func (p *Picture) Swatch(half float64, attrs ...string) func(x, y float64) {
 	return func(x, y float64) { p.Rect(x, y-half, keySample, 2*half, "", attrs...) }
 }
 
-// Bars is a chart of one number for each of several things, with intervals.
+// Bars is a bar chart: one number for each name, with intervals.
 type Bars struct {
 	Title string
 	Unit  string
 	Bars  []Bar
 }
 
-// A Bar is one of them. Low and High are the ends of its interval; both zero: there is none.
+// A Bar is a bar of a chart. Low and High are the ends of its interval; both zero: no interval.
 type Bar struct {
 	Name             string
 	Value, Low, High float64
-	Hollow           bool // it is drawn as an outline
+	Hollow           bool // drawn as an outline
 }
 
-// Draw draws the chart, wider than others if names are long. There must be a bar.
+// Draw draws the chart, which must have a bar. It is wider than others if names are long.
 func (b *Bars) Draw() *Picture {
 	left := 10 + widest(b.Bars, func(bar Bar) string { return bar.Name })
 	p := &Picture{Width: max(chartWidth, left+220), Title: b.Title, Height: 44 + 20*float64(len(b.Bars))}
@@ -259,7 +259,7 @@ func (b *Bars) Draw() *Picture {
 	return p
 }
 
-// Heat is a table of cells whose grounds say how bad what they tell is.
+// Heat is a table of cells whose colors show how bad they are.
 type Heat struct {
 	Title   string
 	Columns []string
@@ -268,16 +268,15 @@ type Heat struct {
 	Legend  []Cell
 }
 
-// A Cell has a text and how bad it is, from 1 to 4; 0: there is nothing to be said. In a legend, Says says
-// what the text means.
+// A Cell has a text and how bad it is, from 1 to 4; 0: neutral. In a legend, Says explains the text.
 type Cell struct {
 	Text string
 	Bad  int
 	Says string
 }
 
-// Draw draws the table, with upright names of columns. It is wider than other charts if it has so many that
-// they would lie on one another.
+// Draw draws the table, with upright names of columns. It is wider than other charts if it has too many
+// columns for their width.
 func (h *Heat) Draw() *Picture {
 	p := &Picture{Width: chartWidth, Title: h.Title, Description: fmt.Sprintf("A table of %s against %s.",
 		strings.Join(h.Rows, ", "), strings.Join(h.Columns, ", "))}
@@ -307,7 +306,7 @@ func (h *Heat) Draw() *Picture {
 	return p
 }
 
-// cell draws a cell, whose text is smaller if it is wider.
+// cell draws a cell. A wide text is written smaller.
 func (p *Picture) cell(one Cell, x, y, wide, high float64) {
 	if one.Text == "" {
 		return

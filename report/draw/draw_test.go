@@ -258,7 +258,7 @@ func TestPictures(t *testing.T) {
 	all, again := pictures(t), pictures(t)
 	words := map[string][]string{
 		"curves": {"lamport &amp; &lt;co&gt;", "naimi-trehel", "messages per entry", ">32<",
-			"lines: the least and the most that is published"},
+			"lines: published minimum and maximum"},
 		"steps": {"1 cut", "2 kill", "time (s)", "fault in force"},
 		"bars":  {"ricart-agrawala", "1,235", "entries per second"},
 		"heat":  {"lost-token", "L|P|B", "all wait for ever"},

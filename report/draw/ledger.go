@@ -28,7 +28,7 @@ var stateWords = map[leadership.State]string{leadership.Leads: "leads",
 	leadership.Follows: "follows a leader", leadership.KnowsNone: "knows of no leader",
 	leadership.Stopped: "stands still", leadership.Down: "is down"}
 
-// A ledger is one that is being drawn.
+// A ledger is a picture of the leaders over time while it is drawn.
 type ledger struct {
 	*Picture
 	*results.Ledger
@@ -37,9 +37,9 @@ type ledger struct {
 	top, lane float64 // of the lanes; height of one
 }
 
-// Ledger draws who led in the first trials of a run: a lane for each node, with a bar where it leads, which
-// has its number and term, and a thin one where it follows, in the color of that leader; above the lanes
-// faults, and when two led.
+// Ledger draws the leaders in the first trials of a run. Each node has a lane, with a thick bar while it
+// leads, which has its number and term, and a thin one in the color of its leader while it follows. Above the
+// lanes are the faults, and the times in which two nodes led.
 func Ledger(run string, ledgers []*results.Ledger) *Picture {
 	p := &Picture{Width: ledgerWidth, Title: "Who led: " + run}
 	for _, l := range ledgers[:min(mostTrials, len(ledgers))] {
@@ -72,7 +72,7 @@ func (d *ledger) draw(title string) {
 		d.node(d.Lanes[id], y)
 	}
 	d.XAxis(lanesLeft, lanesRight, bottom, d.time.places())
-	d.Description += fmt.Sprintf("%s: %s; two led in %s. ", title, english.Count(len(d.Leaders), "leader",
+	d.Description += fmt.Sprintf("%s: %s; two nodes led in %s. ", title, english.Count(len(d.Leaders), "leader",
 		"leaders"), english.Count(len(d.TwoLead), "stretch", "stretches"))
 	d.Text(8, bottom+16, "seconds")
 	d.Height = d.Legend(lanesLeft, bottom+Row+6, d.keys())
@@ -96,7 +96,7 @@ func (d *ledger) faults() (bands []Band) {
 	return bands
 }
 
-// remarks say what the faults are that only a number stands for, and which nodes are missing.
+// remarks explains the faults that the picture has only as numbers, and counts the missing nodes.
 func (d *ledger) remarks(bands []Band) (lines []string) {
 	var names []string
 	numbers := map[string]effect.Group{}
@@ -117,13 +117,13 @@ func (d *ledger) remarks(bands []Band) (lines []string) {
 		lines = append(lines, "further faults are in "+results.FaultsFile)
 	}
 	if more := len(d.Lanes) - len(d.shown); more > 0 {
-		lines = append(lines, fmt.Sprintf("%s in %s alone", english.Count(more, "node is", "nodes are"),
+		lines = append(lines, fmt.Sprintf("%s only in %s", english.Count(more, "node is", "nodes are"),
 			results.BeliefsFile))
 	}
 	return lines
 }
 
-// together marks when two led.
+// together marks the times in which two nodes led.
 func (d *ledger) together(bottom float64) {
 	for _, t := range d.TwoLead {
 		words, color := d.twoLead(t.Apart)
@@ -137,7 +137,7 @@ func (d *ledger) together(bottom float64) {
 	d.Text(lanesLeft-6, d.top-5, "two lead", "text-anchor=end")
 }
 
-// twoLead says that two lead, and whether terms tell them apart, in words and as a color.
+// twoLead returns words and a color for two leaders. apart: they have different terms.
 func (d *ledger) twoLead(apart bool) (words, color string) {
 	switch {
 	case apart:
@@ -148,7 +148,7 @@ func (d *ledger) twoLead(apart bool) (words, color string) {
 	return "two lead", Wrong
 }
 
-// node draws what one node believed. Rows between which only faults began or ended are one stretch.
+// node draws the beliefs of a node. It joins rows that differ only in faults.
 func (d *ledger) node(rows []results.BeliefRow, y float64) {
 	right := -1.0
 	for i := 0; i < len(rows); i++ {
@@ -158,13 +158,13 @@ func (d *ledger) node(rows []results.BeliefRow, y float64) {
 			s.To = rows[i+1].Span().To
 		}
 		if end := math.Round(10 * d.x(s.To)); end > right || b.State == leadership.Leads {
-			d.stretch(b, s, y) // otherwise it is too short to be seen
+			d.stretch(b, s, y) // a shorter stretch would be invisible
 			right = end
 		}
 	}
 }
 
-// stretch draws a stretch of a node, with the number of its leader: not everybody can tell colors apart.
+// stretch draws a stretch of a node, with the number of its leader, for readers who cannot tell colors apart.
 func (d *ledger) stretch(b *results.BeliefRow, s results.Span, y float64) {
 	leader, known := b.Leader.Value()
 	term, terms := b.Term.Value()
@@ -214,7 +214,7 @@ func (d *ledger) looks(state leadership.State, color string) (half float64, attr
 	return max(1, d.lane/8), []string{"fill=" + Ground, "stroke=" + Dim, "stroke-width=0.5"}
 }
 
-// colorOf returns the color of a leader: those that led late have one together.
+// colorOf returns the color of a leader. Leaders beyond the palette share the last color.
 func (d *ledger) colorOf(leader int) string {
 	at := slices.Index(d.Leaders, leader)
 	if at < 0 || at >= len(Looks) {
@@ -223,7 +223,7 @@ func (d *ledger) colorOf(leader int) string {
 	return Looks[at].Color
 }
 
-// keys are those of the legend, for what is in the picture.
+// keys returns the legend of what is in the picture.
 func (d *ledger) keys() (all Keys) {
 	for i, id := range d.Leaders[:min(len(d.Leaders), len(Looks))] {
 		text := fmt.Sprintf("node %d leads", id)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The colors of pictures. Those of one meaning are the same in all.
+// The colors of pictures. A color has the same meaning in all pictures.
 const (
 	Ink    = "#1b1b1b" // texts and axes
 	Dim    = "#5d5d5d"
@@ -15,14 +15,15 @@ const (
 	Wrong  = "#c1121f"
 )
 
-// Bad are grounds by how bad is what stands on them: 0 says nothing, 1 is good.
+// Bad are the colors of cells by how bad they are: 0 is neutral, 1 is good, 4 is worst.
 var Bad = [5]string{"#ededed", "#b7dcf2", "#f7d78c", "#f0a35e", "#d96a8f"}
 
-// A Look is how a series is drawn. Text in the color of the ground can be read on its color.
+// A Look is the color, dash and marker of a series. Its color has enough contrast for text in the color of
+// the ground.
 type Look struct{ Color, dark, Dash, marker string }
 
-// Looks are those of series, in their order. The colors, of M. Okabe and K. Ito and of P. Tol, can be told
-// apart without seeing red or green.
+// Looks are the looks of series, in their order. The colors, by M. Okabe and K. Ito and by P. Tol, can be
+// told apart by the color-blind.
 var Looks = []Look{
 	{"#0072b2", "#56b4e9", "", circle},
 	{"#b35c00", "#f0a030", "7 3", square},

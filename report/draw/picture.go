@@ -1,10 +1,10 @@
-// Package draw writes pictures as SVG 1.1: curves, bars, heat maps, ledgers, and whatever else is made of the
-// shapes of a [Picture]. They share axes, legends, names of bands, places of labels, a palette and the
-// measure of texts.
+// Package draw writes pictures as SVG 1.1: curves, bars, heat maps, ledgers, and other pictures made of the
+// shapes of a [Picture]. They share axes, legends, bands, the placing of labels, a palette and the measure of
+// texts.
 //
-// A picture is static and holds no script. It is well-formed XML whatever its texts are, and equal input
-// gives equal bytes. Colors are attributes, which every program knows; on the screens of readers who prefer
-// dark ones a style sheet replaces them, and print is light. Series differ in color, dashes and marker.
+// A picture is static and holds no script. It is well-formed XML with any texts, and equal input gives equal
+// bytes. Colors are attributes, which every program supports; on screens in dark mode a style sheet replaces
+// them, and print is light. Series differ in color, dashes and marker.
 package draw
 
 import (
@@ -14,21 +14,21 @@ import (
 	"strings"
 )
 
-// A Picture is one that is being drawn. Lengths are in pixels, from the top left corner.
+// A Picture is a picture while it is drawn. Lengths are in pixels, from the top left corner.
 //
-// Attributes of shapes are written as name=value. A tip is what a browser shows beside the pointer; empty:
-// nothing.
+// Attributes of shapes are written as name=value. A tip is the text that a browser shows at the pointer;
+// empty: no tip.
 type Picture struct {
 	Width, Height float64
 	Title         string // names the picture for screen readers
 	Description   string // tells them what it shows
 	Within        Box    // where labels may be
-	Missing       int    // texts for which there was no room
-	taken         []Box  // by labels and what they must not lie on
+	Missing       int    // how many texts were left out for lack of room
+	taken         []Box  // where no further label may be
 	body          strings.Builder
 }
 
-// TextSize is the size of texts without another, and Row is how far apart lines of them are.
+// TextSize is the default size of texts, and Row the distance of lines of that size.
 const (
 	TextSize = 11.0
 	Row      = 18.0
@@ -110,8 +110,8 @@ func (p *Picture) File() string {
 		p.svg(`xmlns="http://www.w3.org/2000/svg"`, "<style>"+Dark()+"</style>\n") + "\n"
 }
 
-// Inline returns the picture as an element of an HTML page that has the style sheet [Dark]. The class is that
-// of the element, and the prefix makes its names unlike those of other pictures of the page.
+// Inline returns the picture as an element of an HTML page that has the style sheet [Dark]. class is the
+// class of the element; prefix makes its ids different from those of other pictures of the page.
 func (p *Picture) Inline(class, prefix string) string {
 	return strings.NewReplacer(` id="hatch-`, ` id="`+prefix+"-hatch-", "url(#hatch-", "url(#"+prefix+"-hatch-").
 		Replace(p.svg(`class="`+class+`"`, ""))

@@ -25,24 +25,24 @@ type Panel struct {
 type Dot struct {
 	Name   string
 	X, Y   Measured
-	Broken bool // it is drawn in the color of what is wrong
-	Hollow bool // it is drawn as an outline
+	Broken bool // drawn in the color of violations
+	Hollow bool // drawn as an outline
 
 	front bool
 }
 
-// Measured is a figure with the ends of its interval. Without an interval both are the figure itself.
+// Measured is a figure with the ends of its interval. Without an interval both ends are the figure itself.
 type Measured struct{ At, Low, High float64 }
 
-// beats reports whether a dot has less than another of one figure, and no more of the other figure. Figures
-// whose intervals overlap count as equal.
+// beats reports whether a dot is lower than another in one figure, and not higher in the other. Figures whose
+// intervals overlap count as equal.
 func (d *Dot) beats(other *Dot) bool {
 	below := func(a, b Measured) bool { return a.High < b.Low }
 	return (below(d.X, other.X) || below(d.Y, other.Y)) && !below(other.X, d.X) && !below(other.Y, d.Y)
 }
 
-// Frontier puts those dots on the frontier that none beats, and returns their names. A dot that is broken or
-// hollow neither beats another nor is on the frontier.
+// Frontier puts the dots on the frontier that no other dot beats, and returns their names. A broken or hollow
+// dot neither beats another nor is on the frontier.
 func (p *Panel) Frontier() (names []string) {
 	out := func(d Dot) bool { return d.Broken || d.Hollow }
 	for i := range p.Dots {
@@ -55,7 +55,7 @@ func (p *Panel) Frontier() (names []string) {
 	return names
 }
 
-// Draw draws the chart. There must be a dot.
+// Draw draws the chart, which must have a dot.
 func (s *Scatter) Draw() *Picture {
 	const wide, high, top = 490.0, 400.0, 40.0
 	p := &Picture{Width: wide * float64(len(s.Panels)), Title: s.Title,
@@ -85,7 +85,7 @@ func (s *Scatter) Draw() *Picture {
 	}
 	var all Keys
 	for i, d := range []Dot{
-		{Name: "on the frontier: nobody has less of one and no more of the other", front: true},
+		{Name: "on the frontier: no other is lower in one figure and not higher in the other", front: true},
 		{Name: "others"}, {Name: "CPU-bound, or a lower bound", Hollow: true},
 		{Name: "known to be broken", Broken: true}} {
 		all.Add(kinds[i], d.Name, func(x, y float64) { p.dot(d, x+keySample/2, y, "") })
@@ -97,8 +97,8 @@ func (s *Scatter) Draw() *Picture {
 	return p
 }
 
-// panel draws dots with their intervals, their names and the frontier, and returns the names for which there
-// is no room. Dots that lie on one another have their names together.
+// panel draws dots with their intervals, their names and the frontier, and returns the names without room.
+// Dots that overlap have their names together.
 func (p *Picture) panel(dots []Dot, x, y Axis) (nameless []string) {
 	dots = slices.SortedStableFunc(slices.Values(dots), func(a, b Dot) int {
 		return cmp.Or(cmp.Compare(a.X.At, b.X.At), cmp.Compare(a.Y.At, b.Y.At))
@@ -153,7 +153,7 @@ func (p *Picture) panel(dots []Dot, x, y Axis) (nameless []string) {
 	return nameless
 }
 
-// pieces returns small boxes along a line, from so far behind its beginning.
+// pieces returns small boxes along a line, beginning at distance from of its start.
 func pieces(x1, y1, x2, y2, from float64) (all []Box) {
 	length := math.Hypot(x2-x1, y2-y1)
 	for ; from < length-1; from += 2 {
@@ -174,9 +174,9 @@ func (p *Picture) dot(d Dot, x, y float64, tip string) {
 	p.mark(marker, x, y, 1.3, tip, map[bool]string{true: Ground, false: color}[d.Hollow], color)
 }
 
-// callOut writes the names of dots as close to their place as there is room, with a line from the place to
-// names that are further away. Neither lies on a mark or on other names, nor names on the lines that are
-// given. It reports whether there is room.
+// callOut writes the names of dots as close to their place as there is room, with a line to names that are
+// further away. Neither overlaps a mark or another name, and names keep off lines. It reports whether there
+// is room.
 func (p *Picture) callOut(dots []Dot, atX, atY float64, lines []Box) bool {
 	const row = TextSize + 2
 	wide, high := widest(dots, func(d Dot) string { return d.Name })/2+2, row*float64(len(dots))/2

@@ -7,7 +7,7 @@ import (
 	"turnstile/internal/english"
 )
 
-// TextWidth returns about how wide a text is in Liberation Sans, Arial or Helvetica, and hardly less.
+// TextWidth estimates the width of a text in Liberation Sans, Arial or Helvetica; it rarely is too low.
 func TextWidth(text string, size float64) (sum float64) {
 	for _, r := range text {
 		switch {
@@ -28,7 +28,7 @@ func TextWidth(text string, size float64) (sum float64) {
 	return sum * size
 }
 
-// Shortened cuts a text that is wider than so much.
+// Shortened cuts a text to a width.
 func Shortened(text string, width, size float64) string {
 	runes := []rune(text)
 	for len(runes) > 1 && TextWidth(text, size) > width {
@@ -38,7 +38,7 @@ func Shortened(text string, width, size float64) string {
 	return text
 }
 
-// Heading writes a title from a place on, in two lines at most, and returns where it ends.
+// Heading writes a title at x, y, in at most two lines, and returns the y at which it ends.
 func (p *Picture) Heading(x, y float64, title string) float64 {
 	lines := english.Wrap(title, int((p.Width-2*x)/7.8)) // about as wide as a letter
 	if len(lines) > 2 {
@@ -51,7 +51,7 @@ func (p *Picture) Heading(x, y float64, title string) float64 {
 	return y
 }
 
-// NameBar writes the first of some names that there is room for between two places, in their middle.
+// NameBar writes the first name that fits between two places, in their middle.
 func (p *Picture) NameBar(names []string, from, to, y float64, attrs ...string) {
 	for _, name := range names {
 		if TextWidth(name, TextSize)+6 <= to-from {
@@ -71,8 +71,8 @@ func (b Box) touches(other Box) bool {
 // Take marks a place as taken: no label will lie there.
 func (p *Picture) Take(b Box) { p.taken = append(p.taken, b) }
 
-// Label writes a text in the first free one of some places, which are its middles. If all are taken, it is
-// missing.
+// Label writes a text at the first free place; the places are the middles of the text. If all are taken, the
+// text is left out, and counts in Missing.
 func (p *Picture) Label(text string, size float64, middles ...[2]float64) {
 	half := TextWidth(text, size)/2 + 1
 	for _, m := range middles {
@@ -93,8 +93,8 @@ func (p *Picture) free(b Box) bool {
 		!slices.ContainsFunc(p.taken, b.touches)
 }
 
-// Keys are the entries of a legend: a text each, and what draws the sample beside it, 24 pixels wide, from
-// the middle of its left edge on.
+// Keys are the entries of a legend: a text each, and a function that draws the sample beside it, 24 pixels
+// wide, given the middle of its left edge.
 type Keys []key
 
 type key struct {
@@ -102,7 +102,7 @@ type key struct {
 	sample func(x, y float64)
 }
 
-// Add adds a key, if what it says is in the picture.
+// Add adds a key if is is true.
 func (k *Keys) Add(is bool, text string, sample func(x, y float64)) {
 	if is {
 		*k = append(*k, key{text, sample})
@@ -112,7 +112,7 @@ func (k *Keys) Add(is bool, text string, sample func(x, y float64)) {
 // keySample is how wide a sample is.
 const keySample = 24.0
 
-// Legend writes keys side by side from a place on, in as many rows as it takes, and returns where it ends.
+// Legend writes keys side by side, wrapped into rows, and returns the y at which they end.
 func (p *Picture) Legend(left, top float64, keys Keys) (bottom float64) {
 	x, y := left, top+Row/2
 	for _, k := range keys {
@@ -127,7 +127,7 @@ func (p *Picture) Legend(left, top float64, keys Keys) (bottom float64) {
 	return y + Row/2
 }
 
-// Remarks writes lines of text from a place on, and returns where they end.
+// Remarks writes lines of text at x, y, and returns the y at which they end.
 func (p *Picture) Remarks(x, y float64, lines []string) float64 {
 	for _, line := range lines {
 		y += Row
@@ -139,17 +139,18 @@ func (p *Picture) Remarks(x, y float64, lines []string) float64 {
 // A Band is a stretch of the x axis that is shaded, with a name above.
 type Band struct {
 	From, To float64
-	Names    []string // the first that there is room for is written
+	Names    []string // the first name that fits is written
 	Tip      string
-	Color    string // of its shade, and unless this is [Fault] of its name and edge
+	Color    string // of its shade and, unless it is [Fault], of its name and edge
 
-	Name string // that is written; empty: there is no room
+	Name string // the written name; empty: no name fits
 	line int
 	at   float64 // where the name begins
 }
 
-// Bands draws bands that reach so far below the lines of their names, which begin at the top and are between
-// left and right. It returns where these lines end. Names for which there is no room are missing.
+// Bands draws bands with their names in lines above them, which begin at top and lie between left and right.
+// The bands end below pixels under these lines. It returns the y at which the lines end. Names without room
+// are left out, and count in Missing.
 func (p *Picture) Bands(bands []Band, left, right, top, below float64) (bottom float64) {
 	ends, lines := make([]float64, 6), 0 // in more lines, names would hide what is below
 	for i := range bands {

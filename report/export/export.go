@@ -1,5 +1,5 @@
-// Package export writes what happened in a part of a run for other programs: entries as CSV; steps of nodes
-// with vector clocks, as ShiViz reads them; and what took time, in Chrome's trace format, for Perfetto.
+// Package export writes a part of a run for other programs: entries as CSV; steps of nodes with vector
+// clocks, for ShiViz; and spans of time in Chrome's trace format, for Perfetto.
 package export
 
 import (
@@ -18,16 +18,16 @@ import (
 	"turnstile/nodes/history"
 )
 
-// EntryColumns are those of entries. Times are in microseconds since the run's zero.
+// EntryColumns is the header of the CSV of entries. Times are in microseconds since the run's zero.
 const EntryColumns = "trial,node,instance,entry,units,due_us,asked_us,entered_us,left_us,wait_us," +
 	"protocol_us,hold_us,fence,refused,outcome,measured,faults\n"
 
-// outcomes are what becomes of requests, as the column outcome has them.
+// outcomes are the values of the column outcome.
 var outcomes = map[section.State]string{section.Exited: "exited", section.Revoked: "revoked",
 	section.Crashed: "crashed", section.Unended: "inside", section.Abandoned: "abandoned",
 	section.Unserved: "unserved", section.Unissued: "unissued"}
 
-// Entries writes a row for each request of a trial: first those that were asked, in that order.
+// Entries writes a row for each request of a trial: first the requests that were asked, in that order.
 func Entries(w io.Writer, trial int, x *spacetime.Extract) error {
 	out := csv.NewWriter(w)
 	for _, s := range slices.Concat(x.Sections, x.Unissued) {
@@ -49,7 +49,7 @@ func Entries(w io.Writer, trial int, x *spacetime.Extract) error {
 	return out.Error()
 }
 
-// cell prints a value, if it is known.
+// cell prints a value; empty: not known.
 func cell(known bool, value any) string {
 	if !known {
 		return ""
@@ -57,19 +57,19 @@ func cell(known bool, value any) string {
 	return fmt.Sprint(value)
 }
 
-// us prints nanoseconds as microseconds, if they are known.
+// us prints nanoseconds as microseconds; empty: not known.
 func us(known bool, ns int64) string {
 	return cell(known, strconv.FormatFloat(micros(ns), 'f', -1, 64))
 }
 
 func micros(ns int64) float64 { return float64(ns) / 1e3 }
 
-// shivizHead is the regular expression by which ShiViz parses the lines below it, and the delimiter of
-// executions, which is empty.
+// shivizHead has the regular expression by which ShiViz parses the lines below it, and an empty delimiter of
+// executions.
 const shivizHead = `(?<host>\S*) (?<clock>{.*})\n(?<event>.*)` + "\n\n"
 
-// ShiViz writes the steps of the nodes with their vector clocks, as ShiViz reads them: a line with the node
-// and its clock as JSON, and a line that says what it did.
+// ShiViz writes the steps of the nodes with their vector clocks for ShiViz: a line with the node and its
+// clock as JSON, and a line that describes the step.
 func ShiViz(w io.Writer, x *spacetime.Extract) error {
 	out := bufio.NewWriter(w)
 	out.WriteString(shivizHead)
@@ -96,7 +96,7 @@ func host[ID ~int | ~int32](x *spacetime.Extract, id ID) string {
 	return fmt.Sprintf("node%d", id)
 }
 
-// says says in words what a node did, with the body of the message, if it is one of a foreign program.
+// says describes a step of a node, with the body of a message of a foreign program.
 func says(x *spacetime.Extract, s *spacetime.Step) string {
 	switch e := s.Event; {
 	case e == nil:
@@ -122,8 +122,8 @@ func says(x *spacetime.Extract, s *spacetime.Step) string {
 	return strings.TrimSuffix(text+": "+x.Body(m), ": ")
 }
 
-// Perfetto writes what happened in Chrome's trace format: a process for each node, with tracks for its
-// client, leadership, messages and crashes; an arrow for each message. fault names a fault by its number.
+// Perfetto writes Chrome's trace format: a process for each node, with tracks for its client, leadership,
+// messages and crashes, and an arrow for each message. fault names a fault by its number.
 func Perfetto(w io.Writer, x *spacetime.Extract, fault func(number uint32) string) error {
 	const client, leads, messages, life, faults = 1, 2, 3, 4, 100_000_000 // tracks, and a process
 	out, before := bufio.NewWriter(w), `{"displayTimeUnit":"ns","traceEvents":[`

@@ -77,7 +77,7 @@ type figureOf struct {
 	CSV     string
 }
 
-// ErrNoTrials is the error for a set of which no trial can be read.
+// ErrNoTrials is the error for a set without a readable trial.
 var ErrNoTrials = errors.New("no trials can be read")
 
 // A maker makes the page of a set.

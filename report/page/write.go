@@ -146,7 +146,7 @@ func unwritable(folder string, err error) error {
 		"--out: %w", folder, err)
 }
 
-// Markdown returns the page as Markdown. Its pictures are those of [FiguresDir].
+// Markdown returns the page as Markdown. Its pictures are in [FiguresDir].
 func (p *Page) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s Made by `%s`\n", marked(p.Name), marked(p.Lead), p.Command)
