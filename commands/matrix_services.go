@@ -132,7 +132,7 @@ func printServices(out io.Writer, cases []*study.ServiceCase) {
 	}
 	t.Print(out)
 	fmt.Fprint(out, `
-may and strict: of all entries. fenced: of those that a resource lets in that refuses numbers lower than one
+may and strict: of all entries. fenced: of the entries that a resource accepts which refuses numbers below one
 it has seen (of leaders: of one term). L recovers, P starves some, B blocks all, X two are inside or lead
 together, ? shows nothing, - has no fences
 told: in how many entries the client was told that it had lost the lock. "0, 201 not": in none, and during 201

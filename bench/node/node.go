@@ -64,7 +64,7 @@ func run(known catalog.Table, args []string, stdin *os.File, stdout, stderr io.W
 func (r *role) run(known catalog.Table, orders io.Reader, stdout io.Writer) error {
 	switch {
 	case r.Bare != nil:
-		go io.Copy(io.Discard, orders) // there are none, but the end of the pipe is to be seen
+		go io.Copy(io.Discard, orders) // no order comes, but the end of the pipe must be noticed
 		return bare.Run(*r.Bare, stdout)
 	case r.Node != nil:
 		stack, err := known.Assemble(r.Machines)

@@ -260,7 +260,7 @@ var Table = []*Option{
 		Says: func(r *Run) string { return given(!r.Regions.None(), r.Regions) },
 		Columns: []Column{{Name: RegionsColumn, Unit: "text",
 			Is:    "instead of latency: the regions, and the latencies between them row by row",
-			Empty: "there are none",
+			Empty: "no regions",
 			Cell: func(r *Run, _ bool) any {
 				if r.Regions.None() {
 					return ""
@@ -282,7 +282,7 @@ var Table = []*Option{
 			Empty: "the run had no hosts, or nodes took turns"}}},
 	{Name: "plan", Elsewhere: true, Common: true, Says: silent, Words: silent,
 		Columns: []Column{{Name: PlanColumn, Unit: "name", Is: "name of the plan of faults",
-			Empty: "there is none, or the faults came by flags",
+			Empty: "no plan, or the faults came by flags",
 			Cell:  func(r *Run, _ bool) any { return r.Plan }}}},
 	{Name: "brokers", Group: Network,
 		Usage:  "how many NATS servers of the run's own: 1 or 3, with the nodes spread over them",
@@ -317,7 +317,7 @@ var Table = []*Option{
 			"(default none; see list)",
 		Of: func(r *Run) any { return &r.Config.Elect },
 		Columns: []Column{{Name: "elect", Unit: "text",
-			Is: "election scheme beside the algorithm, with its options", Empty: "there is none"}}},
+			Is: "election scheme beside the algorithm, with its options", Empty: "no scheme"}}},
 	{Name: "multicast", Group: Network, Usage: "send each broadcast as one publish, not one per peer",
 		Of: func(r *Run) any { return &r.Multicast },
 		Columns: []Column{{Name: "multicast", Unit: "true/false", Is: "whether a broadcast is one publish",

@@ -144,7 +144,7 @@ func (c *SplitBrain) options(x *partition) bench.Options {
 	return o
 }
 
-// Count returns how many runs Run makes, those that are made again left aside.
+// Count returns how many runs Run makes, not counting repeated ones.
 func (c *SplitBrain) Count() int { return len(c.cases()) }
 
 // Takes returns about how long Run takes at least. Real runs are made one after another, and simulated ones

@@ -291,7 +291,7 @@ func awayBy(asked []Fault) away {
 }
 
 // add takes an event. changed means that it may have taken a node away or brought it back: that one, or any
-// node if one is None.
+// node for None.
 func (a *away) add(e *history.Event) (one nodes.ID, changed bool) {
 	switch e.Kind {
 	case history.Paused:

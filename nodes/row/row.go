@@ -164,7 +164,7 @@ func named(fields ...field) (names []string) {
 	return names
 }
 
-// lacks returns the fields that the row lacks, of those that every row needs.
+// lacks returns the missing fields that every row needs.
 func (r *Row) lacks() []string {
 	names := named(field{"Name", r.Name == ""})
 	foreign := false

@@ -466,7 +466,7 @@ type arrow struct {
 }
 
 // message draws a message: an arrow if it was handled, one that ends in a cross if it was lost, or in a ring
-// if it is not known to have come. It goes beside those that it would lie on.
+// if it is not known to have come. It goes beside the marks that it would cover.
 func (d *drawing) message(m *spacetime.Message) arrow {
 	a := arrow{kind: d.Name(m), y1: d.y(d.line(m.From)), y2: d.y(d.line(m.To))}
 	stub, down := min(30, d.row*0.6), a.y2-a.y1
