@@ -178,7 +178,7 @@ func TestHistoriesAreRefused(t *testing.T) {
 	of := turnstile.Recorded{Row: &greedyRow, Config: nodes.Config{N: 2}}
 	const first = `{"at_ns":2,"node":0,"event":"entered"}`
 	for _, test := range []struct{ text, says string }{
-		{"", "a history without events: there is nothing to judge"},
+		{"", "a history without events cannot be judged"},
 		{"at_ns,node", "line 1: not an object of JSON: "},
 		{`{"at_ns":1}`, "line 1: node is missing"},
 		{`{"at_ns":"x","node":0,"event":"entered"}`, "line 1: at_ns: x is not a number"},
