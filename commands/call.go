@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"turnstile/algorithms/catalog"
 	"turnstile/internal/english"
 	"turnstile/internal/format"
 	"turnstile/internal/terminal"
@@ -21,6 +22,12 @@ const (
 	unwritten = 74  // output could not be written, as in sysexits.h, with any verdict
 	bySignal  = 128 // plus the number of the signal, as in shells
 )
+
+// A program is the set of algorithms that this program knows, and how it starts a node.
+type program struct {
+	known catalog.Table
+	node  []string // the program of a node, with its arguments; nil: the file node beside this program
+}
 
 // An app is one call of the program.
 type app struct {

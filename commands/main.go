@@ -23,12 +23,6 @@ import (
 	"turnstile/judge/check"
 )
 
-// A program is the set of algorithms that this program knows, and how it starts a node.
-type program struct {
-	known catalog.Table
-	node  []string // the program of a node, with its arguments; nil: the file node beside this program
-}
-
 // Main runs the command that the arguments of the program name, and returns its exit status. The program
 // knows the algorithms of table. node is the program of a node with its arguments; nil: the file node beside
 // this program.

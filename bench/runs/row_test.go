@@ -69,6 +69,8 @@ func change(t *testing.T, v reflect.Value) {
 			v.SetInt(v.Int() + 2)
 		case reflect.Uint64:
 			v.SetUint(v.Uint() + 1)
+		case reflect.Slice:
+			v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
 		default:
 			t.Fatalf("there is no other %v", v.Type())
 		}
@@ -95,7 +97,9 @@ func TestAllThatIsAskedForHasAColumn(t *testing.T) {
 	differs := map[string]bool{"Options.Trials": true, "Options.Seed": true, // columns of the trial
 		"Options.Workload.Campaigns": true, // which follow from how far they are apart
 		"Options.ResourceNames":      true, // what resources are called, not what the run does
-		"Options.Trace":              true} // what is stored of the run, not what it does
+		"Options.Trace":              true, // what is stored of the run, not what it does
+		"Options.Config.Regions":     true, // which follow from the regions and the hosts
+		"Options.Config.Hosts":       true}
 	for _, key := range []string{"Service", "Count", "Leads", "Promotes", "Peers", "NoClock", "Recovers"} {
 		differs["Options.Servers."+key] = true // which follow from the service and its options
 	}

@@ -227,8 +227,8 @@ func TestServeWithoutKeys(t *testing.T) {
 	for listen, says := range map[string]string{
 		"0.0.0.0:0":         "make keys (`orchestrator hosts keys DIR`)",
 		":0":                "make keys (`orchestrator hosts keys DIR`)",
-		"10.0.0.5:4222":     "on a loopback address alone",
-		"[::]:0":            "on a loopback address alone",
+		"10.0.0.5:4222":     "only on a loopback address",
+		"[::]:0":            "only on a loopback address",
 		"127.0.0.1":         "is not an address with a port",
 		"127.0.0.1:x":       `there is no port "x"`,
 		"127.0.0.1:9999999": "there is no port",

@@ -93,7 +93,7 @@ func TestCheckProgram(t *testing.T) {
 	large := slices.Concat(good, make([]byte, most-len(good)))
 	for says, f := range map[string]file{
 		"":                          {"p", 0o755, good},
-		"its mode is 644":           {"p", 0o644, good},
+		"its mode 644 does not let every user execute it":           {"p", 0o644, good},
 		"it has 35000000 bytes":     {"p", 0o755, large},
 		"it is not stripped":        {"p", 0o755, built("-trimpath")},
 		"built without -trimpath":   {"p", 0o755, built("-ldflags=-s -w")},
