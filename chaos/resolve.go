@@ -27,7 +27,8 @@ func ResolveMore(before, more []Fault, s *Scene, seed uint64) ([]Fault, error) {
 	return resolveBeside(before, more, s, seed, mostShared)
 }
 
-// resolveBeside resolves a plan beside the resolved faults before; with these it may make most faults.
+// resolveBeside resolves a plan beside the resolved faults before; both together may have at most most
+// faults.
 func resolveBeside(before, plan []Fault, s *Scene, seed uint64, most int) ([]Fault, error) {
 	r := resolver{s: s, down: map[nodes.ID][]span{}, hit: map[nodes.ID][]span{}}
 	for i := range before {

@@ -163,8 +163,8 @@ type MatrixRow struct {
 	LeaderlessUS figure.Figure `csv:"leaderless_us"`  // likewise
 	TwoLeadersUS figure.Figure `csv:"two_leaders_us"` // the longest of all runs
 
-	// For a line about a service, which is in Algorithm: its number, the outcome at a resource that demands
-	// fence numbers, and the least and the most of all runs.
+	// For a line about a service, which Algorithm names. Line is its number in the matrix, and Fenced the
+	// outcome at a resource that demands fence numbers. Figures are the least and the most of all runs.
 	Line             string        `csv:"line"`
 	MayFenced        string        `csv:"may_fenced"`
 	Fenced           string        `csv:"fenced"`

@@ -104,8 +104,8 @@ func splitting(why string, own ...[]row.FaultCell) []row.FaultCell {
 	))
 }
 
-// single returns the cells of an elector that acts on silence and has one leader per term, with any
-// message faults: its own, and that it recovers from all other faults.
+// single returns the cells of an elector that acts on silence and has one leader per term, whatever becomes
+// of messages. It recovers from every fault that own does not list.
 func single(why string, own ...[]row.FaultCell) []row.FaultCell {
 	return beside(slices.Concat(own...), watchful(
 		under(recovers, why, cuts...),

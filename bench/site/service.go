@@ -159,7 +159,7 @@ func (s *Service) Watch(ctx context.Context) *Endpoint {
 	return watchEndpoint(ctx, s.addresses)
 }
 
-// Servers implement the members of a trial for its servers, as long as a context lasts.
+// Servers lets faults kill, start, stop and continue the servers of a service, until a context ends.
 type Servers struct {
 	*Service
 	ctx context.Context

@@ -92,12 +92,12 @@ func TestCheckProgram(t *testing.T) {
 	good := built("-trimpath", "-ldflags=-s -w")
 	large := slices.Concat(good, make([]byte, most-len(good)))
 	for says, f := range map[string]file{
-		"":                          {"p", 0o755, good},
-		"its mode 644 does not let every user execute it":           {"p", 0o644, good},
-		"it has 35000000 bytes":     {"p", 0o755, large},
-		"it is not stripped":        {"p", 0o755, built("-trimpath")},
-		"built without -trimpath":   {"p", 0o755, built("-ldflags=-s -w")},
-		"it is not static: it asks": {"p", 0o755, dynamic(t)},
+		"": {"p", 0o755, good},
+		"its mode 644 does not let every user execute it": {"p", 0o644, good},
+		"it has 35000000 bytes":                           {"p", 0o755, large},
+		"it is not stripped":                              {"p", 0o755, built("-trimpath")},
+		"built without -trimpath":                         {"p", 0o755, built("-ldflags=-s -w")},
+		"it is not static: it asks":                       {"p", 0o755, dynamic(t)},
 	} {
 		if err := checkProgram(amd64, f); (err == nil) != (says == "") || err != nil && f.body != nil &&
 			!strings.Contains(err.Error(), says) {

@@ -22,8 +22,8 @@ var unseen = Window{math.MaxInt64, math.MaxInt64}
 // Known reports whether the window is not empty.
 func (w Window) Known() bool { return w.To > w.From }
 
-// Has reports whether a time is in the window. That is right even before the window has ended: no mark is
-// earlier than an event that was read before it.
+// Has reports whether a time is in the window. While the end of the window is not known, To is the latest
+// possible time. The answer stays right, since events are read in the order of time.
 func (w Window) Has(at int64) bool { return w.From <= at && at < w.To }
 
 // Touches reports whether the time [from, to], both included, overlaps the window. Like Has, it is right

@@ -173,7 +173,8 @@ func (w *world) planWindow() {
 	}
 }
 
-// asksCold and servedCold count cold clients when a request begins and ends; request is its number.
+// asksCold and servedCold count the clients that are still in their warm-up, as a request begins and as it is
+// served. request is its number among the requests of its client.
 func (w *world) asksCold(request uint32) {
 	if request <= workload.SteadyEntries {
 		w.warmup.cold++

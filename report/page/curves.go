@@ -220,7 +220,7 @@ func (c curve) axis(all []sampled) (axis draw.Axis, of float64) {
 	return axis, of
 }
 
-// pointOf returns the point of an experiment, in a unit of of units of the metric.
+// pointOf returns the point of an experiment: the metric, divided by of.
 func pointOf(metric results.Column, s sampled, of float64) draw.Point {
 	median, low, high, _ := s.Median(metric)
 	value := func(f figure.Figure) float64 { x, _ := f.Value(); return x / of }
