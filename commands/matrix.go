@@ -242,6 +242,9 @@ func (c *matrixCall) printDiffering(a *app, cells []*study.Cell) {
 			t.missed++
 		case r != nil:
 			t.unknown++
+		case len(cell.Spec.Faults) == 0 && cell.Shown() == 0:
+			t.unknown++
+			a.status = cmp.Or(a.status, check.Inconclusive.ExitCode())
 		case len(cell.Spec.Faults) == 0:
 			t.free++
 		default:
@@ -410,7 +413,8 @@ func printMatrix(out io.Writer, cells []*study.Cell, rows []results.MatrixRow) {
 			if r.Differs {
 				differs = "DIFFERS"
 			}
-			t.Add(slices.Concat([]any{r.Fault, r.May, r.Shown, share(r.Runs-r.Broke-r.Inconclusive, r.Runs),
+			judged := r.Runs - r.Inconclusive
+			t.Add(slices.Concat([]any{r.Fault, r.May, r.Shown, share(judged-r.Broke, judged),
 				share(r.Recovered, r.Runs-r.Unhit)}, kind.line(r), []any{differs})...)
 		}
 		if len(its) > 0 {

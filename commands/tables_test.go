@@ -80,7 +80,7 @@ func TestLockTable(t *testing.T) {
 	runs := records(t, published+"/services/runs.csv")
 	var table strings.Builder
 	table.WriteString("| lock | next entry after the holder died | was cut off | stood still | " +
-		"two inside then | with the fence | next entry after one server was lost | " +
+		"two inside then | two writes accepted, with the fence | next entry after one server was lost | " +
 		"entries/s, 8 clients: no fsync / fsync | takes |\n" +
 		"|---|---|---|---|---|---|---|---|---|\n")
 	for _, l := range lockLines {

@@ -87,6 +87,7 @@ const shortRevision = 12
 func (a *app) warnOfNoCommit() {
 	if v := versions(); v["revision"] == "" {
 		fmt.Fprintf(a.stderr, "orchestrator: warning: this program, %s, does not know its commit, so its runs "+
-			"will not show which commit made them: build it with make build, in a clone\n", v["turnstile"])
+			"will not show which commit made them: build it from a commit, as make build does in a clone\n",
+			v["turnstile"])
 	}
 }

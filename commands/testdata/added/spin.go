@@ -1,4 +1,4 @@
 package local
 
-var spin = made("spin", "a word that is tested and set, as test-and-set has it", atomics,
+var spin = lockService("spin", "a word that is tested and set, as test-and-set has it", atomics,
 	"The compare-and-swap operation.", (*lock).testAndSet, (*lock).clear)
