@@ -176,7 +176,7 @@ unit: ## print the CPU time of a unit of work, beside which times of tests are g
 	@go run ./internal/unit
 
 # The packages that start no process.
-plain = $(shell go list ./... | grep -vE '^($(subst $(space),|,$(PROCESSES)))(/|$$)')
+plain = $(shell go list ./... | grep -vx turnstile | grep -vE '^($(subst $(space),|,$(PROCESSES)))(/|$$)')
 space = $(subst ,, )
 
 .PHONY: race
