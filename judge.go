@@ -2,6 +2,7 @@ package turnstile
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -50,8 +51,21 @@ func Judge(from io.Reader, of Recorded) (*Verdict, error) {
 	case len(events) == 0:
 		return nil, errors.New("a history without events cannot be judged")
 	}
+	for _, e := range events {
+		if e.Node < nodes.None || int(e.Node) >= stack.Total() {
+			return nil, fmt.Errorf("there is an event of node %d: the run of Config has nodes 0 to %d, and %d stands "+
+				"for the orchestrator", e.Node, stack.Total()-1, nodes.None)
+		}
+	}
 	s.Lacks = check.Lacks{Counts: true, Register: !has[results.Cell{Kind: history.Entered, Column: "register"}],
 		Account: !has[results.Cell{Kind: history.Exited, Column: "account"}]}
+	if s.Lacks.Account { // each exit then counts as having added one to what its entry read, which is 0
+		for i := range events {
+			if events[i].Kind == history.Exited {
+				events[i].Value = 1
+			}
+		}
+	}
 	h := history.Header{Nodes: stack.Total(), StampError: int64(of.StampError)}
 	sections := check.Sections(h, s)
 	checks := check.New(sections, s)
@@ -63,7 +77,8 @@ func Judge(from io.Reader, of Recorded) (*Verdict, error) {
 	return &v, nil
 }
 
-// marked returns the events of a history. If it has no marks, all of it counts as measured.
+// marked returns the events of a history. If it has no marks, all of it counts as measured, and it ends at
+// rest if every request was served.
 func marked(events []history.Event) []history.Event {
 	if slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Marked }) {
 		return events
@@ -72,6 +87,19 @@ func marked(events []history.Event) []history.Event {
 		return history.Event{At: at, Kind: history.Marked, Count: count, Node: nodes.None}
 	}
 	first, last := events[0].At, events[len(events)-1].At
-	return slices.Concat([]history.Event{mark(first, history.Began), mark(first, history.Measuring)}, events,
-		[]history.Event{mark(last, history.Stopped)})
+	end := []history.Event{mark(last, history.Stopped)}
+	open := 0
+	for _, e := range events {
+		switch e.Kind {
+		case history.Requested:
+			open++
+		case history.Exited, history.Revoked:
+			open--
+		}
+	}
+	if open == 0 {
+		end = append(end, mark(last, history.Rested))
+	}
+	begin := []history.Event{mark(first, history.Began), mark(first, history.Measuring)}
+	return slices.Concat(begin, events, end)
 }

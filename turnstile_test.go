@@ -307,3 +307,25 @@ func TestAModuleOfItsOwn(t *testing.T) {
 		t.Errorf("%v entries/s, and %v in a ring that does not know its regions", ours, ring)
 	}
 }
+
+// A history without marks is valid if every request was served, and is refused if a node is unknown.
+func TestHistoriesOfOthers(t *testing.T) {
+	of := turnstile.Recorded{Row: &greedyRow, Config: nodes.Config{N: 2}}
+	line := func(at, node int, event string) string {
+		return fmt.Sprintf("{\"at_ns\":%d,\"node\":%d,\"event\":%q,\"entry\":1}\n", at*1000, node, event)
+	}
+	first := line(1, 0, "requested") + line(2, 0, "entered") + line(3, 0, "exited")
+	for _, test := range []struct{ text, says string }{
+		{first + line(4, 1, "requested") + line(5, 1, "entered") + line(6, 1, "exited"), "valid"},
+		{first + line(4, 1, "requested"), "inconclusive"},
+	} {
+		v, err := turnstile.Judge(strings.NewReader(test.text), of)
+		if err != nil || v.Outcome.String() != test.says {
+			t.Errorf("%+v, %v, want %s", v, err, test.says)
+		}
+	}
+	_, err := turnstile.Judge(strings.NewReader(line(1, 9, "entered")), of)
+	if err == nil || !strings.HasPrefix(err.Error(), "there is an event of node 9: ") {
+		t.Error(err)
+	}
+}

@@ -31,6 +31,10 @@ func Main(table catalog.Table, node []string) int {
 		fmt.Fprintf(os.Stderr, "orchestrator: %v\n", err)
 		return usage
 	}
+	if err := checkOwnOptions(table); err != nil {
+		fmt.Fprintf(os.Stderr, "orchestrator: %v\n", err)
+		return usage
+	}
 	return run(interruptible(), program{table, node}, os.Args[1:], os.Stdout, os.Stderr)
 }
 

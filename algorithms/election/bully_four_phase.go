@@ -217,7 +217,7 @@ func (f *fourPhase) question() nodes.Message {
 	return fourPoll{f.count}
 }
 
-// finish ends a step in which all nodes have answered or let the time pass.
+// finish ends a step, after every node has answered or its time has run out.
 func (f *fourPhase) finish(env *nodes.Env) {
 	lower := func() nodes.Set { return between(0, env.Self()) }
 	switch step := f.doing; {

@@ -42,7 +42,7 @@ var bullyFourPhasePrintedRow = row.Row{
 			slices.Concat(deaths, cuts, comebacks, others, []string{"chain"})...)),
 }
 
-// mendedOption says what of the printed algorithm is corrected. As printed, an elector goes back to phase 1
+// mendedOption names the corrected part of the printed algorithm. As printed, an elector goes back to phase 1
 // after phase 4 whenever a lower node is up, and never knows that it coordinates. With that corrected there
 // are leaders. But suppose that one dies and the next in rank does not notice. The nodes that do send
 // STATUS_POLL, a higher node answers, they give up, and nobody ever leads.

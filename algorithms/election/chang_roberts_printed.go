@@ -51,7 +51,7 @@ var printedAnnounceOption = nodes.Option{Name: "announce", Values: []string{"non
 //   - one's own makes one the leader.
 //
 // Sending makes a node a participant for ever, so that it begins no election of its own. So the highest
-// identity comes back to its owner as often as there were candidates. The print has no announcement;
+// identity returns to its owner once for each candidate. The printed algorithm has no announcement;
 // circulate adds one, to count how often it goes round.
 type changPrinted struct {
 	ids         string // see idsOption

@@ -43,10 +43,10 @@ var dolevKlaweRodehRow = row.Row{
 // of a round. The election is over, and it announces the value's owner.
 //
 // Second tells the two messages of a round apart, and rounds have numbers, so a message out of order is
-// dropped: then nobody leads, rather than two. A candidate drops a copy of what it has taken. Its sender
-// drops it at the latest: a node that passes values on drops values of rounds in which it stood. But a node
-// that has forgotten that it took part may stand again, in an election that is over elsewhere; if messages
-// overtake each other as well, two may lead.
+// dropped. Then the election has no leader, instead of two. A candidate drops a second copy of a value. Its
+// sender drops a copy at the latest, since a node that passes values on drops values of its own rounds. A
+// node that has forgotten that it took part may stand again, in an election that is over elsewhere; if
+// messages overtake each other as well, two may lead.
 type dolevKlaweRodeh struct {
 	ringNode
 	active bool       // it is a candidate

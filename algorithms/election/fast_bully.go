@@ -83,7 +83,7 @@ type (
 // fastTimer ends the wait of the current stage.
 var fastTimer = nodes.Timer{}
 
-// fastDoubt is for what bullyDoubt is for.
+// fastDoubt has the purpose of bullyDoubt.
 var fastDoubt = nodes.Timer{Kind: 1}
 
 func (f *fastBully) Campaign(env *nodes.Env) {
@@ -209,9 +209,9 @@ func (f *fastBully) Receive(env *nodes.Env, from nodes.ID, m nodes.Message) {
 	}
 }
 
-// heed follows a node that says that it leads. As in bully, a higher node may have come up again, and its
-// announcement may have overtaken this one. A node that only answers in an election asks nobody by itself,
-// so it asks the leader that it followed before.
+// heed follows a node that announces itself as the leader. As in bully, a higher node may have come up again,
+// and its announcement may have overtaken this one. A node that only answers in an election asks nobody by
+// itself, so it asks the leader that it followed before.
 func (f *fastBully) heed(env *nodes.Env, from nodes.ID) {
 	askAbove(env, from, f.last, &f.suspected)
 	f.follow(env, from)

@@ -15,7 +15,10 @@ func accounting(e *records) Finding {
 	if e.Lacks.Counts && len(e.sections.Irregularities) == 0 {
 		return notJudged("not judged: the history has no counts")
 	}
-	wrong := slices.Concat(e.Missing(), e.sections.Irregularities)
+	wrong := slices.Clone(e.sections.Irregularities)
+	if !e.Lacks.Counts {
+		wrong = slices.Concat(e.Missing(), wrong)
+	}
 	for _, l := range e.perNode() {
 		wrong = append(wrong, e.compareTotals(l)...)
 	}
