@@ -38,6 +38,28 @@ func Main(table catalog.Table, node []string) int {
 	return run(interruptible(), program{table, node}, os.Args[1:], os.Stdout, os.Stderr)
 }
 
+// checkOwnOptions returns an error if an own row has an option with the name of a flag of some command.
+func checkOwnOptions(table catalog.Table) error {
+	var all []*cobra.Command
+	for _, row := range table.Rows() {
+		if !table.Own(row) {
+			continue
+		}
+		if all == nil {
+			all = (&app{stdout: &output{Writer: io.Discard}, stderr: io.Discard}).root().Commands()
+		}
+		for _, o := range row.Options {
+			for _, cmd := range all {
+				if f := cmd.Flags().Lookup(o.Name); f != nil && !isOption(f) {
+					return fmt.Errorf("the row %s has the option %q, which is a flag of %s: take another name",
+						row.Name, o.Name, cmd.Name())
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // sameRequest is the time within which several signals count as one. Otherwise timeout(1) would end the
 // program at once: it signals the program, and then its process group.
 const sameRequest = 200 * time.Millisecond

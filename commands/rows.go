@@ -3,11 +3,8 @@ package commands
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
-
-	"github.com/spf13/cobra"
 
 	"turnstile/algorithms/catalog"
 	"turnstile/bench/service"
@@ -84,28 +81,6 @@ func (k known) findAlgorithm(name string) (*spec, error) {
 		}
 	}
 	return nil, err
-}
-
-// checkOwnOptions returns an error if an own row has an option with the name of a flag of some command.
-func checkOwnOptions(table catalog.Table) error {
-	var all []*cobra.Command
-	for _, row := range table.Rows() {
-		if !table.Own(row) {
-			continue
-		}
-		if all == nil {
-			all = (&app{stdout: &output{Writer: io.Discard}, stderr: io.Discard}).root().Commands()
-		}
-		for _, o := range row.Options {
-			for _, cmd := range all {
-				if f := cmd.Flags().Lookup(o.Name); f != nil && !isOption(f) {
-					return fmt.Errorf("the row %s has the option %q, which is a flag of %s: take another name",
-						row.Name, o.Name, cmd.Name())
-				}
-			}
-		}
-	}
-	return nil
 }
 
 // findElector is FindElector, with the signature that runCommand.find needs.
