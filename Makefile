@@ -125,10 +125,10 @@ release: ## write dist/: an archive for linux/amd64 and linux/arm64 and SHA256SU
 	@go run ./internal/release -stamp "$(stamp)" -out dist
 
 # The sets of results/published/, all by the commit of the tree, which has to be clean. Their runs are below
-# dist/published/, with archives for a release. The same call goes on after an interruption. DRY=1 makes none.
+# dist/sets/, with archives for a release. The same call goes on after an interruption. DRY=1 makes none.
 .PHONY: published
-published: services ## make the sets of results/published/ again: make published [DRY=1]
-	@go run ./internal/published $(if $(DRY),-dry)
+published: services-lease ## make the sets of results/published/ again: make published [SETS=processes] [DRY=1]
+	@go run ./internal/published $(if $(DRY),-dry) $(if $(SETS),-sets $(SETS))
 
 KILLS = 200
 .PHONY: services-kills

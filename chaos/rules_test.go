@@ -156,7 +156,7 @@ func TestRulesShape(t *testing.T) {
 			Filter: Filter{Network: new(effect.Net(1))}}, 0, 1, 0,
 			[]nodes.Fate{{ms}}},
 		{"a bandwidth", Fault{Effect: &effect.Bandwidth{Rate: 1000}}, 0, 1, 0,
-			[]nodes.Fate{{11 * ms}, {21 * ms}, {31 * ms}}},
+			[]nodes.Fate{{12 * ms}, {23 * ms}, {34 * ms}}},
 	} {
 		s := ruled(t, &network, test.fault)
 		for i, want := range test.want {

@@ -272,7 +272,7 @@ func CheckUnpublished(root, set string) error {
 	path := filepath.Join(root, set)
 	switch full, err := filepath.Abs(root); {
 	case set == PublishedDir:
-		return fmt.Errorf("%s has published sets alone: say --set %s", path, unused(root, set))
+		return fmt.Errorf("%s has published sets alone: choose another name with --set", path)
 	case err == nil && filepath.Base(full) == PublishedDir && exists(full):
 		return fmt.Errorf("%s has published sets alone: name another folder with --results", root)
 	}

@@ -25,7 +25,7 @@ func (b *Bandwidth) Start(*Place) Link {
 	q := newQueues(b.Rate)
 	return func(p *nodes.Packet, fate nodes.Fate, begun int) (nodes.Fate, bool) {
 		q.renew(p.At)
-		done := q.pass([2]nodes.ID{p.From, p.To}, p.At, p.Bytes)
+		done := q.pass([2]nodes.ID{p.From, p.To}, p.At, p.Bytes+1) // its fields, and the byte of its kind
 		return postpone(fate, begun, time.Duration(done-p.At))
 	}
 }

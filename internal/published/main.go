@@ -1,12 +1,12 @@
 // Published makes the sets of results/published/ by one commit. `make published` calls it in the root of a
 // clone, after make build and make services:
 //
-//	published [-work dist/published] [-dry]
+//	published [-work dist/sets] [-sets processes,services] [-dry]
 //
 // Runs and their histories are made below the folder -work, and are archived there: those are assets of a
-// release. When all sets are whole, their tables and reports are copied to results/published/. The same call
-// goes on after an interruption. With -dry it prints how many runs each set takes and how long, and makes
-// none.
+// release. As soon as a set is whole, its tables and report are copied to results/published/. The same call
+// goes on after an interruption, and leaves out the sets that this commit made. With -dry it prints how many
+// runs each set takes and how long, and makes none.
 package main
 
 import (
@@ -28,7 +28,8 @@ type set struct {
 	about string     // what its README says
 	calls [][]string // each goes on with its earlier runs, or writes table
 	table string     // a call writes it anew, and is over once it exists; empty: calls go on
-	each  bool       // the call is made once for each algorithm, and the tables are joined
+	split string     // the flag of what a call is made for, one at a time, and the tables are joined
+	each  []string   // what the flag takes; nil: every algorithm
 }
 
 const folder = "results/published"
@@ -42,7 +43,7 @@ var sets = []set{
 	{name: "fault-matrix", about: "Every algorithm under every plan of faults, on virtual time",
 		table: "matrix.csv", calls: [][]string{{"matrix", "--simulated", "--seed", "1"}}},
 	{name: "fault-matrix-processes", about: "Every algorithm under every plan of faults, in processes",
-		table: "matrix.csv", each: true, calls: [][]string{{"matrix", "--seed", "1"}}},
+		table: "matrix.csv", split: "--algo", calls: [][]string{{"matrix", "--seed", "1"}}},
 	{name: "split-brain", about: "Every scheme of election, cut in two, on virtual time",
 		table: "split-brain.csv", calls: [][]string{{"split-brain", "--simulated", "--seed", "1"}}},
 	{name: "split-brain-processes", about: "Every scheme of election, cut in two, in processes",
@@ -50,17 +51,24 @@ var sets = []set{
 	{name: "services", about: "Locks that people use, beside algorithms and locks of one machine",
 		calls: [][]string{{"sweep", folder + "/services.yaml"}, {"sweep", folder + "/services-open.yaml"}}},
 	{name: "failover", about: "How long services take until the next client enters after a fault",
-		calls: [][]string{{"matrix", "--failover"}}},
+		table: "failover.csv", split: "--only",
+		each: []string{"etcd", "etcd-election", "etcd-raft", "lease", "nats-kv", "postgres", "redis", "redlock",
+			"zookeeper"},
+		calls: [][]string{{"matrix", "--failover", "--runs", "6"}}},
 	{name: "known-failures", about: "Known failures of services, reproduced",
-		calls: [][]string{{"matrix", "--services"}}},
+		table: "matrix.csv", calls: [][]string{{"matrix", "--services"}}},
 }
 
 func main() {
-	work := flag.String("work", "dist/published", "the `folder` of the runs")
+	work := flag.String("work", "dist/sets", "the `folder` of the runs")
+	only := flag.String("sets", "", "only these sets, by `names` with commas between")
 	dry := flag.Bool("dry", false, "print how many runs there are to make, and how long they take")
 	flag.Parse()
 	m := maker{work: *work}
-	err := m.plan()
+	err := m.pick(*only)
+	if err == nil {
+		err = m.plan()
+	}
 	if err == nil && !*dry {
 		err = m.make()
 	}
@@ -72,23 +80,50 @@ func main() {
 
 // A maker makes sets below a folder.
 type maker struct {
-	work       string
-	algorithms []string // all, in the order of list
+	work   string
+	sets   []set  // those to make
+	commit string // of the tree
 }
 
 const orchestrator = "bin/orchestrator"
 
-// plan prints how many runs are to be made, and how long that takes.
-func (m *maker) plan() error {
-	if err := m.list(); err != nil {
+// pick takes the named sets, or all, less those in the tree that this commit made.
+func (m *maker) pick(names string) error {
+	algorithms, err := list()
+	if err != nil {
 		return err
 	}
+	if m.commit, err = head(); err != nil {
+		return err
+	}
+	for name := range strings.SplitSeq(names, ",") {
+		if name != "" && !slices.ContainsFunc(sets, func(s set) bool { return s.name == name }) {
+			return fmt.Errorf("-sets: there is no set %q", name)
+		}
+	}
+	for _, s := range sets {
+		if names != "" && !slices.Contains(strings.Split(names, ","), s.name) {
+			continue
+		}
+		if readme, _ := os.ReadFile(filepath.Join(folder, s.name, "README.md")); string(readme) == s.readme(m.commit) {
+			continue
+		}
+		if s.split != "" && s.each == nil {
+			s.each = algorithms
+		}
+		m.sets = append(m.sets, s)
+	}
+	return nil
+}
+
+// plan prints how many runs are to be made, and how long that takes.
+func (m *maker) plan() error {
 	var runs int
 	var takes time.Duration
-	for _, s := range sets {
+	for _, s := range m.sets {
 		var of planned
 		for _, call := range s.calls {
-			if s.table != "" && !s.each && m.has(s.name, s.table) {
+			if s.table != "" && m.has(s.name, s.table) {
 				continue
 			}
 			p, err := m.dryRun(s, call)
@@ -106,21 +141,21 @@ func (m *maker) plan() error {
 }
 
 // list asks the orchestrator for its algorithms.
-func (m *maker) list() error {
+func list() (algorithms []string, err error) {
 	out, err := exec.Command(orchestrator, "list", "--json").Output()
 	if err != nil {
-		return fmt.Errorf("%s list: %w: build it with make build", orchestrator, err)
+		return nil, fmt.Errorf("%s list: %w: build it with make build", orchestrator, err)
 	}
 	var rows []struct {
 		Name string `json:"name"`
 	}
 	if err := json.Unmarshal(out, &rows); err != nil {
-		return err
+		return nil, err
 	}
 	for _, r := range rows {
-		m.algorithms = append(m.algorithms, r.Name)
+		algorithms = append(algorithms, r.Name)
 	}
-	return nil
+	return algorithms, nil
 }
 
 // planned is the output of a call with --dry-run --json.
@@ -129,21 +164,15 @@ type planned struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// dryRun asks a call how many runs it would make. If a set has one call for each algorithm, it leaves out the
-// calls that are over.
+// dryRun asks a call how many runs it would make. If a set is split, it leaves out the calls that are over.
 func (m *maker) dryRun(s set, call []string) (p planned, err error) {
 	call = append(slices.Clip(call), "--set", s.name, "--results", m.work, "--dry-run", "--json")
-	if s.each {
-		var left []string
-		for _, a := range m.algorithms {
-			if !m.has(part(s.name, a), s.table) {
-				left = append(left, a)
-			}
-		}
+	if s.split != "" {
+		left := slices.DeleteFunc(slices.Clone(s.each), func(of string) bool { return m.has(s.name, s.part(of)) })
 		if len(left) == 0 {
 			return p, nil
 		}
-		call = append(call, "--algo", strings.Join(left, ","))
+		call = append(call, s.split, strings.Join(left, ","))
 	}
 	cmd := exec.Command(orchestrator, call...)
 	cmd.Stderr = os.Stderr
@@ -154,8 +183,8 @@ func (m *maker) dryRun(s set, call []string) (p planned, err error) {
 	return p, json.Unmarshal(out, &p)
 }
 
-// part returns the set of one algorithm of a set.
-func part(name, algorithm string) string { return name + "-of-" + algorithm }
+// part returns the file of the table of one call of a split set.
+func (s *set) part(of string) string { return s.table + ".of-" + of }
 
 // has reports whether a set below the folder of the work has a file.
 func (m *maker) has(set, file string) bool {
@@ -163,78 +192,88 @@ func (m *maker) has(set, file string) bool {
 	return err == nil
 }
 
-// make makes all runs, and then the archives and the copies in the tree.
+// make makes the sets, and after each its archive and the copies in the tree.
 func (m *maker) make() error {
-	commit, err := m.commit()
-	if err != nil {
+	if err := m.begin(); err != nil {
 		return err
 	}
-	for _, s := range sets {
-		if err := m.runsOf(s); err != nil {
-			return err
+	for _, s := range m.sets {
+		err := m.runsOf(s)
+		if err == nil {
+			err = m.publish(s)
 		}
-	}
-	for _, s := range sets {
-		if err := m.publish(s, commit); err != nil {
+		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
 	return nil
 }
 
-// commit returns the commit of the tree. The tree must be clean, and the commit the one that began the work.
-func (m *maker) commit() (string, error) {
-	out, err := exec.Command("git", "status", "--porcelain").Output()
-	if err == nil && len(out) > 0 {
-		return "", errors.New("the tree has uncommitted changes: commit them first")
-	}
-	if err == nil {
-		out, err = exec.Command("git", "rev-parse", "HEAD").Output()
-	}
+// head returns the commit of the tree.
+func head() (string, error) {
+	out, err := exec.Command("git", "rev-parse", "HEAD").Output()
+	return strings.TrimSpace(string(out)), err
+}
+
+// begin returns an error if the tree has changes outside the published sets, or if another commit began the
+// work.
+func (m *maker) begin() error {
+	out, err := exec.Command("git", "status", "--porcelain", "--", ".", ":!"+folder).Output()
 	if err != nil {
-		return "", err
+		return err
 	}
-	commit, file := strings.TrimSpace(string(out)), filepath.Join(m.work, "commit")
+	if len(out) > 0 {
+		return errors.New("the tree has uncommitted changes: commit them first")
+	}
+	file := filepath.Join(m.work, "commit")
 	begun, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
 		if err = os.MkdirAll(m.work, 0o755); err == nil {
-			err = os.WriteFile(file, []byte(commit+"\n"), 0o644)
+			err = os.WriteFile(file, []byte(m.commit+"\n"), 0o644)
 		}
-		return commit, err
+		return err
 	}
-	if is := strings.TrimSpace(string(begun)); err == nil && is != commit {
+	if is := strings.TrimSpace(string(begun)); err == nil && is != m.commit {
 		err = fmt.Errorf("%s was begun by commit %s: check that out, or remove the folder to begin anew",
 			m.work, is)
 	}
-	return commit, err
+	return err
 }
 
 // runsOf makes the missing runs of a set.
 func (m *maker) runsOf(s set) error {
+	if s.table != "" && m.has(s.name, s.table) && s.split == "" {
+		return nil
+	}
 	for _, call := range s.calls {
-		if !s.each {
-			if s.table == "" || !m.has(s.name, s.table) {
-				if err := m.call(call, "--set", s.name); err != nil {
-					return err
-				}
-			}
-			continue
+		if s.split != "" {
+			return m.parts(s, call)
 		}
-		var tables []string
-		for _, a := range m.algorithms {
-			name := part(s.name, a)
-			if !m.has(name, s.table) {
-				if err := m.call(call, "--set", name, "--algo", a); err != nil {
-					return err
-				}
-			}
-			tables = append(tables, filepath.Join(m.work, name, s.table))
-		}
-		if err := join(tables, filepath.Join(m.work, s.name, s.table)); err != nil {
+		if err := m.call(call, "--set", s.name); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// parts makes a call for each part of a set that is missing, and joins the tables.
+func (m *maker) parts(s set, call []string) error {
+	table := filepath.Join(m.work, s.name, s.table)
+	var tables []string
+	for _, of := range s.each {
+		part := filepath.Join(m.work, s.name, s.part(of))
+		if !m.has(s.name, s.part(of)) {
+			err := m.call(call, "--set", s.name, s.split, of)
+			if err == nil {
+				err = os.Rename(table, part)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		tables = append(tables, part)
+	}
+	return join(tables, table)
 }
 
 // call makes one call of the orchestrator. A violated or inconclusive run is not an error.

@@ -12,7 +12,7 @@ import (
 var inTree = []string{"*.csv", "set.yaml", "report.html", "report.md", "report"}
 
 // publish makes the report and the archive of a set, and copies its tables into the tree.
-func (m *maker) publish(s set, commit string) error {
+func (m *maker) publish(s set) error {
 	if err := m.call([]string{"report", s.name}); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (m *maker) publish(s set, commit string) error {
 			}
 		}
 	}
-	return os.WriteFile(filepath.Join(to, "README.md"), []byte(s.readme(commit)), 0o644)
+	return os.WriteFile(filepath.Join(to, "README.md"), []byte(s.readme(m.commit)), 0o644)
 }
 
 // readme returns the README of a set in the tree.
